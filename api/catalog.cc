@@ -1,0 +1,225 @@
+// Owns: names to ids (catalog.h).
+// Must never: wait for the disk while it holds a lock.
+#include "api/catalog.h"
+
+#include <array>
+#include <utility>
+
+#include "api/quoted.h"
+#include "api/service_error.h"
+#include "format/batch.h"
+
+namespace varve {
+namespace {
+
+Status numbers_used_up(std::string_view what) {
+  return Status::no_space("every " + std::string(what) + " number of the store was used");
+}
+
+}  // namespace
+
+Status no_such_account(std::string_view account) {
+  return service_error::resource_not_found("there is no account " + quoted(account));
+}
+
+Status no_such_table(std::string_view account, std::string_view table) {
+  return service_error::table_not_found("account " + quoted(account) + " has no table " + quoted(table));
+}
+
+Catalog::Catalog(engine::Engine& engine) : engine_(engine), names_(engine.env().scheduler) {}
+
+Result<std::optional<AccountRow>> Catalog::find_account(const engine::ReadView& view, std::string_view account) {
+  const auto found = view.get(account_row_key(account));
+  if (!found.ok()) return found.status();
+  if (!*found) return std::optional<AccountRow>();
+  Result<AccountRow> row = decode_account_row(account, (*found)->version, (*found)->value);
+  if (!row.ok()) return row.status();
+  return std::optional<AccountRow>(*row);
+}
+
+Result<std::optional<TableRow>> Catalog::find_table(const engine::ReadView& view, std::string_view account,
+                                                    std::string_view lower_name) {
+  const auto found = view.get(table_row_key(account, lower_name));
+  if (!found.ok()) return found.status();
+  if (!*found) return std::optional<TableRow>();
+  Result<TableRow> row = decode_table_row(account, lower_name, (*found)->version, (*found)->value);
+  if (!row.ok()) return row.status();
+  return std::optional<TableRow>(*std::move(row));
+}
+
+Result<format::TableId> Catalog::resolve_at(const engine::ReadView& view, const TableName& name) {
+  const Result<std::optional<TableRow>> row = find_table(view, name.account, name.lower);
+  if (!row.ok()) return row.status();
+  if (!*row) return no_such_table(name.account, name.spelling);
+  return (*row)->id;
+}
+
+Result<ResolvedTable> Catalog::resolve_newest(const TableName& name, NameEntry& entry) {
+  const format::TableId before = entry.live_id();
+  {
+    const engine::ReadView view = engine_.view();
+    if (before != 0 && entry.live_id() == before) return ResolvedTable{view, before};  // N1, and no drop between
+  }
+  const std::uint64_t lookup = names_.begin_lookup(entry);
+  const engine::ReadView view = engine_.view();
+  const Result<format::TableId> id = resolve_at(view, name);
+  if (!id.ok()) return id.status();
+  names_.enter(entry, lookup, *id);
+  return ResolvedTable{view, *id};
+}
+
+Result<format::TableId> Catalog::resolve_for_write(const TableName& name, NameEntry& entry) {
+  const format::TableId live = entry.live_id();
+  if (live != 0) return live;
+  const Result<ResolvedTable> resolved = resolve_newest(name, entry);
+  if (!resolved.ok()) return resolved.status();
+  return resolved->id;
+}
+
+Status Catalog::refuse(engine::PartitionGuard guard, engine::CommitVersion rests_on, const Status& refusal) {
+  guard.release();
+  if (Status published = engine_.await_published(rests_on); !published.ok()) return published;
+  return refusal;
+}
+
+Result<engine::PartitionGuard> Catalog::lock_rows(std::string_view first_key, std::string_view second_key) {
+  const std::array<std::uint64_t, 2> hashes = {format::partition_hash(format::partition_of(first_key)),
+                                               format::partition_hash(format::partition_of(second_key))};
+  return engine_.lock_partitions(hashes);
+}
+
+Status Catalog::commit(format::BatchBuilder& batch, engine::PartitionGuard guard, bool is_drop) {
+  engine::CommitRequest request;
+  request.batch = batch.finish();
+  request.locks = std::move(guard);
+  request.durability = is_drop ? engine::Durability::kSync : engine_.default_durability();
+  request.frees_space = is_drop;
+  return engine_.commit(std::move(request)).status();
+}
+
+Status Catalog::create_account(std::string_view account) {
+  const std::string row_key = account_row_key(account);
+  const std::string counter_key = account_counter_key();
+  Result<engine::PartitionGuard> guard = lock_rows(row_key, counter_key);
+  if (!guard.ok()) return guard.status();
+
+  const engine::ReadView view = engine_.view();
+  const Result<engine::Newest> row = view.newest(row_key);
+  if (!row.ok()) return row.status();
+  if (row->value) {
+    return refuse(*std::move(guard), row->version,
+                  service_error::resource_already_exists("account " + quoted(account) + " is there"));
+  }
+  const Result<engine::Newest> counter = view.newest(counter_key);
+  if (!counter.ok()) return counter.status();
+  std::uint32_t number = kFirstNumber;
+  if (counter->value) {
+    const Result<std::uint32_t> next = decode_account_counter(*counter->value);
+    if (!next.ok()) return next.status();
+    number = *next;
+  }
+  if (number == kAccountNumberEnd) return numbers_used_up("account");
+
+  Result<std::string> raised =
+      counter->value ? with_next_account(*counter->value, number + 1) : encode_account_counter(number + 1);
+  if (!raised.ok()) return raised.status();
+  format::BatchBuilder batch;
+  batch.put(row_key, encode_account_row(number));
+  batch.put(counter_key, *raised);
+  return commit(batch, *std::move(guard), false);
+}
+
+Status Catalog::create_table(const TableName& name) {
+  const std::string account_key = account_row_key(name.account);
+  const std::string table_key = table_row_key(name.account, name.lower);
+  Result<engine::PartitionGuard> guard = lock_rows(account_key, table_key);
+  if (!guard.ok()) return guard.status();
+
+  const engine::ReadView view = engine_.view();
+  const Result<engine::Newest> owner = view.newest(account_key);
+  if (!owner.ok()) return owner.status();
+  if (!owner->value) return refuse(*std::move(guard), owner->version, no_such_account(name.account));
+  const Result<engine::Newest> table = view.newest(table_key);
+  if (!table.ok()) return table.status();
+  if (table->value) {
+    return refuse(*std::move(guard), table->version,
+                  service_error::table_already_exists("table " + quoted(name.lower) + " of account " +
+                                                      quoted(name.account) + " is there"));
+  }
+  const Result<AccountRow> account = decode_account_row(name.account, owner->version, *owner->value);
+  if (!account.ok()) return account.status();
+  if (account->next_table == kTableNumberEnd) return numbers_used_up("table");
+
+  const Result<std::string> raised = with_next_table(*owner->value, *account, account->next_table + 1);
+  if (!raised.ok()) return raised.status();
+  format::BatchBuilder batch;
+  batch.put(account_key, *raised);
+  batch.put(table_key, encode_table_row(name.spelling, format::make_table_id(account->number, account->next_table)));
+  return commit(batch, *std::move(guard), false);
+}
+
+Status Catalog::drop_table(std::string_view account, std::string_view lower_name) {
+  const std::string key = table_row_key(account, lower_name);
+  Result<engine::PartitionGuard> guard = lock_rows(key, key);
+  if (!guard.ok()) return guard.status();
+
+  const engine::ReadView view = engine_.view();
+  const Result<engine::Newest> row = view.newest(key);
+  if (!row.ok()) return row.status();
+  if (!row->value) {
+    return refuse(*std::move(guard), row->version,
+                  no_such_table(account, lower_name).with_service_error("ResourceNotFound"));
+  }
+  const Result<TableRow> table = decode_table_row(account, lower_name, row->version, *row->value);
+  if (!table.ok()) return table.status();
+
+  const NameCache::DropMark mark = names_.mark_table_drop(account, lower_name);
+  format::BatchBuilder batch;
+  batch.remove(key);
+  batch.retire_table(table->id);
+  return commit(batch, *std::move(guard), true);
+}
+
+/// False if the account was changed by a commit that is not published yet: its tables cannot be walked then.
+Result<bool> Catalog::try_drop_account(std::string_view account) {
+  const std::string account_key = account_row_key(account);
+  const std::string tables_prefix = table_rows_prefix(account);
+  const std::array<std::uint64_t, 2> hashes = {format::partition_hash(format::partition_of(account_key)),
+                                               format::partition_hash(tables_prefix)};
+  Result<engine::PartitionGuard> guard = engine_.lock_partitions(hashes);
+  if (!guard.ok()) return guard.status();
+
+  const engine::ReadView view = engine_.view();
+  const Result<engine::Newest> row = view.newest(account_key);
+  if (!row.ok()) return row.status();
+  if (!row->value) return refuse(*std::move(guard), row->version, no_such_account(account));
+  if (row->version > view.version()) {
+    guard->release();
+    if (Status published = engine_.await_published(row->version); !published.ok()) return published;
+    return false;
+  }
+  const Result<AccountRow> owner = decode_account_row(account, row->version, *row->value);
+  if (!owner.ok()) return owner.status();
+
+  // Every table row was written together with the account's, so all of them are in the view. A row whose drop is not
+  // published is deleted a second time, which changes nothing.
+  const NameCache::DropMark mark = names_.mark_account_drop(account);
+  format::BatchBuilder batch;
+  engine::Cursor tables = view.cursor(tables_prefix, format::end_of_prefix(tables_prefix));
+  for (tables.seek_to_first(); tables.valid(); tables.next()) batch.remove(tables.key());
+  if (!tables.status().ok()) return tables.status();
+  batch.remove(account_key);
+  batch.retire_account(owner->number);
+  if (Status dropped = commit(batch, *std::move(guard), true); !dropped.ok()) return dropped;
+  return true;
+}
+
+Status Catalog::drop_account(std::string_view account) {
+  for (;;) {
+    const Result<bool> done = try_drop_account(account);
+    if (!done.ok()) return done.status();
+    if (*done) return Status();
+  }
+}
+
+}  // namespace varve

@@ -1,0 +1,74 @@
+// Owns: names to ids: which accounts and tables there are, at any version; making and dropping them.
+// Must never: give an id twice, or resolve a name at another version than its reader's.
+//
+// A row is judged under its partition's lock on its newest state, published or not; what is told because of an
+// unpublished one is told after its publication.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "api/catalog_rows.h"
+#include "api/name_cache.h"
+#include "api/result.h"
+#include "engine/engine.h"
+
+namespace varve {
+
+/// kNotFound (ResourceNotFound).
+Status no_such_account(std::string_view account);
+/// kNotFound (TableNotFound).
+Status no_such_table(std::string_view account, std::string_view table);
+
+/// The name of a table; every part legal (names.h).
+struct TableName {
+  std::string account;
+  std::string spelling;
+  std::string lower;
+};
+
+/// A table's id, and the newest state of the store at which its name means it.
+struct ResolvedTable {
+  engine::ReadView view;
+  format::TableId id;
+};
+
+/// Any thread.
+class Catalog {
+ public:
+  explicit Catalog(engine::Engine& engine);
+
+  NameCache& names() noexcept { return names_; }
+
+  // Errors of all: kNotFound (TableNotFound), kCorruption, kIoError.
+  /// For a read of the newest state.
+  Result<ResolvedTable> resolve_newest(const TableName& name, NameEntry& entry);
+  /// For a write, which the engine refuses if the table is dropped before its turn.
+  Result<format::TableId> resolve_for_write(const TableName& name, NameEntry& entry);
+  /// For a read at another version.
+  static Result<format::TableId> resolve_at(const engine::ReadView& view, const TableName& name);
+
+  /// The account's row in this view, or nothing. Errors: kCorruption, kIoError.
+  static Result<std::optional<AccountRow>> find_account(const engine::ReadView& view, std::string_view account);
+  static Result<std::optional<TableRow>> find_table(const engine::ReadView& view, std::string_view account,
+                                                    std::string_view lower_name);
+
+  // As the verbs of Store; names are legal ones.
+  Status create_account(std::string_view account);
+  Status drop_account(std::string_view account);
+  Status create_table(const TableName& name);
+  Status drop_table(std::string_view account, std::string_view lower_name);
+
+ private:
+  Status refuse(engine::PartitionGuard guard, engine::CommitVersion rests_on, const Status& refusal);
+  Status commit(format::BatchBuilder& batch, engine::PartitionGuard guard, bool is_drop);
+  Result<engine::PartitionGuard> lock_rows(std::string_view first_key, std::string_view second_key);
+  Result<bool> try_drop_account(std::string_view account);
+
+  engine::Engine& engine_;
+  NameCache names_;
+};
+
+}  // namespace varve

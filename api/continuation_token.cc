@@ -1,0 +1,106 @@
+// Owns: continuation tokens as text (continuation_token.h).
+// Must never: read past a length that a token claims.
+#include "api/continuation_token.h"
+
+#include <cstdint>
+#include <optional>
+
+#include "api/quoted.h"
+#include "api/service_error.h"
+#include "format/sort_key.h"
+
+namespace varve {
+namespace {
+
+constexpr std::string_view kStart = "1!";
+constexpr char kSeparator = '!';
+constexpr char kBetweenKeys = ' ';
+
+constexpr std::string_view kAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789*_";
+constexpr char kPadding = '-';
+constexpr std::size_t kGroupBytes = 3;
+constexpr std::size_t kGroupCharacters = 4;
+
+void append_base64(std::string& out, std::string_view bytes) {
+  for (std::size_t at = 0; at < bytes.size(); at += kGroupBytes) {
+    const std::string_view group = bytes.substr(at, kGroupBytes);
+    std::uint32_t bits = 0;
+    for (std::size_t i = 0; i < kGroupBytes; ++i) {
+      bits = bits << 8 | (i < group.size() ? static_cast<unsigned char>(group[i]) : 0u);
+    }
+    for (std::size_t i = 0; i < kGroupCharacters; ++i) {
+      const bool used = i <= group.size();
+      out.push_back(used ? kAlphabet[bits >> (18 - 6 * i) & 0x3F] : kPadding);
+    }
+  }
+}
+
+/// Accepts exactly what append_base64 makes.
+std::optional<std::string> decode_base64(std::string_view text) {
+  if (text.size() % kGroupCharacters != 0) return std::nullopt;
+  std::string bytes;
+  bytes.reserve(text.size() / kGroupCharacters * kGroupBytes);
+  for (std::size_t at = 0; at < text.size(); at += kGroupCharacters) {
+    std::uint32_t bits = 0;
+    std::size_t used = 0;
+    for (const char c : text.substr(at, kGroupCharacters)) {
+      const std::size_t value = kAlphabet.find(c);
+      if (value != std::string_view::npos) {
+        ++used;
+      } else if (c != kPadding) {
+        return std::nullopt;
+      }
+      bits = bits << 6 | static_cast<std::uint32_t>(value == std::string_view::npos ? 0 : value);
+    }
+    if (used < 2) return std::nullopt;
+    for (std::size_t i = 0; i + 1 < used; ++i) bytes.push_back(static_cast<char>(bits >> (16 - 8 * i) & 0xFF));
+  }
+  std::string again;
+  append_base64(again, bytes);  // Padding in the middle, and bits that are not used, show here.
+  return again == text ? std::optional(std::move(bytes)) : std::nullopt;
+}
+
+std::optional<std::string> decode_key(std::string_view token) {
+  if (!token.starts_with(kStart)) return std::nullopt;
+  token.remove_prefix(kStart.size());
+  const std::size_t separator = token.find(kSeparator);
+  if (separator == std::string_view::npos) return std::nullopt;
+  const std::string_view encoded = token.substr(separator + 1);
+  if (token.substr(0, separator) != std::to_string(encoded.size())) return std::nullopt;
+  std::optional<std::string> key = decode_base64(encoded);
+  if (!key || !format::is_valid_utf8(*key)) return std::nullopt;
+  return key;
+}
+
+Status not_a_token(std::string_view token) {
+  return service_error::invalid_input(quoted(token) + " is not a continuation token");
+}
+
+}  // namespace
+
+std::string encode_key_token(std::string_view key) {
+  std::string encoded;
+  append_base64(encoded, key);
+  return std::string(kStart).append(std::to_string(encoded.size())).append(1, kSeparator).append(encoded);
+}
+
+Result<std::string> decode_key_token(std::string_view token) {
+  std::optional<std::string> key = decode_key(token);
+  if (!key) return not_a_token(token);
+  return *std::move(key);
+}
+
+std::string encode_scan_token(std::string_view partition_key, std::string_view row_key) {
+  return encode_key_token(partition_key).append(1, kBetweenKeys).append(encode_key_token(row_key));
+}
+
+Result<ScanPosition> decode_scan_token(std::string_view token) {
+  const std::size_t between = token.find(kBetweenKeys);
+  if (between == std::string_view::npos) return not_a_token(token);
+  std::optional<std::string> partition_key = decode_key(token.substr(0, between));
+  std::optional<std::string> row_key = decode_key(token.substr(between + 1));
+  if (!partition_key || !row_key) return not_a_token(token);
+  return ScanPosition{*std::move(partition_key), *std::move(row_key)};
+}
+
+}  // namespace varve

@@ -1,0 +1,29 @@
+// Owns: continuation tokens as text.
+// Must never: accept two texts for one token, or need anything but the text.
+//
+// A key is written `1!n!b`: b is the base64 of its UTF-8 with `=` written `-`, `+` written `*` and `/` written `_`, and
+// n is the length of b. A token of a scan is two of them, PartitionKey and RowKey, with a space between; one of a
+// listing is one. Source: Q-46.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "api/result.h"
+
+namespace varve {
+
+struct ScanPosition {
+  std::string partition_key;
+  std::string row_key;
+};
+
+std::string encode_key_token(std::string_view key);
+/// Errors: kInvalidArgument (InvalidInput), also when what it stands for is not UTF-8.
+Result<std::string> decode_key_token(std::string_view token);
+
+std::string encode_scan_token(std::string_view partition_key, std::string_view row_key);
+/// Errors: as decode_key_token.
+Result<ScanPosition> decode_scan_token(std::string_view token);
+
+}  // namespace varve

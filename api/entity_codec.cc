@@ -1,0 +1,228 @@
+// Owns: entities as stored bytes and back (entity_codec.h).
+// Must never: trust a name or a value that a caller brings, or bytes that a store returns.
+#include "api/entity_codec.h"
+
+#include <algorithm>
+#include <variant>
+#include <vector>
+
+#include "api/limits.h"
+#include "api/names.h"
+#include "api/quoted.h"
+#include "api/service_error.h"
+#include "format/sort_key.h"
+
+namespace varve {
+namespace {
+
+constexpr std::string_view kTimestamp = "Timestamp";
+constexpr std::string_view kPartitionKey = "PartitionKey";
+constexpr std::string_view kRowKey = "RowKey";
+
+/// D-60.
+constexpr std::size_t kEntityConstantBytes = 4;
+constexpr std::size_t kPropertyConstantBytes = 8;
+constexpr std::size_t kTextConstantBytes = 4;
+
+struct ValueChecker {
+  const std::string& name;
+
+  Status operator()(const Binary& value) const {
+    if (value.bytes.size() <= limits::kBinaryBytesMax) return Status();
+    return service_error::property_value_too_large("property " + quoted(name) + " has " +
+                                                   std::to_string(value.bytes.size()) +
+                                                   " bytes; at most 65536 are allowed");
+  }
+  Status operator()(const std::string& value) const {
+    if (!format::is_valid_utf8(value)) {
+      return service_error::invalid_input("property " + quoted(name) + " is not valid UTF-8");
+    }
+    if (value.size() <= limits::kStringCodeUnitsMax) return Status();
+    const std::size_t code_units = format::utf16_length(value);
+    if (code_units <= limits::kStringCodeUnitsMax) return Status();
+    return service_error::property_value_too_large("property " + quoted(name) + " has " + std::to_string(code_units) +
+                                                   " UTF-16 code units; at most 32768 are allowed");
+  }
+  Status operator()(const DateTime& value) const {
+    if (value.ticks >= limits::kDateTimeTicksMin && value.ticks <= limits::kDateTimeTicksMax) return Status();
+    return service_error::out_of_range_input("property " + quoted(name) + " does not lie in the years 1601 to 9999");
+  }
+  Status operator()(bool /*value*/) const { return Status(); }
+  Status operator()(double /*value*/) const { return Status(); }
+  Status operator()(const Guid& /*value*/) const { return Status(); }
+  Status operator()(std::int32_t /*value*/) const { return Status(); }
+  Status operator()(std::int64_t /*value*/) const { return Status(); }
+};
+
+Status check_property(const Property& property) {
+  if (property.name == kPartitionKey || property.name == kRowKey) {
+    return service_error::duplicate_key_property("a property is called " + property.name +
+                                                 "; the entity's keys are given apart from its properties");
+  }
+  if (Status named = check_property_name(property.name); !named.ok()) return named;
+  return std::visit(ValueChecker{property.name}, property.value.variant());
+}
+
+/// Few names are compared with each other; many are sorted.
+constexpr std::size_t kComparedPairwiseMax = 24;
+
+const std::string* name_given_twice(std::span<const Property> properties) {
+  std::vector<const std::string*> names;
+  names.reserve(properties.size());
+  for (const Property& property : properties) {
+    if (property.name != kTimestamp) names.push_back(&property.name);
+  }
+  const auto same = [](const std::string* a, const std::string* b) { return *a == *b; };
+  if (names.size() <= kComparedPairwiseMax) {
+    for (auto name = names.begin(); name != names.end(); ++name) {
+      if (std::any_of(names.begin(), name, [&](const std::string* other) { return same(other, *name); })) return *name;
+    }
+    return nullptr;
+  }
+  std::sort(names.begin(), names.end(), [](const std::string* a, const std::string* b) { return *a < *b; });
+  const auto twice = std::adjacent_find(names.begin(), names.end(), same);
+  return twice == names.end() ? nullptr : *twice;
+}
+
+Status too_many(std::size_t count) {
+  return service_error::too_many_properties("the entity has " + std::to_string(count) +
+                                            " properties besides its keys and Timestamp; at most 252 are allowed");
+}
+
+Status too_large(std::size_t bytes) {
+  return service_error::entity_too_large("the entity counts " + std::to_string(bytes) +
+                                         " bytes; at most 1048576 are allowed");
+}
+
+struct ByteBound {
+  std::size_t operator()(const Binary& value) const noexcept { return value.bytes.size(); }
+  std::size_t operator()(const std::string& value) const noexcept { return 2 * value.size(); }
+  template <typename Fixed>
+  std::size_t operator()(const Fixed& /*value*/) const noexcept {
+    return sizeof(Fixed);
+  }
+};
+
+struct Appender {
+  format::EntityBuilder& builder;
+  const std::string& name;
+
+  void operator()(const Binary& value) const { builder.add_binary(name, value.bytes); }
+  void operator()(bool value) const { builder.add_boolean(name, value); }
+  void operator()(DateTime value) const { builder.add_date_time(name, value.ticks); }
+  void operator()(double value) const { builder.add_double(name, value); }
+  void operator()(const Guid& value) const { builder.add_guid(name, value.bytes); }
+  void operator()(std::int32_t value) const { builder.add_int32(name, value); }
+  void operator()(std::int64_t value) const { builder.add_int64(name, value); }
+  void operator()(const std::string& value) const { builder.add_string(name, value); }
+};
+
+Value value_of(const format::PropertyView& property) {
+  switch (property.type) {
+    case format::PropertyType::kBinary: return Binary{std::string(property.value)};
+    case format::PropertyType::kBoolean: return property.as_boolean();
+    case format::PropertyType::kDateTime: return DateTime{property.as_date_time_ticks()};
+    case format::PropertyType::kDouble: return property.as_double();
+    case format::PropertyType::kGuid: return Guid{property.as_guid()};
+    case format::PropertyType::kInt32: return property.as_int32();
+    case format::PropertyType::kInt64: return property.as_int64();
+    case format::PropertyType::kString: return std::string(property.value);
+  }
+  return Value();  // open() let no other type pass.
+}
+
+/// D-60, of a property as it is stored. Texts of what is stored are UTF-8, or were when they were written.
+std::size_t accounted_bytes(const format::PropertyView& property) noexcept {
+  const std::size_t named = kPropertyConstantBytes + 2 * format::utf16_length(property.name);
+  switch (property.type) {
+    case format::PropertyType::kString: return named + kTextConstantBytes + 2 * format::utf16_length(property.value);
+    case format::PropertyType::kBinary: return named + kTextConstantBytes + property.value.size();
+    default: return named + property.value.size();
+  }
+}
+
+bool is_selected(std::span<const std::string> select, std::string_view name) noexcept {
+  return select.empty() || std::find(select.begin(), select.end(), name) != select.end();
+}
+
+}  // namespace
+
+Status check_properties(const Entity& entity) {
+  std::size_t count = 0;
+  for (const Property& property : entity.properties()) {
+    if (property.name == kTimestamp) continue;
+    if (Status checked = check_property(property); !checked.ok()) return checked;
+    ++count;
+  }
+  if (const std::string* const name = name_given_twice(entity.properties()); name != nullptr) {
+    return service_error::duplicate_properties("the property " + quoted(*name) + " is given twice");
+  }
+  if (count > limits::kCustomPropertiesMax) return too_many(count);
+  if (accounted_size_bound(entity) <= limits::kEntityBytesMax) return Status();
+  const std::size_t bytes = accounted_size_bytes(entity);
+  return bytes <= limits::kEntityBytesMax ? Status() : too_large(bytes);
+}
+
+std::string encode_properties(const Entity& entity) {
+  format::EntityBuilder builder;
+  for (const Property& property : entity.properties()) {
+    if (property.name == kTimestamp) continue;
+    std::visit(Appender{builder, property.name}, property.value.variant());
+  }
+  return builder.finish();
+}
+
+std::size_t accounted_size_bound(const Entity& entity) noexcept {
+  std::size_t bytes = kEntityConstantBytes + 2 * entity.partition_key().size() + 2 * entity.row_key().size();
+  for (const Property& property : entity.properties()) {
+    bytes += kPropertyConstantBytes + 2 * property.name.size() + kTextConstantBytes +
+             std::visit(ByteBound{}, property.value.variant());
+  }
+  return bytes;
+}
+
+std::size_t accounted_key_bytes(std::string_view partition_key, std::string_view row_key) noexcept {
+  return kEntityConstantBytes + 2 * format::utf16_length(partition_key) + 2 * format::utf16_length(row_key);
+}
+
+Result<std::string> merge_properties(std::string_view stored, std::string_view added, std::size_t key_bytes) {
+  const Result<format::EntityView> old = format::EntityView::open(stored);
+  if (!old.ok()) return old.status();
+  const Result<format::EntityView> more = format::EntityView::open(added);
+  if (!more.ok()) return more.status();
+
+  format::EntityBuilder builder;
+  std::size_t bytes = key_bytes;
+  const auto add = [&](const format::PropertyView& property) {
+    bytes += accounted_bytes(property);
+    builder.add(property);
+  };
+  for (std::size_t i = 0; i < old->property_count(); ++i) {
+    const format::PropertyView property = old->property(i);
+    add(more->find(property.name).value_or(property));
+  }
+  for (std::size_t i = 0; i < more->property_count(); ++i) {
+    const format::PropertyView property = more->property(i);
+    if (!old->find(property.name)) add(property);
+  }
+  if (builder.property_count() > limits::kCustomPropertiesMax) return too_many(builder.property_count());
+  if (bytes > limits::kEntityBytesMax) return too_large(bytes);
+  return builder.finish();
+}
+
+Result<Entity> decode_entity(std::string partition_key, std::string row_key, format::CommitVersion version,
+                             std::string_view bytes, std::span<const std::string> select) {
+  const Result<format::EntityView> view = format::EntityView::open(bytes);
+  if (!view.ok()) {
+    return view.status().in_file("the entity " + quoted(partition_key) + ", " + quoted(row_key));
+  }
+  Entity entity(std::move(partition_key), std::move(row_key));
+  for (std::size_t i = 0; i < view->property_count(); ++i) {
+    const format::PropertyView property = view->property(i);
+    if (is_selected(select, property.name)) entity.add(std::string(property.name), value_of(property));
+  }
+  entity.set_etag(ETag::of_timestamp(DateTime{version}));
+  return entity;
+}
+
+}  // namespace varve

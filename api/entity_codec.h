@@ -1,0 +1,42 @@
+// Owns: entities of the table model as stored bytes and back; the limits of what an entity holds.
+// Must never: let an entity in that breaks a limit, or decode what nobody asked for.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "api/result.h"
+#include "api/types.h"
+#include "format/entity.h"
+#include "format/internal_key.h"
+
+namespace varve {
+
+/// What an entity's properties must keep, in this order: each name and value; no name twice; how many; how large with
+/// the keys, which are valid UTF-8. A property called Timestamp is not looked at (D-50).
+/// Errors: kInvalidArgument, kTooLarge, as Table has them for a write. Source: D-20 to D-39, D-60, D-62, O-07.
+Status check_properties(const Entity& entity);
+
+/// The properties of an entity that passed check_properties, without Timestamp.
+std::string encode_properties(const Entity& entity);
+
+/// Not below accounted_size_bytes(), and found without looking into a text.
+std::size_t accounted_size_bound(const Entity& entity) noexcept;
+
+/// `stored`, with the properties of `added` in the place of those of the same names, or behind them; of an entity whose
+/// keys account for `key_bytes`, the constant of D-60 included. Both are what encode_properties makes.
+/// Errors: kTooLarge (TooManyProperties, EntityTooLarge); kCorruption, kUnsupported (what is stored cannot be read).
+/// Source: O-12, D-22, D-62.
+Result<std::string> merge_properties(std::string_view stored, std::string_view added, std::size_t key_bytes);
+
+/// 4 + 2 for each code unit of both keys (D-60), which are valid UTF-8.
+std::size_t accounted_key_bytes(std::string_view partition_key, std::string_view row_key) noexcept;
+
+/// The entity that was stored as `bytes` by the commit `version`, with the properties named in `select` alone, unless
+/// that is empty. Errors: kCorruption, kUnsupported, naming the keys.
+Result<Entity> decode_entity(std::string partition_key, std::string row_key, format::CommitVersion version,
+                             std::string_view bytes, std::span<const std::string> select);
+
+}  // namespace varve

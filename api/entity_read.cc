@@ -1,0 +1,189 @@
+// Owns: reads of entities (entity_read.h).
+// Must never: end a page without a token while something may follow.
+#include "api/entity_read.h"
+
+#include <chrono>
+#include <string>
+#include <utility>
+
+#include "api/continuation_token.h"
+#include "api/entity_codec.h"
+#include "api/limits.h"
+#include "api/names.h"
+#include "api/quoted.h"
+#include "api/service_error.h"
+#include "engine/cursor.h"
+#include "format/sort_key.h"
+#include "io/env.h"
+
+namespace varve {
+namespace {
+
+/// Sort keys from `lower` on, up to but without `upper`.
+struct KeyRange {
+  std::string lower;
+  std::string upper;
+};
+
+Status check_selection(const ReadOptions& options) {
+  if (options.select.size() <= limits::kSelectedNamesMax) return Status();
+  return service_error::invalid_input(std::to_string(options.select.size()) +
+                                      " names are selected; at most 255 are allowed");
+}
+
+Status check_scan(const Scan& scan) {
+  if (scan.page_size_max > limits::kPageSizeMax) {
+    return service_error::invalid_input("a page of " + std::to_string(scan.page_size_max) +
+                                        " entities is asked for; at most 1000 are allowed");
+  }
+  if (scan.time_max < std::chrono::milliseconds(0) || scan.time_max > limits::kPageTimeMax) {
+    return service_error::invalid_input("a page of " + std::to_string(scan.time_max.count()) +
+                                        " ms is asked for; 0 to 5000 are allowed");
+  }
+  return check_selection(scan.read);
+}
+
+Status check_bound(std::string_view text) {
+  if (format::is_valid_utf8(text)) return Status();
+  return service_error::invalid_input("the bound " + quoted(text) + " is not valid UTF-8");
+}
+
+Status check_range(const ScanRange& range) {
+  if (Status checked = check_bound(range.partition_key()); !checked.ok()) return checked;
+  if (Status checked = check_bound(range.from()); !checked.ok()) return checked;
+  return check_bound(range.to().value_or(std::string()));
+}
+
+// Texts are UTF-8 from here on, so encoding them cannot fail.
+
+std::string row_prefix(format::TableId table, const ScanRange& range) {
+  std::string prefix = *format::encode_partition(table, range.partition_key());
+  const Status appended = format::append_text_prefix(prefix, range.from());
+  return appended.ok() ? prefix : std::string();
+}
+
+KeyRange everything_with(std::string prefix) {
+  std::string end = format::end_of_prefix(prefix);
+  return {std::move(prefix), std::move(end)};
+}
+
+KeyRange key_range(format::TableId table, const ScanRange& range) {
+  switch (range.kind()) {
+    case ScanRange::Kind::kTable: return everything_with(format::encode_table(table));
+    case ScanRange::Kind::kPartition: return everything_with(*format::encode_partition(table, range.partition_key()));
+    case ScanRange::Kind::kRowPrefix: return everything_with(row_prefix(table, range));
+    case ScanRange::Kind::kRows:
+      return {*format::encode_sort_key(table, range.partition_key(), range.from()),
+              range.to() ? *format::encode_sort_key(table, range.partition_key(), *range.to())
+                         : format::end_of_prefix(*format::encode_partition(table, range.partition_key()))};
+    case ScanRange::Kind::kPartitions:
+      return {*format::encode_partition(table, range.from()), range.to()
+                                                                  ? *format::encode_partition(table, *range.to())
+                                                                  : format::end_of_prefix(format::encode_table(table))};
+  }
+  return {};
+}
+
+/// The state a read sees and the table's id in it.
+Result<ResolvedTable> resolve(StoreCore& core, const TableName& name, NameEntry& entry, const ReadOptions& options) {
+  if (!options.snapshot) return core.catalog().resolve_newest(name, entry);
+  const Result<engine::ReadView> view = core.view(options.snapshot);
+  if (!view.ok()) return view.status();
+  const Result<format::TableId> id = Catalog::resolve_at(*view, name);
+  if (!id.ok()) return id.status();
+  return ResolvedTable{*view, *id};
+}
+
+Result<Entity> entity_at(const engine::Cursor& cursor, const ReadOptions& options) {
+  Result<format::SortKey> key = format::decode_sort_key(cursor.key());
+  if (!key.ok()) return key.status();
+  return decode_entity(std::move(key->partition_key), std::move(key->row_key), cursor.version(), cursor.value(),
+                       options.select);
+}
+
+Result<std::string> token_at(const engine::Cursor& cursor) {
+  const Result<format::SortKey> key = format::decode_sort_key(cursor.key());
+  if (!key.ok()) return key.status();
+  return encode_scan_token(key->partition_key, key->row_key);
+}
+
+/// Ends a page by its time. The clock is asked only now and then.
+class Timer {
+ public:
+  Timer(io::Clock& clock, std::chrono::milliseconds time_max) noexcept
+      : clock_(clock), deadline_(clock.monotonic() + time_max) {}
+  bool is_over(std::size_t entities) noexcept {
+    constexpr std::size_t kEntitiesBetween = 16;
+    return entities % kEntitiesBetween == 1 && clock_.monotonic() >= deadline_;
+  }
+
+ private:
+  io::Clock& clock_;
+  std::chrono::nanoseconds deadline_;
+};
+
+Result<Page> walk(engine::Cursor& cursor, const Scan& scan, io::Clock& clock) {
+  Page page;
+  Timer timer(clock, scan.time_max);
+  for (cursor.seek_to_first(); cursor.valid(); cursor.next()) {
+    if (page.entities.size() == scan.page_size_max || timer.is_over(page.entities.size())) {
+      Result<std::string> token = token_at(cursor);
+      if (!token.ok()) return token.status();
+      page.continuation = *std::move(token);
+      return page;
+    }
+    Result<Entity> entity = entity_at(cursor, scan.read);
+    if (!entity.ok()) return entity.status();
+    page.entities.push_back(*std::move(entity));
+  }
+  if (!cursor.status().ok()) return cursor.status();
+  return page;
+}
+
+}  // namespace
+
+Result<std::optional<Entity>> read_entity(StoreCore& core, const TableName& name, NameEntry& entry,
+                                          std::string_view partition_key, std::string_view row_key,
+                                          const ReadOptions& options) {
+  if (Status key = check_key_characters(partition_key, "PartitionKey", KeyUse::kLookup); !key.ok()) return key;
+  if (Status key = check_key_characters(row_key, "RowKey", KeyUse::kLookup); !key.ok()) return key;
+  if (Status selection = check_selection(options); !selection.ok()) return selection;
+  const Result<ResolvedTable> table = resolve(core, name, entry, options);
+  if (!table.ok()) return table.status();
+  if (is_key_too_long(partition_key) || is_key_too_long(row_key)) return std::optional<Entity>();
+
+  const Result<std::string> sort_key = format::encode_sort_key(table->id, partition_key, row_key);
+  if (!sort_key.ok()) return sort_key.status();
+  const auto found = table->view.get(*sort_key);
+  if (!found.ok()) return found.status();
+  if (!*found) return std::optional<Entity>();
+  Result<Entity> entity = decode_entity(std::string(partition_key), std::string(row_key), (*found)->version,
+                                        (*found)->value, options.select);
+  if (!entity.ok()) return entity.status();
+  return std::optional<Entity>(*std::move(entity));
+}
+
+Result<Page> read_page(StoreCore& core, const TableName& name, NameEntry& entry, const Scan& scan) {
+  if (Status checked = check_scan(scan); !checked.ok()) return checked;
+  if (Status checked = check_range(scan.range); !checked.ok()) return checked;
+  std::optional<ScanPosition> position;
+  if (!scan.continuation.empty()) {
+    Result<ScanPosition> decoded = decode_scan_token(scan.continuation);
+    if (!decoded.ok()) return decoded.status();
+    position = *std::move(decoded);
+  }
+  const Result<ResolvedTable> table = resolve(core, name, entry, scan.read);
+  if (!table.ok()) return table.status();
+  if (scan.page_size_max == 0) return Page();
+
+  KeyRange range = key_range(table->id, scan.range);
+  if (position) {
+    std::string from = *format::encode_sort_key(table->id, position->partition_key, position->row_key);
+    if (from > range.lower) range.lower = std::move(from);
+  }
+  if (range.lower >= range.upper) return Page();
+  engine::Cursor cursor = table->view.cursor(range.lower, range.upper);
+  return walk(cursor, scan, core.engine().env().clock);
+}
+
+}  // namespace varve

@@ -1,0 +1,20 @@
+// Owns: reads of entities: by key, and page by page.
+// Must never: take a lock of any partition, or decode what was not asked for.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "api/query.h"
+#include "api/store_core.h"
+#include "api/types.h"
+
+namespace varve {
+
+// Errors: as the verbs of Table.
+Result<std::optional<Entity>> read_entity(StoreCore& core, const TableName& name, NameEntry& entry,
+                                          std::string_view partition_key, std::string_view row_key,
+                                          const ReadOptions& options);
+Result<Page> read_page(StoreCore& core, const TableName& name, NameEntry& entry, const Scan& scan);
+
+}  // namespace varve

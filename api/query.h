@@ -1,0 +1,79 @@
+// Owns: what a scan asks for and what a page of it holds.
+// Must never: keep anything in the store between two pages: all a scan knows is in its continuation token.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/limits.h"
+#include "api/snapshot.h"
+#include "api/types.h"
+
+namespace varve {
+
+/// A contiguous range of keys. Keys are ordered by PartitionKey, then RowKey, each by UTF-16 code unit. Bounds
+/// need not be legal keys; a range whose end is not above its beginning is empty.
+class ScanRange {
+ public:
+  static ScanRange whole_table() { return ScanRange(Kind::kTable); }
+  static ScanRange partition(std::string_view partition_key);
+  /// RowKeys of one partition from `from` on, up to but without `to`; without `to`, to the partition's end.
+  static ScanRange rows(std::string_view partition_key, std::string_view from,
+                        const std::optional<std::string>& to = std::nullopt);
+  /// RowKeys of one partition that begin with `prefix`.
+  static ScanRange rows_with_prefix(std::string_view partition_key, std::string_view prefix);
+  /// Partitions from `from` on, up to but without `to`; without `to`, to the table's end.
+  static ScanRange partitions(std::string_view from, const std::optional<std::string>& to = std::nullopt);
+
+  enum class Kind : std::uint8_t { kTable, kPartition, kRows, kRowPrefix, kPartitions };
+  Kind kind() const noexcept { return kind_; }
+  const std::string& partition_key() const noexcept { return partition_key_; }
+  /// The lower bound, or the prefix.
+  const std::string& from() const noexcept { return from_; }
+  const std::optional<std::string>& to() const noexcept { return to_; }
+
+ private:
+  explicit ScanRange(Kind kind) noexcept : kind_(kind) {}
+  Kind kind_;
+  std::string partition_key_;
+  std::string from_;
+  std::optional<std::string> to_;
+};
+
+/// What one read may choose.
+struct ReadOptions {
+  /// Names of the properties to return, at most limits::kSelectedNamesMax; empty returns all. Keys and Timestamp are
+  /// always there. A name that an entity lacks is not there.
+  std::vector<std::string> select{};
+  /// Reads at this version, names of tables included; without it, at the newest.
+  std::optional<Snapshot> snapshot{};
+};
+
+struct Scan {
+  ScanRange range = ScanRange::whole_table();
+  /// Where to go on: the token of the page before, from a scan of the same range. Empty begins at the range's
+  /// beginning.
+  std::string continuation{};
+  /// Entities of a page, at most limits::kPageSizeMax. Zero returns an empty page without a token.
+  std::uint32_t page_size_max = limits::kPageSizeMax;
+  /// Ends the page when it has taken this long, but not before one entity. At most limits::kPageTimeMax.
+  std::chrono::milliseconds time_max = limits::kPageTimeMax;
+  ReadOptions read;
+};
+
+/// Each page is one consistent state of the store. Pages of one scan are not one state together unless they are read at
+/// one snapshot: entities written behind the position are missed, before it are seen.
+struct Page {
+  /// In key order.
+  std::vector<Entity> entities;
+  /// Names the next entity to be returned. It is plain ASCII without control characters, needs no state in the store,
+  /// stays valid for ever and survives the deletion of the entity it names. None when the end of the range
+  /// was reached. A page may be shorter than asked, even empty, and still have one.
+  std::optional<std::string> continuation;
+};
+
+}  // namespace varve

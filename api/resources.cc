@@ -1,0 +1,26 @@
+// Owns: what several stores share (options.h).
+// Must never: know a store.
+#include "api/guarded.h"
+#include "api/resources_state.h"
+
+namespace varve {
+
+Resources::Resources(std::unique_ptr<State> state) noexcept : state_(std::move(state)) {}
+
+Resources::~Resources() = default;
+
+Result<std::shared_ptr<Resources>> Resources::create(const ResourceOptions& options) {
+  return guarded([&]() -> Result<std::shared_ptr<Resources>> {
+    if (options.write_buffer_bytes == 0) return Status::invalid_argument("a write buffer of no bytes holds nothing");
+    auto state = std::make_unique<State>();
+    state->options = options;
+    state->write_budget = std::make_shared<engine::WriteBudget>(options.write_buffer_bytes);
+    return std::shared_ptr<Resources>(new Resources(std::move(state)));
+  });
+}
+
+const ResourceOptions& Resources::options() const noexcept {
+  return state_->options;
+}
+
+}  // namespace varve

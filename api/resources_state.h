@@ -1,0 +1,17 @@
+// Owns: what stands behind a Resources object.
+// Must never: be seen by users.
+#pragma once
+
+#include <memory>
+
+#include "api/options.h"
+#include "engine/write_budget.h"
+
+namespace varve {
+
+struct Resources::State {
+  ResourceOptions options;
+  std::shared_ptr<engine::WriteBudget> write_budget;
+};
+
+}  // namespace varve

@@ -1,0 +1,46 @@
+// Owns: a value or the reason there is none. A leaf beside status.h.
+// Must never: be read before ok() was asked; doing so ends the process, as reading past an end would.
+#pragma once
+
+#include <cstdlib>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include "api/status.h"
+
+namespace varve {
+
+/// A `T`, or a Status that is not Ok.
+template <typename T>
+class [[nodiscard]] Result {
+ public:
+  using value_type = T;
+
+  // Implicit on purpose: a function returns a value or a Status in the same words.
+  Result(T value) noexcept(std::is_nothrow_move_constructible_v<T>) : value_(std::move(value)) {}
+  Result(Status status) noexcept : status_(std::move(status)) {
+    if (status_.ok()) std::abort();  // An Ok without a value is a bug of the function that returned it.
+  }
+
+  bool ok() const noexcept { return value_.has_value(); }
+  const Status& status() const noexcept { return status_; }
+  Code code() const noexcept { return status_.code(); }
+
+  T& operator*() & { return checked(); }
+  const T& operator*() const& { return const_cast<Result*>(this)->checked(); }
+  T&& operator*() && { return std::move(checked()); }
+  T* operator->() { return &checked(); }
+  const T* operator->() const { return &const_cast<Result*>(this)->checked(); }
+
+ private:
+  T& checked() {
+    if (!value_.has_value()) std::abort();
+    return *value_;
+  }
+
+  Status status_;
+  std::optional<T> value_;
+};
+
+}  // namespace varve

@@ -1,0 +1,65 @@
+// Owns: the engine's figures as users see them.
+// Must never: count anything itself.
+#include "api/statistics.h"
+
+#include "api/guarded.h"
+#include "api/store.h"
+#include "api/store_core.h"
+
+namespace varve {
+
+RecoveryStatistics from_engine(const engine::RecoveryFigures& from) noexcept {
+  RecoveryStatistics figures;
+  figures.clean = from.clean;
+  figures.log_records = from.records;
+  figures.commits = from.commits;
+  figures.log_bytes = from.log_bytes;
+  figures.commits_from_buffer = from.commits_from_buffer;
+  figures.torn_bytes = from.torn_bytes;
+  return figures;
+}
+
+namespace {
+
+Statistics figures_of(const engine::Statistics& from) {
+  Statistics figures;
+  figures.back_end = from.back_end;
+  figures.direct_io = from.direct_io;
+  figures.health = from_engine(from.health);
+  figures.visible_version = DateTime{from.visible_version};
+
+  figures.commits = from.commits;
+  figures.commits_refused = from.commits_refused;
+  figures.groups = from.groups;
+  figures.log_writes = from.log_writes;
+  figures.batch_bytes = from.batch_bytes;
+  figures.log_bytes = from.log_bytes;
+  figures.fill_bytes = from.fill_bytes;
+  figures.log_segments = from.log_segments;
+  figures.live_log_bytes = from.live_log_bytes;
+  figures.manifest_bytes = from.manifest_bytes;
+
+  figures.memtable_entries = from.memtable_entries;
+  figures.memtable_bytes = from.memtable_bytes;
+  figures.memtable_bytes_max = from.memtable_bytes_max;
+  figures.retired_ids = from.retired_ids;
+  figures.open_snapshots = from.open_snapshots;
+  figures.partition_waits = from.partition_waits;
+  figures.clock_jump_ignored = from.clock_jump_ignored;
+
+  figures.recovery = from_engine(from.recovery);
+  return figures;
+}
+
+}  // namespace
+
+Result<Statistics> Store::statistics() const {
+  return guarded([&]() -> Result<Statistics> {
+    Statistics figures = figures_of(core_->engine().statistics());
+    figures.read_only = core_->engine().read_only();
+    figures.default_durability = from_engine(core_->engine().default_durability());
+    return figures;
+  });
+}
+
+}  // namespace varve

@@ -1,0 +1,145 @@
+// Owns: the verbs of a store, as doors (store.h).
+// Must never: do the work; the catalog and the engine do.
+#include "api/store.h"
+
+#include <utility>
+
+#include "api/guarded.h"
+#include "api/listing.h"
+#include "api/names.h"
+#include "api/store_core.h"
+#include "api/table_state.h"
+
+namespace varve {
+namespace {
+
+/// A name that no account can have is the name of no account.
+Status find_legal_account(std::string_view account) {
+  return check_account_name(account).ok() ? Status() : no_such_account(account);
+}
+
+TableName table_name(std::string_view account, std::string_view spelling) {
+  return TableName{std::string(account), std::string(spelling), lower_case(spelling)};
+}
+
+}  // namespace
+
+Store::Store(std::shared_ptr<StoreCore> core) noexcept : core_(std::move(core)) {}
+
+Result<std::unique_ptr<Store>> Store::open(std::string_view path, const StoreOptions& options) {
+  return guarded([&]() -> Result<std::unique_ptr<Store>> {
+    Result<std::shared_ptr<StoreCore>> core = StoreCore::open(path, options);
+    if (!core.ok()) return core.status();
+    return std::unique_ptr<Store>(new Store(*std::move(core)));
+  });
+}
+
+Store::~Store() {
+  (void)close();  // Whoever wants to know calls close(); what was acknowledged is safe either way.
+}
+
+Status Store::close() {
+  return guarded([&] { return core_->close(); });
+}
+
+Status Store::sync() {
+  return guarded([&]() -> Status {
+    if (Status open = core_->check_open(); !open.ok()) return open;
+    return core_->engine().sync();
+  });
+}
+
+Result<Snapshot> Store::snapshot() const {
+  return guarded([&]() -> Result<Snapshot> {
+    if (Status open = core_->check_open(); !open.ok()) return open;
+    return core_->snapshot();
+  });
+}
+
+Result<std::optional<std::string>> Store::last_tag() const {
+  return guarded([&]() -> Result<std::optional<std::string>> {
+    if (Status open = core_->check_open(); !open.ok()) return open;
+    std::optional<format::CommitTag> tag = core_->engine().last_tag();
+    if (!tag) return std::optional<std::string>();
+    return std::optional<std::string>(std::move(tag->bytes));
+  });
+}
+
+Status Store::create_account(std::string_view account) {
+  return guarded([&]() -> Status {
+    if (Status writable = core_->check_writable(); !writable.ok()) return writable;
+    if (Status named = check_account_name(account); !named.ok()) return named;
+    return core_->catalog().create_account(account);
+  });
+}
+
+Status Store::drop_account(std::string_view account) {
+  return guarded([&]() -> Status {
+    if (Status writable = core_->check_writable(); !writable.ok()) return writable;
+    if (Status legal = find_legal_account(account); !legal.ok()) return legal;
+    return core_->catalog().drop_account(account);
+  });
+}
+
+Result<AccountPage> Store::list_accounts(const ListOptions& options) const {
+  return guarded([&]() -> Result<AccountPage> {
+    if (Status open = core_->check_open(); !open.ok()) return open;
+    const Result<engine::ReadView> view = core_->view(options.snapshot);
+    if (!view.ok()) return view.status();
+    return list_account_page(*view, options);
+  });
+}
+
+Result<Table> Store::create_table(std::string_view account, std::string_view table) {
+  return guarded([&]() -> Result<Table> {
+    if (Status writable = core_->check_writable(); !writable.ok()) return writable;
+    if (Status named = check_table_name(table); !named.ok()) return named;
+    if (Status legal = find_legal_account(account); !legal.ok()) return legal;
+    // The handle first: once the table is made, nothing may fail.
+    auto state = std::make_shared<Table::State>();
+    state->core = core_;
+    state->name = table_name(account, table);
+    state->entry = core_->catalog().names().find_or_add(state->name.account, state->name.lower);
+    if (Status created = core_->catalog().create_table(state->name); !created.ok()) return created;
+    return Table(std::move(state));
+  });
+}
+
+Result<Table> Store::open_table(std::string_view account, std::string_view table) const {
+  return guarded([&]() -> Result<Table> {
+    if (Status open = core_->check_open(); !open.ok()) return open;
+    if (Status legal = find_legal_account(account); !legal.ok()) return legal;
+    if (!check_table_name(table).ok()) return no_such_table(account, table);
+    auto state = std::make_shared<Table::State>();
+    state->core = core_;
+    state->name = table_name(account, table);
+    state->entry = core_->catalog().names().find_or_add(state->name.account, state->name.lower);
+    const Result<ResolvedTable> found = core_->catalog().resolve_newest(state->name, *state->entry);
+    if (found.ok()) return Table(std::move(state));
+    if (found.code() != Code::kNotFound) return found.status();
+    const Result<std::optional<AccountRow>> owner = Catalog::find_account(core_->engine().view(), account);
+    if (!owner.ok()) return owner.status();
+    return *owner ? found.status() : no_such_account(account);
+  });
+}
+
+Status Store::drop_table(std::string_view account, std::string_view table) {
+  return guarded([&]() -> Status {
+    if (Status writable = core_->check_writable(); !writable.ok()) return writable;
+    if (Status legal = find_legal_account(account); !legal.ok()) return legal;
+    if (!check_table_name(table).ok()) return no_such_table(account, table).with_service_error("ResourceNotFound");
+    return core_->catalog().drop_table(account, lower_case(table));
+  });
+}
+
+Result<TablePage> Store::list_tables(std::string_view account, const ListOptions& options) const {
+  return guarded([&]() -> Result<TablePage> {
+    if (Status open = core_->check_open(); !open.ok()) return open;
+    if (Status legal = find_legal_account(account); !legal.ok()) return legal;
+    const Result<engine::ReadView> view = core_->view(options.snapshot);
+    if (!view.ok()) return view.status();
+    return list_table_page(*view, account, options);
+  });
+}
+
+}  // namespace varve

@@ -1,0 +1,155 @@
+// Owns: a store as a whole: its opening and end, its accounts and tables.
+// Must never: know an entity; table.h has the verbs for those.
+//
+//   Result<std::unique_ptr<Store>> store = Store::open("/var/lib/orders", {.create_if_missing = true});
+//   if (!store.ok()) return store.status();
+//   if (Status made = (*store)->create_account("myaccount"); !made.ok()) return made;
+//   Result<Table> orders = (*store)->create_table("myaccount", "Orders");
+//   if (!orders.ok()) return orders.status();
+//   Result<ETag> etag = orders->insert(Entity("eu", "0001").set("Customer", "Ann"));
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/options.h"
+#include "api/result.h"
+#include "api/snapshot.h"
+#include "api/statistics.h"
+#include "api/status.h"
+#include "api/table.h"
+#include "api/types.h"
+#include "api/verify.h"
+
+namespace varve {
+
+class StoreCore;
+
+struct AccountInfo {
+  std::string name;
+  DateTime created;
+};
+
+struct TableInfo {
+  /// As it was spelt when the table was made.
+  std::string name;
+  DateTime created;
+};
+
+/// What a listing asks for.
+struct ListOptions {
+  /// Only names that begin with it; of tables in any case of letters (B-07).
+  std::string prefix{};
+  /// The token of the page before; empty begins at the beginning.
+  std::string continuation{};
+  /// 1 to limits::kPageSizeMax.
+  std::uint32_t page_size_max = limits::kPageSizeMax;
+  /// Lists what was there at this version; without it, at the newest.
+  std::optional<Snapshot> snapshot{};
+};
+
+struct AccountPage {
+  /// In the order of names.
+  std::vector<AccountInfo> accounts;
+  /// As Page::continuation.
+  std::optional<std::string> continuation;
+};
+
+struct TablePage {
+  /// In the order of names in lower case (B-06).
+  std::vector<TableInfo> tables;
+  /// As Page::continuation.
+  std::optional<std::string> continuation;
+};
+
+/// An open store. One handle at a time, in one process, has it open for writing.
+///
+/// Threads   every verb may be called from any thread, but close() and the destructor come last: no other call on the
+///           store or on its tables may be under way. Tables and snapshots may live on; they answer kClosed then.
+/// Errors    that any verb may give besides its own: kClosed, kCorruption, kIoError, kOutOfMemory; and any that writes:
+///           kBusy, kNoSpace, kReadOnly, kPoisoned, kUnknown, kLocked, as table.h has them. Nothing changed, save for
+///           kUnknown.
+class Store {
+ public:
+  /// Opens, or makes, the store in the directory `path`. Reads no entity.
+  /// Errors   kNotFound           no store there, and options.create_if_missing is not set
+  ///          kInvalidArgument    the directory holds other things; or stored options asked for differ
+  ///          kLocked             another handle or process has it
+  ///          kUnsupported        a newer format or an unknown feature, named
+  ///          kCorruption         what is damaged is named, with file and offset; nothing was changed
+  ///          kNoSpace, kIoError, kReadOnly, kTooManyFiles, kOutOfMemory
+  static Result<std::unique_ptr<Store>> open(std::string_view path, const StoreOptions& options = {});
+
+  /// Closes without losing anything if close() was not called; its errors are then lost.
+  ~Store();
+  Store(const Store&) = delete;
+  Store& operator=(const Store&) = delete;
+
+  /// Makes everything durable and leaves a store that opens without recovery. After an error the next open recovers;
+  /// nothing acknowledged as durable is lost. Errors: kIoError, kNoSpace, kPoisoned.
+  Status close();
+
+  /// Makes every write acknowledged so far durable, buffered ones too.
+  Status sync();
+
+  /// Keeps the newest state readable. Errors: kClosed, kOutOfMemory.
+  Result<Snapshot> snapshot() const;
+
+  /// Also of a closed store.
+  Result<Statistics> statistics() const;
+
+  /// The tag of the last commit that carried one, as recovered at the open or committed since.
+  Result<std::optional<std::string>> last_tag() const;
+
+  // -- Accounts ---------------------------------------------------------------------------------------------------
+
+  /// Errors: kInvalidArgument (InvalidResourceName: the name is not of 3 to 24 lower-case letters and digits),
+  /// kExists (ResourceAlreadyExists). Source: D-03.
+  Status create_account(std::string_view account);
+  /// Removes the account with all its tables in one commit that costs the same whatever they hold, save for one small
+  /// deletion for each table. On stable storage when it returns.
+  /// Errors: kNotFound (ResourceNotFound). kTooLarge: too many tables for one commit; drop tables first.
+  Status drop_account(std::string_view account);
+  /// Errors: kInvalidArgument (InvalidInput: page size, token, or a snapshot of another store).
+  Result<AccountPage> list_accounts(const ListOptions& options = {}) const;
+
+  // -- Tables -----------------------------------------------------------------------------------------------------
+
+  /// Makes an empty table. Names are compared without regard to the case of letters; the spelling is kept. As durable
+  /// as the store's default has it; accounts likewise. Errors   kExists (TableAlreadyExists)
+  ///          kNotFound (ResourceNotFound)               no such account
+  ///          kInvalidArgument (OutOfRangeInput)         a name of less than 3 or more than 63 characters
+  ///          kInvalidArgument (InvalidResourceName)     other characters than letters and digits, or a digit first
+  ///          kInvalidArgument (InvalidInput)            the reserved name `tables`
+  /// Source   D-04, D-05, D-06, B-01, B-02.
+  Result<Table> create_table(std::string_view account, std::string_view table);
+  /// A handle of a table that is there. Errors: kNotFound (TableNotFound; ResourceNotFound: no such account).
+  Result<Table> open_table(std::string_view account, std::string_view table) const;
+  /// Removes a table with all its entities, in one commit that costs the same whatever it holds. On stable storage when
+  /// it returns; snapshots taken before go on reading the table. The name may be used again at once.
+  /// Errors: kNotFound (ResourceNotFound), also for a name that no table can have. Source: B-03, B-04, B-05.
+  Status drop_table(std::string_view account, std::string_view table);
+  /// Errors: kNotFound (ResourceNotFound: no such account), kInvalidArgument (InvalidInput: page size, token, or a
+  /// snapshot of another store). Source: B-06.
+  Result<TablePage> list_tables(std::string_view account, const ListOptions& options = {}) const;
+
+  // -- Verification -----------------------------------------------------------------------------------------------
+
+  /// Reads everything in the store at `path`, which nobody has open for writing, and judges it; changes nothing.
+  /// `progress` is called now and then, on the calling thread; it may be empty. Of `options` the machine is used.
+  /// Errors: those of open(), where the store is damaged so that it cannot be read at all (kCorruption names file and
+  /// offset). Damage found behind that is in the report.
+  static Result<VerifyReport> verify(std::string_view path, const StoreOptions& options = {},
+                                     const std::function<void(const VerifyReport&)>& progress = {});
+
+ private:
+  explicit Store(std::shared_ptr<StoreCore> core) noexcept;
+  std::shared_ptr<StoreCore> core_;
+};
+
+}  // namespace varve

@@ -1,0 +1,116 @@
+// Owns: the wiring of a store's handles to its engine (store_core.h).
+// Must never: call a listener that is not there.
+#include "api/store_core.h"
+
+#include <utility>
+
+#include "api/resources_state.h"
+#include "api/service_error.h"
+#include "io/env.h"
+
+namespace varve {
+
+engine::Durability to_engine(Durability durability) noexcept {
+  return durability == Durability::kSync ? engine::Durability::kSync : engine::Durability::kBuffered;
+}
+
+Durability from_engine(engine::Durability durability) noexcept {
+  return durability == engine::Durability::kSync ? Durability::kSync : Durability::kBuffered;
+}
+
+Health from_engine(engine::Health health) noexcept {
+  switch (health) {
+    case engine::Health::kHealthy: return Health::kHealthy;
+    case engine::Health::kWritePaused: return Health::kWritePaused;
+    case engine::Health::kPoisoned: return Health::kPoisoned;
+  }
+  return Health::kPoisoned;
+}
+
+/// Adds which store it is, and tells whoever wants to know.
+class StoreCore::EventForwarder final : public engine::EventSink {
+ public:
+  EventForwarder(std::string_view path, const Resources& resources) : path_(path), resources_(resources) {}
+
+  void on_health(engine::Health health, const Status& cause) noexcept override {
+    EventListener* const listener = resources_.options().listener.get();
+    if (listener != nullptr) listener->on_health(path_, from_engine(health), cause);
+  }
+  void on_log(std::string_view line) noexcept override {
+    Logger* const logger = resources_.options().logger.get();
+    if (logger != nullptr) logger->log(path_, line);
+  }
+
+ private:
+  const std::string path_;
+  const Resources& resources_;
+};
+
+StoreCore::StoreCore(std::string_view path, std::shared_ptr<Resources> resources)
+    : resources_(std::move(resources)), events_(std::make_unique<EventForwarder>(path, *resources_)) {}
+
+StoreCore::~StoreCore() = default;
+
+Result<std::shared_ptr<StoreCore>> StoreCore::open(std::string_view path, const StoreOptions& options) {
+  std::shared_ptr<Resources> resources = options.resources;
+  if (!resources) {
+    Result<std::shared_ptr<Resources>> own = Resources::create(ResourceOptions());
+    if (!own.ok()) return own.status();
+    resources = *std::move(own);
+  }
+  const std::shared_ptr<StoreCore> core(new StoreCore(path, std::move(resources)));
+
+  engine::EngineOptions chosen;
+  chosen.create_if_missing = options.create_if_missing;
+  chosen.read_only = options.read_only;
+  if (options.default_durability) chosen.default_durability = to_engine(*options.default_durability);
+  chosen.write_budget = core->resources_->state_->write_budget;
+  chosen.events = core->events_.get();
+  const io::Env& env = options.env != nullptr ? *options.env : io::system_env();
+  Result<std::unique_ptr<engine::Engine>> engine = engine::Engine::open(env, path, chosen);
+  if (!engine.ok()) return engine.status();
+  core->engine_ = *std::move(engine);
+  core->catalog_ = std::make_unique<Catalog>(*core->engine_);
+  return core;
+}
+
+Status StoreCore::close() {
+  closed_.store(true, std::memory_order_release);
+  return engine_->close();
+}
+
+Status StoreCore::check_open() const {
+  if (closed_.load(std::memory_order_acquire)) return Status(Code::kClosed, "the store was closed");
+  return Status();
+}
+
+Status StoreCore::check_writable() const {
+  if (Status open = check_open(); !open.ok()) return open;
+  if (engine_->read_only()) return Status(Code::kReadOnly, "the store was opened for reading only");
+  return Status();
+}
+
+Snapshot StoreCore::snapshot() {
+  auto state = std::make_shared<Snapshot::State>();
+  state->core = shared_from_this();
+  state->held = engine_->snapshot();
+  return Snapshot(std::move(state));
+}
+
+Result<engine::ReadView> StoreCore::view(const std::optional<Snapshot>& snapshot) const {
+  if (!snapshot) return engine_->view();
+  if (!snapshot->state_ || snapshot->state_->core.get() != this) {
+    return service_error::invalid_input("the snapshot is of another store, or of none");
+  }
+  return engine_->view_at(snapshot->state_->held.version());
+}
+
+engine::Durability StoreCore::durability(const WriteOptions& options) const noexcept {
+  return options.durability ? to_engine(*options.durability) : engine_->default_durability();
+}
+
+DateTime Snapshot::version() const noexcept {
+  return DateTime{state_ ? state_->held.version() : 0};
+}
+
+}  // namespace varve

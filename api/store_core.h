@@ -1,0 +1,70 @@
+// Owns: what a store's handles share, and what outlives the Store object as long as one of them lives.
+// Must never: be seen by users, or know an entity.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "api/catalog.h"
+#include "api/options.h"
+#include "api/result.h"
+#include "api/snapshot.h"
+#include "api/statistics.h"
+#include "engine/engine.h"
+
+namespace varve {
+
+class StoreCore;
+
+/// A version that somebody keeps readable, and the store it is a version of.
+struct Snapshot::State {
+  std::shared_ptr<StoreCore> core;
+  engine::Snapshot held;  // let go before the core
+};
+
+/// Any thread, but close() comes last.
+class StoreCore : public std::enable_shared_from_this<StoreCore> {
+ public:
+  /// Errors: those of Store::open.
+  static Result<std::shared_ptr<StoreCore>> open(std::string_view path, const StoreOptions& options);
+  ~StoreCore();
+  StoreCore(const StoreCore&) = delete;
+  StoreCore& operator=(const StoreCore&) = delete;
+
+  Status close();
+  /// Errors: kClosed.
+  Status check_open() const;
+  /// Before a write. Errors: kClosed, kReadOnly.
+  Status check_writable() const;
+
+  engine::Engine& engine() noexcept { return *engine_; }
+  Catalog& catalog() noexcept { return *catalog_; }
+
+  Snapshot snapshot();
+  /// The state a read is asked to see. Errors: kInvalidArgument (InvalidInput: a snapshot of another store, or of
+  /// none).
+  Result<engine::ReadView> view(const std::optional<Snapshot>& snapshot) const;
+
+  engine::Durability durability(const WriteOptions& options) const noexcept;
+
+ private:
+  class EventForwarder;
+  StoreCore(std::string_view path, std::shared_ptr<Resources> resources);
+
+  std::shared_ptr<Resources> resources_;
+  std::unique_ptr<EventForwarder> events_;
+  std::unique_ptr<engine::Engine> engine_;
+  std::unique_ptr<Catalog> catalog_;
+  std::atomic<bool> closed_{false};
+};
+
+/// What the engine calls it.
+engine::Durability to_engine(Durability durability) noexcept;
+Durability from_engine(engine::Durability durability) noexcept;
+Health from_engine(engine::Health health) noexcept;
+RecoveryStatistics from_engine(const engine::RecoveryFigures& from) noexcept;
+
+}  // namespace varve

@@ -1,0 +1,113 @@
+// Owns: the verbs on the entities of one table.
+// Must never: hold anything open: a Table is a name and the store it belongs to.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "api/options.h"
+#include "api/query.h"
+#include "api/result.h"
+#include "api/status.h"
+#include "api/transaction.h"
+#include "api/types.h"
+
+namespace varve {
+
+/// A handle that follows a name: when the table is dropped its verbs answer TableNotFound, and when a table of that
+/// name is made again, in any spelling, they mean the new one, which is empty; nothing written for the old one can
+/// appear in it (B-04). Cheap to copy. It may outlive the Store object; its verbs answer kClosed then.
+///
+/// Threads   any; a verb on one Table may run beside every other verb on it. Only writers of the same partition wait
+///           for each other.
+/// After     a write that succeeded is durable as its Durability says, visible to every read that starts later, and its
+///           ETag is above every ETag given before in the store.
+/// Reads     see everything acknowledged before they started and, save for buffered writes, nothing that is not
+/// durable.
+///
+/// Errors that any verb may give, besides its own; in each case nothing changed:
+///   kNotFound (TableNotFound)             the table is not there
+///   kInvalidArgument (InvalidInput)       a text is not UTF-8; the tag is too long
+///   kClosed                               the store was closed
+///   kCorruption, kIoError                 the file or the place is named
+///   kOutOfMemory
+/// and any write, besides:
+///   kBusy         other writers held the partition for all of WriteOptions::wait_max; nothing changed
+///   kNoSpace      no room on the device or in the write buffer; nothing changed
+///   kReadOnly     the store was opened for reading only
+///   kPoisoned     an earlier log failure stopped the store; nothing changed, reopen it
+///   kUnknown      the log failed under this commit or one before it: reopen the store and read to learn whether it
+///                 happened; never repeat it blindly
+///   kLocked       this process is a fork of the one that opened the store; nothing changed
+/// and any write of an entity, what the entity breaks (limits.h has the limits), nothing changed:
+///   kTooLarge         (PropertyValueTooLarge, PropertyNameTooLong, TooManyProperties, EntityTooLarge)
+///   kInvalidArgument  (OutOfRangeInput: a forbidden character in a key, a DateTime out of range; InvalidInput: `/` or
+///                     `\` in a key, save for insert, where it is OutOfRangeInput; PropertyNameInvalid;
+///                     DuplicatePropertiesSpecified; DuplicateKeyPropertySpecified: a property called PartitionKey or
+///                     RowKey)
+/// Faults of the input are judged first, in this order of verbs' stages: keys and properties; the table; the entity's
+/// existence; its ETag; the resulting size (O-07).
+class Table {
+ public:
+  std::string_view account() const noexcept;
+  /// As it was spelt when this handle was made.
+  std::string_view name() const noexcept;
+
+  /// Adds an entity whose key is not there yet. Its etag() is ignored.
+  /// Errors: kExists (EntityAlreadyExists). Source: O-10.
+  Result<ETag> insert(const Entity& entity, const WriteOptions& options = {});
+
+  /// Gives an entity exactly these properties. `if_match` is the ETag that the stored entity must have, or ETag::any().
+  /// Errors   kNotFound (ResourceNotFound)                         no such entity
+  ///          kPreconditionFailed (UpdateConditionNotSatisfied)    its ETag is another one
+  ///          kInvalidArgument (InvalidInput)                      `if_match` is none
+  /// Source   O-02, O-11.
+  Result<ETag> replace(const Entity& entity, ETag if_match, const WriteOptions& options = {});
+
+  /// Sets these properties of an entity, whatever their types were, and keeps its others. Without properties it still
+  /// gives a new ETag. The limits hold for the result. Errors as replace(). Source: O-12.
+  Result<ETag> merge(const Entity& entity, ETag if_match, const WriteOptions& options = {});
+
+  /// replace() if the entity is there, whatever its ETag, else insert(). Source: O-13.
+  Result<ETag> insert_or_replace(const Entity& entity, const WriteOptions& options = {});
+
+  /// merge() if the entity is there, whatever its ETag, else insert(). Source: O-13.
+  Result<ETag> insert_or_merge(const Entity& entity, const WriteOptions& options = {});
+
+  /// Deletes an entity. Errors as replace(); a key that is too long to exist is kNotFound too. Source: O-14, D-12.
+  Status remove(std::string_view partition_key, std::string_view row_key, ETag if_match,
+                const WriteOptions& options = {});
+
+  /// All operations or none, in one commit. Returns an ETag for each operation, none for kRemove; all of one
+  /// transaction are equal.
+  ///
+  /// An error names the operation it blames in operation_index(). The transaction as a whole is judged first:
+  ///   kInvalidArgument (InvalidInput)                                more than 100 operations, index 99 (T-08); none,
+  ///                                                                  without an index (T-12)
+  ///   kInvalidArgument (CommandsInBatchActOnDifferentPartitions)     the first that deviates (T-06)
+  ///   kInvalidArgument (InvalidDuplicateRow)                         the second of the same entity (T-07)
+  ///   kTooLarge (RequestBodyTooLarge)                                the one that passes the limit (T-09)
+  /// then what each operation brings, in their order; then the table (index 0, T-10); then, in their order, existence,
+  /// ETag and resulting size of each.
+  Result<std::vector<ETag>> execute(const EntityGroupTransaction& transaction, const WriteOptions& options = {});
+
+  /// The entity, or nothing if it is not there; a key too long to exist is not there (D-12).
+  /// Errors: kInvalidArgument (OutOfRangeInput, InvalidInput: a forbidden character in a key, as above; InvalidInput:
+  /// too many names selected, or a snapshot of another store). Source: O-15.
+  Result<std::optional<Entity>> get(std::string_view partition_key, std::string_view row_key,
+                                    const ReadOptions& options = {}) const;
+
+  /// One page of a range. Errors: kInvalidArgument (InvalidInput: page size, time or selection over their limits, a
+  /// continuation that is no token, a snapshot of another store). Source.
+  Result<Page> scan(const Scan& scan) const;
+
+ private:
+  friend class Store;
+  struct State;
+  explicit Table(std::shared_ptr<const State> state) noexcept;
+  std::shared_ptr<const State> state_;
+};
+
+}  // namespace varve

@@ -1,0 +1,54 @@
+// Owns: the list of operations of an entity group transaction.
+// Must never: check what needs a store; Table::execute does that, and writes all of it or nothing.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "api/types.h"
+
+namespace varve {
+
+/// One operation of an entity group transaction.
+struct TransactionOperation {
+  enum class Kind : std::uint8_t { kInsert, kReplace, kMerge, kInsertOrReplace, kInsertOrMerge, kRemove };
+  Kind kind = Kind::kInsert;
+  /// For kRemove its keys alone count.
+  Entity entity;
+  /// Of kReplace, kMerge and kRemove.
+  ETag if_match;
+};
+
+/// 1 to 100 writes to entities of one partition of one table, each entity at most once: all happen or none, and every
+/// read sees all of them or none (T-01, T-03). Each operation means what the verb of the same name on Table means;
+/// conditions are judged on the state before the transaction (T-04).
+///
+///   EntityGroupTransaction transaction;
+///   transaction.insert(order).merge(customer, customer.etag()).remove("eu", "0007", ETag::any());
+///   Result<std::vector<ETag>> etags = table.execute(transaction);
+///   if (!etags.ok()) ... etags.status().operation_index() ...
+class EntityGroupTransaction {
+ public:
+  using Operation = TransactionOperation;
+
+  EntityGroupTransaction& insert(Entity entity);
+  EntityGroupTransaction& replace(Entity entity, ETag if_match);
+  EntityGroupTransaction& merge(Entity entity, ETag if_match);
+  EntityGroupTransaction& insert_or_replace(Entity entity);
+  EntityGroupTransaction& insert_or_merge(Entity entity);
+  EntityGroupTransaction& remove(std::string partition_key, std::string row_key, ETag if_match);
+
+  std::span<const Operation> operations() const noexcept { return operations_; }
+  std::size_t size() const noexcept { return operations_.size(); }
+  bool empty() const noexcept { return operations_.empty(); }
+  void clear() noexcept { operations_.clear(); }
+
+ private:
+  EntityGroupTransaction& add(Operation::Kind kind, Entity entity, ETag if_match);
+  std::vector<Operation> operations_;
+};
+
+}  // namespace varve

@@ -1,0 +1,195 @@
+// Owns: what the memtable costs: inserts one by one and by the hundred, lookups that hit and miss, walks.
+//
+// Keys are entities of partitions of 100 rows, values 100 bytes. The argument is the number of entries in the memtable;
+// a million are some 170 MB, far more than a processor's caches.
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <benchmark/benchmark.h>
+
+#include "engine/commit/memtable.h"
+#include "engine/cursor.h"
+#include "format/batch.h"
+#include "format/sort_key.h"
+
+namespace varve::engine {
+namespace {
+
+constexpr std::size_t kRowsPerPartition = 100;
+constexpr std::size_t kValueBytes = 100;
+constexpr std::uint64_t kNoBound = std::uint64_t{1} << 62;
+constexpr CommitVersion kFirstVersion = 639'000'000'000'000'000;
+constexpr std::int64_t kSmall = 10'000;
+constexpr std::int64_t kLarge = 1'000'000;
+
+std::string key_of(std::size_t number, const char* end = "") {
+  std::array<char, 32> partition;
+  std::array<char, 32> row;
+  std::snprintf(partition.data(), partition.size(), "partition-%06zu", number / kRowsPerPartition);
+  std::snprintf(row.data(), row.size(), "row-%04zu%s", number % kRowsPerPartition, end);
+  return *format::encode_sort_key(format::make_table_id(1, 1), partition.data(), row.data());
+}
+
+std::vector<std::size_t> shuffled(std::size_t count) {
+  std::vector<std::size_t> numbers(count);
+  for (std::size_t i = 0; i < count; ++i) numbers[i] = i;
+  std::shuffle(numbers.begin(), numbers.end(), std::mt19937_64(1));
+  return numbers;
+}
+
+std::vector<std::size_t> ascending(std::size_t count) {
+  std::vector<std::size_t> numbers(count);
+  for (std::size_t i = 0; i < count; ++i) numbers[i] = i;
+  return numbers;
+}
+
+/// One batch for each of the numbers, each of `rows` rows in a row.
+std::vector<std::string> batches_of(const std::vector<std::size_t>& numbers, std::size_t rows) {
+  const std::string value(kValueBytes, 'v');
+  std::vector<std::string> batches;
+  batches.reserve(numbers.size());
+  format::BatchBuilder builder;
+  for (const std::size_t number : numbers) {
+    for (std::size_t row = 0; row < rows; ++row) builder.put(key_of(number * rows + row), value);
+    batches.push_back(builder.finish());
+  }
+  return batches;
+}
+
+void insert_one(Memtable& memtable, const std::string& batch, CommitVersion version) {
+  const Result<MemtableDemand> demand = Memtable::demand_of(batch);
+  const Result<Memtable::Reservation> reservation = memtable.reserve(*demand);
+  memtable.insert(*reservation, batch, version);
+}
+
+/// Inserts batch after batch, into a fresh memtable when all are in.
+void insert_all(benchmark::State& state, const std::vector<std::string>& batches, std::size_t rows) {
+  auto memtable = std::make_unique<Memtable>(kNoBound);
+  std::size_t next = 0;
+  for (auto _ : state) {
+    if (next == batches.size()) {
+      state.PauseTiming();
+      memtable = std::make_unique<Memtable>(kNoBound);
+      next = 0;
+      state.ResumeTiming();
+    }
+    insert_one(*memtable, batches[next], kFirstVersion + next);
+    ++next;
+  }
+  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(rows));
+}
+
+void BM_InsertSequential(benchmark::State& state) {
+  insert_all(state, batches_of(ascending(static_cast<std::size_t>(state.range(0))), 1), 1);
+}
+BENCHMARK(BM_InsertSequential)->Arg(kLarge);
+
+void BM_InsertRandom(benchmark::State& state) {
+  insert_all(state, batches_of(shuffled(static_cast<std::size_t>(state.range(0))), 1), 1);
+}
+BENCHMARK(BM_InsertRandom)->Arg(kSmall)->Arg(kLarge);
+
+void BM_InsertSortedBatchOf100(benchmark::State& state) {
+  const std::size_t partitions = static_cast<std::size_t>(state.range(0)) / kRowsPerPartition;
+  insert_all(state, batches_of(shuffled(partitions), kRowsPerPartition), kRowsPerPartition);
+}
+BENCHMARK(BM_InsertSortedBatchOf100)->Arg(kSmall)->Arg(kLarge);
+
+/// A memtable of `count` entries, kept from one measurement to the next.
+const Memtable& filled(std::size_t count) {
+  static std::unique_ptr<Memtable> memtable;
+  if (memtable != nullptr && memtable->entry_count() == count) return *memtable;
+  memtable = std::make_unique<Memtable>(kNoBound);
+  CommitVersion version = kFirstVersion;
+  for (const std::string& batch : batches_of(shuffled(count), 1)) insert_one(*memtable, batch, version++);
+  return *memtable;
+}
+
+void find_all(benchmark::State& state, const char* end) {
+  const auto count = static_cast<std::size_t>(state.range(0));
+  const Memtable& memtable = filled(count);
+  std::vector<std::string> keys;
+  std::vector<std::size_t> numbers = shuffled(count);
+  std::reverse(numbers.begin(), numbers.end());  // not the order of insertion, which is that of memory
+  for (const std::size_t number : numbers) keys.push_back(key_of(number, end));
+  std::size_t next = 0;
+  std::int64_t hits = 0;
+  for (auto _ : state) {
+    if (memtable.find(keys[next], format::kCommitVersionMax).has_value()) ++hits;
+    if (++next == keys.size()) next = 0;
+  }
+  if (hits != (*end == '\0' ? state.iterations() : 0)) state.SkipWithError("a lookup went wrong");
+  state.SetItemsProcessed(state.iterations());
+}
+
+void BM_FindHit(benchmark::State& state) {
+  find_all(state, "");
+}
+BENCHMARK(BM_FindHit)->Arg(kSmall)->Arg(kLarge);
+
+void BM_FindMiss(benchmark::State& state) {
+  find_all(state, "x");
+}
+BENCHMARK(BM_FindMiss)->Arg(kSmall)->Arg(kLarge);
+
+void BM_ScanForward(benchmark::State& state) {
+  const Memtable& memtable = filled(static_cast<std::size_t>(state.range(0)));
+  Cursor cursor(memtable, "", "", format::kCommitVersionMax);
+  for (auto _ : state) {
+    if (cursor.valid()) {
+      cursor.next();
+    } else {
+      cursor.seek_to_first();
+    }
+    benchmark::DoNotOptimize(cursor.value());
+  }
+  state.SetItemsProcessed(state.iterations());
+}
+BENCHMARK(BM_ScanForward)->Arg(kSmall)->Arg(kLarge);
+
+void BM_ScanBackward(benchmark::State& state) {
+  const Memtable& memtable = filled(static_cast<std::size_t>(state.range(0)));
+  Cursor cursor(memtable, "", "", format::kCommitVersionMax);
+  for (auto _ : state) {
+    if (cursor.valid()) {
+      cursor.previous();
+    } else {
+      cursor.seek_to_last();
+    }
+    benchmark::DoNotOptimize(cursor.value());
+  }
+  state.SetItemsProcessed(state.iterations());
+}
+BENCHMARK(BM_ScanBackward)->Arg(kSmall)->Arg(kLarge);
+
+/// A page of 100 at a random place: one search and a short walk.
+void BM_ScanPage(benchmark::State& state) {
+  const auto count = static_cast<std::size_t>(state.range(0));
+  const Memtable& memtable = filled(count);
+  std::vector<std::string> starts;
+  for (const std::size_t number : shuffled(count / kRowsPerPartition)) {
+    starts.push_back(key_of(number * kRowsPerPartition));
+  }
+  std::size_t next = 0;
+  for (auto _ : state) {
+    Cursor cursor(memtable, starts[next], "", format::kCommitVersionMax);
+    cursor.seek_to_first();
+    for (std::size_t row = 0; row < kRowsPerPartition && cursor.valid(); ++row) {
+      benchmark::DoNotOptimize(cursor.value());
+      cursor.next();
+    }
+    if (++next == starts.size()) next = 0;
+  }
+  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(kRowsPerPartition));
+}
+BENCHMARK(BM_ScanPage)->Arg(kLarge);
+
+}  // namespace
+}  // namespace varve::engine

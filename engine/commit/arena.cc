@@ -1,0 +1,64 @@
+// Owns: how an arena asks the system for memory: in blocks, a large piece in a block of its own.
+// Must never: count what it did not get.
+
+#include "engine/commit/arena.h"
+
+#include <cassert>
+#include <limits>
+#include <new>
+
+namespace varve::engine {
+
+namespace {
+
+constexpr std::size_t kBlockBytes = 1 << 20;
+/// A piece above this gets a block of its own, so that at most a quarter of a block is ever left unused at its end.
+constexpr std::size_t kLargePieceBytes = kBlockBytes / 4;
+/// A page: blocks are large, and whole pages go back to the system whole.
+constexpr std::align_val_t kBlockAlignment{4096};
+
+}  // namespace
+
+void Arena::Free::operator()(char* block) const noexcept {
+  ::operator delete(block, kBlockAlignment);
+}
+
+char* Arena::take(std::size_t bytes) noexcept {
+  assert(bytes > 0);
+  if (bytes > std::numeric_limits<std::size_t>::max() - kAlignment) return nullptr;
+  const std::size_t rounded = (bytes + kAlignment - 1) / kAlignment * kAlignment;
+
+  char* piece = nullptr;
+  if (rounded <= left_bytes_) {
+    piece = at_;
+    at_ += rounded;
+    left_bytes_ -= rounded;
+  } else if (rounded > kLargePieceBytes) {
+    piece = allocate_block(rounded);  // The block begun goes on serving small pieces.
+    if (piece == nullptr) return nullptr;
+  } else {
+    piece = allocate_block(kBlockBytes);
+    if (piece == nullptr) return nullptr;
+    at_ = piece + rounded;
+    left_bytes_ = kBlockBytes - rounded;
+  }
+  used_bytes_.store(used_bytes() + rounded, std::memory_order_relaxed);  // One thread at a time writes it.
+  return piece;
+}
+
+char* Arena::allocate_block(std::size_t bytes) noexcept {
+  try {
+    // The place in the list first: then nothing can fail once the block is there.
+    if (blocks_.size() == blocks_.capacity()) blocks_.reserve(2 * blocks_.size() + 8);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+  std::unique_ptr<char, Free> block(static_cast<char*>(::operator new(bytes, kBlockAlignment, std::nothrow)));
+  if (block == nullptr) return nullptr;
+  char* const start = block.get();
+  blocks_.push_back(std::move(block));
+  allocated_bytes_.store(allocated_bytes() + bytes, std::memory_order_relaxed);
+  return start;
+}
+
+}  // namespace varve::engine

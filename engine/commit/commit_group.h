@@ -1,0 +1,97 @@
+// Owns: a group of commits that share one log record, and the places of its members on their callers' stacks.
+// Must never: outlive its last member's look at the result.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "engine/commit/memtable.h"
+#include "engine/commit/partition_locks.h"
+#include "engine/commit/write_tracker.h"
+#include "engine/options.h"
+#include "format/sort_key.h"
+
+namespace varve::engine {
+
+/// One caller in a group. Lives on the caller's stack until the group is done.
+struct Member {
+  // What the caller brings. A member without a batch only wants what was acknowledged before it to be durable.
+  std::string_view batch;
+  std::string_view tag;
+  bool has_tag = false;
+  std::span<const format::TableId> tables;
+  PartitionGuard* locks = nullptr;
+  Durability durability = Durability::kSync;
+  bool frees_space = false;
+  bool watermark = false;
+  MemtableDemand demand;
+
+  // What the leader adds.
+  Memtable::Reservation reservation;
+  CommitVersion version = 0;  // zero: refused, or without a batch
+  Status status;
+  Member* next = nullptr;
+};
+
+struct CommitGroup {
+  explicit CommitGroup(io::Scheduler& scheduler) noexcept : lead(scheduler), done(scheduler) {}
+
+  /// Set when the first member is to lead the group.
+  io::Event lead;
+  /// Set when every member's result stands.
+  io::Event done;
+
+  // Under the queue's mutex until the lead is taken; the leader's alone from then to its entry into flight.
+  Member* first = nullptr;
+  Member* last = nullptr;
+  std::size_t member_count = 0;
+  std::size_t batch_bytes = 0;
+  std::size_t batch_count = 0;
+  bool wants_durable = false;
+  bool frees_space = false;
+  bool wants_watermark = false;
+
+  // Set by the leader before the group enters flight.
+  CommitVersion first_version = 0;
+  CommitVersion last_version = 0;
+  LogPosition log_end = 0;
+  bool framed = false;  // a record stands in the log for it
+  bool needs_durable = false;
+  std::string tag;                // of the last member that has one; its room is made before a version is assigned
+  CommitVersion tag_version = 0;  // zero: no tag
+
+  // Under the queue's mutex.
+  bool inserted = false;
+  CommitGroup* next = nullptr;
+
+  /// Members that have not looked at their result yet; the last one deletes the group.
+  std::atomic<std::size_t> members_left{0};
+};
+
+/// A queue of groups, linked through them, so that joining it allocates nothing.
+class GroupList {
+ public:
+  bool empty() const noexcept { return first_ == nullptr; }
+  CommitGroup* front() const noexcept { return first_; }
+  CommitGroup* back() const noexcept { return last_; }
+  void push_back(CommitGroup* group) noexcept {
+    group->next = nullptr;
+    (first_ == nullptr ? first_ : last_->next) = group;
+    last_ = group;
+  }
+  CommitGroup* pop_front() noexcept {
+    CommitGroup* group = first_;
+    first_ = group->next;
+    if (first_ == nullptr) last_ = nullptr;
+    return group;
+  }
+
+ private:
+  CommitGroup* first_ = nullptr;
+  CommitGroup* last_ = nullptr;
+};
+
+}  // namespace varve::engine

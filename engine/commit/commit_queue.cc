@@ -1,0 +1,427 @@
+// Owns: joining, leading, publishing and failing groups of commits (commit_queue.h).
+// Must never: take the mutex for longer than a look at the lists, or touch a group whose members were told.
+#include "engine/commit/commit_queue.h"
+
+#include <algorithm>
+#include <cassert>
+#include <memory>
+#include <new>
+#include <utility>
+
+#include "engine/sync_points.h"
+
+namespace varve::engine {
+
+CommitQueue::CommitQueue(const io::Env& env, Wal& wal, Memtable& memtable, CommitStart start, EventSink* events)
+    : env_(env),
+      wal_(wal),
+      memtable_(memtable),
+      events_(events),
+      clock_(env.clock, std::max(start.last_version, start.version_ceiling)),
+      retired_(std::move(start.retired)),
+      retired_count_(retired_.size()),
+      visible_(start.last_version),
+      mutex_(env.scheduler),
+      changed_(env.scheduler),
+      timer_(env.scheduler),
+      last_tag_(std::move(start.last_tag)) {}
+
+CommitQueue::~CommitQueue() {
+  assert(waiting_.empty());
+  assert(flight_.empty());
+}
+
+// ---------------------------------------------------------------------------------------------- joining a group
+
+Result<CommitVersion> CommitQueue::commit(Member& member) {
+  bool leads = false;
+  const Result<CommitGroup*> group = join(member, &leads);
+  if (!group.ok()) return group.status();
+  if (leads) {
+    (*group)->lead.wait();
+    run_turn(**group);
+  }
+  (*group)->done.wait();
+  return result_of(*group, member);
+}
+
+Status CommitQueue::flush(bool watermark) {
+  Member member;
+  member.watermark = watermark;
+  const Result<CommitVersion> flushed = commit(member);
+  return flushed.status();
+}
+
+bool CommitQueue::may_join(const CommitGroup& group, const Member& member) noexcept {
+  return group.batch_bytes + member.batch.size() <= kGroupBytesMax;
+}
+
+void CommitQueue::add_member(CommitGroup& group, Member& member) noexcept {
+  (group.first == nullptr ? group.first : group.last->next) = &member;
+  group.last = &member;
+  group.batch_bytes += member.batch.size();
+  if (!member.batch.empty()) ++group.batch_count;
+  group.wants_durable |= member.durability == Durability::kSync;
+  group.frees_space |= member.frees_space;
+  group.wants_watermark |= member.watermark;
+  group.members_left.fetch_add(1, std::memory_order_relaxed);
+}
+
+Result<CommitGroup*> CommitQueue::join(Member& member, bool* leads) {
+  std::unique_ptr<CommitGroup> fresh(new (std::nothrow) CommitGroup(env_.scheduler));
+  if (!fresh) return Status::out_of_memory();
+  const io::MutexGuard guard(mutex_);
+  if (closed_) return Status(Code::kClosed, "the store was closed");
+  if (!poisoned_.ok()) return poisoned_;
+  if (!waiting_.empty() && may_join(*waiting_.back(), member)) {
+    add_member(*waiting_.back(), member);
+    return waiting_.back();
+  }
+  *leads = true;
+  add_member(*fresh, member);
+  waiting_.push_back(fresh.get());
+  grant_lead();
+  return fresh.release();
+}
+
+void CommitQueue::grant_lead() {
+  if (lead_taken_ || waiting_.empty()) return;
+  if (wal_.tracker().in_flight() >= kLogWritesInFlightMax) return;
+  lead_taken_ = true;
+  waiting_.front()->lead.set();  // It stays in the queue, open to more members, until its leader begins.
+}
+
+Result<CommitVersion> CommitQueue::result_of(CommitGroup* group, Member& member) noexcept {
+  const CommitVersion version = member.version;
+  Status status = std::move(member.status);
+  if (group->members_left.fetch_sub(1, std::memory_order_acq_rel) == 1) delete group;
+  if (!status.ok()) return status;
+  return version;
+}
+
+// --------------------------------------------------------------------------------------------- the leader's turn
+
+void CommitQueue::run_turn(CommitGroup& group) noexcept {
+  {
+    const io::MutexGuard guard(mutex_);
+    assert(waiting_.front() == &group);
+    waiting_.pop_front();  // Nobody joins from here on.
+  }
+  if (Status prepared = prepare(group); !prepared.ok()) refuse(group, prepared);
+  assign(group);
+  if (group.framed) frame(group);
+  LogWrites owed = wal_.end_turn(group.needs_durable);
+  group.log_end = wal_.position();
+  const bool needs_durable = group.needs_durable;
+  const bool watermark = group.framed && group.last_version == 0;
+  enter_flight(group);
+
+  insert(group);
+  // A buffered group is not kept waiting for the writes its leader owes; a durable one is published by the same look.
+  if (!needs_durable) mark_inserted(group);
+  perform(owed, watermark       ? sync_points::kLogWatermark
+                : needs_durable ? sync_points::kLogGroup
+                                : sync_points::kLogBuffer);
+  if (needs_durable) {
+    mark_inserted(group);
+  } else if (owed.size() > 0) {
+    publish();
+  }
+}
+
+Status CommitQueue::prepare(CommitGroup& group) {
+  {
+    const io::MutexGuard guard(mutex_);
+    if (!poisoned_.ok()) return poisoned_;
+  }
+  try {
+    return reserve_for(group);
+  } catch (const std::bad_alloc&) {
+    return Status::out_of_memory();
+  }
+}
+
+Status CommitQueue::reserve_for(CommitGroup& group) {
+  std::size_t payload_bytes = 0;
+  std::size_t retire_count = 0;
+  std::size_t tag_bytes = 0;
+  CommitVersion delta = 0;
+  for (const Member* member = group.first; member != nullptr; member = member->next) {
+    if (member->batch.empty()) continue;
+    payload_bytes += format::group_member_bytes(0, delta++, member->batch.size());
+    retire_count += member->demand.other_count;
+    tag_bytes = std::max(tag_bytes, member->tag.size());
+  }
+  if (Status room = retired_.reserve(retire_count); !room.ok()) return room;
+  group.tag.reserve(tag_bytes);
+  if (group.batch_count == 0 && !group.wants_watermark) return Status();
+
+  if (Status placed = wal_.prepare(payload_bytes, group.wants_durable, group.frees_space); !placed.ok()) {
+    if (wal_.failed()) {
+      poison(placed);
+      const io::MutexGuard guard(mutex_);
+      return poisoned_;
+    }
+    if (placed.code() == Code::kNoSpace) set_health(Health::kWritePaused, placed);
+    return placed;
+  }
+  set_health(Health::kHealthy, Status());
+  for (Member* member = group.first; member != nullptr; member = member->next) {
+    if (member->batch.empty()) continue;
+    Result<Memtable::Reservation> room = memtable_.reserve(member->demand);
+    if (room.ok()) {
+      member->reservation = *room;
+    } else {
+      member->status = room.status();  // This one alone: a small batch may still fit where a large one does not.
+    }
+  }
+  return Status();
+}
+
+void CommitQueue::refuse(CommitGroup& group, const Status& status) noexcept {
+  for (Member* member = group.first; member != nullptr; member = member->next) {
+    if (!member->batch.empty() || status.code() == Code::kPoisoned) member->status = status;
+  }
+  group.wants_watermark = false;
+}
+
+void CommitQueue::assign(CommitGroup& group) noexcept {
+  std::uint64_t accepted = 0;
+  for (const Member* member = group.first; member != nullptr; member = member->next) {
+    if (!member->batch.empty() && member->status.ok()) ++accepted;
+  }
+  if (accepted > 0) {
+    CommitVersion next = clock_.take(accepted);
+    for (Member* member = group.first; member != nullptr; member = member->next) {
+      if (member->batch.empty() || !member->status.ok()) continue;
+      if (!assign_member(*member, next)) continue;
+      if (group.first_version == 0) group.first_version = next;
+      group.last_version = next++;
+      if (member->has_tag) {
+        group.tag.assign(member->tag);  // Its room was reserved.
+        group.tag_version = member->version;
+      }
+    }
+  }
+  group.framed = group.last_version > 0 || group.wants_watermark;
+  group.needs_durable = group.wants_durable || group.wants_watermark || (group.framed && wal_.record_stands_alone()) ||
+                        group.last_version > wal_.tracker().durable_ceiling();  // Q2
+}
+
+bool CommitQueue::assign_member(Member& member, CommitVersion version) noexcept {
+  for (const format::TableId table : member.tables) {
+    if (!retired_.dropped_at(table)) continue;
+    // Q5. Earlier than this group in the order, so its publication comes before this member's answer.
+    member.status = Status(Code::kNotFound).with_service_error("TableNotFound");
+    return false;
+  }
+  member.version = version;
+  if (member.demand.other_count == 0) return true;
+  Result<format::BatchReader> reader = format::BatchReader::open(member.batch);
+  format::Operation operation;
+  while (reader.ok()) {
+    const Result<bool> more = reader->next(&operation);
+    if (!more.ok() || !*more) break;  // The batch was read through before it joined.
+    if (operation.kind == Kind::kRetire) retired_.add(operation.key, version);
+  }
+  retired_count_.store(retired_.size(), std::memory_order_relaxed);
+  return true;
+}
+
+void CommitQueue::frame(CommitGroup& group) noexcept {
+  if (group.last_version == 0) {
+    (void)wal_.frame(format::RecordType::kWatermark, 0, 0, 0);
+    wal_.seal_record();
+    return;
+  }
+  std::size_t payload_bytes = 0;
+  for (const Member* member = group.first; member != nullptr; member = member->next) {
+    if (member->version == 0) continue;
+    payload_bytes += format::group_member_bytes(group.first_version, member->version, member->batch.size());
+  }
+  char* at = wal_.frame(format::RecordType::kGroup, group.first_version, group.last_version, payload_bytes);
+  for (const Member* member = group.first; member != nullptr; member = member->next) {
+    if (member->version == 0) continue;
+    at = format::store_group_member(at, group.first_version, member->version, member->batch);
+  }
+  wal_.seal_record();
+}
+
+void CommitQueue::enter_flight(CommitGroup& group) noexcept {
+  const bool slot_open = wal_.has_open_slot();  // The last look at what only the holder of the lead may read.
+  figures_.groups.fetch_add(1, std::memory_order_relaxed);
+  const io::MutexGuard guard(mutex_);
+  flight_.push_back(&group);
+  slot_open_ = slot_open;
+  if (group.framed) mark_due_ = group.last_version > 0;
+  ++turns_;
+  if (timer_asleep_ && (slot_open_ || mark_due_)) {
+    timer_asleep_ = false;
+    timer_.notify_one();
+  }
+  lead_taken_ = false;
+  grant_lead();
+}
+
+void CommitQueue::insert(CommitGroup& group) noexcept {
+  for (Member* member = group.first; member != nullptr; member = member->next) {
+    if (member->version > 0) memtable_.insert(member->reservation, member->batch, member->version);
+    // The next writer of the partition builds on what it finds now, before the sync.
+    if (member->locks != nullptr) member->locks->release();
+  }
+}
+
+void CommitQueue::perform(LogWrites& writes, io::SyncPoint point) noexcept {
+  for (std::size_t i = 0; i < writes.size(); ++i) {
+    if (Status written = wal_.write(writes[i], point); !written.ok()) poison(written);
+  }
+}
+
+// ------------------------------------------------------------------------------------------------- publication
+
+void CommitQueue::mark_inserted(CommitGroup& group) noexcept {
+  {
+    const io::MutexGuard guard(mutex_);
+    group.inserted = true;
+  }
+  publish();
+}
+
+bool CommitQueue::can_publish(const CommitGroup& group) const noexcept {
+  return !group.needs_durable || wal_.tracker().durable() >= group.log_end;  // Q1
+}
+
+bool CommitQueue::must_fail(const CommitGroup& group) const noexcept {
+  if (failing_) return true;  // Q4
+  if (poisoned_.ok()) return false;
+  const std::optional<LogPosition> failed_above = wal_.tracker().failed_above();
+  return !failed_above || group.log_end > *failed_above;
+}
+
+void CommitQueue::publish() noexcept {
+  GroupList finished;
+  {
+    const io::MutexGuard guard(mutex_);
+    while (!flight_.empty() && flight_.front()->inserted) {
+      CommitGroup& group = *flight_.front();
+      if (must_fail(group)) {
+        fail_group(group);
+      } else if (can_publish(group)) {
+        publish_group(group);
+      } else {
+        break;
+      }
+      flight_.pop_front();
+      finished.push_back(&group);
+    }
+    if (awaiting_ > 0 || closed_) changed_.notify_all();
+    grant_lead();
+  }
+  while (!finished.empty()) finished.pop_front()->done.set();  // Not touched afterwards: a member may delete it.
+}
+
+void CommitQueue::publish_group(CommitGroup& group) noexcept {
+  if (group.last_version > 0) {
+    assert(group.last_version > visible_.load(std::memory_order_relaxed));  // Q2
+    assert(group.last_version <= wal_.tracker().durable_ceiling());         // Q2
+    visible_.store(group.last_version, std::memory_order_release);
+  }
+  if (group.tag_version > 0) last_tag_ = format::CommitTag{group.tag_version, std::move(group.tag), {}};
+  std::uint64_t commits = 0;
+  std::uint64_t refused = 0;
+  std::uint64_t batch_bytes = 0;
+  for (const Member* member = group.first; member != nullptr; member = member->next) {
+    if (member->version > 0) {
+      ++commits;
+      batch_bytes += member->batch.size();
+    } else if (!member->status.ok()) {
+      ++refused;
+    }
+  }
+  figures_.commits.fetch_add(commits, std::memory_order_relaxed);
+  figures_.refused.fetch_add(refused, std::memory_order_relaxed);
+  figures_.batch_bytes.fetch_add(batch_bytes, std::memory_order_relaxed);
+}
+
+void CommitQueue::fail_group(CommitGroup& group) noexcept {
+  failing_ = true;
+  for (Member* member = group.first; member != nullptr; member = member->next) {
+    // A refusal may rest on what is in doubt now, and a flush has flushed nothing.
+    member->status = member->version > 0 ? unknown_ : poisoned_;
+  }
+}
+
+Status CommitQueue::await_published(CommitVersion version) {
+  const io::MutexGuard guard(mutex_);
+  ++awaiting_;
+  while (visible() < version && poisoned_.ok()) changed_.wait(mutex_);
+  --awaiting_;
+  return visible() >= version ? Status() : poisoned_;
+}
+
+// --------------------------------------------------------------------------------------------- ends and failures
+
+void CommitQueue::poison(const Status& cause) noexcept {
+  {
+    const io::MutexGuard guard(mutex_);
+    if (poisoned_.ok()) {
+      poisoned_ = Status(Code::kPoisoned, cause.message()).in_file("the log failed and the store must be reopened");
+      unknown_ =
+          Status(Code::kUnknown, cause.message())
+              .in_file("the log failed under this commit, which may or may not survive; reopen the store to learn");
+    }
+    changed_.notify_all();
+    timer_.notify_all();
+  }
+  set_health(Health::kPoisoned, cause);
+  publish();
+}
+
+void CommitQueue::set_health(Health health, const Status& cause) noexcept {
+  Health present = health_.load(std::memory_order_relaxed);
+  do {
+    if (present == health || present == Health::kPoisoned) return;
+  } while (!health_.compare_exchange_weak(present, health, std::memory_order_relaxed));
+  if (events_ != nullptr) events_->on_health(health, cause);
+}
+
+Status CommitQueue::close() {
+  {
+    const io::MutexGuard guard(mutex_);
+    closed_ = true;
+    timer_.notify_all();
+    while (!waiting_.empty() || !flight_.empty() || lead_taken_) changed_.wait(mutex_);
+    if (!poisoned_.ok()) return poisoned_;
+    lead_taken_ = true;
+  }
+  return wal_.close();
+}
+
+CommitQueue::TimerWork CommitQueue::wait_for_timer_work() {
+  const io::MutexGuard guard(mutex_);
+  for (;;) {
+    if (closed_) return TimerWork::kEnd;
+    if (poisoned_.ok() && slot_open_) {
+      (void)timer_.wait_for(mutex_, kBufferedInterval);
+      if (!closed_ && poisoned_.ok()) return TimerWork::kFlush;
+    } else if (poisoned_.ok() && mark_due_) {
+      const std::uint64_t seen = turns_;
+      (void)timer_.wait_for(mutex_, kIdleInterval);
+      if (!closed_ && poisoned_.ok() && turns_ == seen) return TimerWork::kWatermark;
+    } else {
+      timer_asleep_ = true;
+      timer_.wait(mutex_);
+    }
+  }
+}
+
+std::optional<format::CommitTag> CommitQueue::last_tag() const {
+  const io::MutexGuard guard(mutex_);
+  return last_tag_;
+}
+
+std::size_t CommitQueue::retired_count() const noexcept {
+  return retired_count_.load(std::memory_order_relaxed);
+}
+
+}  // namespace varve::engine

@@ -1,0 +1,151 @@
+// Owns: the one order of commits: groups, versions, publication, acknowledgement, and the end of all that after a
+// failure. Must never: show a version before it is durable as asked, acknowledge out of order, or let anything fail
+// between the assignment of a version and its publication.
+//
+// Q1  published <= inserted <= assigned; a group that must be durable is published only when the log is, up to its end.
+// Q2  none of the three ever goes back, also across a restart: the clock starts above every durable ceiling, and no
+//     version is published above the durable ceiling.
+// Q3  the order of versions is the order of records in the log.
+// Q4  after the first failed write nothing assigned later is published, and nothing more is assigned.
+// Q5  a batch whose table was retired by an earlier version is refused, and told so after that version's publication.
+//
+// How a commit goes. A caller joins the youngest waiting group, or begins one and leads it. A leader takes the lead
+// when it is free and fewer than kLogWritesInFlightMax writes are under way; then, holding no mutex, it reserves log
+// space and memory (the last thing that can fail), assigns versions, frames one record, and hands the lead on. Beside
+// the next leader it inserts its members' batches, lets go of their partition locks (so that the next writer of a hot
+// partition builds on them before they are durable), and performs the write on its own thread. Groups are published in
+// order.
+//
+// The leader inserts for its members: on few cores waking each member twice costs more than the insertion
+// (bench/RESULTS.md has the figures).
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <optional>
+
+#include "api/result.h"
+#include "engine/commit/commit_group.h"
+#include "engine/commit/memtable.h"
+#include "engine/commit/retired_ids.h"
+#include "engine/commit/version_clock.h"
+#include "engine/commit/wal.h"
+#include "engine/options.h"
+#include "format/manifest_edit.h"
+#include "io/env.h"
+
+namespace varve::engine {
+
+struct CommitFigures {
+  std::atomic<std::uint64_t> commits{0};
+  std::atomic<std::uint64_t> refused{0};
+  std::atomic<std::uint64_t> groups{0};
+  std::atomic<std::uint64_t> batch_bytes{0};
+};
+
+/// What the queue begins with: as recovered.
+struct CommitStart {
+  CommitVersion last_version = 0;
+  CommitVersion version_ceiling = 0;
+  std::optional<format::CommitTag> last_tag;
+  RetiredIds retired;
+};
+
+/// Any thread.
+class CommitQueue {
+ public:
+  /// `on_health` is called under no lock.
+  CommitQueue(const io::Env& env, Wal& wal, Memtable& memtable, CommitStart start, EventSink* events);
+  ~CommitQueue();
+
+  /// Commits the member's batch; blocks until the group is done. Errors: those of Engine::commit.
+  Result<CommitVersion> commit(Member& member);
+  /// Makes everything acknowledged so far durable. With `watermark` the log also gets a record that marks its end.
+  Status flush(bool watermark);
+  /// Waits for the publication of a version that was assigned. Errors: kPoisoned.
+  Status await_published(CommitVersion version);
+  /// Stops all acknowledgement until the store is reopened.
+  void poison(const Status& cause) noexcept;
+  /// Refuses later commits, waits for those under way, and ends the log. Errors: kPoisoned, those of Wal::close.
+  Status close();
+
+  CommitVersion visible() const noexcept { return visible_.load(std::memory_order_acquire); }
+  /// Every version given so far, or known from before the open, is at or below it. After close().
+  CommitVersion clock_floor() const noexcept { return clock_.last(); }
+  Health health() const noexcept { return health_.load(std::memory_order_relaxed); }
+  std::optional<format::CommitTag> last_tag() const;
+  std::size_t retired_count() const noexcept;
+  bool clock_jump_ignored() const noexcept { return clock_.jump_ignored(); }
+  const CommitFigures& figures() const noexcept { return figures_; }
+
+  /// What the log's timer thread has to do next. Records in the buffer are due kBufferedInterval after they came; an
+  /// idle log's mark is due kIdleInterval after the last turn.
+  enum class TimerWork : std::uint8_t { kFlush, kWatermark, kEnd };
+  TimerWork wait_for_timer_work();
+
+ private:
+  Result<CommitGroup*> join(Member& member, bool* leads);
+  static bool may_join(const CommitGroup& group, const Member& member) noexcept;
+  static void add_member(CommitGroup& group, Member& member) noexcept;
+  void grant_lead() VARVE_REQUIRES(mutex_);
+
+  // The turn of a leader, in this order. Up to assign() things may fail; from there on nothing can.
+  void run_turn(CommitGroup& group) noexcept;
+  Status prepare(CommitGroup& group);
+  Status reserve_for(CommitGroup& group);
+  void refuse(CommitGroup& group, const Status& status) noexcept;
+  void assign(CommitGroup& group) noexcept;
+  bool assign_member(Member& member, CommitVersion version) noexcept;
+  void frame(CommitGroup& group) noexcept;
+  void enter_flight(CommitGroup& group) noexcept;
+  void insert(CommitGroup& group) noexcept;
+  void perform(LogWrites& writes, io::SyncPoint point) noexcept;
+
+  void mark_inserted(CommitGroup& group) noexcept;
+  void publish() noexcept;
+  bool can_publish(const CommitGroup& group) const noexcept VARVE_REQUIRES(mutex_);
+  bool must_fail(const CommitGroup& group) const noexcept VARVE_REQUIRES(mutex_);
+  void publish_group(CommitGroup& group) noexcept VARVE_REQUIRES(mutex_);
+  void fail_group(CommitGroup& group) noexcept VARVE_REQUIRES(mutex_);
+  Result<CommitVersion> result_of(CommitGroup* group, Member& member) noexcept;
+  void set_health(Health health, const Status& cause) noexcept;
+
+  const io::Env& env_;
+  Wal& wal_;
+  Memtable& memtable_;
+  EventSink* events_;
+  VersionClock clock_;  // of the holder of the lead
+  RetiredIds retired_;  // of the holder of the lead
+  std::atomic<std::size_t> retired_count_;
+  CommitFigures figures_;
+  std::atomic<Health> health_{Health::kHealthy};
+  std::atomic<CommitVersion> visible_;
+
+  mutable io::Mutex mutex_;
+  io::Condition changed_;  // published, poisoned, idle: for await_published() and close()
+  io::Condition timer_;
+  GroupList waiting_ VARVE_GUARDED_BY(mutex_);
+  GroupList flight_ VARVE_GUARDED_BY(mutex_);
+  bool lead_taken_ VARVE_GUARDED_BY(mutex_) = false;
+  bool closed_ VARVE_GUARDED_BY(mutex_) = false;
+  bool failing_ VARVE_GUARDED_BY(mutex_) = false;  // a group has failed: so does every later one
+  Status poisoned_ VARVE_GUARDED_BY(mutex_);       // Ok while the store lives
+  Status unknown_ VARVE_GUARDED_BY(mutex_);        // what commits in flight are told then
+  std::size_t awaiting_ VARVE_GUARDED_BY(mutex_) = 0;
+  std::optional<format::CommitTag> last_tag_ VARVE_GUARDED_BY(mutex_);
+  // For the timer, as the last leader left them.
+  bool slot_open_ VARVE_GUARDED_BY(mutex_) = false;
+  bool mark_due_ VARVE_GUARDED_BY(mutex_) = false;
+  bool timer_asleep_ VARVE_GUARDED_BY(mutex_) = false;
+  std::uint64_t turns_ VARVE_GUARDED_BY(mutex_) = 0;
+};
+
+inline constexpr std::chrono::milliseconds kBufferedInterval{10};
+inline constexpr std::chrono::milliseconds kIdleInterval{100};
+/// A group grows no further once its batches are this large; one batch alone may be larger.
+inline constexpr std::size_t kGroupBytesMax = 1 << 20;
+/// No batch may be larger: a record must fit a segment.
+inline constexpr std::size_t kBatchBytesMax = 32 << 20;
+
+}  // namespace varve::engine

@@ -1,0 +1,54 @@
+// Owns: copying what is live into a fresh memtable (live_copy.h).
+// Must never: change the memtable it copies from.
+#include "engine/commit/live_copy.h"
+
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "format/batch.h"
+
+namespace varve::engine {
+
+namespace {
+
+bool holds_retired(const Memtable& all, const RetiredIds& retired) {
+  for (const format::DeadId& dead : retired.list()) {
+    Memtable::Cursor cursor(all);
+    cursor.seek(dead.prefix, format::kCommitVersionMax);
+    if (cursor.valid() && cursor.entry().sort_key.starts_with(dead.prefix)) return true;
+  }
+  return false;
+}
+
+Status copy_entry(const MemtableEntry& entry, Memtable& live) {
+  format::BatchBuilder builder;
+  if (entry.kind == Kind::kDelete) {
+    builder.remove(entry.sort_key);
+  } else {
+    builder.put(entry.sort_key, entry.value);
+  }
+  const std::string batch = builder.finish();
+  const Result<MemtableDemand> demand = Memtable::demand_of(batch);
+  if (!demand.ok()) return demand.status();
+  const Result<Memtable::Reservation> room = live.reserve(*demand);
+  if (!room.ok()) return room.status();
+  live.insert(*room, batch, entry.version);
+  return Status();
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Memtable>> without_retired(std::unique_ptr<Memtable> all, const RetiredIds& retired) {
+  if (!holds_retired(*all, retired)) return all;
+  auto live = std::make_unique<Memtable>(std::numeric_limits<std::uint64_t>::max());
+  Memtable::Cursor cursor(*all);
+  for (cursor.seek_to_first(); cursor.valid(); cursor.next()) {
+    const MemtableEntry entry = cursor.entry();
+    if (retired.dropped_at(format::table_id_of(entry.sort_key))) continue;
+    if (Status copied = copy_entry(entry, *live); !copied.ok()) return copied;
+  }
+  return live;
+}
+
+}  // namespace varve::engine

@@ -1,0 +1,18 @@
+// Owns: giving back, when a store is opened, the memory of tables that were dropped.
+// Must never: leave out an entry that a reader could still ask for: at open there are no readers, and versions below
+// the drop are readable no more.
+#pragma once
+
+#include <memory>
+
+#include "api/result.h"
+#include "engine/commit/memtable.h"
+#include "engine/commit/retired_ids.h"
+
+namespace varve::engine {
+
+/// A memtable with the entries of `all` but those of retired tables; `all` itself when there are none to leave out.
+/// Errors: kOutOfMemory.
+Result<std::unique_ptr<Memtable>> without_retired(std::unique_ptr<Memtable> all, const RetiredIds& retired);
+
+}  // namespace varve::engine

@@ -1,0 +1,32 @@
+// Owns: opening and giving back slots of the log buffer (log_slots.h).
+// Must never: look at the records in them.
+#include "engine/commit/log_slots.h"
+
+#include <cassert>
+#include <utility>
+
+namespace varve::engine {
+
+LogSlots::LogSlots(BufferFile buffer) noexcept : buffer_(std::move(buffer)) {}
+
+std::optional<LogSlots::Slot> LogSlots::open(std::uint64_t segment_number, std::uint64_t segment_seed,
+                                             std::uint64_t log_offset) noexcept {
+  constexpr std::size_t kStride = format::kLogBufferSectorBytes + kLogBufferSlotBytes;
+  for (std::size_t index = 0; index < kLogBufferSlots; ++index) {
+    if (taken_[index].load(std::memory_order_acquire)) continue;
+    taken_[index].store(true, std::memory_order_relaxed);
+    const std::size_t start = format::kLogBufferSectorBytes + index * kStride;
+    char* header = reinterpret_cast<char*>(buffer_.memory->bytes().data()) + start;
+    format::store_slot_header(header, {segment_number, segment_seed, log_offset, ++serial_}, {buffer_.seed, start});
+    return Slot{index, buffer_.memory->bytes().subspan(start + format::kLogBufferSectorBytes, kLogBufferSlotBytes)};
+  }
+  return std::nullopt;
+}
+
+void LogSlots::give_back(std::size_t index) noexcept {
+  assert(index < kLogBufferSlots);
+  assert(taken_[index].load(std::memory_order_relaxed));
+  taken_[index].store(false, std::memory_order_release);
+}
+
+}  // namespace varve::engine

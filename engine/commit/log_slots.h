@@ -1,0 +1,39 @@
+// Owns: the slots of the log buffer: which one takes records now, which wait for their write.
+// Must never: reuse a slot before its write is durable: until then it is the only copy a killed process leaves behind.
+//
+// Source of the layout: format/log_buffer.h.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "engine/files/log_files.h"
+#include "format/log_buffer.h"
+
+namespace varve::engine {
+
+/// Taken, filled and closed by the holder of the lead; given back by whoever completed the write.
+class LogSlots {
+ public:
+  explicit LogSlots(BufferFile buffer) noexcept;
+
+  struct Slot {
+    std::size_t index = 0;
+    /// Where records go; its start is the log offset the slot was opened for.
+    std::span<std::byte> bytes;
+  };
+
+  /// A free slot, its header stored for this place in the log. Empty when every slot waits for its write.
+  std::optional<Slot> open(std::uint64_t segment_number, std::uint64_t segment_seed, std::uint64_t log_offset) noexcept;
+  void give_back(std::size_t index) noexcept;
+
+ private:
+  BufferFile buffer_;
+  std::uint64_t serial_ = 0;
+  std::array<std::atomic<bool>, kLogBufferSlots> taken_{};
+};
+
+}  // namespace varve::engine

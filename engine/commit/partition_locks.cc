@@ -1,0 +1,253 @@
+// Owns: who holds which hash, and the lines of those who wait.
+// Must never: wake a waiter whose stack may be gone.
+
+#include "engine/commit/partition_locks.h"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <cstdio>
+#include <new>
+#include <utility>
+
+namespace varve::engine {
+
+namespace {
+
+/// Longer waits are cut to this, so that adding up times cannot overflow. Who waits a year may be told kBusy early.
+constexpr std::chrono::milliseconds kWaitMax = std::chrono::hours(24 * 365);
+
+}  // namespace
+
+/// When a request gives up.
+class PartitionLocks::Deadline {
+ public:
+  Deadline(io::Clock& clock, std::optional<std::chrono::milliseconds> wait_max) noexcept : clock_(clock) {
+    if (!wait_max) return;
+    wait_max_ = std::clamp(*wait_max, std::chrono::milliseconds(0), kWaitMax);
+    at_ = clock.monotonic() + *wait_max_;
+  }
+
+  bool is_set() const noexcept { return wait_max_.has_value(); }
+  std::chrono::nanoseconds left() const noexcept { return at_ - clock_.monotonic(); }
+
+  Status passed() const noexcept {
+    std::array<char, 96> text;
+    const int length = std::snprintf(text.data(), text.size(), "another commit held the partition for all of %lld ms",
+                                     static_cast<long long>(wait_max_->count()));
+    assert(length > 0 && static_cast<std::size_t>(length) < text.size());
+    return {Code::kBusy, {text.data(), static_cast<std::size_t>(length)}};
+  }
+
+ private:
+  io::Clock& clock_;
+  std::optional<std::chrono::milliseconds> wait_max_;
+  std::chrono::nanoseconds at_{0};
+};
+
+/// One request in line, on the stack of its thread. Told by the event when it waits without a bound: then nobody else
+/// wakes it, and it need not take the shard's mutex again. Told by the condition when it may give up.
+struct PartitionLocks::Waiter {
+  io::Event* event = nullptr;
+  io::Condition* condition = nullptr;
+  bool is_holder = false;  // with a condition; guarded by the shard's mutex
+  Waiter* previous = nullptr;
+  Waiter* next = nullptr;
+};
+
+/// The hashes that are held. Few at any time, so that the list is searched from end to end.
+struct alignas(64) PartitionLocks::Shard {
+  struct Held {
+    std::uint64_t hash = 0;
+    Waiter* first = nullptr;  // the longest waiting
+    Waiter* last = nullptr;
+
+    void push(Waiter& waiter) noexcept {
+      waiter.previous = last;
+      (last == nullptr ? first : last->next) = &waiter;
+      last = &waiter;
+    }
+    void remove(Waiter& waiter) noexcept {
+      (waiter.previous == nullptr ? first : waiter.previous->next) = waiter.next;
+      (waiter.next == nullptr ? last : waiter.next->previous) = waiter.previous;
+    }
+  };
+  static constexpr std::size_t kHeldReserved = 16;
+
+  explicit Shard(io::Scheduler& scheduler) : mutex(scheduler) { held.reserve(kHeldReserved); }
+
+  Held* find(std::uint64_t hash) noexcept VARVE_REQUIRES(mutex) {
+    for (Held& one : held) {
+      if (one.hash == hash) return &one;
+    }
+    return nullptr;
+  }
+
+  /// L1: `hash` is not held. Errors: kOutOfMemory.
+  Status add(std::uint64_t hash) noexcept VARVE_REQUIRES(mutex) {
+    try {
+      held.push_back({hash});
+    } catch (const std::bad_alloc&) {
+      return Status::out_of_memory();
+    }
+    return Status();
+  }
+
+  void erase(Held* one) noexcept VARVE_REQUIRES(mutex) {
+    *one = held.back();
+    held.pop_back();
+  }
+
+  io::Mutex mutex;
+  std::vector<Held> held VARVE_GUARDED_BY(mutex);
+};
+
+PartitionGuard::PartitionGuard(PartitionGuard&& other) noexcept
+    : locks_(std::exchange(other.locks_, nullptr)), single_(other.single_), several_(std::move(other.several_)) {
+  other.several_.clear();
+}
+
+PartitionGuard& PartitionGuard::operator=(PartitionGuard&& other) noexcept {
+  if (this == &other) return *this;
+  release();
+  locks_ = std::exchange(other.locks_, nullptr);
+  single_ = other.single_;
+  several_ = std::exchange(other.several_, {});
+  return *this;
+}
+
+void PartitionGuard::release() noexcept {
+  if (locks_ == nullptr) return;
+  if (several_.empty()) {
+    locks_->unlock_one(single_);
+  } else {
+    for (const std::uint64_t hash : several_) locks_->unlock_one(hash);
+  }
+  several_.clear();
+  locks_ = nullptr;
+}
+
+PartitionLocks::PartitionLocks(io::Scheduler& scheduler, io::Clock& clock) : scheduler_(scheduler), clock_(clock) {
+  shards_.reserve(kShardCount);
+  for (std::size_t i = 0; i < kShardCount; ++i) shards_.push_back(std::make_unique<Shard>(scheduler));
+}
+
+PartitionLocks::~PartitionLocks() {
+  for (const std::unique_ptr<Shard>& shard : shards_) {
+    const io::MutexGuard guard(shard->mutex);
+    assert(shard->held.empty());  // A guard that outlived this would let go in freed memory.
+  }
+}
+
+Result<PartitionGuard> PartitionLocks::lock(std::span<const std::uint64_t> hashes,
+                                            std::optional<std::chrono::milliseconds> wait_max) {
+  const Deadline deadline(clock_, wait_max);
+  if (hashes.empty()) return PartitionGuard();
+  if (hashes.size() == 1) return lock_single(hashes[0], deadline);
+
+  std::vector<std::uint64_t> ascending;
+  try {
+    ascending.assign(hashes.begin(), hashes.end());
+  } catch (const std::bad_alloc&) {
+    return Status::out_of_memory();
+  }
+  std::sort(ascending.begin(), ascending.end());
+  ascending.erase(std::unique(ascending.begin(), ascending.end()), ascending.end());
+  if (ascending.size() == 1) return lock_single(ascending[0], deadline);
+  return lock_several(std::move(ascending), deadline);
+}
+
+Result<PartitionGuard> PartitionLocks::lock_single(std::uint64_t hash, const Deadline& deadline) noexcept {
+  if (Status locked = lock_one(hash, deadline); !locked.ok()) return locked;
+  PartitionGuard guard;
+  guard.locks_ = this;
+  guard.single_ = hash;
+  return guard;
+}
+
+Result<PartitionGuard> PartitionLocks::lock_several(std::vector<std::uint64_t> hashes,
+                                                    const Deadline& deadline) noexcept {
+  for (std::size_t taken = 0; taken < hashes.size(); ++taken) {
+    if (Status locked = lock_one(hashes[taken], deadline); !locked.ok()) {
+      for (std::size_t i = 0; i < taken; ++i) unlock_one(hashes[i]);
+      return locked;
+    }
+  }
+  PartitionGuard guard;
+  guard.locks_ = this;
+  guard.several_ = std::move(hashes);
+  return guard;
+}
+
+Status PartitionLocks::lock_one(std::uint64_t hash, const Deadline& deadline) noexcept {
+  Shard& shard = shard_of(hash);
+  {
+    const io::MutexGuard guard(shard.mutex);
+    if (shard.find(hash) == nullptr) return shard.add(hash);
+  }
+  return deadline.is_set() ? wait_in_line_until(hash, deadline) : wait_in_line(hash);
+}
+
+Status PartitionLocks::wait_in_line(std::uint64_t hash) noexcept {
+  Shard& shard = shard_of(hash);
+  io::Event handed_over(scheduler_);
+  Waiter waiter;
+  waiter.event = &handed_over;
+  {
+    const io::MutexGuard guard(shard.mutex);
+    Shard::Held* const held = shard.find(hash);
+    if (held == nullptr) return shard.add(hash);
+    held->push(waiter);
+    waits_.fetch_add(1, std::memory_order_relaxed);
+  }
+  handed_over.wait();
+  return Status();
+}
+
+Status PartitionLocks::wait_in_line_until(std::uint64_t hash, const Deadline& deadline) noexcept {
+  Shard& shard = shard_of(hash);
+  io::Condition handed_over(scheduler_);
+  Waiter waiter;
+  waiter.condition = &handed_over;
+
+  const io::MutexGuard guard(shard.mutex);
+  Shard::Held* const held = shard.find(hash);
+  if (held == nullptr) return shard.add(hash);
+  std::chrono::nanoseconds left = deadline.left();
+  if (left.count() <= 0) return deadline.passed();
+  held->push(waiter);
+  waits_.fetch_add(1, std::memory_order_relaxed);
+  while (!waiter.is_holder) {
+    if (left.count() <= 0) {
+      shard.find(hash)->remove(waiter);  // The entry may have moved within the list, but it is there: others hold it.
+      return deadline.passed();
+    }
+    handed_over.wait_for(shard.mutex, left);
+    left = deadline.left();
+  }
+  return Status();
+}
+
+void PartitionLocks::unlock_one(std::uint64_t hash) noexcept {
+  Shard& shard = shard_of(hash);
+  io::Event* handed_over = nullptr;
+  {
+    const io::MutexGuard guard(shard.mutex);
+    Shard::Held* const held = shard.find(hash);
+    assert(held != nullptr);  // L1
+    Waiter* const next = held->first;
+    if (next == nullptr) {
+      shard.erase(held);
+    } else {
+      held->remove(*next);  // L2: the hash stays held, so that nobody new can come between.
+      handed_over = next->event;
+      if (next->condition != nullptr) {
+        next->is_holder = true;
+        next->condition->notify_one();  // Under the mutex: without it the waiter could be gone already.
+      }
+    }
+  }
+  if (handed_over != nullptr) handed_over->set();  // Until this it waits, and lives.
+}
+
+}  // namespace varve::engine

@@ -1,0 +1,86 @@
+// Owns: one writer a partition.
+// Must never: run a user's code, pace or sync under a lock; let a waiter starve; take two locks in a falling order.
+//
+// A lock is known by the 64-bit hash of (table id, PartitionKey); two partitions may share one. A commit takes all its
+// locks together, in ascending order of hash, each once, so no two commits can wait for each other in a circle. Locks
+// are handed over first come, first served. They belong to no thread: whoever holds the guard may release it, so that
+// the leader of a commit group lets go of its members' locks as soon as their entries can be read.
+//
+// L1  a hash has at most one holder, and it has an entry in its shard exactly while it is held.
+// L2  on release the longest waiting request becomes the holder before anybody new can.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "api/result.h"
+#include "io/clock.h"
+#include "io/scheduler.h"
+
+namespace varve::engine {
+
+class PartitionLocks;
+
+/// Holds the locks of one commit; releases them when destroyed, on any thread.
+class PartitionGuard {
+ public:
+  PartitionGuard() noexcept = default;
+  PartitionGuard(PartitionGuard&& other) noexcept;
+  PartitionGuard& operator=(PartitionGuard&& other) noexcept;
+  ~PartitionGuard() { release(); }
+  void release() noexcept;
+  bool holds_any() const noexcept { return locks_ != nullptr; }
+
+ private:
+  friend class PartitionLocks;
+  PartitionLocks* locks_ = nullptr;     // null when none is held
+  std::uint64_t single_ = 0;            // the usual commit holds one lock and allocates nothing
+  std::vector<std::uint64_t> several_;  // ascending; used instead when there are more
+};
+
+/// Any thread.
+class PartitionLocks {
+ public:
+  /// Both are referred to. The clock bounds waits.
+  PartitionLocks(io::Scheduler& scheduler, io::Clock& clock);
+  /// No lock is held.
+  ~PartitionLocks();
+  PartitionLocks(const PartitionLocks&) = delete;
+  PartitionLocks& operator=(const PartitionLocks&) = delete;
+
+  /// Takes every lock named, in any order and with repetitions as given. `wait_max` bounds the wait for all of them
+  /// together; zero or less does not wait, and without it there is no bound.
+  /// Errors: kBusy (not all could be had in time), kOutOfMemory; no lock is held then.
+  Result<PartitionGuard> lock(std::span<const std::uint64_t> hashes,
+                              std::optional<std::chrono::milliseconds> wait_max = std::nullopt);
+
+  /// How often a request had to wait for a lock, since the start. Counted when the wait begins.
+  std::uint64_t waits() const noexcept { return waits_.load(std::memory_order_relaxed); }
+
+ private:
+  friend class PartitionGuard;
+  struct Shard;
+  struct Waiter;
+  class Deadline;
+  static constexpr std::size_t kShardCount = 64;
+
+  Shard& shard_of(std::uint64_t hash) noexcept { return *shards_[hash % kShardCount]; }
+  Result<PartitionGuard> lock_single(std::uint64_t hash, const Deadline& deadline) noexcept;
+  Result<PartitionGuard> lock_several(std::vector<std::uint64_t> hashes, const Deadline& deadline) noexcept;
+  Status lock_one(std::uint64_t hash, const Deadline& deadline) noexcept;
+  Status wait_in_line(std::uint64_t hash) noexcept;
+  Status wait_in_line_until(std::uint64_t hash, const Deadline& deadline) noexcept;
+  void unlock_one(std::uint64_t hash) noexcept;
+
+  io::Scheduler& scheduler_;
+  io::Clock& clock_;
+  std::vector<std::unique_ptr<Shard>> shards_;
+  std::atomic<std::uint64_t> waits_{0};
+};
+
+}  // namespace varve::engine

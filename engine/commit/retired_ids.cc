@@ -1,0 +1,104 @@
+// Owns: the table of dropped ids in memory.
+// Must never: be more than half full, or a search might not end.
+
+#include "engine/commit/retired_ids.h"
+
+#include <algorithm>
+#include <cassert>
+#include <limits>
+#include <new>
+#include <string>
+#include <utility>
+
+#include "format/bytes.h"
+
+namespace varve::engine {
+
+namespace {
+
+constexpr std::size_t kAccountPrefixBytes = 4;
+constexpr std::size_t kCapacityMin = 16;
+
+std::uint64_t mixed(std::uint64_t id) noexcept {
+  // Ids come from counters, so their low bits alone would crowd together.
+  const std::uint64_t product = id * 0x9E3779B97F4A7C15u;
+  return product ^ (product >> 32);
+}
+
+}  // namespace
+
+Status RetiredIds::reserve(std::size_t count) {
+  if (count > std::numeric_limits<std::size_t>::max() / 4 - count_) return Status::out_of_memory();
+  const std::size_t needed = 2 * (count_ + count);
+  if (needed <= entries_.size()) return Status();
+  std::size_t capacity = std::max(kCapacityMin, entries_.size());
+  while (capacity < needed) capacity *= 2;
+
+  std::vector<Entry> larger;
+  try {
+    larger.resize(capacity);
+  } catch (const std::bad_alloc&) {
+    return Status::out_of_memory();
+  }
+  const std::vector<Entry> old = std::exchange(entries_, std::move(larger));
+  for (const Entry& entry : old) {
+    if (entry.version != 0) entries_[place_of(entry.id, entry.account)] = entry;
+  }
+  return Status();
+}
+
+void RetiredIds::add(std::string_view prefix, CommitVersion drop_version) noexcept {
+  assert(prefix.size() == kAccountPrefixBytes || prefix.size() == format::kTableIdBytes);
+  assert(drop_version != 0);
+  assert(2 * (count_ + 1) <= entries_.size());  // Reserved.
+  const bool account = prefix.size() == kAccountPrefixBytes;
+  const std::uint64_t id =
+      account ? format::load_u32_big_endian(prefix.data()) : format::load_u64_big_endian(prefix.data());
+
+  Entry& entry = entries_[place_of(id, account)];
+  if (entry.version != 0) {
+    entry.version = std::min(entry.version, drop_version);
+    return;
+  }
+  entry = {id, drop_version, account};
+  ++count_;
+}
+
+std::optional<CommitVersion> RetiredIds::dropped_at(TableId table) const noexcept {
+  if (count_ == 0) return std::nullopt;
+  const CommitVersion own = entries_[place_of(table, false)].version;
+  const CommitVersion of_account = entries_[place_of(format::account_of(table), true)].version;
+  if (own == 0 && of_account == 0) return std::nullopt;
+  if (own == 0) return of_account;
+  if (of_account == 0) return own;
+  return std::min(own, of_account);
+}
+
+std::vector<format::DeadId> RetiredIds::list() const {
+  std::vector<format::DeadId> ids;
+  ids.reserve(count_);
+  for (const Entry& entry : entries_) {
+    if (entry.version == 0) continue;
+    format::DeadId& dead = ids.emplace_back();
+    dead.drop_version = entry.version;
+    dead.prefix.resize(entry.account ? kAccountPrefixBytes : format::kTableIdBytes);
+    if (entry.account) {
+      format::store_u32_big_endian(dead.prefix.data(), static_cast<std::uint32_t>(entry.id));
+    } else {
+      format::store_u64_big_endian(dead.prefix.data(), entry.id);
+    }
+  }
+  return ids;
+}
+
+/// Where the id is, or the free place where it would go. There is one: at most half are taken.
+std::size_t RetiredIds::place_of(std::uint64_t id, bool account) const noexcept {
+  const std::size_t mask = entries_.size() - 1;
+  std::size_t place = static_cast<std::size_t>(mixed(id)) & mask;
+  while (entries_[place].version != 0 && (entries_[place].id != id || entries_[place].account != account)) {
+    place = (place + 1) & mask;
+  }
+  return place;
+}
+
+}  // namespace varve::engine

@@ -1,0 +1,99 @@
+// Owns: the next log segment, made, filled and announced before it is needed; and telling the manifest of closed ones.
+// Must never: let a record be written to a segment that the manifest has not announced, or make the log wait for
+// filling.
+//
+// One background thread does all of it. A segment that is wanted while it is being filled is handed over as far as it
+// is; space not filled is slower to write, never wrong. One spare beyond need, and the ballast, are what a full disk
+// leaves for drops and for closing.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "api/result.h"
+#include "engine/files/log_files.h"
+#include "engine/files/manifest.h"
+#include "engine/options.h"
+#include "format/manifest_edit.h"
+#include "io/env.h"
+
+namespace varve::engine {
+
+class SegmentSupply {
+ public:
+  /// `on_fatal` is called, under no lock, when the manifest failed for good: the store must stop.
+  SegmentSupply(const io::Env& env, io::Directory& directory, Manifest& manifest,
+                std::function<void(const Status&)> on_fatal);
+  ~SegmentSupply();
+
+  /// Starts the thread. Errors: kOutOfMemory, kIoError.
+  Status start();
+
+  /// The next segment, with room for at least `bytes_min`; waits for it if need be. One thread at a time (the holder of
+  /// the lead). `may_use_ballast` is for commits that give space back.
+  /// Errors: kNoSpace and others of io; nothing changed, and the next call tries again.
+  Result<SegmentFile> take(std::uint64_t bytes_min, bool may_use_ballast);
+
+  /// A segment was sealed and cut. Recorded in the manifest soon, in an edit of its own or with the next announcement.
+  void closed(const format::ClosedSegment& segment) noexcept;
+
+  /// An announced segment will not be used.
+  void unused(std::uint64_t number) noexcept;
+
+  /// Ends the thread and records what closed() left, and that the spare is gone. Errors: those of Manifest::append.
+  Status stop();
+
+  std::uint64_t filled_bytes() const noexcept { return filled_bytes_.load(std::memory_order_relaxed); }
+
+ private:
+  /// What one round of the thread does, decided under the mutex and done without it.
+  struct Job {
+    bool stop = false;
+    bool make_spare = false;
+    std::uint64_t bytes = 0;
+    std::uint64_t bytes_min = 0;
+    bool may_use_ballast = false;
+    std::vector<format::ClosedSegment> closed;
+    std::vector<std::uint64_t> removed;
+  };
+
+  void run();
+  Job next_job();
+  bool must_make() const VARVE_REQUIRES(mutex_);
+  void perform(const Job& job);
+  void report(Result<SegmentFile> made) noexcept;
+  void report_fatal(const Status& status) noexcept;
+  Result<SegmentFile> make(const Job& job);
+  Result<SegmentFile> create(const Job& job, std::uint64_t number);
+  Status prepare(SegmentFile& segment);
+  Status record(const SegmentFile* announced, const Job& job);
+  void discard_spare() VARVE_REQUIRES(mutex_);
+
+  const io::Env& env_;
+  io::Directory& directory_;
+  Manifest& manifest_;
+  std::function<void(const Status&)> on_fatal_;
+
+  io::Mutex mutex_;
+  io::Condition changed_;
+  std::optional<SegmentFile> spare_ VARVE_GUARDED_BY(mutex_);
+  io::LogSegment* filling_ VARVE_GUARDED_BY(mutex_) = nullptr;
+  std::vector<format::ClosedSegment> closed_ VARVE_GUARDED_BY(mutex_);
+  std::vector<std::uint64_t> removed_ VARVE_GUARDED_BY(mutex_);
+  Status last_failure_ VARVE_GUARDED_BY(mutex_);
+  std::uint64_t attempts_ VARVE_GUARDED_BY(mutex_) = 0;
+  std::uint64_t next_bytes_ VARVE_GUARDED_BY(mutex_) = 2 * kSegmentBytesMin;
+  std::uint64_t wanted_bytes_ VARVE_GUARDED_BY(mutex_) = 0;  // nonzero: somebody waits in take()
+  bool wanted_with_ballast_ VARVE_GUARDED_BY(mutex_) = false;
+  bool retry_later_ VARVE_GUARDED_BY(mutex_) = false;
+  bool stopping_ VARVE_GUARDED_BY(mutex_) = false;
+  Status fatal_ VARVE_GUARDED_BY(mutex_);
+  std::atomic<std::uint64_t> filled_bytes_{0};
+  io::Thread thread_;
+};
+
+}  // namespace varve::engine

@@ -1,0 +1,46 @@
+// Owns: the next commit version: a hybrid logical clock, max(wall clock, last + 1), in ticks of 100 ns since year 1.
+// Must never: give a value twice or go back, whatever the wall clock does.
+//
+// A wall clock that runs ahead of the monotonic clock by more than kJumpTicksMax since the store was opened is not
+// followed until the store is reopened: versions that were given cannot be taken back.
+// Source: S. Kulkarni et al., "Logical Physical Clocks" (2014), with the logical part folded into the ticks.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+
+#include "format/internal_key.h"
+#include "io/clock.h"
+
+namespace varve::engine {
+
+using format::CommitVersion;
+
+inline constexpr io::Ticks kJumpTicksMax = 3600 * io::kTicksPerSecond;
+/// How far a durable ceiling runs ahead of the version that brought it.
+inline constexpr io::Ticks kCeilingTicks = 100 * io::kTicksPerMillisecond;
+
+class VersionClock {
+ public:
+  /// Every version given will be above `floor`.
+  VersionClock(io::Clock& clock, CommitVersion floor) noexcept;
+
+  /// The first of `count` consecutive versions. One thread at a time (the holder of the lead).
+  CommitVersion take(std::uint64_t count) noexcept;
+  CommitVersion last() const noexcept { return last_; }
+
+  /// Any thread.
+  bool jump_ignored() const noexcept { return jump_ignored_.load(std::memory_order_relaxed); }
+
+ private:
+  io::Ticks now() noexcept;
+
+  io::Clock& clock_;
+  io::Ticks wall_at_open_;
+  std::chrono::nanoseconds monotonic_at_open_;
+  CommitVersion last_;
+  std::atomic<bool> jump_ignored_{false};
+};
+
+}  // namespace varve::engine

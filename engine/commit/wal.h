@@ -1,0 +1,157 @@
+// Owns: where the next log record goes: segment, offset, buffer slot or a write of its own; and sealing segments.
+// Must never: know what a record's payload means, rewrite an acknowledged sector, or use a position before it was
+// reserved.
+//
+// A turn of the lead: prepare() reserves and may wait or fail, with nothing changed that matters; then frame() and
+// end_turn(), which cannot fail, say where to write the payload and which device writes the turn owes. The leader hands
+// the lead on and then performs them by write(), beside other leaders.
+//
+// A record goes to the open slot of the log buffer if one is open and has room: buffered commits gather there, and a
+// `sync` commit takes them along. Without one, a `sync` group's record is a write of its own, from private memory.
+//
+// A1  offsets are handed out in order and each once; a closed slot is filled with zeros to a whole sector.
+// A2  a segment always has room for its footer.
+// A3  a segment is left when no write is under way; its footer is durable and the file cut before the next one's first
+//     record is framed.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "api/result.h"
+#include "engine/commit/log_slots.h"
+#include "engine/commit/segment_supply.h"
+#include "engine/commit/write_tracker.h"
+#include "format/log_record.h"
+#include "io/aligned_buffer.h"
+
+namespace varve::engine {
+
+/// One device write, performed by whoever closed it.
+struct LogWrite {
+  std::shared_ptr<io::LogSegment> segment;
+  std::uint64_t offset = 0;
+  std::span<const std::byte> bytes;
+  LogPosition end = 0;
+  CommitVersion ceiling = 0;
+  std::optional<std::size_t> slot;  // given back after the write
+  io::AlignedBuffer memory;         // of a write of its own
+};
+
+/// What a turn owes the device, in order of position: at most a closed slot and a record of its own.
+class LogWrites {
+ public:
+  void add(LogWrite write) noexcept { writes_[count_++] = std::move(write); }
+  std::size_t size() const noexcept { return count_; }
+  LogWrite& operator[](std::size_t index) noexcept { return writes_[index]; }
+
+ private:
+  std::array<LogWrite, 2> writes_;
+  std::size_t count_ = 0;
+};
+
+struct WalFigures {
+  std::atomic<std::uint64_t> writes{0};
+  std::atomic<std::uint64_t> bytes{0};
+};
+
+/// Everything but write() and the figures: by the holder of the lead alone.
+class Wal {
+ public:
+  Wal(const io::Env& env, SegmentFile first, BufferFile buffer, Manifest& manifest, SegmentSupply& supply,
+      CommitVersion durable_ceiling);
+
+  /// Makes sure that a record with a payload of `payload_bytes` has its place. `write_now` says that the turn will end
+  /// with a write. Errors: kNoSpace, kOutOfMemory and other refusals, nothing changed; any error after which failed()
+  /// holds.
+  Status prepare(std::size_t payload_bytes, bool write_now, bool may_use_ballast);
+
+  /// The record prepared will be a write of its own, so it must be durable before it is published.
+  bool record_stands_alone() const noexcept { return private_bytes_ > 0; }
+
+  /// Frames the record that was prepared; returns where exactly payload_bytes of payload belong.
+  char* frame(format::RecordType type, CommitVersion first, CommitVersion last, std::size_t payload_bytes) noexcept;
+  /// The payload stands: seals the record.
+  void seal_record() noexcept;
+
+  /// Ends the turn, framed or not: the writes owed, begun in the tracker. With `write_now` an open slot is closed too.
+  LogWrites end_turn(bool write_now) noexcept;
+
+  /// Performs one write and tells the tracker. Any thread. Errors: those of the device; the log is in doubt then.
+  Status write(LogWrite& write, io::SyncPoint point) noexcept;
+
+  /// Ends the log: what is open is written, the segment sealed and cut. Errors: as prepare().
+  Status close();
+
+  /// Behind the last record framed.
+  LogPosition position() const noexcept { return base_ + next_offset_in_use(); }
+  bool has_open_slot() const noexcept { return slot_.has_value() && slot_used_ > 0; }
+  /// True while something durable is not yet covered by a durable mark in the log.
+  bool needs_watermark() const noexcept { return marked_ < tracker_.durable(); }
+
+  WriteTracker& tracker() noexcept { return tracker_; }
+  const WriteTracker& tracker() const noexcept { return tracker_; }
+  const WalFigures& figures() const noexcept { return figures_; }
+  /// A write, a footer or a cut failed: what is on the device is in doubt, and the store must stop.
+  bool failed() const noexcept { return failed_ || tracker_.failed_above().has_value(); }
+  /// Any thread.
+  bool direct() const noexcept { return direct_.load(std::memory_order_relaxed); }
+
+ private:
+  std::uint64_t next_offset_in_use() const noexcept;
+  std::uint64_t end_if_placed(std::size_t record_bytes) const noexcept;
+  format::FilePlace record_place() const noexcept { return {seed_, record_offset_}; }
+  bool fits_open_slot(std::size_t record_bytes) const noexcept;
+  Status place(std::size_t record_bytes, bool write_now);
+  Status roll(std::size_t record_bytes, bool may_use_ballast);
+  Status flush_open_slot();
+  Status seal_segment(io::AlignedBuffer memory);
+  void begin_segment(SegmentFile next) noexcept;
+  Status write_alone(LogWrite write, io::SyncPoint point) noexcept;
+  void close_slot() noexcept;
+  Result<io::AlignedBuffer> take_memory(std::size_t bytes);
+  void give_memory_back(io::AlignedBuffer memory) noexcept;
+  format::RecordHeader header(format::RecordType type, CommitVersion first, CommitVersion last) const noexcept;
+
+  Manifest& manifest_;
+  SegmentSupply& supply_;
+  LogSlots slots_;
+  WriteTracker tracker_;
+  WalFigures figures_;
+
+  // The segment in use.
+  std::shared_ptr<io::LogSegment> segment_;
+  std::uint64_t number_;
+  std::uint64_t seed_;
+  LogPosition base_ = 0;                            // position of the segment's first byte
+  std::uint64_t next_offset_ = kFirstRecordOffset;  // behind everything closed; a multiple of a sector
+  CommitVersion last_version_ = 0;                  // of this segment's records
+  CommitVersion ceiling_ = 0;                       // of the last record framed
+  std::uint64_t previous_offset_ = 0;               // of this segment's last record framed; the next one names it
+  LogPosition marked_ = 0;                          // the highest durable mark a record carries
+
+  // The open slot.
+  std::optional<LogSlots::Slot> slot_;
+  std::uint64_t slot_offset_ = 0;
+  std::size_t slot_used_ = 0;
+
+  bool failed_ = false;
+  std::atomic<bool> direct_{false};
+
+  // This turn.
+  LogWrites owed_;
+  io::AlignedBuffer private_;      // where a record of its own is framed
+  std::size_t private_bytes_ = 0;  // its filled length; zero when the record goes to the slot
+  char* record_ = nullptr;
+  std::uint64_t record_offset_ = 0;
+
+  io::Mutex memory_mutex_;
+  std::vector<io::AlignedBuffer> memory_ VARVE_GUARDED_BY(memory_mutex_);
+};
+
+}  // namespace varve::engine

@@ -1,0 +1,72 @@
+// Owns: which log writes are under way, and how far the log is durable without a gap.
+// Must never: call a position durable while any write below it is under way or has failed.
+//
+// W1  writes begin in the order of their positions and may complete in any order.
+// W2  durable() <= the end of every write that has not completed with success.
+// W3  the mark moves on the one path that completes a write, under no condition but success.
+//
+// Positions count the log's bytes across segments, for this process alone.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <optional>
+
+#include "format/internal_key.h"
+#include "io/scheduler.h"
+
+namespace varve::engine {
+
+using format::CommitVersion;
+using LogPosition = std::uint64_t;
+
+/// Device writes that may be under way at once. Beyond it the device gains little and the ambiguous tail grows.
+inline constexpr std::size_t kLogWritesInFlightMax = 8;
+
+class WriteTracker {
+ public:
+  WriteTracker(io::Scheduler& scheduler, LogPosition durable, CommitVersion durable_ceiling) noexcept;
+
+  /// A write of bytes that end at `end` is about to be submitted; when it is durable, so is `ceiling`.
+  void begin(LogPosition end, CommitVersion ceiling) noexcept;
+  /// The write that ends at `end` is durable, or has failed; after a failure the mark never passes it.
+  void complete(LogPosition end, bool success) noexcept;
+
+  LogPosition durable() const noexcept { return durable_.load(std::memory_order_acquire); }
+  /// No version at or below it needs to wait for a ceiling.
+  CommitVersion durable_ceiling() const noexcept { return durable_ceiling_.load(std::memory_order_acquire); }
+  /// Writes from the oldest one not durable on, completed ones behind it included: the span a crash may leave in doubt.
+  std::size_t in_flight() const noexcept { return in_flight_.load(std::memory_order_acquire); }
+  /// Where the first failed write began to leave the log in doubt: nothing above it will ever be durable.
+  std::optional<LogPosition> failed_above() const noexcept;
+
+  void wait_until_idle() noexcept;
+  /// The log goes on at another place (a new segment). No write is under way, none has failed.
+  void move_to(LogPosition position) noexcept;
+
+ private:
+  struct Write {
+    LogPosition end = 0;
+    CommitVersion ceiling = 0;
+    bool completed = false;
+    bool failed = false;
+  };
+  // A leader may have two writes (a closed buffer slot and its own record), and the lead is granted below the limit.
+  static constexpr std::size_t kWritesMax = 4 * kLogWritesInFlightMax;
+
+  void advance() VARVE_REQUIRES(mutex_);
+
+  mutable io::Mutex mutex_;
+  io::Condition idle_;
+  std::array<Write, kWritesMax> writes_ VARVE_GUARDED_BY(mutex_);  // a ring in order of position
+  std::size_t first_ VARVE_GUARDED_BY(mutex_) = 0;
+  std::size_t count_ VARVE_GUARDED_BY(mutex_) = 0;
+  std::size_t running_ VARVE_GUARDED_BY(mutex_) = 0;
+  bool failed_ VARVE_GUARDED_BY(mutex_) = false;
+  std::atomic<std::size_t> in_flight_{0};
+  std::atomic<LogPosition> durable_;
+  std::atomic<CommitVersion> durable_ceiling_;
+};
+
+}  // namespace varve::engine

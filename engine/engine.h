@@ -1,0 +1,133 @@
+// Owns: the wiring of one store's parts, their start and their end; the door of the engine.
+// Must never: hold an algorithm of its own, know what a value means, or know a table by name.
+//
+// Threads: every verb may be called from any thread, except close() and the destructor, which come last.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/result.h"
+#include "engine/commit/partition_locks.h"
+#include "engine/cursor.h"
+#include "engine/files/snapshots.h"
+#include "engine/options.h"
+#include "engine/statistics.h"
+#include "format/manifest_edit.h"
+#include "io/env.h"
+
+namespace varve::engine {
+
+using format::TableId;
+
+/// One commit, complete but for its version.
+struct CommitRequest {
+  /// Made by format::BatchBuilder.
+  std::string batch;
+  /// The tables by whose handles the batch was made: if one was retired by an earlier version, the commit is refused.
+  std::vector<TableId> tables;
+  /// The locks of every partition the batch writes; let go as soon as the entries can be read by the next writer.
+  PartitionGuard locks;
+  Durability durability = Durability::kSync;
+  /// Set for commits that give space back (a drop): they may use the space kept aside for a full disk.
+  bool frees_space = false;
+};
+
+/// The newest assigned state of a key, published or not. Look under the key's partition lock.
+struct Newest {
+  /// Of the put or delete the answer rests on; zero when the key was never written.
+  CommitVersion version = 0;
+  /// The value of a put; empty for a deleted or unknown key. Valid as long as the ReadView it came from.
+  std::optional<std::string_view> value;
+};
+
+class EngineState;
+
+/// A fixed state of the store: memtables and file set, at one version. Cheap to make and to copy values out of.
+/// Values and cursors made from it are valid while it lives; it must not outlive the engine.
+class ReadView {
+ public:
+  CommitVersion version() const noexcept { return version_; }
+
+  struct Found {
+    CommitVersion version = 0;
+    std::string_view value;
+  };
+  /// The key's value at this version, or empty. Errors: kCorruption, kIoError.
+  Result<std::optional<Found>> get(std::string_view sort_key) const;
+  /// The newest assigned state, whatever this view's version. Errors: kCorruption, kIoError.
+  Result<Newest> newest(std::string_view sort_key) const;
+  /// Walks the live keys of [lower, upper) at this version, forward and backward. An empty `upper` is no bound.
+  Cursor cursor(std::string_view lower, std::string_view upper) const;
+
+ private:
+  friend class Engine;
+  ReadView(const EngineState& state, CommitVersion version) noexcept : state_(&state), version_(version) {}
+  const EngineState* state_;
+  CommitVersion version_;
+};
+
+class Engine {
+ public:
+  /// Opens, or makes, the store in `path`.
+  /// Errors   kNotFound           no store there, and options.create_if_missing is not set
+  ///          kInvalidArgument    the directory holds other things; or stored options asked for differ
+  ///          kLocked             another handle or process has it
+  ///          kUnsupported        a newer format or an unknown feature, named
+  ///          kCorruption         what is damaged is named, with file and offset; nothing was changed
+  ///          kNoSpace, kIoError, kReadOnly, kTooManyFiles, kOutOfMemory
+  static Result<std::unique_ptr<Engine>> open(const io::Env& env, std::string_view path, const EngineOptions& options);
+
+  /// Closes without losing anything if close() was not called; its errors are then lost.
+  ~Engine();
+
+  /// Waits for commits under way, seals the log and leaves a clean store. Later verbs answer kClosed. A poisoned store
+  /// writes nothing more; the next open recovers it. Errors: kIoError, kNoSpace; the next open recovers then too.
+  Status close();
+
+  /// Locks of the partitions whose hashes (format::partition_hash) are given. Errors: kBusy, kOutOfMemory.
+  Result<PartitionGuard> lock_partitions(std::span<const std::uint64_t> hashes,
+                                         std::optional<std::chrono::milliseconds> wait_max = std::nullopt);
+
+  /// Commits. On success: published, so visible to every view made later, and durable as asked.
+  /// Errors   kNotFound     a table was retired before this commit's place in the order; nothing changed
+  ///          kNoSpace      no room in the log or the write buffer; nothing changed
+  ///          kUnknown      the log failed under this commit or one before it: it may or may not survive; reopen to
+  ///          learn kPoisoned     the store was stopped earlier; nothing changed kReadOnly, kClosed, kOutOfMemory,
+  ///          kLocked (called in a forked child); nothing changed
+  Result<CommitVersion> commit(CommitRequest request);
+
+  /// Waits until the commit with this version is published. A refusal that rests on an unpublished version is told only
+  /// after that. Errors: kPoisoned.
+  Status await_published(CommitVersion version);
+
+  /// Makes every commit acknowledged so far durable. Errors: as commit().
+  Status sync();
+
+  /// The published state now, or at a version not above it and not below the oldest readable.
+  ReadView view() const noexcept;
+  ReadView view_at(CommitVersion version) const noexcept;
+  /// Keeps the published state now readable until it is let go.
+  Snapshot snapshot();
+
+  /// The caller's tag on the last commit that carried one, as recovered at open or committed since.
+  std::optional<format::CommitTag> last_tag() const;
+
+  Statistics statistics() const;
+  /// What the store was created with.
+  Durability default_durability() const noexcept;
+  const io::Env& env() const noexcept;
+  bool read_only() const noexcept;
+
+ private:
+  explicit Engine(std::unique_ptr<EngineState> state) noexcept;
+  std::unique_ptr<EngineState> state_;
+};
+
+}  // namespace varve::engine

@@ -1,0 +1,65 @@
+// Owns: the parts of one open store, in the order in which they are made; they end in the opposite order.
+// Must never: be seen outside engine/.
+//
+// Lock order: partition (ascending hash) -> commit queue -> write tracker, wal memory, log supply, manifest. No I/O
+// under the queue's mutex; the manifest's own mutex is the one under which I/O is done, and is taken last and by no
+// commit but for its mark, which is an atomic read.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <optional>
+
+#include "engine/commit/commit_queue.h"
+#include "engine/commit/memtable.h"
+#include "engine/commit/partition_locks.h"
+#include "engine/commit/segment_supply.h"
+#include "engine/commit/wal.h"
+#include "engine/files/establish.h"
+#include "engine/files/manifest.h"
+#include "engine/files/snapshots.h"
+#include "engine/log_timer.h"
+#include "engine/options.h"
+#include "engine/statistics.h"
+
+namespace varve::engine {
+
+class EngineState {
+ public:
+  EngineState(const io::Env& environment, const EngineOptions& chosen)
+      : env(environment),
+        options(chosen),
+        locks(environment.scheduler, environment.clock),
+        snapshots(environment.scheduler) {}
+
+  const io::Env env;
+  const EngineOptions options;
+  std::unique_ptr<io::Directory> directory;
+  std::unique_ptr<io::DirectoryLock> lock;
+
+  format::StoredOptions stored_options;
+  RecoveryFigures recovery;
+  std::unique_ptr<Memtable> memtable;
+  std::uint64_t write_buffer_bytes_max = 0;
+  PartitionLocks locks;
+  Snapshots snapshots;
+
+  // Of a store open for writing:
+  std::unique_ptr<Manifest> manifest;
+  std::unique_ptr<SegmentSupply> supply;
+  std::unique_ptr<Wal> wal;
+  std::unique_ptr<CommitQueue> queue;
+  std::unique_ptr<LogTimer> timer;
+
+  // Of a read-only one, where no queue moves it:
+  CommitVersion recovered_version = 0;
+  std::optional<format::CommitTag> recovered_tag;
+  std::size_t recovered_retired = 0;
+  std::uint64_t recovered_log_bytes = 0;
+
+  std::atomic<bool> closed{false};
+
+  CommitVersion visible() const noexcept { return queue ? queue->visible() : recovered_version; }
+};
+
+}  // namespace varve::engine

@@ -1,0 +1,128 @@
+// Owns: putting the commits of a group where they belong.
+// Must never: trust a verified record to make sense; its writer may have been another build.
+#include "engine/files/log_replay.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "format/batch.h"
+#include "format/file_header.h"
+
+namespace varve::engine {
+namespace {
+
+/// A key stands once in a commit: (key, version) is unique. Batches are sorted as a rule.
+Status check_keys_differ(std::string_view batch) {
+  Result<format::BatchReader> reader = format::BatchReader::open(batch);
+  if (!reader.ok()) return reader.status();
+  std::vector<std::string_view> keys;
+  format::Operation operation;
+  for (;;) {
+    const Result<bool> more = reader->next(&operation);
+    if (!more.ok()) return more.status();
+    if (!*more) break;
+    const bool entry = operation.kind == format::Kind::kPut || operation.kind == format::Kind::kDelete;
+    if (entry) keys.push_back(operation.key);
+  }
+  if (!std::is_sorted(keys.begin(), keys.end())) std::sort(keys.begin(), keys.end());
+  if (std::adjacent_find(keys.begin(), keys.end()) == keys.end()) return Status();
+  return Status::corruption("commit holds a key twice");
+}
+
+}  // namespace
+
+Status LogReplay::take(const format::Record& record, bool from_buffer) {
+  const format::RecordHeader& header = record.header;
+  if (Status marks = check_marks(header); !marks.ok()) return marks;
+  switch (header.type) {
+    case format::RecordType::kGroup:
+      if (Status taken = take_group(record, from_buffer); !taken.ok()) return taken;
+      break;
+    case format::RecordType::kWatermark:
+      if (header.first_version != 0 || header.last_version != 0) {
+        return Status::corruption("watermark names versions, and holds no commit");
+      }
+      break;
+    case format::RecordType::kFooter:
+      if (header.first_version != 0) return Status::corruption("footer names a first version");
+      break;
+    case format::RecordType::kManifestEdit: return Status::corruption("manifest edit in a log segment");
+  }
+  recovered_.version_ceiling = std::max(recovered_.version_ceiling, header.ceiling);
+  ++recovered_.figures.records;
+  return Status();
+}
+
+Status LogReplay::check_marks(const format::RecordHeader& header) const {
+  if (header.manifest_number > manifest_.number) {
+    return Status::corruption("CURRENT is of an earlier day: it names manifest " + std::to_string(manifest_.number) +
+                              ", and the log knows manifest " + std::to_string(header.manifest_number))
+        .in_file(format::kRootName);
+  }
+  if (header.manifest_number == manifest_.number && header.manifest_durable_bytes > manifest_.durable_bytes) {
+    return Status::corruption("damaged: the log knows that " + std::to_string(header.manifest_durable_bytes) +
+                              " bytes were durable")
+        .in_file(format::file_name(format::FileType::kManifest, manifest_.number), manifest_.durable_bytes);
+  }
+  return Status();
+}
+
+Status LogReplay::take_group(const format::Record& record, bool from_buffer) {
+  if (record.header.first_version <= recovered_.last_version) {
+    return Status::corruption("group begins with version " + std::to_string(record.header.first_version) +
+                              ", which is not above " + std::to_string(recovered_.last_version) + " before it");
+  }
+  format::GroupReader reader(record.header, record.payload);
+  format::GroupMember member;
+  for (;;) {
+    const Result<bool> more = reader.next(&member);
+    if (!more.ok()) return more.status();
+    if (!*more) break;
+    if (Status taken = take_commit(member); !taken.ok()) return taken;
+    if (from_buffer) ++recovered_.figures.commits_from_buffer;
+  }
+  recovered_.last_version = record.header.last_version;
+  recovered_.version_ceiling = std::max(recovered_.version_ceiling, record.header.last_version);
+  return Status();
+}
+
+Status LogReplay::take_commit(const format::GroupMember& member) {
+  const Result<format::BatchReader> batch = format::BatchReader::open(member.batch);
+  if (!batch.ok()) return batch.status();
+  const Result<MemtableDemand> demand = Memtable::demand_of(member.batch);
+  if (!demand.ok()) return demand.status();
+  if (demand->entry_count > 1) {
+    if (Status checked = check_keys_differ(member.batch); !checked.ok()) return checked;
+  }
+  const Result<Memtable::Reservation> room = recovered_.memtable->reserve(*demand);
+  if (!room.ok()) return room.status();
+  // What can still be refused comes before the first entry.
+  if (demand->other_count > 0) {
+    if (Status taken = take_other_operations(member); !taken.ok()) return taken;
+  }
+  recovered_.memtable->insert(*room, member.batch, member.version);
+  if (batch->has_tag()) recovered_.last_tag = format::CommitTag{member.version, std::string(batch->tag()), {}};
+  ++recovered_.figures.commits;
+  return Status();
+}
+
+Status LogReplay::take_other_operations(const format::GroupMember& member) {
+  Result<format::BatchReader> batch = format::BatchReader::open(member.batch);
+  if (!batch.ok()) return batch.status();
+  format::Operation operation;
+  for (;;) {
+    const Result<bool> more = batch->next(&operation);
+    if (!more.ok()) return more.status();
+    if (!*more) return Status();
+    if (operation.kind == format::Kind::kAdopt) {
+      return Status::unsupported("a commit adopts a loaded table, which this build cannot read");
+    }
+    if (operation.kind != format::Kind::kRetire) continue;
+    if (Status room = recovered_.retired.reserve(1); !room.ok()) return room;
+    recovered_.retired.add(operation.key, member.version);
+  }
+}
+
+}  // namespace varve::engine

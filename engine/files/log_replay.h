@@ -1,0 +1,36 @@
+// Owns: what the log's records do to a store that is being recovered, in their order.
+// Must never: take a record out of order, or half of a commit.
+#pragma once
+
+#include <cstdint>
+
+#include "api/result.h"
+#include "engine/files/manifest.h"
+#include "engine/files/recovery.h"
+#include "format/log_record.h"
+
+namespace varve::engine {
+
+class LogReplay {
+ public:
+  /// Fills `recovered`, which outlives this and has its memtable. `manifest` is the one in use and its valid length.
+  LogReplay(Recovered& recovered, ManifestMark manifest) noexcept : recovered_(recovered), manifest_(manifest) {}
+
+  /// The next record of the log, a verified one. Errors: kCorruption (it contradicts what came before, or itself),
+  /// kUnsupported, kOutOfMemory. `from_buffer` says that it was found in the log buffer alone.
+  Status take(const format::Record& record, bool from_buffer);
+
+  /// What any verified record proves of the manifest, whether or not it is part of the log.
+  /// Errors: kCorruption, naming the manifest's file.
+  Status check_marks(const format::RecordHeader& header) const;
+
+ private:
+  Status take_group(const format::Record& record, bool from_buffer);
+  Status take_commit(const format::GroupMember& member);
+  Status take_other_operations(const format::GroupMember& member);
+
+  Recovered& recovered_;
+  const ManifestMark manifest_;
+};
+
+}  // namespace varve::engine

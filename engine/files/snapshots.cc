@@ -1,0 +1,63 @@
+// Owns: the count of readers at each version that is held.
+// Must never: keep a version that nobody holds.
+
+#include "engine/files/snapshots.h"
+
+#include <cassert>
+#include <utility>
+
+namespace varve::engine {
+
+Snapshot::Snapshot(Snapshot&& other) noexcept
+    : snapshots_(std::exchange(other.snapshots_, nullptr)), version_(std::exchange(other.version_, 0)) {}
+
+Snapshot& Snapshot::operator=(Snapshot&& other) noexcept {
+  if (this == &other) return *this;
+  release();
+  snapshots_ = std::exchange(other.snapshots_, nullptr);
+  version_ = std::exchange(other.version_, 0);
+  return *this;
+}
+
+void Snapshot::release() noexcept {
+  if (snapshots_ != nullptr) snapshots_->release(version_);
+  snapshots_ = nullptr;
+  version_ = 0;
+}
+
+Snapshots::~Snapshots() {
+  assert(held_.empty());  // A snapshot that outlived this would let go of freed memory.
+}
+
+Snapshot Snapshots::take(CommitVersion version) {
+  {
+    const io::MutexGuard guard(mutex_);
+    ++held_[version];
+    ++count_;
+  }
+  Snapshot snapshot;
+  snapshot.snapshots_ = this;
+  snapshot.version_ = version;
+  return snapshot;
+}
+
+std::optional<CommitVersion> Snapshots::oldest() const noexcept {
+  const io::MutexGuard guard(mutex_);
+  if (held_.empty()) return std::nullopt;
+  return held_.begin()->first;
+}
+
+std::size_t Snapshots::count() const noexcept {
+  const io::MutexGuard guard(mutex_);
+  return count_;
+}
+
+void Snapshots::release(CommitVersion version) noexcept {
+  const io::MutexGuard guard(mutex_);
+  const auto held = held_.find(version);
+  assert(held != held_.end());
+  --count_;
+  if (--held->second == 0) held_.erase(held);
+}
+
+}  // namespace varve::engine

@@ -1,0 +1,27 @@
+// Owns: the bound, the allocation and the one read.
+// Must never: allocate before the bound was checked.
+#include "engine/files/whole_file.h"
+
+#include <memory>
+#include <span>
+
+namespace varve::engine {
+
+Result<std::string> read_whole_file(io::Directory& directory, std::string_view name, std::uint64_t bytes_max,
+                                    io::ReadMode mode) {
+  const Result<std::unique_ptr<io::ReadableFile>> file = directory.open(name, mode);
+  if (!file.ok()) return file.status();
+  const std::uint64_t size = (*file)->size_bytes();
+  if (size > bytes_max) {
+    return Status::corruption("file of " + std::to_string(size) + " bytes; it can have at most " +
+                              std::to_string(bytes_max))
+        .in_file(name);
+  }
+  std::string bytes(static_cast<std::size_t>(size), '\0');
+  if (Status read = (*file)->read_exactly(0, std::as_writable_bytes(std::span<char>(bytes.data(), bytes.size())));
+      !read.ok())
+    return read;
+  return bytes;
+}
+
+}  // namespace varve::engine

@@ -1,0 +1,19 @@
+// Owns: reading a file of known greatest size into memory.
+// Must never: ask for memory on a file's word alone, or hand out a part of it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "api/result.h"
+#include "io/file_system.h"
+
+namespace varve::engine {
+
+/// All bytes of the file. Errors: kCorruption (larger than `bytes_max`; it ended early), those of Directory::open and
+/// ReadableFile::read_exactly.
+Result<std::string> read_whole_file(io::Directory& directory, std::string_view name, std::uint64_t bytes_max,
+                                    io::ReadMode mode);
+
+}  // namespace varve::engine

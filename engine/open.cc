@@ -1,0 +1,121 @@
+// Owns: the steps of an open (open.h).
+// Must never: go on after a step that failed.
+#include "engine/open.h"
+
+#include <limits>
+#include <utility>
+
+#include "engine/commit/live_copy.h"
+#include "engine/files/recovery.h"
+#include "engine/sync_points.h"
+
+namespace varve::engine {
+
+namespace {
+
+/// The kernel may keep a killed process's lock until its last write has ended.
+constexpr std::chrono::milliseconds kLockWaitMax{500};
+
+Result<std::unique_ptr<io::Directory>> find_directory(const io::Env& env, std::string_view path,
+                                                      const EngineOptions& options) {
+  Result<std::unique_ptr<io::Directory>> directory = env.files.open_directory(path);
+  if (directory.code() != Code::kNotFound || !options.create_if_missing || options.read_only) return directory;
+  if (Status made = env.files.create_directory(path, sync_points::kStoreDirectory); !made.ok()) return made;
+  return env.files.open_directory(path);
+}
+
+Status no_store(std::string_view path) {
+  return Status::not_found("there is no store here; create one by asking for it").in_file(path);
+}
+
+Status check_stored_options(const EngineOptions& asked, const format::StoredOptions& stored, std::string_view path) {
+  if (!asked.default_durability) return Status();
+  if (static_cast<std::uint64_t>(*asked.default_durability) == stored.default_durability) return Status();
+  return Status::invalid_argument("the store was created with another default durability, which cannot be changed")
+      .in_file(path);
+}
+
+/// The parts that commit, on top of what was established.
+Status start(EngineState& state, Established established, CommitStart begin) {
+  state.manifest = std::move(established.manifest);
+  std::shared_ptr<WriteBudget> budget = state.options.write_budget;
+  if (!budget) budget = std::make_shared<WriteBudget>(kWriteBufferBytes);
+  state.write_buffer_bytes_max = budget->bytes_max();
+  state.memtable->join(std::move(budget));
+  EngineState* const raw = &state;
+  state.supply = std::make_unique<SegmentSupply>(state.env, *state.directory, *state.manifest,
+                                                 [raw](const Status& cause) { raw->queue->poison(cause); });
+  state.wal = std::make_unique<Wal>(state.env, std::move(established.segment), std::move(established.buffer),
+                                    *state.manifest, *state.supply, begin.version_ceiling);
+  state.queue =
+      std::make_unique<CommitQueue>(state.env, *state.wal, *state.memtable, std::move(begin), state.options.events);
+  state.timer = std::make_unique<LogTimer>(state.env, *state.queue);
+  if (Status started = state.supply->start(); !started.ok()) return started;
+  return state.timer->start();
+}
+
+Status open_new(EngineState& state) {
+  format::StoredOptions stored;
+  stored.default_durability = static_cast<std::uint64_t>(state.options.default_durability.value_or(Durability::kSync));
+  Result<Established> made = make_store(state.env, *state.directory, stored);
+  if (!made.ok()) return made.status();
+  state.stored_options = stored;
+  state.memtable = std::make_unique<Memtable>(std::numeric_limits<std::uint64_t>::max());
+  return start(state, *std::move(made), CommitStart{});
+}
+
+Status open_existing(EngineState& state) {
+  Result<Recovered> recovered = read_store(state.env, *state.directory, !state.options.read_only);
+  if (!recovered.ok()) return recovered.status();
+  state.stored_options = recovered->files.stored_options;
+  if (Status same = check_stored_options(state.options, state.stored_options, state.directory->path()); !same.ok()) {
+    return same;
+  }
+  state.recovery = recovered->figures;
+  Result<std::unique_ptr<Memtable>> live = without_retired(std::move(recovered->memtable), recovered->retired);
+  if (!live.ok()) return live.status();
+  state.memtable = *std::move(live);
+  if (state.options.read_only) {
+    state.recovered_version = recovered->last_version;
+    state.recovered_tag = std::move(recovered->last_tag);
+    state.recovered_retired = recovered->retired.size();
+    state.recovered_log_bytes = recovered->figures.log_bytes;
+    return Status();
+  }
+  Result<Established> established = establish(state.env, *state.directory, *recovered);
+  if (!established.ok()) return established.status();
+  CommitStart begin{recovered->last_version, recovered->version_ceiling, std::move(recovered->last_tag),
+                    std::move(recovered->retired)};
+  return start(state, *std::move(established), std::move(begin));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<EngineState>> open_state(const io::Env& env, std::string_view path,
+                                                const EngineOptions& options) {
+  auto state = std::make_unique<EngineState>(env, options);
+  Result<std::unique_ptr<io::Directory>> directory = find_directory(env, path, options);
+  if (directory.code() == Code::kNotFound) return no_store(path);
+  if (!directory.ok()) return directory.status();
+  state->directory = *std::move(directory);
+
+  // Once without the lock, because taking it makes a file, and a directory of somebody else's is left untouched.
+  Result<StoreFound> found = find_store(*state->directory);
+  if (!found.ok()) return found.status();
+  const bool may_make = options.create_if_missing && !options.read_only;
+  if (*found != StoreFound::kStore && !may_make) return no_store(path);
+
+  const io::LockMode mode = options.read_only ? io::LockMode::kShared : io::LockMode::kExclusive;
+  Result<std::unique_ptr<io::DirectoryLock>> lock = state->directory->lock(kLockName, mode, kLockWaitMax);
+  if (!lock.ok()) return lock.status();
+  state->lock = *std::move(lock);
+
+  found = find_store(*state->directory);  // Once more under it: another opener may just have made the store.
+  if (!found.ok()) return found.status();
+  if (*found != StoreFound::kStore && !may_make) return no_store(path);
+  const Status opened = *found == StoreFound::kStore ? open_existing(*state) : open_new(*state);
+  if (!opened.ok()) return opened;
+  return state;
+}
+
+}  // namespace varve::engine

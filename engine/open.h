@@ -1,0 +1,17 @@
+// Owns: the order in which a store is opened: look, lock, recover, establish, start.
+// Must never: change anything in a directory before it is known to hold a store, or nothing.
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "api/result.h"
+#include "engine/engine_state.h"
+
+namespace varve::engine {
+
+/// Errors: those of Engine::open.
+Result<std::unique_ptr<EngineState>> open_state(const io::Env& env, std::string_view path,
+                                                const EngineOptions& options);
+
+}  // namespace varve::engine

@@ -1,0 +1,46 @@
+// Owns: what an opener may choose of the engine.
+// Must never: hold a choice that nobody needs to make; the rest are named constants beside the code they bound.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "api/status.h"
+#include "engine/write_budget.h"
+
+namespace varve::engine {
+
+enum class Durability : std::uint8_t {
+  kSync = 1,      // on stable storage before the commit returns
+  kBuffered = 2,  // survives the death of the process at once, and that of the machine within about 10 ms
+};
+
+enum class Health : std::uint8_t { kHealthy, kWritePaused, kPoisoned };
+
+/// Told what happens inside. Called under no lock, from any thread; must not call back into the store.
+class EventSink {
+ public:
+  virtual ~EventSink() = default;
+  virtual void on_health(Health health, const Status& cause) noexcept = 0;
+  /// One line for people.
+  virtual void on_log(std::string_view line) noexcept = 0;
+};
+
+inline constexpr std::uint64_t kWriteBufferBytes = std::uint64_t{1} << 30;
+
+struct EngineOptions {
+  bool create_if_missing = false;
+  /// Writes nothing at all; may be shared with other read-only opens, not with a writer.
+  bool read_only = false;
+  /// Stored when the store is created (kSync if not given); an open that asks for another one is refused.
+  std::optional<Durability> default_durability;
+  /// Bounds the memory that holds entities, of all stores that are given it. Null gives the store one of its own, of
+  /// kWriteBufferBytes.
+  std::shared_ptr<WriteBudget> write_budget;
+  /// Outlives the engine; may be null.
+  EventSink* events = nullptr;
+};
+
+}  // namespace varve::engine

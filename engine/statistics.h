@@ -1,0 +1,55 @@
+// Owns: the figures an engine counts about itself.
+// Must never: steer anything: correctness never rests on a figure.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "engine/options.h"
+#include "format/internal_key.h"
+
+namespace varve::engine {
+
+struct RecoveryFigures {
+  bool clean = true;
+  std::uint64_t records = 0;
+  std::uint64_t commits = 0;
+  std::uint64_t log_bytes = 0;
+  /// Commits that were found in the log buffer alone: they would have been lost with a power cut, not with a kill.
+  std::uint64_t commits_from_buffer = 0;
+  /// Bytes behind the end that were not whole records: a torn tail.
+  std::uint64_t torn_bytes = 0;
+};
+
+struct Statistics {
+  std::string back_end;
+  bool direct_io = false;
+  Health health = Health::kHealthy;
+  format::CommitVersion visible_version = 0;
+
+  std::uint64_t commits = 0;
+  std::uint64_t commits_refused = 0;
+  std::uint64_t groups = 0;
+  std::uint64_t log_writes = 0;
+  /// Bytes of batches, and bytes written to the log for them, filling included.
+  std::uint64_t batch_bytes = 0;
+  std::uint64_t log_bytes = 0;
+  /// Zeros written to prepare log space.
+  std::uint64_t fill_bytes = 0;
+  std::uint64_t log_segments = 0;
+  std::uint64_t live_log_bytes = 0;
+  std::uint64_t manifest_bytes = 0;
+
+  std::uint64_t memtable_entries = 0;
+  std::uint64_t memtable_bytes = 0;
+  std::uint64_t memtable_bytes_max = 0;
+  std::uint64_t retired_ids = 0;
+  std::uint64_t open_snapshots = 0;
+  std::uint64_t partition_waits = 0;
+  /// The wall clock jumped ahead by more than an hour and is not followed until the store is reopened.
+  bool clock_jump_ignored = false;
+
+  RecoveryFigures recovery;
+};
+
+}  // namespace varve::engine

@@ -1,0 +1,121 @@
+// Owns: little-endian integers, varints and a cursor that cannot read past its end.
+// Must never: throw on hostile input, or tell a short buffer from a long one by anything but its length.
+//
+// Byte strings are std::string_view throughout format/ and engine/: its comparison is memcmp order, which is the order
+// of keys.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace varve::format {
+
+inline std::span<const std::byte> as_bytes(std::string_view text) noexcept {
+  return {reinterpret_cast<const std::byte*>(text.data()), text.size()};
+}
+inline std::string_view as_text(std::span<const std::byte> bytes) noexcept {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+inline constexpr std::size_t kVarint64BytesMax = 10;
+
+namespace internal {
+
+template <typename Unsigned>
+Unsigned byte_swapped(Unsigned value) noexcept {
+  if constexpr (sizeof(Unsigned) == 1) return value;
+  if constexpr (sizeof(Unsigned) == 2) return __builtin_bswap16(value);
+  if constexpr (sizeof(Unsigned) == 4) return __builtin_bswap32(value);
+  if constexpr (sizeof(Unsigned) == 8) return __builtin_bswap64(value);
+}
+
+template <std::endian Order, typename Unsigned>
+void store(char* at, Unsigned value) noexcept {
+  if constexpr (Order != std::endian::native) value = byte_swapped(value);
+  std::memcpy(at, &value, sizeof(value));
+}
+
+template <std::endian Order, typename Unsigned>
+Unsigned load(const char* at) noexcept {
+  Unsigned value = 0;
+  std::memcpy(&value, at, sizeof(value));
+  if constexpr (Order != std::endian::native) value = byte_swapped(value);
+  return value;
+}
+
+}  // namespace internal
+
+// Unchecked stores and loads at a place the caller has bounded. Little-endian unless the name says otherwise. In the
+// header because each is one instruction, and a call would be five.
+inline void store_u16(char* at, std::uint16_t value) noexcept {
+  internal::store<std::endian::little>(at, value);
+}
+inline void store_u32(char* at, std::uint32_t value) noexcept {
+  internal::store<std::endian::little>(at, value);
+}
+inline void store_u64(char* at, std::uint64_t value) noexcept {
+  internal::store<std::endian::little>(at, value);
+}
+inline void store_u32_big_endian(char* at, std::uint32_t value) noexcept {
+  internal::store<std::endian::big>(at, value);
+}
+inline void store_u64_big_endian(char* at, std::uint64_t value) noexcept {
+  internal::store<std::endian::big>(at, value);
+}
+inline std::uint16_t load_u16(const char* at) noexcept {
+  return internal::load<std::endian::little, std::uint16_t>(at);
+}
+inline std::uint32_t load_u32(const char* at) noexcept {
+  return internal::load<std::endian::little, std::uint32_t>(at);
+}
+inline std::uint64_t load_u64(const char* at) noexcept {
+  return internal::load<std::endian::little, std::uint64_t>(at);
+}
+inline std::uint32_t load_u32_big_endian(const char* at) noexcept {
+  return internal::load<std::endian::big, std::uint32_t>(at);
+}
+inline std::uint64_t load_u64_big_endian(const char* at) noexcept {
+  return internal::load<std::endian::big, std::uint64_t>(at);
+}
+
+void append_u16(std::string& out, std::uint16_t value);
+void append_u32(std::string& out, std::uint32_t value);
+void append_u64(std::string& out, std::uint64_t value);
+void append_varint(std::string& out, std::uint64_t value);
+/// Varint length, then the bytes.
+void append_sized(std::string& out, std::string_view bytes);
+
+std::size_t varint_bytes(std::uint64_t value) noexcept;
+/// Stores a varint at a place that holds varint_bytes(value); returns the place behind it.
+char* store_varint(char* at, std::uint64_t value) noexcept;
+
+/// Reads front to back. A read that does not fit returns false, leaves its output alone and the cursor where it was.
+/// Varints must be in their shortest form: one value, one encoding.
+class ByteReader {
+ public:
+  explicit ByteReader(std::string_view bytes) noexcept : rest_(bytes), start_(bytes.data()) {}
+
+  [[nodiscard]] bool read_u8(std::uint8_t* value) noexcept;
+  [[nodiscard]] bool read_u16(std::uint16_t* value) noexcept;
+  [[nodiscard]] bool read_u32(std::uint32_t* value) noexcept;
+  [[nodiscard]] bool read_u64(std::uint64_t* value) noexcept;
+  [[nodiscard]] bool read_varint(std::uint64_t* value) noexcept;
+  [[nodiscard]] bool read_bytes(std::size_t count, std::string_view* bytes) noexcept;
+  /// What append_sized wrote. The view points into the buffer read.
+  [[nodiscard]] bool read_sized(std::string_view* bytes) noexcept;
+
+  bool at_end() const noexcept { return rest_.empty(); }
+  std::string_view rest() const noexcept { return rest_; }
+  std::size_t offset() const noexcept { return static_cast<std::size_t>(rest_.data() - start_); }
+
+ private:
+  std::string_view rest_;
+  const char* start_;
+};
+
+}  // namespace varve::format

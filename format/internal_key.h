@@ -1,0 +1,42 @@
+// Owns: what the engine stores under: a sort key, the version that wrote it, and what kind of entry it is.
+// Must never: reuse a kind's number.
+//
+//   internal key = sort key . version, inverted (8 bytes, big-endian) . kind (1 byte)
+// Sort keys end themselves, so whole internal keys compare by memcmp: by key, then newest version first.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace varve::format {
+
+/// One number for a commit's place in the order, its time (ticks of 100 ns since year 1) and its ETag. Below 2^62.
+using CommitVersion = std::uint64_t;
+inline constexpr CommitVersion kCommitVersionMax = (std::uint64_t{1} << 62) - 1;
+
+enum class Kind : std::uint8_t {
+  kPut = 1,
+  kDelete = 2,
+  kMergeOperand = 3,  // kept for later: refused as Unsupported
+  kPutExternal = 4,   // kept for later: a put whose value lies in a value file
+  kPutExpiring = 5,   // kept for later: a put with an expiry before its value
+  kRetire = 64,       // in batches only
+  kAdopt = 65,        // in batches only
+};
+
+inline constexpr std::size_t kInternalSuffixBytes = 9;
+
+void append_internal_key(std::string& out, std::string_view sort_key, CommitVersion version, Kind kind);
+/// Stores the nine bytes that follow the sort key.
+void store_internal_suffix(char* at, CommitVersion version, Kind kind) noexcept;
+
+struct InternalKey {
+  std::string_view sort_key;
+  CommitVersion version = 0;
+  Kind kind = Kind::kPut;
+};
+/// `key` holds at least kInternalSuffixBytes.
+InternalKey split_internal_key(std::string_view key) noexcept;
+
+}  // namespace varve::format

@@ -1,0 +1,99 @@
+// Owns: the fuzzer of entities.
+// Must never: accept a frame with a gap, an overlap or a place outside; what is accepted must be what would be built.
+//
+// Input: an entity.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "format/bytes.h"
+#include "format/checksum.h"
+#include "format/entity.h"
+#include "format/sort_key.h"
+
+namespace varve::format {
+namespace {
+
+constexpr std::size_t kHeadBytes = 4;
+constexpr std::size_t kSlotBytes = 8;
+
+void check(bool holds) {
+  if (!holds) std::abort();
+}
+
+/// The property through its accessor, and not as the bytes it lies in.
+void add_by_value(EntityBuilder& builder, const PropertyView& property) {
+  switch (property.type) {
+    case PropertyType::kBinary: builder.add_binary(property.name, property.value); return;
+    case PropertyType::kBoolean: builder.add_boolean(property.name, property.as_boolean()); return;
+    case PropertyType::kDateTime: builder.add_date_time(property.name, property.as_date_time_ticks()); return;
+    case PropertyType::kDouble: builder.add_double(property.name, property.as_double()); return;
+    case PropertyType::kGuid: builder.add_guid(property.name, property.as_guid()); return;
+    case PropertyType::kInt32: builder.add_int32(property.name, property.as_int32()); return;
+    case PropertyType::kInt64: builder.add_int64(property.name, property.as_int64()); return;
+    case PropertyType::kString: builder.add_string(property.name, property.value); return;
+  }
+  std::abort();
+}
+
+bool booleans_are_clean(const EntityView& view) {
+  for (std::size_t i = 0; i < view.property_count(); ++i) {
+    const PropertyView property = view.property(i);
+    if (property.type == PropertyType::kBoolean && static_cast<unsigned char>(property.value[0]) > 1) return false;
+  }
+  return true;
+}
+
+/// The same entity with the hash that belongs to each name.
+std::string with_hashes(std::string_view bytes, const EntityView& view) {
+  std::string hashed(bytes);
+  for (std::size_t i = 0; i < view.property_count(); ++i) {
+    const std::uint64_t hash = content_hash(view.property(i).name);
+    store_u16(hashed.data() + kHeadBytes + i * kSlotBytes, static_cast<std::uint16_t>(hash));
+  }
+  return hashed;
+}
+
+void read_hashed(std::string_view bytes) {
+  const Result<EntityView> view = EntityView::open(bytes);
+  check(view.ok());
+  EntityBuilder raw;
+  EntityBuilder by_value;
+  for (std::size_t i = 0; i < view->property_count(); ++i) {
+    const PropertyView property = view->property(i);
+    const std::optional<PropertyView> found = view->find(property.name);
+    check(found.has_value() && found->name == property.name);
+    check(found->value.data() <= property.value.data());  // the first of the name
+    raw.add(property);
+    add_by_value(by_value, property);
+  }
+  check(raw.finish() == bytes);
+  if (booleans_are_clean(*view)) check(by_value.finish() == bytes);
+
+  const Status verified = view->verify();
+  check(verified.ok() || verified.code() == Code::kCorruption);
+  for (std::size_t i = 0; verified.ok() && i < view->property_count(); ++i) {
+    const PropertyView property = view->property(i);
+    check(is_valid_utf8(property.name));
+    check(property.type != PropertyType::kString || is_valid_utf8(property.value));
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  const Result<EntityView> view = EntityView::open(bytes);
+  if (!view.ok()) {
+    check(view.code() == Code::kCorruption || view.code() == Code::kUnsupported);
+    return 0;
+  }
+  const std::string hashed = with_hashes(bytes, *view);
+  if (hashed != bytes) check(view->verify().code() == Code::kCorruption);
+  read_hashed(hashed);
+  return 0;
+}
+
+}  // namespace varve::format

@@ -1,0 +1,23 @@
+// Owns: the fuzzer of manifest edits. They carry no checksum of their own, so hostile bytes reach everything.
+// Must never: accept two encodings of one edit.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "format/manifest_edit.h"
+
+namespace varve::format {
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  const Result<ManifestEdit> edit = decode_manifest_edit(bytes);
+  if (edit.ok()) {
+    if (encode_manifest_edit(*edit) != bytes) std::abort();
+  } else if (edit.code() != Code::kCorruption && edit.code() != Code::kUnsupported) {
+    std::abort();
+  }
+  return 0;
+}
+
+}  // namespace varve::format

@@ -1,0 +1,46 @@
+// Owns: the fuzzer of CURRENT: hostile bytes, with and without a frame that verifies.
+// Must never: accept two encodings of one CURRENT.
+//
+// Input: one byte of mode, then the whole file (mode 0), or its fields alone (mode 1), framed before they are read.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "format/bytes.h"
+#include "format/checksum.h"
+#include "format/file_header.h"
+#include "format/root.h"
+
+namespace varve::format {
+namespace {
+
+constexpr std::uint64_t kSeed = 0x5eed;
+
+std::string framed(std::string_view fields) {
+  std::string bytes = encode_file_header({FileType::kRoot, kFormatVersion, kSeed, 0});
+  bytes.append(fields);
+  append_u64(bytes, checksum_at({kSeed, kFileHeaderBytes}, fields));
+  return bytes;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  const std::string_view rest(reinterpret_cast<const char*>(data) + 1, size - 1);
+  const std::string bytes = data[0] % 2 == 1 ? framed(rest) : std::string(rest);
+  const Result<Root> root = decode_root(bytes);
+  if (!root.ok()) {
+    if (root.code() != Code::kCorruption && root.code() != Code::kUnsupported) std::abort();
+    return 0;
+  }
+  if (encode_root(*root, load_u64(bytes.data() + 16)) != bytes) std::abort();
+  const bool writable = check_features(root->features, true).ok();
+  const bool readable = check_features(root->features, false).ok();
+  if (writable && !readable) std::abort();
+  return 0;
+}
+
+}  // namespace varve::format

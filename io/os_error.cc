@@ -1,0 +1,80 @@
+// Owns: the table from errno to code, and the words of the messages.
+// Must never: let a failure to build the words hide the code.
+#include "io/os_error.h"
+
+#include <cassert>
+#include <cerrno>
+#include <cstring>
+#include <new>
+#include <string>
+
+namespace varve::io {
+namespace {
+
+// strerror_r has two signatures, and the C library picks one: GNU's returns the text, POSIX's fills the buffer.
+[[maybe_unused]] const char* text_of(const char* returned, const char* /*buffer*/) noexcept {
+  return returned;
+}
+[[maybe_unused]] const char* text_of(int returned, const char* buffer) noexcept {
+  return returned == 0 ? buffer : "unknown error";
+}
+
+std::string_view remedy(int error) noexcept {
+  switch (error) {
+    case EFBIG: return " (the limit of the process, ulimit -f, or that of the file system)";
+    case EMFILE: return " (the limit of the process, ulimit -n, counts every open file and connection)";
+    case EACCES:
+    case EPERM:
+      return " (the owner and mode of the file, and of every directory above it, must allow this to the user)";
+    case ELOOP: return " (a symbolic link is in the place of a file, and links are refused there)";
+    default: return "";
+  }
+}
+
+std::string describe(const FailedCall& failed) {
+  std::string text(failed.call);
+  text.append(" ").append(failed.path);
+  if (failed.offset) text.append(" at offset ").append(std::to_string(*failed.offset));
+  if (!failed.point.empty()) text.append(" (").append(failed.point).append(")");
+  return text.append(": ");
+}
+
+}  // namespace
+
+Code os_error_code(int error) noexcept {
+  switch (error) {
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG: return Code::kNoSpace;
+    case EMFILE:
+    case ENFILE: return Code::kTooManyFiles;
+    case ENOMEM: return Code::kOutOfMemory;
+    case EROFS: return Code::kReadOnly;
+    case ENOENT: return Code::kNotFound;
+    case EEXIST: return Code::kExists;
+    case ENOTDIR:
+    case ENAMETOOLONG: return Code::kInvalidArgument;
+    case ELOOP: return Code::kCorruption;
+    default: return Code::kIoError;
+  }
+}
+
+Status os_error(int error, const FailedCall& failed) noexcept {
+  assert(error != 0);
+  char buffer[128] = {};
+  const char* text = text_of(::strerror_r(error, buffer, sizeof buffer), buffer);
+  return call_error(os_error_code(error), failed, {text, remedy(error)});
+}
+
+Status call_error(Code code, const FailedCall& failed, std::initializer_list<std::string_view> parts) noexcept {
+  assert(code != Code::kOk);
+  try {
+    std::string text = describe(failed);
+    for (const std::string_view part : parts) text.append(part);
+    return Status(code, text);
+  } catch (const std::bad_alloc&) {
+    return Status(code);
+  }
+}
+
+}  // namespace varve::io

@@ -1,0 +1,70 @@
+// Owns: whole transfers out of calls that may be interrupted or short.
+// Must never: loop without end, or report a part as the whole.
+#pragma once
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <thread>
+
+#include <sys/types.h>
+
+#include "api/status.h"
+#include "io/os_error.h"
+
+namespace varve::io {
+
+/// A call that is interrupted this often in a row, with nothing done in between, has failed.
+inline constexpr int kInterruptionsMax = 1000;
+
+/// Calls `call` until it returns something other than -1 with EINTR or EAGAIN, at most kInterruptionsMax times.
+/// Returns what it returned last; errno is then its own.
+template <typename Call>
+auto retry_interrupted(Call call) noexcept {
+  auto result = call();
+  for (int retries = 1; result == -1 && (errno == EINTR || errno == EAGAIN) && retries < kInterruptionsMax; ++retries) {
+    std::this_thread::yield();
+    result = call();
+  }
+  return result;
+}
+
+struct Transfer {
+  std::size_t done_bytes = 0;
+  int error = 0;  // an errno; zero with too few bytes done means that a call made no progress
+};
+
+/// Calls `step(done_bytes)`, which transfers what it can of the rest and returns as pread does, until `total_bytes` are
+/// done. A short step that does not end on a multiple of `unit_bytes` is continued from the multiple before.
+template <typename Step>
+Transfer transfer_all(std::size_t total_bytes, std::size_t unit_bytes, Step step) noexcept {
+  Transfer transfer;
+  while (transfer.done_bytes < total_bytes) {
+    const ssize_t moved = retry_interrupted([&] { return static_cast<ssize_t>(step(transfer.done_bytes)); });
+    if (moved < 0) {
+      transfer.error = errno;
+      return transfer;
+    }
+    const std::size_t reached = transfer.done_bytes + static_cast<std::size_t>(moved);
+    if (reached >= total_bytes) {
+      transfer.done_bytes = total_bytes;
+      return transfer;
+    }
+    const std::size_t resumable = reached - reached % unit_bytes;
+    if (resumable <= transfer.done_bytes) return transfer;
+    transfer.done_bytes = resumable;
+  }
+  return transfer;
+}
+
+/// An errno if the process may not have a file of `end_bytes` (RLIMIT_FSIZE), else zero. Asked before a file grows,
+/// because the kernel answers a breach not with an error alone but with SIGXFSZ, which ends the process.
+int file_size_error(std::uint64_t end_bytes) noexcept;
+
+/// Writes all of `bytes` at `offset`. `unit_bytes` is 1, or kSectorBytes for direct I/O. `where` names path and point;
+/// call and offset are filled in.
+Status write_all_at(int descriptor, std::uint64_t offset, std::span<const std::byte> bytes, std::size_t unit_bytes,
+                    FailedCall where) noexcept;
+
+}  // namespace varve::io

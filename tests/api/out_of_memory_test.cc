@@ -1,0 +1,117 @@
+// Goal: memory that cannot be had, at any single allocation of any verb, is told as such and changes nothing.
+// Method: each verb is repeated with its 1st, 2nd, 3rd... allocation failing until it needs no more. On this machine's
+// own files: the file system in memory would be among those that ask.
+#include <functional>
+
+#include <gtest/gtest.h>
+
+#include "tests/api/store_bench.h"
+#include "tests/io/temporary_directory.h"
+#include "tests/support/allocation_counter.h"
+
+namespace varve {
+namespace {
+
+using namespace test;
+
+/// `attempt` is made until no allocation of it fails. `check` looks at the store after each failure.
+void sweep(const std::function<Status()>& attempt, const std::function<void(std::uint64_t)>& check) {
+  for (std::uint64_t nth = 1; nth < 10'000; ++nth) {
+    SCOPED_TRACE("allocation " + std::to_string(nth));
+    Status status;
+    bool failed = false;
+    {
+      const AllocationFailure failure(nth);
+      status = attempt();
+      failed = failure.happened();
+    }
+    if (!failed) {
+      EXPECT_TRUE(status.ok()) << status.to_string();
+      return;
+    }
+    ASSERT_EQ(status.code(), Code::kOutOfMemory) << status.to_string();
+    check(nth);
+    if (::testing::Test::HasFailure()) return;
+  }
+  FAIL() << "the verb needs more than 10,000 allocations";
+}
+
+class OutOfMemory : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    StoreOptions options;
+    options.create_if_missing = true;
+    Result<std::unique_ptr<Store>> opened = Store::open(directory_.path() + "/store", options);
+    ASSERT_TRUE(opened.ok()) << opened.status().to_string();
+    store_ = *std::move(opened);
+    ASSERT_TRUE(store_->create_account(kAccount).ok());
+    Result<Table> table = store_->create_table(kAccount, "Orders");
+    ASSERT_TRUE(table.ok()) << table.status().to_string();
+    table_.emplace(*std::move(table));
+    ASSERT_TRUE(table_->insert(with_value("p", "r", "first")).ok());
+    ASSERT_TRUE(table_->insert(with_value("p", "s", "first")).ok());
+  }
+  void expect_unchanged() {
+    EXPECT_EQ(keys_of(*table_->scan(Scan{})), (std::vector<std::string>{"p/r", "p/s"}));
+    EXPECT_EQ(value_in(*table_, "p", "r"), "first");
+  }
+
+  io::TemporaryDirectory directory_;
+  std::unique_ptr<Store> store_;
+  std::optional<Table> table_;
+};
+
+TEST_F(OutOfMemory, InAReadIsTold) {
+  sweep([&] { return table_->get("p", "r").status(); }, [&](std::uint64_t) { expect_unchanged(); });
+  sweep([&] { return table_->scan(Scan{}).status(); }, [&](std::uint64_t) { expect_unchanged(); });
+  sweep([&] { return store_->list_tables(kAccount).status(); }, [&](std::uint64_t) { expect_unchanged(); });
+  sweep([&] { return store_->list_accounts().status(); }, [&](std::uint64_t) { expect_unchanged(); });
+  sweep([&] { return store_->snapshot().status(); }, [&](std::uint64_t) { expect_unchanged(); });
+  sweep([&] { return store_->statistics().status(); }, [&](std::uint64_t) { expect_unchanged(); });
+  sweep([&] { return store_->open_table(kAccount, "orders").status(); }, [&](std::uint64_t) { expect_unchanged(); });
+}
+
+TEST_F(OutOfMemory, InAWriteChangesNothing) {
+  Entity entity = with_value("p", "r", "a value that is longer than a short string");
+  for (int i = 0; i < 40; ++i) entity.set("Another" + std::to_string(i), i);
+  sweep([&] { return table_->replace(entity, ETag::any()).status(); }, [&](std::uint64_t) { expect_unchanged(); });
+  EXPECT_EQ(read(*table_, "p", "r")->properties().size(), 41u);
+}
+
+TEST_F(OutOfMemory, InAMergeChangesNothing) {
+  Entity entity("p", "r");
+  for (int i = 0; i < 40; ++i) entity.set("Another" + std::to_string(i), i);
+  sweep([&] { return table_->merge(entity, ETag::any()).status(); },
+        [&](std::uint64_t) {
+          expect_unchanged();
+          EXPECT_EQ(read(*table_, "p", "r")->properties().size(), 1u);
+        });
+}
+
+TEST_F(OutOfMemory, InATransactionChangesNothing) {
+  EntityGroupTransaction transaction;
+  transaction.insert(with_value("p", "new", "x")).merge(with_value("p", "r", "second"), ETag::any());
+  transaction.remove("p", "s", ETag::any());
+  sweep([&] { return table_->execute(transaction).status(); }, [&](std::uint64_t) { expect_unchanged(); });
+  EXPECT_EQ(keys_of(*table_->scan(Scan{})), (std::vector<std::string>{"p/new", "p/r"}));
+}
+
+TEST_F(OutOfMemory, InTheMakingAndDroppingOfTablesAndAccountsChangesNothing) {
+  sweep([&] { return store_->create_account("second"); },
+        [&](std::uint64_t) { EXPECT_EQ(store_->list_accounts()->accounts.size(), 1u); });
+  sweep([&] { return store_->create_table("second", "Another").status(); },
+        [&](std::uint64_t) { EXPECT_EQ(store_->list_tables("second")->tables.size(), 0u); });
+  Table another = *store_->open_table("second", "another");
+  ASSERT_TRUE(another.insert(with_value("p", "r", "x")).ok());
+  sweep([&] { return store_->drop_table("second", "Another"); },
+        [&](std::uint64_t) { EXPECT_EQ(value_in(another, "p", "r"), "x"); });
+  ASSERT_TRUE(store_->create_table("second", "Another").ok());
+  ASSERT_TRUE(another.insert(with_value("p", "r", "y")).ok());
+  sweep([&] { return store_->drop_account("second"); },
+        [&](std::uint64_t) { EXPECT_EQ(value_in(another, "p", "r"), "y"); });
+  EXPECT_EQ(said(another.get("p", "r")), kTableNotFound);
+  expect_unchanged();
+}
+
+}  // namespace
+}  // namespace varve

@@ -1,0 +1,134 @@
+// Owns: what an api test stands on: a store on a machine of its own, and short words for what tests do with it.
+// Must never: judge more than that its own preparations went well; the tests judge.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "api/store.h"
+#include "tests/support/engine_bench.h"
+
+namespace varve::test {
+
+inline constexpr std::string_view kAccount = "devstoreaccount1";
+
+/// A machine and, once opened, a store on it. Ends in the right order.
+class StoreBench {
+ public:
+  explicit StoreBench(std::uint64_t seed = 1) : machine(seed), env(machine.env()) {}
+  StoreBench(std::uint64_t seed, OneThreadAtATime one) : machine(seed, one), env(machine.env()) {}
+  StoreBench(std::uint64_t seed, io::MemoryDisk disk) : machine(seed, std::move(disk)), env(machine.env()) {}
+
+  StoreOptions options() const {
+    StoreOptions chosen;
+    chosen.create_if_missing = true;
+    chosen.env = &env;
+    return chosen;
+  }
+
+  /// Opens the store, the one of before closed first. Fails the test if it cannot.
+  Store& open() { return open(options()); }
+  Store& open(const StoreOptions& chosen) {
+    store.reset();
+    Result<std::unique_ptr<Store>> opened = Store::open(kStorePath, chosen);
+    EXPECT_TRUE(opened.ok()) << opened.status().to_string();
+    if (!opened.ok()) std::abort();
+    store = *std::move(opened);
+    return *store;
+  }
+
+  /// Opens a store with the account kAccount, if need be, and a table in it.
+  Table table(std::string_view name = "Orders") {
+    if (!store) open();
+    if (Status made = store->create_account(kAccount); !made.ok()) {
+      EXPECT_EQ(made.code(), Code::kExists) << made.to_string();
+    }
+    Result<Table> created = store->create_table(kAccount, name);
+    EXPECT_TRUE(created.ok()) << created.status().to_string();
+    if (!created.ok()) std::abort();
+    return *std::move(created);
+  }
+
+  Machine machine;
+  io::Env env;
+  std::unique_ptr<Store> store;
+};
+
+/// What a status says, so that one comparison judges both.
+struct Said {
+  Code code;
+  std::string_view service_error;
+  bool operator==(const Said&) const = default;
+};
+
+inline std::ostream& operator<<(std::ostream& out, const Said& said) {
+  return out << code_name(said.code) << " (" << said.service_error << ")";
+}
+
+inline Said said(const Status& status) {
+  return {status.code(), status.service_error()};
+}
+template <typename T>
+Said said(const Result<T>& result) {
+  return said(result.status());
+}
+
+inline constexpr Said kFine = {Code::kOk, ""};
+inline constexpr Said kEntityAlreadyExists = {Code::kExists, "EntityAlreadyExists"};
+inline constexpr Said kTableAlreadyExists = {Code::kExists, "TableAlreadyExists"};
+inline constexpr Said kResourceAlreadyExists = {Code::kExists, "ResourceAlreadyExists"};
+inline constexpr Said kResourceNotFound = {Code::kNotFound, "ResourceNotFound"};
+inline constexpr Said kTableNotFound = {Code::kNotFound, "TableNotFound"};
+inline constexpr Said kUpdateConditionNotSatisfied = {Code::kPreconditionFailed, "UpdateConditionNotSatisfied"};
+inline constexpr Said kInvalidInput = {Code::kInvalidArgument, "InvalidInput"};
+inline constexpr Said kOutOfRangeInput = {Code::kInvalidArgument, "OutOfRangeInput"};
+inline constexpr Said kInvalidResourceName = {Code::kInvalidArgument, "InvalidResourceName"};
+inline constexpr Said kPropertyNameInvalid = {Code::kInvalidArgument, "PropertyNameInvalid"};
+inline constexpr Said kDuplicateProperties = {Code::kInvalidArgument, "DuplicatePropertiesSpecified"};
+inline constexpr Said kDuplicateKeyProperty = {Code::kInvalidArgument, "DuplicateKeyPropertySpecified"};
+inline constexpr Said kDifferentPartitions = {Code::kInvalidArgument, "CommandsInBatchActOnDifferentPartitions"};
+inline constexpr Said kInvalidDuplicateRow = {Code::kInvalidArgument, "InvalidDuplicateRow"};
+inline constexpr Said kPropertyNameTooLong = {Code::kTooLarge, "PropertyNameTooLong"};
+inline constexpr Said kPropertyValueTooLarge = {Code::kTooLarge, "PropertyValueTooLarge"};
+inline constexpr Said kTooManyProperties = {Code::kTooLarge, "TooManyProperties"};
+inline constexpr Said kEntityTooLarge = {Code::kTooLarge, "EntityTooLarge"};
+inline constexpr Said kRequestBodyTooLarge = {Code::kTooLarge, "RequestBodyTooLarge"};
+
+/// The entity, or nothing. Fails the test where the read fails.
+inline std::optional<Entity> read(const Table& table, std::string_view partition_key, std::string_view row_key,
+                                  const ReadOptions& options = {}) {
+  Result<std::optional<Entity>> found = table.get(partition_key, row_key, options);
+  EXPECT_TRUE(found.ok()) << found.status().to_string();
+  return found.ok() ? *std::move(found) : std::nullopt;
+}
+
+/// An entity with one property, V.
+inline Entity with_value(std::string_view partition_key, std::string_view row_key, std::string_view value) {
+  Entity entity{std::string(partition_key), std::string(row_key)};
+  entity.set("V", value);
+  return entity;
+}
+
+/// The value of V, "-" where there is no entity, "?" where it has no V.
+inline std::string value_in(const Table& table, std::string_view partition_key, std::string_view row_key,
+                            const ReadOptions& options = {}) {
+  const std::optional<Entity> entity = read(table, partition_key, row_key, options);
+  if (!entity) return "-";
+  const Value* const value = entity->find("V");
+  return value != nullptr && value->get_if<std::string>() != nullptr ? *value->get_if<std::string>() : "?";
+}
+
+/// "PartitionKey/RowKey" of every entity of a page.
+inline std::vector<std::string> keys_of(const Page& page) {
+  std::vector<std::string> keys;
+  for (const Entity& entity : page.entities) keys.push_back(entity.partition_key() + "/" + entity.row_key());
+  return keys;
+}
+
+}  // namespace varve::test

@@ -1,0 +1,145 @@
+#include "api/verify.h"
+
+#include <gtest/gtest.h>
+
+#include "api/catalog_rows.h"
+#include "api/entity_codec.h"
+#include "format/batch.h"
+#include "format/entity.h"
+#include "tests/api/store_bench.h"
+
+namespace varve {
+namespace {
+
+using namespace test;
+
+class Verification : public ::testing::Test {
+ protected:
+  VerifyReport verify() {
+    bench_.store.reset();
+    const Result<VerifyReport> report = Store::verify(kStorePath, bench_.options());
+    EXPECT_TRUE(report.ok()) << report.status().to_string();
+    return report.ok() ? *report : VerifyReport();
+  }
+
+  /// Puts a row past all the doors that would refuse it.
+  void plant(const std::string& sort_key, std::string_view value) {
+    bench_.store.reset();
+    auto engine = bench_.machine.open();
+    ASSERT_TRUE(engine.ok()) << engine.status().to_string();
+    format::BatchBuilder batch;
+    batch.put(sort_key, value);
+    engine::CommitRequest request;
+    request.batch = batch.finish();
+    ASSERT_TRUE((*engine)->commit(std::move(request)).ok());
+  }
+
+  void expect_finding(std::string_view words) {
+    const VerifyReport report = verify();
+    EXPECT_FALSE(report.sound());
+    EXPECT_EQ(report.finding_count, report.findings.size());
+    std::string all;
+    for (const std::string& finding : report.findings) all += finding + "\n";
+    EXPECT_NE(all.find(words), std::string::npos) << all;
+  }
+
+  StoreBench bench_;
+};
+
+TEST_F(Verification, CountsEverythingOfASoundStoreAndChangesNothing) {
+  Table table = bench_.table();
+  bench_.table("Empty");
+  ASSERT_TRUE(bench_.store->create_account("second").ok());
+  for (int i = 0; i < 10; ++i) {
+    ASSERT_TRUE(table.insert(Entity("p", std::to_string(i)).set("A", 1).set("B", "two")).ok());
+  }
+  ASSERT_TRUE(table.insert_or_replace(Entity("p", "0").set("A", 1)).ok());
+  ASSERT_TRUE(table.remove("p", "1", ETag::any()).ok());
+  Table dropped = bench_.table("Dropped");
+  ASSERT_TRUE(dropped.insert(Entity("p", "r")).ok());
+  ASSERT_TRUE(bench_.store->drop_table(kAccount, "Dropped").ok());
+  bench_.store.reset();
+  const std::uint64_t steps = bench_.machine.files->operation_count();
+  int calls = 0;
+  const Result<VerifyReport> report =
+      Store::verify(kStorePath, bench_.options(), [&calls](const VerifyReport&) { ++calls; });
+  ASSERT_TRUE(report.ok()) << report.status().to_string();
+  EXPECT_TRUE(report->sound()) << report->findings[0];
+  EXPECT_EQ(report->accounts, 2u);
+  EXPECT_EQ(report->tables, 2u);
+  EXPECT_EQ(report->entities, 9u);
+  EXPECT_EQ(report->properties, 17u);
+  EXPECT_GT(report->value_bytes, 9u * 4);
+  EXPECT_TRUE(report->recovery.clean);
+  EXPECT_GE(calls, 1);
+  EXPECT_EQ(bench_.machine.files->operation_count(), steps);
+}
+
+TEST_F(Verification, SaysThatThereIsNoStore) {
+  EXPECT_EQ(Store::verify(kStorePath, bench_.options()).code(), Code::kNotFound);
+}
+
+TEST_F(Verification, SaysThatAWriterHasTheStore) {
+  bench_.open();
+  EXPECT_EQ(Store::verify(kStorePath, bench_.options()).code(), Code::kLocked);
+}
+
+TEST_F(Verification, FindsAnEntityOfNoTable) {
+  bench_.table();
+  plant(*format::encode_sort_key(format::make_table_id(1, 77), "p", "r"), encode_properties(Entity()));
+  expect_finding("table 1/77, entity 'p', 'r': no catalog row names its table");
+}
+
+TEST_F(Verification, LeavesCompanionsAlone) {
+  bench_.table();
+  plant(*format::encode_sort_key(format::make_table_id(1, kTableNumberEnd), "p", "r"), encode_properties(Entity()));
+  plant(*format::encode_sort_key(format::make_table_id(0, 9), "p", "r"), encode_properties(Entity()));
+  EXPECT_TRUE(verify().sound());
+}
+
+TEST_F(Verification, FindsAnEntityThatIsNone) {
+  bench_.table();
+  plant(*format::encode_sort_key(format::make_table_id(1, 1), "p", "r"), "garbage");
+  expect_finding("entity 'p', 'r'");
+  format::EntityBuilder builder;
+  builder.add_string("S", "text that is not UTF-8: \xFF");
+  plant(*format::encode_sort_key(format::make_table_id(1, 1), "p", "r"), builder.finish());
+  expect_finding("entity 'p', 'r'");
+}
+
+TEST_F(Verification, FindsCatalogRowsThatContradictEachOther) {
+  bench_.table();
+  plant(table_row_key(kAccount, "other"), encode_table_row("Other", format::make_table_id(1, 1)));
+  expect_finding("another table has its id");
+  plant(table_row_key(kAccount, "other"), encode_table_row("Else", format::make_table_id(1, 9)));
+  expect_finding("its row has the name 'Else'");
+  plant(table_row_key(kAccount, "other"), encode_table_row("Other", format::make_table_id(1, 9)));
+  expect_finding("its number was never given");
+  plant(table_row_key(kAccount, "other"), encode_table_row("Other", format::make_table_id(2, 1)));
+  expect_finding("its id is another account's");
+  plant(table_row_key("nobody", "other"), encode_table_row("Other", format::make_table_id(2, 1)));
+  expect_finding("there is no such account");
+}
+
+TEST_F(Verification, FindsAccountsThatContradictEachOther) {
+  bench_.table();
+  plant(account_row_key("second"), encode_account_row(1));
+  expect_finding("another account has its number");
+  plant(account_row_key("second"), encode_account_row(9));
+  expect_finding("its number was never given");
+  plant(account_row_key("second"), "garbage");
+  expect_finding("account 'second'");
+}
+
+TEST_F(Verification, KeepsAsManyFindingsAsAPersonWouldReadAndCountsTheRest) {
+  bench_.table();
+  for (std::uint32_t i = 0; i < 150; ++i) {
+    plant(*format::encode_sort_key(format::make_table_id(9, i + 1), "p", "r"), encode_properties(Entity()));
+  }
+  const VerifyReport report = verify();
+  EXPECT_EQ(report.findings.size(), VerifyReport::kFindingsKept);
+  EXPECT_EQ(report.finding_count, 150u);
+}
+
+}  // namespace
+}  // namespace varve

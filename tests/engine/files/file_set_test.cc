@@ -1,0 +1,260 @@
+// Goal: a set is changed by an edit whole or not at all, and no edit makes a set that breaks F1 to F4.
+#include "engine/files/file_set.h"
+
+#include <gtest/gtest.h>
+
+#include "format/sort_key.h"
+#include "format/tagged_fields.h"
+
+namespace varve::engine {
+namespace {
+
+format::TableFileEntry table(std::uint64_t number) {
+  format::TableFileEntry entry;
+  entry.number = number;
+  entry.smallest_key = entry.largest_key = *format::encode_sort_key(1, "p", "r");
+  return entry;
+}
+
+format::ValueFileEntry value_file(std::uint64_t number) {
+  format::ValueFileEntry entry;
+  entry.number = number;
+  return entry;
+}
+
+/// Two closed segments, one in use, a table, a value file, ids, a tag.
+FileSet sample() {
+  format::ManifestEdit edit;
+  edit.store_id = format::StoreId{1, 2, 3};
+  edit.features = format::Features{4, 0, 0};
+  edit.file_number_ceiling = 100;
+  edit.version_ceiling = 5'000;
+  edit.oldest_readable_version = 10;
+  edit.stored_options = format::StoredOptions{2, 77, {}};
+  edit.commit_tag = format::CommitTag{9, "tag", {}};
+  edit.log_buffer = format::LogBufferEntry{20, 21, {}};
+  edit.announced_segments = {{1, 11, {}}, {2, 12, {}}, {3, 13, {}}};
+  edit.closed_segments = {{1, 8192, 40, {}}, {2, 12288, 50, {}}};
+  edit.added_tables = {table(4)};
+  edit.added_value_files = {value_file(5)};
+  edit.added_dead_ids = {{std::string("\0\0\0\7", 4), 30, {}}};
+  edit.added_loading_ids = {600};
+  format::append_field(edit.unknown_fields, 40, "later");
+  FileSet set;
+  const Status applied = set.apply(edit);
+  EXPECT_TRUE(applied.ok()) << applied.to_string();
+  return set;
+}
+
+void expect_refused(const FileSet& before, const format::ManifestEdit& edit, std::string_view why) {
+  FileSet set = before;
+  const Status applied = set.apply(edit);
+  EXPECT_EQ(applied.code(), Code::kCorruption);
+  EXPECT_NE(applied.message().find(why), std::string::npos) << applied.to_string();
+  EXPECT_EQ(set, before);
+}
+
+TEST(FileSet, AnEditIsApplied) {
+  const FileSet set = sample();
+  EXPECT_EQ(set.segments.size(), 3u);
+  EXPECT_TRUE(set.segments.at(1).closed);
+  EXPECT_EQ(set.segments.at(2).last_version, 50u);
+  EXPECT_EQ(set.segments.at(2).size_bytes, 12288u);
+  EXPECT_FALSE(set.segments.at(3).closed);
+  EXPECT_EQ(set.segments.at(3).seed, 13u);
+  EXPECT_EQ(set.stored_options.retention_ticks, 77u);
+  EXPECT_EQ(set.log_buffer->seed, 21u);
+}
+
+TEST(FileSet, AsOneEditItMakesItselfAgain) {
+  FileSet original = sample();
+  format::append_field(original.segments.at(1).announced_unknown_fields, 2, "a");
+  format::append_field(original.segments.at(1).closed_unknown_fields, 2, "c");
+  FileSet again;
+  // Through its bytes, as a manifest would hold it.
+  const Result<format::ManifestEdit> edit =
+      format::decode_manifest_edit(format::encode_manifest_edit(original.as_edit()));
+  ASSERT_TRUE(edit.ok()) << edit.status().to_string();
+  const Status applied = again.apply(*edit);
+  ASSERT_TRUE(applied.ok()) << applied.to_string();
+  EXPECT_EQ(again, original);
+}
+
+TEST(FileSet, RemovalsTakeAwayWhatWasThere) {
+  FileSet set = sample();
+  format::ManifestEdit edit;
+  edit.removed_segments = {1, 3};
+  edit.removed_tables = {4};
+  edit.removed_value_files = {5};
+  edit.removed_dead_ids = {std::string("\0\0\0\7", 4)};
+  edit.removed_loading_ids = {600};
+  edit.log_buffer = format::LogBufferEntry{};
+  const Status applied = set.apply(edit);
+  ASSERT_TRUE(applied.ok()) << applied.to_string();
+  EXPECT_EQ(set.segments.size(), 1u);
+  EXPECT_TRUE(set.tables.empty());
+  EXPECT_TRUE(set.value_files.empty());
+  EXPECT_TRUE(set.dead_ids.empty());
+  EXPECT_TRUE(set.loading_ids.empty());
+  EXPECT_FALSE(set.log_buffer.has_value());
+}
+
+TEST(FileSet, UnknownFieldsOfAllEditsAreKeptByTag) {
+  FileSet set = sample();
+  format::ManifestEdit edit;
+  format::append_field(edit.unknown_fields, 38, "lower tag, later edit");
+  format::append_field(edit.unknown_fields, 40, "same tag, later edit");
+  ASSERT_TRUE(set.apply(edit).ok());
+  std::string expected;
+  format::append_field(expected, 38, "lower tag, later edit");
+  format::append_field(expected, 40, "later");
+  format::append_field(expected, 40, "same tag, later edit");
+  EXPECT_EQ(set.unknown_fields, expected);
+}
+
+TEST(FileSet, ANumberNamesOneFile) {
+  const FileSet set = sample();
+  for (const std::uint64_t taken : {1u, 3u, 4u, 5u, 20u}) {
+    SCOPED_TRACE(taken);
+    format::ManifestEdit segment;
+    segment.announced_segments = {{taken, 1, {}}};
+    expect_refused(set, segment, taken <= 3 ? "announced twice" : "names two files");
+    format::ManifestEdit added_table;
+    added_table.added_tables = {table(taken)};
+    expect_refused(set, added_table, taken == 4 ? "is there already" : "names two files");
+    format::ManifestEdit added_values;
+    added_values.added_value_files = {value_file(taken)};
+    expect_refused(set, added_values, taken == 5 ? "is there already" : "names two files");
+    format::ManifestEdit buffer;
+    buffer.log_buffer = format::LogBufferEntry{taken, 1, {}};
+    if (taken != 20) expect_refused(set, buffer, "names two files");
+  }
+}
+
+TEST(FileSet, ANumberIsBelowTheCeilingAndNotZero) {
+  const FileSet set = sample();
+  for (const std::uint64_t number : {0u, 100u, 101u}) {
+    SCOPED_TRACE(number);
+    format::ManifestEdit edit;
+    edit.announced_segments = {{number, 1, {}}};
+    expect_refused(set, edit, number == 0 ? "names no file" : "is not below the ceiling");
+  }
+  format::ManifestEdit last;
+  last.announced_segments = {{99, 1, {}}};
+  FileSet grown = set;
+  EXPECT_TRUE(grown.apply(last).ok());
+  format::ManifestEdit raised;
+  raised.file_number_ceiling = 101;
+  raised.announced_segments = {{100, 1, {}}};
+  EXPECT_TRUE(grown.apply(raised).ok());
+}
+
+TEST(FileSet, TheCeilingMayFallToTheNextNumberAndNoFurther) {
+  const FileSet set = sample();
+  format::ManifestEdit exact;
+  exact.file_number_ceiling = 21;
+  FileSet lowered = set;
+  EXPECT_TRUE(lowered.apply(exact).ok());
+  exact.file_number_ceiling = 20;
+  expect_refused(set, exact, "is not below the ceiling");
+}
+
+TEST(FileSet, ASegmentIsAnnouncedThenClosedOnce) {
+  const FileSet set = sample();
+  format::ManifestEdit unknown;
+  unknown.closed_segments = {{9, 8192, 60, {}}};
+  expect_refused(set, unknown, "was not announced");
+  format::ManifestEdit twice;
+  twice.closed_segments = {{2, 8192, 60, {}}};
+  expect_refused(set, twice, "closed twice");
+  format::ManifestEdit both;
+  both.announced_segments = {{9, 1, {}}};
+  both.closed_segments = {{9, 8192, 60, {}}};
+  FileSet at_once = set;
+  EXPECT_TRUE(at_once.apply(both).ok());
+}
+
+TEST(FileSet, LastVersionsOfClosedSegmentsRise) {
+  const FileSet set = sample();
+  for (const CommitVersion last : {45u, 50u}) {
+    format::ManifestEdit edit;
+    edit.closed_segments = {{3, 8192, last, {}}};
+    expect_refused(set, edit, "does not end above");
+  }
+  for (const CommitVersion last : {0u, 51u}) {
+    format::ManifestEdit edit;
+    edit.closed_segments = {{3, 8192, last, {}}};
+    FileSet closed = set;
+    EXPECT_TRUE(closed.apply(edit).ok());
+  }
+}
+
+TEST(FileSet, WhatIsRemovedWasThere) {
+  const FileSet set = sample();
+  format::ManifestEdit edit;
+  edit.removed_segments = {9};
+  expect_refused(set, edit, "was not there");
+  edit = {};
+  edit.removed_tables = {9};
+  expect_refused(set, edit, "was not there");
+  edit = {};
+  edit.removed_value_files = {9};
+  expect_refused(set, edit, "was not there");
+  edit = {};
+  edit.removed_dead_ids = {"8 bytes!"};
+  expect_refused(set, edit, "was not there");
+  edit = {};
+  edit.removed_loading_ids = {1};
+  expect_refused(set, edit, "was not there");
+}
+
+TEST(FileSet, IdsAreAddedOnce) {
+  const FileSet set = sample();
+  format::ManifestEdit edit;
+  edit.added_dead_ids = {{std::string("\0\0\0\7", 4), 31, {}}};
+  expect_refused(set, edit, "added twice");
+  edit = {};
+  edit.added_loading_ids = {600};
+  expect_refused(set, edit, "added twice");
+}
+
+TEST(FileSet, CeilingsAndTagsNeverGoBack) {
+  const FileSet set = sample();
+  format::ManifestEdit edit;
+  edit.version_ceiling = 4'999;
+  expect_refused(set, edit, "is below the one before it");
+  edit = {};
+  edit.oldest_readable_version = 9;
+  expect_refused(set, edit, "is below the one before it");
+  edit = {};
+  edit.commit_tag = format::CommitTag{8, "older", {}};
+  expect_refused(set, edit, "is older");
+  edit = {};
+  edit.store_id = format::StoreId{9};
+  expect_refused(set, edit, "store id");
+}
+
+TEST(FileSet, AnEditThatFailsAtItsEndChangesNothing) {
+  const FileSet set = sample();
+  format::ManifestEdit edit;
+  edit.version_ceiling = 9'000;
+  edit.announced_segments = {{50, 1, {}}};
+  edit.added_loading_ids = {601};
+  edit.removed_loading_ids = {999};
+  expect_refused(set, edit, "was not there");
+}
+
+TEST(FileSet, NamesItsFilesByTypeAndNumber) {
+  const FileSet set = sample();
+  EXPECT_TRUE(set.names(format::FileType::kLogSegment, 1));
+  EXPECT_TRUE(set.names(format::FileType::kLogBuffer, 20));
+  EXPECT_TRUE(set.names(format::FileType::kTable, 4));
+  EXPECT_TRUE(set.names(format::FileType::kValueFile, 5));
+  EXPECT_FALSE(set.names(format::FileType::kTable, 1));
+  EXPECT_FALSE(set.names(format::FileType::kLogSegment, 20));
+  EXPECT_FALSE(set.names(format::FileType::kLogBuffer, 1));
+  EXPECT_FALSE(set.names(format::FileType::kManifest, 1));
+}
+
+}  // namespace
+}  // namespace varve::engine

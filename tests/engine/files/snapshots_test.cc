@@ -1,0 +1,114 @@
+// Owns: the promises of snapshots (engine/files/snapshots.h).
+
+#include "engine/files/snapshots.h"
+
+#include <random>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace varve::engine {
+namespace {
+
+constexpr std::uint64_t kSeed = 4711;
+
+class SnapshotsTest : public testing::Test {
+ protected:
+  io::Scheduler scheduler_;
+  Snapshots snapshots_{scheduler_};
+};
+
+TEST_F(SnapshotsTest, NoneIsHeldAtFirst) {
+  EXPECT_EQ(snapshots_.oldest(), std::nullopt);
+  EXPECT_EQ(snapshots_.count(), 0u);
+}
+
+TEST_F(SnapshotsTest, KeepsItsVersionUntilItIsDestroyed) {
+  {
+    const Snapshot snapshot = snapshots_.take(42);
+    EXPECT_EQ(snapshot.version(), 42u);
+    EXPECT_EQ(snapshots_.oldest(), 42u);
+    EXPECT_EQ(snapshots_.count(), 1u);
+  }
+  EXPECT_EQ(snapshots_.oldest(), std::nullopt);
+  EXPECT_EQ(snapshots_.count(), 0u);
+}
+
+TEST_F(SnapshotsTest, OneVersionIsHeldAsLongAsAnyOfItsSnapshots) {
+  Snapshot first = snapshots_.take(42);
+  Snapshot second = snapshots_.take(42);
+  const Snapshot later = snapshots_.take(43);
+  EXPECT_EQ(snapshots_.count(), 3u);
+  first.release();
+  EXPECT_EQ(snapshots_.oldest(), 42u);
+  EXPECT_EQ(snapshots_.count(), 2u);
+  second.release();
+  EXPECT_EQ(snapshots_.oldest(), 43u);
+}
+
+TEST_F(SnapshotsTest, ReleaseTwiceIsReleaseOnce) {
+  Snapshot first = snapshots_.take(42);
+  const Snapshot second = snapshots_.take(42);
+  first.release();
+  first.release();
+  EXPECT_EQ(first.version(), 0u);
+  EXPECT_EQ(snapshots_.count(), 1u);
+}
+
+TEST_F(SnapshotsTest, MovesKeepTheVersionHeldOnce) {
+  Snapshot first = snapshots_.take(42);
+  Snapshot second = std::move(first);
+  EXPECT_EQ(second.version(), 42u);
+  EXPECT_EQ(snapshots_.count(), 1u);
+
+  Snapshot third = snapshots_.take(50);
+  third = std::move(second);  // lets go of 50
+  EXPECT_EQ(third.version(), 42u);
+  EXPECT_EQ(snapshots_.count(), 1u);
+  EXPECT_EQ(snapshots_.oldest(), 42u);
+
+  Snapshot& same = third;
+  third = std::move(same);
+  EXPECT_EQ(snapshots_.count(), 1u);
+}
+
+TEST_F(SnapshotsTest, TheOldestIsTheLowestHeldInAnyOrder) {
+  SCOPED_TRACE(kSeed);
+  std::mt19937_64 random(kSeed);
+  std::vector<Snapshot> held;
+  std::multiset<CommitVersion> model;
+  for (int step = 0; step < 10'000; ++step) {
+    if (held.empty() || random() % 100 < 51) {
+      held.push_back(snapshots_.take(1 + random() % 500));
+      model.insert(held.back().version());
+    } else {
+      std::swap(held[random() % held.size()], held.back());
+      model.erase(model.find(held.back().version()));
+      held.pop_back();
+    }
+    ASSERT_EQ(snapshots_.count(), model.size());
+    ASSERT_EQ(snapshots_.oldest(), model.empty() ? std::nullopt : std::optional(*model.begin()));
+  }
+}
+
+TEST_F(SnapshotsTest, ThreadsTakeAndLetGoWhileOneIsHeld) {
+  const Snapshot oldest = snapshots_.take(7);
+  std::vector<io::Thread> threads;
+  for (CommitVersion thread = 0; thread < 4; ++thread) {
+    Result<io::Thread> started = scheduler_.start("snapshots", [this, thread] {
+      for (CommitVersion i = 0; i < 2'000; ++i) {
+        const Snapshot mine = snapshots_.take(8 + thread + i % 16);
+        ASSERT_EQ(snapshots_.oldest(), 7u);
+      }
+    });
+    ASSERT_TRUE(started.ok());
+    threads.push_back(*std::move(started));
+  }
+  threads.clear();
+  EXPECT_EQ(snapshots_.count(), 1u);
+}
+
+}  // namespace
+}  // namespace varve::engine

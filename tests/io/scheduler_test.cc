@@ -1,0 +1,253 @@
+// The primitives of io/scheduler.h under the operating system's scheduler.
+#include "io/scheduler.h"
+
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+
+#include "tests/io/child_process.h"
+#include "tests/io/io_test_support.h"
+#include "tests/io/refused_system_calls.h"
+
+namespace varve::io {
+namespace {
+
+using std::chrono::nanoseconds;
+
+Thread start(Scheduler& scheduler, std::string_view name, std::function<void()> body) {
+  Result<Thread> started = scheduler.start(name, std::move(body));
+  EXPECT_TRUE(is_ok(started));
+  return started.ok() ? *std::move(started) : Thread();
+}
+
+std::string name_of_this_thread() {
+  char name[64] = {};
+  ::pthread_getname_np(::pthread_self(), name, sizeof name);
+  return name;
+}
+
+// -- Thread -----------------------------------------------------------------------------------------------------------
+
+TEST(Thread, JoinWaitsUntilTheBodyHasReturned) {
+  Scheduler scheduler;
+  Event go(scheduler);
+  bool done = false;
+  Thread thread = start(scheduler, "worker", [&] {
+    go.wait();
+    done = true;
+  });
+  go.set();
+  thread.join();
+  EXPECT_TRUE(done);
+  thread.join();  // A second time does nothing.
+}
+
+TEST(Thread, DestructionAndAssignmentJoin) {
+  Scheduler scheduler;
+  int ended_count = 0;
+  {
+    Thread thread = start(scheduler, "first", [&] { ++ended_count; });
+    thread = start(scheduler, "second", [] {});
+    EXPECT_EQ(ended_count, 1);
+    thread = Thread();
+    const Thread last = start(scheduler, "third", [&] { ++ended_count; });
+  }
+  EXPECT_EQ(ended_count, 2);
+}
+
+TEST(Thread, BearsItsNameCutToFifteenCharacters) {
+  Scheduler scheduler;
+  std::string short_name;
+  std::string long_name;
+  start(scheduler, "filler", [&] { short_name = name_of_this_thread(); }).join();
+  start(scheduler, "a-name-of-more-than-fifteen", [&] { long_name = name_of_this_thread(); }).join();
+  EXPECT_EQ(short_name, "filler");
+  EXPECT_EQ(long_name, "a-name-of-more-");
+}
+
+TEST(Thread, ThatTheSystemRefusesIsAStatusThatNamesIt) {
+  const std::string outcome = in_child([] {
+    refuse_system_calls({{SYS_clone3, EAGAIN}, {SYS_clone, EAGAIN}});
+    Scheduler scheduler;
+    bool ran = false;
+    const Result<Thread> started = scheduler.start("refused", [&] { ran = true; });
+    return (ran ? "ran: " : "") + started.status().to_string();
+  });
+  EXPECT_EQ(outcome.rfind("IoError: starting thread 'refused': ", 0), 0U) << outcome;
+}
+
+// -- Mutex and Condition ----------------------------------------------------------------------------------------------
+
+TEST(Mutex, KeepsThreadsApart) {
+  constexpr int kThreadCount = 4;
+  constexpr int kRoundCount = 5000;
+  Scheduler scheduler;
+  Mutex mutex(scheduler);
+  int counter = 0;
+  {
+    std::vector<Thread> threads;
+    for (int i = 0; i < kThreadCount; ++i) {
+      threads.push_back(start(scheduler, "counter", [&] {
+        for (int round = 0; round < kRoundCount; ++round) {
+          const MutexGuard guard(mutex);
+          ++counter;
+        }
+      }));
+    }
+  }
+  EXPECT_EQ(counter, kThreadCount * kRoundCount);
+}
+
+TEST(Condition, HandsOverBackAndForth) {
+  constexpr int kRoundCount = 1000;
+  Scheduler scheduler;
+  Mutex mutex(scheduler);
+  Condition turned(scheduler);
+  int turn = 0;
+  const auto play = [&](int player) {
+    for (int round = 0; round < kRoundCount; ++round) {
+      const MutexGuard guard(mutex);
+      while (turn % 2 != player) turned.wait(mutex);
+      ++turn;
+      turned.notify_one();
+    }
+  };
+  {
+    const Thread other = start(scheduler, "player", [&] { play(1); });
+    play(0);
+  }
+  EXPECT_EQ(turn, 2 * kRoundCount);
+}
+
+TEST(Condition, NotifyAllWakesEveryWaiter) {
+  constexpr int kThreadCount = 8;
+  Scheduler scheduler;
+  Mutex mutex(scheduler);
+  Condition changed(scheduler);
+  bool open = false;
+  int passed_count = 0;
+  {
+    std::vector<Thread> threads;
+    for (int i = 0; i < kThreadCount; ++i) {
+      threads.push_back(start(scheduler, "waiter", [&] {
+        const MutexGuard guard(mutex);
+        while (!open) changed.wait(mutex);
+        ++passed_count;
+      }));
+    }
+    const MutexGuard guard(mutex);
+    open = true;
+    changed.notify_all();
+  }
+  EXPECT_EQ(passed_count, kThreadCount);
+}
+
+TEST(Condition, WaitThatNobodyEndsTimesOut) {
+  Scheduler scheduler;
+  Mutex mutex(scheduler);
+  Condition never(scheduler);
+  const MutexGuard guard(mutex);
+  // It may wake without cause, so the answer that matters is that it says no at all.
+  while (never.wait_for(mutex, std::chrono::milliseconds(1))) {
+  }
+  SUCCEED();
+}
+
+TEST(Condition, ZeroAndNegativeTimeoutsDoNotWait) {
+  Scheduler scheduler;
+  Mutex mutex(scheduler);
+  Condition never(scheduler);
+  const MutexGuard guard(mutex);
+  EXPECT_FALSE(never.wait_for(mutex, nanoseconds(0)));
+  EXPECT_FALSE(never.wait_for(mutex, nanoseconds(-1)));
+  EXPECT_FALSE(never.wait_for(mutex, nanoseconds::min()));
+}
+
+TEST(Condition, TheLongestTimeoutIsEndedByANotification) {
+  Scheduler scheduler;
+  Mutex mutex(scheduler);
+  Condition changed(scheduler);
+  bool is_waiting = false;
+  bool was_notified = false;
+  {
+    const Thread waiter = start(scheduler, "waiter", [&] {
+      const MutexGuard guard(mutex);
+      is_waiting = true;
+      was_notified = changed.wait_for(mutex, nanoseconds::max());
+    });
+    // Who finds the flag set under the mutex finds the waiter in its wait.
+    for (bool seen = false; !seen;) {
+      const MutexGuard guard(mutex);
+      seen = is_waiting;
+    }
+    changed.notify_one();
+  }
+  EXPECT_TRUE(was_notified);
+}
+
+// -- Event ------------------------------------------------------------------------------------------------------------
+
+TEST(Event, IsClearUntilSetAndThenStaysSet) {
+  Scheduler scheduler;
+  Event event(scheduler);
+  EXPECT_FALSE(event.is_set());
+  event.set();
+  EXPECT_TRUE(event.is_set());
+  event.wait();
+  event.set();
+  event.wait();
+  EXPECT_TRUE(event.is_set());
+}
+
+TEST(Event, OneSetWakesAllWaitersAndShowsWhatWasWrittenBefore) {
+  constexpr int kThreadCount = 16;
+  constexpr int kRoundCount = 50;
+  Scheduler scheduler;
+  for (int round = 0; round < kRoundCount; ++round) {
+    Event event(scheduler);
+    int written = 0;  // A plain int: the event alone orders it.
+    std::atomic<int> seen_count{0};
+    std::vector<Thread> threads;
+    for (int i = 0; i < kThreadCount; ++i) {
+      threads.push_back(start(scheduler, "waiter", [&] {
+        event.wait();
+        if (written == 42) seen_count.fetch_add(1, std::memory_order_relaxed);
+      }));
+    }
+    written = 42;
+    event.set();
+    threads.clear();
+    EXPECT_EQ(seen_count.load(), kThreadCount);
+  }
+}
+
+// Under the address sanitizer a set() that touches the event again is a use after free; under the thread sanitizer a
+// race with the deletion.
+TEST(Event, MayBeFreedByItsWaiterAsSoonAsTheWaitIsOver) {
+  constexpr int kRoundCount = 20'000;
+  Scheduler scheduler;
+  std::atomic<Event*> handed_over{nullptr};
+  std::atomic<bool> ended{false};
+  const Thread setter = start(scheduler, "setter", [&] {
+    while (!ended.load(std::memory_order_acquire)) {
+      if (Event* const event = handed_over.exchange(nullptr, std::memory_order_acq_rel)) event->set();
+    }
+  });
+  for (int round = 0; round < kRoundCount; ++round) {
+    auto event = std::make_unique<Event>(scheduler);
+    handed_over.store(event.get(), std::memory_order_release);
+    event->wait();
+    event.reset();
+  }
+  ended.store(true, std::memory_order_release);
+}
+
+}  // namespace
+}  // namespace varve::io

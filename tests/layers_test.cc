@@ -1,0 +1,187 @@
+// Owns: the proof that the tree keeps the rules of the house, and that each rule can fail.
+// Method: every rule is run over the whole tree, and over small files with an offence planted in them.
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tests/support/lint.h"
+#include "tests/support/source_text.h"
+
+#ifdef NDEBUG
+#error "asserts guard our own mistakes and are alive in every build; varve_flags undefines NDEBUG"
+#endif
+
+namespace varve::test {
+namespace {
+
+const std::vector<std::string> kCpp = {".h", ".cc"};
+const std::vector<std::string> kAllText = {".h", ".cc", ".txt", ".cmake", ".md", ".json"};
+
+std::vector<SourceFile> sources_of(const std::vector<std::string>& directories,
+                                   const std::vector<std::string>& endings) {
+  std::vector<SourceFile> all;
+  for (const std::string& directory : directories) {
+    for (SourceFile& file : read_sources(VARVE_SOURCE_DIR, directory, endings)) all.push_back(std::move(file));
+  }
+  return all;
+}
+
+void expect_none(const std::vector<SourceFile>& files, Offences (*rule)(const SourceFile&)) {
+  for (const SourceFile& file : files) {
+    for (const Offence& offence : rule(file)) ADD_FAILURE() << offence.to_string();
+  }
+}
+
+/// The lines on which the rule finds something in `text`, taken as the file at `path`.
+std::vector<std::size_t> lines_found(Offences (*rule)(const SourceFile&), std::string path, std::string text) {
+  std::vector<std::size_t> lines;
+  for (const Offence& offence : rule({std::move(path), std::move(text)})) lines.push_back(offence.line);
+  return lines;
+}
+
+using Lines = std::vector<std::size_t>;
+
+TEST(Layers, EveryLayerIsRead) {
+  for (const std::string layer : {"io", "format", "engine", "api"}) {
+    SCOPED_TRACE(layer);
+    EXPECT_GE(sources_of({layer}, kCpp).size(), 2U) << "looked below " << VARVE_SOURCE_DIR;
+  }
+}
+
+TEST(Layers, IncludesGoDownwardsOnly) {
+  expect_none(sources_of({"io", "format", "engine", "api"}, kCpp), check_layers);
+}
+
+TEST(Lint, OnlyIoMakesSystemCalls) {
+  expect_none(sources_of({"format", "engine", "api"}, kCpp), check_system_calls);
+}
+
+TEST(Lint, OnlyIoHasThreadsClocksAndRandomness) {
+  expect_none(sources_of({"format", "engine", "api"}, kCpp), check_threads_and_clocks);
+}
+
+TEST(Lint, FilesOfTheLayersSayWhatTheyOwnAndStaySmall) {
+  expect_none(sources_of({"io", "format", "engine", "api"}, kCpp), check_head_and_length);
+}
+
+TEST(Lint, NothingIsLeftUnfinished) {
+  expect_none(sources_of({"io", "format", "engine", "api", "tests", "fuzz", "bench", "tools"}, kAllText),
+              check_finished);
+}
+
+TEST(LayersRule, FindsIncludesAgainstTheDirection) {
+  const std::string text =
+      "#include \"io/file.h\"\n"
+      "#include \"format/bytes.h\"\n"
+      "#include \"engine/engine.h\"\n"
+      "#include \"api/store.h\"\n"
+      "#include \"api/status.h\"\n"
+      "#include \"io/env.h\"\n";
+  EXPECT_EQ(lines_found(check_layers, "io/x.cc", text), (Lines{2, 3, 4}));
+  EXPECT_EQ(lines_found(check_layers, "format/x.cc", text), (Lines{1, 3, 4, 6}));
+  EXPECT_EQ(lines_found(check_layers, "engine/commit/x.cc", text), (Lines{4}));
+  EXPECT_EQ(lines_found(check_layers, "api/x.cc", text), (Lines{1}));
+  EXPECT_EQ(lines_found(check_layers, "tests/x.cc", text), (Lines{}));
+}
+
+TEST(LayersRule, FindsWaysAroundIt) {
+  EXPECT_EQ(lines_found(check_layers, "io/x.cc", "#include \"../format/bytes.h\"\n"), (Lines{1}));
+  EXPECT_EQ(lines_found(check_layers, "io/x.cc", "#include \"io/../format/bytes.h\"\n"), (Lines{1}));
+  EXPECT_EQ(lines_found(check_layers, "io/x.cc", "#  include <format/bytes.h>\n"), (Lines{1}));
+  EXPECT_EQ(lines_found(check_layers, "io/x.cc", "#include \"file.h\"\n"), (Lines{1}));
+  EXPECT_EQ(lines_found(check_layers, "api/x.cc", "#include \"tests/support/lint.h\"\n"), (Lines{1}));
+}
+
+TEST(LayersRule, NamesFileAndLine) {
+  const Offences found = check_layers({"io/x.cc", "\n#include \"format/bytes.h\"\n"});
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].to_string(), "io/x.cc:2: may not include \"format/bytes.h\" from io");
+}
+
+TEST(SystemCallRule, FindsCallsHeadersAndFlags) {
+  for (const std::string line :
+       {"#include <unistd.h>", "#include <fcntl.h>", "#include <sys/stat.h>", "#include <linux/fs.h>",
+        "#include <fstream>", "int a = ::open(name, 0);", "return ::whatever(1);", "f(::fsync(3));", "fsync(file);",
+        "if (fdatasync(x) != 0) {}", "const auto n = pread(a, b, c, d);", "write(fd, data, size);",
+        "return read(fd_, p, 1);", "close(fd);", "g(O_RDONLY);", "std::printf(\"x\");", "io_uring_submit(&ring);",
+        "else unlink(name);"}) {
+    SCOPED_TRACE(line);
+    EXPECT_EQ(lines_found(check_system_calls, "engine/x.cc", "\n" + line + "\n"), (Lines{2}));
+  }
+}
+
+TEST(SystemCallRule, LeavesOurOwnVerbsAlone) {
+  for (const std::string line :
+       {"Status open(std::string_view name);", "segment->write(offset, bytes, point);", "file.fsync(1);",
+        "Result<Store> Store::open(const Options& options) {", "// ::open(name)", "text = \"::open(\";",
+        "::new (at) Node();", "close();", "/* fsync(x) */ int y;", "std::span<char>::size_type n;",
+        "const char* s = R\"(::open(x))\";", "static Result<int> read(int offset);", "auto x = Foo::unlink(1);",
+        "int n = 10'000; char c = '\"'; int m = 2'0;"}) {
+    SCOPED_TRACE(line);
+    EXPECT_EQ(lines_found(check_system_calls, "engine/x.cc", line + "\n"), (Lines{}));
+  }
+}
+
+TEST(ThreadRule, FindsThreadsLocksClocksAndRandomness) {
+  for (const std::string line : {"#include <thread>",
+                                 "#include <mutex>",
+                                 "#include <condition_variable>",
+                                 "#include <random>",
+                                 "std::thread t;",
+                                 "std::jthread t;",
+                                 "std::mutex m;",
+                                 "std::lock_guard guard(m);",
+                                 "std::condition_variable c;",
+                                 "using std::mutex;",
+                                 "std::this_thread::yield();",
+                                 "auto t = std::chrono::system_clock::now();",
+                                 "steady_clock::time_point t;",
+                                 "int x = rand();",
+                                 "std::random_device d;",
+                                 "x = time(nullptr);",
+                                 "return std::time(nullptr);",
+                                 "using namespace std;",
+                                 "pthread_mutex_t m;",
+                                 "usleep(5);",
+                                 "clock_gettime(0, &t);"}) {
+    SCOPED_TRACE(line);
+    EXPECT_EQ(lines_found(check_threads_and_clocks, "engine/x.cc", "\n" + line + "\n"), (Lines{2}));
+  }
+}
+
+TEST(ThreadRule, LeavesTheDoorsOfIoAlone) {
+  for (const std::string line :
+       {"io::Mutex mutex_;", "io::Thread thread;", "env.random.next();", "clock.wall();", "#include <atomic>",
+        "std::chrono::nanoseconds wait_max;", "Ticks time(0);", "// std::mutex", "env_.scheduler.yield();"}) {
+    SCOPED_TRACE(line);
+    EXPECT_EQ(lines_found(check_threads_and_clocks, "engine/x.cc", line + "\n"), (Lines{}));
+  }
+}
+
+TEST(HeadRule, WantsWhatAFileOwnsAndMustNeverDo) {
+  EXPECT_EQ(lines_found(check_head_and_length, "io/x.h", "// Owns: a.\n// Must never: b.\n#pragma once\n"), (Lines{}));
+  EXPECT_EQ(lines_found(check_head_and_length, "io/x.h", "// Owns: a.\n#pragma once\n// Must never: b.\n"), (Lines{1}));
+  EXPECT_EQ(lines_found(check_head_and_length, "io/x.cc", "// Owns: a.\nint x;\n"), (Lines{}));
+  EXPECT_EQ(lines_found(check_head_and_length, "io/x.cc", "int x;\n// Owns: a.\n"), (Lines{1}));
+  EXPECT_EQ(lines_found(check_head_and_length, "io/x.cc", ""), (Lines{1}));
+}
+
+TEST(HeadRule, WantsAtMostFiveHundredLines) {
+  std::string text = "// Owns: lines.\n";
+  while (lines_found(check_head_and_length, "io/x.cc", text).empty()) text += "\n";
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 501);
+}
+
+TEST(FinishedRule, FindsMarksOfUnfinishedWorkAndMissingNewlines) {
+  const std::string mark = std::string("// TO") + "DO later\n";
+  EXPECT_EQ(lines_found(check_finished, "io/x.cc", "int x;\n" + mark), (Lines{2}));
+  EXPECT_EQ(lines_found(check_finished, "io/x.cc", std::string("f(); // FIX") + "ME\n"), (Lines{1}));
+  EXPECT_EQ(lines_found(check_finished, "io/x.cc", "int x;\nint y;"), (Lines{2}));
+  EXPECT_EQ(lines_found(check_finished, "io/x.cc", "int x;\n"), (Lines{}));
+}
+
+}  // namespace
+}  // namespace varve::test

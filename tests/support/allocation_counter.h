@@ -1,0 +1,28 @@
+// Owns: how often a thread has asked for memory, and the refusal of one such request, in tests.
+// Must never: count or refuse another thread's.
+//
+// A binary that uses it has its allocation functions replaced: every form of operator new and delete, not malloc.
+#pragma once
+
+#include <cstdint>
+
+namespace varve::test {
+
+/// Allocations by this thread so far, those refused included.
+std::uint64_t allocation_count() noexcept;
+
+/// While it lives, the n-th allocation by this thread from now on fails, as if there were no memory: the next one is
+/// the first. One at a time on each thread, destroyed on the thread that made it.
+class AllocationFailure {
+ public:
+  /// `nth` is not zero.
+  explicit AllocationFailure(std::uint64_t nth) noexcept;
+  ~AllocationFailure();
+  AllocationFailure(const AllocationFailure&) = delete;
+  AllocationFailure& operator=(const AllocationFailure&) = delete;
+
+  /// A sweep over all allocations of a call ends with the first number for which none failed.
+  bool happened() const noexcept;
+};
+
+}  // namespace varve::test

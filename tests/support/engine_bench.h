@@ -1,0 +1,126 @@
+// Owns: what an engine test stands on: a disk, a clock, randomness and a scheduler of its own, and short words for
+// commits. Must never: judge; the tests do.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/engine.h"
+#include "format/batch.h"
+#include "format/sort_key.h"
+#include "io/manual_clock.h"
+#include "io/memory_file_system.h"
+#include "io/seeded_scheduler.h"
+
+namespace varve::test {
+
+inline constexpr std::string_view kStorePath = "/store";
+
+/// Asks for a machine whose threads run one at a time, chosen by its seed.
+struct OneThreadAtATime {};
+
+/// A machine with a disk. Declared before the engine that runs on it.
+class Machine {
+ public:
+  explicit Machine(std::uint64_t seed = 1, io::MemoryDisk disk = io::MemoryDisk())
+      : random(seed), files(std::make_unique<io::MemoryFileSystem>(std::move(disk))) {}
+  Machine(std::uint64_t seed, OneThreadAtATime, io::MemoryDisk disk = io::MemoryDisk())
+      : random(seed),
+        simulation_(std::make_unique<io::SeededScheduler>(seed, clock)),
+        files(std::make_unique<io::MemoryFileSystem>(simulation_->scheduler(), std::move(disk))) {}
+
+  io::Scheduler& scheduler() { return simulation_ ? simulation_->scheduler() : scheduler_; }
+  io::SeededScheduler& simulation() { return *simulation_; }
+  io::Env env() { return io::Env{*files, clock, random, scheduler()}; }
+
+  Result<std::unique_ptr<engine::Engine>> open(engine::EngineOptions options = writable()) {
+    return engine::Engine::open(env(), kStorePath, options);
+  }
+  static engine::EngineOptions writable() {
+    engine::EngineOptions options;
+    options.create_if_missing = true;
+    return options;
+  }
+  static engine::EngineOptions reading() {
+    engine::EngineOptions options;
+    options.read_only = true;
+    return options;
+  }
+
+  io::ManualClock clock;
+  io::SeededRandom random;
+
+ private:
+  io::Scheduler scheduler_;
+  std::unique_ptr<io::SeededScheduler> simulation_;
+
+ public:
+  std::unique_ptr<io::MemoryFileSystem> files;
+};
+
+inline constexpr format::TableId kTable = format::make_table_id(7, 1);
+
+inline std::string key_of(std::string_view partition, std::string_view row, format::TableId table = kTable) {
+  return *format::encode_sort_key(table, partition, row);
+}
+
+/// One commit in short words: puts and deletes of rows, locked and committed.
+class Change {
+ public:
+  explicit Change(format::TableId table = kTable) : table_(table) {}
+  Change& put(std::string_view partition, std::string_view row, std::string_view value) {
+    batch_.put(key_of(partition, row, table_), value);
+    return lock(partition);
+  }
+  Change& remove(std::string_view partition, std::string_view row) {
+    batch_.remove(key_of(partition, row, table_));
+    return lock(partition);
+  }
+  Change& retire(format::TableId table) {
+    batch_.retire_table(table);
+    frees_space_ = true;
+    return *this;
+  }
+  Change& tag(std::string_view tag) {
+    batch_.set_tag(tag);
+    return *this;
+  }
+  Change& buffered() {
+    durability_ = engine::Durability::kBuffered;
+    return *this;
+  }
+  Result<format::CommitVersion> commit(engine::Engine& engine) {
+    engine::CommitRequest request;
+    request.batch = batch_.finish();
+    request.tables = {table_};
+    request.durability = durability_;
+    request.frees_space = frees_space_;
+    Result<engine::PartitionGuard> guard = engine.lock_partitions(locks_);
+    if (!guard.ok()) return guard.status();
+    request.locks = *std::move(guard);
+    return engine.commit(std::move(request));
+  }
+
+ private:
+  Change& lock(std::string_view partition) {
+    locks_.push_back(format::partition_hash(*format::encode_partition(table_, partition)));
+    return *this;
+  }
+  format::TableId table_;
+  format::BatchBuilder batch_;
+  std::vector<std::uint64_t> locks_;
+  engine::Durability durability_ = engine::Durability::kSync;
+  bool frees_space_ = false;
+};
+
+/// The value at the published version, or "-".
+inline std::string value_of(const engine::Engine& engine, std::string_view partition, std::string_view row) {
+  const engine::ReadView view = engine.view();
+  const auto found = view.get(key_of(partition, row));
+  if (!found.ok()) return found.status().to_string();
+  return *found ? std::string((*found)->value) : "-";
+}
+
+}  // namespace varve::test

@@ -1,0 +1,267 @@
+// Owns: the lists behind the rules of lint.h.
+#include "tests/support/lint.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <string_view>
+
+namespace varve::test {
+namespace {
+
+using Names = std::span<const std::string_view>;
+
+constexpr std::size_t kLinesMax = 500;
+
+constexpr std::array<std::string_view, 2> kLeafHeaders = {"api/status.h", "api/result.h"};
+
+struct Layer {
+  std::string_view directory;
+  std::vector<std::string_view> may_include;  // A directory ends in a slash, a single header does not.
+};
+
+const std::vector<Layer>& layers() {
+  static const std::vector<Layer> all = {
+      {"io/", {"io/"}},
+      {"format/", {"format/"}},
+      {"engine/", {"engine/", "format/", "io/"}},
+      {"api/", {"api/", "engine/", "format/", "io/env.h", "io/scheduler.h"}},
+  };
+  return all;
+}
+
+constexpr std::array<std::string_view, 22> kSystemHeaders = {
+    "unistd.h", "fcntl.h",    "dirent.h", "poll.h",     "aio.h",    "sched.h", "signal.h", "csignal",
+    "fstream",  "filesystem", "iostream", "liburing.h", "libaio.h", "sys",     "linux",    "asm",
+    "arpa",     "netinet",    "spawn.h",  "pthread.h",  "pwd.h",    "ext"};
+
+constexpr std::array<std::string_view, 13> kThreadHeaders = {
+    "thread", "mutex", "shared_mutex", "condition_variable", "semaphore", "latch", "barrier", "future", "threads.h",
+    "random", "ctime", "time.h",       "stop_token"};
+
+// Functions by name alone. open, close, read and write are also what our own classes call their verbs; those four are
+// known by `::` before them or by a descriptor as their first argument.
+constexpr std::array<std::string_view, 69> kSystemCalls = {
+    "creat",   "openat",  "pread",     "pwrite",         "preadv",     "pwritev",  "preadv2",      "pwritev2",
+    "readv",   "writev",  "lseek",     "fsync",          "fdatasync",  "syncfs",   "msync",        "mmap",
+    "munmap",  "mremap",  "madvise",   "mlock",          "ftruncate",  "truncate", "fallocate",    "posix_fallocate",
+    "fstat",   "fstatat", "lstat",     "statvfs",        "fstatvfs",   "statx",    "fcntl",        "ioctl",
+    "flock",   "lockf",   "mkdirat",   "unlink",         "unlinkat",   "renameat", "renameat2",    "linkat",
+    "opendir", "readdir", "closedir",  "syscall",        "getpid",     "gettid",   "fork",         "vfork",
+    "execve",  "waitpid", "sigaction", "getenv",         "setenv",     "sysconf",  "memfd_create", "fopen",
+    "fdopen",  "fclose",  "fread",     "fwrite",         "fflush",     "printf",   "fprintf",      "vfprintf",
+    "puts",    "putchar", "perror",    "pthread_create", "sched_yield"};
+
+constexpr std::array<std::string_view, 4> kAmbiguousCalls = {"open", "close", "read", "write"};
+constexpr std::array<std::string_view, 5> kDescriptorNames = {"fd", "fd_", "descriptor", "descriptor_",
+                                                              "file_descriptor"};
+
+constexpr std::array<std::string_view, 14> kTimeAndRandomCalls = {
+    "clock_gettime", "gettimeofday", "nanosleep", "clock_nanosleep", "usleep",  "sleep",  "getrandom",
+    "getentropy",    "rand",         "srand",     "rand_r",          "drand48", "random", "time"};
+
+constexpr std::array<std::string_view, 32> kStdThreadNames = {"thread",
+                                                              "jthread",
+                                                              "mutex",
+                                                              "recursive_mutex",
+                                                              "timed_mutex",
+                                                              "shared_mutex",
+                                                              "shared_timed_mutex",
+                                                              "recursive_timed_mutex",
+                                                              "condition_variable",
+                                                              "condition_variable_any",
+                                                              "lock_guard",
+                                                              "unique_lock",
+                                                              "shared_lock",
+                                                              "scoped_lock",
+                                                              "lock",
+                                                              "call_once",
+                                                              "once_flag",
+                                                              "future",
+                                                              "shared_future",
+                                                              "promise",
+                                                              "async",
+                                                              "packaged_task",
+                                                              "counting_semaphore",
+                                                              "binary_semaphore",
+                                                              "latch",
+                                                              "barrier",
+                                                              "stop_token",
+                                                              "stop_source",
+                                                              "random_device",
+                                                              "mt19937",
+                                                              "mt19937_64",
+                                                              "default_random_engine"};
+
+constexpr std::array<std::string_view, 4> kClocks = {"system_clock", "steady_clock", "high_resolution_clock",
+                                                     "this_thread"};
+
+bool contains(Names names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+bool is_word(std::string_view token) {
+  const char c = token.empty() ? '\0' : token.front();
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+/// Tokens by position, with empty ones outside, so that rules can look around without looking after bounds.
+class Around {
+ public:
+  explicit Around(const std::vector<Token>& tokens) : tokens_(tokens) {}
+  std::string_view operator()(std::size_t at, int offset) const {
+    const auto position = static_cast<std::ptrdiff_t>(at) + offset;
+    if (position < 0 || position >= static_cast<std::ptrdiff_t>(tokens_.size())) return {};
+    return tokens_[static_cast<std::size_t>(position)].text;
+  }
+
+ private:
+  const std::vector<Token>& tokens_;
+};
+
+/// `::name`, with nothing that `::` could belong to before it.
+bool is_global_name(const Around& token, std::size_t at) {
+  if (token(at, -1) != "::") return false;
+  const std::string_view owner = token(at, -2);
+  return !(is_word(owner) || owner == ">") || owner == "return";
+}
+
+bool is_std_name(const Around& token, std::size_t at) {
+  return token(at, -1) == "::" && token(at, -2) == "std";
+}
+
+/// `name(` where it reads as a call of a free function: not a member, not qualified, not being declared.
+bool is_free_call(const Around& token, std::size_t at) {
+  if (token(at, 1) != "(") return false;
+  const std::string_view before = token(at, -1);
+  if (before == "." || before == "->") return false;
+  if (before == "::") return is_global_name(token, at) || is_std_name(token, at);
+  if (is_word(before)) return before == "return" || before == "else" || before == "do" || before == "co_return";
+  return before != ">" && before != "&" && before != "*" && before != "~";
+}
+
+bool is_open_flag(std::string_view name) {
+  return name.size() > 3 && name.starts_with("O_") &&
+         std::all_of(name.begin() + 2, name.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
+}
+
+bool is_system_call(const Around& token, std::size_t at) {
+  const std::string_view name = token(at, 0);
+  if (token(at, 1) == "(" && is_global_name(token, at)) return name != "new" && name != "delete" && name != "operator";
+  if (contains(kAmbiguousCalls, name)) return is_free_call(token, at) && contains(kDescriptorNames, token(at, 2));
+  return (contains(kSystemCalls, name) || name.starts_with("io_uring_")) && is_free_call(token, at);
+}
+
+void forbid_headers(const SourceFile& file, const SourceTokens& source, Names headers, std::string_view why,
+                    Offences* offences) {
+  for (const Include& include : source.includes) {
+    if (!include.angled) continue;
+    const std::string_view name = std::string_view(include.name).substr(0, include.name.find('/'));
+    if (contains(headers, name)) {
+      offences->push_back({file.path, include.line, "<" + include.name + "> " + std::string(why)});
+    }
+  }
+}
+
+std::size_t count_lines(std::string_view text) {
+  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+}  // namespace
+
+Offences check_layers(const SourceFile& file) {
+  Offences offences;
+  const auto layer = std::find_if(layers().begin(), layers().end(), [&file](const Layer& candidate) {
+    return file.path.starts_with(candidate.directory);
+  });
+  if (layer == layers().end()) return offences;
+  for (const Include& include : tokenize(file.text).includes) {
+    const std::string_view name = include.name;
+    const bool ours = std::any_of(layers().begin(), layers().end(),
+                                  [name](const Layer& candidate) { return name.starts_with(candidate.directory); });
+    if (include.angled && !ours) continue;
+    const bool allowed = !include.angled && name.find("..") == std::string_view::npos &&
+                         (contains(kLeafHeaders, name) ||
+                          std::any_of(layer->may_include.begin(), layer->may_include.end(), [name](auto prefix) {
+                            return prefix.ends_with('/') ? name.starts_with(prefix) : name == prefix;
+                          }));
+    if (!allowed) {
+      offences.push_back({file.path, include.line,
+                          "may not include \"" + include.name + "\" from " +
+                              std::string(layer->directory.substr(0, layer->directory.size() - 1))});
+    }
+  }
+  return offences;
+}
+
+Offences check_system_calls(const SourceFile& file) {
+  Offences offences;
+  const SourceTokens source = tokenize(file.text);
+  forbid_headers(file, source, kSystemHeaders, "leads to system calls, which only io makes", &offences);
+  const Around token(source.tokens);
+  for (std::size_t at = 0; at < source.tokens.size(); ++at) {
+    const std::string_view name = token(at, 0);
+    if (!is_word(name)) continue;
+    if (is_system_call(token, at) || is_open_flag(name)) {
+      offences.push_back({file.path, source.tokens[at].line,
+                          "system call or flag '" + std::string(name) + "'; only io makes them, go through io::Env"});
+    }
+  }
+  return offences;
+}
+
+Offences check_threads_and_clocks(const SourceFile& file) {
+  Offences offences;
+  const SourceTokens source = tokenize(file.text);
+  forbid_headers(file, source, kThreadHeaders, "brings threads, clocks or randomness that no seed can replay",
+                 &offences);
+  const Around token(source.tokens);
+  for (std::size_t at = 0; at < source.tokens.size(); ++at) {
+    const std::string_view name = token(at, 0);
+    if (!is_word(name)) continue;
+    const bool forbidden = (is_std_name(token, at) && contains(kStdThreadNames, name)) || contains(kClocks, name) ||
+                           name.starts_with("pthread_") ||
+                           (contains(kTimeAndRandomCalls, name) && is_free_call(token, at)) ||
+                           (name == "std" && token(at, -1) == "namespace" && token(at, -2) == "using");
+    if (forbidden) {
+      offences.push_back({file.path, source.tokens[at].line,
+                          "'" + std::string(name) +
+                              "' runs outside the seeded scheduler; use io/scheduler.h, "
+                              "io::Clock or io::RandomSource"});
+    }
+  }
+  return offences;
+}
+
+Offences check_head_and_length(const SourceFile& file) {
+  Offences offences;
+  const std::string_view head = head_comment(file.text);
+  if (!head.starts_with("// Owns: ")) {
+    offences.push_back({file.path, 1, "must begin with \"// Owns: \" and what it owns"});
+  }
+  if (file.path.ends_with(".h") && head.find("Must never: ") == std::string_view::npos) {
+    offences.push_back({file.path, 1, "must say \"Must never: \" in the comment at its head"});
+  }
+  if (const std::size_t lines = count_lines(file.text); lines > kLinesMax) {
+    offences.push_back({file.path, kLinesMax + 1,
+                        std::to_string(lines) + " lines; split it, a file has at most " + std::to_string(kLinesMax)});
+  }
+  return offences;
+}
+
+Offences check_finished(const SourceFile& file) {
+  static const std::vector<std::string> marks = {std::string("TO") + "DO", std::string("FIX") + "ME"};
+  Offences offences;
+  for (const std::string& mark : marks) {
+    for (std::size_t at = file.text.find(mark); at != std::string::npos; at = file.text.find(mark, at + 1)) {
+      offences.push_back({file.path, 1 + count_lines(std::string_view(file.text).substr(0, at)),
+                          "marks unfinished work (" + mark + "); finish it or leave it out"});
+    }
+  }
+  if (file.text.empty() || file.text.back() != '\n') {
+    offences.push_back({file.path, count_lines(file.text) + 1, "must end with a newline"});
+  }
+  return offences;
+}
+
+}  // namespace varve::test

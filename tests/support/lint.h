@@ -1,0 +1,41 @@
+// Owns: the rules of the house that a compiler does not check, each a function from a source file to its offences.
+// Must never: read a file or know where the repository lies, so that planted offences can show that a rule still bites.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "tests/support/source_text.h"
+
+namespace varve::test {
+
+struct Offence {
+  std::string path;
+  std::size_t line = 0;
+  std::string message;
+
+  /// "engine/engine.h:12: message", as compilers write it.
+  std::string to_string() const { return path + ":" + std::to_string(line) + ": " + message; }
+};
+
+using Offences = std::vector<Offence>;
+
+/// Layers include downwards only: api -> engine, format, and of io the two doors a caller hands in; engine -> format,
+/// io; io and format know neither each other nor anything above. api/status.h and api/result.h are open to all.
+Offences check_layers(const SourceFile& file);
+
+/// No system call, and no header or constant that leads to one. For every layer but io.
+Offences check_system_calls(const SourceFile& file);
+
+/// No thread, lock, clock or randomness but those of io. For every layer but io; programs are not
+/// replayed from a seed.
+Offences check_threads_and_clocks(const SourceFile& file);
+
+/// A file of a layer says at its head what it owns, a header also what it must never do, and is at most 500 lines long.
+Offences check_head_and_length(const SourceFile& file);
+
+/// No mark of unfinished work, and a newline at the end. For every file.
+Offences check_finished(const SourceFile& file);
+
+}  // namespace varve::test

@@ -1,0 +1,45 @@
+// Owns: C++ source as the lint sees it: includes and tokens with their lines, comments and literals left out.
+// Must never: try to be a compiler; it knows no types and expands no macro.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace varve::test {
+
+struct SourceFile {
+  std::string path;  // From the root of the repository, "engine/engine.h".
+  std::string text;
+};
+
+struct Include {
+  std::string name;
+  bool angled = false;
+  std::size_t line = 0;  // From 1, here and below.
+};
+
+/// An identifier or number, `::`, `->`, an empty literal `""` in place of any string or character, or one other
+/// character.
+struct Token {
+  std::string text;
+  std::size_t line = 0;
+};
+
+struct SourceTokens {
+  std::vector<Include> includes;
+  std::vector<Token> tokens;
+};
+
+SourceTokens tokenize(std::string_view text);
+
+/// The comment lines at the head of the file, up to the first line that is not one.
+std::string_view head_comment(std::string_view text);
+
+/// Every file below `root`/`directory` whose name ends in one of `endings`, in order of path. A directory that is not
+/// there holds none.
+std::vector<SourceFile> read_sources(const std::string& root, std::string_view directory,
+                                     const std::vector<std::string>& endings);
+
+}  // namespace varve::test

@@ -1,0 +1,98 @@
+// Owns: a store's files as bytes that a test edits, and a machine that opens them.
+// Must never: judge; the tests do.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/files/establish.h"
+#include "engine/files/recovery.h"
+#include "io/manual_clock.h"
+#include "io/memory_file_system.h"
+#include "tests/support/log_writer.h"
+
+namespace varve::test {
+
+inline constexpr std::string_view kImagePath = "/store";
+
+/// A machine just started, with its one directory open.
+struct StoreMachine {
+  explicit StoreMachine(io::MemoryDisk disk = io::MemoryDisk(), std::uint64_t seed = 1);
+
+  Result<engine::Recovered> read(bool for_writing = true);
+  /// Both halves. Keeps what was established, so that its files stay in use.
+  Status open();
+
+  io::ManualClock clock;
+  io::SeededRandom random;
+  io::Scheduler scheduler;
+  io::MemoryFileSystem files;
+  io::Env env;
+  std::unique_ptr<io::Directory> directory;
+  engine::Recovered recovered;
+  engine::Established established;
+};
+
+/// Everything that recovery has to keep, in a form that compares.
+struct StoreContent {
+  struct Entry {
+    std::string key;
+    format::CommitVersion version = 0;
+    format::Kind kind = format::Kind::kPut;
+    std::string value;
+    bool operator==(const Entry&) const = default;
+  };
+  std::vector<Entry> entries;
+  std::vector<format::DeadId> retired;  // by prefix
+  std::optional<format::CommitTag> last_tag;
+  format::CommitVersion last_version = 0;
+  bool operator==(const StoreContent&) const = default;
+};
+StoreContent content_of(const engine::Recovered& recovered);
+/// "row=value@version" of every entry written by LogWriter::put.
+std::vector<std::string> rows_of(const engine::Recovered& recovered);
+
+/// A new store that was killed before its first commit; a test writes its log.
+class StoreImage {
+ public:
+  explicit StoreImage(std::uint64_t seed = 1);
+
+  /// Segment 1 and buffer 2, as announced.
+  LogWriter log() const { return LogWriter(segment_number, segment_seed); }
+  /// Announces a segment as number `number`; returns its writer.
+  LogWriter announce(std::uint64_t number);
+  void close_in_manifest(const LogWriter& log);
+  void append_edit(const format::ManifestEdit& edit);
+  engine::ManifestMark manifest_mark() const;
+
+  std::string read(std::string_view name) const;
+  void write(std::string_view name, std::string_view bytes);
+  void remove(std::string_view name);
+  bool contains(std::string_view name) const;
+  std::vector<std::string> names() const { return disk.file_names(kImagePath); }
+  void write_log(const LogWriter& log) { write(log_name(log), log.file()); }
+  void write_cut_log(const LogWriter& log) { write(log_name(log), log.cut_file()); }
+  /// Puts the bytes of a range of `log` into a slot of the buffer, with a header that says so.
+  void write_slot(std::size_t slot, const LogWriter& log, WrittenRange range);
+
+  static std::string log_name(const LogWriter& log);
+  std::string manifest_name() const;
+  std::string buffer_name() const;
+
+  Result<engine::Recovered> recover(bool for_writing = true) const;
+
+  io::MemoryDisk disk;
+  std::uint64_t segment_number = 0;
+  std::uint64_t segment_seed = 0;
+  std::uint64_t buffer_number = 0;
+  std::uint64_t buffer_seed = 0;
+  std::uint64_t manifest_number = 0;
+  std::uint64_t manifest_seed = 0;
+};
+
+std::string path_of(std::string_view name);
+
+}  // namespace varve::test

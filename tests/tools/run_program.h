@@ -1,0 +1,123 @@
+// Owns: running the program varve as a person would: arguments and standard input in; output, errors and exit code out.
+// Must never: leave a process or a file behind.
+#pragma once
+
+#include <array>
+#include <csignal>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace varve::test {
+
+struct ProgramResult {
+  int exit_code = -1;  // 128 and the signal's number where one ended it
+  std::string out;
+  std::string err;
+};
+
+struct ProgramLimits {
+  std::optional<std::uint64_t> file_bytes_max{};  // as a full device: writes behind it fail
+  bool closed_output = false;                     // started without a standard output
+};
+
+/// A directory of its own, gone at the end.
+class ScratchDirectory {
+ public:
+  ScratchDirectory() {
+    std::string name = (std::filesystem::temp_directory_path() / "varve-program-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) std::abort();
+    path_ = name;
+  }
+  ~ScratchDirectory() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  ScratchDirectory(const ScratchDirectory&) = delete;
+  ScratchDirectory& operator=(const ScratchDirectory&) = delete;
+
+  std::string path(const std::string& name) const { return (path_ / name).string(); }
+  /// Writes a file and gives its path.
+  std::string file(const std::string& name, const std::string& content) const {
+    std::ofstream(path_ / name, std::ios::binary) << content;
+    return path(name);
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
+inline std::string content_of(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+/// A program under way; finish() must be called once.
+class RunningProgram {
+ public:
+  explicit RunningProgram(const std::vector<std::string>& arguments, const std::string& input = "",
+                          const ProgramLimits& limits = {}) {
+    scratch_.file("in", input);
+    process_ = ::fork();
+    if (process_ == 0) become_program(arguments, limits);
+  }
+  pid_t process() const noexcept { return process_; }
+
+  ProgramResult finish() {
+    int status = 0;
+    if (process_ < 0 || ::waitpid(process_, &status, 0) != process_) return {};
+    ProgramResult result;
+    result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    result.out = content_of(scratch_.path("out"));
+    result.err = content_of(scratch_.path("err"));
+    return result;
+  }
+
+ private:
+  void connect(int descriptor, const char* name, int flags) const {
+    const int file = ::open(scratch_.path(name).c_str(), flags | O_CREAT, 0600);
+    if (file < 0 || ::dup2(file, descriptor) < 0) ::_exit(126);
+    if (file != descriptor) ::close(file);
+  }
+
+  /// In the child; does not come back.
+  [[noreturn]] void become_program(const std::vector<std::string>& arguments, const ProgramLimits& limits) const {
+    connect(STDIN_FILENO, "in", O_RDONLY);
+    connect(STDOUT_FILENO, "out", O_WRONLY);
+    connect(STDERR_FILENO, "err", O_WRONLY);
+    if (limits.closed_output) ::close(STDOUT_FILENO);
+    if (limits.file_bytes_max) {
+      const rlimit limit{*limits.file_bytes_max, *limits.file_bytes_max};
+      std::signal(SIGXFSZ, SIG_IGN);
+      if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) ::_exit(126);
+    }
+    std::vector<std::string> words{VARVE_PROGRAM};
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    std::vector<char*> pointers;
+    for (std::string& word : words) pointers.push_back(word.data());
+    pointers.push_back(nullptr);
+    ::execv(VARVE_PROGRAM, pointers.data());
+    ::_exit(127);
+  }
+
+  ScratchDirectory scratch_;
+  pid_t process_ = -1;
+};
+
+inline ProgramResult run_program(const std::vector<std::string>& arguments, const std::string& input = "",
+                                 const ProgramLimits& limits = {}) {
+  return RunningProgram(arguments, input, limits).finish();
+}
+
+}  // namespace varve::test

@@ -1,0 +1,68 @@
+# Owns: how everything of ours is compiled: warnings, asserts, sanitizers, coverage. One interface target,
+# varve_flags, carries it, so that a program that embeds the store inherits none of it.
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, RelWithDebInfo or Release" FORCE)
+endif()
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g1 -DNDEBUG")
+set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O1 -g -DNDEBUG")
+
+add_library(varve_flags INTERFACE)
+target_compile_options(varve_flags INTERFACE
+  -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wnon-virtual-dtor -Wold-style-cast -Woverloaded-virtual
+  -Werror
+  -UNDEBUG                    # asserts guard our own mistakes and stay in release builds
+  -fno-omit-frame-pointer)    # a profile or a crash report without frames is worth little
+
+if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  target_compile_options(varve_flags INTERFACE -Wthread-safety)
+endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # GCC 12 guesses wrong on these two in optimised builds: std::optional looks uninitialised, std::string + looks
+  # overlapping. Clang's flow analysis and the sanitizers find the true ones.
+  target_compile_options(varve_flags INTERFACE -Wno-maybe-uninitialized -Wno-restrict)
+endif()
+if(VARVE_VERIFY)
+  target_compile_definitions(varve_flags INTERFACE VARVE_VERIFY=1)
+endif()
+
+if(VARVE_SANITIZE)
+  target_compile_options(varve_flags INTERFACE "-fsanitize=${VARVE_SANITIZE}" -fno-sanitize-recover=all)
+  target_link_options(varve_flags INTERFACE "-fsanitize=${VARVE_SANITIZE}")
+  target_compile_definitions(varve_flags INTERFACE _GLIBCXX_ASSERTIONS)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # The instrumentation makes GCC 12 see accesses out of bounds that the plain build shows are not there.
+    target_compile_options(varve_flags INTERFACE -Wno-array-bounds -Wno-stringop-overflow)
+  endif()
+endif()
+
+if(VARVE_FUZZ)
+  if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    message(FATAL_ERROR "VARVE_FUZZ needs Clang for libFuzzer; configure with: cmake --preset fuzz")
+  endif()
+  target_compile_options(varve_flags INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+
+if(VARVE_COVERAGE)
+  if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    message(FATAL_ERROR "VARVE_COVERAGE needs Clang for llvm-cov; use: tools/coverage")
+  endif()
+  target_compile_options(varve_flags INTERFACE -fprofile-instr-generate -fcoverage-mapping)
+  target_link_options(varve_flags INTERFACE -fprofile-instr-generate)
+endif()
+
+if(VARVE_TIDY)
+  find_program(VARVE_CLANG_TIDY NAMES clang-tidy-14 clang-tidy REQUIRED)
+endif()
+
+# Gives a target of ours the house's flags. Clang-tidy reads everything but tests and benchmarks, whose frameworks'
+# macros expand into what it forbids.
+function(varve_house_rules target)
+  target_link_libraries(${target} PRIVATE varve_flags)
+endfunction()
+
+function(varve_tidy target)
+  if(VARVE_TIDY)
+    set_target_properties(${target} PROPERTIES CXX_CLANG_TIDY "${VARVE_CLANG_TIDY};--quiet")
+  endif()
+endfunction()

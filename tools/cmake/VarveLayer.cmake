@@ -1,0 +1,53 @@
+# Owns: what a layer is: one static library, and a tree of headers that holds only what the layer may know.
+#
+# The tree, build/<preset>/include/<layer>/, is made of links into the source. A layer is compiled with this directory
+# alone on its include path, so an include against the direction of the layers does not build; tests/layers_test.cc
+# reads the includes as well and names the offending line. Layers pass no include directory on to those who link them.
+
+# The leaf headers that every layer may include.
+set(VARVE_LEAF_HEADERS api/status.h api/result.h)
+
+function(varve_link_into_tree tree path)
+  get_filename_component(parent "${tree}/${path}" DIRECTORY)
+  file(MAKE_DIRECTORY "${parent}")
+  file(CREATE_LINK "${PROJECT_SOURCE_DIR}/${path}" "${tree}/${path}" SYMBOLIC)
+endfunction()
+
+# varve_layer(<name> SEES <layer>... LINKS <target>...): the library varve_<name> of every *.cc below <name>/.
+function(varve_layer name)
+  cmake_parse_arguments(PARSE_ARGV 1 layer "" "" "SEES;LINKS")
+  set(target "varve_${name}")
+  set(tree "${PROJECT_BINARY_DIR}/include/${name}")
+
+  file(REMOVE_RECURSE "${tree}")  # removes the links, never what they point to
+  foreach(visible IN ITEMS ${name} ${layer_SEES})
+    varve_link_into_tree("${tree}" "${visible}")
+  endforeach()
+  if(NOT "${name}" STREQUAL "api")
+    foreach(leaf IN LISTS VARVE_LEAF_HEADERS)
+      varve_link_into_tree("${tree}" "${leaf}")
+    endforeach()
+  endif()
+
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${name}/*.cc")
+  if(NOT sources)
+    set(empty "${PROJECT_BINARY_DIR}/generated/${name}_has_no_source.cc")
+    file(WRITE "${empty}.in" "// This layer is headers only.\n")
+    configure_file("${empty}.in" "${empty}" COPYONLY)
+    set(sources "${empty}")
+  endif()
+
+  add_library(${target} STATIC ${sources})
+  add_library(varve::${name} ALIAS ${target})
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  target_include_directories(${target} PRIVATE "${tree}")
+  # Debug information, asserts and coverage name the source, not the link to it.
+  target_compile_options(${target} PRIVATE
+    "-ffile-prefix-map=${tree}/=${PROJECT_SOURCE_DIR}/"
+    "$<$<BOOL:${VARVE_COVERAGE}>:-fcoverage-prefix-map=${tree}/=${PROJECT_SOURCE_DIR}/>")
+  target_link_libraries(${target} PUBLIC ${layer_LINKS})
+  varve_house_rules(${target})
+  varve_tidy(${target})
+  set_property(GLOBAL APPEND PROPERTY VARVE_LAYERS ${name})
+  set_property(GLOBAL PROPERTY VARVE_INCLUDE_TREE_${name} "${tree}")
+endfunction()

@@ -1,0 +1,177 @@
+// Owns: the quickstart's tour of a store full of Debian packages: what a table store does, each step with its time.
+// Must never: show a figure that it did not just measure.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <string>
+
+#include "api/store.h"
+#include "tools/tour/killed_writer.h"
+#include "tools/varve/progress.h"
+
+namespace varve::tour {
+
+namespace {
+
+constexpr const char* kAccount = "devstoreaccount1";
+constexpr const char* kTable = "Packages";
+constexpr std::uint64_t kAcknowledgements = 20'000;
+
+class Stopwatch {
+ public:
+  std::string text() const { return tool::duration_text(std::chrono::steady_clock::now() - begun_); }
+
+ private:
+  std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
+};
+
+void say(const char* step, const std::string& what, const std::string& time) {
+  std::printf("  %-26s %-62s %10s\n", step, what.c_str(), time.c_str());
+}
+
+std::string text_of(const Entity& entity, std::string_view property) {
+  const Result<std::string> text = entity.get<std::string>(property);
+  return text.ok() ? *text : "";
+}
+
+Status show_get(Table& table) {
+  (void)table.get("libs", "zlib1g");  // The first touch of a page of memory is not what a get costs.
+  const Stopwatch watch;
+  const Result<std::optional<Entity>> entity = table.get("libs", "libxxhash0");
+  const std::string time = watch.text();
+  if (!entity.ok()) return entity.status();
+  if (!*entity) return Status::not_found("the package index has no libs/libxxhash0");
+  say("point get",
+      "libs/libxxhash0: version " + text_of(**entity, "Version") + ", " +
+          std::to_string((*entity)->properties().size()) + " properties",
+      time);
+  return Status();
+}
+
+Status show_range(Table& table) {
+  Scan scan;
+  scan.range = ScanRange::rows_with_prefix("devel", "g++");
+  scan.read.select = {"Version"};
+  const Stopwatch watch;
+  const Result<Page> page = table.scan(scan);
+  const std::string time = watch.text();
+  if (!page.ok()) return page.status();
+  std::string names =
+      page->entities.empty() ? "" : page->entities.front().row_key() + " to " + page->entities.back().row_key();
+  say("RowKey range", "devel/g++*: " + std::to_string(page->entities.size()) + " packages, " + names, time);
+  return Status();
+}
+
+Status show_transaction(Table& table) {
+  Scan scan;
+  scan.range = ScanRange::partition("games");
+  scan.page_size_max = 100;
+  const Result<Page> page = table.scan(scan);
+  if (!page.ok()) return page.status();
+  EntityGroupTransaction transaction;
+  for (const Entity& entity : page->entities) {
+    Entity change(entity.partition_key(), entity.row_key());
+    change.set("Played", true);
+    transaction.merge(std::move(change), entity.etag());
+  }
+  const Stopwatch watch;
+  const Result<std::vector<ETag>> etags = table.execute(transaction);
+  const std::string time = watch.text();
+  if (!etags.ok()) return etags.status();
+  say("transaction", "games: " + std::to_string(etags->size()) + " entities merged, each under its ETag, durable",
+      time);
+  return Status();
+}
+
+Status show_stale_etag(Table& table) {
+  const Result<std::optional<Entity>> read = table.get("libs", "zlib1g");
+  if (!read.ok()) return read.status();
+  if (!*read) return Status::not_found("the package index has no libs/zlib1g");
+  Entity mine = **read;
+  const Result<ETag> theirs = table.merge(Entity("libs", "zlib1g").set("Seen", true), ETag::any());
+  if (!theirs.ok()) return theirs.status();
+  const Stopwatch watch;
+  const Status refused = table.replace(mine, mine.etag()).status();
+  const std::string time = watch.text();
+  if (refused.code() != Code::kPreconditionFailed) return Status::corruption("a stale ETag was accepted");
+  say("stale ETag", "replace of libs/zlib1g refused: " + std::string(refused.service_error()), time);
+  return Status();
+}
+
+Status show_drop(Store& store) {
+  const Result<Table> table = store.open_table(kAccount, kTable);
+  if (!table.ok()) return table.status();
+  const Stopwatch watch;
+  if (Status dropped = store.drop_table(kAccount, kTable); !dropped.ok()) return dropped;
+  const std::string time = watch.text();
+  if (table->get("libs", "zlib1g").status().service_error() != "TableNotFound")
+    return Status::corruption("a dropped table answers");
+  say("table drop", "Packages, with all its entities: one durable commit", time);
+  return Status();
+}
+
+Status with_store(const std::string& path, const std::function<Status(Store&)>& work) {
+  const Stopwatch watch;
+  const Result<std::unique_ptr<Store>> store = Store::open(path);
+  if (!store.ok()) return store.status();
+  const Result<Statistics> statistics = (*store)->statistics();
+  if (!statistics.ok()) return statistics.status();
+  say("open",
+      tool::with_commas(statistics->memtable_entries) + " entries from " +
+          tool::bytes_text(statistics->recovery.log_bytes) + " of log, every checksum verified",
+      watch.text());
+  if (Status worked = work(**store); !worked.ok()) return worked;
+  return (*store)->close();
+}
+
+Status show_kill(const std::string& program, const std::string& path) {
+  const Stopwatch watch;
+  const Result<KillReport> report = kill_a_writer(program, path, kAcknowledgements);
+  if (!report.ok()) return report.status();
+  say("kill -9 of 16 writers",
+      tool::with_commas(report->acknowledged) + " transactions acknowledged, " + tool::with_commas(report->lost) +
+          " lost, " + tool::with_commas(report->torn) + " torn",
+      watch.text());
+  return report->lost == 0 && report->torn == 0 ? Status() : Status::corruption("the store broke its promise");
+}
+
+Status tour(const std::string& program, const std::string& path) {
+  Status shown = with_store(path, [](Store& store) {
+    Result<Table> table = store.open_table(kAccount, kTable);
+    if (!table.ok()) return table.status();
+    for (const auto& step : {&show_get, &show_range, &show_transaction, &show_stale_etag}) {
+      if (Status status = step(*table); !status.ok()) return status;
+    }
+    return Status();
+  });
+  if (!shown.ok()) return shown;
+  if (Status killed = show_kill(program, path); !killed.ok()) return killed;
+  return with_store(path, &show_drop);
+}
+
+}  // namespace
+}  // namespace varve::tour
+
+int main(int argc, char** argv) {
+  const std::string verb = argc > 1 ? argv[1] : "";
+  if (argc == 4 && verb == "--writer") {
+    return varve::tour::run_writer(argv[2], static_cast<int>(std::strtol(argv[3], nullptr, 10)));
+  }
+  const bool kills = argc == 4 && verb == "--kills";
+  if (argc != 2 && !kills) {
+    std::fprintf(stderr,
+                 "usage: varve-tour STORE            goes through the table Packages, as tools/quickstart imports it\n"
+                 "       varve-tour --kills N STORE  kills 16 writers N times and counts what was lost\n");
+    return 2;
+  }
+  std::error_code error;
+  const std::string found = std::filesystem::read_symlink("/proc/self/exe", error).string();
+  const std::string program = error ? argv[0] : found;
+  const varve::Status shown = kills ? varve::tour::kill_writers(program, argv[3], std::strtoull(argv[2], nullptr, 10))
+                                    : varve::tour::tour(program, argv[1]);
+  if (!shown.ok()) std::fprintf(stderr, "varve-tour: %s\n", shown.to_string().c_str());
+  return shown.ok() ? 0 : 1;
+}

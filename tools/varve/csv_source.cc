@@ -1,0 +1,225 @@
+#include <algorithm>
+#include <deque>
+#include <iterator>
+#include <utility>
+
+#include <csv.h>
+
+#include "api/names.h"
+#include "tools/varve/row_source.h"
+#include "tools/varve/value_text.h"
+
+namespace varve::tool {
+
+namespace {
+
+struct Record {
+  std::uint64_t line = 0;
+  std::vector<std::string> fields;
+  Status fault;  // why it is no record
+};
+
+/// libcsv, fed line by line so that every record knows where it began. The lines of the record under way are kept: when
+/// it turns out that it has no end, the lines behind its first are read again as records of their own.
+class CsvRecords {
+ public:
+  explicit CsvRecords(Lines& lines) : lines_(lines) { begin_parser(); }
+  ~CsvRecords() { csv_free(&parser_); }
+  CsvRecords(const CsvRecords&) = delete;
+  CsvRecords& operator=(const CsvRecords&) = delete;
+
+  std::optional<Record> next() {
+    while (ready_.empty()) {
+      if (!read_line()) return std::nullopt;
+    }
+    Record record = std::move(ready_.front());
+    ready_.pop_front();
+    return record;
+  }
+
+ private:
+  struct Line {
+    std::uint64_t number = 0;
+    std::string text;  // with its line feed
+    bool too_long = false;
+  };
+
+  void begin_parser() {
+    // Strict: a quote inside an unquoted field, or text behind a closing quote, is a fault and not a guess.
+    csv_init(&parser_, CSV_STRICT);
+    // A record ends at a line feed alone, so never within a line; the carriage return before it is blank space.
+    csv_set_space_func(&parser_, [](unsigned char c) { return c == ' ' || c == '\t' || c == '\r' ? 1 : 0; });
+    csv_set_term_func(&parser_, [](unsigned char c) { return c == '\n' ? 1 : 0; });
+  }
+
+  std::optional<Line> take_line() {
+    if (!again_.empty()) {
+      Line line = std::move(again_.front());
+      again_.pop_front();
+      return line;
+    }
+    Line line;
+    if (!lines_.next(&line.text)) return std::nullopt;
+    line.number = lines_.number();
+    line.too_long = lines_.too_long();
+    line.text += '\n';
+    return line;
+  }
+
+  bool read_line() {
+    std::optional<Line> line = take_line();
+    if (!line) {
+      if (under_way_.empty()) return false;
+      // A record that a read error or a signal cut short is not judged.
+      if (!lines_.status().ok() || stop_signal() != 0) return false;
+      give_fault("a quote is opened and never closed; the lines behind it were read as rows of their own");
+      return true;
+    }
+    const bool blank = line->text.find_first_not_of(" \t\r\n") == std::string::npos;
+    if (blank && under_way_.empty()) return true;
+    under_way_bytes_ += line->text.size();
+    under_way_.push_back(*std::move(line));
+    const Line& last = under_way_.back();
+    if (last.too_long || under_way_bytes_ > kLineBytesMax) {
+      give_fault("the row is over 16 MiB");
+    } else if (csv_parse(&parser_, last.text.data(), last.text.size(), &on_field, &on_record, this) !=
+               last.text.size()) {
+      give_fault("a quote stands where none may");
+    } else if (std::exchange(ended_, false)) {
+      forget_record();
+    }
+    return true;
+  }
+
+  /// The line where the record began is at fault; what came behind it gets another chance.
+  void give_fault(std::string_view reason) {
+    ready_.push_back({under_way_.front().number, {}, Status::invalid_argument(reason)});
+    under_way_.pop_front();
+    again_.insert(again_.begin(), std::make_move_iterator(under_way_.begin()),
+                  std::make_move_iterator(under_way_.end()));
+    forget_record();
+    ended_ = false;
+    csv_free(&parser_);
+    begin_parser();
+  }
+
+  void forget_record() {
+    under_way_.clear();
+    under_way_bytes_ = 0;
+    fields_.clear();
+  }
+
+  static void on_field(void* text, std::size_t size, void* self) {
+    static_cast<CsvRecords*>(self)->fields_.emplace_back(static_cast<const char*>(text), size);
+  }
+  static void on_record(int, void* self) {
+    auto& records = *static_cast<CsvRecords*>(self);
+    records.ready_.push_back({records.under_way_.front().number, std::move(records.fields_), Status()});
+    records.fields_.clear();
+    records.ended_ = true;
+  }
+
+  Lines& lines_;
+  csv_parser parser_{};
+  std::deque<Record> ready_;
+  std::deque<Line> again_;
+  std::deque<Line> under_way_;
+  std::size_t under_way_bytes_ = 0;
+  std::vector<std::string> fields_;
+  bool ended_ = false;
+};
+
+class CsvSource final : public RowSource {
+ public:
+  CsvSource(Lines& lines, RowShape shape, bool infer) : records_(lines), shape_(std::move(shape)), infer_(infer) {}
+
+  Status read_header() {
+    std::optional<Record> header = records_.next();
+    if (!header) return Status::invalid_argument("there is no header row");
+    if (!header->fault.ok()) return header->fault.in_file("line " + std::to_string(header->line));
+    columns_ = std::move(header->fields);
+    if (Status found = find_column(shape_.partition_key, &partition_column_); !found.ok()) return found;
+    if (Status found = find_column(shape_.row_key, &row_column_); !found.ok()) return found;
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+      if (Status checked = check_column(i); !checked.ok()) return checked.in_file("the header");
+    }
+    for (const auto& [name, type] : shape_.types) {
+      if (std::find(columns_.begin(), columns_.end(), name) == columns_.end())
+        return Status::invalid_argument("--type names \"" + name + "\", which is no column of the header");
+    }
+    return Status();
+  }
+
+  std::optional<Row> next() override {
+    std::optional<Record> record = records_.next();
+    if (!record) return std::nullopt;
+    return Row{record->line, entity_of(*record)};
+  }
+
+ private:
+  Status find_column(const std::string& name, std::size_t* column) const {
+    const auto found = std::find(columns_.begin(), columns_.end(), name);
+    if (found == columns_.end()) {
+      return Status::invalid_argument("the header has no column \"" + name +
+                                      "\"; name the key columns by --partition-key and --row-key");
+    }
+    *column = static_cast<std::size_t>(found - columns_.begin());
+    return Status();
+  }
+
+  /// What would be wrong with every row is said once, before anything is imported.
+  Status check_column(std::size_t index) const {
+    const std::string& name = columns_[index];
+    const auto here = columns_.begin() + static_cast<std::ptrdiff_t>(index);
+    if (name.empty()) return Status();  // as behind a last comma; a value in it is refused with its row
+    if (std::find(columns_.begin(), here, name) != here)
+      return Status::invalid_argument("the column \"" + name + "\" stands there twice");
+    if (index == partition_column_ || index == row_column_) return Status();
+    if (name == "PartitionKey" || name == "RowKey") {
+      return Status::invalid_argument("the column \"" + name +
+                                      "\" cannot be a property when another column is the key; rename it");
+    }
+    return check_property_name(name);
+  }
+
+  Result<Entity> entity_of(const Record& record) const {
+    if (!record.fault.ok()) return record.fault;
+    if (record.fields.size() != columns_.size()) {
+      return Status::invalid_argument(std::to_string(record.fields.size()) + " fields, where the header has " +
+                                      std::to_string(columns_.size()));
+    }
+    Entity entity(record.fields[partition_column_], record.fields[row_column_]);
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+      if (i == partition_column_ || i == row_column_ || record.fields[i].empty() || columns_[i] == "Timestamp")
+        continue;
+      Result<Value> value = value_of(columns_[i], record.fields[i]);
+      if (!value.ok()) return value.status().in_file("\"" + columns_[i] + "\"");
+      entity.add(columns_[i], *std::move(value));
+    }
+    return entity;
+  }
+
+  Result<Value> value_of(const std::string& column, const std::string& text) const {
+    if (const auto chosen = shape_.types.find(column); chosen != shape_.types.end()) {
+      return parse_value(chosen->second, text);
+    }
+    return infer_ ? infer_value(text) : Value(text);
+  }
+
+  CsvRecords records_;
+  RowShape shape_;
+  bool infer_;
+  std::vector<std::string> columns_;
+  std::size_t partition_column_ = 0;
+  std::size_t row_column_ = 0;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<RowSource>> make_csv_source(Lines& lines, RowShape shape, bool infer) {
+  auto source = std::make_unique<CsvSource>(lines, std::move(shape), infer);
+  if (Status read = source->read_header(); !read.ok()) return read;
+  return std::unique_ptr<RowSource>(std::move(source));
+}
+
+}  // namespace varve::tool

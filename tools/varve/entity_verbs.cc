@@ -1,0 +1,260 @@
+// Owns: the verbs on entities: get, put, delete, scan.
+// Must never: write where the verb reads.
+#include <algorithm>
+#include <iostream>
+
+#include "tools/varve/entity_json.h"
+#include "tools/varve/outcome.h"
+#include "tools/varve/value_text.h"
+#include "tools/varve/verbs.h"
+
+namespace varve::tool {
+
+namespace {
+
+struct EntityWords {
+  Place place;
+  std::string partition_key;
+  std::string row_key;
+  std::vector<std::string> select;
+  std::vector<std::string> properties;
+  std::vector<std::string> types;
+  std::string mode = "insert-or-replace";
+  std::string if_match = "*";
+  std::string durability;
+  bool json = false;
+};
+
+struct ScanWords {
+  Place place;
+  std::optional<std::string> partition;
+  std::optional<std::string> from;
+  std::optional<std::string> to;
+  std::optional<std::string> prefix;
+  std::vector<std::string> select;
+  std::uint32_t top = 0;
+  std::string continuation;
+  bool json = false;
+};
+
+void print_for_people(const Entity& entity) {
+  std::size_t width = std::string_view("PartitionKey").size();
+  for (const Property& property : entity.properties()) width = std::max(width, property.name.size());
+  const auto line = [width](std::string_view name, std::string_view value, std::string_view type) {
+    std::cout << name << std::string(width - name.size() + 2, ' ') << value;
+    if (!type.empty()) std::cout << "  (" << type << ")";
+    std::cout << "\n";
+  };
+  line("PartitionKey", entity.partition_key(), "");
+  line("RowKey", entity.row_key(), "");
+  line("Timestamp", entity.timestamp().to_string(), "");
+  line("ETag", entity.etag().to_string(), "");
+  for (const Property& property : entity.properties()) {
+    const bool text = property.value.type() == PropertyType::kString;
+    line(property.name, to_text(property.value), text ? "" : property_type_name(property.value.type()));
+  }
+}
+
+int get_entity(const EntityWords& words) {
+  Result<std::unique_ptr<Store>> store = open_for_reading(words.place);
+  if (!store.ok()) return fail(store.status());
+  const Result<Table> table = (*store)->open_table(words.place.account, words.place.table);
+  if (!table.ok()) return fail(table.status());
+  ReadOptions options;
+  options.select = words.select;
+  const Result<std::optional<Entity>> entity = table->get(words.partition_key, words.row_key, options);
+  if (!entity.ok()) return fail(entity.status());
+  if (!*entity) {
+    return fail(kRefused, "there is no entity \"" + words.partition_key + "\", \"" + words.row_key + "\" in " +
+                              words.place.table);
+  }
+  if (words.json) {
+    std::cout << entity_to_json(**entity) << "\n";
+  } else {
+    print_for_people(**entity);
+  }
+  return kSuccess;
+}
+
+Result<Entity> entity_of(const EntityWords& words) {
+  const Result<std::map<std::string, PropertyType>> types = parse_types(words.types);
+  if (!types.ok()) return types.status();
+  Entity entity(words.partition_key, words.row_key);
+  for (const std::string& property : words.properties) {
+    const std::size_t equals = property.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      return Status::invalid_argument("a property is NAME=VALUE, not \"" + property + "\"");
+    }
+    const std::string name = property.substr(0, equals);
+    if (name == "Timestamp") return Status::invalid_argument("the store sets the Timestamp itself");
+    const std::string_view text = std::string_view(property).substr(equals + 1);
+    const auto chosen = types->find(name);
+    Result<Value> value = chosen != types->end() ? parse_value(chosen->second, text) : Result<Value>(infer_value(text));
+    if (!value.ok()) return value.status().in_file("\"" + name + "\"");
+    entity.add(name, *std::move(value));
+  }
+  return entity;
+}
+
+Result<ETag> write(Table& table, const EntityWords& words, const Entity& entity, ETag if_match) {
+  WriteOptions options;
+  options.durability = durability_of(words.durability);
+  if (words.mode == "insert") return table.insert(entity, options);
+  if (words.mode == "replace") return table.replace(entity, if_match, options);
+  if (words.mode == "merge") return table.merge(entity, if_match, options);
+  if (words.mode == "insert-or-merge") return table.insert_or_merge(entity, options);
+  return table.insert_or_replace(entity, options);
+}
+
+/// A verb on what is there must not make the place where it would be.
+Result<std::unique_ptr<Store>> open_for_put(const EntityWords& words, bool may_make) {
+  if (!may_make) return open_for_writing(words.place);
+  if (Status named = check_place(words.place); !named.ok()) return named;
+  return open_or_make(words.place);
+}
+
+int put_entity(const EntityWords& words) {
+  const bool may_make = words.mode != "replace" && words.mode != "merge";
+  if (may_make && words.if_match != "*")
+    return fail(kUsage, "--if-match goes with --mode replace or --mode merge; " + words.mode + " asks for no ETag");
+  const Result<Entity> entity = entity_of(words);
+  if (!entity.ok()) return fail(entity.status());
+  const Result<ETag> if_match = ETag::parse(words.if_match);
+  if (!if_match.ok()) return fail(if_match.status());
+  Result<std::unique_ptr<Store>> store = open_for_put(words, may_make);
+  if (!store.ok()) return fail(store.status());
+  Result<Table> table = may_make ? open_or_make_table(**store, words.place)
+                                 : (*store)->open_table(words.place.account, words.place.table);
+  if (!table.ok()) return fail(table.status());
+  const Result<ETag> etag = write(*table, words, *entity, *if_match);
+  if (!etag.ok()) return fail(etag.status());
+  if (Status closed = (*store)->close(); !closed.ok()) return fail(closed);
+  std::cout << etag->to_string() << "\n";
+  return kSuccess;
+}
+
+int delete_entity(const EntityWords& words) {
+  const Result<ETag> if_match = ETag::parse(words.if_match);
+  if (!if_match.ok()) return fail(if_match.status());
+  Result<std::unique_ptr<Store>> store = open_for_writing(words.place);
+  if (!store.ok()) return fail(store.status());
+  Result<Table> table = (*store)->open_table(words.place.account, words.place.table);
+  if (!table.ok()) return fail(table.status());
+  WriteOptions options;
+  options.durability = durability_of(words.durability);
+  if (Status removed = table->remove(words.partition_key, words.row_key, *if_match, options); !removed.ok())
+    return fail(removed);
+  const Status closed = (*store)->close();
+  return closed.ok() ? kSuccess : fail(closed);
+}
+
+Result<ScanRange> range_of(const ScanWords& words) {
+  if (!words.partition) {
+    if (words.prefix) return Status::invalid_argument("--prefix is of RowKeys and needs --partition");
+    if (words.from || words.to) return ScanRange::partitions(words.from.value_or(""), words.to);
+    return ScanRange::whole_table();
+  }
+  if (words.prefix && (words.from || words.to))
+    return Status::invalid_argument("--prefix goes without --from and --to");
+  if (words.prefix) return ScanRange::rows_with_prefix(*words.partition, *words.prefix);
+  return ScanRange::rows(*words.partition, words.from.value_or(""), words.to);
+}
+
+int scan_table(const ScanWords& words) {
+  const Result<ScanRange> range = range_of(words);
+  if (!range.ok()) return fail(kUsage, range.status().message());
+  Result<std::unique_ptr<Store>> store = open_for_reading(words.place);
+  if (!store.ok()) return fail(store.status());
+  const Result<Table> table = (*store)->open_table(words.place.account, words.place.table);
+  if (!table.ok()) return fail(table.status());
+  Scan scan;
+  scan.range = *range;
+  scan.continuation = words.continuation;
+  scan.read.select = words.select;
+  std::uint64_t left = words.top > 0 ? words.top : UINT64_MAX;
+  for (;;) {
+    scan.page_size_max = static_cast<std::uint32_t>(std::min<std::uint64_t>(left, limits::kPageSizeMax));
+    const Result<Page> page = table->scan(scan);
+    if (!page.ok()) return fail(page.status());
+    for (const Entity& entity : page->entities) {
+      if (words.json) {
+        std::cout << entity_to_json(entity) << "\n";
+      } else {
+        print_for_people(entity);
+        std::cout << "\n";
+      }
+    }
+    left -= page->entities.size();
+    if (!page->continuation || !std::cout) return kSuccess;
+    if (left == 0) {
+      std::cerr << "there is more; go on with --continuation '" << *page->continuation << "'\n";
+      return kSuccess;
+    }
+    scan.continuation = *page->continuation;
+  }
+}
+
+void add_key_words(CLI::App& verb, EntityWords& words) {
+  add_table_words(verb, words.place);
+  verb.add_option("PARTITION_KEY", words.partition_key, "PartitionKey")->required();
+  verb.add_option("ROW_KEY", words.row_key, "RowKey")->required();
+}
+
+void add_put(CLI::App& app, int& exit_code) {
+  auto words = std::make_shared<EntityWords>();
+  CLI::App* verb = app.add_subcommand("put", "Write one entity; prints its new ETag");
+  verb->footer(
+      "\nStore and table are made if they are absent, save by --mode replace and merge, which change what is "
+      "there.\nExample: varve put ./shop Orders eu 0001 Customer=Ann Lines=3 --type Code=Edm.String Code=007");
+  add_key_words(*verb, *words);
+  verb->add_option("PROPERTIES", words->properties, "NAME=VALUE, as many as there are");
+  verb->add_option("--type", words->types, "NAME=TYPE, as in Price=Edm.Double; may be repeated")
+      ->expected(1)
+      ->take_all();
+  verb->add_option("--mode", words->mode, "What is to happen when the entity is there or not")
+      ->check(CLI::IsMember({"insert", "replace", "merge", "insert-or-replace", "insert-or-merge"}))
+      ->capture_default_str();
+  verb->add_option("--if-match", words->if_match, "Of replace and merge: the ETag that must stand, or *")
+      ->capture_default_str();
+  add_durability_words(*verb, words->durability);
+  verb->callback([words, &exit_code] { exit_code = put_entity(*words); });
+}
+
+void add_scan(CLI::App& app, int& exit_code) {
+  auto words = std::make_shared<ScanWords>();
+  CLI::App* verb = app.add_subcommand("scan", "Print the entities of a table, a partition or a range, in key order");
+  add_table_words(*verb, words->place);
+  verb->add_option("--partition", words->partition, "Of this partition alone");
+  verb->add_option("--from", words->from, "From this RowKey on; without --partition, from this PartitionKey on");
+  verb->add_option("--to", words->to, "Up to but without this one");
+  verb->add_option("--prefix", words->prefix, "RowKeys that begin so");
+  verb->add_option("--select", words->select, "Properties to print, separated by commas")->delimiter(',');
+  verb->add_option("--top", words->top, "Entities to print; else all");
+  verb->add_option("--continuation", words->continuation, "Goes on where an earlier scan of the same range stopped");
+  verb->add_flag("--json", words->json, "JSON Lines");
+  verb->callback([words, &exit_code] { exit_code = scan_table(*words); });
+}
+
+}  // namespace
+
+void add_entity_verbs(CLI::App& app, int& exit_code) {
+  auto words = std::make_shared<EntityWords>();
+  CLI::App* get = app.add_subcommand("get", "Print one entity");
+  add_key_words(*get, *words);
+  get->add_option("--select", words->select, "Properties to print, separated by commas")->delimiter(',');
+  get->add_flag("--json", words->json, "As one line of JSON");
+  get->callback([words, &exit_code] { exit_code = get_entity(*words); });
+
+  add_put(app, exit_code);
+
+  auto gone = std::make_shared<EntityWords>();
+  CLI::App* remove = app.add_subcommand("delete", "Delete one entity");
+  add_key_words(*remove, *gone);
+  remove->add_option("--if-match", gone->if_match, "The ETag that must stand, or *")->capture_default_str();
+  add_durability_words(*remove, gone->durability);
+  remove->callback([gone, &exit_code] { exit_code = delete_entity(*gone); });
+
+  add_scan(app, exit_code);
+}
+
+}  // namespace varve::tool

@@ -1,0 +1,140 @@
+// Owns: `varve export`: a table's rows as a file that import can bring back.
+// Must never: mix two states of the table: everything is read at one snapshot.
+#include <algorithm>
+#include <fstream>
+#include <functional>
+#include <iostream>
+#include <set>
+
+#include "tools/varve/entity_json.h"
+#include "tools/varve/outcome.h"
+#include "tools/varve/progress.h"
+#include "tools/varve/value_text.h"
+#include "tools/varve/verbs.h"
+
+namespace varve::tool {
+
+namespace {
+
+struct ExportWords {
+  Place place;
+  std::string format = "jsonl";
+  std::string output;
+};
+
+using Visit = std::function<void(const Entity&)>;
+
+Status for_each_entity(const Table& table, const Snapshot& snapshot, Progress& progress, const Visit& visit) {
+  Scan scan;
+  scan.read.snapshot = snapshot;
+  std::uint64_t count = 0;
+  std::uint64_t bytes = 0;
+  for (;;) {
+    const Result<Page> page = table.scan(scan);
+    if (!page.ok()) return page.status();
+    for (const Entity& entity : page->entities) {
+      visit(entity);
+      bytes += accounted_size_bytes(entity);
+      progress.update(++count, bytes);
+    }
+    if (!page->continuation) return Status();
+    scan.continuation = *page->continuation;
+  }
+}
+
+std::string quoted(const std::string& field) {
+  constexpr std::string_view kBlank = " \t";  // import takes it away at the ends of a field without quotes
+  const bool blank_end = !field.empty() && (kBlank.find(field.front()) != std::string_view::npos ||
+                                            kBlank.find(field.back()) != std::string_view::npos);
+  if (!blank_end && field.find_first_of(",\"\r\n") == std::string::npos) return field;
+  std::string text = "\"";
+  for (const char c : field) {
+    if (c == '"') text += '"';
+    text += c;
+  }
+  return text + '"';
+}
+
+/// Every name in the table, in the order in which they first appear.
+Result<std::vector<std::string>> columns_of(const Table& table, const Snapshot& snapshot) {
+  std::vector<std::string> columns;
+  std::set<std::string> known;
+  Progress progress("rows looked at", 0);
+  const Status read = for_each_entity(table, snapshot, progress, [&](const Entity& entity) {
+    for (const Property& property : entity.properties()) {
+      if (known.insert(property.name).second) columns.push_back(property.name);
+    }
+  });
+  if (!read.ok()) return read;
+  return columns;
+}
+
+void write_csv_row(std::ostream& out, const std::vector<std::string>& fields) {
+  for (std::size_t i = 0; i < fields.size(); ++i) out << (i == 0 ? "" : ",") << quoted(fields[i]);
+  out << "\r\n";
+}
+
+Status export_csv(const Table& table, const Snapshot& snapshot, std::ostream& out) {
+  const Result<std::vector<std::string>> columns = columns_of(table, snapshot);
+  if (!columns.ok()) return columns.status();
+  std::vector<std::string> header{"PartitionKey", "RowKey"};
+  header.insert(header.end(), columns->begin(), columns->end());
+  write_csv_row(out, header);
+  Progress progress("rows", 0);
+  return for_each_entity(table, snapshot, progress, [&](const Entity& entity) {
+    std::vector<std::string> fields{entity.partition_key(), entity.row_key()};
+    for (const std::string& column : *columns) {
+      const Value* value = entity.find(column);
+      fields.push_back(value == nullptr ? "" : to_text(*value));
+    }
+    write_csv_row(out, fields);
+  });
+}
+
+Status export_jsonl(const Table& table, const Snapshot& snapshot, std::ostream& out) {
+  Progress progress("rows", 0);
+  return for_each_entity(table, snapshot, progress,
+                         [&](const Entity& entity) { out << entity_to_row(entity) << "\n"; });
+}
+
+int export_table(const ExportWords& words) {
+  Result<std::unique_ptr<Store>> store = open_for_reading(words.place);
+  if (!store.ok()) return fail(store.status());
+  const Result<Table> table = (*store)->open_table(words.place.account, words.place.table);
+  if (!table.ok()) return fail(table.status());
+  const Result<Snapshot> snapshot = (*store)->snapshot();
+  if (!snapshot.ok()) return fail(snapshot.status());
+
+  std::ofstream file;
+  if (!words.output.empty()) {
+    file.open(words.output, std::ios::binary | std::ios::trunc);
+    if (!file) return fail(kMachine, words.output + ": cannot be written: " + std::generic_category().message(errno));
+  }
+  std::ostream& out = words.output.empty() ? std::cout : file;
+  const Status written =
+      words.format == "csv" ? export_csv(*table, *snapshot, out) : export_jsonl(*table, *snapshot, out);
+  out.flush();
+  if (!written.ok()) return fail(written);
+  if (!out) return fail(kMachine, "the export could not be written whole");
+  return kSuccess;
+}
+
+}  // namespace
+
+void add_export_verb(CLI::App& app, int& exit_code) {
+  auto words = std::make_shared<ExportWords>();
+  CLI::App* verb = app.add_subcommand("export", "Write a table's entities as CSV or JSON Lines");
+  verb->footer(
+      "\nOne state of the table, read at one snapshot. JSON Lines keep every type and can be imported again as "
+      "they\nare. CSV has a column for every property name in the table; an absent property is an empty field, and so "
+      "is an empty\n"
+      "text; the types are not in it.");
+  add_table_words(*verb, words->place);
+  verb->add_option("--format", words->format, "csv or jsonl")
+      ->check(CLI::IsMember({"csv", "jsonl"}))
+      ->capture_default_str();
+  verb->add_option("--output", words->output, "File to write; else standard output");
+  verb->callback([words, &exit_code] { exit_code = export_table(*words); });
+}
+
+}  // namespace varve::tool

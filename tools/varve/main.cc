@@ -1,0 +1,85 @@
+// Owns: the command line as a whole.
+// Must never: do a verb's work.
+#include <iostream>
+
+#include <fcntl.h>
+
+#include "tools/varve/outcome.h"
+#include "tools/varve/verbs.h"
+
+namespace varve::tool {
+
+void add_store_words(CLI::App& verb, Place& place) {
+  verb.add_option("STORE", place.store, "Directory of the store")->required();
+}
+
+void add_table_words(CLI::App& verb, Place& place) {
+  add_store_words(verb, place);
+  verb.add_option("TABLE", place.table, "Name of the table; letters match in either case")->required();
+  verb.add_option("--account", place.account, "Account that the table belongs to")->capture_default_str();
+}
+
+void add_durability_words(CLI::App& verb, std::string& word) {
+  verb.add_option("--durability", word, "sync: on the device when the verb ends; buffered: survives a kill at once")
+      ->check(CLI::IsMember({"sync", "buffered"}));
+}
+
+namespace {
+
+constexpr const char* kFooter = R"(
+Examples
+  varve import ./shop Orders orders.csv --partition-key region --row-key id
+  varve get ./shop Orders eu 0001
+  varve scan ./shop Orders --partition eu --prefix 00 --top 10
+  varve put ./shop Orders eu 0002 Customer=Ann Lines=3
+  varve export ./shop Orders --format jsonl > orders.jsonl
+  varve table drop ./shop Orders
+  varve verify ./shop
+
+Exit codes
+  0  done
+  1  refused: not there, there already, another ETag, a bad value, or rows that were not imported
+  2  the command line was not understood
+  3  the store is damaged; the message names file and offset
+  4  the machine: no space, no permission, an I/O error, or another program has the store open
+  128 and more: import was stopped by a signal, after the rows read so far)";
+
+/// A standard stream that the caller closed would give its number to the next file that is opened, and what is meant
+/// for people would be written into the store. Reading from and writing to this stand-in fails.
+bool hold_standard_streams() {
+  for (int descriptor = 0; descriptor <= 2; ++descriptor) {
+    if (::fcntl(descriptor, F_GETFD) != -1) continue;
+    if (::open("/dev/null", descriptor == 0 ? O_WRONLY : O_RDONLY) != descriptor) return false;
+  }
+  return true;
+}
+
+int run(int argc, char** argv) {
+  if (!hold_standard_streams()) return kMachine;
+  CLI::App app("varve: a table store in a directory. `varve VERB --help` tells about a verb.", "varve");
+  app.footer(kFooter);
+  app.require_subcommand(1);
+  app.set_version_flag("--version", "varve 0.1.0");
+  int exit_code = kSuccess;
+  add_import_verb(app, exit_code);
+  add_export_verb(app, exit_code);
+  add_entity_verbs(app, exit_code);
+  add_table_verbs(app, exit_code);
+  add_store_verbs(app, exit_code);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? kSuccess : kUsage;
+  }
+  std::cout.flush();
+  // A reader that went away (as `| head` does) is no failure of ours; a full disk under standard output is.
+  if (!std::cout && exit_code == kSuccess) return fail(kMachine, "standard output could not be written");
+  return exit_code;
+}
+
+}  // namespace
+}  // namespace varve::tool
+
+int main(int argc, char** argv) {
+  return varve::tool::run(argc, argv);
+}

@@ -1,0 +1,26 @@
+// Owns: how the program ends: exit codes, and the one line that says why.
+// Must never: print a success, or end the process itself.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "api/status.h"
+
+namespace varve::tool {
+
+enum ExitCode : int {
+  kSuccess = 0,
+  kRefused = 1,  // the store said no: not found, exists, ETag differs, a bad value or row
+  kUsage = 2,    // the command line was not understood
+  kDamaged = 3,  // the store does not verify
+  kMachine = 4,  // no space, no permission, an I/O error, the store is in use
+};
+
+ExitCode exit_code_of(const Status& status) noexcept;
+
+/// "varve: what happened" on standard error, with a hint where there is one; returns the exit code.
+ExitCode fail(const Status& status);
+ExitCode fail(ExitCode code, std::string_view what);
+
+}  // namespace varve::tool

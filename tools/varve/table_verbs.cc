@@ -1,0 +1,140 @@
+// Owns: the verbs on tables and accounts.
+// Must never: make one as a side effect: `create` does, and says when it was there.
+#include <functional>
+#include <iostream>
+
+#include <nlohmann/json.hpp>
+
+#include "tools/varve/outcome.h"
+#include "tools/varve/verbs.h"
+
+namespace varve::tool {
+
+namespace {
+
+struct NameWords {
+  Place place;
+  std::string prefix;
+  bool json = false;
+};
+
+using Work = std::function<Status(Store&)>;
+
+int change(Result<std::unique_ptr<Store>> store, const Work& work) {
+  if (!store.ok()) return fail(store.status());
+  if (Status worked = work(**store); !worked.ok()) return fail(worked);
+  const Status closed = (*store)->close();
+  return closed.ok() ? kSuccess : fail(closed);
+}
+
+Status create_table(Store& store, const Place& place) {
+  Status made = store.create_account(place.account);
+  if (!made.ok() && made.code() != Code::kExists) return made;
+  return store.create_table(place.account, place.table).status();
+}
+
+void print_name(const NameWords& words, const std::string& name, const DateTime& created) {
+  if (words.json) {
+    std::cout << nlohmann::json{{"name", name}, {"created", created.to_string()}}.dump() << "\n";
+  } else {
+    std::cout << name << "\n";
+  }
+}
+
+template <typename PageResult, typename Print>
+int list_pages(const NameWords& words, const std::function<Result<PageResult>(const Store&, const ListOptions&)>& list,
+               const Print& print) {
+  Result<std::unique_ptr<Store>> store = open_for_reading(words.place);
+  if (!store.ok()) return fail(store.status());
+  ListOptions options;
+  options.prefix = words.prefix;
+  for (;;) {
+    const Result<PageResult> page = list(**store, options);
+    if (!page.ok()) return fail(page.status());
+    print(*page);
+    if (!page->continuation) return kSuccess;
+    options.continuation = *page->continuation;
+  }
+}
+
+int list_tables(const NameWords& words) {
+  return list_pages<TablePage>(
+      words,
+      [&](const Store& store, const ListOptions& options) { return store.list_tables(words.place.account, options); },
+      [&](const TablePage& page) {
+        for (const TableInfo& table : page.tables) print_name(words, table.name, table.created);
+      });
+}
+
+int list_accounts(const NameWords& words) {
+  return list_pages<AccountPage>(
+      words, [](const Store& store, const ListOptions& options) { return store.list_accounts(options); },
+      [&](const AccountPage& page) {
+        for (const AccountInfo& account : page.accounts) print_name(words, account.name, account.created);
+      });
+}
+
+CLI::App* add_group(CLI::App& app, const std::string& name, const std::string& about) {
+  CLI::App* group = app.add_subcommand(name, about);
+  group->require_subcommand(1);
+  return group;
+}
+
+void add_list(CLI::App& group, const std::string& about, int& exit_code, bool of_account,
+              int (*list)(const NameWords&)) {
+  auto words = std::make_shared<NameWords>();
+  CLI::App* verb = group.add_subcommand("list", about);
+  add_store_words(*verb, words->place);
+  if (of_account) verb->add_option("--account", words->place.account, "Account")->capture_default_str();
+  verb->add_option("--prefix", words->prefix, "Names that begin so");
+  verb->add_flag("--json", words->json, "One JSON object a line, with the time of creation");
+  verb->callback([words, list, &exit_code] { exit_code = list(*words); });
+}
+
+void add_account_words(CLI::App& verb, Place& place) {
+  add_store_words(verb, place);
+  verb.add_option("ACCOUNT", place.account, "3 to 24 lower-case letters and digits")->required();
+}
+
+void add_account_verbs(CLI::App& app, int& exit_code) {
+  CLI::App* group = add_group(app, "account", "Create, list or drop accounts");
+  auto made = std::make_shared<NameWords>();
+  CLI::App* create = group->add_subcommand("create", "Make an account; makes the store if it is absent");
+  add_account_words(*create, made->place);
+  create->callback([made, &exit_code] {
+    exit_code =
+        change(open_or_make(made->place), [&](Store& store) { return store.create_account(made->place.account); });
+  });
+  auto dropped = std::make_shared<NameWords>();
+  CLI::App* drop = group->add_subcommand("drop", "Remove an account with all its tables, in one commit");
+  add_account_words(*drop, dropped->place);
+  drop->callback([dropped, &exit_code] {
+    exit_code = change(open_for_writing(dropped->place),
+                       [&](Store& store) { return store.drop_account(dropped->place.account); });
+  });
+  add_list(*group, "Print the names of accounts", exit_code, false, &list_accounts);
+}
+
+}  // namespace
+
+void add_table_verbs(CLI::App& app, int& exit_code) {
+  CLI::App* group = add_group(app, "table", "Create, list or drop tables");
+  auto made = std::make_shared<NameWords>();
+  CLI::App* create = group->add_subcommand("create", "Make an empty table; makes store and account if they are absent");
+  add_table_words(*create, made->place);
+  create->callback([made, &exit_code] {
+    exit_code = change(open_or_make(made->place), [&](Store& store) { return create_table(store, made->place); });
+  });
+  auto dropped = std::make_shared<NameWords>();
+  CLI::App* drop =
+      group->add_subcommand("drop", "Remove a table with all its entities, in one commit whatever it holds");
+  add_table_words(*drop, dropped->place);
+  drop->callback([dropped, &exit_code] {
+    exit_code = change(open_for_writing(dropped->place),
+                       [&](Store& store) { return store.drop_table(dropped->place.account, dropped->place.table); });
+  });
+  add_list(*group, "Print the names of an account's tables", exit_code, true, &list_tables);
+  add_account_verbs(app, exit_code);
+}
+
+}  // namespace varve::tool

@@ -1,0 +1,24 @@
+// Owns: the list of the program's verbs: each adds its words to the command line and, when chosen, runs.
+// Must never: share state between verbs but the exit code.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "tools/varve/session.h"
+
+namespace varve::tool {
+
+/// A verb's callback leaves the exit code here.
+void add_import_verb(CLI::App& app, int& exit_code);
+void add_export_verb(CLI::App& app, int& exit_code);
+void add_entity_verbs(CLI::App& app, int& exit_code);  // get, put, delete, scan
+void add_table_verbs(CLI::App& app, int& exit_code);   // table ..., account ...
+void add_store_verbs(CLI::App& app, int& exit_code);   // verify, stats
+
+/// The words that say where: STORE, TABLE, --account.
+void add_store_words(CLI::App& verb, Place& place);
+void add_table_words(CLI::App& verb, Place& place);
+/// --durability, of verbs that write.
+void add_durability_words(CLI::App& verb, std::string& word);
+
+}  // namespace varve::tool
