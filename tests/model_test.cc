@@ -340,7 +340,7 @@ class ModelRun {
     for (std::size_t i = 0; i < text.size();) {
       const auto lead = static_cast<unsigned char>(text[i]);
       const std::size_t bytes = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
-      char32_t c = bytes == 1 ? lead : lead & (0xFF >> (bytes + 1));
+      auto c = static_cast<char32_t>(bytes == 1 ? lead : lead & (0xFF >> (bytes + 1)));
       for (std::size_t j = 1; j < bytes; ++j) c = c << 6 | (static_cast<unsigned char>(text[i + j]) & 0x3F);
       if (c >= 0x10000) {
         out += static_cast<char16_t>(0xD800 + ((c - 0x10000) >> 10));
