@@ -16,8 +16,8 @@ struct Env {
   Scheduler& scheduler;
 };
 
-/// This machine's file system by plain system calls, its clocks, its entropy and its threads. The objects behind it
-/// hold no state and live as long as the process.
+/// This machine's file system (with io_uring where the first call of this finds that it works, else by plain system
+/// calls alone), its clocks, its entropy and its threads. The objects behind it live as long as the process.
 const Env& system_env() noexcept;
 
 }  // namespace varve::io

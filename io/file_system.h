@@ -16,6 +16,8 @@
 
 #include "api/result.h"
 #include "io/file.h"
+#include "io/read_queue.h"
+#include "io/scheduler.h"
 
 namespace varve::io {
 
@@ -97,6 +99,10 @@ class FileSystem {
 
   /// Makes the directory, and syncs its parent so that the name is durable. An existing directory is a success.
   virtual Status create_directory(std::string_view path, SyncPoint point) = 0;
+
+  /// A queue for up to `depth` reads at once (1 to kReadDepthMax) of files opened in this file system. Where it takes
+  /// threads, they are `scheduler`'s, which outlives it. Errors: kInvalidArgument (the depth).
+  virtual Result<std::unique_ptr<ReadQueue>> make_read_queue(Scheduler& scheduler, std::size_t depth) = 0;
 };
 
 }  // namespace varve::io

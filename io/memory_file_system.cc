@@ -4,11 +4,11 @@
 #include "io/memory_file_system.h"
 
 #include <algorithm>
-#include <atomic>
 #include <utility>
 
 #include "io/memory_change.h"
 #include "io/memory_directory.h"
+#include "io/memory_read_queue.h"
 #include "io/memory_state.h"
 #include "io/os_error.h"
 
@@ -106,6 +106,10 @@ Status MemoryFileSystem::create_directory(std::string_view path, SyncPoint point
   });
 }
 
+Result<std::unique_ptr<ReadQueue>> MemoryFileSystem::make_read_queue(Scheduler& /*scheduler*/, std::size_t depth) {
+  return MemoryReadQueue::make(depth, next_read_order_.fetch_add(1, std::memory_order_relaxed));
+}
+
 MemoryDisk MemoryFileSystem::snapshot() const {
   return state_->snapshot();
 }
@@ -144,6 +148,10 @@ void MemoryFileSystem::set_capacity_bytes(std::uint64_t bytes) {
 
 std::uint64_t MemoryFileSystem::used_bytes() const {
   return state_->used_bytes();
+}
+
+void MemoryFileSystem::set_read_order(std::uint64_t seed) noexcept {
+  next_read_order_.store(seed, std::memory_order_relaxed);
 }
 
 void MemoryFileSystem::revoke_locks() {

@@ -18,6 +18,7 @@
 //   ... open the store on `after`, check it ...
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -67,6 +68,8 @@ class MemoryFileSystem final : public FileSystem {
   std::string_view name() const noexcept override { return "memory"; }
   Result<std::unique_ptr<Directory>> open_directory(std::string_view path) override;
   Status create_directory(std::string_view path, SyncPoint point) override;
+  /// Its reads are steps like any others, made by reap() or by the end of the queue.
+  Result<std::unique_ptr<ReadQueue>> make_read_queue(Scheduler& scheduler, std::size_t depth) override;
 
   // -- The disk ---------------------------------------------------------------------------------------------------
 
@@ -97,12 +100,16 @@ class MemoryFileSystem final : public FileSystem {
   void set_capacity_bytes(std::uint64_t bytes);
   std::uint64_t used_bytes() const;
 
+  /// Decides in which order the queues of reads made from now on finish them, and how many at a time.
+  void set_read_order(std::uint64_t seed) noexcept;
+
   /// Takes every exclusive lock from its owner, as a lock service does that believes it dead: others may lock now, and
   /// every writing call by the owner's Directory and the handles made with it answers kFenced.
   void revoke_locks();
 
  private:
   std::shared_ptr<MemoryState> state_;
+  std::atomic<std::uint64_t> next_read_order_{1};
 };
 
 }  // namespace varve::io

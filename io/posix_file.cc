@@ -1,31 +1,16 @@
-// Owns: appending, and reading in place or through an aligned bounce buffer.
+// Owns: appending and syncing, and the way of a file to be read directly.
 // Must never: hand out a byte that the file did not have.
 #include "io/posix_file.h"
 
-#include <algorithm>
 #include <cerrno>
-#include <cstring>
+#include <new>
 
 #include <unistd.h>
 
-#include "io/aligned_buffer.h"
+#include "io/posix_read.h"
 #include "io/posix_transfer.h"
 
 namespace varve::io {
-namespace {
-
-constexpr std::size_t kBounceBytesMax = std::size_t{1} << 20;
-
-// Reads `needed_bytes` at `offset` into `memory`, which may be asked for more than that: direct reads take whole
-// sectors, and the file may end within the last one.
-Transfer read_all_at(int descriptor, std::uint64_t offset, std::span<std::byte> memory, std::size_t needed_bytes,
-                     std::size_t unit_bytes) noexcept {
-  return transfer_all(needed_bytes, unit_bytes, [&](std::size_t done) {
-    return ::pread(descriptor, memory.data() + done, memory.size() - done, static_cast<off_t>(offset + done));
-  });
-}
-
-}  // namespace
 
 Result<std::unique_ptr<WritableFile>> PosixWritableFile::create(const FileAt& file, OwnerProcess owner) {
   auto handle =
@@ -65,53 +50,12 @@ Result<std::unique_ptr<ReadableFile>> PosixReadableFile::open(const FileAt& file
 }
 
 Status PosixReadableFile::read_exactly(std::uint64_t offset, std::span<std::byte> bytes) const {
-  if (offset > size_bytes_ || bytes.size() > size_bytes_ - offset) return ended_early(offset, bytes.size());
-  return direct() ? read_direct(offset, bytes) : read_buffered(offset, bytes);
-}
-
-Status PosixReadableFile::read_buffered(std::uint64_t offset, std::span<std::byte> bytes) const {
-  const Transfer transfer = read_all_at(descriptor_.get(), offset, bytes, bytes.size(), 1);
-  if (transfer.done_bytes == bytes.size()) return Status();
-  if (transfer.error != 0) return os_error(transfer.error, {"pread", path_, offset + transfer.done_bytes});
-  return ended_early(offset, bytes.size());
-}
-
-Status PosixReadableFile::read_direct(std::uint64_t offset, std::span<std::byte> bytes) const {
-  AlignedBuffer bounce;
-  std::size_t done = 0;
-  while (done < bytes.size()) {
-    const std::uint64_t position = offset + done;
-    const std::size_t rest = bytes.size() - done;
-    const std::uint64_t sector = round_down_to_sector(position);
-    const std::size_t lead = static_cast<std::size_t>(position - sector);  // bytes before the ones asked for
-
-    const bool in_place = lead == 0 && is_sector_multiple(rest) && is_sector_aligned(bytes.data() + done);
-    if (!in_place && bounce.size_bytes() == 0) {
-      Result<AlignedBuffer> made =
-          AlignedBuffer::allocate(std::min<std::size_t>(round_up_to_sector(lead + rest), kBounceBytesMax));
-      if (!made.ok()) return made.status();
-      bounce = *std::move(made);
-    }
-    const std::span<std::byte> memory =
-        in_place ? bytes.subspan(done)
-                 : bounce.bytes().first(std::min<std::size_t>(round_up_to_sector(lead + rest), bounce.size_bytes()));
-    const std::size_t needed = std::min(memory.size(), lead + rest);
-
-    const Transfer transfer = read_all_at(descriptor_.get(), sector, memory, needed, kSectorBytes);
-    if (transfer.error == EINVAL) {
-      if (Status stopped = stop_direct(); !stopped.ok()) return stopped;
-      return read_buffered(offset, bytes);
-    }
-    if (transfer.error != 0) return os_error(transfer.error, {"pread", path_, sector + transfer.done_bytes});
-    if (transfer.done_bytes < needed) return ended_early(offset, bytes.size());
-    if (!in_place) std::memcpy(bytes.data() + done, memory.data() + lead, needed - lead);
-    done += needed - lead;
-  }
-  return Status();
+  PosixRead read(*this, offset, bytes);
+  return finish_by_calls(read);
 }
 
 // Some file systems take the flag and refuse the transfer. Threads that race here all come to the same end.
-Status PosixReadableFile::stop_direct() const {
+Status PosixReadableFile::stop_direct() const noexcept {
   if (const int error = change_flags(descriptor_.get(), 0, O_DIRECT); error != 0) {
     return os_error(error, {"fcntl(F_SETFL)", path_});
   }
@@ -119,12 +63,16 @@ Status PosixReadableFile::stop_direct() const {
   return Status();
 }
 
-Status PosixReadableFile::ended_early(std::uint64_t offset, std::size_t wanted_bytes) const {
+Status PosixReadableFile::ended_early(std::uint64_t offset, std::size_t wanted_bytes) const noexcept {
   struct stat now {};
   if (::fstat(descriptor_.get(), &now) != 0) return os_error(errno, {"fstat", path_});
-  return call_error(Code::kCorruption, {"pread", path_, offset},
-                    {"the file ends before what is wanted: ", std::to_string(wanted_bytes), " bytes; its size is ",
-                     std::to_string(now.st_size), ", and was ", std::to_string(size_bytes_), " when it was opened"});
+  try {
+    return call_error(Code::kCorruption, {"pread", path_, offset},
+                      {"the file ends before what is wanted: ", std::to_string(wanted_bytes), " bytes; its size is ",
+                       std::to_string(now.st_size), ", and was ", std::to_string(size_bytes_), " when it was opened"});
+  } catch (const std::bad_alloc&) {
+    return Status(Code::kCorruption);
+  }
 }
 
 }  // namespace varve::io

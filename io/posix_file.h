@@ -44,15 +44,19 @@ class PosixReadableFile final : public ReadableFile {
 
   std::uint64_t size_bytes() const noexcept override { return size_bytes_; }
   Status read_exactly(std::uint64_t offset, std::span<std::byte> bytes) const override;
+
+  // For reads that others transfer (posix_read.h).
+
   /// True while transfers go past the page cache.
   bool direct() const noexcept { return direct_.load(std::memory_order_relaxed); }
+  int descriptor() const noexcept { return descriptor_.get(); }
+  const std::string& path() const noexcept { return path_; }
+  /// Transfers go through the page cache from now on. Any thread. Errors: by os_error.
+  Status stop_direct() const noexcept;
+  /// kCorruption, which tells the size that the file has now and had when it was opened.
+  Status ended_early(std::uint64_t offset, std::size_t wanted_bytes) const noexcept;
 
  private:
-  Status read_buffered(std::uint64_t offset, std::span<std::byte> bytes) const;
-  Status read_direct(std::uint64_t offset, std::span<std::byte> bytes) const;
-  Status stop_direct() const;
-  Status ended_early(std::uint64_t offset, std::size_t wanted_bytes) const;
-
   Descriptor descriptor_;
   std::string path_;
   std::uint64_t size_bytes_;

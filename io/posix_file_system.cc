@@ -11,6 +11,7 @@
 
 #include "io/posix_directory.h"
 #include "io/posix_transfer.h"
+#include "io/threaded_read_queue.h"
 
 namespace varve::io {
 namespace {
@@ -80,6 +81,10 @@ Status PosixFileSystem::create_directory(std::string_view path, SyncPoint point)
     return call_error(Code::kInvalidArgument, {"mkdir", owned_path}, {"there is a file of this name, not a directory"});
   }
   return sync_parent(owned_path, !made, point);
+}
+
+Result<std::unique_ptr<ReadQueue>> PosixFileSystem::make_read_queue(Scheduler& scheduler, std::size_t depth) {
+  return ThreadedReadQueue::make(scheduler, depth);
 }
 
 }  // namespace varve::io

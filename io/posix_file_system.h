@@ -15,6 +15,8 @@ class PosixFileSystem final : public FileSystem {
   std::string_view name() const noexcept override { return "posix"; }
   Result<std::unique_ptr<Directory>> open_directory(std::string_view path) override;
   Status create_directory(std::string_view path, SyncPoint point) override;
+  /// Reads by a few threads, each in a blocking call.
+  Result<std::unique_ptr<ReadQueue>> make_read_queue(Scheduler& scheduler, std::size_t depth) override;
 };
 
 }  // namespace varve::io

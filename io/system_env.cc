@@ -9,6 +9,8 @@
 
 #include "io/env.h"
 #include "io/posix_file_system.h"
+#include "io/ring.h"
+#include "io/uring_file_system.h"
 
 namespace varve::io {
 namespace {
@@ -50,8 +52,16 @@ class SystemRandom final : public RandomSource {
   }
 };
 
+/// Tried once a process: what a container refuses it refuses for good.
+FileSystem& choose_file_system(PosixFileSystem& calls, UringFileSystem& rings) {
+  if (probe_io_uring().ok()) return rings;
+  return calls;
+}
+
 struct System {
-  PosixFileSystem files;
+  PosixFileSystem calls;
+  UringFileSystem rings;
+  FileSystem& files = choose_file_system(calls, rings);
   SystemClock clock;
   SystemRandom random;
   Scheduler scheduler;

@@ -9,6 +9,7 @@
 
 #include "io/memory_file_system.h"
 #include "io/posix_file_system.h"
+#include "io/uring_file_system.h"
 #include "tests/io/io_test_support.h"
 #include "tests/io/temporary_directory.h"
 
@@ -29,6 +30,14 @@ struct PosixWorld final : World {
   std::string root() const override { return temporary.path(); }
   TemporaryDirectory temporary;
   PosixFileSystem file_system;
+};
+
+/// Where io_uring is refused it shows that what is left serves as well.
+struct UringWorld final : World {
+  FileSystem& files() override { return file_system; }
+  std::string root() const override { return temporary.path(); }
+  TemporaryDirectory temporary;
+  UringFileSystem file_system;
 };
 
 struct MemoryWorld final : World {

@@ -342,6 +342,7 @@ TEST_P(FileSystemContract, GivingUpBallastThatWasNeverHeldMakesTheFile) {
 
 INSTANTIATE_TEST_SUITE_P(Every, FileSystemContract,
                          testing::Values(Implementation{"posix", &make_world<PosixWorld>},
+                                         Implementation{"io_uring", &make_world<UringWorld>},
                                          Implementation{"memory", &make_world<MemoryWorld>}),
                          [](const auto& each) { return each.param.name; });
 

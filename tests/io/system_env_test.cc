@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "io/env.h"
+#include "io/ring.h"
 
 namespace varve::io {
 namespace {
@@ -10,7 +11,7 @@ namespace {
 TEST(SystemEnv, IsTheSameEveryTime) {
   EXPECT_EQ(&system_env(), &system_env());
   EXPECT_EQ(&system_env().files, &system_env().files);
-  EXPECT_EQ(system_env().files.name(), "posix");
+  EXPECT_EQ(system_env().files.name(), probe_io_uring().ok() ? "io_uring" : "posix");
   EXPECT_EQ(system_env().scheduler.simulation(), nullptr);
 }
 

@@ -1,0 +1,318 @@
+// The contract suite, part three: every sentence of io/read_queue.h that each implementation can show.
+#include <array>
+#include <map>
+#include <thread>
+
+#include "tests/io/file_system_contract.h"
+
+namespace varve::io {
+namespace {
+
+constexpr std::size_t kDepths[] = {1, 2, 7, 32};
+
+/// A read that a test asked for, with its own memory.
+struct Asked {
+  std::uint64_t offset = 0;
+  Bytes bytes;
+};
+
+class ReadQueueContract : public FileSystemContract {
+ protected:
+  std::unique_ptr<ReadQueue> make_queue(std::size_t depth) {
+    Result<std::unique_ptr<ReadQueue>> made = files().make_read_queue(scheduler_, depth);
+    EXPECT_TRUE(is_ok(made));
+    return made.ok() ? *std::move(made) : nullptr;
+  }
+
+  std::unique_ptr<ReadableFile> open_file(std::string_view name, ReadMode mode) {
+    Result<std::unique_ptr<ReadableFile>> opened = directory().open(name, mode);
+    EXPECT_TRUE(is_ok(opened));
+    return opened.ok() ? *std::move(opened) : nullptr;
+  }
+
+  /// Reaps until nothing is in flight. Each tag comes once.
+  static std::map<std::uint64_t, Status> reap_all(ReadQueue& queue) {
+    std::map<std::uint64_t, Status> outcomes;
+    std::vector<FinishedRead> finished(queue.depth());
+    while (queue.in_flight() > 0) {
+      const std::size_t before = queue.in_flight();
+      const std::size_t count = queue.reap(finished, 1);
+      EXPECT_GE(count, 1U);
+      EXPECT_EQ(queue.in_flight(), before - count);
+      for (std::size_t i = 0; i < count; ++i) {
+        EXPECT_TRUE(outcomes.emplace(finished[i].tag, finished[i].status).second) << "tag " << finished[i].tag;
+      }
+    }
+    return outcomes;
+  }
+
+  Scheduler scheduler_;
+};
+
+/// Fills a queue over and over with reads at random places, and takes out what is finished.
+void read_at_random(ReadQueue& queue, const std::vector<const ReadableFile*>& files, const Bytes& expected,
+                    std::uint64_t seed, std::size_t read_count) {
+  std::mt19937_64 random(seed);
+  std::map<std::uint64_t, Asked> asked;
+  std::vector<FinishedRead> finished(queue.depth());
+  std::uint64_t next_tag = 0;
+  while (next_tag < read_count || queue.in_flight() > 0) {
+    while (next_tag < read_count && queue.in_flight() < queue.depth()) {
+      const std::uint64_t offset = random() % (expected.size() + 1);
+      const std::size_t size = random() % (std::min<std::size_t>(20'000, expected.size() - offset) + 1);
+      Asked& read = asked[next_tag];
+      read = {offset, Bytes(size)};
+      ASSERT_TRUE(is_ok(queue.submit(*files[random() % files.size()], offset, read.bytes, next_tag)));
+      ++next_tag;
+    }
+    const std::size_t wait_count = random() % (queue.in_flight() + 2);
+    const std::size_t in_flight = queue.in_flight();
+    const std::size_t count = queue.reap(std::span(finished).first(1 + random() % finished.size()), wait_count);
+    ASSERT_LE(count, in_flight);
+    for (std::size_t i = 0; i < count; ++i) {
+      ASSERT_TRUE(is_ok(finished[i].status));
+      const auto found = asked.find(finished[i].tag);
+      ASSERT_NE(found, asked.end()) << "tag " << finished[i].tag << " came twice, or was never given";
+      const Asked& read = found->second;
+      const auto begin = expected.begin() + static_cast<std::ptrdiff_t>(read.offset);
+      ASSERT_TRUE(std::equal(read.bytes.begin(), read.bytes.end(), begin))
+          << read.bytes.size() << " bytes at " << read.offset;
+      asked.erase(found);
+    }
+  }
+  EXPECT_TRUE(asked.empty());
+}
+
+TEST_P(ReadQueueContract, ReadsComeBackOnceEachWithTheBytesOfTheirPlace) {
+  const Bytes expected = bytes_by_seed(11, 700'001);
+  ASSERT_TRUE(is_ok(write_whole(directory(), "a", expected)));
+  const std::unique_ptr<ReadableFile> cached = open_file("a", ReadMode::kCached);
+  const std::unique_ptr<ReadableFile> direct = open_file("a", ReadMode::kDirect);
+  for (const std::size_t depth : kDepths) {
+    SCOPED_TRACE(depth);
+    const std::unique_ptr<ReadQueue> queue = make_queue(depth);
+    ASSERT_NE(queue, nullptr);
+    EXPECT_EQ(queue->depth(), depth);
+    for (const std::vector<const ReadableFile*>& files :
+         {std::vector<const ReadableFile*>{cached.get()}, {direct.get()}, {cached.get(), direct.get()}}) {
+      read_at_random(*queue, files, expected, depth, 300);
+    }
+  }
+}
+
+TEST_P(ReadQueueContract, WholeSectorsOfADirectFileComeBack) {
+  constexpr std::size_t kSectors = 64;
+  const AlignedBuffer expected = sectors_by_seed(12, kSectors * kSectorBytes);
+  ASSERT_TRUE(is_ok(write_whole(directory(), "a", expected.bytes())));
+  const std::unique_ptr<ReadableFile> file = open_file("a", ReadMode::kDirect);
+  const std::unique_ptr<ReadQueue> queue = make_queue(kSectors);
+  Result<AlignedBuffer> memory = AlignedBuffer::allocate(kSectors * kSectorBytes);
+  for (std::size_t sector = 0; sector < kSectors; ++sector) {
+    const std::size_t from = (sector * 29) % kSectors;
+    ASSERT_TRUE(is_ok(
+        queue->submit(*file, from * kSectorBytes, memory->bytes().subspan(from * kSectorBytes, kSectorBytes), sector)));
+  }
+  EXPECT_EQ(reap_all(*queue).size(), kSectors);
+  EXPECT_TRUE(std::equal(memory->bytes().begin(), memory->bytes().end(), expected.bytes().begin()));
+}
+
+TEST_P(ReadQueueContract, OneMoreThanItsDepthIsBusyAndChangesNothing) {
+  ASSERT_TRUE(is_ok(write_whole(directory(), "a", bytes_of("12345"))));
+  const std::unique_ptr<ReadableFile> file = open_file("a", ReadMode::kCached);
+  for (const std::size_t depth : kDepths) {
+    SCOPED_TRACE(depth);
+    const std::unique_ptr<ReadQueue> queue = make_queue(depth);
+    std::vector<Bytes> memory(depth, Bytes(5));
+    for (int round = 0; round < 3; ++round) {
+      for (std::size_t i = 0; i < depth; ++i) {
+        ASSERT_TRUE(is_ok(queue->submit(*file, 0, memory[i], i)));
+        EXPECT_EQ(queue->in_flight(), i + 1);
+      }
+      Bytes left_alone = bytes_of("xxxxx");
+      EXPECT_TRUE(fails_with(queue->submit(*file, 0, left_alone, 99), Code::kBusy, "depth"));
+      EXPECT_EQ(queue->in_flight(), depth);
+      const std::map<std::uint64_t, Status> outcomes = reap_all(*queue);
+      EXPECT_EQ(outcomes.size(), depth);
+      EXPECT_FALSE(outcomes.contains(99));
+      EXPECT_EQ(left_alone, bytes_of("xxxxx"));
+      for (const Bytes& bytes : memory) EXPECT_EQ(bytes, bytes_of("12345"));
+    }
+  }
+}
+
+TEST_P(ReadQueueContract, DepthsOutOfRangeAreRefused) {
+  EXPECT_TRUE(fails_with(files().make_read_queue(scheduler_, 0), Code::kInvalidArgument));
+  EXPECT_TRUE(fails_with(files().make_read_queue(scheduler_, kReadDepthMax + 1), Code::kInvalidArgument));
+  EXPECT_TRUE(is_ok(files().make_read_queue(scheduler_, kReadDepthMax)));
+}
+
+TEST_P(ReadQueueContract, AReadPastTheEndIsCorruptionAndHarmsNoOther) {
+  ASSERT_TRUE(is_ok(write_whole(directory(), "a", bytes_of("12345"))));
+  for (const ReadMode mode : {ReadMode::kCached, ReadMode::kDirect}) {
+    const std::unique_ptr<ReadableFile> file = open_file("a", mode);
+    const std::unique_ptr<ReadQueue> queue = make_queue(8);
+    Bytes one(1);
+    Bytes six(6);
+    Bytes two(2);
+    ASSERT_TRUE(is_ok(queue->submit(*file, 5, one, 1)));
+    ASSERT_TRUE(is_ok(queue->submit(*file, 0, six, 2)));
+    ASSERT_TRUE(is_ok(queue->submit(*file, 3, two, 3)));
+    ASSERT_TRUE(is_ok(queue->submit(*file, UINT64_MAX, {}, 4)));
+    ASSERT_TRUE(is_ok(queue->submit(*file, 5, {}, 5)));
+    const std::map<std::uint64_t, Status> outcomes = reap_all(*queue);
+    ASSERT_EQ(outcomes.size(), 5U);
+    EXPECT_TRUE(fails_with(outcomes.at(1), Code::kCorruption, path() + "/a"));
+    EXPECT_TRUE(fails_with(outcomes.at(1), Code::kCorruption, "5"));
+    EXPECT_TRUE(fails_with(outcomes.at(2), Code::kCorruption, path() + "/a"));
+    EXPECT_TRUE(is_ok(outcomes.at(3)));
+    EXPECT_EQ(two, bytes_of("45"));
+    EXPECT_TRUE(fails_with(outcomes.at(4), Code::kCorruption));
+    EXPECT_TRUE(is_ok(outcomes.at(5)));
+  }
+}
+
+TEST_P(ReadQueueContract, ReapOfAnEmptyQueueTellsNothing) {
+  const std::unique_ptr<ReadQueue> queue = make_queue(4);
+  std::array<FinishedRead, 4> finished;
+  EXPECT_EQ(queue->reap(finished, 0), 0U);
+  EXPECT_EQ(queue->reap(finished, 4), 0U);
+  EXPECT_EQ(queue->reap({}, 4), 0U);
+}
+
+TEST_P(ReadQueueContract, ReapWaitsForAsManyAsItIsAskedFor) {
+  const Bytes expected = bytes_by_seed(13, 100'000);
+  ASSERT_TRUE(is_ok(write_whole(directory(), "a", expected)));
+  const std::unique_ptr<ReadableFile> file = open_file("a", ReadMode::kDirect);
+  const std::unique_ptr<ReadQueue> queue = make_queue(16);
+  for (std::size_t wait_count = 0; wait_count <= 17; ++wait_count) {
+    std::vector<Bytes> memory(16, Bytes(5000));
+    for (std::size_t i = 0; i < 16; ++i) ASSERT_TRUE(is_ok(queue->submit(*file, i * 5000, memory[i], i)));
+    std::array<FinishedRead, 16> finished;
+    const std::size_t count = queue->reap(finished, wait_count);
+    EXPECT_GE(count, std::min<std::size_t>(wait_count, 16));
+    EXPECT_EQ(queue->in_flight(), 16 - count);
+    EXPECT_EQ(reap_all(*queue).size(), 16 - count);
+  }
+}
+
+TEST_P(ReadQueueContract, WhatDoesNotFitIsToldNextTime) {
+  ASSERT_TRUE(is_ok(write_whole(directory(), "a", bytes_of("12345"))));
+  const std::unique_ptr<ReadableFile> file = open_file("a", ReadMode::kCached);
+  const std::unique_ptr<ReadQueue> queue = make_queue(10);
+  std::vector<Bytes> memory(10, Bytes(5));
+  for (std::size_t i = 0; i < 10; ++i) ASSERT_TRUE(is_ok(queue->submit(*file, 0, memory[i], i)));
+  std::array<FinishedRead, 3> few;
+  std::vector<bool> seen(10);
+  for (const std::size_t left : {7U, 4U, 1U, 0U}) {
+    const std::size_t count = queue->reap(few, 10);
+    for (std::size_t i = 0; i < count; ++i) {
+      EXPECT_FALSE(seen[few[i].tag]);
+      seen[few[i].tag] = true;
+    }
+    EXPECT_EQ(queue->in_flight(), left);
+  }
+}
+
+TEST_P(ReadQueueContract, WithoutWaitingAllAreFinishedInTheEnd) {
+  const Bytes expected = bytes_by_seed(14, 64 * kSectorBytes);
+  ASSERT_TRUE(is_ok(write_whole(directory(), "a", expected)));
+  const std::unique_ptr<ReadableFile> file = open_file("a", ReadMode::kDirect);
+  const std::unique_ptr<ReadQueue> queue = make_queue(64);
+  Result<AlignedBuffer> memory = AlignedBuffer::allocate(expected.size());
+  for (std::size_t i = 0; i < 64; ++i) {
+    ASSERT_TRUE(
+        is_ok(queue->submit(*file, i * kSectorBytes, memory->bytes().subspan(i * kSectorBytes, kSectorBytes), i)));
+  }
+  std::array<FinishedRead, 64> finished;
+  while (queue->in_flight() > 0) {
+    for (std::size_t i = queue->reap(finished, 0); i-- > 0;) EXPECT_TRUE(is_ok(finished[i].status));
+    std::this_thread::yield();
+  }
+  EXPECT_TRUE(std::equal(expected.begin(), expected.end(), memory->bytes().begin()));
+}
+
+TEST_P(ReadQueueContract, TheEndOfAQueueWaitsForItsReads) {
+  const Bytes expected = bytes_by_seed(15, 64 * kSectorBytes);
+  ASSERT_TRUE(is_ok(write_whole(directory(), "a", expected)));
+  const std::unique_ptr<ReadableFile> file = open_file("a", ReadMode::kDirect);
+  for (int round = 0; round < 20; ++round) {
+    std::unique_ptr<ReadQueue> queue = make_queue(64);
+    Result<AlignedBuffer> memory = AlignedBuffer::allocate(expected.size());
+    for (std::size_t i = 0; i < 64; ++i) {
+      ASSERT_TRUE(
+          is_ok(queue->submit(*file, i * kSectorBytes, memory->bytes().subspan(i * kSectorBytes, kSectorBytes), i)));
+    }
+    FinishedRead one;
+    if (round % 2 == 0) queue->reap(std::span(&one, 1), 1);  // All have begun.
+    queue.reset();
+    // A read that was still under way would change some of this.
+    const Bytes ours = bytes_by_seed(16, memory->size_bytes());
+    std::copy(ours.begin(), ours.end(), memory->bytes().begin());
+    for (int look = 0; look < 50; ++look) {
+      ASSERT_TRUE(std::equal(ours.begin(), ours.end(), memory->bytes().begin()));
+      std::this_thread::yield();
+    }
+  }
+}
+
+TEST_P(ReadQueueContract, ARemovedFileIsReadToItsEnd) {
+  const Bytes expected = bytes_by_seed(17, 50'000);
+  ASSERT_TRUE(is_ok(write_whole(directory(), "a", expected)));
+  const std::unique_ptr<ReadableFile> file = open_file("a", ReadMode::kDirect);
+  const std::unique_ptr<ReadQueue> queue = make_queue(4);
+  Bytes memory(50'000);
+  ASSERT_TRUE(is_ok(queue->submit(*file, 0, memory, 1)));
+  ASSERT_TRUE(is_ok(directory().remove("a")));
+  EXPECT_TRUE(is_ok(reap_all(*queue).at(1)));
+  EXPECT_TRUE(memory == expected);
+}
+
+TEST_P(ReadQueueContract, ManyQueuesInManyThreads) {
+  const Bytes expected = bytes_by_seed(18, 300'000);
+  ASSERT_TRUE(is_ok(write_whole(directory(), "a", expected)));
+  const std::unique_ptr<ReadableFile> cached = open_file("a", ReadMode::kCached);
+  const std::unique_ptr<ReadableFile> direct = open_file("a", ReadMode::kDirect);
+  std::vector<std::thread> threads;
+  for (std::uint64_t seed = 0; seed < 4; ++seed) {
+    threads.emplace_back([&, seed] {
+      const std::unique_ptr<ReadQueue> first = make_queue(8);
+      const std::unique_ptr<ReadQueue> second = make_queue(3);
+      read_at_random(*first, {cached.get(), direct.get()}, expected, seed, 200);
+      read_at_random(*second, {cached.get(), direct.get()}, expected, seed, 50);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST_P(ReadQueueContract, AnIdleQueuePassesFromThreadToThread) {
+  const Bytes expected = bytes_by_seed(19, 300'000);
+  ASSERT_TRUE(is_ok(write_whole(directory(), "a", expected)));
+  const std::unique_ptr<ReadableFile> file = open_file("a", ReadMode::kDirect);
+  std::unique_ptr<ReadQueue> queue = make_queue(16);
+  for (std::uint64_t seed = 0; seed < 4; ++seed) {
+    std::thread([&] { read_at_random(*queue, {file.get()}, expected, seed, 100); }).join();
+  }
+  std::thread([&] { queue.reset(); }).join();
+}
+
+TEST_P(ReadQueueContract, FilesOfAnotherKindAreReadTheSame) {
+  const Bytes expected = bytes_by_seed(20, 100'000);
+  MemoryFileSystem memory;
+  ASSERT_TRUE(is_ok(memory.create_directory("/other", kPoint)));
+  const std::unique_ptr<Directory> other = *memory.open_directory("/other");
+  ASSERT_TRUE(is_ok(write_whole(*other, "a", expected)));
+  ASSERT_TRUE(is_ok(write_whole(directory(), "a", expected)));
+  const std::unique_ptr<ReadableFile> own_file = open_file("a", ReadMode::kDirect);
+  const std::unique_ptr<ReadableFile> other_file = *other->open("a", ReadMode::kDirect);
+  const std::unique_ptr<ReadQueue> queue = make_queue(8);
+  read_at_random(*queue, {own_file.get(), other_file.get()}, expected, 20, 200);
+}
+
+INSTANTIATE_TEST_SUITE_P(Every, ReadQueueContract,
+                         testing::Values(Implementation{"posix", &make_world<PosixWorld>},
+                                         Implementation{"io_uring", &make_world<UringWorld>},
+                                         Implementation{"memory", &make_world<MemoryWorld>}),
+                         [](const auto& each) { return each.param.name; });
+
+}  // namespace
+}  // namespace varve::io
