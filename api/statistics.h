@@ -26,7 +26,7 @@ struct RecoveryStatistics {
 
 /// Counters are since the open. Each is exact; taken together they are of slightly different moments.
 struct Statistics {
-  /// How files are reached, for example "posix".
+  /// How files are reached, "io_uring" or "posix" on a real machine.
   std::string back_end;
   /// Log writes pass the page cache by.
   bool direct_io = false;

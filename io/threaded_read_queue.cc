@@ -3,7 +3,6 @@
 #include "io/threaded_read_queue.h"
 
 #include <algorithm>
-#include <new>
 #include <utility>
 
 #include "io/posix_handle.h"
@@ -12,17 +11,15 @@ namespace varve::io {
 
 Result<std::unique_ptr<ReadQueue>> ThreadedReadQueue::make(Scheduler& scheduler, std::size_t depth) {
   if (Status valid = check_read_depth(depth); !valid.ok()) return valid;
-  auto queue = std::make_unique<ThreadedReadQueue>(scheduler, depth);
-  for (std::size_t i = 0; depth > 1 && i < std::min(depth, kThreadsMax); ++i) {
-    Result<Thread> thread = scheduler.start("varve-read", [raw = queue.get()] { raw->run(); });
-    if (!thread.ok()) break;  // Fewer are slower, not wrong.
-    queue->threads_.push_back(*std::move(thread));
-  }
-  return std::unique_ptr<ReadQueue>(std::move(queue));
+  return std::unique_ptr<ReadQueue>(std::make_unique<ThreadedReadQueue>(scheduler, depth));
 }
 
 ThreadedReadQueue::ThreadedReadQueue(Scheduler& scheduler, std::size_t depth)
-    : depth_(depth), mutex_(scheduler), wanted_changed_(scheduler), finished_changed_(scheduler) {
+    : scheduler_(scheduler),
+      depth_(depth),
+      mutex_(scheduler),
+      wanted_changed_(scheduler),
+      finished_changed_(scheduler) {
   wanted_.reserve(depth);
   finished_.reserve(depth);
   threads_.reserve(kThreadsMax);
@@ -41,6 +38,7 @@ Status ThreadedReadQueue::submit(const ReadableFile& file, std::uint64_t offset,
   if (!owner_.is_this_process()) return HandleGuard::refuse_fork("read", "in a queue");
   if (in_flight_ == depth_) return read_queue_full();
   ++in_flight_;
+  if (!is_started_) start_threads();
   if (threads_.empty()) {
     FinishedRead read{tag, file.read_exactly(offset, bytes)};
     const MutexGuard guard(mutex_);
@@ -71,6 +69,15 @@ std::size_t ThreadedReadQueue::reap(std::span<FinishedRead> finished, std::size_
   finished_.erase(finished_.begin(), end);
   in_flight_ -= count;
   return count;
+}
+
+void ThreadedReadQueue::start_threads() noexcept {
+  is_started_ = true;
+  for (std::size_t i = 0; depth_ > 1 && i < std::min(depth_, kThreadsMax); ++i) {
+    Result<Thread> thread = scheduler_.start("varve-read", [this] { run(); });
+    if (!thread.ok()) return;  // Fewer are slower, not wrong.
+    threads_.push_back(*std::move(thread));
+  }
 }
 
 void ThreadedReadQueue::run() noexcept {

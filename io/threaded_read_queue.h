@@ -18,8 +18,8 @@
 
 namespace varve::io {
 
-/// Reads are begun in the order in which they were submitted, at once. A queue of depth one has no thread and reads
-/// inside submit(), and so does one whose threads the system refused.
+/// Reads are begun in the order in which they were submitted, at once. The threads are started with the first read. A
+/// queue of depth one has none and reads inside submit(), and so does one whose threads the system refused.
 class ThreadedReadQueue final : public ReadQueue {
  public:
   /// More would wait for the two locks around each read more than for the device.
@@ -27,7 +27,7 @@ class ThreadedReadQueue final : public ReadQueue {
 
   /// Errors: as FileSystem::make_read_queue.
   static Result<std::unique_ptr<ReadQueue>> make(Scheduler& scheduler, std::size_t depth);
-  /// For make() alone: a queue without threads.
+  /// For make() alone.
   ThreadedReadQueue(Scheduler& scheduler, std::size_t depth);
   ~ThreadedReadQueue() override;
   ThreadedReadQueue(const ThreadedReadQueue&) = delete;
@@ -48,8 +48,10 @@ class ThreadedReadQueue final : public ReadQueue {
     std::uint64_t tag = 0;
   };
 
+  void start_threads() noexcept;
   void run() noexcept;
 
+  Scheduler& scheduler_;
   const std::size_t depth_;
   const OwnerProcess owner_ = OwnerProcess::current();
   std::size_t in_flight_ = 0;  // the owner's alone
@@ -64,6 +66,7 @@ class ThreadedReadQueue final : public ReadQueue {
   std::size_t awaited_ VARVE_GUARDED_BY(mutex_) = SIZE_MAX;  // how many finished reads the owner waits for, if it does
   bool is_closing_ VARVE_GUARDED_BY(mutex_) = false;
 
+  bool is_started_ = false;
   std::vector<Thread> threads_;  // last: they use all of the above
 };
 
