@@ -105,12 +105,12 @@ bool CacheShard::make_room(std::uint64_t bytes) noexcept {
 bool CacheShard::evict_one() noexcept {
   BlockNode* const victim = order_.take_victim(high_protected_bytes(budget_bytes_));
   if (victim == nullptr) return false;
-  unlink(*victim);
+  detach(*victim);
   evictions_.store(evictions() + 1, std::memory_order_relaxed);
   return true;
 }
 
-void CacheShard::unlink(BlockNode& node) noexcept {
+void CacheShard::detach(BlockNode& node) noexcept {
   index_owner_->remove(node, hash_of(node.key));  // H2
   const std::uint32_t before = node.state.fetch_and(~BlockNode::kCached, std::memory_order_acq_rel);
   assert((before & BlockNode::kCached) != 0);
@@ -145,7 +145,7 @@ void CacheShard::erase_file(std::uint64_t file_id) noexcept {
   if (index_owner_ == nullptr) return;
   index_owner_->for_each_of_file(file_id, [this](BlockNode& node) VARVE_NO_THREAD_SAFETY_ANALYSIS {
     order_.remove(node);
-    unlink(node);
+    detach(node);
   });
   retired_.free_unseen();
   publish_figures();

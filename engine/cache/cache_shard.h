@@ -68,7 +68,7 @@ class CacheShard {
   bool make_slot() noexcept VARVE_REQUIRES(mutex_);
   bool make_room(std::uint64_t bytes) noexcept VARVE_REQUIRES(mutex_);
   bool evict_one() noexcept VARVE_REQUIRES(mutex_);
-  void unlink(BlockNode& node) noexcept VARVE_REQUIRES(mutex_);
+  void detach(BlockNode& node) noexcept VARVE_REQUIRES(mutex_);
   bool resize_tables(std::uint64_t bucket_count) noexcept VARVE_REQUIRES(mutex_);
   void drop_tables() noexcept VARVE_REQUIRES(mutex_);
   void shrink_to_budget() noexcept VARVE_REQUIRES(mutex_);

@@ -14,7 +14,7 @@ constinit std::atomic<std::uint32_t> threads_numbered{0};
 void ReadEpoch::number_this_thread() noexcept {
   std::uint32_t number = 0;
   while (number == 0) number = threads_numbered.fetch_add(1, std::memory_order_relaxed) + 1;
-  thread_number_ = number;
+  thread_number = number;
 }
 
 bool ReadEpoch::try_advance() noexcept {

@@ -51,9 +51,9 @@ class ReadEpoch {
   /// that was unlinked is freed anywhere in the cache. Guards may nest. No lock, no waiting and no I/O under a guard.
   class Guard {
    public:
-    explicit Guard(ReadEpoch& epoch) noexcept : slot_(epoch.slot()), readers_(epoch.enter(slot_)) { ++thread_guards_; }
+    explicit Guard(ReadEpoch& epoch) noexcept : slot_(epoch.slot()), readers_(epoch.enter(slot_)) { ++thread_guards; }
     ~Guard() {
-      --thread_guards_;
+      --thread_guards;
       // Tells the hits in the same step, which costs nothing more.
       readers_.fetch_add(hits_ * kOneHit - kOneReader, std::memory_order_release);
       if (misses_ > 0) slot_.misses.fetch_add(misses_, std::memory_order_relaxed);
@@ -72,7 +72,7 @@ class ReadEpoch {
   };
 
   /// True while this thread holds a guard of any cache. What locks, waits or does I/O asserts that it is false.
-  static bool held_by_this_thread() noexcept { return thread_guards_ > 0; }
+  static bool held_by_this_thread() noexcept { return thread_guards > 0; }
 
   std::uint64_t now() const noexcept { return now_.load(std::memory_order_seq_cst); }
   /// One step, if no guard of the epoch before this one is left. False when there is one.
@@ -82,34 +82,39 @@ class ReadEpoch {
   std::uint64_t hits() const noexcept;
   std::uint64_t misses() const noexcept;
 
+ protected:  // for tests
+  Slot& slot() noexcept {
+    if (thread_number == 0) [[unlikely]]
+      number_this_thread();
+    return slots_[thread_number % kSlots];
+  }
+  /// Counts a reader for an epoch that was now() a moment ago. Null, with nothing counted, when it is not now any more.
+  std::atomic<std::uint64_t>* try_enter(Slot& slot, std::uint64_t epoch) noexcept {
+    std::atomic<std::uint64_t>& readers = slot.readers[epoch % 2];
+    const std::uint64_t before = readers.fetch_add(kOneReader, std::memory_order_seq_cst);
+    assert((before & kReadersMask) < kReadersMask);  // 4,095 guards at once in a slot
+    static_cast<void>(before);
+    if (now() == epoch) [[likely]]
+      return &readers;  // E1
+    readers.fetch_sub(kOneReader, std::memory_order_release);
+    return nullptr;
+  }
+
  private:
   static void number_this_thread() noexcept;
 
-  Slot& slot() noexcept {
-    if (thread_number_ == 0) [[unlikely]]
-      number_this_thread();
-    return slots_[thread_number_ % kSlots];
-  }
-
   std::atomic<std::uint64_t>& enter(Slot& slot) noexcept {
-    std::uint64_t epoch = now();
     for (;;) {
-      std::atomic<std::uint64_t>& readers = slot.readers[epoch % 2];
-      const std::uint64_t before = readers.fetch_add(kOneReader, std::memory_order_seq_cst);
-      assert((before & kReadersMask) < kReadersMask);  // 4,095 guards at once in a slot
-      static_cast<void>(before);
-      const std::uint64_t confirmed = now();
-      if (confirmed == epoch) [[likely]]
-        return readers;  // E1
-      readers.fetch_sub(kOneReader, std::memory_order_release);
-      epoch = confirmed;
+      std::atomic<std::uint64_t>* const readers = try_enter(slot, now());
+      if (readers != nullptr) [[likely]]
+        return *readers;
     }
   }
 
   bool any_guard() const noexcept;
 
-  inline static constinit thread_local std::uint32_t thread_number_ = 0;  // zero until its first guard
-  inline static constinit thread_local std::uint32_t thread_guards_ = 0;
+  inline static constinit thread_local std::uint32_t thread_number = 0;  // zero until its first guard
+  inline static constinit thread_local std::uint32_t thread_guards = 0;
 
   std::array<Slot, kSlots> slots_;
   alignas(kCacheLineBytes) std::atomic<std::uint64_t> now_{1};

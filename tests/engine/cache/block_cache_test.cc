@@ -225,6 +225,21 @@ TEST_F(BlockCacheTest, WhatAGuardSawStaysWhileItLivesAndTheBudgetHolds) {
   expect_exact();
 }
 
+TEST_F(BlockCacheTest, WhatWasPinnedStaysBeyondTheBudgetUntilGuardsHaveEnded) {
+  make(kBudget);
+  PinnedBlock pinned = insert(*cache_, {1, 1}, kBlockBytes);
+  flush_out();
+  {
+    const BlockCache::ReadGuard guard(*cache_);
+    scheduler_.start("other", [&] { pinned.release(); })->join();
+    EXPECT_EQ(cache_->figures().pinned_bytes, kBlockBytes + 64U);
+    expect_exact();
+  }
+  cache_->erase_file(1);
+  EXPECT_EQ(cache_->figures().pinned_bytes, 0U);
+  expect_exact();
+}
+
 TEST_F(BlockCacheTest, AnErasedFileLeavesWithItsBytes) {
   make(kBudget);
   const PinnedBlock pinned = insert(*cache_, {1, 0}, kBlockBytes);

@@ -2,8 +2,8 @@
 
 #include "engine/cache/read_epoch.h"
 
+#include <atomic>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <vector>
 
@@ -100,11 +100,53 @@ TEST(ReadEpoch, MoreThreadsThanSlotsShareThem) {
   EXPECT_EQ(epoch.hits(), kThreads);
 }
 
+TEST(ReadEpoch, NobodyEntersAnEpochThatHasPassed) {
+  class Opened : public ReadEpoch {
+   public:
+    using ReadEpoch::slot;
+    using ReadEpoch::try_enter;
+  };
+  Opened epoch;
+  const std::uint64_t looked_at = epoch.now();
+  EXPECT_TRUE(epoch.try_advance());  // between a reader's look and its count
+  EXPECT_EQ(epoch.try_enter(epoch.slot(), looked_at), nullptr);
+  EXPECT_TRUE(epoch.try_advance());
+  EXPECT_EQ(epoch.try_enter(epoch.slot(), looked_at), nullptr);  // nor one of the same parity
+  for (int i = 0; i < 4; ++i) EXPECT_TRUE(epoch.try_advance());  // nobody was left behind
+}
+
+// Goal: E1, also for a guard that is entered while the epoch moves on. Method: one thread moves it on without a pause,
+// so that it often does so between a reader's look at the epoch and its count; readers stay long enough for two steps.
+TEST(ReadEpoch, MovesOnOnceAtMostWhileAGuardIsOpen) {
+  constexpr int kReaders = 2;
+  constexpr std::uint64_t kSteps = 300;
+  constexpr int kLooks = 50;
+  ReadEpoch epoch;
+  io::Scheduler scheduler;
+  io::Event started(scheduler);
+  std::atomic<int> starting{kReaders};
+  std::vector<io::Thread> readers;
+  for (int i = 0; i < kReaders; ++i) {
+    readers.push_back(*scheduler.start("reader", [&] {
+      if (starting.fetch_sub(1) == 1) started.set();
+      while (epoch.now() < kSteps) {
+        const ReadEpoch::Guard guard(epoch);
+        const std::uint64_t entered = epoch.now();
+        std::uint64_t last = entered;
+        for (int look = 0; look < kLooks; ++look) last = epoch.now();
+        EXPECT_LE(last, entered + 1);
+      }
+    }));
+  }
+  started.wait();
+  while (epoch.now() < kSteps) (void)epoch.try_advance();
+}
+
 // Goal: what was unlinked two steps ago is seen by nobody. Method: a writer replaces a value again and again, and makes
 // the one before the last unreadable as soon as the epoch has moved on twice; readers see only readable ones.
 TEST(ReadEpoch, NobodySeesWhatWasUnlinkedTwoStepsAgo) {
   constexpr int kReaders = 3;
-  constexpr int kRounds = 20'000;
+  constexpr int kRounds = 1'000;
   struct Value {
     std::uint64_t number = 0;
     std::uint64_t twice = 0;
@@ -113,9 +155,12 @@ TEST(ReadEpoch, NobodySeesWhatWasUnlinkedTwoStepsAgo) {
   io::Scheduler scheduler;
   std::atomic<Value*> shown{new Value{1, 2}};
   std::atomic<bool> ends{false};
+  io::Event started(scheduler);
+  std::atomic<int> starting{kReaders};
   std::vector<io::Thread> readers;
   for (int i = 0; i < kReaders; ++i) {
     readers.push_back(*scheduler.start("reader", [&] {
+      if (starting.fetch_sub(1) == 1) started.set();
       while (!ends.load(std::memory_order_relaxed)) {
         const ReadEpoch::Guard guard(epoch);
         const Value* const value = shown.load(std::memory_order_seq_cst);
@@ -125,6 +170,7 @@ TEST(ReadEpoch, NobodySeesWhatWasUnlinkedTwoStepsAgo) {
       }
     }));
   }
+  started.wait();
   for (std::uint64_t round = 2; round < kRounds; ++round) {
     Value* const old = shown.exchange(new Value{round, 2 * round}, std::memory_order_seq_cst);
     const std::uint64_t unlinked_at = epoch.now();
