@@ -2,15 +2,18 @@
 
 #include "tests/support/allocation_counter.h"
 
+#include <atomic>
 #include <cassert>
 #include <cstddef>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 
 namespace {
 
 thread_local std::uint64_t allocations = 0;
 thread_local std::uint64_t refused_at = 0;  // the value of allocations; zero: none
+std::atomic<std::uint64_t> aligned_bytes{0};
 
 bool is_refused() noexcept {
   ++allocations;
@@ -21,11 +24,24 @@ void* allocate(std::size_t size) noexcept {
   return is_refused() ? nullptr : std::malloc(size == 0 ? 1 : size);
 }
 
+/// Before memory with an alignment stand as many bytes as that alignment, the size asked for at their front.
 void* allocate(std::size_t size, std::align_val_t alignment) noexcept {
   if (is_refused()) return nullptr;
+  const auto before = static_cast<std::size_t>(alignment);
   void* memory = nullptr;
-  const int error = posix_memalign(&memory, static_cast<std::size_t>(alignment), size == 0 ? 1 : size);
-  return error == 0 ? memory : nullptr;
+  if (posix_memalign(&memory, before, before + (size == 0 ? 1 : size)) != 0) return nullptr;
+  std::memcpy(memory, &size, sizeof size);
+  aligned_bytes.fetch_add(size, std::memory_order_relaxed);
+  return static_cast<char*>(memory) + before;
+}
+
+void release(void* memory, std::align_val_t alignment) noexcept {
+  if (memory == nullptr) return;
+  char* const begin = static_cast<char*>(memory) - static_cast<std::size_t>(alignment);
+  std::size_t size = 0;
+  std::memcpy(&size, begin, sizeof size);
+  aligned_bytes.fetch_sub(size, std::memory_order_relaxed);
+  std::free(begin);
 }
 
 void* or_throw(void* memory) {
@@ -72,17 +88,17 @@ void operator delete(void* memory, std::size_t) noexcept {
 void operator delete[](void* memory, std::size_t) noexcept {
   std::free(memory);
 }
-void operator delete(void* memory, std::align_val_t) noexcept {
-  std::free(memory);
+void operator delete(void* memory, std::align_val_t alignment) noexcept {
+  release(memory, alignment);
 }
-void operator delete[](void* memory, std::align_val_t) noexcept {
-  std::free(memory);
+void operator delete[](void* memory, std::align_val_t alignment) noexcept {
+  release(memory, alignment);
 }
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
-  std::free(memory);
+void operator delete(void* memory, std::size_t, std::align_val_t alignment) noexcept {
+  release(memory, alignment);
 }
-void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept {
-  std::free(memory);
+void operator delete[](void* memory, std::size_t, std::align_val_t alignment) noexcept {
+  release(memory, alignment);
 }
 void operator delete(void* memory, const std::nothrow_t&) noexcept {
   std::free(memory);
@@ -90,17 +106,21 @@ void operator delete(void* memory, const std::nothrow_t&) noexcept {
 void operator delete[](void* memory, const std::nothrow_t&) noexcept {
   std::free(memory);
 }
-void operator delete(void* memory, std::align_val_t, const std::nothrow_t&) noexcept {
-  std::free(memory);
+void operator delete(void* memory, std::align_val_t alignment, const std::nothrow_t&) noexcept {
+  release(memory, alignment);
 }
-void operator delete[](void* memory, std::align_val_t, const std::nothrow_t&) noexcept {
-  std::free(memory);
+void operator delete[](void* memory, std::align_val_t alignment, const std::nothrow_t&) noexcept {
+  release(memory, alignment);
 }
 
 namespace varve::test {
 
 std::uint64_t allocation_count() noexcept {
   return allocations;
+}
+
+std::uint64_t aligned_bytes_held() noexcept {
+  return aligned_bytes.load(std::memory_order_relaxed);
 }
 
 AllocationFailure::AllocationFailure(std::uint64_t nth) noexcept {

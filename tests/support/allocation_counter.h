@@ -11,6 +11,10 @@ namespace varve::test {
 /// Allocations by this thread so far, those refused included.
 std::uint64_t allocation_count() noexcept;
 
+/// Bytes that all threads together have asked for with an alignment (operator new with std::align_val_t) and not given
+/// back, exactly as asked. A cache and its like hold their memory so; a test takes the difference of two moments.
+std::uint64_t aligned_bytes_held() noexcept;
+
 /// While it lives, the n-th allocation by this thread from now on fails, as if there were no memory: the next one is
 /// the first. One at a time on each thread, destroyed on the thread that made it.
 class AllocationFailure {

@@ -1,0 +1,108 @@
+// Owns: the division of the cache into shards, and the sums over them.
+
+#include "engine/cache/block_cache.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+namespace varve::engine {
+
+namespace {
+
+/// A shard's share, where there is enough for two: room for blocks of some MiB.
+constexpr std::uint64_t kShardBytes = 8 << 20;
+
+std::uint64_t shard_count_for(std::uint64_t bytes_max) noexcept {
+  const std::uint64_t count = std::clamp<std::uint64_t>(bytes_max / kShardBytes, 1, BlockCache::kShardsMax);
+  return std::bit_floor(count);
+}
+
+template <std::size_t... kIndex>
+std::array<CacheShard, sizeof...(kIndex)> make_shards(io::Scheduler& scheduler, ReadEpoch& epoch,
+                                                      std::index_sequence<kIndex...>) noexcept {
+  return {{(static_cast<void>(kIndex), CacheShard(scheduler, epoch))...}};
+}
+
+}  // namespace
+
+BlockCache::BlockCache(io::Scheduler& scheduler, std::uint64_t bytes_max) noexcept
+    : shard_mask_(shard_count_for(bytes_max) - 1),
+      shards_(make_shards(scheduler, epoch_, std::make_index_sequence<kShardsMax>())),
+      resizing_(scheduler) {
+  set_bytes_max(bytes_max);
+}
+
+BlockCache::~BlockCache() = default;
+
+const CachedBlock* BlockCache::ReadGuard::find(std::uint64_t file_id, std::uint64_t offset) noexcept {
+  const BlockKey key{file_id, offset};
+  const std::uint64_t hash = hash_of(key);
+  BlockNode* const node = cache_.shard_of(hash).find(key, hash);
+  if (node == nullptr) {
+    guard_.count_miss();
+    return nullptr;
+  }
+  node->visit();
+  guard_.count_hit();
+  return node;
+}
+
+PinnedBlock BlockCache::ReadGuard::pin(const CachedBlock& found) noexcept {
+  // Blocks are made by us alone, and none of them is const.
+  return CacheShard::pin(const_cast<BlockNode&>(static_cast<const BlockNode&>(found)));
+}
+
+PinnedBlock BlockCache::pin(std::uint64_t file_id, std::uint64_t offset) noexcept {
+  const BlockKey key{file_id, offset};
+  const std::uint64_t hash = hash_of(key);
+  ReadEpoch::Guard guard(epoch_);
+  BlockNode* const node = shard_of(hash).find(key, hash);
+  PinnedBlock pinned = node == nullptr ? PinnedBlock() : CacheShard::pin(*node);
+  if (!pinned) {
+    guard.count_miss();
+    return pinned;
+  }
+  node->visit();
+  guard.count_hit();
+  return pinned;
+}
+
+PinnedBlock BlockCache::insert(std::uint64_t file_id, std::uint64_t offset, Block block,
+                               BlockPriority priority) noexcept {
+  const BlockKey key{file_id, offset};
+  const std::uint64_t hash = hash_of(key);
+  return shard_of(hash).insert(key, hash, std::move(block), priority);
+}
+
+void BlockCache::erase_file(std::uint64_t file_id) noexcept {
+  for (std::uint64_t at = 0; at <= shard_mask_; ++at) shards_[at].erase_file(file_id);
+}
+
+void BlockCache::set_bytes_max(std::uint64_t bytes_max) noexcept {
+  const io::MutexGuard guard(resizing_);
+  bytes_max_.store(bytes_max, std::memory_order_relaxed);
+  const std::uint64_t share = bytes_max / (shard_mask_ + 1);
+  for (std::uint64_t at = 0; at <= shard_mask_; ++at) shards_[at].set_budget(share);
+}
+
+BlockCacheFigures BlockCache::figures() const noexcept {
+  BlockCacheFigures figures;
+  figures.bytes_max = bytes_max();
+  figures.hits = epoch_.hits();
+  figures.misses = epoch_.misses();
+  for (const CacheShard& shard : shards_) {
+    figures.used_bytes += shard.used_bytes();
+    figures.pinned_bytes += shard.pinned_bytes();
+    figures.block_count += shard.block_count();
+    figures.evictions += shard.evictions();
+    figures.refusals += shard.refusals();
+  }
+  return figures;
+}
+
+void BlockCache::check_invariants() const noexcept {
+  for (const CacheShard& shard : shards_) shard.check_invariants();
+}
+
+}  // namespace varve::engine

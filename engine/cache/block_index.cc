@@ -1,0 +1,89 @@
+// Owns: the walk from bucket to bucket.
+// Must never: read a slot in an order weaker than E2 of read_epoch.h asks for.
+
+#include "engine/cache/block_index.h"
+
+#include <bit>
+#include <cassert>
+#include <new>
+
+namespace varve::engine {
+
+namespace {
+
+constexpr std::align_val_t kAlignment{kCacheLineBytes};
+
+}  // namespace
+
+void BlockIndex::Free::operator()(BlockIndex* index) const noexcept {
+  index->~BlockIndex();  // The buckets need none: words alone.
+  ::operator delete(index, kAlignment);
+}
+
+BlockIndex::Owned BlockIndex::make(std::uint64_t bucket_count) noexcept {
+  assert(std::has_single_bit(bucket_count));
+  void* const memory = ::operator new(bytes_for(bucket_count), kAlignment, std::nothrow);
+  if (memory == nullptr) return nullptr;
+  Owned index(new (memory) BlockIndex(bucket_count));
+  for (std::uint64_t at = 0; at < bucket_count; ++at) new (index->buckets() + at) Bucket;
+  return index;
+}
+
+std::uint64_t BlockIndex::word_of(const BlockNode& node, std::uint64_t hash) noexcept {
+  const auto address = reinterpret_cast<std::uintptr_t>(&node);
+  assert(address >> kAddressBits == 0);  // What the processors of today give to programs.
+  return tag_of(node.key, hash) << kTagShift | address >> kAlignmentBits;
+}
+
+BlockNode* BlockIndex::find(BlockKey key, std::uint64_t hash) const noexcept {
+  const std::uint64_t tag = tag_of(key, hash);
+  for (std::uint64_t step = 0; step <= mask_; ++step) {
+    const Bucket& bucket = buckets()[(hash + step) & mask_];
+    std::array<std::uint64_t, kSlotsPerBucket> words;
+    unsigned candidates = 0;
+    for (std::size_t i = 0; i < kSlotsPerBucket; ++i) {
+      words[i] = bucket.slots[i].load(std::memory_order_seq_cst);
+      candidates |= static_cast<unsigned>(words[i] >> kTagShift == tag) << i;
+    }
+    for (; candidates != 0; candidates &= candidates - 1) {
+      const std::uint64_t word = words[static_cast<std::size_t>(std::countr_zero(candidates))];
+      if (word == 0) continue;  // free: a tag may be zero
+      BlockNode& node = node_in(word);
+      if (node.key == key) return &node;
+    }
+    if (bucket.passed.load(std::memory_order_relaxed) == 0) return nullptr;
+  }
+  return nullptr;
+}
+
+void BlockIndex::insert(BlockNode& node, std::uint64_t hash) noexcept {
+  const std::uint64_t word = word_of(node, hash);
+  for (std::uint64_t step = 0; step <= mask_; ++step) {
+    Bucket& bucket = buckets()[(hash + step) & mask_];
+    for (std::atomic<std::uint64_t>& slot : bucket.slots) {
+      if (slot.load(std::memory_order_relaxed) != 0) continue;
+      slot.store(word, std::memory_order_release);  // The block was written before.
+      return;
+    }
+    bucket.passed.store(bucket.passed.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
+  assert(false);  // There was room.
+}
+
+void BlockIndex::remove(const BlockNode& node, std::uint64_t hash) noexcept {
+  const std::uint64_t word = word_of(node, hash);
+  for (std::uint64_t step = 0; step <= mask_; ++step) {
+    Bucket& bucket = buckets()[(hash + step) & mask_];
+    for (std::atomic<std::uint64_t>& slot : bucket.slots) {
+      if (slot.load(std::memory_order_relaxed) != word) continue;
+      slot.store(0, std::memory_order_seq_cst);
+      return;
+    }
+    const std::uint64_t passed = bucket.passed.load(std::memory_order_relaxed);
+    assert(passed > 0);  // I2
+    bucket.passed.store(passed - 1, std::memory_order_relaxed);
+  }
+  assert(false);  // I1
+}
+
+}  // namespace varve::engine

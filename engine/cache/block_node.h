@@ -1,0 +1,80 @@
+// Owns: the header of a block as the cache sees it: its name, its place in a queue, who holds it.
+// Must never: grow beyond a cache line, or be seen by whoever only reads blocks.
+//
+// B1  the memory is freed by whoever takes the state to zero; nobody takes it up from there.
+// B2  a block that was ever in the index is freed by way of the epochs alone (read_epoch.h).
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "engine/cache/cached_block.h"
+
+namespace varve::engine {
+
+class CacheShard;
+
+/// Names a block: the file's number in this cache, and where in the file the block begins.
+struct BlockKey {
+  std::uint64_t file_id = 0;
+  std::uint64_t offset = 0;
+  bool operator==(const BlockKey&) const = default;
+};
+
+/// The index takes the low 32 bits for a place and bits 32 to 42 for its tag, the cache takes the uppermost for the
+/// shard.
+inline std::uint64_t hash_of(BlockKey key) noexcept {
+  // Multiply and shift, twice; constants of SplitMix64 (G. Steele et al., "Fast splittable pseudorandom number
+  // generators"), whose mixing is good in all bits.
+  std::uint64_t x = key.file_id * 0x9E3779B97F4A7C15 + key.offset;
+  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9;
+  x = (x ^ (x >> 27)) * 0x94D049BB133111EB;
+  return x ^ (x >> 31);
+}
+
+enum class QueueName : std::uint8_t { kSmall, kMain, kHigh };
+
+struct BlockNode : CachedBlock {
+  // The state: who holds the block. The cache, if the lowest bit is set, and any number of pins.
+  static constexpr std::uint32_t kCached = 1;
+  static constexpr std::uint32_t kOnePin = 2;
+
+  BlockNode(std::uint32_t size_bytes, std::uint8_t block_type) noexcept : CachedBlock(size_bytes, block_type) {}
+
+  char* content_begin() noexcept { return reinterpret_cast<char*>(this) + kHeaderBytes; }
+  void set_aux(std::uint64_t aux) noexcept { aux_ = aux; }
+
+  /// A hit. Written only when it changes something, so that readers of a hot block share its cache line in peace.
+  void visit() noexcept {
+    if (visited.load(std::memory_order_relaxed) == 0) visited.store(1, std::memory_order_relaxed);
+  }
+  bool take_visit() noexcept {
+    if (visited.load(std::memory_order_relaxed) == 0) return false;
+    visited.store(0, std::memory_order_relaxed);
+    return true;
+  }
+  /// One pin more, if anybody holds the block. Under a guard, or under the shard's mutex while the block is cached.
+  bool try_pin() noexcept {
+    std::uint32_t before = state.load(std::memory_order_relaxed);
+    do {
+      if (before == 0) return false;  // B1
+    } while (
+        !state.compare_exchange_weak(before, before + kOnePin, std::memory_order_acquire, std::memory_order_relaxed));
+    return true;
+  }
+
+  BlockKey key;
+  CacheShard* shard = nullptr;
+  BlockNode* newer = nullptr;  // in its queue, or the next in a list of those that wait to be freed
+  BlockNode* older = nullptr;
+  std::atomic<std::uint32_t> state{0};
+  std::atomic<std::uint8_t> visited{0};
+  QueueName queue = QueueName::kSmall;
+  bool indexed = false;        // was ever: B2
+  bool beyond_budget = false;  // its bytes count as pinned, not as used
+};
+
+/// Ends the block. Nobody may see it any more.
+void free_block(BlockNode* node) noexcept;
+
+}  // namespace varve::engine

@@ -1,0 +1,46 @@
+// Owns: blocks in the order in which they came, and the sum of their bytes.
+// Must never: own or free a block.
+#pragma once
+
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+
+#include "engine/cache/block_node.h"
+
+namespace varve::engine {
+
+/// One thread at a time.
+class BlockQueue {
+ public:
+  BlockNode* oldest() const noexcept { return oldest_; }
+  std::uint64_t bytes() const noexcept { return bytes_; }
+  std::uint64_t count() const noexcept { return count_; }
+
+  void push(BlockNode& node) noexcept {
+    node.newer = nullptr;
+    node.older = newest_;
+    (newest_ == nullptr ? oldest_ : newest_->newer) = &node;
+    newest_ = &node;
+    bytes_ += node.memory_bytes();
+    ++count_;
+  }
+
+  void remove(BlockNode& node) noexcept {
+    assert(count_ > 0);
+    (node.newer == nullptr ? newest_ : node.newer->older) = node.older;
+    (node.older == nullptr ? oldest_ : node.older->newer) = node.newer;
+    node.newer = nullptr;
+    node.older = nullptr;
+    bytes_ -= node.memory_bytes();
+    --count_;
+  }
+
+ private:
+  BlockNode* newest_ = nullptr;
+  BlockNode* oldest_ = nullptr;
+  std::uint64_t bytes_ = 0;
+  std::uint64_t count_ = 0;
+};
+
+}  // namespace varve::engine

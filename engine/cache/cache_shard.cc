@@ -1,0 +1,220 @@
+// Owns: how a shard makes room, and what it does where there is none.
+// Must never: evict more than one insertion needs because what was evicted has not been freed yet.
+
+#include "engine/cache/cache_shard.h"
+
+#include <cassert>
+#include <chrono>
+#include <utility>
+
+namespace varve::engine {
+
+namespace {
+
+/// High priority keeps this part of the budget against all data: four fifths, because a partition leads to some two
+/// hundred blocks of data and is missed as often as all of them together.
+constexpr std::uint64_t high_protected_bytes(std::uint64_t budget_bytes) noexcept {
+  return budget_bytes / 5 * 4;
+}
+/// A block that is larger than this would drive out too much at once; it stays outside.
+constexpr std::uint64_t block_bytes_max(std::uint64_t budget_bytes) noexcept {
+  return budget_bytes / 2;
+}
+std::uint64_t tables_bytes_for(std::uint64_t bucket_count) noexcept {
+  return BlockIndex::bytes_for(bucket_count) + GhostTable::bytes_for(bucket_count);
+}
+std::uint64_t buckets_for(std::uint64_t block_count) noexcept {
+  std::uint64_t buckets = 1;
+  while (BlockIndex::room_in(buckets) < block_count) buckets *= 2;
+  return buckets;
+}
+/// How long set_budget() sleeps between two looks at the guards.
+constexpr std::chrono::microseconds kPause{50};
+
+}  // namespace
+
+CacheShard::CacheShard(io::Scheduler& scheduler, ReadEpoch& epoch) noexcept
+    : epoch_(epoch), mutex_(scheduler), pause_(scheduler), retired_(epoch) {}
+
+CacheShard::~CacheShard() {
+  const io::MutexGuard guard(mutex_);
+  assert(held_by_pins_bytes_ == 0);
+  order_.for_each([](BlockNode& node) {
+    assert(node.state.load(std::memory_order_acquire) == BlockNode::kCached);
+    free_block(&node);
+  });
+}
+
+PinnedBlock CacheShard::insert(BlockKey key, std::uint64_t hash, Block block, BlockPriority priority) noexcept {
+  assert(block);
+  assert(!ReadEpoch::held_by_this_thread());
+  const io::MutexGuard guard(mutex_);
+  if (BlockNode* const present = find(key, hash); present != nullptr) {
+    present->visit();
+    return pin(*present);  // The cache holds it and we have the mutex: it cannot fail.
+  }
+  BlockNode& node = *block.node_.release();
+  node.key = key;
+  node.shard = this;
+  if (!admit(node, hash, priority)) {
+    node.state.store(BlockNode::kOnePin, std::memory_order_relaxed);
+    node.beyond_budget = true;
+    held_by_pins_bytes_ += node.memory_bytes();
+    refusals_.store(refusals() + 1, std::memory_order_relaxed);
+  }
+  publish_figures();
+  return PinnedBlock(&node);
+}
+
+bool CacheShard::admit(BlockNode& node, std::uint64_t hash, BlockPriority priority) noexcept {
+  if (node.memory_bytes() > block_bytes_max(budget_bytes_)) return false;
+  if (!make_slot()) return false;
+  if (!make_room(node.memory_bytes())) return false;
+  node.state.store(BlockNode::kCached + BlockNode::kOnePin, std::memory_order_relaxed);
+  node.indexed = true;
+  order_.add(node, hash, priority);
+  index_owner_->insert(node, hash);  // H2. From here on readers find it.
+  return true;
+}
+
+bool CacheShard::index_has_room() const noexcept {
+  return index_owner_ != nullptr && order_.count() < BlockIndex::room_in(index_owner_->bucket_count());
+}
+
+bool CacheShard::make_slot() noexcept {
+  if (index_has_room()) return true;
+  const std::uint64_t buckets = index_owner_ == nullptr ? 1 : 2 * index_owner_->bucket_count();
+  if (make_room(tables_bytes_for(buckets)) && resize_tables(buckets)) return true;
+  // The old one serves on, with fewer blocks.
+  return index_owner_ != nullptr && evict_one();
+}
+
+bool CacheShard::make_room(std::uint64_t bytes) noexcept {
+  while (kept_bytes() + bytes > budget_bytes_) {
+    if (!evict_one()) return false;
+  }
+  // Guards are short, so what was just evicted can usually be freed at once. Where a guard lasts (its thread was put
+  // aside by the system), the block to be inserted stays outside: nobody waits, nothing more is evicted.
+  for (std::uint64_t tries = 0; used_now_bytes() + bytes > budget_bytes_; ++tries) {
+    if (tries == kTriesMax) return false;
+    retired_.free_unseen();
+  }
+  return true;
+}
+
+bool CacheShard::evict_one() noexcept {
+  BlockNode* const victim = order_.take_victim(high_protected_bytes(budget_bytes_));
+  if (victim == nullptr) return false;
+  detach(*victim);
+  evictions_.store(evictions() + 1, std::memory_order_relaxed);
+  return true;
+}
+
+void CacheShard::detach(BlockNode& node) noexcept {
+  index_owner_->remove(node, hash_of(node.key));  // H2
+  const std::uint32_t before = node.state.fetch_and(~BlockNode::kCached, std::memory_order_acq_rel);
+  assert((before & BlockNode::kCached) != 0);
+  if (before == BlockNode::kCached) {
+    retired_.add(node);
+  } else {
+    node.beyond_budget = true;
+    held_by_pins_bytes_ += node.memory_bytes();
+  }
+}
+
+bool CacheShard::resize_tables(std::uint64_t bucket_count) noexcept {
+  BlockIndex::Owned made = BlockIndex::make(bucket_count);
+  if (made == nullptr || !order_.ghosts().resize(bucket_count)) return false;
+  order_.for_each([&made](BlockNode& node) { made->insert(node, hash_of(node.key)); });
+  index_.store(made.get(), std::memory_order_seq_cst);
+  retired_.add(std::exchange(index_owner_, std::move(made)));
+  retired_.free_unseen();
+  return true;
+}
+
+void CacheShard::drop_tables() noexcept {
+  assert(order_.count() == 0);
+  order_.ghosts().resize(0);
+  index_.store(nullptr, std::memory_order_seq_cst);
+  retired_.add(std::move(index_owner_));
+}
+
+void CacheShard::erase_file(std::uint64_t file_id) noexcept {
+  assert(!ReadEpoch::held_by_this_thread());
+  const io::MutexGuard guard(mutex_);
+  if (index_owner_ == nullptr) return;
+  index_owner_->for_each_of_file(file_id, [this](BlockNode& node) VARVE_NO_THREAD_SAFETY_ANALYSIS {
+    order_.remove(node);
+    detach(node);
+  });
+  retired_.free_unseen();
+  publish_figures();
+}
+
+void CacheShard::set_budget(std::uint64_t bytes) noexcept {
+  assert(!ReadEpoch::held_by_this_thread());
+  const io::MutexGuard guard(mutex_);
+  budget_bytes_ = bytes;
+  shrink_to_budget();
+  retired_.free_unseen();
+  while (used_now_bytes() > budget_bytes_) {
+    (void)pause_.wait_for(mutex_, kPause);
+    retired_.free_unseen();
+  }
+  publish_figures();
+}
+
+void CacheShard::shrink_to_budget() noexcept {
+  while (order_.bytes() > budget_bytes_ && evict_one()) {
+  }
+  // Tables made for many more blocks than are left would take their place; smaller ones are made beside the old.
+  if (kept_bytes() > budget_bytes_ && index_owner_ != nullptr) {
+    const std::uint64_t buckets = buckets_for(order_.count());
+    if (buckets < index_owner_->bucket_count()) (void)resize_tables(buckets);
+  }
+  while (kept_bytes() > budget_bytes_ && evict_one()) {
+  }
+  if (kept_bytes() > budget_bytes_) drop_tables();
+}
+
+void CacheShard::let_go(BlockNode& node) noexcept {
+  const io::MutexGuard guard(mutex_);
+  held_by_pins_bytes_ -= node.memory_bytes();
+  if (node.indexed) {
+    retired_.add(node);
+    retired_.free_unseen();
+  } else {
+    free_block(&node);  // No guard ever saw it.
+  }
+  publish_figures();
+}
+
+std::uint64_t CacheShard::kept_bytes() const noexcept {
+  const std::uint64_t index_bytes = index_owner_ == nullptr ? 0 : index_owner_->bytes();
+  return order_.bytes() + index_bytes + order_.ghosts().bytes();
+}
+
+void CacheShard::publish_figures() noexcept {
+  used_bytes_.store(used_now_bytes(), std::memory_order_relaxed);
+  pinned_bytes_.store(held_by_pins_bytes_ + retired_.pinned_bytes(), std::memory_order_relaxed);
+  block_count_.store(order_.count(), std::memory_order_relaxed);
+}
+
+void CacheShard::check_invariants() const noexcept {
+  const io::MutexGuard guard(mutex_);
+  std::uint64_t count = 0;
+  std::uint64_t bytes = 0;
+  order_.for_each([&](const BlockNode& node) {
+    assert(find(node.key, hash_of(node.key)) == &node);                              // H2
+    assert((node.state.load(std::memory_order_relaxed) & BlockNode::kCached) != 0);  // H2
+    assert(node.shard == this);
+    ++count;
+    bytes += node.memory_bytes();
+  });
+  assert(count == order_.count());
+  assert(bytes == order_.bytes());
+  assert(used_now_bytes() <= budget_bytes_);  // H1
+  assert(used_now_bytes() == used_bytes());
+}
+
+}  // namespace varve::engine

@@ -1,0 +1,103 @@
+// Owns: one part of the block cache: its index, its order of eviction, its share of the budget.
+// Must never: hold more than its share, pinned blocks apart; free what a guard may see; wait for a reader while it
+// inserts.
+//
+// H1  used <= budget whenever the mutex is free, but while set_budget() runs.
+// H2  a block is in the order of eviction and in the index, or in neither.
+// H3  each byte taken from the system is in used or in pinned until it is given back. Used: the cached blocks, the
+// index,
+//     the ghosts, and what was unlinked and waits for guards to end. Pinned: blocks that pins alone keep, and those of
+//     them that wait.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "engine/cache/block_index.h"
+#include "engine/cache/cached_block.h"
+#include "engine/cache/eviction_order.h"
+#include "engine/cache/read_epoch.h"
+#include "engine/cache/retired_blocks.h"
+#include "io/scheduler.h"
+
+namespace varve::engine {
+
+/// Any thread.
+class CacheShard {
+ public:
+  CacheShard(io::Scheduler& scheduler, ReadEpoch& epoch) noexcept;
+  ~CacheShard();  // nothing is pinned, nobody reads
+  CacheShard(const CacheShard&) = delete;
+  CacheShard& operator=(const CacheShard&) = delete;
+
+  /// Under a guard of the epoch; valid while it lives.
+  BlockNode* find(BlockKey key, std::uint64_t hash) const noexcept {
+    const BlockIndex* const index = index_.load(std::memory_order_seq_cst);
+    return index == nullptr ? nullptr : index->find(key, hash);
+  }
+  /// Of a block found under a guard that still lives; empty when it was evicted meanwhile and nobody else holds it.
+  static PinnedBlock pin(BlockNode& node) noexcept { return PinnedBlock(node.try_pin() ? &node : nullptr); }
+
+  // Not under a guard, since they lock.
+  /// The block that is cached under this name, this one or the one that was faster; or this one, pinned and not cached,
+  /// when there is no room.
+  PinnedBlock insert(BlockKey key, std::uint64_t hash, Block block, BlockPriority priority) noexcept;
+  void erase_file(std::uint64_t file_id) noexcept;
+  /// Returns when used_bytes() is within the new budget; so it waits for guards that are open.
+  void set_budget(std::uint64_t bytes) noexcept;
+  /// The cache let go of this block, and now the last pin has.
+  void let_go(BlockNode& node) noexcept;
+
+  // Each is exact; two of them may be of different moments.
+  std::uint64_t used_bytes() const noexcept { return used_bytes_.load(std::memory_order_relaxed); }
+  std::uint64_t pinned_bytes() const noexcept { return pinned_bytes_.load(std::memory_order_relaxed); }
+  std::uint64_t block_count() const noexcept { return block_count_.load(std::memory_order_relaxed); }
+  std::uint64_t evictions() const noexcept { return evictions_.load(std::memory_order_relaxed); }
+  std::uint64_t refusals() const noexcept { return refusals_.load(std::memory_order_relaxed); }
+
+  /// Asserts H1 and H2; reads the header of every block.
+  void check_invariants() const noexcept;
+
+ private:
+  using Figure = std::atomic<std::uint64_t>;
+
+  /// Publishes the figures when an operation ends.
+  class Change;
+
+  bool admit(BlockNode& node, std::uint64_t hash, BlockPriority priority) noexcept VARVE_REQUIRES(mutex_);
+  bool make_slot() noexcept VARVE_REQUIRES(mutex_);
+  bool make_room(std::uint64_t bytes) noexcept VARVE_REQUIRES(mutex_);
+  bool evict_one() noexcept VARVE_REQUIRES(mutex_);
+  void detach(BlockNode& node) noexcept VARVE_REQUIRES(mutex_);
+  bool resize_tables(std::uint64_t bucket_count) noexcept VARVE_REQUIRES(mutex_);
+  void drop_tables() noexcept VARVE_REQUIRES(mutex_);
+  void shrink_to_budget() noexcept VARVE_REQUIRES(mutex_);
+  bool index_has_room() const noexcept VARVE_REQUIRES(mutex_);
+  /// Of used, what is not waiting for guards.
+  std::uint64_t kept_bytes() const noexcept VARVE_REQUIRES(mutex_);
+  std::uint64_t used_now_bytes() const noexcept VARVE_REQUIRES(mutex_) { return kept_bytes() + retired_.used_bytes(); }
+  void publish_figures() noexcept VARVE_REQUIRES(mutex_);
+
+  static constexpr std::uint64_t kTriesMax = 64;
+
+  // What readers read lies on a line that changes only when the index is replaced.
+  alignas(kCacheLineBytes) std::atomic<BlockIndex*> index_{nullptr};
+  ReadEpoch& epoch_;
+
+  alignas(kCacheLineBytes) mutable io::Mutex mutex_;
+  io::Condition pause_;  // never notified; its time is what is wanted
+  BlockIndex::Owned index_owner_ VARVE_GUARDED_BY(mutex_);
+  EvictionOrder order_ VARVE_GUARDED_BY(mutex_);
+  RetiredBlocks retired_ VARVE_GUARDED_BY(mutex_);
+  std::uint64_t budget_bytes_ VARVE_GUARDED_BY(mutex_) = 0;
+  std::uint64_t held_by_pins_bytes_ VARVE_GUARDED_BY(mutex_) = 0;  // beyond the budget, not yet retired
+
+  // Written under the mutex.
+  Figure used_bytes_{0};
+  Figure pinned_bytes_{0};
+  Figure block_count_{0};
+  Figure evictions_{0};
+  Figure refusals_{0};
+};
+
+}  // namespace varve::engine

@@ -1,0 +1,270 @@
+// Owns: the promises of the block cache (engine/cache/block_cache.h) to many threads: C1 to C3 while everything
+// changes. Method: a cache far too small for what is read, so that blocks go while they are looked at; every byte is
+// compared. What is freed is overwritten first. Once on real threads, where the thread sanitizer watches, once one at a
+// time by seed, with a switch under the guard at any moment.
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "engine/cache/block_cache.h"
+#include "io/manual_clock.h"
+#include "io/scheduler.h"
+#include "io/seeded_scheduler.h"
+#include "tests/engine/cache/cache_fill.h"
+#include "tests/support/allocation_counter.h"
+
+namespace varve::engine {
+namespace {
+
+constexpr std::uint64_t kBudget = 256 << 10;
+constexpr std::uint64_t kFiles = 4;
+constexpr std::uint64_t kBlocksPerFile = 60;
+constexpr std::uint64_t kPinsMax = 4;  // of a thread
+
+/// What one thread does, by its own seed.
+class Worker {
+ public:
+  Worker(BlockCache& cache, io::Scheduler& scheduler, std::uint64_t seed)
+      : cache_(cache), scheduler_(scheduler), random_(seed) {}
+
+  void run(std::uint64_t steps) {
+    for (std::uint64_t i = 0; i < steps && !testing::Test::HasFatalFailure(); ++i) step();
+    pins_.clear();
+  }
+
+ private:
+  static std::uint32_t size_of(BlockKey key) { return static_cast<std::uint32_t>(word_at(key, 1) % 6'000); }
+
+  /// Half of the reads go to a tenth of the blocks.
+  BlockKey some_key() {
+    const std::uint64_t bound = random_() % 2 == 0 ? kBlocksPerFile / 10 : kBlocksPerFile;
+    return {1 + random_() % kFiles, random_() % bound * 512};
+  }
+
+  void look_under_a_guard() {
+    std::vector<BlockKey> missing;
+    {
+      BlockCache::ReadGuard guard(cache_);
+      for (int i = 0; i < 3; ++i) {
+        const BlockKey key = some_key();
+        const CachedBlock* const block = guard.find(key.file_id, key.offset);
+        if (block == nullptr) {
+          missing.push_back(key);
+          continue;
+        }
+        scheduler_.yield();
+        ASSERT_TRUE(is_whole(*block, key));
+        if (random_() % 8 != 0) continue;
+        PinnedBlock pinned = guard.pin(*block);
+        if (pinned) pins_.push_back({key, std::move(pinned)});
+      }
+    }
+    for (const BlockKey key : missing) {
+      const BlockPriority priority = key.file_id == 1 ? BlockPriority::kHigh : BlockPriority::kNormal;
+      PinnedBlock pinned = insert(cache_, key, size_of(key), priority);
+      ASSERT_TRUE(is_whole(*pinned, key));
+      if (random_() % 4 == 0) pins_.push_back({key, std::move(pinned)});
+    }
+  }
+
+  void let_some_go() {
+    while (pins_.size() > kPinsMax || (!pins_.empty() && random_() % 4 == 0)) {
+      std::swap(pins_[random_() % pins_.size()], pins_.back());
+      ASSERT_TRUE(is_whole(*pins_.back().block, pins_.back().key));
+      pins_.pop_back();
+    }
+  }
+
+  void step() {
+    ASSERT_NO_FATAL_FAILURE(look_under_a_guard());
+    const BlockKey key = some_key();
+    PinnedBlock pinned = cache_.pin(key.file_id, key.offset);
+    if (pinned) {
+      scheduler_.yield();
+      ASSERT_TRUE(is_whole(*pinned, key));
+    }
+    ASSERT_NO_FATAL_FAILURE(let_some_go());
+    if (random_() % 64 == 0) cache_.erase_file(1 + random_() % kFiles);
+    if (random_() % 128 == 0) cache_.set_bytes_max(random_() % 8 == 0 ? 0 : kBudget / 4 + random_() % kBudget);
+    if (random_() % 64 == 0) {
+      ASSERT_LE(cache_.figures().block_count, kFiles * kBlocksPerFile);
+    }
+  }
+
+  struct Pin {
+    BlockKey key;
+    PinnedBlock block;
+  };
+
+  BlockCache& cache_;
+  io::Scheduler& scheduler_;
+  std::mt19937_64 random_;
+  std::vector<Pin> pins_;
+};
+
+/// What happened, for the caller to judge whether it was enough.
+BlockCacheFigures run_workers(io::Scheduler& scheduler, std::uint64_t seed, std::uint64_t worker_count,
+                              std::uint64_t steps) {
+  const std::uint64_t held_before = test::aligned_bytes_held();
+  BlockCacheFigures figures;
+  {
+    BlockCache cache(scheduler, kBudget);
+    std::vector<io::Thread> threads;
+    for (std::uint64_t i = 0; i < worker_count; ++i) {
+      threads.push_back(*scheduler.start("worker", [&cache, &scheduler, steps, worker_seed = seed * 100 + i] {
+        Worker(cache, scheduler, worker_seed).run(steps);
+      }));
+    }
+    threads.clear();
+    cache.check_invariants();
+    figures = cache.figures();
+    EXPECT_EQ(figures.pinned_bytes, 0U);
+    EXPECT_EQ(figures.used_bytes, test::aligned_bytes_held() - held_before);
+    cache.set_bytes_max(0);
+    EXPECT_EQ(cache.figures().used_bytes, 0U);
+  }
+  EXPECT_EQ(test::aligned_bytes_held(), held_before);
+  return figures;
+}
+
+class BlockCacheThreadsBySeed : public testing::TestWithParam<std::uint64_t> {};
+
+TEST_P(BlockCacheThreadsBySeed, EveryBlockIsWholeWhileItIsLookedAt) {
+  SCOPED_TRACE(GetParam());
+  io::Scheduler scheduler;
+  const BlockCacheFigures figures = run_workers(scheduler, GetParam(), 4, 4'000);
+  EXPECT_GT(figures.hits, 4'000U);
+  EXPECT_GT(figures.evictions, 4'000U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, BlockCacheThreadsBySeed, testing::Range<std::uint64_t>(1, 4));
+
+TEST(BlockCacheSchedules, EveryBlockIsWholeWhileItIsLookedAt) {
+  std::uint64_t hits = 0;
+  std::uint64_t evictions = 0;
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    SCOPED_TRACE(seed);
+    std::array<std::uint64_t, 2> hashes{};
+    for (std::uint64_t& hash : hashes) {
+      io::ManualClock clock;
+      io::SeededScheduler seeded(seed, clock);
+      const BlockCacheFigures figures = run_workers(seeded.scheduler(), seed, 3, 150);
+      hits += figures.hits;
+      evictions += figures.evictions;
+      hash = seeded.trace_hash();
+    }
+    ASSERT_EQ(hashes[0], hashes[1]);  // nothing but the seed decides, addresses least of all
+    if (testing::Test::HasFailure()) return;
+  }
+  EXPECT_GT(hits, 10'000U);
+  EXPECT_GT(evictions, 10'000U);
+}
+
+// The budget holds at every moment at which anybody can look, also while guards keep what was evicted.
+TEST(BlockCacheSchedules, TheBudgetHoldsWhileGuardsLast) {
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    SCOPED_TRACE(seed);
+    io::ManualClock clock;
+    io::SeededScheduler seeded(seed, clock);
+    io::Scheduler& scheduler = seeded.scheduler();
+    const std::uint64_t held_before = test::aligned_bytes_held();
+    BlockCache cache(scheduler, kBudget);
+    std::atomic<int> inserting{2};
+    std::vector<io::Thread> threads;
+    for (std::uint64_t writer = 0; writer < 2; ++writer) {
+      threads.push_back(*scheduler.start("writer", [&, writer] {
+        for (std::uint64_t i = 0; i < 150; ++i) {
+          insert(cache, {1 + writer, i}, 4'000);
+          EXPECT_LE(cache.figures().used_bytes, kBudget);
+        }
+        inserting.fetch_sub(1);
+      }));
+    }
+    threads.push_back(*scheduler.start("reader", [&] {
+      for (std::uint64_t round = 0; inserting.load() > 0; ++round) {
+        BlockCache::ReadGuard guard(cache);
+        const BlockKey key{1 + round % 2, round % 150};
+        const CachedBlock* const block = guard.find(key.file_id, key.offset);
+        for (int i = 0; i < 10; ++i) scheduler.yield();
+        if (block != nullptr) {
+          EXPECT_TRUE(is_whole(*block, key));
+        }
+        EXPECT_LE(cache.figures().used_bytes, kBudget);
+      }
+    }));
+    threads.clear();
+    const BlockCacheFigures figures = cache.figures();
+    EXPECT_EQ(figures.used_bytes + figures.pinned_bytes, test::aligned_bytes_held() - held_before);
+    cache.check_invariants();
+  }
+}
+
+TEST(BlockCacheSchedules, ShrinkingWaitsForTheGuardThatIsOpen) {
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    SCOPED_TRACE(seed);
+    io::ManualClock clock;
+    io::SeededScheduler seeded(seed, clock);
+    io::Scheduler& scheduler = seeded.scheduler();
+    BlockCache cache(scheduler, kBudget);
+    insert(cache, {1, 1}, 4'000);
+    std::atomic<bool> is_open{false};
+    std::atomic<bool> is_closed{false};
+    io::Thread reader = *scheduler.start("reader", [&] {
+      {
+        BlockCache::ReadGuard guard(cache);
+        const CachedBlock* const block = guard.find(1, 1);
+        is_open.store(true);
+        for (int i = 0; i < 100; ++i) scheduler.yield();
+        EXPECT_TRUE(is_whole(*block, {1, 1}));
+        is_closed.store(true);
+      }
+      scheduler.yield();
+    });
+    while (!is_open.load()) scheduler.yield();
+    cache.set_bytes_max(0);
+    EXPECT_TRUE(is_closed.load());
+    EXPECT_EQ(cache.figures().used_bytes, 0U);
+    reader.join();
+  }
+}
+
+TEST(BlockCacheSchedules, OfManyWhoReadOneBlockAtOnceAllGetTheSame) {
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    SCOPED_TRACE(seed);
+    io::ManualClock clock;
+    io::SeededScheduler seeded(seed, clock);
+    io::Scheduler& scheduler = seeded.scheduler();
+    BlockCache cache(scheduler, kBudget);
+    std::vector<PinnedBlock> pins(4);
+    std::vector<io::Thread> threads;
+    for (PinnedBlock& pin : pins) {
+      threads.push_back(*scheduler.start("reader", [&] {
+        if (is_found(cache, {1, 1})) {
+          pin = cache.pin(1, 1);
+          return;
+        }
+        Block block = block_for({1, 1}, 4'000);
+        scheduler.yield();  // the device reads
+        pin = cache.insert(1, 1, std::move(block), BlockPriority::kNormal);
+      }));
+    }
+    threads.clear();
+    for (const PinnedBlock& pin : pins) {
+      ASSERT_TRUE(pin);
+      EXPECT_EQ(&*pin, &*pins.front());
+    }
+    EXPECT_EQ(cache.figures().block_count, 1U);
+  }
+}
+
+}  // namespace
+}  // namespace varve::engine

@@ -1,0 +1,129 @@
+// Owns: the promises of the index (engine/cache/block_index.h), also where its buckets overflow.
+
+#include "engine/cache/block_index.h"
+
+#include <cstdint>
+#include <map>
+#include <random>
+#include <set>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tests/engine/cache/cache_fill.h"
+
+namespace varve::engine {
+namespace {
+
+/// Nodes by name; the index owns none.
+class Nodes {
+ public:
+  ~Nodes() {
+    for (const auto& [key, node] : nodes_) free_block(node);
+  }
+  BlockNode& operator[](BlockKey key) {
+    BlockNode*& node = nodes_[{key.file_id, key.offset}];
+    if (node == nullptr) {
+      void* const memory = ::operator new (CachedBlock::kHeaderBytes, std::align_val_t{CachedBlock::kHeaderBytes});
+      node = new (memory) BlockNode(0, kTestType);
+      node->key = key;
+    }
+    return *node;
+  }
+
+ private:
+  std::map<std::pair<std::uint64_t, std::uint64_t>, BlockNode*> nodes_;
+};
+
+/// Where a block goes is chosen by the test.
+struct Entry {
+  BlockKey key;
+  std::uint64_t hash;
+};
+
+TEST(BlockIndex, FindsWhatOverflowsItsBucketAndForgetsWhatIsRemoved) {
+  // All of one bucket: they fill it and the two behind it, around the end of the table.
+  Nodes nodes;
+  const BlockIndex::Owned index = BlockIndex::make(4);
+  ASSERT_NE(index, nullptr);
+  std::vector<Entry> entries;
+  for (std::uint64_t i = 0; i < BlockIndex::room_in(4); ++i) entries.push_back({{1, i}, 3 | i << 32});
+  for (const Entry& entry : entries) index->insert(nodes[entry.key], entry.hash);
+  for (const Entry& entry : entries) EXPECT_EQ(index->find(entry.key, entry.hash), &nodes[entry.key]);
+  EXPECT_EQ(index->find({1, 99}, 3), nullptr);
+  EXPECT_EQ(index->find({2, 0}, 3), nullptr);  // as the first, but for the file
+
+  // Those that passed stay reachable whatever goes before them.
+  for (std::size_t gone = 0; gone < entries.size(); ++gone) {
+    index->remove(nodes[entries[gone].key], entries[gone].hash);
+    EXPECT_EQ(index->find(entries[gone].key, entries[gone].hash), nullptr);
+    for (std::size_t i = gone + 1; i < entries.size(); ++i) {
+      ASSERT_EQ(index->find(entries[i].key, entries[i].hash), &nodes[entries[i].key]);
+    }
+  }
+}
+
+TEST(BlockIndex, TellsNamesOfTheSameTagApart) {
+  Nodes nodes;
+  const BlockIndex::Owned index = BlockIndex::make(1);
+  const BlockKey first{1, 100};
+  const BlockKey second{1, 200};
+  const BlockKey of_far_file{1 + (1 << 11), 100};  // the same eleven bits of its number
+  index->insert(nodes[first], 0);
+  index->insert(nodes[of_far_file], 0);
+  EXPECT_EQ(index->find(first, 0), &nodes[first]);
+  EXPECT_EQ(index->find(of_far_file, 0), &nodes[of_far_file]);
+  EXPECT_EQ(index->find(second, 0), nullptr);
+
+  std::set<const BlockNode*> of_first;
+  index->for_each_of_file(1, [&](BlockNode& node) { of_first.insert(&node); });
+  EXPECT_EQ(of_first, (std::set<const BlockNode*>{&nodes[first]}));
+}
+
+TEST(BlockIndex, AnEmptyTableAndATagOfZeroFindNothing) {
+  const BlockIndex::Owned index = BlockIndex::make(2);
+  EXPECT_EQ(index->find({0, 0}, 0), nullptr);
+  EXPECT_EQ(index->find({std::uint64_t{1} << 11, 0}, 1), nullptr);
+  index->for_each_of_file(0, [](BlockNode&) { FAIL(); });
+}
+
+// Method: a full table of few buckets, so that everything overflows, beside a set.
+TEST(BlockIndex, EqualsASetUnderRandomChange) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    SCOPED_TRACE(seed);
+    std::mt19937_64 random(seed);
+    const std::uint64_t buckets = std::uint64_t{1} << (random() % 5);
+    Nodes nodes;
+    const BlockIndex::Owned index = BlockIndex::make(buckets);
+    std::map<std::uint64_t, BlockKey> present;
+    for (int step = 0; step < 5'000; ++step) {
+      const std::uint64_t number = random() % (2 * BlockIndex::room_in(buckets));
+      const BlockKey key{number % 3, number};
+      const std::uint64_t hash = hash_of(key);
+      const bool is_present = present.contains(number);
+      ASSERT_EQ(index->find(key, hash), is_present ? &nodes[key] : nullptr);
+      if (is_present) {
+        index->remove(nodes[key], hash);
+        present.erase(number);
+      } else if (present.size() < BlockIndex::room_in(buckets)) {
+        index->insert(nodes[key], hash);
+        present.emplace(number, key);
+      }
+    }
+    for (std::uint64_t file_id = 0; file_id < 3; ++file_id) {
+      std::set<std::uint64_t> expected;
+      for (const auto& [number, key] : present) {
+        if (key.file_id == file_id) expected.insert(number);
+      }
+      std::set<std::uint64_t> seen;
+      index->for_each_of_file(file_id, [&](BlockNode& node) {
+        seen.insert(node.key.offset);
+        index->remove(node, hash_of(node.key));
+      });
+      EXPECT_EQ(seen, expected);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace varve::engine
