@@ -62,14 +62,15 @@ bool MergeChoice::is_free(const Job& job) const {
 
 /// Files of level 0 that may go down, oldest first: free ones that stand on no file that has to stay.
 LevelFiles MergeChoice::free_level0() const {
-  const LevelFiles& files = input_.levels.level(0);
+  LevelFiles files = input_.levels.level(0);
+  std::reverse(files.begin(), files.end());
   LevelFiles free;
   LevelFiles staying;
-  for (auto file = files.rbegin(); file != files.rend(); ++file) {
+  for (const LevelFilePtr& file : files) {
     const bool stands_on = std::any_of(staying.begin(), staying.end(), [&](const LevelFilePtr& older) {
-      return range_of(*older).overlaps(range_of(**file));
+      return range_of(*older).overlaps(range_of(*file));
     });
-    (is_taken(**file) || stands_on ? staying : free).push_back(*file);
+    (is_taken(*file) || stands_on ? staying : free).push_back(file);
   }
   return free;
 }

@@ -25,7 +25,7 @@ TEST(LevelTargets, ASmallStoreIsLevel0AndTheLast) {
 
 TEST(LevelTargets, NeighboursStandInOneRatioNotAboveTheFanOut) {
   const TreeShape shape;
-  for (const std::uint64_t gib : {1, 5, 20, 100, 1000, 10'000, 60'000}) {
+  for (const std::uint64_t gib : {1UL, 5UL, 20UL, 100UL, 1000UL, 10'000UL, 60'000UL}) {
     const LevelTargets targets = level_targets(levels_of({sized(1, 6, gib * 1024)}), shape);
     double below = static_cast<double>(gib * 1024 * kMiB);
     const double ratio = targets.base == kLastLevel ? 1 : below / static_cast<double>(targets.bytes[kLastLevel - 1]);
