@@ -1,0 +1,65 @@
+// Owns: one live table file as the levels see it, and the closed key ranges that such files span.
+// Must never: change once it is shared.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "format/manifest_edit.h"
+
+namespace varve::engine {
+
+using format::CommitVersion;
+using format::TableId;
+
+class TableReader;
+
+/// `table` is the open file, for those who read it; nothing in this folder looks at it, and tests leave it empty.
+struct LevelFile {
+  format::TableFileEntry entry;
+  std::shared_ptr<TableReader> table;
+
+  /// An adopted version stands for every version inside.
+  CommitVersion smallest_version() const noexcept { return entry.adopted_version.value_or(entry.smallest_version); }
+  CommitVersion largest_version() const noexcept { return entry.adopted_version.value_or(entry.largest_version); }
+};
+
+using LevelFilePtr = std::shared_ptr<const LevelFile>;
+using LevelFiles = std::vector<LevelFilePtr>;
+
+/// Sort keys from `smallest` to `largest`, both included. Views: what they look at outlives the range.
+struct KeyRange {
+  std::string_view smallest;
+  std::string_view largest;
+
+  bool overlaps(const KeyRange& other) const noexcept { return smallest <= other.largest && other.smallest <= largest; }
+  bool holds(std::string_view key) const noexcept { return smallest <= key && key <= largest; }
+  /// The smallest range that holds both.
+  KeyRange with(const KeyRange& other) const noexcept {
+    return {std::min(smallest, other.smallest), std::max(largest, other.largest)};
+  }
+};
+
+inline KeyRange range_of(const LevelFile& file) noexcept {
+  return {file.entry.smallest_key, file.entry.largest_key};
+}
+
+/// Of at least one file.
+template <typename Files>
+KeyRange range_of_all(const Files& files) noexcept {
+  KeyRange range = range_of(*files.front());
+  for (const LevelFilePtr& file : files) range = range.with(range_of(*file));
+  return range;
+}
+
+template <typename Files>
+std::uint64_t bytes_of(const Files& files) noexcept {
+  std::uint64_t bytes = 0;
+  for (const LevelFilePtr& file : files) bytes += file->entry.size_bytes;
+  return bytes;
+}
+
+}  // namespace varve::engine

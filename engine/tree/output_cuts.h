@@ -1,0 +1,34 @@
+// Owns: where a merge ends one output file and begins the next.
+// Must never: cut between two versions of one key.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "engine/tree/job.h"
+#include "engine/tree/tree_shape.h"
+
+namespace varve::engine {
+
+/// For the one thread that executes a job. `levels`, those the job was picked from, outlive it.
+class OutputCuts {
+ public:
+  OutputCuts(const Levels& levels, const Job& job, const TreeShape& shape);
+
+  /// Asked before the first version of each key that is written, in ascending order of keys: whether it begins a new
+  /// file. `file_bytes` are the bytes of the file so far, `table_bytes` those of its last table in this job's output
+  /// (over all files); `same_table` says whether the key is of that table. Never true for a file without entries.
+  bool begins_new_file(std::string_view key, std::uint64_t file_bytes, std::uint64_t table_bytes,
+                       bool same_table) noexcept;
+
+ private:
+  /// Steps over the grandparents that end before the key; whether it left any.
+  bool pass_grandparents(std::string_view key, bool counted) noexcept;
+
+  const TreeShape shape_;
+  Levels::Span grandparents_;  // files one level below the output that overlap the job
+  std::size_t place_ = 0;
+  std::uint64_t passed_bytes_ = 0;  // of grandparents, by the file at hand
+};
+
+}  // namespace varve::engine
