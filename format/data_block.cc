@@ -12,9 +12,9 @@
 namespace varve::format {
 namespace {
 
-/// Entries from one whole key to the next. Measured with bench/block_bench: fewer make scans and files larger, more
-/// make point reads slower.
-constexpr std::uint32_t kRestartInterval = 16;
+/// Entries from one whole key to the next. By bench/block_bench 8 makes point reads a quarter faster than 16 and walks
+/// backwards a third, for about two more bytes an entry before compression.
+constexpr std::uint32_t kRestartInterval = 8;
 
 /// Three lengths, a version and a kind: one or two bytes each.
 constexpr std::size_t kEntryHeadBytes = 8;
