@@ -12,7 +12,7 @@ namespace varve::format {
 
 class KeyBuffer {
  public:
-  KeyBuffer() noexcept {}  // leaves the inline room as it is: nothing reads it before it is written
+  KeyBuffer() noexcept = default;  // leaves the inline room as it is: nothing reads it before it is written
   KeyBuffer(const KeyBuffer&) = delete;
   KeyBuffer& operator=(const KeyBuffer&) = delete;
 

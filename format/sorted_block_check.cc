@@ -15,6 +15,10 @@ Status damaged(std::string_view what) {
   return Status::corruption("sorted block: " + std::string(what));
 }
 
+Status damaged_entry(std::size_t offset, std::string_view what) {
+  return damaged("the entry at byte " + std::to_string(offset) + " " + std::string(what));
+}
+
 Status check_buckets(const SortedBlock& block, const std::vector<HashedKey>& keys) {
   const std::string expected = make_buckets(keys, block.bucket_count());
   for (std::uint32_t number = 0; number < block.bucket_count(); ++number) {
@@ -34,12 +38,12 @@ Status check_sorted_block(const SortedBlock& block) {
   SortedBlockCursor cursor;
   cursor.open(block);
   for (cursor.seek_to_first(); cursor.valid(); cursor.next()) {
-    const std::string place = "the entry at byte " + std::to_string(cursor.offset());
     if (restarts < block.restart_count() && block.restart(restarts) == cursor.offset()) {
-      if (block.entries()[cursor.offset()] != '\0') return damaged(place + " is a restart without its whole key");
+      if (block.entries()[cursor.offset()] != '\0')
+        return damaged_entry(cursor.offset(), "is a restart without its whole key");
       ++restarts;
     }
-    if (cursor.key() < last_key) return damaged(place + " has a key below the one before");
+    if (cursor.key() < last_key) return damaged_entry(cursor.offset(), "has a key below the one before");
     last_key = cursor.key();
     if (block.bucket_count() > 0) keys.push_back({content_hash(last_key), restarts - 1});
   }

@@ -49,16 +49,15 @@ TEST(TableFooter, PartsThatDoNotFollowOneAnotherAreDamage) {
     change(changed);
     return decode_table_footer(encode_table_footer(changed, kFooterPlace), kFooterPlace).code();
   };
-  const std::uint64_t huge = ~std::uint64_t{0};
   EXPECT_EQ(code_with([](TableFooter& f) { f.top_index.bytes = 8000; }), Code::kCorruption);
   EXPECT_EQ(code_with([](TableFooter& f) { f.top_index.bytes = 15; }), Code::kCorruption);
   EXPECT_EQ(code_with([](TableFooter& f) { f.top_index.bytes = 0xffffffff; }), Code::kCorruption);
   EXPECT_EQ(code_with([](TableFooter& f) { f.top_index.bytes = 2128; }), Code::kOk) << "up to the footer";
   EXPECT_EQ(code_with([](TableFooter& f) { f.top_index.bytes = 2129; }), Code::kCorruption);
-  EXPECT_EQ(code_with([huge](TableFooter& f) { f.top_index.offset = huge; }), Code::kCorruption);
+  EXPECT_EQ(code_with([](TableFooter& f) { f.top_index.offset = ~std::uint64_t{0}; }), Code::kCorruption);
   EXPECT_EQ(code_with([](TableFooter& f) { f.top_index.offset = 3000; }), Code::kCorruption);
   EXPECT_EQ(code_with([](TableFooter& f) { f.properties.bytes = 99; }), Code::kCorruption);
-  EXPECT_EQ(code_with([huge](TableFooter& f) { f.properties.offset = huge - 50; }), Code::kCorruption);
+  EXPECT_EQ(code_with([](TableFooter& f) { f.properties.offset = ~std::uint64_t{50}; }), Code::kCorruption);
   EXPECT_EQ(code_with([](TableFooter& f) { f.directory.offset = 5801; }), Code::kCorruption);
   EXPECT_EQ(code_with([](TableFooter& f) { f.directory = {50, 5850}; }), Code::kCorruption) << "in the header";
   EXPECT_EQ(code_with([](TableFooter& f) { f.directory = {64, 5836}; }), Code::kOk);
