@@ -142,7 +142,10 @@ TEST(SortedBlock, OneEntryWithoutBytesIsEnough) {
 
 TEST(SortedBlock, ACursorMaySeekItsOwnKey) {
   Pairs pairs;
-  for (char c = 'a'; c <= 'z'; ++c) pairs.emplace_back(std::string(500, c), "v");
+  for (char c = 'a'; c <= 'z'; ++c) {
+    const std::string key(500, c);
+    pairs.emplace_back(key, "v");
+  }
   const std::string content = build(pairs, 4, Buckets::kNone);
   SortedBlockCursor cursor;
   cursor.open(parse(content));
