@@ -65,7 +65,7 @@ std::vector<std::vector<std::string>> rows() {
   return found;
 }
 
-/// The file that section 14 shows: what stands at each place, and zeros to the end of the last sector.
+/// The file that section 15 shows: what stands at each place, and zeros to the end of the last sector.
 std::string shown_file() {
   const std::string at = "hex at ";
   std::string file;

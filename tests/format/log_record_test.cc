@@ -10,8 +10,8 @@
 
 #include "format/bytes.h"
 #include "format/tagged_fields.h"
-#include "tests/format/allocation_count.h"
 #include "tests/format/random_values.h"
+#include "tests/support/allocation_counter.h"
 
 namespace varve::format {
 namespace {
@@ -180,15 +180,15 @@ TEST(LogRecord, FramingInPlaceAllocatesNothing) {
   append_field(sample.header.unknown_fields, 4, "kept");
   append_field(sample.header.unknown_fields, 60, "kept");
   std::string memory(record_bytes(sample.header, sample.payload.size()), '\0');
-  std::uint64_t before = allocation_count();
+  std::uint64_t before = test::allocation_count();
   const std::string counted(100, 'x');
-  ASSERT_GT(allocation_count(), before);  // The count counts.
+  ASSERT_GT(test::allocation_count(), before);  // The count counts.
 
-  before = allocation_count();
+  before = test::allocation_count();
   char* at = begin_record(memory.data(), sample.header, sample.payload.size(), {kSeed, kOffset});
   at = store_group_member(at, 5, 5, std::string_view(sample.payload).substr(2));
   seal_record(memory.data(), {kSeed, kOffset});
-  EXPECT_EQ(allocation_count(), before);
+  EXPECT_EQ(test::allocation_count(), before);
 }
 
 TEST(LogRecord, GroupHeaderStaysWithinItsStatedSize) {

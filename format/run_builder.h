@@ -1,0 +1,86 @@
+// Owns: making one run: data blocks of about 4 KiB as stored, then their filter and index partitions.
+// Must never: compress a block twice to find its size, or know where its file ends.
+//
+// A block is cut before the entry that would bring it over the target, by what blocks before it compressed to.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/result.h"
+#include "format/data_block.h"
+#include "format/filter.h"
+#include "format/sorted_block_builder.h"
+#include "format/table_entries.h"
+#include "format/table_output.h"
+
+namespace varve::format {
+
+/// What a data block aims at, frame included.
+inline constexpr std::uint64_t kDataBlockBytesTarget = 4096;
+/// However well it compresses, a block holds no more than this and an entry: reading one entry decompresses all.
+inline constexpr std::uint64_t kDataBlockRawBytesTarget = 32u << 10;
+
+struct FilterChoice {
+  FilterKind kind = FilterKind::kBlockedBloom;
+  /// Of a Bloom filter alone.
+  double bits_per_key = 10;
+};
+
+/// The shortest separator found quickly: not below `last`, and below `next` unless that is `last` again.
+std::string separator_between(std::string_view last, std::string_view next);
+
+/// Builds one run after the other into `output`.
+class RunBuilder {
+ public:
+  /// `compressor` may be null: nothing is compressed. Both outlive the builder.
+  RunBuilder(FilterChoice filter, Compressor* compressor, TableOutput* output) noexcept;
+
+  /// No entry since the last run was finished.
+  bool empty() const noexcept { return run_.entry_count == 0; }
+  bool block_is_empty() const noexcept { return block_.empty(); }
+  /// True if a block with this entry too would be too large, so that it is better cut before. Never for a first entry.
+  bool would_overfill(const DataEntry& entry) const noexcept;
+  /// As many blocks as a run may have stand in it.
+  bool is_full() const noexcept { return blocks_.size() == kRunBlocksMax; }
+
+  /// In the order of internal keys; the run is not full (asserted).
+  void add(const DataEntry& entry);
+  /// Writes the block; there is one (asserted).
+  BlockHandle cut_block();
+  /// Writes filter and index; there is no block open, and one at least is cut (asserted).
+  /// `dictionary_hash` names the compressor's dictionary. Errors: those of the filter.
+  Result<RunEntry> finish(std::uint64_t dictionary_hash);
+
+  /// About the bytes that would stand in the file if the run were finished now, above those already written.
+  std::uint64_t estimated_unwritten_bytes() const noexcept;
+
+ private:
+  struct PendingBlock {
+    std::string separator;
+    BlockEntry entry;
+  };
+
+  void start_block(std::string_view key);
+  void learn_ratio(std::uint64_t estimated_bytes, std::uint64_t stored_bytes) noexcept;
+  std::string_view index_content();
+
+  FilterChoice filter_;
+  Compressor* compressor_;
+  TableOutput* output_;
+  DataBlockBuilder block_;
+  RunEntry run_;
+  std::vector<PendingBlock> blocks_;
+  std::vector<std::uint64_t> hashes_;
+  SortedBlockBuilder index_;
+  std::string last_key_;
+  std::uint64_t last_key_hash_ = 0;
+  std::uint64_t separator_bytes_ = 0;
+  /// Stored bytes for 1,024 estimated ones, of the blocks before.
+  std::uint64_t stored_per_1024_;
+  bool used_dictionary_ = false;
+};
+
+}  // namespace varve::format

@@ -1,0 +1,282 @@
+// Owns: walking and searching sorted blocks (sorted_block.h).
+// Must never: compare more of a key than is new, or put a key together that is only passed over.
+#include "format/sorted_block.h"
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+#include <cstring>
+#include <limits>
+
+#include "format/varint.h"
+
+namespace varve::format {
+namespace {
+
+constexpr std::size_t kRestartCountAt = 8;
+constexpr std::size_t kBucketCountAt = 12;
+constexpr std::size_t kZeroAt = 14;
+
+Status damaged(std::string_view what) {
+  return Status::corruption("sorted block: " + std::string(what));
+}
+
+/// How many bytes a and b have in common at their beginnings.
+std::size_t common_prefix(std::string_view a, std::string_view b) noexcept {
+  const std::size_t size = std::min(a.size(), b.size());
+  std::size_t at = 0;
+  for (; at + sizeof(std::uint64_t) <= size; at += sizeof(std::uint64_t)) {
+    const std::uint64_t different = load_u64(a.data() + at) ^ load_u64(b.data() + at);
+    if (different != 0) return at + static_cast<std::size_t>(std::countr_zero(different)) / 8;
+  }
+  while (at < size && a[at] == b[at]) ++at;
+  return at;
+}
+
+unsigned char byte_at(std::string_view bytes, std::size_t at) noexcept {
+  return static_cast<unsigned char>(bytes[at]);
+}
+
+bool below(std::string_view a, std::string_view b) noexcept {
+  const int order = std::memcmp(a.data(), b.data(), std::min(a.size(), b.size()));
+  return order != 0 ? order < 0 : a.size() < b.size();
+}
+
+}  // namespace
+
+Result<SortedBlock> SortedBlock::parse(std::string_view content) {
+  if (content.size() < kSortedBlockTrailerBytes) return damaged("is shorter than its trailer");
+  if (content.size() > std::numeric_limits<std::uint32_t>::max()) return damaged("is too large");
+  const std::size_t rest = content.size() - kSortedBlockTrailerBytes;
+  const char* const trailer = content.data() + rest;
+  SortedBlock block;
+  block.base_version_ = load_u64(trailer);
+  block.restart_count_ = load_u32(trailer + kRestartCountAt);
+  block.bucket_count_ = load_u16(trailer + kBucketCountAt);
+  if (load_u16(trailer + kZeroAt) != 0) return damaged("its last two bytes are not zero");
+  if (block.restart_count_ == 0) return damaged("holds nothing");
+  const std::uint64_t behind_entries =
+      std::uint64_t{block.restart_count_} * sizeof(std::uint32_t) + block.bucket_count_;
+  if (behind_entries >= rest) return damaged("restarts and buckets leave no room for entries");
+  if (block.bucket_count_ > 0 && block.restart_count_ > kHashedIntervalsMax) {
+    return damaged("has buckets for more intervals than they can name");
+  }
+  block.entries_ = content.data();
+  block.entries_bytes_ = rest - static_cast<std::size_t>(behind_entries);
+  block.buckets_ = content.data() + (rest - block.bucket_count_);
+  if (block.restart(0) != 0) return damaged("its first restart is not its first entry");
+  return block;
+}
+
+void SortedBlockCursor::open(const SortedBlock& block) noexcept {
+  block_ = block;
+  begin_ = block.entries().data();
+  end_ = begin_ + block.entries().size();
+  at_ = next_ = begin_;
+  valid_ = false;
+  damaged_ = false;
+}
+
+Status SortedBlockCursor::status() const {
+  if (!damaged_) return Status();
+  return damaged("the entry at byte " + std::to_string(damaged_at_) + " is damaged");
+}
+
+void SortedBlockCursor::fail(const char* at) noexcept {
+  valid_ = false;
+  damaged_ = true;
+  damaged_at_ = static_cast<std::size_t>(at - begin_);
+}
+
+bool SortedBlockCursor::decode(const char* at, Entry* entry) const noexcept {
+  std::uint64_t unshared = 0;
+  std::uint64_t value_bytes = 0;
+  at = take_varint(at, end_, &entry->shared);
+  if (at == nullptr) return false;
+  at = take_varint(at, end_, &unshared);
+  if (at == nullptr) return false;
+  at = take_varint(at, end_, &value_bytes);
+  if (at == nullptr) return false;
+  const auto left = static_cast<std::uint64_t>(end_ - at);
+  if (unshared > left || value_bytes > left - unshared) return false;
+  entry->unshared = {at, static_cast<std::size_t>(unshared)};
+  entry->value = {at + unshared, static_cast<std::size_t>(value_bytes)};
+  entry->end = at + unshared + value_bytes;
+  return true;
+}
+
+/// The entry at a restart. False, and failed, if none stands there with its whole key.
+bool SortedBlockCursor::decode_restart(std::uint32_t number, const char** at, Entry* entry) noexcept {
+  const std::uint32_t offset = block_.restart(number);
+  if (offset >= block_.entries().size()) {
+    fail(end_);
+    return false;
+  }
+  *at = begin_ + offset;
+  if (decode(*at, entry) && entry->shared == 0) return true;
+  fail(*at);
+  return false;
+}
+
+void SortedBlockCursor::take(const char* at, const Entry& entry) noexcept {
+  at_ = at;
+  next_ = entry.end;
+  value_ = entry.value;
+  valid_ = true;
+}
+
+/// To the entry at `at`, which follows the one whose key is in the buffer; not valid at the end.
+void SortedBlockCursor::step_to(const char* at) {
+  if (at == end_) {
+    end_walk();
+    return;
+  }
+  Entry entry;
+  if (!decode(at, &entry) || entry.shared > key_.size()) [[unlikely]] {
+    fail(at);
+    return;
+  }
+  key_.replace_tail(static_cast<std::size_t>(entry.shared), entry.unshared);
+  take(at, entry);
+}
+
+void SortedBlockCursor::next() {
+  assert(valid_);
+  step_to(next_);
+}
+
+void SortedBlockCursor::seek_to_first() {
+  if (damaged_) return;
+  key_.assign({}, {});
+  step_to(begin_);
+}
+
+void SortedBlockCursor::seek_to_last() {
+  if (damaged_) return;
+  walk_to_entry_before(begin_ + block_.restart(block_.restart_count() - 1), end_);
+}
+
+void SortedBlockCursor::previous() {
+  assert(valid_);
+  const auto here = static_cast<std::uint32_t>(at_ - begin_);
+  if (here == 0) {
+    end_walk();
+    return;
+  }
+  // The last restart before here. The first one is at zero.
+  std::uint32_t low = 0;
+  std::uint32_t high = block_.restart_count() - 1;
+  while (low < high) {
+    const std::uint32_t middle = high - (high - low) / 2;
+    if (block_.restart(middle) < here) {
+      low = middle;
+    } else {
+      high = middle - 1;
+    }
+  }
+  walk_to_entry_before(begin_ + block_.restart(low), at_);
+}
+
+/// From the restart at `at` to the last entry before `end`, which must begin where that one ends.
+void SortedBlockCursor::walk_to_entry_before(const char* at, const char* end) {
+  if (at >= end) {
+    fail(begin_);
+    return;
+  }
+  key_.assign({}, {});
+  step_to(at);
+  while (valid_ && next_ < end) step_to(next_);
+  if (!valid_ || next_ != end) fail(at);
+}
+
+bool SortedBlockCursor::seek(std::string_view target) {
+  if (damaged_) return false;
+  // The last restart whose key is below the target, or the first one.
+  std::uint32_t low = 0;
+  std::uint32_t high = block_.restart_count() - 1;
+  while (low < high) {
+    const std::uint32_t middle = high - (high - low) / 2;
+    const char* at = nullptr;
+    Entry entry;
+    if (!decode_restart(middle, &at, &entry)) return false;
+    if (below(entry.unshared, target)) {
+      low = middle;
+    } else {
+      high = middle - 1;
+    }
+  }
+  return scan(low, target, end_);
+}
+
+bool SortedBlockCursor::find(std::string_view key, std::uint64_t key_hash) {
+  if (damaged_) return false;
+  const std::uint8_t interval =
+      block_.bucket_count() == 0 ? kBucketOfSeveral : block_.bucket(bucket_of(key_hash, block_.bucket_count()));
+  bool found = false;
+  if (interval == kBucketOfSeveral) {
+    found = seek(key);
+  } else if (interval != kBucketOfNone) {
+    found = scan_interval(interval, key);
+  }
+  if (!found) end_walk();
+  return found;
+}
+
+/// Within one interval, as a bucket names it.
+bool SortedBlockCursor::scan_interval(std::uint32_t interval, std::string_view target) {
+  if (interval >= block_.restart_count()) {
+    fail(end_);
+    return false;
+  }
+  if (interval + 1 == block_.restart_count()) return scan(interval, target, end_);
+  const std::uint32_t end = block_.restart(interval + 1);
+  if (end > block_.entries().size()) {
+    fail(end_);
+    return false;
+  }
+  return scan(interval, target, begin_ + end);
+}
+
+/// From a restart to the first entry before `end` whose key is not below `target`; not valid if there is none. True if
+/// the entry's key is the target.
+///
+/// `matched` is how many bytes of the target the entry before begins with. That entry is below the target, so what
+/// shares more than `matched` bytes with it is below the target too and is not looked at; any other begins with
+/// `shared` bytes of the target, and only what is unshared need be compared. So no key is put together on the way.
+bool SortedBlockCursor::scan(std::uint32_t restart, std::string_view target, const char* end) {
+  const char* at = nullptr;
+  Entry entry;
+  if (!decode_restart(restart, &at, &entry)) return false;
+  std::uint64_t matched = 0;
+  std::uint64_t key_bytes = 0;
+  while (true) {
+    if (entry.shared > key_bytes) [[unlikely]] {
+      fail(at);
+      return false;
+    }
+    key_bytes = entry.shared + entry.unshared.size();
+    if (entry.shared <= matched) {
+      const auto shared = static_cast<std::size_t>(entry.shared);
+      const std::string_view rest = target.substr(shared);
+      const std::size_t common = common_prefix(entry.unshared, rest);
+      const bool key_ends = common == entry.unshared.size();
+      const bool target_ends = common == rest.size();
+      if (target_ends || (!key_ends && byte_at(entry.unshared, common) > byte_at(rest, common))) {
+        key_.assign(target.substr(0, shared), entry.unshared);
+        take(at, entry);
+        return target_ends && key_ends;
+      }
+      matched = shared + common;
+    }
+    at = entry.end;
+    if (at >= end) break;
+    if (!decode(at, &entry)) [[unlikely]] {
+      fail(at);
+      return false;
+    }
+  }
+  end_walk();
+  return false;
+}
+
+}  // namespace varve::format

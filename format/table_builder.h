@@ -1,0 +1,106 @@
+// Owns: making a table file from sorted entries and copied runs, front to back.
+// Must never: do I/O, or keep more of the file than its caller left behind and its index needs.
+//
+//   TableBuilder builder = *TableBuilder::make(number, seed, options);
+//   for each entry: builder.add(...); and now and then: write builder.pending() to the file, builder.discard_pending()
+//   TableFileEntry entry = *builder.finish(); write what is pending.
+//
+// The same calls give the same bytes.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/result.h"
+#include "format/compression.h"
+#include "format/manifest_edit.h"
+#include "format/run_builder.h"
+#include "format/run_copy.h"
+#include "format/table_output.h"
+#include "format/table_properties.h"
+
+namespace varve::format {
+
+/// Key and value of an entry together. What a table holds is far smaller.
+inline constexpr std::size_t kTableEntryBytesMax = std::size_t{32} << 20;
+
+struct TableOptions {
+  /// 0: none; else kCompressionLevelMin to kCompressionLevelMax.
+  int compression_level = 1;
+  FilterChoice filter;
+  /// A zstd dictionary for the data blocks; empty: none. It stands in the file, if a block was made with it.
+  std::string dictionary;
+};
+
+/// One thread at a time. After an error nothing but destruction is allowed.
+class TableBuilder {
+ public:
+  /// `number` and `seed` are the file's, as its header and the manifest name them.
+  /// Errors: kInvalidArgument (a compression level, dictionary or filter that cannot be).
+  static Result<std::unique_ptr<TableBuilder>> make(std::uint64_t number, std::uint64_t seed,
+                                                    const TableOptions& options);
+  TableBuilder(const TableBuilder&) = delete;
+  TableBuilder& operator=(const TableBuilder&) = delete;
+
+  /// Entries come in the order of internal keys, each with a framed sort key, of kind put or delete (asserted).
+  /// Errors: kTooLarge (kTableEntryBytesMax); those of the filter.
+  Status add(const DataEntry& entry);
+
+  /// True if append_run would take the run: all of it is of one table, and behind the last key added.
+  bool can_append(const RunEntry& run) const noexcept;
+  /// Copies a run of another file without decompressing its data. can_append() holds (asserted).
+  /// Errors: those of copy_run and of the filter; kCorruption also if the dictionary does not load.
+  Status append_run(const RunSource& source, Decompressor& decompressor);
+
+  bool empty() const noexcept { return totals_.entry_count == 0; }
+  std::uint64_t entry_count() const noexcept { return totals_.entry_count; }
+  /// About the size of the file if it were finished now. To cut outputs by; the rest of a block is guessed.
+  std::uint64_t estimated_bytes() const noexcept;
+
+  /// Bytes of the file that were not discarded yet, one behind the other from the file's start.
+  std::string_view pending() const noexcept { return output_.pending(); }
+  void discard_pending() noexcept { output_.discard_pending(); }
+
+  /// Ends the file, which holds an entry at least (asserted). The rest of it is pending then, and nothing may be added.
+  /// What is returned is for the manifest; its level, origin and adopted version are the caller's.
+  /// Errors: those of the filter; kTooLarge (so many tables or runs that an index block would be over its limit).
+  Result<TableFileEntry> finish();
+
+ private:
+  TableBuilder(std::uint64_t number, std::uint64_t seed, const TableOptions& options,
+               std::optional<Compressor> compressor);
+
+  void count(const DataEntry& entry);
+  void cut_block();
+  Status finish_run();
+  void take_run(RunEntry run);
+  void keep_dictionary(const RunSource& source);
+  BlockHandle append_index_block(BlockType type, std::string_view content);
+  void append_dictionaries();
+  Status append_tail();
+  std::string top_index_content() const;
+  TableFileEntry file_entry() const;
+
+  std::uint64_t number_;
+  std::optional<Compressor> compressor_;
+  std::string dictionary_;
+  std::uint64_t dictionary_hash_;
+  TableOutput output_;
+  RunBuilder run_;
+  std::vector<RunEntry> runs_;
+  std::vector<DirectoryEntry> tables_;
+  /// Of copied runs, by what they are named, in the order they came.
+  std::vector<std::pair<std::uint64_t, std::string>> copied_dictionaries_;
+  TableProperties totals_;
+  std::string last_key_;
+  CommitVersion last_version_ = 0;
+  TableId block_table_ = 0;
+  std::uint64_t index_bytes_ = 0;
+  bool finished_ = false;
+};
+
+}  // namespace varve::format

@@ -1,0 +1,25 @@
+// Owns: the bytes of a table file while it is made (table_output.h).
+// Must never: count a byte that is not hashed.
+#include "format/table_output.h"
+
+namespace varve::format {
+
+void TableOutput::append(std::string_view bytes) {
+  bytes_.append(bytes);
+  hasher_.update(bytes);
+  offset_ += bytes.size();
+}
+
+BlockHandle TableOutput::append_block(BlockType type, std::string_view content, Compressor* compressor,
+                                      DictionaryUse dictionary, BlockCompression* compression) {
+  const std::size_t start = bytes_.size();
+  const BlockCompression chosen = format::append_block(bytes_, type, content, compressor, dictionary, place());
+  if (compression != nullptr) *compression = chosen;
+  const std::string_view block = std::string_view(bytes_).substr(start);
+  const BlockHandle handle{offset_, block.size()};
+  hasher_.update(block);
+  offset_ += block.size();
+  return handle;
+}
+
+}  // namespace varve::format

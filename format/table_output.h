@@ -1,0 +1,41 @@
+// Owns: the bytes of a table file while it is made, front to back: those not taken yet, where the next one goes, and
+// the hash of all of them.
+// Must never: change a byte it has given out.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "format/block.h"
+#include "format/content_hasher.h"
+
+namespace varve::format {
+
+class TableOutput {
+ public:
+  explicit TableOutput(std::uint64_t seed) noexcept : seed_(seed) {}
+
+  std::uint64_t seed() const noexcept { return seed_; }
+  /// Where the next byte stands in the file.
+  std::uint64_t offset() const noexcept { return offset_; }
+  FilePlace place() const noexcept { return {seed_, offset_}; }
+
+  void append(std::string_view bytes);
+  /// A block at place(). `compression`, unless null, is told what was chosen.
+  BlockHandle append_block(BlockType type, std::string_view content, Compressor* compressor, DictionaryUse dictionary,
+                           BlockCompression* compression = nullptr);
+
+  std::string_view pending() const noexcept { return bytes_; }
+  void discard_pending() noexcept { bytes_.clear(); }
+  /// Of everything appended.
+  std::uint64_t content_hash() const noexcept { return hasher_.digest(); }
+
+ private:
+  std::uint64_t seed_;
+  std::uint64_t offset_ = 0;
+  std::string bytes_;
+  ContentHasher hasher_;
+};
+
+}  // namespace varve::format

@@ -1,0 +1,196 @@
+// Owns: the fuzzer of sorted blocks and of data blocks: hostile content, hostile entries, and entries of our own.
+// Must never: let a block that passes the deep check answer otherwise than a list of its entries.
+//
+// Input: one byte of mode, one of a restart interval, then
+//   mode 0: the content
+//   mode 1: entries, to which restarts, buckets and a trailer that fit are made
+//   mode 2: keys, one behind the other as a byte of length and that many bytes, to make a block of
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "format/bytes.h"
+#include "format/checksum.h"
+#include "format/data_block.h"
+#include "format/sorted_block_builder.h"
+#include "format/sorted_block_check.h"
+#include "format/varint.h"
+
+namespace varve::format {
+namespace {
+
+using Entries = std::vector<std::pair<std::string, std::string>>;
+
+void require(bool holds) {
+  if (!holds) std::abort();
+}
+
+bool damaged(const Status& status) {
+  return status.code() == Code::kCorruption;
+}
+
+/// Moves of every kind, each from a cursor that has met no damage yet.
+void move_about(const SortedBlock& block, const std::string& target) {
+  SortedBlockCursor cursor;
+  std::size_t steps = 0;
+  cursor.open(block);
+  for (cursor.seek_to_first(); cursor.valid(); cursor.next()) require(++steps <= block.entries().size());
+  require(cursor.status().ok() || damaged(cursor.status()));
+  cursor.open(block);
+  steps = 0;
+  for (cursor.seek_to_last(); cursor.valid() && steps < 200; cursor.previous()) ++steps;
+  cursor.open(block);
+  if (cursor.find(target, content_hash(target))) require(cursor.valid() && cursor.key() == target);
+  cursor.open(block);
+  if (cursor.seek(target)) require(cursor.valid() && cursor.key() == target);
+  if (cursor.valid()) cursor.next();
+  cursor.open(block);
+  cursor.seek(target);
+  if (cursor.valid()) cursor.previous();
+  require(cursor.status().ok() || damaged(cursor.status()));
+}
+
+/// The block passed the deep check: it answers as its list of entries does.
+void compare_with_list(const SortedBlock& block, const Entries& entries, const std::string& target) {
+  const auto below = [](const auto& entry, const std::string& key) { return entry.first < key; };
+  const auto at = std::lower_bound(entries.begin(), entries.end(), target, below);
+  const bool there = at != entries.end() && at->first == target;
+  SortedBlockCursor cursor;
+  cursor.open(block);
+  require(cursor.seek(target) == there);
+  require(cursor.valid() == (at != entries.end()));
+  if (cursor.valid()) {
+    require(cursor.key() == at->first && cursor.value() == at->second);
+    cursor.previous();
+    require(cursor.valid() == (at != entries.begin()));
+    if (cursor.valid()) require(cursor.key() == std::prev(at)->first && cursor.value() == std::prev(at)->second);
+  }
+  require(cursor.find(target, content_hash(target)) == there);
+  if (there) require(cursor.value() == at->second);
+  cursor.seek_to_last();
+  require(cursor.valid() && cursor.key() == entries.back().first && cursor.value() == entries.back().second);
+  require(cursor.status().ok());
+}
+
+void read_as_data_block(std::string_view content, const std::string& target) {
+  DataBlockCursor cursor;
+  if (!cursor.open(content).ok()) return;
+  std::size_t steps = 0;
+  for (cursor.seek_to_first(); cursor.valid(); cursor.next()) {
+    require(++steps <= content.size());
+    require(cursor.version() <= kCommitVersionMax);
+    require(cursor.kind() == Kind::kPut || (cursor.kind() == Kind::kDelete && cursor.value().empty()));
+  }
+  const Code code = cursor.status().code();
+  require(code == Code::kOk || code == Code::kCorruption || code == Code::kUnsupported);
+  require(cursor.open(content).ok());
+  const FindOutcome outcome = cursor.find(target, content_hash(target), kCommitVersionMax / 2);
+  require((outcome == FindOutcome::kFound) == cursor.valid());
+  require((outcome == FindOutcome::kDamaged) == !cursor.status().ok());
+  if (cursor.valid()) require(cursor.key() == target && cursor.version() <= kCommitVersionMax / 2);
+}
+
+void read_content(const std::string& content) {
+  const std::string target = content.substr(0, content.size() % 7);
+  read_as_data_block(content, target);
+  const Result<SortedBlock> block = SortedBlock::parse(content);
+  if (!block.ok()) {
+    require(damaged(block.status()));
+    return;
+  }
+  move_about(*block, target);
+  const Status checked = check_sorted_block(*block);
+  require(checked.ok() || damaged(checked));
+  if (!checked.ok()) return;
+  Entries entries;
+  SortedBlockCursor cursor;
+  cursor.open(*block);
+  for (cursor.seek_to_first(); cursor.valid(); cursor.next()) entries.emplace_back(cursor.key(), cursor.value());
+  require(cursor.status().ok() && !entries.empty());
+  compare_with_list(*block, entries, target);
+  const std::size_t stride = entries.size() / 8 + 1;
+  for (std::size_t i = 0; i < entries.size(); i += stride) {
+    compare_with_list(*block, entries, entries[i].first);
+    compare_with_list(*block, entries, entries[i].first + '\0');
+  }
+}
+
+/// Restarts at whole keys, as far apart as asked, and buckets, if there is room for their numbers.
+std::string with_trailer(std::string entries, std::uint32_t interval) {
+  std::vector<std::uint32_t> restarts;
+  std::vector<HashedKey> keys;
+  std::string key;
+  std::uint32_t since = interval;
+  const char* at = entries.data();
+  const char* const end = at + entries.size();
+  while (at < end) {
+    std::uint64_t shared = 0;
+    std::uint64_t unshared = 0;
+    std::uint64_t value = 0;
+    const char* const entry = at;
+    for (std::uint64_t* const number : {&shared, &unshared, &value}) {
+      if (at != nullptr) at = take_varint(at, end, number);
+    }
+    if (at == nullptr || shared > key.size()) break;
+    const auto left = static_cast<std::uint64_t>(end - at);
+    if (unshared > left || value > left - unshared) break;
+    key.resize(shared);
+    key.append(at, unshared);
+    at += unshared + value;
+    if (shared == 0 && since >= interval) {
+      restarts.push_back(static_cast<std::uint32_t>(entry - entries.data()));
+      since = 0;
+    }
+    ++since;
+    if (!restarts.empty()) keys.push_back({content_hash(key), static_cast<std::uint32_t>(restarts.size() - 1)});
+  }
+  const bool hashed = restarts.size() <= kHashedIntervalsMax && !keys.empty();
+  const auto buckets = static_cast<std::uint16_t>(hashed ? std::min<std::size_t>(keys.size() + 1, 1000) : 0);
+  for (const std::uint32_t restart : restarts) append_u32(entries, restart);
+  if (hashed) entries += make_buckets(keys, buckets);
+  append_u64(entries, 1000);
+  append_u32(entries, static_cast<std::uint32_t>(restarts.size()));
+  append_u16(entries, buckets);
+  append_u16(entries, 0);
+  return entries;
+}
+
+void build_and_compare(std::string_view input, std::uint32_t interval) {
+  Entries entries;
+  while (!input.empty()) {
+    const std::size_t size = std::min<std::size_t>(static_cast<unsigned char>(input[0]), input.size() - 1);
+    entries.emplace_back(input.substr(1, size), std::to_string(entries.size()));
+    input.remove_prefix(1 + size);
+  }
+  if (entries.empty()) return;
+  std::stable_sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  SortedBlockBuilder builder(interval, Buckets::kIfTheyPay);
+  for (const auto& [key, value] : entries) builder.add({key, value, {}, content_hash(key)});
+  const std::string content(builder.finish(5));
+  const Result<SortedBlock> block = SortedBlock::parse(content);
+  require(block.ok() && block->base_version() == 5);
+  require(check_sorted_block(*block).ok());
+  for (const auto& [key, value] : entries) compare_with_list(*block, entries, key);
+  read_content(content);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size < 2) return 0;
+  const std::uint32_t interval = 1 + data[1] % 32u;
+  const std::string rest(reinterpret_cast<const char*>(data) + 2, size - 2);
+  switch (data[0] % 3) {
+    case 0: read_content(rest); break;
+    case 1: read_content(with_trailer(rest, interval)); break;
+    default: build_and_compare(rest, interval); break;
+  }
+  return 0;
+}
+
+}  // namespace varve::format
