@@ -57,15 +57,15 @@ Result<format::TableId> Catalog::resolve_at(const engine::ReadView& view, const 
 Result<ResolvedTable> Catalog::resolve_newest(const TableName& name, NameEntry& entry) {
   const format::TableId before = entry.live_id();
   {
-    const engine::ReadView view = engine_.view();
-    if (before != 0 && entry.live_id() == before) return ResolvedTable{view, before};  // N1, and no drop between
+    engine::ReadView view = engine_.view();
+    if (before != 0 && entry.live_id() == before) return ResolvedTable{std::move(view), before};  // N1, and no drop between
   }
   const std::uint64_t lookup = names_.begin_lookup(entry);
-  const engine::ReadView view = engine_.view();
+  engine::ReadView view = engine_.view();
   const Result<format::TableId> id = resolve_at(view, name);
   if (!id.ok()) return id.status();
   names_.enter(entry, lookup, *id);
-  return ResolvedTable{view, *id};
+  return ResolvedTable{std::move(view), *id};
 }
 
 Result<format::TableId> Catalog::resolve_for_write(const TableName& name, NameEntry& entry) {

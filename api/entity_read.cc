@@ -87,11 +87,11 @@ KeyRange key_range(format::TableId table, const ScanRange& range) {
 /// The state a read sees and the table's id in it.
 Result<ResolvedTable> resolve(StoreCore& core, const TableName& name, NameEntry& entry, const ReadOptions& options) {
   if (!options.snapshot) return core.catalog().resolve_newest(name, entry);
-  const Result<engine::ReadView> view = core.view(options.snapshot);
+  Result<engine::ReadView> view = core.view(options.snapshot);
   if (!view.ok()) return view.status();
   const Result<format::TableId> id = Catalog::resolve_at(*view, name);
   if (!id.ok()) return id.status();
-  return ResolvedTable{*view, *id};
+  return ResolvedTable{*std::move(view), *id};
 }
 
 Result<Entity> entity_at(const engine::Cursor& cursor, const ReadOptions& options) {

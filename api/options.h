@@ -52,9 +52,12 @@ class Logger {
 };
 
 struct ResourceOptions {
-  /// Bounds the memory that holds entities, in bytes, all stores that share it together. A write that would pass it is
-  /// refused with kNoSpace.
-  std::uint64_t write_buffer_bytes = std::uint64_t{1} << 30;
+  /// Bounds the memory that holds entities on their way to table files, in bytes, all stores that share it together.
+  /// Writes wait when they come faster than files can be written, and are refused with kNoSpace when none can be.
+  std::uint64_t write_buffer_bytes = std::uint64_t{256} << 20;
+  /// Bounds the memory that holds blocks of table files, in bytes, all stores that share it together. Zero caches
+  /// nothing.
+  std::uint64_t block_cache_bytes = std::uint64_t{256} << 20;
   std::shared_ptr<EventListener> listener{};
   std::shared_ptr<Logger> logger{};
 };

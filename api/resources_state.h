@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "api/options.h"
+#include "engine/cache/block_cache.h"
 #include "engine/write_budget.h"
 
 namespace varve {
@@ -12,6 +13,7 @@ namespace varve {
 struct Resources::State {
   ResourceOptions options;
   std::shared_ptr<engine::WriteBudget> write_budget;
+  std::shared_ptr<engine::BlockCache> block_cache;
 };
 
 }  // namespace varve

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <utility>
 
 namespace varve::engine {
 
@@ -17,65 +18,67 @@ constexpr int kStepsMax = 8;
 /// Below every version that is assigned, so that a search for it ends behind all entries of its key.
 constexpr CommitVersion kBelowAll = 0;
 
-/// No key is empty.
-constexpr std::string_view kNone;
-
 }  // namespace
 
-Cursor::Cursor(const Memtable& memtable, std::string_view lower, std::string_view upper, CommitVersion version)
-    : cursor_(memtable), lower_(lower), upper_(upper), version_(version) {}
+Cursor::Cursor(ReadStates::Pin pin, std::unique_ptr<EntryCursor> entries, std::string_view lower,
+               std::string_view upper, CommitVersion version)
+    : pin_(std::move(pin)), entries_(std::move(entries)), lower_(lower), upper_(upper), version_(version) {}
 
 void Cursor::seek_to_first() {
-  cursor_.seek(lower_, version_);
-  settle_forward(kNone);
+  entries_->seek(lower_, version_);
+  settle_forward(Passing::kNothing);
 }
 
 void Cursor::seek_to_last() {
   if (upper_.empty()) {
-    cursor_.seek_to_last();
+    entries_->seek_to_last();
   } else {
-    cursor_.seek_before(upper_);
+    entries_->seek_before(upper_);
   }
   settle_backward();
 }
 
 void Cursor::seek(std::string_view sort_key) {
-  cursor_.seek(std::max(sort_key, std::string_view(lower_)), version_);
-  settle_forward(kNone);
+  entries_->seek(std::max(sort_key, std::string_view(lower_)), version_);
+  settle_forward(Passing::kNothing);
 }
 
-// After a move in either direction the memtable's cursor is at the entry shown: of its key, the newest entry that is
-// not above version_. Newer ones stand before it, older ones behind it.
+// After a move in either direction the entries' cursor is at the entry shown: of its key, the newest entry that is not
+// above version_. Newer ones stand before it, older ones behind it.
 
 void Cursor::next() {
   assert(valid_);
-  cursor_.next();
-  settle_forward(entry_.sort_key);
+  entries_->next();
+  settle_forward(Passing::kHidden);
 }
 
 void Cursor::previous() {
   assert(valid_);
-  cursor_.seek_before(entry_.sort_key);
+  entries_->seek_before(key_);
   settle_backward();
 }
 
-void Cursor::settle_forward(std::string_view done) {
+void Cursor::settle_forward(Passing passing) {
   valid_ = false;
-  int steps = 0;
-  while (cursor_.valid()) {
-    const MemtableEntry entry = cursor_.entry();
+  int steps = 0;  // over entries of the key in key_
+  while (entries_->valid()) {
+    const Entry entry = entries_->entry();
     ++examined_;
-    if (entry.sort_key != done) {
+    const bool same_key = passing != Passing::kNothing && entry.sort_key == key_;
+    if (!same_key || passing == Passing::kTooNew) {
       if (!upper_.empty() && entry.sort_key >= upper_) return;
-      if (entry.version <= version_) {
-        if (entry.kind == Kind::kPut) return show(entry);
-        done = entry.sort_key;  // Deleted: what is older is hidden.
-      }
+      const bool too_new = entry.version > version_;
+      if (!too_new && entry.kind == Kind::kPut) return show(entry);
+      passing = too_new ? Passing::kTooNew : Passing::kHidden;  // Deleted: what is older is hidden.
+    }
+    if (!same_key) {
+      key_.assign(entry.sort_key);
+      steps = 0;
     }
     if (++steps <= kStepsMax) {
-      cursor_.next();
+      entries_->next();
     } else {
-      cursor_.seek(entry.sort_key, entry.sort_key == done ? kBelowAll : version_);
+      entries_->seek(key_, passing == Passing::kHidden ? kBelowAll : version_);
       steps = 0;
     }
   }
@@ -83,22 +86,26 @@ void Cursor::settle_forward(std::string_view done) {
 
 void Cursor::settle_backward() {
   valid_ = false;
-  while (cursor_.valid()) {
-    const MemtableEntry oldest = cursor_.entry();
+  while (entries_->valid()) {
+    const Entry oldest = entries_->entry();
     ++examined_;
     if (oldest.sort_key < lower_) return;
+    key_.assign(oldest.sort_key);
     if (oldest.version <= version_) {
-      cursor_.seek(oldest.sort_key, version_);
-      const MemtableEntry newest = cursor_.entry();
+      entries_->seek(key_, version_);
+      if (!entries_->valid()) return;  // An error: the entry was there.
+      const Entry newest = entries_->entry();
       ++examined_;
       if (newest.kind == Kind::kPut) return show(newest);
     }
-    cursor_.seek_before(oldest.sort_key);
+    entries_->seek_before(key_);
   }
 }
 
-void Cursor::show(const MemtableEntry& entry) noexcept {
-  entry_ = entry;
+void Cursor::show(const Entry& entry) {
+  key_.assign(entry.sort_key);
+  value_ = entry.value;
+  shown_version_ = entry.version;
   valid_ = true;
 }
 

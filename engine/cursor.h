@@ -2,20 +2,24 @@
 // Must never: show two versions of a key, a deleted key, or one above its version.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 
 #include "api/result.h"
-#include "engine/commit/memtable.h"
+#include "engine/read/entry_cursor.h"
+#include "engine/read/read_states.h"
 
 namespace varve::engine {
 
-/// One thread at a time. Views it hands out are valid as long as the memtable. Commits may go on beside it: it shows
-/// none above its version.
+/// One thread at a time. What it shows is valid until its next move. Commits may go on beside it: it shows none above
+/// its version.
 class Cursor {
  public:
-  /// Walks [lower, upper) of `memtable` at `version`; an empty `upper` is no bound. At first it is nowhere.
-  Cursor(const Memtable& memtable, std::string_view lower, std::string_view upper, CommitVersion version);
+  /// Walks [lower, upper) of `entries` at `version`; an empty `upper` is no bound. `pin` keeps alive what `entries`
+  /// walks over. At first it is nowhere.
+  Cursor(ReadStates::Pin pin, std::unique_ptr<EntryCursor> entries, std::string_view lower, std::string_view upper,
+         CommitVersion version);
 
   void seek_to_first();
   void seek_to_last();
@@ -27,30 +31,35 @@ class Cursor {
 
   /// False before the first move, past either end, and after an error.
   bool valid() const noexcept { return valid_; }
-  /// Why the walk ended: Ok at an end. Errors: kCorruption, kIoError.
-  const Status& status() const noexcept { return status_; }
+  /// Why the walk ended: Ok at an end. Errors: kCorruption, kIoError, kOutOfMemory, kTooManyFiles.
+  Status status() const { return entries_->status(); }
 
   // Of the key the cursor is at; valid() holds.
-  std::string_view key() const noexcept { return entry_.sort_key; }
-  std::string_view value() const noexcept { return entry_.value; }
-  CommitVersion version() const noexcept { return entry_.version; }
+  std::string_view key() const noexcept { return key_; }
+  std::string_view value() const noexcept { return value_; }
+  CommitVersion version() const noexcept { return shown_version_; }
   /// Entries looked at so far, dead ones included: what the walk cost.
   std::uint64_t entries_examined() const noexcept { return examined_; }
 
  private:
-  /// From where the memtable's cursor is, on to the first key to be shown. Entries of the key `done` are passed over.
-  void settle_forward(std::string_view done);
-  /// From where the memtable's cursor is, the last entry of its key, back to the first key to be shown.
+  /// What entries of the key in key_ are passed over.
+  enum class Passing : std::uint8_t { kNothing, kTooNew, kHidden };
+  /// From where the entries' cursor is, on to the first key to be shown.
+  void settle_forward(Passing passing);
+  /// From where the entries' cursor is, the last entry of its key, back to the first key to be shown.
   void settle_backward();
-  void show(const MemtableEntry& entry) noexcept;
+  void show(const Entry& entry);
 
-  Memtable::Cursor cursor_;
+  ReadStates::Pin pin_;  // let go after entries_
+  std::unique_ptr<EntryCursor> entries_;
   std::string lower_;
   std::string upper_;
   CommitVersion version_;
-  MemtableEntry entry_;
+
+  std::string key_;  // of the entry shown; while settling, of entries passed over
+  std::string_view value_;
+  CommitVersion shown_version_ = 0;
   bool valid_ = false;
-  Status status_;
   std::uint64_t examined_ = 0;
 };
 

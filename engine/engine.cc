@@ -8,6 +8,8 @@
 
 #include "engine/engine_state.h"
 #include "engine/open.h"
+#include "engine/read/state_cursor.h"
+#include "engine/tree/levels.h"
 #include "format/batch.h"
 
 namespace varve::engine {
@@ -71,6 +73,9 @@ Status Engine::close() {
   if (state_->closed.exchange(true)) return Status();
   Status result;
   if (state_->queue) {
+    // What they have under way is done again after the next open: the log has it.
+    state_->compactor->stop();
+    state_->flusher->stop();
     result = state_->queue->close();
     const Status stopped = state_->supply->stop();
     state_->timer.reset();
@@ -83,6 +88,7 @@ Status Engine::close() {
 
 Result<PartitionGuard> Engine::lock_partitions(std::span<const std::uint64_t> hashes,
                                                std::optional<std::chrono::milliseconds> wait_max) {
+  if (state_->memtables) state_->memtables->wait_for_room();
   return state_->locks.lock(hashes, wait_max);
 }
 
@@ -90,10 +96,14 @@ Result<CommitVersion> Engine::commit(CommitRequest request) {
   if (state_->closed.load(std::memory_order_relaxed)) return Status(Code::kClosed, "the store was closed");
   if (!state_->queue) return Status(Code::kReadOnly, "the store was opened for reading only");
   if (Status held = state_->lock->check(); !held.ok()) return held;
-  Member member;
-  if (Status described = describe(request, member); !described.ok()) return described;
-  member.locks = &request.locks;
-  return state_->queue->commit(member);
+  for (;;) {
+    Member member;
+    if (Status described = describe(request, member); !described.ok()) return described;
+    member.locks = &request.locks;
+    Result<CommitVersion> committed = state_->queue->commit(member);
+    // Rare, since commits are held up earlier: many large ones came at once, and the write buffer is full.
+    if (!member.write_buffer_full || !state_->memtables->wait_for_flush()) return committed;
+  }
 }
 
 Status Engine::await_published(CommitVersion version) {
@@ -108,16 +118,30 @@ Status Engine::sync() {
   return state_->queue->flush(false);
 }
 
+Status Engine::flush() {
+  if (state_->closed.load(std::memory_order_relaxed)) return Status(Code::kClosed, "the store was closed");
+  if (!state_->queue) return Status(Code::kReadOnly, "the store was opened for reading only");
+  if (Status held = state_->lock->check(); !held.ok()) return held;
+  if (Status sealed = state_->queue->seal_memtable(); !sealed.ok()) return sealed;
+  return state_->memtables->wait_until_flushed();
+}
+
 ReadView Engine::view() const noexcept {
-  return ReadView(*state_, state_->visible());
+  for (;;) {
+    ReadStates::Pin pin = state_->states->pin();
+    const CommitVersion version = state_->visible();
+    // The memtable that took the version's commit is in the state, if the state is still the installed one: else the
+    // view would lack a part of what its version promises.
+    if (state_->states->is_current(pin)) return ReadView(*state_, std::move(pin), version);
+  }
 }
 
 ReadView Engine::view_at(CommitVersion version) const noexcept {
-  return ReadView(*state_, version);
+  return ReadView(*state_, state_->states->pin(), version);
 }
 
 Snapshot Engine::snapshot() {
-  return state_->snapshots.take(state_->visible());
+  return state_->snapshots.take_visible([this] { return state_->visible(); });
 }
 
 std::optional<format::CommitTag> Engine::last_tag() const {
@@ -138,14 +162,49 @@ Durability Engine::default_durability() const noexcept {
              : Durability::kSync;
 }
 
+namespace {
+
+void add_memtable(const Memtable& memtable, Statistics& figures) {
+  figures.memtable_entries += memtable.entry_count();
+  figures.memtable_bytes += memtable.used_bytes();
+}
+
+void add_memory(const ReadState& seen, Statistics& figures) {
+  add_memtable(*seen.active, figures);
+  for (const auto& memtable : seen.sealed) add_memtable(*memtable, figures);
+}
+
+void add_tables(const EngineState& state, Statistics& figures) {
+  const ReadStates::Pin pin = state.states->pin();
+  const Levels& levels = *pin->tables;
+  for (std::size_t level = 0; level < levels.level_count(); ++level) {
+    LevelFigures& figure = figures.levels.emplace_back();
+    for (const auto& file : levels.level(level)) {
+      ++figure.files;
+      figure.bytes += file->entry.size_bytes;
+      figure.entries += file->entry.entry_count;
+      figure.tombstones += file->entry.tombstone_count;
+    }
+  }
+  figures.cache = state.cache->figures();
+  figures.block_reads = state.blocks->reads();
+  figures.block_read_bytes = state.blocks->read_bytes();
+  if (!state.flusher) return;
+  figures.flushes = state.flusher->flushes();
+  figures.flushed_bytes = state.flusher->written_bytes();
+  figures.compaction = state.compactor->figures();
+}
+
+}  // namespace
+
 Statistics Engine::statistics() const {
   const EngineState& state = *state_;
   Statistics figures;
   figures.back_end = state.env.files.name();
   figures.visible_version = state.visible();
-  figures.memtable_entries = state.memtable->entry_count();
-  figures.memtable_bytes = state.memtable->used_bytes();
+  add_memory(*state.states->pin(), figures);
   figures.memtable_bytes_max = state.write_buffer_bytes_max;
+  add_tables(state, figures);
   figures.open_snapshots = state.snapshots.count();
   figures.partition_waits = state.locks.waits();
   figures.recovery = state.recovery;
@@ -172,23 +231,25 @@ Statistics Engine::statistics() const {
   return figures;
 }
 
-Result<std::optional<ReadView::Found>> ReadView::get(std::string_view sort_key) const {
-  const std::optional<MemtableEntry> entry = state_->memtable->find(sort_key, version_);
-  if (!entry || entry->kind != Kind::kPut) return std::optional<Found>();
-  return std::optional<Found>(Found{entry->version, entry->value});
+Result<std::optional<FoundEntry>> ReadView::get(std::string_view sort_key) const {
+  Result<std::optional<FoundEntry>> found = read_point(*pin_, *state_->blocks, sort_key, version_);
+  if (found.ok() && *found && (*found)->kind != Kind::kPut) return std::optional<FoundEntry>();
+  return found;
 }
 
 Result<Newest> ReadView::newest(std::string_view sort_key) const {
+  Result<std::optional<FoundEntry>> found = read_point(*pin_, *state_->blocks, sort_key, format::kCommitVersionMax);
+  if (!found.ok()) return found.status();
   Newest newest;
-  const std::optional<MemtableEntry> entry = state_->memtable->find(sort_key, format::kCommitVersionMax);
-  if (!entry) return newest;
-  newest.version = entry->version;
-  if (entry->kind == Kind::kPut) newest.value = entry->value;
+  if (!*found) return newest;
+  newest.entry = **std::move(found);
+  newest.version = newest.entry.version;
+  if (newest.entry.kind == Kind::kPut) newest.value = newest.entry.value;
   return newest;
 }
 
 Cursor ReadView::cursor(std::string_view lower, std::string_view upper) const {
-  return Cursor(*state_->memtable, lower, upper, version_);
+  return Cursor(pin_.again(), cursor_over(*pin_, *state_->blocks), lower, upper, version_);
 }
 
 }  // namespace varve::engine

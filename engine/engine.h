@@ -18,6 +18,8 @@
 #include "engine/cursor.h"
 #include "engine/files/snapshots.h"
 #include "engine/options.h"
+#include "engine/read/point_read.h"
+#include "engine/read/read_states.h"
 #include "engine/statistics.h"
 #include "format/manifest_edit.h"
 #include "io/env.h"
@@ -39,37 +41,40 @@ struct CommitRequest {
   bool frees_space = false;
 };
 
-/// The newest assigned state of a key, published or not. Look under the key's partition lock.
+/// The newest assigned state of a key, published or not. Look under the key's partition lock, by a view made under it.
 struct Newest {
-  /// Of the put or delete the answer rests on; zero when the key was never written.
+  /// Of the put or delete the answer rests on; zero when the key was never written, or is forgotten.
   CommitVersion version = 0;
-  /// The value of a put; empty for a deleted or unknown key. Valid as long as the ReadView it came from.
+  /// The value of a put; empty for a deleted or unknown key. Valid as long as both this and the view it came from.
   std::optional<std::string_view> value;
+  FoundEntry entry;
 };
 
 class EngineState;
 
-/// A fixed state of the store: memtables and file set, at one version. Cheap to make and to copy values out of.
-/// Values and cursors made from it are valid while it lives; it must not outlive the engine.
+/// A fixed state of the store: memtables and file set, at one version. Moves, does not copy. Values of memtables and
+/// cursors made from it are valid while it lives; it must not outlive the engine. Any thread.
 class ReadView {
  public:
+  ReadView(ReadView&&) noexcept = default;
+  ReadView& operator=(ReadView&&) noexcept = default;
+
   CommitVersion version() const noexcept { return version_; }
 
-  struct Found {
-    CommitVersion version = 0;
-    std::string_view value;
-  };
-  /// The key's value at this version, or empty. Errors: kCorruption, kIoError.
-  Result<std::optional<Found>> get(std::string_view sort_key) const;
-  /// The newest assigned state, whatever this view's version. Errors: kCorruption, kIoError.
+  /// The key's value at this version, or empty. The value is valid as long as both this view and what is returned.
+  /// Errors: kCorruption, kUnsupported, kIoError, kTooManyFiles, kOutOfMemory.
+  Result<std::optional<FoundEntry>> get(std::string_view sort_key) const;
+  /// The newest assigned state, whatever this view's version. Errors: as get().
   Result<Newest> newest(std::string_view sort_key) const;
   /// Walks the live keys of [lower, upper) at this version, forward and backward. An empty `upper` is no bound.
   Cursor cursor(std::string_view lower, std::string_view upper) const;
 
  private:
   friend class Engine;
-  ReadView(const EngineState& state, CommitVersion version) noexcept : state_(&state), version_(version) {}
+  ReadView(const EngineState& state, ReadStates::Pin pin, CommitVersion version) noexcept
+      : state_(&state), pin_(std::move(pin)), version_(version) {}
   const EngineState* state_;
+  ReadStates::Pin pin_;
   CommitVersion version_;
 };
 
@@ -91,7 +96,8 @@ class Engine {
   /// writes nothing more; the next open recovers it. Errors: kIoError, kNoSpace; the next open recovers then too.
   Status close();
 
-  /// Locks of the partitions whose hashes (format::partition_hash) are given. Errors: kBusy, kOutOfMemory.
+  /// Locks of the partitions whose hashes (format::partition_hash) are given. Where commits come faster than they can be
+  /// written to tables, this is where they are held up. Errors: kBusy, kOutOfMemory.
   Result<PartitionGuard> lock_partitions(std::span<const std::uint64_t> hashes,
                                          std::optional<std::chrono::milliseconds> wait_max = std::nullopt);
 
@@ -109,9 +115,12 @@ class Engine {
 
   /// Makes every commit acknowledged so far durable. Errors: as commit().
   Status sync();
+  /// Brings everything committed so far to tables. Errors: as commit(), and those of writing files.
+  Status flush();
 
-  /// The published state now, or at a version not above it and not below the oldest readable.
+  /// The published state now.
   ReadView view() const noexcept;
+  /// A version that a snapshot holds.
   ReadView view_at(CommitVersion version) const noexcept;
   /// Keeps the published state now readable until it is let go.
   Snapshot snapshot();

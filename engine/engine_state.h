@@ -11,7 +11,8 @@
 #include <optional>
 
 #include "engine/commit/commit_queue.h"
-#include "engine/commit/memtable.h"
+#include "engine/cache/block_cache.h"
+#include "engine/commit/memtables.h"
 #include "engine/commit/partition_locks.h"
 #include "engine/commit/segment_supply.h"
 #include "engine/commit/wal.h"
@@ -20,7 +21,13 @@
 #include "engine/files/snapshots.h"
 #include "engine/log_timer.h"
 #include "engine/options.h"
+#include "engine/read/read_states.h"
 #include "engine/statistics.h"
+#include "engine/tables/block_reader.h"
+#include "engine/tables/table_file.h"
+#include "engine/tree/compactor.h"
+#include "engine/tree/flush.h"
+#include "engine/tree/tree.h"
 
 namespace varve::engine {
 
@@ -39,17 +46,25 @@ class EngineState {
 
   format::StoredOptions stored_options;
   RecoveryFigures recovery;
-  std::unique_ptr<Memtable> memtable;
   std::uint64_t write_buffer_bytes_max = 0;
   PartitionLocks locks;
   Snapshots snapshots;
 
+  std::shared_ptr<BlockCache> cache;
+  std::unique_ptr<BlockReader> blocks;
+  std::unique_ptr<TableFiles> table_files;
+  std::unique_ptr<ReadStates> states;
+
   // Of a store open for writing:
   std::unique_ptr<Manifest> manifest;
+  std::unique_ptr<Tree> tree;
+  std::unique_ptr<Memtables> memtables;
   std::unique_ptr<SegmentSupply> supply;
   std::unique_ptr<Wal> wal;
   std::unique_ptr<CommitQueue> queue;
   std::unique_ptr<LogTimer> timer;
+  std::unique_ptr<Compactor> compactor;
+  std::unique_ptr<Flusher> flusher;
 
   // Of a read-only one, where no queue moves it:
   CommitVersion recovered_version = 0;

@@ -2,6 +2,7 @@
 // Must never: go on after a step that failed.
 #include "engine/open.h"
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -35,23 +36,54 @@ Status check_stored_options(const EngineOptions& asked, const format::StoredOpti
       .in_file(path);
 }
 
+/// A sealed memtable is this part of the write buffer: while one is written, others fill.
+constexpr std::uint64_t kMemtablesInBuffer = 4;
+constexpr std::uint64_t kMemtableBytesMax = std::uint64_t{64} << 20;
+
+/// The parts that read, on top of what was recovered.
+Status start_reading(EngineState& state, const FileSet& files, std::unique_ptr<Memtable> memtable) {
+  io::Scheduler& scheduler = state.env.scheduler;
+  state.cache = state.options.block_cache;
+  if (!state.cache) state.cache = std::make_shared<BlockCache>(scheduler, kBlockCacheBytes);
+  state.blocks = std::make_unique<BlockReader>(scheduler, *state.cache);
+  EngineState* const raw = &state;
+  state.table_files = std::make_unique<TableFiles>(state.env, *state.directory, state.cache, [raw] {
+    if (raw->compactor) raw->compactor->wake();
+  });
+  Result<std::shared_ptr<const Levels>> levels = Tree::arrange(files, *state.table_files);
+  if (!levels.ok()) return levels.status();
+  state.states = std::make_unique<ReadStates>(
+      scheduler, ReadState{std::shared_ptr<Memtable>(std::move(memtable)), {}, *std::move(levels)});
+  return Status();
+}
+
 /// The parts that commit, on top of what was established.
-Status start(EngineState& state, Established established, CommitStart begin) {
+Status start_writing(EngineState& state, Established established, CommitStart begin) {
   state.manifest = std::move(established.manifest);
   std::shared_ptr<WriteBudget> budget = state.options.write_budget;
   if (!budget) budget = std::make_shared<WriteBudget>(kWriteBufferBytes);
   state.write_buffer_bytes_max = budget->bytes_max();
-  state.memtable->join(std::move(budget));
   EngineState* const raw = &state;
-  state.supply = std::make_unique<SegmentSupply>(state.env, *state.directory, *state.manifest,
-                                                 [raw](const Status& cause) { raw->queue->poison(cause); });
+  const auto stop_store = [raw](const Status& cause) { raw->queue->poison(cause); };
+  state.supply = std::make_unique<SegmentSupply>(state.env, *state.directory, *state.manifest, stop_store);
   state.wal = std::make_unique<Wal>(state.env, std::move(established.segment), std::move(established.buffer),
                                     *state.manifest, *state.supply, begin.version_ceiling);
+  const std::uint64_t memtable_bytes = std::min(kMemtableBytesMax, state.write_buffer_bytes_max / kMemtablesInBuffer);
+  state.memtables =
+      std::make_unique<Memtables>(state.env.scheduler, *state.states, std::move(budget), memtable_bytes);
   state.queue =
-      std::make_unique<CommitQueue>(state.env, *state.wal, *state.memtable, std::move(begin), state.options.events);
+      std::make_unique<CommitQueue>(state.env, *state.wal, *state.memtables, std::move(begin), state.options.events);
   state.timer = std::make_unique<LogTimer>(state.env, *state.queue);
+  state.tree = std::make_unique<Tree>(state.env, *state.directory, *state.manifest, *state.states, *state.table_files,
+                                      stop_store);
+  state.compactor = std::make_unique<Compactor>(state.env, *state.queue, state.snapshots, *state.tree, *state.blocks,
+                                                state.options.events);
+  state.flusher = std::make_unique<Flusher>(state.env, *state.queue, *state.memtables, *state.wal, state.snapshots,
+                                            *state.tree, state.options.events);
   if (Status started = state.supply->start(); !started.ok()) return started;
-  return state.timer->start();
+  if (Status started = state.timer->start(); !started.ok()) return started;
+  if (Status started = state.compactor->start(); !started.ok()) return started;
+  return state.flusher->start();
 }
 
 Status open_new(EngineState& state) {
@@ -60,8 +92,9 @@ Status open_new(EngineState& state) {
   Result<Established> made = make_store(state.env, *state.directory, stored);
   if (!made.ok()) return made.status();
   state.stored_options = stored;
-  state.memtable = std::make_unique<Memtable>(std::numeric_limits<std::uint64_t>::max());
-  return start(state, *std::move(made), CommitStart{});
+  auto memtable = std::make_unique<Memtable>(std::numeric_limits<std::uint64_t>::max());
+  if (Status reading = start_reading(state, FileSet(), std::move(memtable)); !reading.ok()) return reading;
+  return start_writing(state, *std::move(made), CommitStart{});
 }
 
 Status open_existing(EngineState& state) {
@@ -74,7 +107,7 @@ Status open_existing(EngineState& state) {
   state.recovery = recovered->figures;
   Result<std::unique_ptr<Memtable>> live = without_retired(std::move(recovered->memtable), recovered->retired);
   if (!live.ok()) return live.status();
-  state.memtable = *std::move(live);
+  if (Status reading = start_reading(state, recovered->files, *std::move(live)); !reading.ok()) return reading;
   if (state.options.read_only) {
     state.recovered_version = recovered->last_version;
     state.recovered_tag = std::move(recovered->last_tag);
@@ -84,9 +117,9 @@ Status open_existing(EngineState& state) {
   }
   Result<Established> established = establish(state.env, *state.directory, *recovered);
   if (!established.ok()) return established.status();
-  CommitStart begin{recovered->last_version, recovered->version_ceiling, std::move(recovered->last_tag),
-                    std::move(recovered->retired)};
-  return start(state, *std::move(established), std::move(begin));
+  CommitStart begin{recovered->last_version, recovered->version_ceiling, recovered->files.flushed_version,
+                    std::move(recovered->last_tag), std::move(recovered->retired)};
+  return start_writing(state, *std::move(established), std::move(begin));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "api/status.h"
+#include "engine/cache/block_cache.h"
 #include "engine/write_budget.h"
 
 namespace varve::engine {
@@ -28,7 +29,8 @@ class EventSink {
   virtual void on_log(std::string_view line) noexcept = 0;
 };
 
-inline constexpr std::uint64_t kWriteBufferBytes = std::uint64_t{1} << 30;
+inline constexpr std::uint64_t kWriteBufferBytes = std::uint64_t{256} << 20;
+inline constexpr std::uint64_t kBlockCacheBytes = std::uint64_t{256} << 20;
 
 struct EngineOptions {
   bool create_if_missing = false;
@@ -39,6 +41,8 @@ struct EngineOptions {
   /// Bounds the memory that holds entities, of all stores that are given it. Null gives the store one of its own, of
   /// kWriteBufferBytes.
   std::shared_ptr<WriteBudget> write_budget;
+  /// Holds blocks of tables, of all stores that are given it. Null gives the store one of its own, of kBlockCacheBytes.
+  std::shared_ptr<BlockCache> block_cache;
   /// Outlives the engine; may be null.
   EventSink* events = nullptr;
 };

@@ -4,7 +4,9 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
+#include "engine/cache/block_cache.h"
 #include "engine/options.h"
 #include "format/internal_key.h"
 
@@ -19,6 +21,24 @@ struct RecoveryFigures {
   std::uint64_t commits_from_buffer = 0;
   /// Bytes behind the end that were not whole records: a torn tail.
   std::uint64_t torn_bytes = 0;
+};
+
+struct LevelFigures {
+  std::uint64_t files = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t entries = 0;
+  std::uint64_t tombstones = 0;
+};
+
+struct CompactionFigures {
+  std::uint64_t jobs = 0;
+  /// Files that changed their level, or left, without being read.
+  std::uint64_t moved_files = 0;
+  std::uint64_t unlinked_files = 0;
+  std::uint64_t read_bytes = 0;
+  std::uint64_t written_bytes = 0;
+  /// What must be rewritten until every level is within its target.
+  std::uint64_t debt_bytes = 0;
 };
 
 struct Statistics {
@@ -43,6 +63,15 @@ struct Statistics {
   std::uint64_t memtable_entries = 0;
   std::uint64_t memtable_bytes = 0;
   std::uint64_t memtable_bytes_max = 0;
+  /// By level, 0 first.
+  std::vector<LevelFigures> levels;
+  BlockCacheFigures cache;
+  /// Blocks read from files, whatever for, and their bytes as stored.
+  std::uint64_t block_reads = 0;
+  std::uint64_t block_read_bytes = 0;
+  std::uint64_t flushes = 0;
+  std::uint64_t flushed_bytes = 0;
+  CompactionFigures compaction;
   std::uint64_t retired_ids = 0;
   std::uint64_t open_snapshots = 0;
   std::uint64_t partition_waits = 0;

@@ -15,6 +15,8 @@ inline constexpr io::SyncPoint kLogWatermark{"log watermark"};        // an idle
 inline constexpr io::SyncPoint kLogFooter{"log segment footer"};      // before the next segment's first record
 inline constexpr io::SyncPoint kLogCut{"log segment cut"};            // the sealed segment's size
 inline constexpr io::SyncPoint kRecoveredLog{"recovered log"};        // the copy of the segment in doubt
+inline constexpr io::SyncPoint kTable{"table file"};                  // a table's bytes
+inline constexpr io::SyncPoint kTableNames{"table names"};            // the directory, before the manifest names them
 inline constexpr io::SyncPoint kManifestCreate{"manifest create"};    // a fresh manifest's bytes
 inline constexpr io::SyncPoint kManifestNames{"manifest names"};      // the directory, before CURRENT names it
 inline constexpr io::SyncPoint kManifestAppend{"manifest append"};    // one edit

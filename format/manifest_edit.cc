@@ -33,6 +33,8 @@ constexpr Tag kLoadingIdAddedTag = 31;
 constexpr Tag kLoadingIdRemovedTag = 33;
 constexpr Tag kValueFileAddedTag = 35;
 constexpr Tag kValueFileRemovedTag = 37;
+constexpr Tag kFlushedVersionTag = 39;
+constexpr Tag kTableMovedTag = 41;
 
 constexpr std::size_t kFeaturesBytes = 24;
 
@@ -92,6 +94,10 @@ Status decode(std::string_view bytes, LogBufferEntry* buffer) {
   return reader.finish(&buffer->unknown_fields);
 }
 
+void check_level(OrderedFieldReader& reader, std::uint64_t level) {
+  if (level > std::numeric_limits<std::uint32_t>::max()) reader.refuse(Code::kCorruption, "level is over 32 bits");
+}
+
 std::string encode(const TableFileEntry& table) {
   std::string out;
   OrderedFieldWriter writer(out, table.unknown_fields);
@@ -135,7 +141,7 @@ Status decode(std::string_view bytes, TableFileEntry* table) {
   std::string_view smallest_key;
   std::string_view largest_key;
   reader.require_number(1, &level);
-  if (level > std::numeric_limits<std::uint32_t>::max()) reader.refuse(Code::kCorruption, "level is over 32 bits");
+  check_level(reader, level);
   reader.require_number(3, &table->number);
   reader.require_number(5, &table->seed);
   reader.require_number(7, &table->size_bytes);
@@ -163,6 +169,25 @@ Status decode(std::string_view bytes, TableFileEntry* table) {
   table->largest_key = largest_key;
   if (reader.ok()) check_bounds(reader, *table);
   return reader.finish(&table->unknown_fields);
+}
+
+std::string encode(const MovedTable& moved) {
+  std::string out;
+  OrderedFieldWriter writer(out, moved.unknown_fields);
+  writer.number(1, moved.number);
+  writer.number(3, moved.level);
+  writer.finish();
+  return out;
+}
+
+Status decode(std::string_view bytes, MovedTable* moved) {
+  OrderedFieldReader reader("moved table entry", bytes);
+  std::uint64_t level = 0;
+  reader.require_number(1, &moved->number);
+  reader.require_number(3, &level);
+  check_level(reader, level);
+  moved->level = static_cast<std::uint32_t>(level);
+  return reader.finish(&moved->unknown_fields);
 }
 
 std::string encode(const DeadId& id) {
@@ -372,6 +397,8 @@ std::string encode_manifest_edit(const ManifestEdit& edit) {
   write_numbers(writer, kLoadingIdRemovedTag, edit.removed_loading_ids);
   write_list(writer, kValueFileAddedTag, edit.added_value_files);
   write_numbers(writer, kValueFileRemovedTag, edit.removed_value_files);
+  write_optional_number(writer, kFlushedVersionTag, edit.flushed_version);
+  write_list(writer, kTableMovedTag, edit.moved_tables);
   writer.finish();
   return out;
 }
@@ -398,6 +425,8 @@ Result<ManifestEdit> decode_manifest_edit(std::string_view bytes) {
   read_numbers(reader, kLoadingIdRemovedTag, &edit.removed_loading_ids);
   read_list(reader, kValueFileAddedTag, &edit.added_value_files);
   read_numbers(reader, kValueFileRemovedTag, &edit.removed_value_files);
+  read_optional_version(reader, kFlushedVersionTag, &edit.flushed_version);
+  read_list(reader, kTableMovedTag, &edit.moved_tables);
   if (Status read = reader.finish(&edit.unknown_fields); !read.ok()) return read;
   return edit;
 }

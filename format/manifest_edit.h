@@ -75,6 +75,14 @@ struct TableFileEntry {
   bool operator==(const TableFileEntry&) const = default;
 };
 
+/// A table file that goes to another level as it is. Fields: 1 number, 3 level.
+struct MovedTable {
+  std::uint64_t number = 0;
+  std::uint32_t level = 0;
+  std::string unknown_fields;
+  bool operator==(const MovedTable&) const = default;
+};
+
 /// A value file. Fields: 1 number, 3 seed, 5 size, 7 content hash, 9 live bytes.
 struct ValueFileEntry {
   std::uint64_t number = 0;
@@ -133,6 +141,9 @@ struct ManifestEdit {
   std::vector<TableId> removed_loading_ids;
   std::vector<ValueFileEntry> added_value_files;
   std::vector<std::uint64_t> removed_value_files;
+  /// Every commit up to it is in table files: replay leaves it out.
+  std::optional<CommitVersion> flushed_version;
+  std::vector<MovedTable> moved_tables;
   /// Unknown even fields, as they stood: their tags rise.
   std::string unknown_fields;
 

@@ -27,12 +27,14 @@ struct Member {
   Durability durability = Durability::kSync;
   bool frees_space = false;
   bool watermark = false;
+  bool seals_memtable = false;
   MemtableDemand demand;
 
   // What the leader adds.
   Memtable::Reservation reservation;
   CommitVersion version = 0;  // zero: refused, or without a batch
   Status status;
+  bool write_buffer_full = false;  // refused for that
   Member* next = nullptr;
 };
 
@@ -53,8 +55,10 @@ struct CommitGroup {
   bool wants_durable = false;
   bool frees_space = false;
   bool wants_watermark = false;
+  bool seals_memtable = false;
 
   // Set by the leader before the group enters flight.
+  Memtable* memtable = nullptr;  // takes its batches; sealed ones stay until every group placed in them is published
   CommitVersion first_version = 0;
   CommitVersion last_version = 0;
   LogPosition log_end = 0;

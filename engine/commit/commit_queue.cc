@@ -12,19 +12,27 @@
 
 namespace varve::engine {
 
-CommitQueue::CommitQueue(const io::Env& env, Wal& wal, Memtable& memtable, CommitStart start, EventSink* events)
+CommitQueue::CommitQueue(const io::Env& env, Wal& wal, Memtables& memtables, CommitStart start, EventSink* events)
     : env_(env),
       wal_(wal),
-      memtable_(memtable),
+      memtables_(memtables),
       events_(events),
       clock_(env.clock, std::max(start.last_version, start.version_ceiling)),
       retired_(std::move(start.retired)),
+      assigned_version_(start.last_version),
+      sealed_version_(start.flushed_version),
+      memtable_log_start_(wal.position()),
       retired_count_(retired_.size()),
       visible_(start.last_version),
       mutex_(env.scheduler),
       changed_(env.scheduler),
       timer_(env.scheduler),
-      last_tag_(std::move(start.last_tag)) {}
+      last_tag_(std::move(start.last_tag)) {
+  assigned_tag_.bytes.reserve(format::kTagBytesMax);
+  if (!last_tag_) return;
+  assigned_tag_.version = last_tag_->version;
+  assigned_tag_.bytes.assign(last_tag_->bytes);
+}
 
 CommitQueue::~CommitQueue() {
   assert(waiting_.empty());
@@ -52,6 +60,13 @@ Status CommitQueue::flush(bool watermark) {
   return flushed.status();
 }
 
+Status CommitQueue::seal_memtable() {
+  Member member;
+  member.seals_memtable = true;
+  const Result<CommitVersion> sealed = commit(member);
+  return sealed.status();
+}
+
 bool CommitQueue::may_join(const CommitGroup& group, const Member& member) noexcept {
   return group.batch_bytes + member.batch.size() <= kGroupBytesMax;
 }
@@ -64,6 +79,7 @@ void CommitQueue::add_member(CommitGroup& group, Member& member) noexcept {
   group.wants_durable |= member.durability == Durability::kSync;
   group.frees_space |= member.frees_space;
   group.wants_watermark |= member.watermark;
+  group.seals_memtable |= member.seals_memtable;
   group.members_left.fetch_add(1, std::memory_order_relaxed);
 }
 
@@ -141,7 +157,30 @@ Status CommitQueue::prepare(CommitGroup& group) {
   }
 }
 
+std::vector<format::DeadId> CommitQueue::retired_since_sealed() const {
+  std::vector<format::DeadId> retired = retired_.list();
+  std::erase_if(retired, [this](const format::DeadId& dead) { return dead.drop_version <= sealed_version_; });
+  return retired;
+}
+
+/// Between groups: the leader before has placed all its batches in the memtable that was active then.
+Status CommitQueue::begin_memtable_if_due(const CommitGroup& group) {
+  const std::uint64_t log_bytes = wal_.position() - memtable_log_start_;
+  const bool asked = group.seals_memtable && memtables_.holds_anything(log_bytes);
+  if (!asked && !memtables_.must_seal(log_bytes)) return Status();
+  std::optional<format::CommitTag> tag;
+  if (assigned_tag_.version > 0) tag = assigned_tag_;
+  if (Status sealed = memtables_.seal(assigned_version_, retired_since_sealed(), std::move(tag)); !sealed.ok()) {
+    return sealed;
+  }
+  sealed_version_ = assigned_version_;
+  memtable_log_start_ = wal_.position();
+  return Status();
+}
+
 Status CommitQueue::reserve_for(CommitGroup& group) {
+  if (Status begun = begin_memtable_if_due(group); !begun.ok()) return begun;
+  group.memtable = &memtables_.active();
   std::size_t payload_bytes = 0;
   std::size_t retire_count = 0;
   std::size_t tag_bytes = 0;
@@ -168,10 +207,11 @@ Status CommitQueue::reserve_for(CommitGroup& group) {
   set_health(Health::kHealthy, Status());
   for (Member* member = group.first; member != nullptr; member = member->next) {
     if (member->batch.empty()) continue;
-    Result<Memtable::Reservation> room = memtable_.reserve(member->demand);
+    Result<Memtable::Reservation> room = group.memtable->reserve(member->demand);
     if (room.ok()) {
       member->reservation = *room;
     } else {
+      member->write_buffer_full = room.code() == Code::kNoSpace;
       member->status = room.status();  // This one alone: a small batch may still fit where a large one does not.
     }
   }
@@ -180,7 +220,8 @@ Status CommitQueue::reserve_for(CommitGroup& group) {
 
 void CommitQueue::refuse(CommitGroup& group, const Status& status) noexcept {
   for (Member* member = group.first; member != nullptr; member = member->next) {
-    if (!member->batch.empty() || status.code() == Code::kPoisoned) member->status = status;
+    const bool asked = !member->batch.empty() || member->seals_memtable;
+    if (asked || status.code() == Code::kPoisoned) member->status = status;
   }
   group.wants_watermark = false;
 }
@@ -197,9 +238,12 @@ void CommitQueue::assign(CommitGroup& group) noexcept {
       if (!assign_member(*member, next)) continue;
       if (group.first_version == 0) group.first_version = next;
       group.last_version = next++;
+      assigned_version_ = group.last_version;
       if (member->has_tag) {
         group.tag.assign(member->tag);  // Its room was reserved.
         group.tag_version = member->version;
+        assigned_tag_.bytes.assign(member->tag);  // So was this one's.
+        assigned_tag_.version = member->version;
       }
     }
   }
@@ -265,7 +309,8 @@ void CommitQueue::enter_flight(CommitGroup& group) noexcept {
 
 void CommitQueue::insert(CommitGroup& group) noexcept {
   for (Member* member = group.first; member != nullptr; member = member->next) {
-    if (member->version > 0) memtable_.insert(member->reservation, member->batch, member->version);
+    if (member->version == 0) continue;
+    group.memtable->insert(member->reservation, member->batch, member->version);
     // The next writer of the partition builds on what it finds now, before the sync.
     if (member->locks != nullptr) member->locks->release();
   }

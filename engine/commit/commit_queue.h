@@ -27,7 +27,7 @@
 
 #include "api/result.h"
 #include "engine/commit/commit_group.h"
-#include "engine/commit/memtable.h"
+#include "engine/commit/memtables.h"
 #include "engine/commit/retired_ids.h"
 #include "engine/commit/version_clock.h"
 #include "engine/commit/wal.h"
@@ -48,6 +48,8 @@ struct CommitFigures {
 struct CommitStart {
   CommitVersion last_version = 0;
   CommitVersion version_ceiling = 0;
+  /// What tables hold already; see FileSet.
+  CommitVersion flushed_version = 0;
   std::optional<format::CommitTag> last_tag;
   RetiredIds retired;
 };
@@ -56,13 +58,15 @@ struct CommitStart {
 class CommitQueue {
  public:
   /// `on_health` is called under no lock.
-  CommitQueue(const io::Env& env, Wal& wal, Memtable& memtable, CommitStart start, EventSink* events);
+  CommitQueue(const io::Env& env, Wal& wal, Memtables& memtables, CommitStart start, EventSink* events);
   ~CommitQueue();
 
   /// Commits the member's batch; blocks until the group is done. Errors: those of Engine::commit.
   Result<CommitVersion> commit(Member& member);
   /// Makes everything acknowledged so far durable. With `watermark` the log also gets a record that marks its end.
   Status flush(bool watermark);
+  /// Seals the active memtable, if it holds anything, and makes what it holds durable.
+  Status seal_memtable();
   /// Waits for the publication of a version that was assigned. Errors: kPoisoned.
   Status await_published(CommitVersion version);
   /// Stops all acknowledgement until the store is reopened.
@@ -94,6 +98,8 @@ class CommitQueue {
   void run_turn(CommitGroup& group) noexcept;
   Status prepare(CommitGroup& group);
   Status reserve_for(CommitGroup& group);
+  Status begin_memtable_if_due(const CommitGroup& group);
+  std::vector<format::DeadId> retired_since_sealed() const;
   void refuse(CommitGroup& group, const Status& status) noexcept;
   void assign(CommitGroup& group) noexcept;
   bool assign_member(Member& member, CommitVersion version) noexcept;
@@ -113,10 +119,15 @@ class CommitQueue {
 
   const io::Env& env_;
   Wal& wal_;
-  Memtable& memtable_;
+  Memtables& memtables_;
   EventSink* events_;
   VersionClock clock_;  // of the holder of the lead
   RetiredIds retired_;  // of the holder of the lead
+  CommitVersion assigned_version_;  // the last one given to a commit, or recovered; of the holder of the lead
+  // Likewise, about the active memtable:
+  CommitVersion sealed_version_;       // everything up to it is in memtables sealed before, or in tables
+  LogPosition memtable_log_start_ = 0; // where the log stood when it began
+  format::CommitTag assigned_tag_;     // the last tag given a version; its room is reserved
   std::atomic<std::size_t> retired_count_;
   CommitFigures figures_;
   std::atomic<Health> health_{Health::kHealthy};

@@ -21,7 +21,7 @@ bool holds_retired(const Memtable& all, const RetiredIds& retired) {
   return false;
 }
 
-Status copy_entry(const MemtableEntry& entry, Memtable& live) {
+Status copy_entry(const Entry& entry, Memtable& live) {
   format::BatchBuilder builder;
   if (entry.kind == Kind::kDelete) {
     builder.remove(entry.sort_key);
@@ -44,7 +44,7 @@ Result<std::unique_ptr<Memtable>> without_retired(std::unique_ptr<Memtable> all,
   auto live = std::make_unique<Memtable>(std::numeric_limits<std::uint64_t>::max());
   Memtable::Cursor cursor(*all);
   for (cursor.seek_to_first(); cursor.valid(); cursor.next()) {
-    const MemtableEntry entry = cursor.entry();
+    const Entry entry = cursor.entry();
     if (retired.dropped_at(format::table_id_of(entry.sort_key))) continue;
     if (Status copied = copy_entry(entry, *live); !copied.ok()) return copied;
   }

@@ -70,7 +70,7 @@ MemtableNode* lay_out(char* at, std::size_t height, const format::Operation& ope
   return node;
 }
 
-MemtableEntry entry_of(const MemtableNode& node) noexcept {
+Entry entry_of(const MemtableNode& node) noexcept {
   const format::InternalKey key = format::split_internal_key(node.internal_key());
   return {key.sort_key, key.version, key.kind, node.value()};
 }
@@ -283,7 +283,7 @@ Memtable::Gap Memtable::find_gap(std::string_view sort_key, CommitVersion versio
   return {before, after};
 }
 
-std::optional<MemtableEntry> Memtable::find(std::string_view sort_key, CommitVersion at_most) const noexcept {
+std::optional<Entry> Memtable::find(std::string_view sort_key, CommitVersion at_most) const noexcept {
   const MemtableNode* node = index_.find(sort_key, KeyIndex::hash_of(sort_key));
   if (node == nullptr) return std::nullopt;
   for (int steps = 0; node->version() > at_most; ++steps) {
@@ -315,7 +315,7 @@ void Memtable::check_invariants() const noexcept {
   }
 }
 
-MemtableEntry Memtable::Cursor::entry() const noexcept {
+Entry Memtable::Cursor::entry() const noexcept {
   assert(valid());
   return entry_of(*node_);
 }

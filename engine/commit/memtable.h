@@ -20,14 +20,12 @@
 #include "api/result.h"
 #include "engine/commit/arena.h"
 #include "engine/commit/key_index.h"
+#include "engine/entry.h"
 #include "engine/write_budget.h"
 #include "format/batch.h"
 #include "format/internal_key.h"
 
 namespace varve::engine {
-
-using format::CommitVersion;
-using format::Kind;
 
 /// What a batch needs of the memtable, found by the batch's owner before it joins a group.
 struct MemtableDemand {
@@ -36,14 +34,6 @@ struct MemtableDemand {
   std::uint64_t entry_bytes = 0;
   /// Operations that are no entries (retire, adopt).
   std::uint32_t other_count = 0;
-};
-
-/// One entry as it lies in the arena; valid as long as the memtable.
-struct MemtableEntry {
-  std::string_view sort_key;
-  CommitVersion version = 0;
-  Kind kind = Kind::kPut;
-  std::string_view value;
 };
 
 struct MemtableNode;
@@ -83,15 +73,15 @@ class Memtable {
   /// of keys, or nearly so, cost the logarithm of the distance for each key.
   void insert(const Reservation& reservation, std::string_view batch, CommitVersion version) noexcept;
 
-  /// The newest entry of this key with a version not above `at_most`.
-  std::optional<MemtableEntry> find(std::string_view sort_key, CommitVersion at_most) const noexcept;
+  /// The newest entry of this key with a version not above `at_most`; valid as long as the memtable.
+  std::optional<Entry> find(std::string_view sort_key, CommitVersion at_most) const noexcept;
 
   /// A place in the order of internal keys. Sees every entry that was inserted before the call that moves it.
   class Cursor {
    public:
     explicit Cursor(const Memtable& memtable) noexcept : memtable_(&memtable) {}
     bool valid() const noexcept { return node_ != nullptr; }
-    MemtableEntry entry() const noexcept;
+    Entry entry() const noexcept;
     /// To the first entry whose (sort key, version, newest first) is not before the one given.
     void seek(std::string_view sort_key, CommitVersion at_most) noexcept;
     /// To the last entry whose sort key is below the one given.

@@ -64,6 +64,7 @@ Status apply_scalars(const format::ManifestEdit& edit, FileSet& set) {
       !raised.ok()) {
     return raised;
   }
+  if (Status raised = raise(edit.flushed_version, "flushed version", set.flushed_version); !raised.ok()) return raised;
   if (edit.commit_tag.has_value()) {
     if (set.commit_tag.has_value() && edit.commit_tag->version < set.commit_tag->version) {
       return contradiction("commit tag of version", edit.commit_tag->version, "is older than the one before it");
@@ -140,9 +141,19 @@ Status apply_ids(const format::ManifestEdit& edit, FileSet& set) {
   return Status();
 }
 
+Status move_tables(const std::vector<format::MovedTable>& moved, FileSet& set) {
+  for (const format::MovedTable& move : moved) {
+    const auto table = set.tables.find(move.number);
+    if (table == set.tables.end()) return contradiction("table file", move.number, "is moved and is not there");  // F3
+    table->second.level = move.level;
+  }
+  return Status();
+}
+
 Status apply_files(const format::ManifestEdit& edit, FileSet& set) {
   if (Status done = add_entries(edit.added_tables, "table file", set.tables); !done.ok()) return done;
   if (Status done = remove_entries(edit.removed_tables, "table file", set.tables); !done.ok()) return done;
+  if (Status done = move_tables(edit.moved_tables, set); !done.ok()) return done;
   if (Status done = add_entries(edit.added_value_files, "value file", set.value_files); !done.ok()) return done;
   return remove_entries(edit.removed_value_files, "value file", set.value_files);
 }
@@ -229,6 +240,7 @@ format::ManifestEdit FileSet::as_edit() const {
   edit.file_number_ceiling = file_number_ceiling;
   edit.version_ceiling = version_ceiling;
   edit.oldest_readable_version = oldest_readable_version;
+  if (flushed_version > 0) edit.flushed_version = flushed_version;
   edit.stored_options = stored_options;
   edit.commit_tag = commit_tag;
   edit.log_buffer = log_buffer;

@@ -5,7 +5,7 @@
 // F2  a segment is announced before it is closed, and closed at most once; closed segments' last versions rise with
 //     their numbers (one without commits has none, zero).
 // F3  a removed thing was there.
-// F4  neither the version ceiling nor the oldest readable version goes back.
+// F4  neither the version ceiling nor the oldest readable nor the flushed version goes back.
 #pragma once
 
 #include <cstdint>
@@ -43,6 +43,8 @@ struct FileSet {
   std::uint64_t file_number_ceiling = 1;
   CommitVersion version_ceiling = 0;
   CommitVersion oldest_readable_version = 0;
+  /// Every commit up to it is in the table files; the log's part up to it is not needed.
+  CommitVersion flushed_version = 0;
   std::optional<format::CommitTag> commit_tag;
   std::optional<format::LogBufferEntry> log_buffer;
   std::map<std::uint64_t, LiveSegment> segments;

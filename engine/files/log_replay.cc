@@ -96,6 +96,7 @@ Status LogReplay::take_commit(const format::GroupMember& member) {
   if (demand->entry_count > 1) {
     if (Status checked = check_keys_differ(member.batch); !checked.ok()) return checked;
   }
+  if (member.version <= recovered_.files.flushed_version) return Status();  // It is in the tables.
   const Result<Memtable::Reservation> room = recovered_.memtable->reserve(*demand);
   if (!room.ok()) return room.status();
   // What can still be refused comes before the first entry.

@@ -109,13 +109,32 @@ class StoreReader {
     if (manifest_.number >= files.file_number_ceiling) {
       return Status::corruption("its own number is not below the ceiling it records").in_file(name);
     }
-    if (!files.tables.empty() || !files.value_files.empty() || !files.loading_ids.empty()) {
-      return Status::unsupported("the store has table files, which this build cannot read").in_file(name);
+    if (!files.value_files.empty() || !files.loading_ids.empty()) {
+      return Status::unsupported("the store has value files or loaded tables, which this build cannot read")
+          .in_file(name);
     }
+    if (Status there = check_tables(); !there.ok()) return there;
     for (const format::DeadId& dead : files.dead_ids) {
       if (dead.drop_version == 0) return Status::corruption("a dead id has no drop version").in_file(name);
     }
     return recovered_.clean ? check_clean_segments(root(), files) : Status();
+  }
+
+  /// That each is there, whole; what is inside is verified when it is read.
+  Status check_tables() const {
+    for (const auto& [number, table] : recovered_.files.tables) {
+      const std::string name = format::file_name(format::FileType::kTable, number);
+      const Result<std::unique_ptr<io::ReadableFile>> file = directory_.open(name, io::ReadMode::kCached);
+      if (file.code() == Code::kNotFound) {
+        return Status::corruption("the table file that the manifest names is missing").in_file(name);
+      }
+      if (!file.ok()) return file.status();
+      if ((*file)->size_bytes() == table.size_bytes) continue;
+      return Status::corruption("has " + std::to_string((*file)->size_bytes()) + " bytes, where the manifest says " +
+                                std::to_string(table.size_bytes))
+          .in_file(name);
+    }
+    return Status();
   }
 
   Status begin_memory() {
@@ -179,6 +198,7 @@ class StoreReader {
   }
 
   Status check_versions() {
+    recovered_.last_version = std::max(recovered_.last_version, recovered_.files.flushed_version);
     if (recovered_.clean) {
       const CommitVersion last = root().last_version;
       if (last < recovered_.last_version || last < recovered_.files.version_ceiling) {

@@ -30,15 +30,25 @@ Snapshots::~Snapshots() {
 }
 
 Snapshot Snapshots::take(CommitVersion version) {
-  {
-    const io::MutexGuard guard(mutex_);
-    ++held_[version];
-    ++count_;
-  }
+  const io::MutexGuard guard(mutex_);
+  return take_locked(version);
+}
+
+Snapshot Snapshots::take_locked(CommitVersion version) {
+  ++held_[version];
+  ++count_;
   Snapshot snapshot;
   snapshot.snapshots_ = this;
   snapshot.version_ = version;
   return snapshot;
+}
+
+std::vector<CommitVersion> Snapshots::horizon_locked(CommitVersion visible) const {
+  std::vector<CommitVersion> versions;
+  versions.reserve(held_.size() + 1);
+  for (const auto& [version, count] : held_) versions.push_back(version);
+  if (versions.empty() || versions.back() < visible) versions.push_back(visible);
+  return versions;
 }
 
 std::optional<CommitVersion> Snapshots::oldest() const noexcept {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <vector>
 
 #include "format/internal_key.h"
 #include "io/scheduler.h"
@@ -39,8 +40,22 @@ class Snapshots {
   explicit Snapshots(io::Scheduler& scheduler) noexcept : mutex_(scheduler) {}
   ~Snapshots();  // none is held
 
-  /// That the version is readable now is the caller's to know.
+  /// That the version is readable now, and stays so until it is taken, is the caller's to know.
   Snapshot take(CommitVersion version);
+  /// Takes the version that is visible now, as `visible()` tells it. In one step with horizon(): what a horizon leaves
+  /// out is never taken afterwards.
+  template <typename Visible>
+  Snapshot take_visible(const Visible& visible) {
+    const io::MutexGuard guard(mutex_);
+    return take_locked(visible());
+  }
+  /// The versions that somebody may read from now on, but for those above what is visible now: each version held, and
+  /// what is visible now, rising, each once.
+  template <typename Visible>
+  std::vector<CommitVersion> horizon(const Visible& visible) const {
+    const io::MutexGuard guard(mutex_);
+    return horizon_locked(visible());
+  }
   /// The lowest version held; empty when none is.
   std::optional<CommitVersion> oldest() const noexcept;
   /// Snapshots held, those at the same version counted each.
@@ -48,6 +63,8 @@ class Snapshots {
 
  private:
   friend class Snapshot;
+  Snapshot take_locked(CommitVersion version) VARVE_REQUIRES(mutex_);
+  std::vector<CommitVersion> horizon_locked(CommitVersion visible) const VARVE_REQUIRES(mutex_);
   void release(CommitVersion version) noexcept;
 
   mutable io::Mutex mutex_;

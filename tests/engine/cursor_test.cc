@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "io/scheduler.h"
+#include "engine/read/memtable_cursor.h"
 #include "tests/engine/commit/memtable_fill.h"
 
 namespace varve::engine {
@@ -36,10 +37,15 @@ std::vector<std::string> keys_backward(Cursor& cursor) {
   return {keys.rbegin(), keys.rend()};
 }
 
+/// Of memory that outlives it, so that no state of a store is pinned.
+Cursor walk_over(const Memtable& memtable, std::string_view lower, std::string_view upper, CommitVersion version) {
+  return Cursor(ReadStates::Pin(), std::make_unique<MemtableCursor>(memtable), lower, upper, version);
+}
+
 class CursorTest : public testing::Test {
  protected:
   Cursor cursor(CommitVersion version, std::string_view lower = "", std::string_view upper = "") {
-    return Cursor(memtable_, lower, upper, version);
+    return walk_over(memtable_, lower, upper, version);
   }
   Memtable memtable_{kNoBound};
 };
@@ -270,7 +276,7 @@ TEST_P(CursorModel, WalksAsASortedMapDoesAtAnyVersionInAnyRange) {
     const std::string upper = below(3) == 0 ? std::string() : random_key();
     SCOPED_TRACE(testing::PrintToString(lower) + " to " + testing::PrintToString(upper));
     const Model model = within(state, lower, upper);
-    Cursor cursor(memtable_, lower, upper, version);
+    Cursor cursor = walk_over(memtable_, lower, upper, version);
     ASSERT_NO_FATAL_FAILURE(walk(cursor, model, 150));
   }
 }

@@ -70,6 +70,8 @@ ManifestEdit full_edit() {
   edit.removed_loading_ids = {make_table_id(3, 1), make_table_id(3, 2)};
   edit.added_value_files = {{50, 0x5050, 4096, 0x5151, 4000, ""}};
   edit.removed_value_files = {49};
+  edit.flushed_version = 88;
+  edit.moved_tables = {{32, 6, ""}};
   return edit;
 }
 
@@ -191,6 +193,10 @@ ManifestEdit random_edit(RandomValues& random) {
     edit.added_value_files.push_back(
         {random.number(), random.number(), random.number(), random.number(), random.number(), random_unknown(random)});
   while (random.one_in(2)) edit.removed_value_files.push_back(random.number());
+  if (random.one_in(2)) edit.flushed_version = random.number() >> 2;
+  while (random.one_in(2)) {
+    edit.moved_tables.push_back({random.number(), static_cast<std::uint32_t>(random.number()), random_unknown(random)});
+  }
   edit.unknown_fields = random_unknown(random);
   return edit;
 }
@@ -207,9 +213,9 @@ TEST(ManifestEdit, EveryFieldRoundTrips) {
   const Result<ManifestEdit> read = decode_manifest_edit(bytes);
   ASSERT_TRUE(read.ok()) << read.status().to_string();
   EXPECT_EQ(*read, full_edit());
-  std::vector<bool> seen(38);
+  std::vector<bool> seen(42);
   for (const OwnedField& field : all_fields(bytes)) seen.at(field.tag) = true;
-  for (Tag tag = 1; tag < 38; tag += 2) EXPECT_TRUE(seen[tag]) << tag;  // The sample leaves no field out.
+  for (Tag tag = 1; tag < 42; tag += 2) EXPECT_TRUE(seen[tag]) << tag;  // The sample leaves no field out.
 }
 
 TEST(ManifestEdit, RandomEditsRoundTrip) {

@@ -44,7 +44,7 @@ StoreContent content_of(const engine::Recovered& recovered) {
   StoreContent content;
   engine::Memtable::Cursor cursor(*recovered.memtable);
   for (cursor.seek_to_first(); cursor.valid(); cursor.next()) {
-    const engine::MemtableEntry entry = cursor.entry();
+    const engine::Entry entry = cursor.entry();
     content.entries.push_back({std::string(entry.sort_key), entry.version, entry.kind, std::string(entry.value)});
   }
   content.retired = recovered.retired.list();

@@ -24,7 +24,7 @@ struct ModelOrder {
 };
 using Model = std::map<ModelKey, std::pair<Kind, std::string>, ModelOrder>;
 
-void expect_same(const MemtableEntry& entry, const Model::value_type& expected) {
+void expect_same(const Entry& entry, const Model::value_type& expected) {
   EXPECT_EQ(entry.sort_key, expected.first.first);
   EXPECT_EQ(entry.version, expected.first.second);
   EXPECT_EQ(entry.kind, expected.second.first);
@@ -68,7 +68,7 @@ TEST(Memtable, FindsTheNewestVersionNotAboveTheOneAsked) {
   EXPECT_EQ(memtable.find(key_of(1), 9), std::nullopt);
   EXPECT_EQ(memtable.find(key_of(1), 10)->value, "ten");
   EXPECT_EQ(memtable.find(key_of(1), 19)->value, "ten");
-  const std::optional<MemtableEntry> tombstone = memtable.find(key_of(1), 20);
+  const std::optional<Entry> tombstone = memtable.find(key_of(1), 20);
   ASSERT_TRUE(tombstone.has_value());
   EXPECT_EQ(tombstone->kind, Kind::kDelete);
   EXPECT_EQ(tombstone->version, 20u);
@@ -318,7 +318,7 @@ TEST_P(MemtableModel, FindsWhatASortedMapFinds) {
     for (int i = 0; i < 500; ++i) {
       const std::string key = random_key();
       const CommitVersion at_most = below(3) == 0 ? format::kCommitVersionMax : below(version_ + 2);
-      const std::optional<MemtableEntry> entry = memtable_.find(key, at_most);
+      const std::optional<Entry> entry = memtable_.find(key, at_most);
       const auto expected = newest(key, at_most);
       ASSERT_EQ(entry.has_value(), expected != model_.end());
       if (entry) expect_same(*entry, *expected);

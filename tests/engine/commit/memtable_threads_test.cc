@@ -70,7 +70,7 @@ class MemtableThreadsBySeed : public testing::TestWithParam<std::uint64_t> {
     CommitVersion last_version = 0;
     Memtable::Cursor cursor(memtable_);
     for (cursor.seek_to_first(); cursor.valid(); cursor.next()) {
-      const MemtableEntry entry = cursor.entry();
+      const Entry entry = cursor.entry();
       if (entry.kind == Kind::kPut) {
         ASSERT_EQ(entry.value, value_of(entry.sort_key, entry.version));
       } else {
@@ -89,7 +89,7 @@ class MemtableThreadsBySeed : public testing::TestWithParam<std::uint64_t> {
   void look_up(std::uint64_t writer, std::uint64_t batch) {
     const CommitVersion version = version_of(writer, batch);
     for (const Write& write : writes_of(GetParam(), writer, batch)) {
-      const std::optional<MemtableEntry> exact = memtable_.find(write.key, version);
+      const std::optional<Entry> exact = memtable_.find(write.key, version);
       ASSERT_TRUE(exact.has_value());
       ASSERT_EQ(exact->version, version);
       ASSERT_EQ(exact->kind, write.kind);

@@ -30,6 +30,7 @@ FileSet sample() {
   edit.file_number_ceiling = 100;
   edit.version_ceiling = 5'000;
   edit.oldest_readable_version = 10;
+  edit.flushed_version = 45;
   edit.stored_options = format::StoredOptions{2, 77, {}};
   edit.commit_tag = format::CommitTag{9, "tag", {}};
   edit.log_buffer = format::LogBufferEntry{20, 21, {}};
@@ -64,6 +65,36 @@ TEST(FileSet, AnEditIsApplied) {
   EXPECT_EQ(set.segments.at(3).seed, 13u);
   EXPECT_EQ(set.stored_options.retention_ticks, 77u);
   EXPECT_EQ(set.log_buffer->seed, 21u);
+}
+
+TEST(FileSet, ATableFileMovesToAnotherLevelAsItIs) {
+  FileSet set = sample();
+  format::ManifestEdit edit;
+  edit.moved_tables = {{4, 3, {}}};
+  ASSERT_TRUE(set.apply(edit).ok());
+  EXPECT_EQ(set.tables.at(4).level, 3u);
+  format::TableFileEntry expected = sample().tables.at(4);
+  expected.level = 3;
+  EXPECT_EQ(set.tables.at(4), expected);
+}
+
+TEST(FileSet, AMoveOfATableThatIsNotThereIsRefused) {
+  format::ManifestEdit edit;
+  edit.moved_tables = {{7, 3, {}}};
+  expect_refused(sample(), edit, "table file 7 is moved and is not there");
+  edit.moved_tables = {{4, 3, {}}};
+  edit.removed_tables = {4};
+  expect_refused(sample(), edit, "table file 4 is moved and is not there");
+}
+
+TEST(FileSet, TheFlushedVersionNeverFalls) {
+  format::ManifestEdit edit;
+  edit.flushed_version = 44;
+  expect_refused(sample(), edit, "flushed version 44 is below the one before it");
+  FileSet set = sample();
+  edit.flushed_version = 46;
+  ASSERT_TRUE(set.apply(edit).ok());
+  EXPECT_EQ(set.flushed_version, 46u);
 }
 
 TEST(FileSet, AsOneEditItMakesItselfAgain) {

@@ -1,0 +1,114 @@
+// Owns: sealing (memtables.h).
+// Must never: seal before the readers' state has both memtables, the sealed one and its successor.
+#include "engine/commit/memtables.h"
+
+#include <cassert>
+#include <limits>
+#include <new>
+#include <utility>
+
+namespace varve::engine {
+
+Memtables::Memtables(io::Scheduler& scheduler, ReadStates& states, std::shared_ptr<WriteBudget> budget,
+                     std::uint64_t memtable_bytes_max)
+    : states_(states),
+      budget_(std::move(budget)),
+      memtable_bytes_max_(memtable_bytes_max),
+      active_(states.pin()->active),
+      mutex_(scheduler),
+      changed_(scheduler) {
+  active_->join(budget_);
+}
+
+bool Memtables::must_seal(std::uint64_t log_bytes) const noexcept {
+  return active_->used_bytes() >= memtable_bytes_max_ || log_bytes >= kLogBytesPerMemtable;
+}
+
+Status Memtables::seal(CommitVersion last_version, std::vector<format::DeadId> retired,
+                       std::optional<format::CommitTag> tag) {
+  try {
+    auto next = std::make_shared<Memtable>(std::numeric_limits<std::uint64_t>::max());
+    next->join(budget_);
+    SealedMemtable sealed{active_, last_version, std::move(retired), std::move(tag)};
+    {
+      const io::MutexGuard guard(mutex_);
+      sealed_.reserve(sealed_.size() + 1);
+    }
+    states_.update([&](ReadState& state) {
+      state.sealed.insert(state.sealed.begin(), state.active);
+      state.active = next;
+    });
+    {
+      // Only now may it be flushed: a flush takes it out of the readers' state.
+      const io::MutexGuard guard(mutex_);
+      sealed_.push_back(std::move(sealed));  // Room was reserved.
+      changed_.notify_all();
+    }
+    active_ = std::move(next);
+    return Status();
+  } catch (const std::bad_alloc&) {
+    return Status::out_of_memory();
+  }
+}
+
+std::optional<SealedMemtable> Memtables::wait_for_sealed() {
+  const io::MutexGuard guard(mutex_);
+  while (sealed_.empty() && !stopping_) changed_.wait(mutex_);
+  if (stopping_) return std::nullopt;
+  return sealed_.front();
+}
+
+void Memtables::report_flush(const Status& flushed) noexcept {
+  const io::MutexGuard guard(mutex_);
+  last_flush_ = flushed;
+  if (flushed.ok()) {
+    assert(!sealed_.empty());
+    sealed_.erase(sealed_.begin());
+    ++flushed_;
+  }
+  changed_.notify_all();
+}
+
+bool Memtables::wait_before_retry(std::chrono::nanoseconds pause) noexcept {
+  const io::MutexGuard guard(mutex_);
+  if (!stopping_) (void)changed_.wait_for(mutex_, pause);
+  return !stopping_;
+}
+
+bool Memtables::is_crowded() const noexcept {
+  return budget_->used_bytes() / kPartsUsedMax >= budget_->bytes_max() / kBudgetParts;
+}
+
+void Memtables::wait_for_room() noexcept {
+  if (!is_crowded()) return;
+  const io::MutexGuard guard(mutex_);
+  while (is_crowded() && !sealed_.empty() && last_flush_.ok() && !stopping_) changed_.wait(mutex_);
+}
+
+bool Memtables::wait_for_flush() noexcept {
+  const io::MutexGuard guard(mutex_);
+  const std::uint64_t before = flushed_;
+  while (flushed_ == before && !sealed_.empty() && last_flush_.ok() && !stopping_) changed_.wait(mutex_);
+  return flushed_ != before;
+}
+
+Status Memtables::wait_until_flushed() {
+  const io::MutexGuard guard(mutex_);
+  const std::uint64_t target = flushed_ + sealed_.size();
+  while (flushed_ < target && last_flush_.ok() && !stopping_) changed_.wait(mutex_);
+  if (flushed_ >= target) return Status();
+  return stopping_ ? Status(Code::kClosed, "the store is closing") : last_flush_;
+}
+
+void Memtables::stop_waiting() noexcept {
+  const io::MutexGuard guard(mutex_);
+  stopping_ = true;
+  changed_.notify_all();
+}
+
+std::size_t Memtables::sealed_count() const noexcept {
+  const io::MutexGuard guard(mutex_);
+  return sealed_.size();
+}
+
+}  // namespace varve::engine

@@ -1,0 +1,98 @@
+// Owns: which memtable takes the next commits, when it is sealed, and the queue of sealed ones that wait to be written
+// to a table.
+// Must never: let a commit into a sealed memtable that was not placed there before it was sealed.
+//
+// T1  memtables hold ranges of versions that do not overlap, in the order in which they were active.
+// T2  a memtable leaves the readers' state only in the step that brings the table made of it.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "api/result.h"
+#include "engine/commit/memtable.h"
+#include "engine/read/read_states.h"
+#include "engine/write_budget.h"
+#include "format/manifest_edit.h"
+#include "io/scheduler.h"
+
+namespace varve::engine {
+
+/// A memtable that takes no new commits; those placed in it may still be on their way.
+struct SealedMemtable {
+  std::shared_ptr<const Memtable> memtable;
+  /// Every version in it is at or below it, and above that of the one sealed before.
+  CommitVersion last_version = 0;
+  /// What the commits up to last_version retired, and their last tag.
+  std::vector<format::DeadId> retired;
+  std::optional<format::CommitTag> tag;
+};
+
+class Memtables {
+ public:
+  /// `states` has the first active memtable, which may hold what was recovered. A memtable is sealed when it has
+  /// `memtable_bytes_max`.
+  Memtables(io::Scheduler& scheduler, ReadStates& states, std::shared_ptr<WriteBudget> budget,
+            std::uint64_t memtable_bytes_max);
+
+  // By the holder of the lead alone:
+
+  /// Where the turn's batches go.
+  Memtable& active() noexcept { return *active_; }
+  /// Whether it is time for a new one. `log_bytes` is what the log has taken since the active one began.
+  bool must_seal(std::uint64_t log_bytes) const noexcept;
+  /// Whether there is anything to write to a table, or to let go in the log.
+  bool holds_anything(std::uint64_t log_bytes) const noexcept { return active_->entry_count() > 0 || log_bytes > 0; }
+  /// Ends the active memtable and begins another. Errors: kOutOfMemory; nothing changed.
+  Status seal(CommitVersion last_version, std::vector<format::DeadId> retired, std::optional<format::CommitTag> tag);
+
+  // By the thread that flushes:
+
+  /// The oldest sealed one; waits for it. Empty once stop_waiting() was called.
+  std::optional<SealedMemtable> wait_for_sealed();
+  /// How the flush of the oldest sealed one ended. After Ok it is in a table and out of the readers' state, and leaves
+  /// the queue; after an error it stays, and those who wait for room are told.
+  void report_flush(const Status& flushed) noexcept;
+  /// False once stop_waiting() was called.
+  bool wait_before_retry(std::chrono::nanoseconds pause) noexcept;
+
+  // Any thread:
+
+  /// Waits while the memtables take too much of the budget and a flush that may succeed is under way: the door at which
+  /// commits are held up when they are faster than flushes, before they hold anything. Returns at once when nothing is
+  /// to be hoped for: then a commit that finds no room is refused.
+  void wait_for_room() noexcept;
+  /// Waits until the oldest sealed memtable has left. False when there is none, or its flush failed.
+  bool wait_for_flush() noexcept;
+  /// Waits until every memtable sealed so far is flushed. Errors: those of the flush; kClosed.
+  Status wait_until_flushed();
+  void stop_waiting() noexcept;
+  std::size_t sealed_count() const noexcept;
+  std::uint64_t bytes_max() const noexcept { return memtable_bytes_max_; }
+
+ private:
+  /// At this share of the budget commits wait for a flush, so that those under way still find room.
+  static constexpr std::uint64_t kBudgetParts = 4;
+  static constexpr std::uint64_t kPartsUsedMax = 3;
+  bool is_crowded() const noexcept;
+
+  ReadStates& states_;
+  const std::shared_ptr<WriteBudget> budget_;
+  const std::uint64_t memtable_bytes_max_;
+  std::shared_ptr<Memtable> active_;
+
+  mutable io::Mutex mutex_;
+  io::Condition changed_;
+  std::vector<SealedMemtable> sealed_ VARVE_GUARDED_BY(mutex_);
+  std::uint64_t flushed_ VARVE_GUARDED_BY(mutex_) = 0;  // memtables, so far
+  Status last_flush_ VARVE_GUARDED_BY(mutex_);
+  bool stopping_ VARVE_GUARDED_BY(mutex_) = false;
+};
+
+/// A memtable is also sealed when the log has grown by this since it began, so that recovery has a bounded way to go.
+inline constexpr std::uint64_t kLogBytesPerMemtable = std::uint64_t{128} << 20;
+
+}  // namespace varve::engine

@@ -1,0 +1,70 @@
+// Owns: the step from one file of a level to the next (level_cursor.h).
+// Must never: go on behind a file that failed.
+#include "engine/read/level_cursor.h"
+
+#include <algorithm>
+#include <cassert>
+#include <string>
+
+namespace varve::engine {
+
+std::size_t LevelCursor::first_not_below(std::string_view sort_key) const noexcept {
+  const auto found = std::partition_point(files_.begin(), files_.end(), [&](const auto& file) {
+    return std::string_view(file->entry.largest_key) < sort_key;
+  });
+  return static_cast<std::size_t>(found - files_.begin());
+}
+
+void LevelCursor::open(std::size_t file) {
+  if (cursor_ && file_ == file) return;
+  file_ = file;
+  cursor_.emplace(*files_[file]->table, blocks_);
+}
+
+void LevelCursor::settle() {
+  while (!cursor_->valid() && cursor_->status().ok() && file_ + 1 < files_.size()) {
+    open(file_ + 1);
+    cursor_->seek(files_[file_]->entry.smallest_key, format::kCommitVersionMax);
+  }
+}
+
+void LevelCursor::seek(std::string_view sort_key, CommitVersion at_most) {
+  const std::size_t file = first_not_below(sort_key);
+  if (file == files_.size()) {
+    cursor_.reset();
+    return;
+  }
+  const std::string target(sort_key);  // It may be that of the entry at hand, in a file that is left.
+  open(file);
+  cursor_->seek(target, at_most);
+  settle();
+}
+
+void LevelCursor::seek_before(std::string_view sort_key) {
+  const std::string target(sort_key);
+  std::size_t file = first_not_below(target);
+  if (file == files_.size()) return seek_to_last();
+  open(file);
+  cursor_->seek_before(target);
+  while (!cursor_->valid() && cursor_->status().ok() && file > 0) {
+    open(--file);
+    cursor_->seek_to_last();
+  }
+}
+
+void LevelCursor::seek_to_last() {
+  if (files_.empty()) {
+    cursor_.reset();
+    return;
+  }
+  open(files_.size() - 1);
+  cursor_->seek_to_last();
+}
+
+void LevelCursor::next() {
+  assert(valid());
+  cursor_->next();
+  settle();
+}
+
+}  // namespace varve::engine

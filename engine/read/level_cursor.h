@@ -1,0 +1,41 @@
+// Owns: a walk over one level whose files do not overlap: one file behind the other.
+// Must never: open a file before the walk comes to it.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+
+#include "engine/read/entry_cursor.h"
+#include "engine/tables/table_cursor.h"
+#include "engine/tree/levels.h"
+
+namespace varve::engine {
+
+class LevelCursor final : public EntryCursor {
+ public:
+  /// Both outlive the cursor; the level is not level 0.
+  LevelCursor(const Levels& levels, std::size_t level, BlockReader& blocks) noexcept
+      : files_(levels.level(level)), blocks_(blocks) {}
+
+  void seek(std::string_view sort_key, CommitVersion at_most) override;
+  void seek_before(std::string_view sort_key) override;
+  void seek_to_last() override;
+  void next() override;
+  bool valid() const noexcept override { return cursor_ && cursor_->valid(); }
+  Entry entry() const noexcept override { return cursor_->entry(); }
+  Status status() const override { return cursor_ ? cursor_->status() : Status(); }
+
+ private:
+  /// Number of the first file whose largest key is not below `sort_key`.
+  std::size_t first_not_below(std::string_view sort_key) const noexcept;
+  void open(std::size_t file);
+  /// At the end of a file, to the first entry of the next one.
+  void settle();
+
+  const LevelFiles& files_;
+  BlockReader& blocks_;
+  std::size_t file_ = 0;
+  std::optional<TableCursor> cursor_;
+};
+
+}  // namespace varve::engine

@@ -1,0 +1,61 @@
+// Owns: the order in which tables are asked (lookup.h).
+// Must never: ask a table whose range does not hold the key.
+#include "engine/read/lookup.h"
+
+#include "format/checksum.h"
+
+namespace varve::engine {
+
+Lookup::Lookup(const Levels& levels, std::string_view sort_key, CommitVersion at_most)
+    : levels_(levels), key_{sort_key, format::content_hash(sort_key), at_most} {}
+
+/// On to the next file that may hold the key.
+bool Lookup::next_file() {
+  begun_ = false;
+  while (level_ < levels_.level_count()) {
+    const auto& files = levels_.level(level_);
+    if (level_ > 0) {
+      const LevelFile* const file = levels_.file_of(level_, key_.sort_key);
+      ++level_;
+      if (file == nullptr) continue;
+      file_ = file->table.get();
+      return true;
+    }
+    if (place_ == files.size()) {
+      ++level_;
+      continue;
+    }
+    const LevelFile& file = *files[place_++];
+    if (key_.sort_key < file.entry.smallest_key || key_.sort_key > file.entry.largest_key) continue;
+    file_ = file.table.get();
+    return true;
+  }
+  return false;
+}
+
+Lookup::Step Lookup::advance(BlockCache::ReadGuard& guard, const CachedBlock* block) {
+  for (;;) {
+    if (!begun_) {
+      if (file_ == nullptr && !next_file()) return Step::kAbsent;
+      const OpenTable* const table = file_->open_already();
+      if (table == nullptr) return Step::kWantsTable;
+      table_.begin(key_, *table);
+      begun_ = true;
+    }
+    switch (table_.advance(block)) {
+      case LookupStep::kFound: return Step::kFound;
+      case LookupStep::kFailed: return Step::kFailed;
+      case LookupStep::kAbsent:
+        begun_ = false;
+        file_ = nullptr;
+        block = nullptr;
+        break;
+      case LookupStep::kWantsBlock:
+        block = guard.find(table_.wanted().table->cache_id, table_.wanted().handle.offset);
+        if (block == nullptr) return Step::kWantsBlock;
+        break;
+    }
+  }
+}
+
+}  // namespace varve::engine

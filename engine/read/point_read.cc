@@ -1,0 +1,85 @@
+// Owns: the loop between lookup and disk (point_read.h).
+// Must never: search older places once an entry was found.
+#include "engine/read/point_read.h"
+
+#include <new>
+#include <utility>
+
+#include "engine/read/lookup.h"
+
+namespace varve::engine {
+
+FoundEntry FoundEntry::in_memtable(const Entry& entry) noexcept {
+  FoundEntry found;
+  found.version = entry.version;
+  found.kind = entry.kind;
+  found.value = entry.value;
+  return found;
+}
+
+FoundEntry FoundEntry::copied(const Entry& entry) {
+  FoundEntry found;
+  found.version = entry.version;
+  found.kind = entry.kind;
+  if (entry.value.empty()) return found;
+  found.owned_.reset(new char[entry.value.size()]);
+  std::memcpy(found.owned_.get(), entry.value.data(), entry.value.size());
+  found.value = {found.owned_.get(), entry.value.size()};
+  return found;
+}
+
+namespace {
+
+std::optional<FoundEntry> read_memtables(const ReadState& state, std::string_view sort_key, CommitVersion at_most) {
+  if (const std::optional<Entry> entry = state.active->find(sort_key, at_most)) return FoundEntry::in_memtable(*entry);
+  for (const auto& memtable : state.sealed) {
+    if (const std::optional<Entry> entry = memtable->find(sort_key, at_most)) return FoundEntry::in_memtable(*entry);
+  }
+  return std::nullopt;
+}
+
+Result<std::optional<FoundEntry>> read_tables(const Levels& levels, BlockReader& blocks, std::string_view sort_key,
+                                              CommitVersion at_most) {
+  Lookup lookup(levels, sort_key, at_most);
+  PinnedBlock block;
+  for (;;) {
+    Lookup::Step step;
+    {
+      BlockCache::ReadGuard guard(blocks.cache());
+      step = lookup.advance(guard, block ? &*block : nullptr);
+      if (step == Lookup::Step::kFound) return std::optional<FoundEntry>(FoundEntry::copied(lookup.entry()));
+    }
+    block.release();
+    switch (step) {
+      case Lookup::Step::kFound:
+      case Lookup::Step::kAbsent: return std::optional<FoundEntry>();
+      case Lookup::Step::kFailed: return lookup.status();
+      case Lookup::Step::kWantsTable: {
+        const Result<const OpenTable*> opened = lookup.wanted_table().open();
+        if (!opened.ok()) return opened.status();
+        break;
+      }
+      case Lookup::Step::kWantsBlock: {
+        Result<PinnedBlock> read = blocks.read(lookup.wanted());
+        if (!read.ok()) return read.status();
+        block = *std::move(read);
+        break;
+      }
+    }
+  }
+}
+
+}  // namespace
+
+Result<std::optional<FoundEntry>> read_point(const ReadState& state, BlockReader& blocks, std::string_view sort_key,
+                                             CommitVersion at_most) {
+  if (std::optional<FoundEntry> found = read_memtables(state, sort_key, at_most)) return found;
+  if (state.tables == nullptr || state.tables->empty()) return std::optional<FoundEntry>();
+  try {
+    return read_tables(*state.tables, blocks, sort_key, at_most);
+  } catch (const std::bad_alloc&) {
+    return Status::out_of_memory();
+  }
+}
+
+}  // namespace varve::engine

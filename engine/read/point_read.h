@@ -1,0 +1,38 @@
+// Owns: reading one key: memtables first, then tables, with the blocks that takes.
+// Must never: hold a guard of the cache while it waits for the disk.
+#pragma once
+
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "api/result.h"
+#include "engine/entry.h"
+#include "engine/read/read_states.h"
+#include "engine/tables/block_reader.h"
+
+namespace varve::engine {
+
+/// An entry found. Its value lies in a memtable of the state it was read from, or in memory of its own.
+class FoundEntry {
+ public:
+  CommitVersion version = 0;
+  Kind kind = Kind::kPut;
+  std::string_view value;
+
+  /// `entry` lies in a memtable.
+  static FoundEntry in_memtable(const Entry& entry) noexcept;
+  /// Copies the value out of a block.
+  static FoundEntry copied(const Entry& entry);
+
+ private:
+  std::unique_ptr<char[]> owned_;
+};
+
+/// The newest entry of the key that is not above `at_most`; empty when there is none.
+/// Errors: kCorruption, kUnsupported, kIoError, kTooManyFiles, kOutOfMemory.
+Result<std::optional<FoundEntry>> read_point(const ReadState& state, BlockReader& blocks, std::string_view sort_key,
+                                             CommitVersion at_most);
+
+}  // namespace varve::engine

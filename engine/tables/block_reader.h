@@ -1,0 +1,64 @@
+// Owns: bringing one block of a table from the disk into the cache.
+// Must never: hand out a block that was not verified, or fail a read because the cache has no room.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "api/result.h"
+#include "engine/cache/block_cache.h"
+#include "engine/tables/table_file.h"
+#include "format/block.h"
+#include "format/compression.h"
+
+namespace varve::engine {
+
+/// A block, and what is needed to read it. The table outlives it.
+struct BlockWanted {
+  const OpenTable* table = nullptr;
+  format::BlockHandle handle;
+  format::BlockType type = format::BlockType::kData;
+  /// The one it belongs to.
+  const format::RunEntry* run = nullptr;
+};
+
+/// Any thread.
+class BlockReader {
+ public:
+  BlockReader(io::Scheduler& scheduler, BlockCache& cache) noexcept : cache_(cache), mutex_(scheduler) {}
+
+  BlockCache& cache() const noexcept { return cache_; }
+
+  /// From the cache, or else from the disk, and then kept in the cache where there is room.
+  /// Errors: kCorruption, kUnsupported (file and offset named), kIoError, kOutOfMemory.
+  Result<PinnedBlock> get(const BlockWanted& wanted);
+  /// From the disk; for what was just looked for in the cache.
+  Result<PinnedBlock> read(const BlockWanted& wanted);
+
+  /// Blocks and bytes read from the disk.
+  std::uint64_t reads() const noexcept { return reads_.load(std::memory_order_relaxed); }
+  std::uint64_t read_bytes() const noexcept { return read_bytes_.load(std::memory_order_relaxed); }
+
+ private:
+  /// What one read needs, kept for the next one: a zstd context costs more to make than a block to decompress.
+  struct Tools {
+    format::Decompressor decompressor;
+    std::unique_ptr<char[]> buffer;
+    std::size_t buffer_bytes = 0;
+  };
+  static constexpr std::size_t kToolsKept = 16;
+  static constexpr std::size_t kBufferBytesKept = std::size_t{1} << 20;
+
+  std::unique_ptr<Tools> take_tools();
+  void give_back(std::unique_ptr<Tools> tools) noexcept;
+  Result<Block> fetch(const BlockWanted& wanted, Tools& tools);
+
+  BlockCache& cache_;
+  std::atomic<std::uint64_t> reads_{0};
+  std::atomic<std::uint64_t> read_bytes_{0};
+  io::Mutex mutex_;
+  std::vector<std::unique_ptr<Tools>> tools_ VARVE_GUARDED_BY(mutex_);
+};
+
+}  // namespace varve::engine

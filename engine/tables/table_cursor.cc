@@ -1,0 +1,178 @@
+// Owns: the moves of a walk over a table (table_cursor.h).
+// Must never: read a block twice in a row.
+#include "engine/tables/table_cursor.h"
+
+#include <cassert>
+#include <string>
+#include <utility>
+
+#include "format/table_entries.h"
+
+namespace varve::engine {
+
+bool TableCursor::fail(const Status& status) {
+  status_ = status;
+  valid_ = false;
+  return false;
+}
+
+bool TableCursor::open() {
+  status_ = Status();
+  valid_ = false;
+  if (table_ != nullptr) return true;
+  const Result<const OpenTable*> table = file_.open();
+  if (!table.ok()) return fail(table.status());
+  table_ = *table;
+  return true;
+}
+
+bool TableCursor::open_run(std::size_t run) {
+  if (run == run_) return true;
+  run_ = kNoRun;
+  block_offset_ = 0;
+  const format::RunEntry& entry = runs()[run];
+  Result<PinnedBlock> block =
+      blocks_.get({table_, entry.index(), format::BlockType::kIndexPartition, &entry});
+  if (!block.ok()) return fail(block.status());
+  const Result<format::SortedBlock> index = format::SortedBlock::parse((*block)->content());
+  if (!index.ok()) return fail(index.status().in_file(table_->name, entry.index().offset));
+  index_block_ = *std::move(block);
+  index_.open(*index);
+  run_ = run;
+  return true;
+}
+
+bool TableCursor::open_block() {
+  const format::RunEntry& run = runs()[run_];
+  const Result<format::BlockEntry> entry = format::decode_block_entry(index_.value(), index_.block().base_version());
+  if (!entry.ok()) return fail(entry.status().in_file(table_->name, run.index().offset));
+  if (entry->offset > run.data_bytes || entry->bytes > run.data_bytes - entry->offset) {
+    return fail(Status::corruption("an index entry leads out of its run").in_file(table_->name, run.index().offset));
+  }
+  const format::BlockHandle handle{run.offset + entry->offset, entry->bytes};
+  if (handle.offset == block_offset_) return true;
+  block_offset_ = 0;
+  Result<PinnedBlock> block = blocks_.get({table_, handle, format::BlockType::kData, &run});
+  if (!block.ok()) return fail(block.status());
+  if (Status opened = data_.open((*block)->content()); !opened.ok()) {
+    return fail(opened.in_file(table_->name, handle.offset));
+  }
+  data_block_ = *std::move(block);
+  block_offset_ = handle.offset;
+  return true;
+}
+
+/// To the first entry of the next block; false at the end of the file.
+bool TableCursor::next_block() {
+  index_.next();
+  if (!index_.valid()) {
+    if (Status walked = index_.status(); !walked.ok()) return fail(walked.in_file(table_->name));
+    if (run_ + 1 == runs().size()) return false;
+    if (!open_run(run_ + 1)) return false;
+    index_.seek_to_first();
+    if (!index_.valid()) return fail(Status::corruption("a run without blocks").in_file(table_->name));
+  }
+  if (!open_block()) return false;
+  data_.seek_to_first();
+  return true;
+}
+
+bool TableCursor::previous_block() {
+  index_.previous();
+  if (!index_.valid()) {
+    if (Status walked = index_.status(); !walked.ok()) return fail(walked.in_file(table_->name));
+    if (run_ == 0) return false;
+    if (!open_run(run_ - 1)) return false;
+    index_.seek_to_last();
+    if (!index_.valid()) return fail(Status::corruption("a run without blocks").in_file(table_->name));
+  }
+  if (!open_block()) return false;
+  data_.seek_to_last();
+  return true;
+}
+
+/// After a move of data_: on to the next block at the end of one.
+void TableCursor::settle() {
+  while (!data_.valid()) {
+    if (Status walked = data_.status(); !walked.ok()) {
+      (void)fail(walked.in_file(table_->name, block_offset_));
+      return;
+    }
+    if (!next_block()) return;
+  }
+  valid_ = true;
+}
+
+void TableCursor::seek(std::string_view sort_key, CommitVersion at_most) {
+  const std::string target(sort_key);  // It may be that of the entry at hand.
+  if (!open()) return;
+  const std::size_t run = table_->index.first_run_not_below(target);
+  if (run == runs().size() || !open_run(run)) return;
+  index_.seek(target);
+  if (!index_.valid()) {
+    (void)fail(Status::corruption("the index ends before its run's largest key").in_file(table_->name));
+    return;
+  }
+  if (!open_block()) return;
+  data_.seek(target, at_most);
+  settle();
+  // A key with very many versions: whole blocks of it may be too new.
+  while (valid_ && data_.key() == target && data_.version() > at_most) {
+    data_.seek(target, at_most);
+    valid_ = false;
+    settle();
+  }
+}
+
+void TableCursor::seek_before(std::string_view sort_key) {
+  const std::string target(sort_key);
+  if (!open()) return;
+  const std::size_t run = table_->index.first_run_not_below(target);
+  if (run == runs().size()) return seek_to_last();
+  if (!open_run(run)) return;
+  index_.seek(target);
+  if (!index_.valid()) {
+    (void)fail(Status::corruption("the index ends before its run's largest key").in_file(table_->name));
+    return;
+  }
+  if (!open_block()) return;
+  data_.seek(target, format::kCommitVersionMax);
+  if (data_.valid()) {
+    data_.previous();
+  } else if (data_.status().ok()) {
+    data_.seek_to_last();  // All of the block is below the target.
+  }
+  while (!data_.valid()) {
+    if (Status walked = data_.status(); !walked.ok()) {
+      (void)fail(walked.in_file(table_->name, block_offset_));
+      return;
+    }
+    if (!previous_block()) return;
+  }
+  valid_ = true;
+}
+
+void TableCursor::seek_to_last() {
+  if (!open() || !open_run(runs().size() - 1)) return;
+  index_.seek_to_last();
+  if (!index_.valid()) {
+    (void)fail(Status::corruption("a run without blocks").in_file(table_->name));
+    return;
+  }
+  if (!open_block()) return;
+  data_.seek_to_last();
+  if (Status walked = data_.status(); !walked.ok()) {
+    (void)fail(walked.in_file(table_->name, block_offset_));
+    return;
+  }
+  valid_ = data_.valid();
+}
+
+void TableCursor::next() {
+  assert(valid_);
+  valid_ = false;
+  data_.next();
+  settle();
+}
+
+}  // namespace varve::engine

@@ -1,0 +1,56 @@
+// Owns: a walk over the entries of one table file.
+// Must never: hold more than one index partition and one data block, or show an entry of a block that failed.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "engine/read/entry_cursor.h"
+#include "engine/tables/block_reader.h"
+#include "engine/tables/table_file.h"
+#include "format/data_block.h"
+#include "format/sorted_block.h"
+
+namespace varve::engine {
+
+/// What it shows is valid until the next move.
+class TableCursor final : public EntryCursor {
+ public:
+  /// Both outlive the cursor. The file is opened at the first move.
+  TableCursor(const TableFile& file, BlockReader& blocks) noexcept : file_(file), blocks_(blocks) {}
+
+  void seek(std::string_view sort_key, CommitVersion at_most) override;
+  void seek_before(std::string_view sort_key) override;
+  void seek_to_last() override;
+  void next() override;
+  bool valid() const noexcept override { return valid_; }
+  Entry entry() const noexcept override { return {data_.key(), data_.version(), data_.kind(), data_.value()}; }
+  Status status() const override { return status_; }
+
+ private:
+  static constexpr std::size_t kNoRun = static_cast<std::size_t>(-1);
+
+  const std::vector<format::RunEntry>& runs() const noexcept { return table_->index.runs(); }
+  bool open();
+  bool open_run(std::size_t run);
+  /// The data block that the index cursor is at.
+  bool open_block();
+  bool next_block();
+  bool previous_block();
+  void settle();
+  bool fail(const Status& status);
+
+  const TableFile& file_;
+  BlockReader& blocks_;
+  const OpenTable* table_ = nullptr;
+  std::size_t run_ = kNoRun;
+  PinnedBlock index_block_;
+  format::SortedBlockCursor index_;
+  std::uint64_t block_offset_ = 0;  // of the block in data_, zero: none
+  PinnedBlock data_block_;
+  format::DataBlockCursor data_;
+  bool valid_ = false;
+  Status status_;
+};
+
+}  // namespace varve::engine

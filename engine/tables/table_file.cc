@@ -1,0 +1,145 @@
+// Owns: opening a table file, and its end (table_file.h).
+// Must never: read data blocks.
+#include "engine/tables/table_file.h"
+
+#include <new>
+#include <span>
+#include <utility>
+
+#include "format/file_header.h"
+
+namespace varve::engine {
+
+namespace {
+
+/// Reads pieces of one file into a buffer that is used again.
+class PieceReader {
+ public:
+  explicit PieceReader(const io::ReadableFile& file) noexcept : file_(file) {}
+  Result<std::string_view> operator()(std::uint64_t offset, std::uint64_t bytes) {
+    buffer_.resize(bytes);
+    if (Status read = file_.read_exactly(offset, std::as_writable_bytes(std::span(buffer_))); !read.ok()) return read;
+    return std::string_view(buffer_);
+  }
+
+ private:
+  const io::ReadableFile& file_;
+  std::string buffer_;
+};
+
+Status load_dictionaries(OpenTable& table, PieceReader& read, format::Decompressor& decompressor) {
+  for (const format::DictionaryEntry& entry : table.index.properties().dictionaries) {
+    const Result<std::string_view> block = read(entry.block.offset, entry.block.bytes);
+    if (!block.ok()) return block.status();
+    const Result<std::string> bytes = format::decode_dictionary_block(*block, table.seed, entry, decompressor);
+    if (!bytes.ok()) return bytes.status();
+    Result<std::shared_ptr<const format::Dictionary>> dictionary = format::Dictionary::load(*bytes);
+    if (!dictionary.ok()) return dictionary.status();
+    table.dictionaries.push_back(*std::move(dictionary));
+  }
+  return Status();
+}
+
+/// The manifest and the file tell the same.
+Status check_entry(const format::TableFileEntry& entry, const format::TableProperties& properties) {
+  const bool same = entry.entry_count == properties.entry_count &&
+                    entry.tombstone_count == properties.tombstone_count &&
+                    entry.smallest_key == properties.smallest_key && entry.largest_key == properties.largest_key &&
+                    entry.smallest_version == properties.smallest_version &&
+                    entry.largest_version == properties.largest_version;
+  return same ? Status() : Status::corruption("its properties are not what the manifest says of it");
+}
+
+}  // namespace
+
+const format::Dictionary* OpenTable::dictionary_of(const format::RunEntry& run) const noexcept {
+  if (!run.dictionary_hash) return nullptr;
+  for (const auto& dictionary : dictionaries) {
+    if (dictionary->content_hash() == *run.dictionary_hash) return dictionary.get();
+  }
+  return nullptr;
+}
+
+TableFile::TableFile(TableFiles& files, format::TableFileEntry entry)
+    : files_(files), entry_(std::move(entry)), opening_(files.scheduler()) {}
+
+TableFile::~TableFile() {
+  const OpenTable* const open = open_.load(std::memory_order_acquire);
+  files_.ended(entry_, has_left_.load(std::memory_order_relaxed), open == nullptr ? 0 : open->cache_id);
+}
+
+Result<const OpenTable*> TableFile::open() const {
+  if (const OpenTable* const open = open_.load(std::memory_order_acquire); open != nullptr) return open;
+  const io::MutexGuard guard(opening_);
+  if (owned_ == nullptr) {
+    Result<std::unique_ptr<const OpenTable>> opened = files_.open(entry_);
+    if (!opened.ok()) return opened.status();
+    owned_ = *std::move(opened);
+    open_.store(owned_.get(), std::memory_order_release);
+  }
+  return owned_.get();
+}
+
+TableFiles::TableFiles(const io::Env& env, io::Directory& directory, std::shared_ptr<BlockCache> cache,
+                       std::function<void()> on_garbage)
+    : env_(env),
+      directory_(directory),
+      cache_(std::move(cache)),
+      on_garbage_(std::move(on_garbage)),
+      mutex_(env.scheduler) {}
+
+std::shared_ptr<TableFile> TableFiles::add(const format::TableFileEntry& entry) {
+  return std::make_shared<TableFile>(*this, entry);
+}
+
+Result<std::unique_ptr<const OpenTable>> TableFiles::open(const format::TableFileEntry& entry) {
+  const std::string name = format::file_name(format::FileType::kTable, entry.number);
+  Result<std::unique_ptr<io::ReadableFile>> file = directory_.open(name, io::ReadMode::kDirect);
+  if (!file.ok()) return file.status();
+  if ((*file)->size_bytes() != entry.size_bytes) {
+    return Status::corruption("has " + std::to_string((*file)->size_bytes()) + " bytes, where the manifest says " +
+                              std::to_string(entry.size_bytes))
+        .in_file(name);
+  }
+  PieceReader read(**file);
+  format::Decompressor decompressor;
+  Result<format::TableIndex> index =
+      format::open_table({entry.number, entry.seed, entry.size_bytes}, std::ref(read), decompressor);
+  if (!index.ok()) return index.status().in_file(name);
+  if (Status same = check_entry(entry, index->properties()); !same.ok()) return same.in_file(name);
+
+  auto table = std::make_unique<OpenTable>(*std::move(file), *std::move(index));
+  table->name = name;
+  table->seed = entry.seed;
+  if (Status loaded = load_dictionaries(*table, read, decompressor); !loaded.ok()) return loaded.in_file(name);
+  table->cache_id = cache_->next_file_id();
+  return std::unique_ptr<const OpenTable>(std::move(table));
+}
+
+void TableFiles::ended(const format::TableFileEntry& entry, bool has_left, std::uint64_t cache_id) noexcept {
+  if (cache_id != 0) cache_->erase_file(cache_id);
+  if (!has_left) return;
+  try {
+    const io::MutexGuard guard(mutex_);
+    garbage_.push_back(entry.number);
+  } catch (const std::bad_alloc&) {
+    return;  // A stray, which the next open removes.
+  }
+  on_garbage_();
+}
+
+Status TableFiles::remove_garbage() {
+  std::vector<std::uint64_t> numbers;
+  {
+    const io::MutexGuard guard(mutex_);
+    numbers.swap(garbage_);
+  }
+  Status first;
+  for (const std::uint64_t number : numbers) {
+    const Status removed = directory_.remove(format::file_name(format::FileType::kTable, number));
+    if (!removed.ok() && first.ok()) first = removed;
+  }
+  return first;
+}
+
+}  // namespace varve::engine

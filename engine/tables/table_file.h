@@ -1,0 +1,101 @@
+// Owns: the table files that are in use: opened when first read, closed and, once they left the store, removed when
+// nobody uses them any more.
+// Must never: serve a file that is not the one the manifest names, or remove one that it does.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "api/result.h"
+#include "engine/cache/block_cache.h"
+#include "format/compression.h"
+#include "format/manifest_edit.h"
+#include "format/table_index.h"
+#include "io/env.h"
+
+namespace varve::engine {
+
+class TableFiles;
+
+/// An open table file: what of it is kept in memory. Never changes; any thread.
+struct OpenTable {
+  OpenTable(std::unique_ptr<io::ReadableFile> readable, format::TableIndex pinned) noexcept
+      : file(std::move(readable)), index(std::move(pinned)) {}
+
+  std::unique_ptr<io::ReadableFile> file;
+  format::TableIndex index;
+  /// In the order of the properties.
+  std::vector<std::shared_ptr<const format::Dictionary>> dictionaries;
+  std::uint64_t cache_id = 0;
+  std::uint64_t seed = 0;
+  std::string name;
+
+  /// The one that the run names; null if it names none.
+  const format::Dictionary* dictionary_of(const format::RunEntry& run) const noexcept;
+};
+
+/// Any thread.
+class TableFile {
+ public:
+  TableFile(TableFiles& files, format::TableFileEntry entry);
+  ~TableFile();
+  TableFile(const TableFile&) = delete;
+  TableFile& operator=(const TableFile&) = delete;
+
+  /// As the manifest named it when it came; its level may have changed since.
+  const format::TableFileEntry& entry() const noexcept { return entry_; }
+
+  /// Opens the file if it is not open yet. Valid as long as this. A failure is told again at the next call only after
+  /// another attempt. Errors: kCorruption, kUnsupported, kIoError, kTooManyFiles, kOutOfMemory; all name the file.
+  Result<const OpenTable*> open() const;
+
+  /// Null if it is not open yet. Does no I/O.
+  const OpenTable* open_already() const noexcept { return open_.load(std::memory_order_acquire); }
+
+  /// The manifest names it no more: it is removed when this ends.
+  void leave() noexcept { has_left_.store(true, std::memory_order_relaxed); }
+
+ private:
+  TableFiles& files_;
+  const format::TableFileEntry entry_;
+  std::atomic<bool> has_left_{false};
+
+  mutable std::atomic<const OpenTable*> open_{nullptr};
+  mutable io::Mutex opening_;
+  mutable std::unique_ptr<const OpenTable> owned_ VARVE_GUARDED_BY(opening_);
+};
+
+/// Any thread.
+class TableFiles {
+ public:
+  /// `on_garbage` is called, perhaps under locks of the caller, when there is something for remove_garbage() to do.
+  TableFiles(const io::Env& env, io::Directory& directory, std::shared_ptr<BlockCache> cache,
+             std::function<void()> on_garbage);
+
+  std::shared_ptr<TableFile> add(const format::TableFileEntry& entry);
+
+  BlockCache& cache() const noexcept { return *cache_; }
+  io::Scheduler& scheduler() const noexcept { return env_.scheduler; }
+
+  /// Removes the files that have left and that nobody uses any more. Errors: those of Directory::remove, after which
+  /// the file is a stray that the next open removes.
+  Status remove_garbage();
+
+ private:
+  friend class TableFile;
+  Result<std::unique_ptr<const OpenTable>> open(const format::TableFileEntry& entry);
+  void ended(const format::TableFileEntry& entry, bool has_left, std::uint64_t cache_id) noexcept;
+
+  const io::Env& env_;
+  io::Directory& directory_;
+  const std::shared_ptr<BlockCache> cache_;
+  const std::function<void()> on_garbage_;
+  io::Mutex mutex_;
+  std::vector<std::uint64_t> garbage_ VARVE_GUARDED_BY(mutex_);
+};
+
+}  // namespace varve::engine

@@ -1,0 +1,98 @@
+// Owns: the steps of a search in one table (table_lookup.h).
+// Must never: take a block's word for more than its own content.
+#include "engine/tables/table_lookup.h"
+
+#include <cassert>
+
+#include "format/filter.h"
+#include "format/sorted_block.h"
+#include "format/table_entries.h"
+
+namespace varve::engine {
+
+void TableLookup::begin(const LookupKey& key, const OpenTable& table) noexcept {
+  key_ = &key;
+  table_ = &table;
+  state_ = State::kBegin;
+  blocks_passed_ = 0;
+  status_ = Status();
+}
+
+LookupStep TableLookup::advance(const CachedBlock* block) {
+  switch (state_) {
+    case State::kBegin: {
+      const format::RunEntry* const run = table_->index.run_of(key_->sort_key);
+      if (run == nullptr) return LookupStep::kAbsent;
+      run_ = static_cast<std::size_t>(run - table_->index.runs().data());
+      return want(State::kFilter, run->filter(), format::BlockType::kFilterPartition);
+    }
+    case State::kFilter: return take_filter(*block);
+    case State::kIndex: return take_index(*block);
+    case State::kData: return take_data(*block);
+  }
+  return LookupStep::kAbsent;
+}
+
+LookupStep TableLookup::want(State state, format::BlockHandle handle, format::BlockType type) noexcept {
+  state_ = state;
+  wanted_ = {table_, handle, type, &table_->index.runs()[run_]};
+  return LookupStep::kWantsBlock;
+}
+
+LookupStep TableLookup::fail(const Status& status) {
+  status_ = status.in_file(table_->name, wanted_.handle.offset);
+  return LookupStep::kFailed;
+}
+
+LookupStep TableLookup::take_filter(const CachedBlock& block) {
+  const Result<format::FilterView> filter = format::FilterView::parse(block.content());
+  if (!filter.ok()) return fail(filter.status());
+  if (!filter->may_contain(key_->hash)) return LookupStep::kAbsent;
+  return want(State::kIndex, wanted_.run->index(), format::BlockType::kIndexPartition);
+}
+
+LookupStep TableLookup::take_index(const CachedBlock& block) {
+  const Result<format::SortedBlock> index = format::SortedBlock::parse(block.content());
+  if (!index.ok()) return fail(index.status());
+  format::SortedBlockCursor cursor;
+  cursor.open(*index);
+  cursor.seek(key_->sort_key);
+  for (std::size_t passed = 0; passed < blocks_passed_ && cursor.valid(); ++passed) cursor.next();
+  if (Status read = cursor.status(); !read.ok()) return fail(read);
+  const format::RunEntry& run = *wanted_.run;
+  if (!cursor.valid()) return next_block();
+  const Result<format::BlockEntry> entry = format::decode_block_entry(cursor.value(), index->base_version());
+  if (!entry.ok()) return fail(entry.status());
+  if (entry->offset > run.data_bytes || entry->bytes > run.data_bytes - entry->offset) {
+    return fail(Status::corruption("an index entry leads out of its run"));
+  }
+  return want(State::kData, {run.offset + entry->offset, entry->bytes}, format::BlockType::kData);
+}
+
+/// The run has no further block with the key: the next run may go on with its versions.
+LookupStep TableLookup::next_block() {
+  if (blocks_passed_ == 0) return fail(Status::corruption("the index ends before its run's largest key"));
+  if (run_ + 1 >= table_->index.runs().size()) return LookupStep::kAbsent;
+  const format::RunEntry& next = table_->index.runs()[run_ + 1];
+  if (next.smallest_key != key_->sort_key) return LookupStep::kAbsent;
+  ++run_;
+  blocks_passed_ = 0;
+  return want(State::kIndex, next.index(), format::BlockType::kIndexPartition);
+}
+
+LookupStep TableLookup::take_data(const CachedBlock& block) {
+  format::DataBlockCursor cursor;
+  if (Status opened = cursor.open(block.content()); !opened.ok()) return fail(opened);
+  switch (cursor.find(key_->sort_key, key_->hash, key_->at_most)) {
+    case format::FindOutcome::kFound:
+      entry_ = {key_->sort_key, cursor.version(), cursor.kind(), cursor.value()};
+      return LookupStep::kFound;
+    case format::FindOutcome::kAbsent: return LookupStep::kAbsent;
+    case format::FindOutcome::kDamaged: return fail(cursor.status());
+    case format::FindOutcome::kContinues: break;
+  }
+  ++blocks_passed_;
+  return want(State::kIndex, wanted_.run->index(), format::BlockType::kIndexPartition);
+}
+
+}  // namespace varve::engine

@@ -1,0 +1,100 @@
+// Owns: the way of a table's bytes from the builder to the file (table_writer.h).
+// Must never: hold more of the file in memory than one piece to write.
+#include "engine/tables/table_writer.h"
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+#include "engine/sync_points.h"
+#include "format/bytes.h"
+#include "format/content_hasher.h"
+#include "format/file_header.h"
+
+namespace varve::engine {
+
+namespace {
+
+/// Large enough that the device is not asked often, small enough that memory is no matter.
+constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
+
+/// The file's bytes as the system has them now: a bit that memory lost on the way is found before anybody needs it.
+Status check_read_back(io::Directory& directory, std::string_view name, const format::TableFileEntry& expected) {
+  const Result<std::unique_ptr<io::ReadableFile>> file = directory.open(name, io::ReadMode::kCached);
+  if (!file.ok()) return file.status();
+  const std::uint64_t size = (*file)->size_bytes();
+  if (size != expected.size_bytes) {
+    return Status::corruption("has " + std::to_string(size) + " bytes, of " + std::to_string(expected.size_bytes) +
+                              " that were written")
+        .in_file(name);
+  }
+  format::ContentHasher hasher;
+  std::string piece;
+  for (std::uint64_t offset = 0; offset < size; offset += piece.size()) {
+    piece.resize(std::min<std::uint64_t>(kPieceBytes, size - offset));
+    if (Status read = (*file)->read_exactly(offset, std::as_writable_bytes(std::span(piece))); !read.ok()) return read;
+    hasher.update(piece);
+  }
+  if (hasher.digest() == expected.content_hash) return Status();
+  return Status::corruption("what was read back is not what was written").in_file(name);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<TableWriter>> TableWriter::create(const io::Env& env, io::Directory& directory,
+                                                         std::uint64_t number, const format::TableOptions& options) {
+  Result<std::unique_ptr<format::TableBuilder>> builder =
+      format::TableBuilder::make(number, env.random.next(), options);
+  if (!builder.ok()) return builder.status();
+  std::string name = format::file_name(format::FileType::kTable, number);
+  Result<std::unique_ptr<io::WritableFile>> file = directory.create(name);
+  if (file.code() == Code::kExists) {
+    if (Status removed = directory.remove(name); !removed.ok()) return removed;
+    file = directory.create(name);
+  }
+  if (!file.ok()) return file.status();
+  return std::unique_ptr<TableWriter>(
+      new TableWriter(directory, std::move(name), *std::move(file), *std::move(builder)));
+}
+
+TableWriter::TableWriter(io::Directory& directory, std::string name, std::unique_ptr<io::WritableFile> file,
+                         std::unique_ptr<format::TableBuilder> builder) noexcept
+    : directory_(directory), name_(std::move(name)), file_(std::move(file)), builder_(std::move(builder)) {}
+
+TableWriter::~TableWriter() {
+  if (finished_) return;
+  file_.reset();
+  (void)directory_.remove(name_);  // One that stays is a stray, which the next open removes.
+}
+
+Status TableWriter::add(const Entry& entry) {
+  const format::DataEntry data{entry.sort_key, entry.version, entry.kind, entry.value};
+  if (Status added = builder_->add(data); !added.ok()) return added.in_file(name_);
+  return builder_->pending().size() < kPieceBytes ? Status() : write_pending();
+}
+
+Status TableWriter::append_run(const format::RunSource& source, format::Decompressor& decompressor) {
+  if (Status copied = builder_->append_run(source, decompressor); !copied.ok()) return copied;
+  return write_pending();
+}
+
+Status TableWriter::write_pending() {
+  if (Status written = file_->append(format::as_bytes(builder_->pending())); !written.ok()) return written;
+  builder_->discard_pending();
+  return Status();
+}
+
+Result<format::TableFileEntry> TableWriter::finish(std::uint32_t level) {
+  Result<format::TableFileEntry> entry = builder_->finish();
+  if (!entry.ok()) return Status(entry.status()).in_file(name_);
+  entry->level = level;
+  if (Status written = write_pending(); !written.ok()) return written;
+  if (Status synced = file_->sync(sync_points::kTable); !synced.ok()) return synced;
+  assert(file_->size_bytes() == entry->size_bytes);
+  file_.reset();
+  if (Status same = check_read_back(directory_, name_, *entry); !same.ok()) return same;
+  finished_ = true;
+  return entry;
+}
+
+}  // namespace varve::engine

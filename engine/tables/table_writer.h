@@ -1,0 +1,54 @@
+// Owns: one table file while it is written: its number, its bytes on the way to the disk, its removal if it is given up.
+// Must never: leave a file behind that nobody will name, or call a file finished whose sync did not succeed.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "api/result.h"
+#include "engine/entry.h"
+#include "format/manifest_edit.h"
+#include "format/table_builder.h"
+#include "io/env.h"
+
+namespace varve::engine {
+
+/// One thread at a time. After an error nothing but destruction is allowed.
+class TableWriter {
+ public:
+  /// Makes the file. A file of that name is a leftover of an unfinished attempt (numbers are handed out once) and is
+  /// removed first. `directory` outlives the writer. Errors: kNoSpace and others of io; no file was made.
+  static Result<std::unique_ptr<TableWriter>> create(const io::Env& env, io::Directory& directory, std::uint64_t number,
+                                                     const format::TableOptions& options);
+  /// Removes the file if it was not finished.
+  ~TableWriter();
+  TableWriter(const TableWriter&) = delete;
+  TableWriter& operator=(const TableWriter&) = delete;
+
+  /// Entries come in the order of internal keys. Errors: those of io and of TableBuilder::add.
+  Status add(const Entry& entry);
+  bool can_append(const format::RunEntry& run) const noexcept { return builder_->can_append(run); }
+  Status append_run(const format::RunSource& source, format::Decompressor& decompressor);
+
+  bool empty() const noexcept { return builder_->empty(); }
+  std::uint64_t entry_count() const noexcept { return builder_->entry_count(); }
+  std::uint64_t estimated_bytes() const noexcept { return builder_->estimated_bytes(); }
+
+  /// Ends the file, which holds an entry at least, and makes its bytes durable; its name becomes so when the caller
+  /// syncs the directory. Errors: as add(); kCorruption (what was read back is not what was written).
+  Result<format::TableFileEntry> finish(std::uint32_t level);
+
+ private:
+  TableWriter(io::Directory& directory, std::string name, std::unique_ptr<io::WritableFile> file,
+              std::unique_ptr<format::TableBuilder> builder) noexcept;
+  Status write_pending();
+
+  io::Directory& directory_;
+  const std::string name_;
+  std::unique_ptr<io::WritableFile> file_;
+  std::unique_ptr<format::TableBuilder> builder_;
+  bool finished_ = false;
+};
+
+}  // namespace varve::engine

@@ -1,0 +1,136 @@
+// Owns: the steps of a flush (flush.h).
+// Must never: give up a memtable: what cannot be written now is tried again.
+#include "engine/tree/flush.h"
+
+#include <algorithm>
+#include <cassert>
+#include <chrono>
+#include <memory>
+#include <new>
+#include <string>
+#include <utility>
+
+#include "engine/read/memtable_cursor.h"
+#include "engine/tree/retention.h"
+#include "engine/tree/rewrite.h"
+
+namespace varve::engine {
+
+namespace {
+
+/// After a failure, a full disk above all, the flush is tried again this often.
+constexpr std::chrono::milliseconds kRetryInterval{500};
+
+/// The dead ids that a set does not know yet.
+void add_dead_ids(const std::vector<format::DeadId>& retired, const FileSet& files, format::ManifestEdit& edit) {
+  for (const format::DeadId& dead : retired) {
+    const auto same = [&](const format::DeadId& known) { return known.prefix == dead.prefix; };
+    if (std::any_of(files.dead_ids.begin(), files.dead_ids.end(), same)) continue;
+    if (std::any_of(edit.added_dead_ids.begin(), edit.added_dead_ids.end(), same)) continue;
+    edit.added_dead_ids.push_back(dead);
+  }
+}
+
+}  // namespace
+
+Flusher::Flusher(const io::Env& env, CommitQueue& queue, Memtables& memtables, Wal& wal, Snapshots& snapshots,
+                 Tree& tree, EventSink* events)
+    : env_(env),
+      queue_(queue),
+      memtables_(memtables),
+      wal_(wal),
+      snapshots_(snapshots),
+      tree_(tree),
+      events_(events) {}
+
+Flusher::~Flusher() {
+  stop();
+}
+
+Status Flusher::start() {
+  Result<io::Thread> thread = env_.scheduler.start("varve-flush", [this] { run(); });
+  if (!thread.ok()) return thread.status();
+  thread_ = *std::move(thread);
+  return Status();
+}
+
+void Flusher::stop() noexcept {
+  stopping_.store(true, std::memory_order_relaxed);
+  memtables_.stop_waiting();
+  thread_.join();
+}
+
+void Flusher::run() noexcept {
+  while (const std::optional<SealedMemtable> sealed = memtables_.wait_for_sealed()) {
+    Status flushed;
+    try {
+      flushed = flush(*sealed);
+    } catch (const std::bad_alloc&) {
+      flushed = Status::out_of_memory();
+    }
+    memtables_.report_flush(flushed);
+    if (flushed.ok()) {
+      flushes_.fetch_add(1, std::memory_order_relaxed);
+      continue;
+    }
+    // A poisoned store flushes nothing more; anything else may pass.
+    if (queue_.health() == Health::kPoisoned || !memtables_.wait_before_retry(kRetryInterval)) return;
+    if (events_ != nullptr) events_->on_log("a flush failed and is tried again: " + flushed.to_string());
+  }
+}
+
+Status Flusher::flush(const SealedMemtable& sealed) {
+  if (Status durable = make_durable(sealed); !durable.ok()) return durable;
+  Result<format::ManifestEdit> edit = write_table(sealed);
+  if (!edit.ok()) return edit.status();
+  describe_log(sealed, *edit);
+  const std::vector<std::uint64_t> segments = edit->removed_segments;
+  const Status applied = tree_.apply(*edit, [&](ReadState& state) {
+    assert(state.sealed.back() == sealed.memtable);
+    state.sealed.pop_back();
+  });
+  if (!applied.ok()) return applied;
+  for (const std::uint64_t number : segments) tree_.remove_file(format::FileType::kLogSegment, number);
+  return Status();
+}
+
+/// A flush of the log comes behind every group that was placed in the memtable, so all of it is published then, and
+/// durable.
+Status Flusher::make_durable(const SealedMemtable& sealed) {
+  const Status flushed = queue_.flush(false);
+  assert(!flushed.ok() || queue_.visible() >= sealed.last_version);  // L1
+  return flushed;
+}
+
+Result<format::ManifestEdit> Flusher::write_table(const SealedMemtable& sealed) {
+  format::ManifestEdit edit;
+  if (sealed.memtable->entry_count() == 0) return edit;
+  Result<RetiredIds> dropped = tree_.dead_ids(sealed.retired);
+  if (!dropped.ok()) return dropped.status();
+  std::vector<CommitVersion> horizon = snapshots_.horizon([this] { return queue_.visible(); });
+  edit.oldest_readable_version = horizon.back();
+  const std::shared_ptr<const Levels> levels = tree_.levels();
+  Retention retention(std::move(horizon), *dropped, [&](std::string_view key) { return !levels->may_hold(key); });
+
+  MemtableCursor cursor(*sealed.memtable);
+  cursor.seek(std::string_view(), format::kCommitVersionMax);
+  RewriteOptions options;
+  options.level = 0;
+  Result<Rewritten> written = rewrite(cursor, retention, tree_.sink(stopping_), options);
+  if (!written.ok()) return written.status();
+  edit.added_tables = std::move(written->files);
+  return edit;
+}
+
+void Flusher::describe_log(const SealedMemtable& sealed, format::ManifestEdit& edit) const {
+  const FileSet files = tree_.manifest().files();
+  edit.flushed_version = sealed.last_version;  // L2
+  edit.version_ceiling = std::max(files.version_ceiling, wal_.tracker().durable_ceiling());
+  if (sealed.tag && (!files.commit_tag || files.commit_tag->version < sealed.tag->version)) edit.commit_tag = sealed.tag;
+  add_dead_ids(sealed.retired, files, edit);
+  for (const auto& [number, segment] : files.segments) {
+    if (segment.closed && segment.last_version <= sealed.last_version) edit.removed_segments.push_back(number);
+  }
+}
+
+}  // namespace varve::engine

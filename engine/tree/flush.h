@@ -1,0 +1,56 @@
+// Owns: the thread that writes sealed memtables to tables of level 0 and lets the log behind them go.
+// Must never: write what is not durable in the log, or let a segment go before the manifest has the table made of it.
+//
+// L1  memtables are flushed in the order in which they were sealed; a table's edit names no version above the durable
+//     one.
+// L2  in the same edit: the table, the version up to which the log is not needed, the ids dropped in that part of it,
+//     its last tag, a ceiling above all its versions, and the segments that end at or below it.
+#pragma once
+
+#include <atomic>
+#include <functional>
+
+#include "api/result.h"
+#include "engine/commit/commit_queue.h"
+#include "engine/commit/memtables.h"
+#include "engine/files/snapshots.h"
+#include "engine/options.h"
+#include "engine/tree/tree.h"
+#include "io/env.h"
+
+namespace varve::engine {
+
+class Flusher {
+ public:
+  /// All outlive the flusher.
+  Flusher(const io::Env& env, CommitQueue& queue, Memtables& memtables, Wal& wal, Snapshots& snapshots, Tree& tree,
+          EventSink* events);
+  ~Flusher();
+
+  /// Starts the thread. Errors: kOutOfMemory, kIoError.
+  Status start();
+  /// Ends it; a flush under way is given up, since the log still has all of it.
+  void stop() noexcept;
+
+  std::uint64_t flushes() const noexcept { return flushes_.load(std::memory_order_relaxed); }
+
+ private:
+  void run() noexcept;
+  Status flush(const SealedMemtable& sealed);
+  Status make_durable(const SealedMemtable& sealed);
+  Result<format::ManifestEdit> write_table(const SealedMemtable& sealed);
+  void describe_log(const SealedMemtable& sealed, format::ManifestEdit& edit) const;
+
+  const io::Env& env_;
+  CommitQueue& queue_;
+  Memtables& memtables_;
+  Wal& wal_;
+  Snapshots& snapshots_;
+  Tree& tree_;
+  EventSink* events_;
+  std::atomic<bool> stopping_{false};
+  std::atomic<std::uint64_t> flushes_{0};
+  io::Thread thread_;
+};
+
+}  // namespace varve::engine

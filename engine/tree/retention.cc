@@ -1,0 +1,62 @@
+// Owns: the judgement over each entry (retention.h).
+// Must never: remember anything of a key but where its last entry was shown.
+#include "engine/tree/retention.h"
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+#include "format/sort_key.h"
+
+namespace varve::engine {
+
+Retention::Retention(std::vector<CommitVersion> horizon, const RetiredIds& dropped, NothingBelow nothing_below)
+    : horizon_(std::move(horizon)), dropped_(dropped), nothing_below_(std::move(nothing_below)) {
+  assert(!horizon_.empty());
+  assert(std::is_sorted(horizon_.begin(), horizon_.end()));
+}
+
+bool Retention::keeps(const Entry& entry) {
+  const bool kept = judge(entry);
+  if (!kept) ++dropped_entries_;
+  return kept;
+}
+
+bool Retention::judge(const Entry& entry) {
+  if (!has_key_ || key_ != entry.sort_key) begin_key(entry.sort_key);
+  if (table_is_dropped_ || entry.version == last_version_) return false;
+  last_version_ = entry.version;
+
+  const std::size_t place = shown_at(entry.version);
+  if (place == kAboveHorizon) return true;
+  const bool hidden = place == last_place_;
+  last_place_ = place;
+  if (hidden) return false;
+  // At the lowest version nothing of the key that is older is kept: if there is nothing below either, the delete hides
+  // nothing.
+  return entry.kind != Kind::kDelete || place != 0 || !nothing_below_(entry.sort_key);
+}
+
+void Retention::begin_key(std::string_view sort_key) {
+  key_.assign(sort_key);
+  has_key_ = true;
+  last_version_ = 0;
+  last_place_ = kAboveHorizon;
+  const format::TableId table = format::table_id_of(sort_key);
+  if (has_table_ && table == table_) return;
+  table_ = table;
+  has_table_ = true;
+  table_is_dropped_ = is_dropped(table);
+}
+
+bool Retention::is_dropped(format::TableId table) {
+  const std::optional<CommitVersion> dropped = dropped_.dropped_at(table);
+  return dropped && *dropped <= horizon_.front();
+}
+
+std::size_t Retention::shown_at(CommitVersion version) const noexcept {
+  const auto place = std::lower_bound(horizon_.begin(), horizon_.end(), version);
+  return place == horizon_.end() ? kAboveHorizon : static_cast<std::size_t>(place - horizon_.begin());
+}
+
+}  // namespace varve::engine

@@ -1,0 +1,55 @@
+// Owns: writing sorted entries to new table files: what retention keeps, cut where cuts are right.
+// Must never: split the versions of one key over two files of a level, or report a file that is not durable.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "api/result.h"
+#include "engine/files/manifest.h"
+#include "engine/read/entry_cursor.h"
+#include "engine/tables/table_writer.h"
+#include "engine/tree/retention.h"
+#include "io/env.h"
+
+namespace varve::engine {
+
+/// Where new table files come from.
+struct TableSink {
+  const io::Env& env;
+  io::Directory& directory;
+  Manifest& manifest;
+  /// Set when the store closes: work that can be done again later ends soon.
+  const std::atomic<bool>& stopping;
+};
+
+struct RewriteOptions {
+  std::uint32_t level = 0;
+  format::TableOptions table;
+  /// A file is ended at the first key behind it; never for zero.
+  std::uint64_t file_bytes_max = 0;
+  /// A file that is at least this large ends with its table.
+  std::uint64_t table_cut_bytes = 0;
+  /// Whether a file may not go on with `sort_key`; may be empty. Asked in the order of keys, for each key that is kept.
+  std::function<bool(std::string_view sort_key)> must_cut_before;
+};
+
+struct Rewritten {
+  std::vector<format::TableFileEntry> files;
+  std::uint64_t entries_read = 0;
+  std::uint64_t bytes_written = 0;
+};
+
+/// Writes what `retention` keeps of all entries from where `input` stands. All files are durable, but for their names.
+/// After an error none of them is left. Checks that what was read is what was kept and what was dropped.
+/// Errors: those of the input, of io, of the manifest's numbers; kClosed (the store is closing).
+Result<Rewritten> rewrite(EntryCursor& input, Retention& retention, const TableSink& sink,
+                          const RewriteOptions& options);
+
+/// Removes files that a rewrite made and nobody will name.
+void discard(io::Directory& directory, const std::vector<format::TableFileEntry>& files) noexcept;
+
+}  // namespace varve::engine
