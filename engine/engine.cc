@@ -177,7 +177,7 @@ void add_memory(const ReadState& seen, Statistics& figures) {
 void add_tables(const EngineState& state, Statistics& figures) {
   const ReadStates::Pin pin = state.states->pin();
   const Levels& levels = *pin->tables;
-  for (std::size_t level = 0; level < levels.level_count(); ++level) {
+  for (std::uint32_t level = 0; level < kLevelCount; ++level) {
     LevelFigures& figure = figures.levels.emplace_back();
     for (const auto& file : levels.level(level)) {
       ++figure.files;

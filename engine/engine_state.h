@@ -39,6 +39,7 @@ class EngineState {
         locks(environment.scheduler, environment.clock),
         snapshots(environment.scheduler) {}
 
+  std::atomic<bool> closed{false};
   const io::Env env;
   const EngineOptions options;
   std::unique_ptr<io::Directory> directory;
@@ -71,8 +72,6 @@ class EngineState {
   std::optional<format::CommitTag> recovered_tag;
   std::size_t recovered_retired = 0;
   std::uint64_t recovered_log_bytes = 0;
-
-  std::atomic<bool> closed{false};
 
   CommitVersion visible() const noexcept { return queue ? queue->visible() : recovered_version; }
 };

@@ -48,7 +48,7 @@ Status start_reading(EngineState& state, const FileSet& files, std::unique_ptr<M
   state.blocks = std::make_unique<BlockReader>(scheduler, *state.cache);
   EngineState* const raw = &state;
   state.table_files = std::make_unique<TableFiles>(state.env, *state.directory, state.cache, [raw] {
-    if (raw->compactor) raw->compactor->wake();
+    if (!raw->closed.load(std::memory_order_relaxed) && raw->compactor) raw->compactor->wake();
   });
   Result<std::shared_ptr<const Levels>> levels = Tree::arrange(files, *state.table_files);
   if (!levels.ok()) return levels.status();
@@ -75,9 +75,9 @@ Status start_writing(EngineState& state, Established established, CommitStart be
       std::make_unique<CommitQueue>(state.env, *state.wal, *state.memtables, std::move(begin), state.options.events);
   state.timer = std::make_unique<LogTimer>(state.env, *state.queue);
   state.tree = std::make_unique<Tree>(state.env, *state.directory, *state.manifest, *state.states, *state.table_files,
-                                      stop_store);
-  state.compactor = std::make_unique<Compactor>(state.env, *state.queue, state.snapshots, *state.tree, *state.blocks,
-                                                state.options.events);
+                                      stop_store, [raw] { raw->compactor->wake(); });
+  state.compactor =
+      std::make_unique<Compactor>(state.env, *state.queue, state.snapshots, *state.tree, state.options.events);
   state.flusher = std::make_unique<Flusher>(state.env, *state.queue, *state.memtables, *state.wal, state.snapshots,
                                             *state.tree, state.options.events);
   if (Status started = state.supply->start(); !started.ok()) return started;

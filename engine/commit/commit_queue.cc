@@ -20,7 +20,6 @@ CommitQueue::CommitQueue(const io::Env& env, Wal& wal, Memtables& memtables, Com
       clock_(env.clock, std::max(start.last_version, start.version_ceiling)),
       retired_(std::move(start.retired)),
       assigned_version_(start.last_version),
-      sealed_version_(start.flushed_version),
       memtable_log_start_(wal.position()),
       retired_count_(retired_.size()),
       visible_(start.last_version),
@@ -28,6 +27,9 @@ CommitQueue::CommitQueue(const io::Env& env, Wal& wal, Memtables& memtables, Com
       changed_(env.scheduler),
       timer_(env.scheduler),
       last_tag_(std::move(start.last_tag)) {
+  for (format::DeadId& dead : retired_.list()) {
+    if (dead.drop_version > start.flushed_version) unsealed_drops_.push_back(std::move(dead));
+  }
   assigned_tag_.bytes.reserve(format::kTagBytesMax);
   if (!last_tag_) return;
   assigned_tag_.version = last_tag_->version;
@@ -157,10 +159,9 @@ Status CommitQueue::prepare(CommitGroup& group) {
   }
 }
 
-std::vector<format::DeadId> CommitQueue::retired_since_sealed() const {
-  std::vector<format::DeadId> retired = retired_.list();
-  std::erase_if(retired, [this](const format::DeadId& dead) { return dead.drop_version <= sealed_version_; });
-  return retired;
+std::vector<format::DeadId> CommitQueue::unsealed_drops() const {
+  const io::MutexGuard guard(mutex_);
+  return unsealed_drops_;
 }
 
 /// Between groups: the leader before has placed all its batches in the memtable that was active then.
@@ -170,11 +171,12 @@ Status CommitQueue::begin_memtable_if_due(const CommitGroup& group) {
   if (!asked && !memtables_.must_seal(log_bytes)) return Status();
   std::optional<format::CommitTag> tag;
   if (assigned_tag_.version > 0) tag = assigned_tag_;
-  if (Status sealed = memtables_.seal(assigned_version_, retired_since_sealed(), std::move(tag)); !sealed.ok()) {
+  if (Status sealed = memtables_.seal(assigned_version_, unsealed_drops(), std::move(tag)); !sealed.ok()) {
     return sealed;
   }
-  sealed_version_ = assigned_version_;
   memtable_log_start_ = wal_.position();
+  const io::MutexGuard guard(mutex_);
+  unsealed_drops_.clear();
   return Status();
 }
 
@@ -191,7 +193,11 @@ Status CommitQueue::reserve_for(CommitGroup& group) {
     retire_count += member->demand.other_count;
     tag_bytes = std::max(tag_bytes, member->tag.size());
   }
-  if (Status room = retired_.reserve(retire_count); !room.ok()) return room;
+  if (retire_count > 0) {
+    if (Status room = retired_.reserve(retire_count); !room.ok()) return room;
+    const io::MutexGuard guard(mutex_);
+    unsealed_drops_.reserve(unsealed_drops_.size() + retire_count);
+  }
   group.tag.reserve(tag_bytes);
   if (group.batch_count == 0 && !group.wants_watermark) return Status();
 
@@ -266,7 +272,10 @@ bool CommitQueue::assign_member(Member& member, CommitVersion version) noexcept 
   while (reader.ok()) {
     const Result<bool> more = reader->next(&operation);
     if (!more.ok() || !*more) break;  // The batch was read through before it joined.
-    if (operation.kind == Kind::kRetire) retired_.add(operation.key, version);
+    if (operation.kind != Kind::kRetire) continue;
+    retired_.add(operation.key, version);
+    const io::MutexGuard guard(mutex_);
+    unsealed_drops_.push_back({std::string(operation.key), version, {}});  // Room was reserved; a prefix is short.
   }
   retired_count_.store(retired_.size(), std::memory_order_relaxed);
   return true;

@@ -80,6 +80,8 @@ class CommitQueue {
   Health health() const noexcept { return health_.load(std::memory_order_relaxed); }
   std::optional<format::CommitTag> last_tag() const;
   std::size_t retired_count() const noexcept;
+  /// Ids dropped by commits in the active memtable, published or not.
+  std::vector<format::DeadId> unsealed_drops() const;
   bool clock_jump_ignored() const noexcept { return clock_.jump_ignored(); }
   const CommitFigures& figures() const noexcept { return figures_; }
 
@@ -99,7 +101,6 @@ class CommitQueue {
   Status prepare(CommitGroup& group);
   Status reserve_for(CommitGroup& group);
   Status begin_memtable_if_due(const CommitGroup& group);
-  std::vector<format::DeadId> retired_since_sealed() const;
   void refuse(CommitGroup& group, const Status& status) noexcept;
   void assign(CommitGroup& group) noexcept;
   bool assign_member(Member& member, CommitVersion version) noexcept;
@@ -125,7 +126,6 @@ class CommitQueue {
   RetiredIds retired_;  // of the holder of the lead
   CommitVersion assigned_version_;  // the last one given to a commit, or recovered; of the holder of the lead
   // Likewise, about the active memtable:
-  CommitVersion sealed_version_;       // everything up to it is in memtables sealed before, or in tables
   LogPosition memtable_log_start_ = 0; // where the log stood when it began
   format::CommitTag assigned_tag_;     // the last tag given a version; its room is reserved
   std::atomic<std::size_t> retired_count_;
@@ -143,6 +143,7 @@ class CommitQueue {
   bool failing_ VARVE_GUARDED_BY(mutex_) = false;  // a group has failed: so does every later one
   Status poisoned_ VARVE_GUARDED_BY(mutex_);       // Ok while the store lives
   Status unknown_ VARVE_GUARDED_BY(mutex_);        // what commits in flight are told then
+  std::vector<format::DeadId> unsealed_drops_ VARVE_GUARDED_BY(mutex_);
   std::size_t awaiting_ VARVE_GUARDED_BY(mutex_) = 0;
   std::optional<format::CommitTag> last_tag_ VARVE_GUARDED_BY(mutex_);
   // For the timer, as the last leader left them.

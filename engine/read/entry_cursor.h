@@ -9,10 +9,24 @@
 
 namespace varve::engine {
 
-/// One thread at a time. At first it is nowhere.
-class EntryCursor {
+/// A walk that goes forward only. One thread at a time.
+class EntryStream {
  public:
-  virtual ~EntryCursor() = default;
+  virtual ~EntryStream() = default;
+
+  /// False past the end, and after an error.
+  virtual bool valid() const noexcept = 0;
+  /// valid() holds. The views are valid until the next move.
+  virtual Entry entry() const noexcept = 0;
+  /// valid() holds.
+  virtual void next() = 0;
+  /// Why the walk ended: Ok at an end. Errors: kCorruption, kUnsupported, kIoError, kOutOfMemory, kTooManyFiles.
+  virtual Status status() const = 0;
+};
+
+/// A walk that can be sent to any place. At first it is nowhere, and not valid.
+class EntryCursor : public EntryStream {
+ public:
 
   // A key given may be that of the entry at hand, which the move makes invalid.
 
@@ -21,15 +35,6 @@ class EntryCursor {
   /// To the last entry whose sort key is below the one given.
   virtual void seek_before(std::string_view sort_key) = 0;
   virtual void seek_to_last() = 0;
-  /// valid() holds.
-  virtual void next() = 0;
-
-  /// False before the first move, past either end, and after an error.
-  virtual bool valid() const noexcept = 0;
-  /// valid() holds. The views are valid until the next move.
-  virtual Entry entry() const noexcept = 0;
-  /// Why the walk ended: Ok at an end. Errors: kCorruption, kIoError, kOutOfMemory, kTooManyFiles.
-  virtual Status status() const = 0;
 };
 
 }  // namespace varve::engine

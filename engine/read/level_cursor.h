@@ -14,8 +14,7 @@ namespace varve::engine {
 class LevelCursor final : public EntryCursor {
  public:
   /// Both outlive the cursor; the level is not level 0.
-  LevelCursor(const Levels& levels, std::size_t level, BlockReader& blocks) noexcept
-      : files_(levels.level(level)), blocks_(blocks) {}
+  LevelCursor(const LevelFiles& level, BlockReader& blocks) noexcept : files_(level), blocks_(blocks) {}
 
   void seek(std::string_view sort_key, CommitVersion at_most) override;
   void seek_before(std::string_view sort_key) override;

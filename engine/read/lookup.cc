@@ -12,10 +12,10 @@ Lookup::Lookup(const Levels& levels, std::string_view sort_key, CommitVersion at
 /// On to the next file that may hold the key.
 bool Lookup::next_file() {
   begun_ = false;
-  while (level_ < levels_.level_count()) {
-    const auto& files = levels_.level(level_);
+  while (level_ < kLevelCount) {
+    const LevelFiles& files = levels_.level(level_);
     if (level_ > 0) {
-      const LevelFile* const file = levels_.file_of(level_, key_.sort_key);
+      const LevelFile* const file = levels_.find(level_, key_.sort_key);
       ++level_;
       if (file == nullptr) continue;
       file_ = file->table.get();

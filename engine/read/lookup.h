@@ -35,7 +35,7 @@ class Lookup {
 
   const Levels& levels_;
   const LookupKey key_;
-  std::size_t level_ = 0;
+  std::uint32_t level_ = 0;
   std::size_t place_ = 0;  // in level 0
   const TableFile* file_ = nullptr;
   bool begun_ = false;  // the search in file_

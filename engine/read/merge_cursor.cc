@@ -1,8 +1,7 @@
-// Owns: the heap of a merge (merge_cursor.h).
-// Must never: compare entries of a source that has moved since it was read.
+// Owns: the moves of a merge (merge_cursor.h).
+// Must never: go on when a source has failed.
 #include "engine/read/merge_cursor.h"
 
-#include <algorithm>
 #include <cassert>
 #include <string>
 #include <utility>
@@ -13,13 +12,7 @@ MergeCursor::MergeCursor(std::vector<std::unique_ptr<EntryCursor>> sources) : so
   heap_.reserve(sources_.size());
 }
 
-bool MergeCursor::comes_later(const Head& a, const Head& b) noexcept {
-  if (const int compared = a.entry.sort_key.compare(b.entry.sort_key); compared != 0) return compared > 0;
-  if (a.entry.version != b.entry.version) return a.entry.version < b.entry.version;
-  return a.source > b.source;
-}
-
-bool MergeCursor::take_status(const EntryCursor& source) {
+bool MergeCursor::take_status(const EntryStream& source) {
   Status ended = source.status();
   if (ended.ok()) return true;
   status_ = std::move(ended);
@@ -31,12 +24,12 @@ void MergeCursor::gather() {
   heap_.clear();
   for (std::size_t i = 0; i < sources_.size(); ++i) {
     if (sources_[i]->valid()) {
-      heap_.push_back({sources_[i]->entry(), i});
+      heap_.add(sources_[i]->entry(), i);
     } else if (!take_status(*sources_[i])) {
       return;
     }
   }
-  std::make_heap(heap_.begin(), heap_.end(), comes_later);
+  heap_.order();
 }
 
 void MergeCursor::seek(std::string_view sort_key, CommitVersion at_most) {
@@ -48,20 +41,13 @@ void MergeCursor::seek(std::string_view sort_key, CommitVersion at_most) {
 
 void MergeCursor::next() {
   assert(valid());
-  EntryCursor& source = *sources_[heap_.front().source];
+  EntryCursor& source = *sources_[heap_.top().walk];
   source.next();
   if (source.valid()) {
-    heap_.front().entry = source.entry();
-    if (heap_.size() == 1) return;
-  } else if (!take_status(source)) {
-    return;
+    heap_.replace_top(source.entry());
+  } else if (take_status(source)) {
+    heap_.remove_top();
   }
-  std::pop_heap(heap_.begin(), heap_.end(), comes_later);
-  if (!source.valid()) {
-    heap_.pop_back();
-    return;
-  }
-  std::push_heap(heap_.begin(), heap_.end(), comes_later);
 }
 
 void MergeCursor::seek_before(std::string_view sort_key) {
@@ -80,12 +66,41 @@ void MergeCursor::seek_to_last() {
 void MergeCursor::keep_last() {
   gather();
   if (heap_.empty()) return;
-  const auto last = std::max_element(heap_.begin(), heap_.end(),
-                                     [](const Head& a, const Head& b) { return comes_later(b, a); });
   // The others stand before it; so that next() goes on from here, they come to the first entry not before it.
-  const std::string sort_key(last->entry.sort_key);
-  const CommitVersion version = last->entry.version;
+  const std::string sort_key(heap_.last().entry.sort_key);
+  const CommitVersion version = heap_.last().entry.version;
   seek(sort_key, version);
+}
+
+MergeStream::MergeStream(std::vector<std::unique_ptr<EntryStream>> sources) : sources_(std::move(sources)) {
+  heap_.reserve(sources_.size());
+  for (std::size_t i = 0; i < sources_.size(); ++i) {
+    if (sources_[i]->valid()) {
+      heap_.add(sources_[i]->entry(), i);
+    } else if (!take_status(*sources_[i])) {
+      return;
+    }
+  }
+  heap_.order();
+}
+
+bool MergeStream::take_status(const EntryStream& source) {
+  Status ended = source.status();
+  if (ended.ok()) return true;
+  status_ = std::move(ended);
+  heap_.clear();
+  return false;
+}
+
+void MergeStream::next() {
+  assert(valid());
+  EntryStream& source = *sources_[heap_.top().walk];
+  source.next();
+  if (source.valid()) {
+    heap_.replace_top(source.entry());
+  } else if (take_status(source)) {
+    heap_.remove_top();
+  }
 }
 
 }  // namespace varve::engine

@@ -1,14 +1,12 @@
 // Owns: one order out of several walks.
 // Must never: leave an entry out, or step over a source that has failed.
-//
-// G1  every source but the ended ones stands at its first entry that is not before the entry shown.
 #pragma once
 
-#include <cstddef>
 #include <memory>
 #include <vector>
 
 #include "engine/read/entry_cursor.h"
+#include "engine/read/merge_heap.h"
 
 namespace varve::engine {
 
@@ -24,24 +22,36 @@ class MergeCursor final : public EntryCursor {
   void seek_to_last() override;
   void next() override;
   bool valid() const noexcept override { return !heap_.empty(); }
-  Entry entry() const noexcept override { return heap_.front().entry; }
+  Entry entry() const noexcept override { return heap_.top().entry; }
   Status status() const override { return status_; }
 
  private:
-  /// A source with what it shows, read once.
-  struct Head {
-    Entry entry;
-    std::size_t source = 0;
-  };
-  static bool comes_later(const Head& a, const Head& b) noexcept;
-  /// Builds the heap from where the sources stand.
+  /// Orders the sources by where they stand.
   void gather();
   /// Of the places before a bound that the sources stand at, keeps the last.
   void keep_last();
-  bool take_status(const EntryCursor& source);
+  bool take_status(const EntryStream& source);
 
   std::vector<std::unique_ptr<EntryCursor>> sources_;
-  std::vector<Head> heap_;  // the smallest first; empty at an end and after an error
+  MergeHeap heap_;  // empty at an end and after an error
+  Status status_;
+};
+
+/// The same for walks that go forward only; it begins where they stand.
+class MergeStream final : public EntryStream {
+ public:
+  explicit MergeStream(std::vector<std::unique_ptr<EntryStream>> sources);
+
+  void next() override;
+  bool valid() const noexcept override { return !heap_.empty(); }
+  Entry entry() const noexcept override { return heap_.top().entry; }
+  Status status() const override { return status_; }
+
+ private:
+  bool take_status(const EntryStream& source);
+
+  std::vector<std::unique_ptr<EntryStream>> sources_;
+  MergeHeap heap_;
   Status status_;
 };
 

@@ -74,7 +74,7 @@ Result<std::optional<FoundEntry>> read_tables(const Levels& levels, BlockReader&
 Result<std::optional<FoundEntry>> read_point(const ReadState& state, BlockReader& blocks, std::string_view sort_key,
                                              CommitVersion at_most) {
   if (std::optional<FoundEntry> found = read_memtables(state, sort_key, at_most)) return found;
-  if (state.tables == nullptr || state.tables->empty()) return std::optional<FoundEntry>();
+  if (state.tables->file_count() == 0) return std::optional<FoundEntry>();
   try {
     return read_tables(*state.tables, blocks, sort_key, at_most);
   } catch (const std::bad_alloc&) {

@@ -19,8 +19,8 @@ std::unique_ptr<EntryCursor> cursor_over(const ReadState& state, BlockReader& bl
   for (const auto& memtable : state.sealed) sources.push_back(std::make_unique<MemtableCursor>(*memtable));
   const Levels& levels = *state.tables;
   for (const auto& file : levels.level(0)) sources.push_back(std::make_unique<TableCursor>(*file->table, blocks));
-  for (std::size_t level = 1; level < levels.level_count(); ++level) {
-    if (!levels.level(level).empty()) sources.push_back(std::make_unique<LevelCursor>(levels, level, blocks));
+  for (std::uint32_t level = 1; level < kLevelCount; ++level) {
+    if (!levels.level(level).empty()) sources.push_back(std::make_unique<LevelCursor>(levels.level(level), blocks));
   }
   if (sources.size() == 1) return std::move(sources.front());
   return std::make_unique<MergeCursor>(std::move(sources));

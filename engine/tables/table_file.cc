@@ -60,6 +60,22 @@ const format::Dictionary* OpenTable::dictionary_of(const format::RunEntry& run) 
   return nullptr;
 }
 
+Result<std::vector<format::DirectoryEntry>> read_directory(const TableFile& file) {
+  const Result<const OpenTable*> table = file.open();
+  if (!table.ok()) return table.status();
+  const format::BlockHandle handle = (*table)->index.footer().directory;
+  PieceReader read(*(*table)->file);
+  const Result<std::string_view> bytes = read(handle.offset, handle.bytes);
+  if (!bytes.ok()) return bytes.status();
+  format::Decompressor decompressor;
+  const Result<std::string> content = format::decode_block(*bytes, {(*table)->seed, handle.offset},
+                                                           format::BlockType::kTableDirectory, decompressor, nullptr);
+  if (!content.ok()) return content.status().in_file((*table)->name, handle.offset);
+  Result<std::vector<format::DirectoryEntry>> directory = format::decode_directory(*content);
+  if (!directory.ok()) return directory.status().in_file((*table)->name, handle.offset);
+  return directory;
+}
+
 TableFile::TableFile(TableFiles& files, format::TableFileEntry entry)
     : files_(files), entry_(std::move(entry)), opening_(files.scheduler()) {}
 

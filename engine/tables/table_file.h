@@ -20,6 +20,11 @@
 namespace varve::engine {
 
 class TableFiles;
+class TableFile;
+
+/// What the file holds of each table. Reads one block.
+/// Errors: kCorruption, kUnsupported, kIoError, kTooManyFiles, kOutOfMemory; all name the file.
+Result<std::vector<format::DirectoryEntry>> read_directory(const TableFile& file);
 
 /// An open table file: what of it is kept in memory. Never changes; any thread.
 struct OpenTable {

@@ -105,19 +105,24 @@ Status Flusher::make_durable(const SealedMemtable& sealed) {
 Result<format::ManifestEdit> Flusher::write_table(const SealedMemtable& sealed) {
   format::ManifestEdit edit;
   if (sealed.memtable->entry_count() == 0) return edit;
-  Result<RetiredIds> dropped = tree_.dead_ids(sealed.retired);
-  if (!dropped.ok()) return dropped.status();
   std::vector<CommitVersion> horizon = snapshots_.horizon([this] { return queue_.visible(); });
   edit.oldest_readable_version = horizon.back();
+  std::vector<format::DeadId> dead_ids = tree_.manifest().files().dead_ids;
+  dead_ids.insert(dead_ids.end(), sealed.retired.begin(), sealed.retired.end());
+  const DeadRanges dead(dead_ids, horizon.front());
   const std::shared_ptr<const Levels> levels = tree_.levels();
-  Retention retention(std::move(horizon), *dropped, [&](std::string_view key) { return !levels->may_hold(key); });
+  Retention retention(std::move(horizon), dead, [&](std::string_view key) {
+    return levels->all_overlapping({key, key}).empty();
+  });
 
   MemtableCursor cursor(*sealed.memtable);
   cursor.seek(std::string_view(), format::kCommitVersionMax);
   RewriteOptions options;
   options.level = 0;
+  options.table = table_options(0);
   Result<Rewritten> written = rewrite(cursor, retention, tree_.sink(stopping_), options);
   if (!written.ok()) return written.status();
+  written_bytes_.fetch_add(written->bytes_written, std::memory_order_relaxed);
   edit.added_tables = std::move(written->files);
   return edit;
 }

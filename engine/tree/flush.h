@@ -32,6 +32,7 @@ class Flusher {
   /// Ends it; a flush under way is given up, since the log still has all of it.
   void stop() noexcept;
 
+  std::uint64_t written_bytes() const noexcept { return written_bytes_.load(std::memory_order_relaxed); }
   std::uint64_t flushes() const noexcept { return flushes_.load(std::memory_order_relaxed); }
 
  private:
@@ -50,6 +51,7 @@ class Flusher {
   EventSink* events_;
   std::atomic<bool> stopping_{false};
   std::atomic<std::uint64_t> flushes_{0};
+  std::atomic<std::uint64_t> written_bytes_{0};
   io::Thread thread_;
 };
 

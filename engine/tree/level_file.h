@@ -15,12 +15,12 @@ namespace varve::engine {
 using format::CommitVersion;
 using format::TableId;
 
-class TableReader;
+class TableFile;
 
 /// `table` is the open file, for those who read it; nothing in this folder looks at it, and tests leave it empty.
 struct LevelFile {
   format::TableFileEntry entry;
-  std::shared_ptr<TableReader> table;
+  std::shared_ptr<TableFile> table;
 
   /// An adopted version stands for every version inside.
   CommitVersion smallest_version() const noexcept { return entry.adopted_version.value_or(entry.smallest_version); }

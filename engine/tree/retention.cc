@@ -10,8 +10,8 @@
 
 namespace varve::engine {
 
-Retention::Retention(std::vector<CommitVersion> horizon, const RetiredIds& dropped, NothingBelow nothing_below)
-    : horizon_(std::move(horizon)), dropped_(dropped), nothing_below_(std::move(nothing_below)) {
+Retention::Retention(std::vector<CommitVersion> horizon, const DeadRanges& dead, NothingBelow nothing_below)
+    : horizon_(std::move(horizon)), dead_(dead), nothing_below_(std::move(nothing_below)) {
   assert(!horizon_.empty());
   assert(std::is_sorted(horizon_.begin(), horizon_.end()));
 }
@@ -46,12 +46,7 @@ void Retention::begin_key(std::string_view sort_key) {
   if (has_table_ && table == table_) return;
   table_ = table;
   has_table_ = true;
-  table_is_dropped_ = is_dropped(table);
-}
-
-bool Retention::is_dropped(format::TableId table) {
-  const std::optional<CommitVersion> dropped = dropped_.dropped_at(table);
-  return dropped && *dropped <= horizon_.front();
+  table_is_dropped_ = dead_.holds(table);
 }
 
 std::size_t Retention::shown_at(CommitVersion version) const noexcept {

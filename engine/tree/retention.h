@@ -13,8 +13,8 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/commit/retired_ids.h"
 #include "engine/entry.h"
+#include "engine/tree/dead_ranges.h"
 
 namespace varve::engine {
 
@@ -23,8 +23,8 @@ class Retention {
   /// Of a key: whether no entry of it can be anywhere below the rewrite's inputs. Keys are asked about in their order.
   using NothingBelow = std::function<bool(std::string_view sort_key)>;
 
-  /// `horizon` rises and is not empty; `dropped` outlives this and does not change.
-  Retention(std::vector<CommitVersion> horizon, const RetiredIds& dropped, NothingBelow nothing_below);
+  /// `horizon` rises and is not empty; `dead` are the ids dropped at or below all of it, and outlives this.
+  Retention(std::vector<CommitVersion> horizon, const DeadRanges& dead, NothingBelow nothing_below);
 
   /// Asked for every entry of the inputs, in the order of internal keys.
   bool keeps(const Entry& entry);
@@ -36,13 +36,12 @@ class Retention {
   static constexpr std::size_t kAboveHorizon = static_cast<std::size_t>(-1);
 
   bool judge(const Entry& entry);
-  bool is_dropped(format::TableId table);
   void begin_key(std::string_view sort_key);
   /// The place of the lowest version of the horizon that shows it.
   std::size_t shown_at(CommitVersion version) const noexcept;
 
   const std::vector<CommitVersion> horizon_;
-  const RetiredIds& dropped_;
+  const DeadRanges& dead_;
   const NothingBelow nothing_below_;
 
   std::string key_;

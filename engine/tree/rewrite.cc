@@ -18,7 +18,7 @@ class Rewriter {
   Rewriter(Retention& retention, const TableSink& sink, const RewriteOptions& options)
       : retention_(retention), sink_(sink), options_(options) {}
 
-  Status run(EntryCursor& input) {
+  Status run(EntryStream& input) {
     for (; input.valid(); input.next()) {
       if (++done_.entries_read % kEntriesBetweenLooks == 0 && sink_.stopping.load(std::memory_order_relaxed)) {
         return Status(Code::kClosed, "the store is closing");
@@ -41,7 +41,7 @@ class Rewriter {
 
   Status write(const Entry& entry) {
     if (last_key_ != entry.sort_key) {
-      if (must_cut_before(entry.sort_key)) {
+      if (begins_new_file(entry.sort_key)) {
         if (Status ended = end_file(); !ended.ok()) return ended;
       }
       last_key_.assign(entry.sort_key);
@@ -52,14 +52,15 @@ class Rewriter {
     return writer_->add(entry);
   }
 
-  bool must_cut_before(std::string_view sort_key) {
-    const bool asked = options_.must_cut_before && options_.must_cut_before(sort_key);
-    if (!writer_ || writer_->empty()) return false;
-    if (asked) return true;
-    const std::uint64_t bytes = writer_->estimated_bytes();
-    if (options_.file_bytes_max > 0 && bytes >= options_.file_bytes_max) return true;
-    return options_.table_cut_bytes > 0 && bytes >= options_.table_cut_bytes &&
-           format::table_id_of(sort_key) != format::table_id_of(last_key_);
+  bool begins_new_file(std::string_view sort_key) {
+    if (!options_.begins_new_file) return false;
+    const bool same_table =
+        !last_key_.empty() && format::table_id_of(sort_key) == format::table_id_of(last_key_);
+    const std::uint64_t file_bytes = writer_ ? writer_->estimated_bytes() : 0;
+    const bool begins =
+        options_.begins_new_file(sort_key, file_bytes, done_.bytes_written + file_bytes - table_start_, same_table);
+    if (!same_table) table_start_ = done_.bytes_written + file_bytes;
+    return begins;
   }
 
   Status begin_file() {
@@ -95,13 +96,14 @@ class Rewriter {
   const RewriteOptions& options_;
   std::unique_ptr<TableWriter> writer_;
   std::string last_key_;
+  std::uint64_t table_start_ = 0;  // bytes written before the table at hand
   std::uint64_t entries_written_ = 0;
   Rewritten done_;
 };
 
 }  // namespace
 
-Result<Rewritten> rewrite(EntryCursor& input, Retention& retention, const TableSink& sink,
+Result<Rewritten> rewrite(EntryStream& input, Retention& retention, const TableSink& sink,
                           const RewriteOptions& options) {
   Rewriter rewriter(retention, sink, options);
   const Status done = rewriter.run(input);

@@ -29,12 +29,9 @@ struct TableSink {
 struct RewriteOptions {
   std::uint32_t level = 0;
   format::TableOptions table;
-  /// A file is ended at the first key behind it; never for zero.
-  std::uint64_t file_bytes_max = 0;
-  /// A file that is at least this large ends with its table.
-  std::uint64_t table_cut_bytes = 0;
-  /// Whether a file may not go on with `sort_key`; may be empty. Asked in the order of keys, for each key that is kept.
-  std::function<bool(std::string_view sort_key)> must_cut_before;
+  /// Whether a key begins a new file; may be empty: none does. As OutputCuts::begins_new_file().
+  std::function<bool(std::string_view key, std::uint64_t file_bytes, std::uint64_t table_bytes, bool same_table)>
+      begins_new_file;
 };
 
 struct Rewritten {
@@ -46,7 +43,7 @@ struct Rewritten {
 /// Writes what `retention` keeps of all entries from where `input` stands. All files are durable, but for their names.
 /// After an error none of them is left. Checks that what was read is what was kept and what was dropped.
 /// Errors: those of the input, of io, of the manifest's numbers; kClosed (the store is closing).
-Result<Rewritten> rewrite(EntryCursor& input, Retention& retention, const TableSink& sink,
+Result<Rewritten> rewrite(EntryStream& input, Retention& retention, const TableSink& sink,
                           const RewriteOptions& options);
 
 /// Removes files that a rewrite made and nobody will name.

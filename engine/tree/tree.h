@@ -1,20 +1,15 @@
 // Owns: the live table files of an open store: their arrangement by level as readers see it, and every change of it.
 // Must never: show readers a file that the manifest does not name, or let a file's name go while a reader needs it.
 //
-// Changes (a flush, a compaction, a drop's end) are made one at a time: the edit is made durable first, then readers get
-// the new arrangement, then files that left it are removed when the last reader has let go of them.
+// Changes (a flush, a compaction, the end of a drop) are made one at a time: the edit is made durable first, then
+// readers get the new arrangement, then files that left it are removed when the last reader has let go of them.
 #pragma once
 
 #include <atomic>
-#include <cstdint>
 #include <functional>
 #include <memory>
-#include <set>
-#include <vector>
 
 #include "api/result.h"
-#include "engine/cache/block_cache.h"
-#include "engine/commit/retired_ids.h"
 #include "engine/files/manifest.h"
 #include "engine/read/read_states.h"
 #include "engine/tables/table_file.h"
@@ -24,31 +19,49 @@
 
 namespace varve::engine {
 
+/// How files of a level are written.
+format::TableOptions table_options(std::uint32_t level);
+
+/// Any thread.
 class Tree {
  public:
-  /// The arrangement of the tables that the set names; none is opened before it is read. All outlive the tree.
-  /// Errors: kCorruption (two files of one level overlap), kOutOfMemory.
+  /// The arrangement of the tables that a set names; none is opened before it is read.
+  /// Errors: kCorruption (two files of one level overlap, say), kOutOfMemory.
   static Result<std::shared_ptr<const Levels>> arrange(const FileSet& files, TableFiles& tables);
 
-  Tree(const io::Env& env, io::Directory& directory, Manifest& manifest, ReadStates& states, TableFiles& tables);
+  /// All outlive the tree. `on_fatal` is called, under no lock of a commit, when a change can neither be made nor left:
+  /// the store must stop. `on_change` is called after every change.
+  Tree(const io::Env& env, io::Directory& directory, Manifest& manifest, ReadStates& states, TableFiles& tables,
+       std::function<void(const Status&)> on_fatal, std::function<void()> on_change);
 
   /// Makes the edit durable and gives readers the arrangement that follows from it, together with what `change` does to
-  /// the rest of their state. On an error the edit's new files are removed and nothing has changed, save after
-  /// a failure of the manifest, which poisons the store.
-  Status apply(const format::ManifestEdit& edit, const std::function<void(ReadState&)>& change);
+  /// the rest of their state. Dead ids of which no table holds anything any more leave the set in the same edit.
+  /// Errors: those of Directory::sync, after which the edit's new files are removed and nothing has changed; those of
+  /// Manifest::append, after which the store has stopped.
+  Status apply(format::ManifestEdit edit, const std::function<void(ReadState&)>& change);
 
+  /// Where new files come from, until `stopping` is set.
   TableSink sink(const std::atomic<bool>& stopping) noexcept { return {env_, directory_, manifest_, stopping}; }
-
   std::shared_ptr<const Levels> levels() const { return states_.pin()->tables; }
   Manifest& manifest() noexcept { return manifest_; }
 
+  /// Removes the name of a file that the manifest names no more and nobody uses.
+  void remove_file(format::FileType type, std::uint64_t number) noexcept;
+  /// As TableFiles::remove_garbage().
+  Status remove_garbage() { return tables_.remove_garbage(); }
+
  private:
+  Result<std::shared_ptr<const Levels>> rearrange(const FileSet& files);
+  Status make_durable(const format::ManifestEdit& edit);
+
   const io::Env& env_;
   io::Directory& directory_;
   Manifest& manifest_;
   ReadStates& states_;
   TableFiles& tables_;
-  io::Mutex changing_;
+  const std::function<void(const Status&)> on_fatal_;
+  const std::function<void()> on_change_;
+  io::Mutex changing_;  // held across I/O, by background work alone; before the manifest's
 };
 
 }  // namespace varve::engine

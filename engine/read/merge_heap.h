@@ -1,0 +1,75 @@
+// Owns: which of several walks is at the smallest entry.
+// Must never: compare an entry of a walk that has moved since it was read.
+//
+// G1  every walk but the ended ones stands at its first entry that is not before the one at the top.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "engine/read/entry_cursor.h"
+
+namespace varve::engine {
+
+/// Over walks that it does not own, known by their places in a list. Where two hold the same (sort key, version), the
+/// one of the earlier walk comes first.
+class MergeHeap {
+ public:
+  struct Head {
+    Entry entry;
+    std::size_t walk = 0;
+  };
+
+  void reserve(std::size_t count) { heads_.reserve(count); }
+  void clear() noexcept { heads_.clear(); }
+  bool empty() const noexcept { return heads_.empty(); }
+  const Head& top() const noexcept { return heads_.front(); }
+  /// The greatest of all; not empty.
+  const Head& last() const noexcept {
+    return *std::max_element(heads_.begin(), heads_.end(), [](const Head& a, const Head& b) { return comes_later(b, a); });
+  }
+
+  void add(const Entry& entry, std::size_t walk) { heads_.push_back({entry, walk}); }
+  /// After the last add().
+  void order() noexcept { std::make_heap(heads_.begin(), heads_.end(), comes_later); }
+
+  /// The walk at the top has moved to `entry`.
+  void replace_top(const Entry& entry) noexcept {
+    heads_.front().entry = entry;
+    sift_down();
+  }
+  /// The walk at the top has ended.
+  void remove_top() noexcept {
+    heads_.front() = heads_.back();
+    heads_.pop_back();
+    if (!heads_.empty()) sift_down();
+  }
+
+ private:
+  static bool comes_later(const Head& a, const Head& b) noexcept {
+    if (const int compared = a.entry.sort_key.compare(b.entry.sort_key); compared != 0) return compared > 0;
+    if (a.entry.version != b.entry.version) return a.entry.version < b.entry.version;
+    return a.walk > b.walk;
+  }
+
+  /// The one at the top may come later than those below it.
+  void sift_down() noexcept {
+    const Head moving = heads_.front();
+    std::size_t at = 0;
+    for (;;) {
+      std::size_t child = 2 * at + 1;
+      if (child >= heads_.size()) break;
+      if (child + 1 < heads_.size() && comes_later(heads_[child], heads_[child + 1])) ++child;
+      if (!comes_later(moving, heads_[child])) break;
+      heads_[at] = heads_[child];
+      at = child;
+    }
+    heads_[at] = moving;
+  }
+
+  std::vector<Head> heads_;
+};
+
+}  // namespace varve::engine

@@ -1,0 +1,49 @@
+// Owns: reading a whole table file front to back, a run at a time, past the cache: what compaction does.
+// Must never: put a block into the cache, or show an entry of a block that was not verified.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "engine/read/entry_cursor.h"
+#include "engine/tables/table_file.h"
+#include "format/data_block.h"
+#include "format/sorted_block.h"
+
+namespace varve::engine {
+
+class TableScan final : public EntryStream {
+ public:
+  /// Begins at the file's first entry. `file` outlives the scan; `read_bytes` is told what was read.
+  TableScan(const TableFile& file, std::atomic<std::uint64_t>& read_bytes);
+
+  bool valid() const noexcept override { return valid_; }
+  Entry entry() const noexcept override { return {data_.key(), data_.version(), data_.kind(), data_.value()}; }
+  void next() override;
+  Status status() const override { return status_; }
+
+ private:
+  bool open_run(std::size_t run);
+  bool open_block();
+  void settle();
+  bool fail(const Status& status);
+  std::string_view frame_at(std::uint64_t offset, std::uint64_t bytes) const noexcept;
+
+  const TableFile& file_;
+  std::atomic<std::uint64_t>& read_bytes_;
+  const OpenTable* table_ = nullptr;
+  std::size_t run_ = 0;
+  std::string run_bytes_;  // all of the run, as it stands in the file
+  std::string index_content_;
+  format::SortedBlockCursor index_;
+  format::Decompressor decompressor_;
+  std::string block_content_;
+  format::DataBlockCursor data_;
+  bool valid_ = false;
+  Status status_;
+};
+
+}  // namespace varve::engine

@@ -1,0 +1,258 @@
+// Owns: the rounds of compaction (compactor.h).
+// Must never: end its thread because a job failed.
+#include "engine/tree/compactor.h"
+
+#include <algorithm>
+#include <chrono>
+#include <new>
+#include <string>
+#include <utility>
+
+#include "engine/read/merge_cursor.h"
+#include "engine/tables/table_scan.h"
+#include "engine/tree/bottom_check.h"
+#include "engine/tree/debt.h"
+#include "engine/tree/output_cuts.h"
+#include "engine/tree/retention.h"
+
+namespace varve::engine {
+
+namespace {
+
+/// How long the thread sleeps when there is nothing to do. Drops that nobody flushed yet are looked for as often: the
+/// space of a dropped table comes back within two of these.
+constexpr std::chrono::milliseconds kSleepMax{500};
+constexpr std::chrono::milliseconds kRetryInterval{500};
+
+std::vector<std::uint64_t> numbers_of(const LevelFiles& files) {
+  std::vector<std::uint64_t> numbers;
+  numbers.reserve(files.size());
+  for (const LevelFilePtr& file : files) numbers.push_back(file->entry.number);
+  return numbers;
+}
+
+}  // namespace
+
+struct Compactor::View {
+  std::shared_ptr<const Levels> levels;
+  std::vector<CommitVersion> horizon;
+  DeadRanges dead;
+};
+
+Compactor::Compactor(const io::Env& env, CommitQueue& queue, Snapshots& snapshots, Tree& tree, EventSink* events)
+    : env_(env),
+      queue_(queue),
+      snapshots_(snapshots),
+      tree_(tree),
+      events_(events),
+      mutex_(env.scheduler),
+      changed_(env.scheduler) {}
+
+Compactor::~Compactor() {
+  stop();
+}
+
+Status Compactor::start() {
+  Result<io::Thread> thread = env_.scheduler.start("varve-compact", [this] { run(); });
+  if (!thread.ok()) return thread.status();
+  thread_ = *std::move(thread);
+  return Status();
+}
+
+void Compactor::stop() noexcept {
+  stopping_.store(true, std::memory_order_relaxed);
+  {
+    const io::MutexGuard guard(mutex_);
+    changed_.notify_all();
+  }
+  thread_.join();
+}
+
+void Compactor::wake() noexcept {
+  const io::MutexGuard guard(mutex_);
+  awake_ = true;
+  changed_.notify_all();
+}
+
+Status Compactor::wait_until_done() {
+  const io::MutexGuard guard(mutex_);
+  idle_asked_ = true;
+  awake_ = true;
+  changed_.notify_all();
+  const std::uint64_t before = rounds_done_;
+  last_ = Status();
+  while (rounds_done_ == before && last_.ok() && !stopping_.load(std::memory_order_relaxed)) changed_.wait(mutex_);
+  idle_asked_ = false;
+  if (rounds_done_ != before) return Status();
+  return last_.ok() ? Status(Code::kClosed, "the store is closing") : last_;
+}
+
+bool Compactor::wait_for_work() {
+  const io::MutexGuard guard(mutex_);
+  if (!awake_ && !stopping_.load(std::memory_order_relaxed)) (void)changed_.wait_for(mutex_, kSleepMax);
+  awake_ = false;
+  return !stopping_.load(std::memory_order_relaxed);
+}
+
+void Compactor::run() noexcept {
+  while (wait_for_work()) {
+    for (bool more = true; more && !stopping_.load(std::memory_order_relaxed);) {
+      Result<bool> worked = false;
+      try {
+        worked = work();
+      } catch (const std::bad_alloc&) {
+        worked = Status::out_of_memory();
+      }
+      more = worked.ok() && *worked;
+      const io::MutexGuard guard(mutex_);
+      if (!worked.ok()) last_ = worked.status();
+      if (worked.ok() && !more) ++rounds_done_;
+      changed_.notify_all();
+      if (worked.ok() || stopping_.load(std::memory_order_relaxed)) continue;
+      (void)changed_.wait_for(mutex_, kRetryInterval);  // A full disk, say: it may pass.
+    }
+  }
+}
+
+Result<bool> Compactor::work() {
+  if (Status removed = tree_.remove_garbage(); !removed.ok() && events_ != nullptr) {
+    events_->on_log("a file that left could not be removed: " + removed.to_string());
+  }
+  View view;
+  view.horizon = snapshots_.horizon([this] { return queue_.visible(); });
+  view.levels = tree_.levels();
+  view.dead = DeadRanges(tree_.manifest().files().dead_ids, view.horizon.front());
+  debt_bytes_.store(compaction_debt_bytes(*view.levels, shape_), std::memory_order_relaxed);
+  if (queue_.health() == Health::kPoisoned) return false;
+  if (Status hastened = hasten_drops(view); !hastened.ok()) return hastened;
+  if (Status read = read_directories(view); !read.ok()) return read;
+  const std::optional<Job> job = pick(view);
+  if (!job) return false;
+  if (Status done = perform(*job, view); !done.ok()) {
+    quarantine(*job, done);
+    return done;
+  }
+  jobs_.fetch_add(1, std::memory_order_relaxed);
+  return true;
+}
+
+/// A drop gives space back only when the manifest knows of it, which is when the memtable that holds it is flushed. If
+/// that frees files, it is not waited for until the memtable is full.
+Status Compactor::hasten_drops(const View& view) {
+  const std::vector<format::DeadId> waiting = queue_.unsealed_drops();
+  const DeadRanges ranges(waiting, format::kCommitVersionMax);
+  if (ranges.empty()) return Status();
+  for (std::uint32_t level = 0; level < kLevelCount; ++level) {
+    for (const LevelFilePtr& file : view.levels->level(level)) {
+      if (ranges.touches(file->entry.first_table, file->entry.last_table)) return queue_.seal_memtable();
+    }
+  }
+  return Status();
+}
+
+/// How much of each file that holds dead tables beside live ones is dead.
+Status Compactor::read_directories(const View& view) {
+  dead_bytes_.clear();
+  std::map<std::uint64_t, std::vector<format::DirectoryEntry>> kept;
+  for (std::uint32_t level = 0; level < kLevelCount && !view.dead.empty(); ++level) {
+    for (const LevelFilePtr& file : view.levels->level(level)) {
+      const format::TableFileEntry& entry = file->entry;
+      if (!view.dead.touches(entry.first_table, entry.last_table)) continue;
+      auto known = directories_.extract(entry.number);
+      if (known.empty()) {
+        Result<std::vector<format::DirectoryEntry>> directory = read_directory(*file->table);
+        if (!directory.ok()) return directory.status();
+        kept.emplace(entry.number, *std::move(directory));
+      } else {
+        kept.insert(std::move(known));
+      }
+      std::uint64_t& dead = dead_bytes_[entry.number];
+      for (const format::DirectoryEntry& table : kept.at(entry.number)) {
+        if (view.dead.holds(table.table)) dead += table.bytes;
+      }
+    }
+  }
+  directories_ = std::move(kept);
+  return Status();
+}
+
+std::optional<Job> Compactor::pick(const View& view) {
+  bool idle = false;
+  {
+    const io::MutexGuard guard(mutex_);
+    idle = idle_asked_;
+  }
+  const PickInput input{*view.levels, {}, quarantined_, view.dead, dead_bytes_, view.horizon.front(), idle};
+  return pick_job(input, shape_);
+}
+
+Status Compactor::perform(const Job& job, const View& view) {
+  format::ManifestEdit edit;
+  switch (job.kind) {
+    case JobKind::kUnlink:
+      edit.removed_tables = numbers_of(job.inputs);
+      unlinked_files_.fetch_add(job.inputs.size(), std::memory_order_relaxed);
+      break;
+    case JobKind::kMove:
+      for (const LevelFilePtr& file : job.inputs) {
+        edit.moved_tables.push_back({file->entry.number, job.output_level, {}});
+      }
+      moved_files_.fetch_add(job.inputs.size(), std::memory_order_relaxed);
+      break;
+    case JobKind::kMerge:
+      if (Status merged = merge(job, view, edit); !merged.ok()) return merged;
+      break;
+  }
+  return tree_.apply(edit, [](ReadState&) {});
+}
+
+Status Compactor::merge(const Job& job, const View& view, format::ManifestEdit& edit) {
+  std::vector<std::unique_ptr<EntryStream>> sources;
+  for (const LevelFiles* files : {&job.inputs, &job.overlapped}) {
+    for (const LevelFilePtr& file : *files) sources.push_back(std::make_unique<TableScan>(*file->table, read_bytes_));
+  }
+  MergeStream input(std::move(sources));
+  BottomCheck bottom(*view.levels, job);
+  Retention retention(view.horizon, view.dead, [&](std::string_view key) { return bottom.is_bottom(key); });
+  OutputCuts cuts(*view.levels, job, shape_);
+  RewriteOptions options;
+  options.level = job.output_level;
+  options.table = table_options(job.output_level);
+  options.begins_new_file = [&](std::string_view key, std::uint64_t file_bytes, std::uint64_t table_bytes,
+                                bool same_table) {
+    return cuts.begins_new_file(key, file_bytes, table_bytes, same_table);
+  };
+  Result<Rewritten> written = rewrite(input, retention, tree_.sink(stopping_), options);
+  if (!written.ok()) return written.status();
+  written_bytes_.fetch_add(written->bytes_written, std::memory_order_relaxed);
+  edit.added_tables = std::move(written->files);
+  edit.removed_tables = numbers_of(job.inputs);
+  for (const std::uint64_t number : numbers_of(job.overlapped)) edit.removed_tables.push_back(number);
+  edit.oldest_readable_version = view.horizon.back();
+  return Status();
+}
+
+void Compactor::quarantine(const Job& job, const Status& status) {
+  if (status.code() != Code::kCorruption && status.code() != Code::kUnsupported) return;
+  for (const LevelFiles* files : {&job.inputs, &job.overlapped}) {
+    for (const LevelFilePtr& file : *files) {
+      const std::string name = format::file_name(format::FileType::kTable, file->entry.number);
+      if (status.message().find(name) == std::string_view::npos) continue;
+      quarantined_.insert(file->entry.number);
+      if (events_ != nullptr) events_->on_log("left alone from now on: " + status.to_string());
+    }
+  }
+}
+
+CompactionFigures Compactor::figures() const noexcept {
+  CompactionFigures figures;
+  figures.jobs = jobs_.load(std::memory_order_relaxed);
+  figures.moved_files = moved_files_.load(std::memory_order_relaxed);
+  figures.unlinked_files = unlinked_files_.load(std::memory_order_relaxed);
+  figures.read_bytes = read_bytes_.load(std::memory_order_relaxed);
+  figures.written_bytes = written_bytes_.load(std::memory_order_relaxed);
+  figures.debt_bytes = debt_bytes_.load(std::memory_order_relaxed);
+  return figures;
+}
+
+}  // namespace varve::engine

@@ -1,0 +1,91 @@
+// Owns: the thread that compacts: it asks the picker for a job, does it, and installs what came of it; and the removal
+// of files that left.
+// Must never: hold a lock that a reader or a commit needs while it reads or writes, or drop what a reader may ask for.
+//
+// K1  a job's outputs are durable, names included, before the manifest names them; its inputs are removed when the
+//     edit that lets them go is durable and nobody reads them any more.
+// K2  after an error the inputs stay, and a file that is damaged is left alone from then on.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+
+#include "api/result.h"
+#include "engine/commit/commit_queue.h"
+#include "engine/files/snapshots.h"
+#include "engine/options.h"
+#include "engine/statistics.h"
+#include "engine/tree/picker.h"
+#include "engine/tree/tree.h"
+#include "io/env.h"
+
+namespace varve::engine {
+
+class Compactor {
+ public:
+  /// All outlive the compactor.
+  Compactor(const io::Env& env, CommitQueue& queue, Snapshots& snapshots, Tree& tree, EventSink* events);
+  ~Compactor();
+
+  /// Starts the thread. Errors: kOutOfMemory, kIoError.
+  Status start();
+  /// Ends it; a job under way is given up.
+  void stop() noexcept;
+  /// There may be something to do.
+  void wake() noexcept;
+
+  /// Waits until there is nothing left to do that helps readers or space, idle work included.
+  /// Errors: that of the job that failed; kClosed.
+  Status wait_until_done();
+
+  CompactionFigures figures() const noexcept;
+
+ private:
+  /// What one look at the store tells the picker.
+  struct View;
+
+  void run() noexcept;
+  /// One round: garbage, drops, at most one job. True if there may be more to do at once.
+  Result<bool> work();
+  bool wait_for_work();
+  std::optional<Job> pick(const View& view);
+  Status perform(const Job& job, const View& view);
+  Status merge(const Job& job, const View& view, format::ManifestEdit& edit);
+  Status hasten_drops(const View& view);
+  Status read_directories(const View& view);
+  void quarantine(const Job& job, const Status& status);
+
+  const io::Env& env_;
+  CommitQueue& queue_;
+  Snapshots& snapshots_;
+  Tree& tree_;
+  EventSink* events_;
+  const TreeShape shape_;
+  std::atomic<bool> stopping_{false};
+
+  // Of the thread alone:
+  std::set<std::uint64_t> quarantined_;
+  std::map<std::uint64_t, std::vector<format::DirectoryEntry>> directories_;  // by file, of those with dead tables
+  std::map<std::uint64_t, std::uint64_t> dead_bytes_;
+
+  std::atomic<std::uint64_t> jobs_{0};
+  std::atomic<std::uint64_t> moved_files_{0};
+  std::atomic<std::uint64_t> unlinked_files_{0};
+  std::atomic<std::uint64_t> read_bytes_{0};
+  std::atomic<std::uint64_t> written_bytes_{0};
+  std::atomic<std::uint64_t> debt_bytes_{0};
+
+  io::Mutex mutex_;
+  io::Condition changed_;
+  bool awake_ VARVE_GUARDED_BY(mutex_) = true;
+  bool idle_asked_ VARVE_GUARDED_BY(mutex_) = false;  // somebody waits for all work to be done
+  std::uint64_t rounds_done_ VARVE_GUARDED_BY(mutex_) = 0;  // rounds that found nothing to do
+  Status last_ VARVE_GUARDED_BY(mutex_);
+  io::Thread thread_;
+};
+
+}  // namespace varve::engine

@@ -1,0 +1,144 @@
+// Owns: the order of a change (tree.h).
+// Must never: tell readers of a change before it is durable.
+#include "engine/tree/tree.h"
+
+#include <algorithm>
+#include <map>
+#include <new>
+#include <utility>
+
+#include "engine/sync_points.h"
+#include "format/bytes.h"
+#include "format/file_header.h"
+
+namespace varve::engine {
+
+namespace {
+
+using OpenTables = std::map<std::uint64_t, std::shared_ptr<TableFile>>;
+
+OpenTables tables_of(const Levels& levels) {
+  OpenTables tables;
+  for (std::uint32_t level = 0; level < kLevelCount; ++level) {
+    for (const LevelFilePtr& file : levels.level(level)) tables.emplace(file->entry.number, file->table);
+  }
+  return tables;
+}
+
+Result<std::shared_ptr<const Levels>> arrange_with(const FileSet& files, const OpenTables& known, TableFiles& tables) {
+  LevelFiles all;
+  all.reserve(files.tables.size());
+  for (const auto& [number, entry] : files.tables) {
+    const auto found = known.find(number);
+    all.push_back(std::make_shared<LevelFile>(LevelFile{entry, found == known.end() ? tables.add(entry) : found->second}));
+  }
+  Result<Levels> levels = Levels::make(std::move(all));
+  if (!levels.ok()) return levels.status();
+  return std::shared_ptr<const Levels>(std::make_shared<Levels>(*std::move(levels)));
+}
+
+TableId first_table_of(std::string_view prefix) noexcept {
+  const std::uint64_t id = format::load_u32_big_endian(prefix.data());
+  if (prefix.size() == 4) return id << 32;
+  return id << 32 | format::load_u32_big_endian(prefix.data() + 4);
+}
+
+bool holds_any_of(const FileSet& files, std::string_view prefix) noexcept {
+  const TableId first = first_table_of(prefix);
+  const TableId last = prefix.size() == 4 ? first | 0xFFFFFFFFu : first;
+  return std::any_of(files.tables.begin(), files.tables.end(), [&](const auto& table) {
+    return table.second.first_table <= last && first <= table.second.last_table;
+  });
+}
+
+/// Leaves out of the edit's new dead ids, and takes out of the set's old ones, those of which no table holds anything.
+/// `after` is the set with the edit. What a memtable holds of such an id is left out when it is flushed.
+void forget_dead_ids(const FileSet& before, const FileSet& after, format::ManifestEdit& edit) {
+  std::erase_if(edit.added_dead_ids, [&](const format::DeadId& dead) { return !holds_any_of(after, dead.prefix); });
+  for (const format::DeadId& dead : before.dead_ids) {
+    if (!holds_any_of(after, dead.prefix)) edit.removed_dead_ids.push_back(dead.prefix);
+  }
+}
+
+}  // namespace
+
+format::TableOptions table_options(std::uint32_t level) {
+  format::TableOptions options;
+  // Level 0 lives shortly, and a flush must be fast. The last level holds nearly everything, and is asked for every key
+  // that is not there: it gets the filter with the fewest false answers.
+  options.compression_level = level == 0 ? 0 : 1;
+  if (level == kLastLevel) options.filter.kind = format::FilterKind::kBinaryFuse;
+  return options;
+}
+
+Result<std::shared_ptr<const Levels>> Tree::arrange(const FileSet& files, TableFiles& tables) {
+  return arrange_with(files, OpenTables(), tables);
+}
+
+Tree::Tree(const io::Env& env, io::Directory& directory, Manifest& manifest, ReadStates& states, TableFiles& tables,
+           std::function<void(const Status&)> on_fatal, std::function<void()> on_change)
+    : env_(env),
+      directory_(directory),
+      manifest_(manifest),
+      states_(states),
+      tables_(tables),
+      on_fatal_(std::move(on_fatal)),
+      on_change_(std::move(on_change)),
+      changing_(env.scheduler) {}
+
+Result<std::shared_ptr<const Levels>> Tree::rearrange(const FileSet& files) {
+  return arrange_with(files, tables_of(*states_.pin()->tables), tables_);
+}
+
+Status Tree::make_durable(const format::ManifestEdit& edit) {
+  if (!edit.added_tables.empty()) {
+    if (Status synced = directory_.sync(sync_points::kTableNames); !synced.ok()) {
+      discard(directory_, edit.added_tables);
+      return synced;
+    }
+  }
+  return Status();
+}
+
+Status Tree::apply(format::ManifestEdit edit, const std::function<void(ReadState&)>& change) {
+  Status failure;
+  {
+    const io::MutexGuard guard(changing_);
+    // All that may fail for want of memory comes before the edit is durable. Only segments may change beside this.
+    const FileSet before = manifest_.files();
+    FileSet after = before;
+    if (Status applied = after.apply(edit); !applied.ok()) return applied;
+    forget_dead_ids(before, after, edit);
+    Result<std::shared_ptr<const Levels>> levels = rearrange(after);
+    if (!levels.ok()) return levels.status();
+    OpenTables left = tables_of(*states_.pin()->tables);
+    for (const auto& [number, table] : after.tables) left.erase(number);
+
+    if (Status durable = make_durable(edit); !durable.ok()) return durable;
+    failure = manifest_.append(edit);
+    if (failure.ok()) {
+      try {
+        states_.update([&](ReadState& state) {
+          change(state);
+          state.tables = *levels;
+        });
+        for (const auto& [number, table] : left) table->leave();
+      } catch (const std::bad_alloc&) {
+        failure = Status::out_of_memory();  // On disk and in memory are different things now.
+      }
+    }
+  }
+  if (!failure.ok()) {
+    on_fatal_(failure);
+    return failure;
+  }
+  on_change_();
+  return Status();
+}
+
+void Tree::remove_file(format::FileType type, std::uint64_t number) noexcept {
+  // A name that stays is a stray, which the next open removes.
+  (void)directory_.remove(format::file_name(type, number));
+}
+
+}  // namespace varve::engine
