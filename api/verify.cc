@@ -154,6 +154,7 @@ Result<VerifyReport> verify_store(std::string_view path, const StoreOptions& opt
   engine::Cursor cursor = view.cursor(std::string_view(), std::string_view());
   std::uint64_t entries = 0;
   for (cursor.seek_to_first(); cursor.valid(); cursor.next()) {
+    if ((*core)->engine().was_dropped(format::table_id_of(cursor.key()))) continue;
     verifier.visit(cursor);
     if (progress && ++entries % kEntriesBetweenReports == 0) progress(report);
   }

@@ -148,6 +148,10 @@ std::optional<format::CommitTag> Engine::last_tag() const {
   return state_->queue ? state_->queue->last_tag() : state_->recovered_tag;
 }
 
+bool Engine::was_dropped(TableId table) const noexcept {
+  return state_->dropped_at_open.dropped_at(table).has_value();
+}
+
 const io::Env& Engine::env() const noexcept {
   return state_->env;
 }
@@ -209,7 +213,7 @@ Statistics Engine::statistics() const {
   figures.partition_waits = state.locks.waits();
   figures.recovery = state.recovery;
   if (!state.queue) {
-    figures.retired_ids = state.recovered_retired;
+    figures.retired_ids = state.dropped_at_open.size();
     figures.live_log_bytes = state.recovered_log_bytes;
     return figures;
   }

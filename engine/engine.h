@@ -128,6 +128,9 @@ class Engine {
   /// The caller's tag on the last commit that carried one, as recovered at open or committed since.
   std::optional<format::CommitTag> last_tag() const;
 
+  /// Whether the table, or its account, was dropped before this open. What remains of it in files is nobody's, and goes.
+  bool was_dropped(TableId table) const noexcept;
+
   Statistics statistics() const;
   /// What the store was created with.
   Durability default_durability() const noexcept;

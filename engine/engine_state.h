@@ -47,6 +47,7 @@ class EngineState {
 
   format::StoredOptions stored_options;
   RecoveryFigures recovery;
+  RetiredIds dropped_at_open;
   std::uint64_t write_buffer_bytes_max = 0;
   PartitionLocks locks;
   Snapshots snapshots;
@@ -70,7 +71,6 @@ class EngineState {
   // Of a read-only one, where no queue moves it:
   CommitVersion recovered_version = 0;
   std::optional<format::CommitTag> recovered_tag;
-  std::size_t recovered_retired = 0;
   std::uint64_t recovered_log_bytes = 0;
 
   CommitVersion visible() const noexcept { return queue ? queue->visible() : recovered_version; }

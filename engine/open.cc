@@ -105,13 +105,13 @@ Status open_existing(EngineState& state) {
     return same;
   }
   state.recovery = recovered->figures;
+  state.dropped_at_open = recovered->retired;
   Result<std::unique_ptr<Memtable>> live = without_retired(std::move(recovered->memtable), recovered->retired);
   if (!live.ok()) return live.status();
   if (Status reading = start_reading(state, recovered->files, *std::move(live)); !reading.ok()) return reading;
   if (state.options.read_only) {
     state.recovered_version = recovered->last_version;
     state.recovered_tag = std::move(recovered->last_tag);
-    state.recovered_retired = recovered->retired.size();
     state.recovered_log_bytes = recovered->figures.log_bytes;
     return Status();
   }

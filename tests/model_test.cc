@@ -34,7 +34,11 @@ using ModelState = std::map<std::string, ModelTable>;
 
 class ModelRun {
  public:
-  explicit ModelRun(std::uint64_t seed) : random_(seed), machine_(std::make_unique<Machine>(io::MemoryDisk(), seed)) {}
+  /// By every other seed memory is so scarce that memtables are flushed all the time, and tables compacted.
+  explicit ModelRun(std::uint64_t seed)
+      : random_(seed),
+        scarce_memory_(seed % 2 == 0),
+        machine_(std::make_unique<Machine>(io::MemoryDisk(), seed)) {}
 
   void run(int steps) {
     open();
@@ -67,6 +71,12 @@ class ModelRun {
     StoreOptions options;
     options.create_if_missing = true;
     options.env = &machine_->env;
+    if (scarce_memory_) {
+      ResourceOptions resources;
+      resources.write_buffer_bytes = 128 << 10;
+      resources.block_cache_bytes = 64 << 10;
+      options.resources = *Resources::create(resources);
+    }
     auto opened = Store::open(kPath, options);
     ASSERT_TRUE(opened.ok()) << opened.status().to_string();
     store_ = *std::move(opened);
@@ -405,6 +415,7 @@ class ModelRun {
   }
 
   io::SeededRandom random_;
+  const bool scarce_memory_;
   std::unique_ptr<Machine> machine_;
   std::unique_ptr<Store> store_;
   ModelState state_;

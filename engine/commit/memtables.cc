@@ -21,7 +21,10 @@ Memtables::Memtables(io::Scheduler& scheduler, ReadStates& states, std::shared_p
 }
 
 bool Memtables::must_seal(std::uint64_t log_bytes) const noexcept {
-  return active_->used_bytes() >= memtable_bytes_max_ || log_bytes >= kLogBytesPerMemtable;
+  const std::uint64_t bytes = active_->used_bytes();
+  if (bytes >= memtable_bytes_max_ || log_bytes >= kLogBytesPerMemtable) return true;
+  // A write buffer that others fill too: what this store holds of it is given back.
+  return bytes >= memtable_bytes_max_ / kPartsWorthSealing && is_crowded();
 }
 
 Status Memtables::seal(CommitVersion last_version, std::vector<format::DeadId> retired,

@@ -77,6 +77,8 @@ class Memtables {
   /// At this share of the budget commits wait for a flush, so that those under way still find room.
   static constexpr std::uint64_t kBudgetParts = 4;
   static constexpr std::uint64_t kPartsUsedMax = 3;
+  /// A smaller part of a whole memtable is not worth a table of its own.
+  static constexpr std::uint64_t kPartsWorthSealing = 8;
   bool is_crowded() const noexcept;
 
   ReadStates& states_;

@@ -31,11 +31,27 @@ std::vector<std::uint64_t> numbers_of(const LevelFiles& files) {
   return numbers;
 }
 
+/// A block counts for the table of its first entry; where all tables are dead, all of the file is.
+std::uint64_t dead_bytes_of(const std::vector<format::DirectoryEntry>& directory, const DeadRanges& dead,
+                            std::uint64_t file_bytes) noexcept {
+  std::uint64_t bytes = 0;
+  bool all_dead = true;
+  for (const format::DirectoryEntry& table : directory) {
+    if (dead.holds(table.table)) {
+      bytes += table.bytes;
+    } else {
+      all_dead = false;
+    }
+  }
+  return all_dead ? file_bytes : bytes;
+}
+
 }  // namespace
 
 struct Compactor::View {
   std::shared_ptr<const Levels> levels;
   std::vector<CommitVersion> horizon;
+  CommitVersion reclaimable = 0;
   DeadRanges dead;
 };
 
@@ -121,7 +137,9 @@ Result<bool> Compactor::work() {
   View view;
   view.horizon = snapshots_.horizon([this] { return queue_.visible(); });
   view.levels = tree_.levels();
-  view.dead = DeadRanges(tree_.manifest().files().dead_ids, view.horizon.front());
+  const FileSet files = tree_.manifest().files();
+  view.reclaimable = std::min(view.horizon.front(), files.flushed_version);
+  view.dead = DeadRanges(files.dead_ids, view.reclaimable);
   debt_bytes_.store(compaction_debt_bytes(*view.levels, shape_), std::memory_order_relaxed);
   if (queue_.health() == Health::kPoisoned) return false;
   if (Status hastened = hasten_drops(view); !hastened.ok()) return hastened;
@@ -166,10 +184,7 @@ Status Compactor::read_directories(const View& view) {
       } else {
         kept.insert(std::move(known));
       }
-      std::uint64_t& dead = dead_bytes_[entry.number];
-      for (const format::DirectoryEntry& table : kept.at(entry.number)) {
-        if (view.dead.holds(table.table)) dead += table.bytes;
-      }
+      dead_bytes_[entry.number] = dead_bytes_of(kept.at(entry.number), view.dead, entry.size_bytes);
     }
   }
   directories_ = std::move(kept);
@@ -182,7 +197,7 @@ std::optional<Job> Compactor::pick(const View& view) {
     const io::MutexGuard guard(mutex_);
     idle = idle_asked_;
   }
-  const PickInput input{*view.levels, {}, quarantined_, view.dead, dead_bytes_, view.horizon.front(), idle};
+  const PickInput input{*view.levels, {}, quarantined_, view.dead, dead_bytes_, view.reclaimable, idle};
   return pick_job(input, shape_);
 }
 

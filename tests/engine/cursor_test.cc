@@ -311,7 +311,7 @@ TEST(CursorThreads, AWalkShowsItsVersionWhileOthersWrite) {
   bool last = false;
   while (!last) {
     last = done.load(std::memory_order_acquire);
-    Cursor cursor(memtable, "", "", kSnapshot);
+    Cursor cursor = walk_over(memtable, "", "", kSnapshot);
     std::uint64_t shown = 0;
     for (cursor.seek_to_first(); cursor.valid(); cursor.next()) {
       ASSERT_EQ(cursor.value(), "first");

@@ -219,23 +219,37 @@ TEST(Engine, AFullDiskRefusesCommitsChangesNothingAndEndsByItself) {
   EXPECT_EQ(value_of(**engine, "p", "after"), value);
 }
 
-TEST(Engine, AFullWriteBufferRefusesWithItsLimit) {
+TEST(Engine, WhatIsMoreThanTheWriteBufferHoldsGoesToTables) {
   Machine machine;
   EngineOptions options = Machine::writable();
   options.write_budget = std::make_shared<WriteBudget>(1 << 20);
   auto engine = machine.open(options);
   ASSERT_TRUE(engine.ok());
   const std::string value(100'000, 'v');
-  Status refused;
-  int accepted = 0;
-  while (refused.ok() && accepted < 100) {
-    refused = Change().put("p", std::to_string(accepted), value).commit(**engine).status();
-    if (refused.ok()) ++accepted;
+  for (int i = 0; i < 100; ++i) {
+    const auto committed = Change().put("p", std::to_string(i), value + std::to_string(i)).commit(**engine);
+    ASSERT_TRUE(committed.ok()) << i << ": " << committed.status().to_string();
+    EXPECT_LE(options.write_budget->used_bytes(), options.write_budget->bytes_max());
   }
-  EXPECT_EQ(accepted, 10);
+  EXPECT_GT((*engine)->statistics().flushes, 0u);
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(value_of(**engine, "p", std::to_string(i)), value + std::to_string(i));
+  ASSERT_TRUE((*engine)->close().ok());
+  engine = machine.open(options);
+  ASSERT_TRUE(engine.ok()) << engine.status().to_string();
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(value_of(**engine, "p", std::to_string(i)), value + std::to_string(i));
+}
+
+TEST(Engine, ACommitLargerThanTheWriteBufferIsRefusedWithItsLimit) {
+  Machine machine;
+  EngineOptions options = Machine::writable();
+  options.write_budget = std::make_shared<WriteBudget>(1 << 20);
+  auto engine = machine.open(options);
+  ASSERT_TRUE(engine.ok());
+  const Status refused = Change().put("p", "r", std::string(2 << 20, 'v')).commit(**engine).status();
   EXPECT_EQ(refused.code(), Code::kNoSpace);
   EXPECT_NE(refused.message().find("1048576"), std::string_view::npos) << refused.to_string();
   EXPECT_TRUE(Change().put("p", "small", "v").commit(**engine).ok());
+  EXPECT_EQ(value_of(**engine, "p", "r"), "-");
 }
 
 TEST(Engine, StoresThatShareAWriteBufferShareItsBound) {
@@ -244,18 +258,20 @@ TEST(Engine, StoresThatShareAWriteBufferShareItsBound) {
   options.write_budget = budget;
   Machine one;
   Machine two;
-  const std::string value(300'000, 'v');
+  const std::string value(100'000, 'v');
   {
     auto first = one.open(options);
     auto second = two.open(options);
     ASSERT_TRUE(first.ok() && second.ok());
-    ASSERT_TRUE(Change().put("p", "a", value).commit(**first).ok());
-    ASSERT_TRUE(Change().put("p", "b", value).commit(**second).ok());
-    ASSERT_TRUE(Change().put("p", "c", value).commit(**first).ok());
-    EXPECT_EQ(Change().put("p", "d", value).commit(**second).code(), Code::kNoSpace);
-    ASSERT_TRUE((*first)->close().ok());
-    first->reset();
-    EXPECT_TRUE(Change().put("p", "d", value).commit(**second).ok());  // what the first held was given back
+    for (int i = 0; i < 40; ++i) {
+      auto& engine = i % 2 == 0 ? first : second;
+      const auto committed = Change().put("p", std::to_string(i), value).commit(**engine);
+      ASSERT_TRUE(committed.ok()) << i << ": " << committed.status().to_string();
+      EXPECT_LE(budget->used_bytes(), budget->bytes_max());
+    }
+    for (int i = 0; i < 40; ++i) {
+      EXPECT_EQ(value_of(i % 2 == 0 ? **first : **second, "p", std::to_string(i)), value);
+    }
   }
   EXPECT_EQ(budget->used_bytes(), 0u);
 }
