@@ -58,7 +58,8 @@ Result<ResolvedTable> Catalog::resolve_newest(const TableName& name, NameEntry& 
   const format::TableId before = entry.live_id();
   {
     engine::ReadView view = engine_.view();
-    if (before != 0 && entry.live_id() == before) return ResolvedTable{std::move(view), before};  // N1, and no drop between
+    if (before != 0 && entry.live_id() == before)
+      return ResolvedTable{std::move(view), before};  // N1, and no drop between
   }
   const std::uint64_t lookup = names_.begin_lookup(entry);
   engine::ReadView view = engine_.view();

@@ -42,6 +42,21 @@ Statistics figures_of(const engine::Statistics& from) {
   figures.memtable_entries = from.memtable_entries;
   figures.memtable_bytes = from.memtable_bytes;
   figures.memtable_bytes_max = from.memtable_bytes_max;
+  for (const engine::LevelFigures& level : from.levels) {
+    figures.levels.push_back({level.files, level.bytes, level.entries, level.tombstones});
+  }
+  figures.cache = {from.cache.used_bytes, from.cache.bytes_max, from.cache.block_count, from.cache.hits,
+                   from.cache.misses};
+  figures.block_reads = from.block_reads;
+  figures.block_read_bytes = from.block_read_bytes;
+  figures.flushes = from.flushes;
+  figures.flushed_bytes = from.flushed_bytes;
+  figures.compactions = from.compaction.jobs;
+  figures.compaction_read_bytes = from.compaction.read_bytes;
+  figures.compaction_written_bytes = from.compaction.written_bytes;
+  figures.moved_files = from.compaction.moved_files;
+  figures.unlinked_files = from.compaction.unlinked_files;
+  figures.compaction_debt_bytes = from.compaction.debt_bytes;
   figures.retired_ids = from.retired_ids;
   figures.open_snapshots = from.open_snapshots;
   figures.partition_waits = from.partition_waits;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "api/options.h"
 #include "api/types.h"
@@ -22,6 +23,24 @@ struct RecoveryStatistics {
   std::uint64_t commits_from_buffer = 0;
   /// Bytes behind the last whole record: writes that were never acknowledged.
   std::uint64_t torn_bytes = 0;
+};
+
+/// One level of table files. Level 0 holds what memtables became; each further one is larger than the one above it.
+struct LevelStatistics {
+  std::uint64_t files = 0;
+  std::uint64_t bytes = 0;
+  /// Entities, their older versions, deletions, catalog rows.
+  std::uint64_t entries = 0;
+  std::uint64_t deletions = 0;
+};
+
+/// Blocks of table files in memory, of all stores that share the cache.
+struct CacheStatistics {
+  std::uint64_t bytes = 0;
+  std::uint64_t bytes_max = 0;
+  std::uint64_t blocks = 0;
+  std::uint64_t hits = 0;
+  std::uint64_t misses = 0;
 };
 
 /// Counters are since the open. Each is exact; taken together they are of slightly different moments.
@@ -56,6 +75,23 @@ struct Statistics {
   std::uint64_t memtable_entries = 0;
   std::uint64_t memtable_bytes = 0;
   std::uint64_t memtable_bytes_max = 0;
+  /// Level 0 first.
+  std::vector<LevelStatistics> levels;
+  CacheStatistics cache;
+  /// Blocks read from table files for readers, and their bytes as stored.
+  std::uint64_t block_reads = 0;
+  std::uint64_t block_read_bytes = 0;
+  /// Memtables written to table files, and the bytes of these.
+  std::uint64_t flushes = 0;
+  std::uint64_t flushed_bytes = 0;
+  /// Compactions, what they read and wrote, and files that changed their level or went without being read.
+  std::uint64_t compactions = 0;
+  std::uint64_t compaction_read_bytes = 0;
+  std::uint64_t compaction_written_bytes = 0;
+  std::uint64_t moved_files = 0;
+  std::uint64_t unlinked_files = 0;
+  /// What compaction has still to rewrite until every level is within its target.
+  std::uint64_t compaction_debt_bytes = 0;
   /// Dropped tables and accounts of which bytes remain.
   std::uint64_t retired_ids = 0;
   std::uint64_t open_snapshots = 0;

@@ -49,6 +49,13 @@ Status Store::sync() {
   });
 }
 
+Status Store::compact() {
+  return guarded([&]() -> Status {
+    if (Status writable = core_->check_writable(); !writable.ok()) return writable;
+    return core_->engine().compact();
+  });
+}
+
 Result<Snapshot> Store::snapshot() const {
   return guarded([&]() -> Result<Snapshot> {
     if (Status open = core_->check_open(); !open.ok()) return open;

@@ -97,6 +97,10 @@ class Store {
   /// Makes every write acknowledged so far durable, buffered ones too.
   Status sync();
 
+  /// Brings everything written so far to table files and merges these until nothing is left to do that helps readers or
+  /// space. Never needed: it happens by itself. Waits for all of it, beside reads and writes. Errors: any of writing.
+  Status compact();
+
   /// Keeps the newest state readable. Errors: kClosed, kOutOfMemory.
   Result<Snapshot> snapshot() const;
 

@@ -25,6 +25,11 @@ namespace {
 
 constexpr std::uint64_t kEntriesBetweenReports = 65'536;
 
+void add_finding(VerifyReport& report, std::string finding) {
+  ++report.finding_count;
+  if (report.findings.size() < VerifyReport::kFindingsKept) report.findings.push_back(std::move(finding));
+}
+
 /// Walks a store in key order: the catalog comes first, so that what it says is known when the entities come.
 class Verifier {
  public:
@@ -65,10 +70,7 @@ class Verifier {
   }
 
   void add_finding(const std::string& subject, std::string_view what) {
-    ++report_.finding_count;
-    if (report_.findings.size() < VerifyReport::kFindingsKept) {
-      report_.findings.push_back(subject + ": " + std::string(what));
-    }
+    varve::add_finding(report_, subject + ": " + std::string(what));
   }
   void add_finding(const std::string& subject, const Status& status) { add_finding(subject, status.to_string()); }
 
@@ -149,6 +151,12 @@ Result<VerifyReport> verify_store(std::string_view path, const StoreOptions& opt
 
   VerifyReport report;
   report.recovery = from_engine((*core)->engine().statistics().recovery);
+  (*core)->engine().check_tables([&](std::uint64_t bytes, const Status& found) {
+    ++report.table_files;
+    report.table_file_bytes += bytes;
+    if (!found.ok()) add_finding(report, found.to_string());
+    if (progress) progress(report);
+  });
   Verifier verifier(report);
   const engine::ReadView view = (*core)->engine().view();
   engine::Cursor cursor = view.cursor(std::string_view(), std::string_view());
@@ -158,7 +166,9 @@ Result<VerifyReport> verify_store(std::string_view path, const StoreOptions& opt
     verifier.visit(cursor);
     if (progress && ++entries % kEntriesBetweenReports == 0) progress(report);
   }
-  if (!cursor.status().ok()) return cursor.status();
+  if (Status walked = cursor.status(); !walked.ok()) {
+    add_finding(report, "the walk over all entities ended here: " + walked.to_string());
+  }
   verifier.finish();
   if (progress) progress(report);
   return report;

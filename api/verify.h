@@ -19,7 +19,10 @@ struct VerifyReport {
   std::uint64_t entities = 0;
   std::uint64_t properties = 0;
   std::uint64_t value_bytes = 0;
-  /// Each names the key concerned. At most kFindingsKept are kept.
+  /// Live table files, every byte of which was read.
+  std::uint64_t table_files = 0;
+  std::uint64_t table_file_bytes = 0;
+  /// Each names the file or key concerned. At most kFindingsKept are kept.
   std::vector<std::string> findings;
   std::uint64_t finding_count = 0;
   /// What reading the log said.

@@ -9,6 +9,7 @@
 #include "engine/engine_state.h"
 #include "engine/open.h"
 #include "engine/read/state_cursor.h"
+#include "engine/tables/table_check.h"
 #include "engine/tree/levels.h"
 #include "format/batch.h"
 
@@ -126,6 +127,11 @@ Status Engine::flush() {
   return state_->memtables->wait_until_flushed();
 }
 
+Status Engine::compact() {
+  if (Status flushed = flush(); !flushed.ok()) return flushed;
+  return state_->compactor->wait_until_done();
+}
+
 ReadView Engine::view() const noexcept {
   for (;;) {
     ReadStates::Pin pin = state_->states->pin();
@@ -150,6 +156,15 @@ std::optional<format::CommitTag> Engine::last_tag() const {
 
 bool Engine::was_dropped(TableId table) const noexcept {
   return state_->dropped_at_open.dropped_at(table).has_value();
+}
+
+void Engine::check_tables(const std::function<void(std::uint64_t bytes, const Status& found)>& on_file) const {
+  const ReadStates::Pin pin = state_->states->pin();
+  for (std::uint32_t level = 0; level < kLevelCount; ++level) {
+    for (const LevelFilePtr& file : pin->tables->level(level)) {
+      on_file(file->entry.size_bytes, check_table(*file->table));
+    }
+  }
 }
 
 const io::Env& Engine::env() const noexcept {

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -96,8 +97,8 @@ class Engine {
   /// writes nothing more; the next open recovers it. Errors: kIoError, kNoSpace; the next open recovers then too.
   Status close();
 
-  /// Locks of the partitions whose hashes (format::partition_hash) are given. Where commits come faster than they can be
-  /// written to tables, this is where they are held up. Errors: kBusy, kOutOfMemory.
+  /// Locks of the partitions whose hashes (format::partition_hash) are given. Where commits come faster than they can
+  /// be written to tables, this is where they are held up. Errors: kBusy, kOutOfMemory.
   Result<PartitionGuard> lock_partitions(std::span<const std::uint64_t> hashes,
                                          std::optional<std::chrono::milliseconds> wait_max = std::nullopt);
 
@@ -117,6 +118,9 @@ class Engine {
   Status sync();
   /// Brings everything committed so far to tables. Errors: as commit(), and those of writing files.
   Status flush();
+  /// Brings everything committed so far to tables, and compacts until nothing is left to do that helps readers or
+  /// space. Waits for all of it. Errors: as flush().
+  Status compact();
 
   /// The published state now.
   ReadView view() const noexcept;
@@ -128,8 +132,13 @@ class Engine {
   /// The caller's tag on the last commit that carried one, as recovered at open or committed since.
   std::optional<format::CommitTag> last_tag() const;
 
-  /// Whether the table, or its account, was dropped before this open. What remains of it in files is nobody's, and goes.
+  /// Whether the table, or its account, was dropped before this open. What remains of it in files is nobody's, and
+  /// goes.
   bool was_dropped(TableId table) const noexcept;
+
+  /// Reads every byte of every live table file and judges it, one after the other. `on_file` is told of each: its bytes
+  /// and how it was found. Returns when all were read.
+  void check_tables(const std::function<void(std::uint64_t bytes, const Status& found)>& on_file) const;
 
   Statistics statistics() const;
   /// What the store was created with.

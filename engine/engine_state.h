@@ -10,8 +10,8 @@
 #include <memory>
 #include <optional>
 
-#include "engine/commit/commit_queue.h"
 #include "engine/cache/block_cache.h"
+#include "engine/commit/commit_queue.h"
 #include "engine/commit/memtables.h"
 #include "engine/commit/partition_locks.h"
 #include "engine/commit/segment_supply.h"

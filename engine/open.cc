@@ -69,8 +69,7 @@ Status start_writing(EngineState& state, Established established, CommitStart be
   state.wal = std::make_unique<Wal>(state.env, std::move(established.segment), std::move(established.buffer),
                                     *state.manifest, *state.supply, begin.version_ceiling);
   const std::uint64_t memtable_bytes = std::min(kMemtableBytesMax, state.write_buffer_bytes_max / kMemtablesInBuffer);
-  state.memtables =
-      std::make_unique<Memtables>(state.env.scheduler, *state.states, std::move(budget), memtable_bytes);
+  state.memtables = std::make_unique<Memtables>(state.env.scheduler, *state.states, std::move(budget), memtable_bytes);
   state.queue =
       std::make_unique<CommitQueue>(state.env, *state.wal, *state.memtables, std::move(begin), state.options.events);
   state.timer = std::make_unique<LogTimer>(state.env, *state.queue);
@@ -81,9 +80,9 @@ Status start_writing(EngineState& state, Established established, CommitStart be
   state.flusher = std::make_unique<Flusher>(state.env, *state.queue, *state.memtables, *state.wal, state.snapshots,
                                             *state.tree, state.options.events);
   if (Status started = state.supply->start(); !started.ok()) return started;
-  if (Status started = state.timer->start(); !started.ok()) return started;
   if (Status started = state.compactor->start(); !started.ok()) return started;
-  return state.flusher->start();
+  if (Status started = state.flusher->start(); !started.ok()) return started;
+  return state.timer->start();  // Last, since it ends with the queue alone.
 }
 
 Status open_new(EngineState& state) {

@@ -1,7 +1,8 @@
 // Goal: no byte of a cleanly closed store can change unseen. Method: a small store with everything the format has so
 // far, every byte of every file flipped by each of four masks, every file cut at every length, emptied, taken away, and
-// exchanged for its like in another store. Each time the store must refuse to open, as damaged or as no store it knows;
-// it must never answer.
+// exchanged for its like in another store. Each time the store must refuse to open, as damaged or as no store it knows,
+// or, where table files are concerned, which are read when they are needed, say so when all of it is read; it must
+// never give a wrong answer.
 #include <string>
 #include <vector>
 
@@ -56,7 +57,9 @@ io::MemoryDisk make_store(std::uint64_t seed) {
     EXPECT_TRUE(table->insert(entity).ok());
     EXPECT_TRUE(table->insert_or_merge(Entity("p", "s").set("X", 1), buffered).ok());
     EXPECT_TRUE(table->remove("p", "s", ETag::any()).ok());
-    if (session == 1) {
+    if (session == 0) {
+      EXPECT_TRUE((*store)->compact().ok());
+    } else {
       EXPECT_TRUE((*store)->drop_table("account1", "Table0").ok());
     }
     EXPECT_TRUE((*store)->close().ok());
@@ -67,6 +70,14 @@ io::MemoryDisk make_store(std::uint64_t seed) {
 Code open_code(io::MemoryDisk disk, bool read_only) {
   Machine machine(std::move(disk));
   return Store::open(kPath, machine.options(read_only)).code();
+}
+
+/// As open_code(), and if it opens, whether all that can be read is sound.
+Code read_code(io::MemoryDisk disk) {
+  Machine machine(std::move(disk));
+  const Result<VerifyReport> report = Store::verify(kPath, machine.options(true));
+  if (!report.ok()) return report.code();
+  return report->sound() ? Code::kOk : Code::kCorruption;
 }
 
 bool refused(Code code) {
@@ -86,7 +97,8 @@ class FlipSweep : public ::testing::Test {
 TEST_F(FlipSweep, TheUntouchedStoreOpens) {
   EXPECT_EQ(open_code(disk_, true), Code::kOk);
   EXPECT_EQ(open_code(disk_, false), Code::kOk);
-  EXPECT_GE(names_.size(), 4u);
+  EXPECT_EQ(read_code(disk_), Code::kOk);
+  EXPECT_GE(names_.size(), 5u);
 }
 
 TEST_F(FlipSweep, EveryFlippedByteOfEveryFileIsDetected) {
@@ -97,7 +109,7 @@ TEST_F(FlipSweep, EveryFlippedByteOfEveryFileIsDetected) {
       for (const unsigned mask : {0x01u, 0x80u, 0x10u, 0xFFu}) {
         io::MemoryDisk flipped = disk_;
         ASSERT_TRUE(flipped.flip_bit(path_of(name), offset, static_cast<std::byte>(mask)).ok());
-        const Code code = open_code(std::move(flipped), true);
+        const Code code = read_code(std::move(flipped));
         ASSERT_TRUE(refused(code)) << name << " offset " << offset << " mask " << mask << ": " << code_name(code);
         ++flips;
       }
@@ -153,11 +165,11 @@ TEST_F(FlipSweep, EveryFileOfAnotherStoreIsDetected) {
       ASSERT_NE(*bytes, *disk_.read_file(path_of(name))) << "two stores with the same seed";
       io::MemoryDisk mixed = disk_;
       mixed.write_file(path_of(name), *bytes);
-      EXPECT_TRUE(refused(open_code(std::move(mixed), true))) << name << " replaced by " << foreign;
+      EXPECT_TRUE(refused(read_code(std::move(mixed)))) << name << " replaced by " << foreign;
       ++exchanged;
     }
   }
-  EXPECT_GE(exchanged, 3u);  // CURRENT, the manifest, a segment
+  EXPECT_GE(exchanged, 4u);  // CURRENT, the manifest, a segment, a table
 }
 
 TEST_F(FlipSweep, ARefusedStoreIsLeftAsItWas) {
@@ -165,6 +177,7 @@ TEST_F(FlipSweep, ARefusedStoreIsLeftAsItWas) {
     if (*disk_.file_size_bytes(path_of(name)) == 0) continue;
     io::MemoryDisk flipped = disk_;
     ASSERT_TRUE(flipped.flip_bit(path_of(name), 9, std::byte{1}).ok());
+    if (name.ends_with(".sst")) continue;  // noticed when it is read
     Machine machine(flipped);
     EXPECT_FALSE(Store::open(kPath, machine.options(false)).ok());
     EXPECT_TRUE(machine.files.snapshot().same_content(flipped)) << name;

@@ -36,9 +36,7 @@ class ModelRun {
  public:
   /// By every other seed memory is so scarce that memtables are flushed all the time, and tables compacted.
   explicit ModelRun(std::uint64_t seed)
-      : random_(seed),
-        scarce_memory_(seed % 2 == 0),
-        machine_(std::make_unique<Machine>(io::MemoryDisk(), seed)) {}
+      : random_(seed), scarce_memory_(seed % 2 == 0), machine_(std::make_unique<Machine>(io::MemoryDisk(), seed)) {}
 
   void run(int steps) {
     open();

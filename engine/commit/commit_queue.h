@@ -122,12 +122,12 @@ class CommitQueue {
   Wal& wal_;
   Memtables& memtables_;
   EventSink* events_;
-  VersionClock clock_;  // of the holder of the lead
-  RetiredIds retired_;  // of the holder of the lead
+  VersionClock clock_;              // of the holder of the lead
+  RetiredIds retired_;              // of the holder of the lead
   CommitVersion assigned_version_;  // the last one given to a commit, or recovered; of the holder of the lead
   // Likewise, about the active memtable:
-  LogPosition memtable_log_start_ = 0; // where the log stood when it began
-  format::CommitTag assigned_tag_;     // the last tag given a version; its room is reserved
+  LogPosition memtable_log_start_ = 0;  // where the log stood when it began
+  format::CommitTag assigned_tag_;      // the last tag given a version; its room is reserved
   std::atomic<std::size_t> retired_count_;
   CommitFigures figures_;
   std::atomic<Health> health_{Health::kHealthy};

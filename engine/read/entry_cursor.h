@@ -27,7 +27,6 @@ class EntryStream {
 /// A walk that can be sent to any place. At first it is nowhere, and not valid.
 class EntryCursor : public EntryStream {
  public:
-
   // A key given may be that of the entry at hand, which the move makes invalid.
 
   /// To the first entry that is not before (sort_key, at_most).

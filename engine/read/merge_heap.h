@@ -28,7 +28,8 @@ class MergeHeap {
   const Head& top() const noexcept { return heads_.front(); }
   /// The greatest of all; not empty.
   const Head& last() const noexcept {
-    return *std::max_element(heads_.begin(), heads_.end(), [](const Head& a, const Head& b) { return comes_later(b, a); });
+    return *std::max_element(heads_.begin(), heads_.end(),
+                             [](const Head& a, const Head& b) { return comes_later(b, a); });
   }
 
   void add(const Entry& entry, std::size_t walk) { heads_.push_back({entry, walk}); }

@@ -43,7 +43,8 @@ Result<Block> BlockReader::fetch(const BlockWanted& wanted, Tools& tools) {
     tools.buffer_bytes = bytes;
   }
   const std::span<char> stored(tools.buffer.get(), bytes);
-  if (Status read = wanted.table->file->read_exactly(wanted.handle.offset, std::as_writable_bytes(stored)); !read.ok()) {
+  if (Status read = wanted.table->file->read_exactly(wanted.handle.offset, std::as_writable_bytes(stored));
+      !read.ok()) {
     return read;
   }
   reads_.fetch_add(1, std::memory_order_relaxed);

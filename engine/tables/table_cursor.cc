@@ -31,8 +31,7 @@ bool TableCursor::open_run(std::size_t run) {
   run_ = kNoRun;
   block_offset_ = 0;
   const format::RunEntry& entry = runs()[run];
-  Result<PinnedBlock> block =
-      blocks_.get({table_, entry.index(), format::BlockType::kIndexPartition, &entry});
+  Result<PinnedBlock> block = blocks_.get({table_, entry.index(), format::BlockType::kIndexPartition, &entry});
   if (!block.ok()) return fail(block.status());
   const Result<format::SortedBlock> index = format::SortedBlock::parse((*block)->content());
   if (!index.ok()) return fail(index.status().in_file(table_->name, entry.index().offset));

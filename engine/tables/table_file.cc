@@ -42,11 +42,10 @@ Status load_dictionaries(OpenTable& table, PieceReader& read, format::Decompress
 
 /// The manifest and the file tell the same.
 Status check_entry(const format::TableFileEntry& entry, const format::TableProperties& properties) {
-  const bool same = entry.entry_count == properties.entry_count &&
-                    entry.tombstone_count == properties.tombstone_count &&
-                    entry.smallest_key == properties.smallest_key && entry.largest_key == properties.largest_key &&
-                    entry.smallest_version == properties.smallest_version &&
-                    entry.largest_version == properties.largest_version;
+  const bool same =
+      entry.entry_count == properties.entry_count && entry.tombstone_count == properties.tombstone_count &&
+      entry.smallest_key == properties.smallest_key && entry.largest_key == properties.largest_key &&
+      entry.smallest_version == properties.smallest_version && entry.largest_version == properties.largest_version;
   return same ? Status() : Status::corruption("its properties are not what the manifest says of it");
 }
 

@@ -122,7 +122,7 @@ void Compactor::run() noexcept {
       more = worked.ok() && *worked;
       const io::MutexGuard guard(mutex_);
       if (!worked.ok()) last_ = worked.status();
-      if (worked.ok() && !more) ++rounds_done_;
+      if (worked.ok() && !more && idle_round_) ++rounds_done_;
       changed_.notify_all();
       if (worked.ok() || stopping_.load(std::memory_order_relaxed)) continue;
       (void)changed_.wait_for(mutex_, kRetryInterval);  // A full disk, say: it may pass.
@@ -133,6 +133,10 @@ void Compactor::run() noexcept {
 Result<bool> Compactor::work() {
   if (Status removed = tree_.remove_garbage(); !removed.ok() && events_ != nullptr) {
     events_->on_log("a file that left could not be removed: " + removed.to_string());
+  }
+  {
+    const io::MutexGuard guard(mutex_);
+    idle_round_ = idle_asked_;
   }
   View view;
   view.horizon = snapshots_.horizon([this] { return queue_.visible(); });
@@ -192,12 +196,7 @@ Status Compactor::read_directories(const View& view) {
 }
 
 std::optional<Job> Compactor::pick(const View& view) {
-  bool idle = false;
-  {
-    const io::MutexGuard guard(mutex_);
-    idle = idle_asked_;
-  }
-  const PickInput input{*view.levels, {}, quarantined_, view.dead, dead_bytes_, view.reclaimable, idle};
+  const PickInput input{*view.levels, {}, quarantined_, view.dead, dead_bytes_, view.reclaimable, idle_round_};
   return pick_job(input, shape_);
 }
 

@@ -68,6 +68,7 @@ class Compactor {
   std::atomic<bool> stopping_{false};
 
   // Of the thread alone:
+  bool idle_round_ = false;  // this round is for somebody who waits until all is done
   std::set<std::uint64_t> quarantined_;
   std::map<std::uint64_t, std::vector<format::DirectoryEntry>> directories_;  // by file, of those with dead tables
   std::map<std::uint64_t, std::uint64_t> dead_bytes_;
@@ -82,8 +83,8 @@ class Compactor {
   io::Mutex mutex_;
   io::Condition changed_;
   bool awake_ VARVE_GUARDED_BY(mutex_) = true;
-  bool idle_asked_ VARVE_GUARDED_BY(mutex_) = false;  // somebody waits for all work to be done
-  std::uint64_t rounds_done_ VARVE_GUARDED_BY(mutex_) = 0;  // rounds that found nothing to do
+  bool idle_asked_ VARVE_GUARDED_BY(mutex_) = false;        // somebody waits for all work to be done
+  std::uint64_t rounds_done_ VARVE_GUARDED_BY(mutex_) = 0;  // such rounds that found nothing to do
   Status last_ VARVE_GUARDED_BY(mutex_);
   io::Thread thread_;
 };

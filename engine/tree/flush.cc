@@ -35,13 +35,7 @@ void add_dead_ids(const std::vector<format::DeadId>& retired, const FileSet& fil
 
 Flusher::Flusher(const io::Env& env, CommitQueue& queue, Memtables& memtables, Wal& wal, Snapshots& snapshots,
                  Tree& tree, EventSink* events)
-    : env_(env),
-      queue_(queue),
-      memtables_(memtables),
-      wal_(wal),
-      snapshots_(snapshots),
-      tree_(tree),
-      events_(events) {}
+    : env_(env), queue_(queue), memtables_(memtables), wal_(wal), snapshots_(snapshots), tree_(tree), events_(events) {}
 
 Flusher::~Flusher() {
   stop();
@@ -131,7 +125,8 @@ void Flusher::describe_log(const SealedMemtable& sealed, format::ManifestEdit& e
   const FileSet files = tree_.manifest().files();
   edit.flushed_version = sealed.last_version;  // L2
   edit.version_ceiling = std::max(files.version_ceiling, wal_.tracker().durable_ceiling());
-  if (sealed.tag && (!files.commit_tag || files.commit_tag->version < sealed.tag->version)) edit.commit_tag = sealed.tag;
+  if (sealed.tag && (!files.commit_tag || files.commit_tag->version < sealed.tag->version))
+    edit.commit_tag = sealed.tag;
   add_dead_ids(sealed.retired, files, edit);
   for (const auto& [number, segment] : files.segments) {
     if (segment.closed && segment.last_version <= sealed.last_version) edit.removed_segments.push_back(number);

@@ -54,8 +54,7 @@ class Rewriter {
 
   bool begins_new_file(std::string_view sort_key) {
     if (!options_.begins_new_file) return false;
-    const bool same_table =
-        !last_key_.empty() && format::table_id_of(sort_key) == format::table_id_of(last_key_);
+    const bool same_table = !last_key_.empty() && format::table_id_of(sort_key) == format::table_id_of(last_key_);
     const std::uint64_t file_bytes = writer_ ? writer_->estimated_bytes() : 0;
     const bool begins =
         options_.begins_new_file(sort_key, file_bytes, done_.bytes_written + file_bytes - table_start_, same_table);

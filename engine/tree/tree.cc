@@ -30,7 +30,8 @@ Result<std::shared_ptr<const Levels>> arrange_with(const FileSet& files, const O
   all.reserve(files.tables.size());
   for (const auto& [number, entry] : files.tables) {
     const auto found = known.find(number);
-    all.push_back(std::make_shared<LevelFile>(LevelFile{entry, found == known.end() ? tables.add(entry) : found->second}));
+    all.push_back(
+        std::make_shared<LevelFile>(LevelFile{entry, found == known.end() ? tables.add(entry) : found->second}));
   }
   Result<Levels> levels = Levels::make(std::move(all));
   if (!levels.ok()) return levels.status();

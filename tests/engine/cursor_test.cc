@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "io/scheduler.h"
 #include "engine/read/memtable_cursor.h"
+#include "io/scheduler.h"
 #include "tests/engine/commit/memtable_fill.h"
 
 namespace varve::engine {

@@ -1,5 +1,6 @@
-// Owns: the verbs on a store as a whole: verify, stats.
-// Must never: change the store.
+// Owns: the verbs on a store as a whole: verify, stats, compact.
+// Must never: change what a store holds.
+#include <algorithm>
 #include <iostream>
 
 #include <nlohmann/json.hpp>
@@ -30,6 +31,8 @@ void print_report(const VerifyReport& report, std::chrono::nanoseconds elapsed) 
   std::cout << "log       " << with_commas(report.recovery.log_records) << " records, "
             << with_commas(report.recovery.commits) << " commits, " << bytes_text(report.recovery.log_bytes)
             << ": every checksum holds\n"
+            << "tables    " << with_commas(report.table_files) << " files, " << bytes_text(report.table_file_bytes)
+            << "\n"
             << "state     " << how_it_was_left(report.recovery) << "\n"
             << "catalog   " << with_commas(report.accounts) << " accounts, " << with_commas(report.tables)
             << " tables\n"
@@ -47,6 +50,8 @@ void print_report_json(const VerifyReport& report) {
                                       {"entities", report.entities},
                                       {"properties", report.properties},
                                       {"value_bytes", report.value_bytes},
+                                      {"table_files", report.table_files},
+                                      {"table_file_bytes", report.table_file_bytes},
                                       {"log_records", report.recovery.log_records},
                                       {"commits", report.recovery.commits},
                                       {"log_bytes", report.recovery.log_bytes},
@@ -72,12 +77,42 @@ int verify_store(const StoreWords& words) {
   return report->sound() ? kSuccess : kDamaged;
 }
 
+nlohmann::ordered_json levels_of(const Statistics& statistics) {
+  nlohmann::ordered_json levels = nlohmann::ordered_json::array();
+  for (const LevelStatistics& level : statistics.levels) {
+    levels.push_back(
+        {{"files", level.files}, {"bytes", level.bytes}, {"entries", level.entries}, {"deletions", level.deletions}});
+  }
+  return levels;
+}
+
+/// A bar for each level that holds anything, as long as its share of all bytes.
+void draw_levels(const Statistics& statistics) {
+  constexpr std::uint64_t kBarCells = 40;
+  std::uint64_t total = 0;
+  for (const LevelStatistics& level : statistics.levels) total += level.bytes;
+  if (total == 0) return;
+  for (std::size_t number = 0; number < statistics.levels.size(); ++number) {
+    const LevelStatistics& level = statistics.levels[number];
+    if (level.files == 0) continue;
+    const std::uint64_t cells = std::max<std::uint64_t>(1, level.bytes * kBarCells / total);
+    std::string bar;
+    for (std::uint64_t cell = 0; cell < kBarCells; ++cell) bar += cell < cells ? "█" : "·";
+    std::cout << "level " << number << "    " << bar << "  " << bytes_text(level.bytes) << " in "
+              << with_commas(level.files) << (level.files == 1 ? " file, " : " files, ") << with_commas(level.entries)
+              << " entries";
+    if (level.deletions > 0) std::cout << ", " << with_commas(level.deletions) << " of them deletions";
+    std::cout << "\n";
+  }
+}
+
 nlohmann::ordered_json figures_of(const Statistics& statistics) {
   return {{"back_end", statistics.back_end},
           {"default_durability", statistics.default_durability == Durability::kSync ? "sync" : "buffered"},
           {"visible_version", statistics.visible_version.to_string()},
           {"entries", statistics.memtable_entries},
           {"memory_bytes", statistics.memtable_bytes},
+          {"levels", levels_of(statistics)},
           {"log_bytes", statistics.recovery.log_bytes},
           {"log_records", statistics.recovery.log_records},
           {"commits", statistics.recovery.commits},
@@ -100,10 +135,26 @@ int print_statistics(const StoreWords& words) {
             << with_commas(statistics.recovery.log_records) << " records, " << with_commas(statistics.recovery.commits)
             << " commits\n"
             << "memory     " << bytes_text(statistics.memtable_bytes) << " for "
-            << with_commas(statistics.memtable_entries) << " entries\n"
-            << "dropped    " << with_commas(statistics.retired_ids) << " tables and accounts\n"
+            << with_commas(statistics.memtable_entries) << " entries\n";
+  draw_levels(statistics);
+  std::cout << "dropped    " << with_commas(statistics.retired_ids) << " tables and accounts\n"
             << "last write " << statistics.visible_version.to_string() << "\n"
             << "state      " << how_it_was_left(statistics.recovery) << "\n";
+  return kSuccess;
+}
+
+int compact_store(const StoreWords& words) {
+  Result<std::unique_ptr<Store>> store = open_for_writing(words.place);
+  if (!store.ok()) return fail(store.status());
+  Progress progress("bytes", 0);
+  if (Status compacted = (*store)->compact(); !compacted.ok()) return fail(compacted);
+  const Result<Statistics> figures = (*store)->statistics();
+  if (!figures.ok()) return fail(figures.status());
+  if (Status closed = (*store)->close(); !closed.ok()) return fail(closed);
+  std::cout << "compacted in " << duration_text(progress.elapsed()) << ": "
+            << bytes_text(figures->compaction_read_bytes) << " read, "
+            << bytes_text(figures->flushed_bytes + figures->compaction_written_bytes) << " written\n";
+  draw_levels(*figures);
   return kSuccess;
 }
 
@@ -118,6 +169,14 @@ void add_store_verbs(CLI::App& app, int& exit_code) {
   add_store_words(*verify, checked->place);
   verify->add_flag("--json", checked->json, "Report as JSON");
   verify->callback([checked, &exit_code] { exit_code = verify_store(*checked); });
+
+  auto compacted = std::make_shared<StoreWords>();
+  CLI::App* compact = app.add_subcommand("compact", "Bring everything to table files and merge them");
+  compact->footer(
+      "\nNever needed, since a store compacts itself while it is open. Use it before a store is archived or shipped,\n"
+      "or to give back at once the space of what was deleted.");
+  add_store_words(*compact, compacted->place);
+  compact->callback([compacted, &exit_code] { exit_code = compact_store(*compacted); });
 
   auto words = std::make_shared<StoreWords>();
   CLI::App* stats = app.add_subcommand("stats", "Print a store's figures");

@@ -1,0 +1,45 @@
+// Owns: reading a table for its check, and comparing (table_check.h).
+// Must never: take a figure that was not counted again.
+#include "engine/tables/table_check.h"
+
+#include <span>
+#include <string>
+
+#include "format/table_verify.h"
+
+namespace varve::engine {
+
+namespace {
+
+/// What the manifest adds of its own is not the file's to know.
+bool tells_the_same(format::TableFileEntry manifest, const format::TableFileEntry& counted) {
+  manifest.level = counted.level;
+  manifest.origin = counted.origin;
+  manifest.adopted_version = counted.adopted_version;
+  manifest.unknown_fields = counted.unknown_fields;
+  return manifest == counted;
+}
+
+}  // namespace
+
+Status check_table(const TableFile& file) {
+  const Result<const OpenTable*> opened = file.open();
+  if (!opened.ok()) return opened.status();
+  const OpenTable& table = **opened;
+  std::string buffer;
+  const format::ReadBytes read = [&](std::uint64_t offset, std::uint64_t bytes) -> Result<std::string_view> {
+    buffer.resize(bytes);
+    if (Status done = table.file->read_exactly(offset, std::as_writable_bytes(std::span(buffer))); !done.ok()) {
+      return done;
+    }
+    return std::string_view(buffer);
+  };
+  const format::TableFileEntry& entry = file.entry();
+  const Result<format::TableFileEntry> counted =
+      format::verify_table({entry.number, entry.seed, entry.size_bytes}, read, nullptr);
+  if (!counted.ok()) return counted.status().in_file(table.name);
+  if (tells_the_same(entry, *counted)) return Status();
+  return Status::corruption("the manifest says other things of it than it holds").in_file(table.name);
+}
+
+}  // namespace varve::engine

@@ -1,0 +1,180 @@
+// Goal: whatever was flushed and compacted meanwhile, each version shows what it showed. Method: random commits, drops,
+// flushes, compactions, snapshots and reopens beside a map of every version that is held, keys and cursors compared.
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tests/support/engine_bench.h"
+
+namespace varve::engine {
+namespace {
+
+using test::Change;
+using test::Machine;
+
+using Rows = std::map<std::string, std::string>;
+
+class TablesModel : public testing::TestWithParam<std::uint64_t> {
+ protected:
+  void SetUp() override { open(); }
+
+  void open() {
+    EngineOptions options = Machine::writable();
+    options.write_budget = std::make_shared<WriteBudget>(256 << 10);
+    options.block_cache = std::make_shared<BlockCache>(machine_.scheduler(), 64 << 10);
+    auto opened = machine_.open(options);
+    ASSERT_TRUE(opened.ok()) << opened.status().to_string();
+    engine_ = *std::move(opened);
+  }
+
+  std::uint64_t below(std::uint64_t bound) { return io::random_below(random_, bound); }
+
+  static std::string row(std::uint64_t number) {
+    std::string digits = std::to_string(number);
+    return std::string(4 - digits.size(), '0') + digits;
+  }
+
+  void write() {
+    Change change;
+    Rows next = rows_;
+    const std::uint64_t first = below(600);
+    const std::uint64_t count = 1 + below(30);
+    const bool removes = io::one_in(random_, 4);
+    for (std::uint64_t i = 0; i < count; ++i) {
+      if (removes) {
+        change.remove("p", row(first + i));
+        next.erase(row(first + i));
+      } else {
+        const std::string value(below(600), static_cast<char>('a' + below(26)));
+        change.put("p", row(first + i), value);
+        next[row(first + i)] = value;
+      }
+    }
+    if (io::one_in(random_, 2)) change.buffered();
+    const auto committed = change.commit(*engine_);
+    ASSERT_TRUE(committed.ok()) << committed.status().to_string();
+    rows_ = std::move(next);
+  }
+
+  void check(const ReadView& view, const Rows& expected) {
+    Cursor cursor = view.cursor("", "");
+    auto at = expected.begin();
+    for (cursor.seek_to_first(); cursor.valid(); cursor.next(), ++at) {
+      ASSERT_NE(at, expected.end());
+      ASSERT_EQ(cursor.key(), test::key_of("p", at->first));
+      ASSERT_EQ(cursor.value(), at->second);
+    }
+    ASSERT_TRUE(cursor.status().ok()) << cursor.status().to_string();
+    ASSERT_EQ(at, expected.end());
+    auto back = expected.rbegin();
+    int steps = 0;
+    for (cursor.seek_to_last(); cursor.valid() && steps < 40; cursor.previous(), ++back, ++steps) {
+      ASSERT_NE(back, expected.rend());
+      ASSERT_EQ(cursor.key(), test::key_of("p", back->first));
+    }
+    ASSERT_TRUE(cursor.status().ok()) << cursor.status().to_string();
+    for (int i = 0; i < 20; ++i) {
+      const std::string name = row(below(650));
+      const auto found = view.get(test::key_of("p", name));
+      ASSERT_TRUE(found.ok()) << found.status().to_string();
+      const auto known = expected.find(name);
+      ASSERT_EQ(found->has_value(), known != expected.end()) << name;
+      if (*found) ASSERT_EQ((*found)->value, known->second);
+    }
+  }
+
+  void check_all() {
+    check(engine_->view(), rows_);
+    for (const auto& [snapshot, rows] : held_) check(engine_->view_at(snapshot.version()), rows);
+  }
+
+  void one_step() {
+    switch (below(14)) {
+      case 0: ASSERT_EQ(engine_->flush().to_string(), "Ok"); break;
+      case 1:
+        if (io::one_in(random_, 3)) ASSERT_EQ(engine_->compact().to_string(), "Ok");
+        break;
+      case 2: held_.emplace_back(engine_->snapshot(), rows_); break;
+      case 3:
+        if (!held_.empty()) held_.erase(held_.begin() + static_cast<std::ptrdiff_t>(below(held_.size())));
+        break;
+      case 4:
+        if (!io::one_in(random_, 6)) break;
+        held_.clear();
+        ASSERT_EQ(engine_->close().to_string(), "Ok");
+        open();
+        break;
+      case 5: check_all(); break;
+      default: write();
+    }
+  }
+
+  io::SeededRandom random_{GetParam()};
+  Machine machine_{GetParam()};
+  std::unique_ptr<Engine> engine_;
+  Rows rows_;
+  std::vector<std::pair<Snapshot, Rows>> held_;
+};
+
+TEST_P(TablesModel, EveryHeldVersionShowsWhatItShowed) {
+  for (int step = 0; step < 600 && !HasFatalFailure(); ++step) {
+    SCOPED_TRACE("step " + std::to_string(step));
+    one_step();
+  }
+  if (HasFatalFailure()) return;
+  held_.clear();
+  ASSERT_EQ(engine_->compact().to_string(), "Ok");
+  check_all();
+  const Statistics figures = engine_->statistics();
+  EXPECT_GT(figures.flushes + figures.compaction.jobs, 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, TablesModel, testing::Range<std::uint64_t>(1, 9));
+
+class Drops : public testing::Test {
+ protected:
+  std::uint64_t table_bytes() const {
+    std::uint64_t bytes = 0;
+    for (const LevelFigures& level : engine_->statistics().levels) bytes += level.bytes;
+    return bytes;
+  }
+  Machine machine_;
+  std::unique_ptr<Engine> engine_ = *machine_.open();
+};
+
+TEST_F(Drops, TheSpaceOfADroppedTableComesBackWithoutReadingIt) {
+  constexpr format::TableId kOther = format::make_table_id(7, 2);
+  for (int i = 0; i < 50; ++i) {
+    ASSERT_TRUE(Change(kOther).put("p", std::to_string(i), std::string(20'000, 'x')).commit(*engine_).ok());
+  }
+  ASSERT_TRUE(engine_->compact().ok());
+  const std::uint64_t before = table_bytes();
+  const std::uint64_t written = engine_->statistics().compaction.written_bytes;
+  ASSERT_TRUE(Change(kOther).retire(kOther).commit(*engine_).ok());
+  ASSERT_TRUE(engine_->compact().ok());
+  EXPECT_LT(table_bytes(), before / 10);
+  EXPECT_EQ(engine_->statistics().compaction.written_bytes, written);
+  EXPECT_GT(engine_->statistics().compaction.unlinked_files, 0u);
+}
+
+TEST_F(Drops, ASnapshotKeepsWhatWasDroppedUntilItIsLetGo) {
+  constexpr format::TableId kOther = format::make_table_id(7, 2);
+  ASSERT_TRUE(Change(kOther).put("p", "r", "value").commit(*engine_).ok());
+  ASSERT_TRUE(engine_->compact().ok());
+  Snapshot held = engine_->snapshot();
+  ASSERT_TRUE(Change(kOther).retire(kOther).commit(*engine_).ok());
+  ASSERT_TRUE(engine_->compact().ok());
+  const auto found = engine_->view_at(held.version()).get(test::key_of("p", "r", kOther));
+  ASSERT_TRUE(found.ok() && found->has_value());
+  EXPECT_EQ((*found)->value, "value");
+  held.release();
+  ASSERT_TRUE(engine_->compact().ok());
+  EXPECT_EQ(table_bytes(), 0u);
+}
+
+}  // namespace
+}  // namespace varve::engine
