@@ -107,6 +107,10 @@ Status Tree::apply(format::ManifestEdit edit, const std::function<void(ReadState
     const io::MutexGuard guard(changing_);
     // All that may fail for want of memory comes before the edit is durable. Only segments may change beside this.
     const FileSet before = manifest_.files();
+    if (edit.oldest_readable_version) {
+      // A long compaction knew an earlier horizon than a flush that was quicker.
+      edit.oldest_readable_version = std::max(*edit.oldest_readable_version, before.oldest_readable_version);
+    }
     FileSet after = before;
     if (Status applied = after.apply(edit); !applied.ok()) return applied;
     forget_dead_ids(before, after, edit);
