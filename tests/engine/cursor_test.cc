@@ -169,18 +169,6 @@ TEST_F(CursorTest, PassesVeryManyVersionsOfAKeyCheaply) {
   }
 }
 
-TEST_F(CursorTest, ViewsStayValidWhileItMovesOn) {
-  insert(memtable_, {put(key_of(1), "one"), put(key_of(2), "two")}, 1);
-  Cursor one = cursor(1);
-  one.seek_to_first();
-  const std::string_view key = one.key();
-  const std::string_view value = one.value();
-  one.next();
-  one.next();
-  EXPECT_EQ(key, key_of(1));
-  EXPECT_EQ(value, "one");
-}
-
 /// A walk beside a sorted map, turning round often.
 class CursorModel : public testing::TestWithParam<std::uint64_t> {
  protected:

@@ -180,16 +180,18 @@ class Run {
       }
     }
     ASSERT_EQ(rows.size(), rows_expected);
-    check_goes_on(**engine, end, dropped);
+    check_goes_on(**engine, end);
     if (io::one_in(picks_, 40)) check_twice_crashed(machine);
   }
 
   // What was recovered can be written to, above every version that anybody may have seen.
-  void check_goes_on(Engine& engine, CommitVersion end, bool dropped) {
+  // A dropped id is refused as long as anything of it is left; afterwards no handle of it can be left either.
+  void check_goes_on(Engine& engine, CommitVersion end) {
     const auto version = Change().put("after", "row", "v").commit(engine);
     ASSERT_TRUE(version.ok()) << version.status().to_string();
     ASSERT_GT(*version, end);
-    ASSERT_EQ(Change(kDropped).put("after", "row", "v").commit(engine).code(), dropped ? Code::kNotFound : Code::kOk);
+    ASSERT_EQ(Change(kDropped).put("after", "row", "v").commit(engine).code(),
+              engine.was_dropped(kDropped) ? Code::kNotFound : Code::kOk);
   }
 
   // Recovery is crashed at each of its own steps and then run again: same content.

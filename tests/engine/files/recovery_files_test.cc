@@ -280,15 +280,44 @@ TEST(RecoveryFiles, AMissingManifestIsDamage) {
   expect_corruption(image.recover(), image.manifest_name());
 }
 
-TEST(RecoveryFiles, TablesAreUnsupportedAndNeverOverlooked) {
+TEST(RecoveryFiles, ATableFileMustBeThereAndOfItsSize) {
   StoreImage image;
   format::ManifestEdit edit;
   format::TableFileEntry table;
   table.number = 9;
+  table.size_bytes = 8192;
   table.smallest_key = table.largest_key = test::key_of_row("a");
   edit.added_tables.push_back(table);
   image.append_edit(edit);
+  expect_corruption(image.recover(), "000009.sst");
+  image.write("000009.sst", std::string(4096, 't'));
+  expect_corruption(image.recover(), "000009.sst");
+  image.write("000009.sst", std::string(8192, 't'));
+  EXPECT_TRUE(image.recover().ok());
+}
+
+TEST(RecoveryFiles, ValueFilesAreUnsupportedAndNeverOverlooked) {
+  StoreImage image;
+  format::ManifestEdit edit;
+  format::ValueFileEntry values;
+  values.number = 9;
+  edit.added_value_files.push_back(values);
+  image.append_edit(edit);
   EXPECT_EQ(image.recover().code(), Code::kUnsupported);
+}
+
+TEST(RecoveryFiles, CommitsThatTablesHoldAreLeftOutOfTheReplay) {
+  StoreImage image;
+  const Result<Recovered> before = image.recover();
+  ASSERT_TRUE(before.ok());
+  ASSERT_GT(before->memtable->entry_count(), 0u);
+  format::ManifestEdit edit;
+  edit.flushed_version = before->last_version;
+  image.append_edit(edit);
+  const Result<Recovered> after = image.recover();
+  ASSERT_TRUE(after.ok()) << after.status().to_string();
+  EXPECT_EQ(after->memtable->entry_count(), 0u);
+  EXPECT_EQ(after->last_version, before->last_version);
 }
 
 TEST(RecoveryFiles, AnUnknownOddFieldOfAnEditIsUnsupportedAndAnEvenOneIsKept) {

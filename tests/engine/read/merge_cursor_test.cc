@@ -106,7 +106,9 @@ TEST_P(MergeCursorTest, MaySeekTheKeyItIsAt) {
     cursor.seek(cursor.entry().sort_key, 0);
     const auto next = std::find_if(all_.cbegin(), all_.cend(), [&](const Expected& e) { return e.key > here.key; });
     ASSERT_EQ(cursor.valid(), next != all_.cend());
-    if (cursor.valid()) ASSERT_EQ(at(cursor), *next);
+    if (cursor.valid()) {
+      ASSERT_EQ(at(cursor), *next);
+    }
   }
 }
 

@@ -108,7 +108,9 @@ TEST(Retention, ReadersAtTheHorizonAndAboveSeeWhatTheySaw) {
     for (CommitVersion at = horizon.back(); at <= 36; ++at) EXPECT_EQ(seen(left, at), seen(versions, at)) << at;
     // No more than one entry for each version of the horizon, and those above it.
     std::size_t above = 0;
-    for (const Version& version : left) above += version.version > horizon.back() ? 1 : 0;
+    for (const Version& version : left) {
+      if (version.version > horizon.back()) ++above;
+    }
     EXPECT_LE(left.size(), above + horizon.size());
     if (HasFailure()) return;
   }
