@@ -16,8 +16,7 @@
 // partition builds on them before they are durable), and performs the write on its own thread. Groups are published in
 // order.
 //
-// The leader inserts for its members: on few cores waking each member twice costs more than the insertion
-// (bench/RESULTS.md has the figures).
+// The leader inserts for its members: to wake each of them once more for it would cost more context switches.
 #pragma once
 
 #include <atomic>

@@ -206,6 +206,7 @@ class Run {
     again.files->set_observer({});
     ASSERT_TRUE(engine.ok()) << engine.status().to_string();
     const CommitVersion end = (*engine)->statistics().visible_version;
+    ASSERT_TRUE((*engine)->close().ok());  // Now no thread of it is still at a step that was looked at.
     for (io::MemoryDisk& disk : disks) {
       Machine machine(seed_ + 9, std::move(disk));
       auto recovered = machine.open();

@@ -26,6 +26,10 @@ if(VARVE_VERIFY)
   target_compile_definitions(varve_flags INTERFACE VARVE_VERIFY=1)
 endif()
 
+if(VARVE_SANITIZE OR VARVE_TIDY)
+  target_compile_options(varve_flags INTERFACE -g1)  # names and lines are enough there, and cost less time
+endif()
+
 if(VARVE_SANITIZE)
   target_compile_options(varve_flags INTERFACE "-fsanitize=${VARVE_SANITIZE}" -fno-sanitize-recover=all)
   target_link_options(varve_flags INTERFACE "-fsanitize=${VARVE_SANITIZE}")
