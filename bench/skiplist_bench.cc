@@ -16,6 +16,7 @@
 
 #include "engine/commit/memtable.h"
 #include "engine/cursor.h"
+#include "engine/read/memtable_cursor.h"
 #include "format/batch.h"
 #include "format/sort_key.h"
 
@@ -141,7 +142,7 @@ BENCHMARK(BM_FindMiss)->Arg(kSmall)->Arg(kLarge);
 
 void BM_ScanForward(benchmark::State& state) {
   const Memtable& memtable = filled(static_cast<std::size_t>(state.range(0)));
-  Cursor cursor(memtable, "", "", format::kCommitVersionMax);
+  Cursor cursor(ReadStates::Pin(), std::make_unique<MemtableCursor>(memtable), "", "", format::kCommitVersionMax);
   for (auto _ : state) {
     if (cursor.valid()) {
       cursor.next();
@@ -156,7 +157,7 @@ BENCHMARK(BM_ScanForward)->Arg(kSmall)->Arg(kLarge);
 
 void BM_ScanBackward(benchmark::State& state) {
   const Memtable& memtable = filled(static_cast<std::size_t>(state.range(0)));
-  Cursor cursor(memtable, "", "", format::kCommitVersionMax);
+  Cursor cursor(ReadStates::Pin(), std::make_unique<MemtableCursor>(memtable), "", "", format::kCommitVersionMax);
   for (auto _ : state) {
     if (cursor.valid()) {
       cursor.previous();
@@ -179,7 +180,8 @@ void BM_ScanPage(benchmark::State& state) {
   }
   std::size_t next = 0;
   for (auto _ : state) {
-    Cursor cursor(memtable, starts[next], "", format::kCommitVersionMax);
+    Cursor cursor(ReadStates::Pin(), std::make_unique<MemtableCursor>(memtable), starts[next], "",
+                  format::kCommitVersionMax);
     cursor.seek_to_first();
     for (std::size_t row = 0; row < kRowsPerPartition && cursor.valid(); ++row) {
       benchmark::DoNotOptimize(cursor.value());
