@@ -131,13 +131,14 @@ bool is_struct(Tag tag) {
     case 19:
     case 23:
     case 27:
-    case 35: return true;
+    case 35:
+    case 41: return true;
     default: return false;
   }
 }
 
 bool is_list(Tag tag) {
-  return tag >= 17;
+  return tag >= 17 && tag != 39;
 }
 
 std::string random_unknown(RandomValues& random) {
@@ -259,7 +260,7 @@ TEST(ManifestEdit, UnknownEvenFieldsAreKeptInsideEveryStruct) {
 
 TEST(ManifestEdit, UnknownOddFieldsAreUnsupportedAtTheTopAndInsideEveryStruct) {
   const std::string bytes = encode_manifest_edit(full_edit());
-  for (const Tag tag : {39u, 4294967295u}) {
+  for (const Tag tag : {43u, 4294967295u}) {
     const Status status = decode_manifest_edit(with(bytes, tag, "new")).status();
     EXPECT_EQ(status.code(), Code::kUnsupported);
     EXPECT_TRUE(mentions(status, std::to_string(tag))) << status.to_string();

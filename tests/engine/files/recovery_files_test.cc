@@ -308,16 +308,26 @@ TEST(RecoveryFiles, ValueFilesAreUnsupportedAndNeverOverlooked) {
 
 TEST(RecoveryFiles, CommitsThatTablesHoldAreLeftOutOfTheReplay) {
   StoreImage image;
-  const Result<Recovered> before = image.recover();
-  ASSERT_TRUE(before.ok());
-  ASSERT_GT(before->memtable->entry_count(), 0u);
+  LogWriter log = image.log();
+  log.put(1, "a", "1");
+  log.put(2, "b", "2");
+  log.put(3, "c", "3");
+  log.end_write();
+  image.write_log(log);
   format::ManifestEdit edit;
-  edit.flushed_version = before->last_version;
+  edit.flushed_version = 2;
   image.append_edit(edit);
-  const Result<Recovered> after = image.recover();
-  ASSERT_TRUE(after.ok()) << after.status().to_string();
-  EXPECT_EQ(after->memtable->entry_count(), 0u);
-  EXPECT_EQ(after->last_version, before->last_version);
+  const Result<Recovered> recovered = image.recover();
+  ASSERT_TRUE(recovered.ok()) << recovered.status().to_string();
+  EXPECT_EQ(test::rows_of(*recovered), (Rows{"c=3@3"}));
+  EXPECT_EQ(recovered->last_version, 3u);
+
+  edit.flushed_version = 9;  // of commits whose segments were let go
+  image.append_edit(edit);
+  const Result<Recovered> later = image.recover();
+  ASSERT_TRUE(later.ok()) << later.status().to_string();
+  EXPECT_TRUE(test::rows_of(*later).empty());
+  EXPECT_EQ(later->last_version, 9u);
 }
 
 TEST(RecoveryFiles, AnUnknownOddFieldOfAnEditIsUnsupportedAndAnEvenOneIsKept) {
