@@ -6,8 +6,6 @@
 #include <string>
 #include <utility>
 
-#include "format/table_entries.h"
-
 namespace varve::engine {
 
 bool TableCursor::fail(const Status& status) {
@@ -33,22 +31,17 @@ bool TableCursor::open_run(std::size_t run) {
   const format::RunEntry& entry = runs()[run];
   Result<PinnedBlock> block = blocks_.get({table_, entry.index(), format::BlockType::kIndexPartition, &entry});
   if (!block.ok()) return fail(block.status());
-  const Result<format::SortedBlock> index = format::SortedBlock::parse((*block)->content());
-  if (!index.ok()) return fail(index.status().in_file(table_->name, entry.index().offset));
+  if (Status opened = index_.open((*block)->content(), entry); !opened.ok()) {
+    return fail(opened.in_file(table_->name, entry.index().offset));
+  }
   index_block_ = *std::move(block);
-  index_.open(*index);
   run_ = run;
   return true;
 }
 
 bool TableCursor::open_block() {
   const format::RunEntry& run = runs()[run_];
-  const Result<format::BlockEntry> entry = format::decode_block_entry(index_.value(), index_.block().base_version());
-  if (!entry.ok()) return fail(entry.status().in_file(table_->name, run.index().offset));
-  if (entry->offset > run.data_bytes || entry->bytes > run.data_bytes - entry->offset) {
-    return fail(Status::corruption("an index entry leads out of its run").in_file(table_->name, run.index().offset));
-  }
-  const format::BlockHandle handle{run.offset + entry->offset, entry->bytes};
+  const format::BlockHandle handle = index_.block();
   if (handle.offset == block_offset_) return true;
   block_offset_ = 0;
   Result<PinnedBlock> block = blocks_.get({table_, handle, format::BlockType::kData, &run});
@@ -107,7 +100,7 @@ void TableCursor::seek(std::string_view sort_key, CommitVersion at_most) {
   if (!open()) return;
   const std::size_t run = table_->index.first_run_not_below(target);
   if (run == runs().size() || !open_run(run)) return;
-  index_.seek(target);
+  index_.seek(target, format::kCommitVersionMax);
   if (!index_.valid()) {
     (void)fail(Status::corruption("the index ends before its run's largest key").in_file(table_->name));
     return;
@@ -129,7 +122,7 @@ void TableCursor::seek_before(std::string_view sort_key) {
   const std::size_t run = table_->index.first_run_not_below(target);
   if (run == runs().size()) return seek_to_last();
   if (!open_run(run)) return;
-  index_.seek(target);
+  index_.seek(target, format::kCommitVersionMax);
   if (!index_.valid()) {
     (void)fail(Status::corruption("the index ends before its run's largest key").in_file(table_->name));
     return;

@@ -9,7 +9,7 @@
 #include "engine/tables/block_reader.h"
 #include "engine/tables/table_file.h"
 #include "format/data_block.h"
-#include "format/sorted_block.h"
+#include "format/index_cursor.h"
 
 namespace varve::engine {
 
@@ -45,7 +45,7 @@ class TableCursor final : public EntryCursor {
   const OpenTable* table_ = nullptr;
   std::size_t run_ = kNoRun;
   PinnedBlock index_block_;
-  format::SortedBlockCursor index_;
+  format::IndexCursor index_;
   std::uint64_t block_offset_ = 0;  // of the block in data_, zero: none
   PinnedBlock data_block_;
   format::DataBlockCursor data_;

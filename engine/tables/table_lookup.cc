@@ -5,8 +5,7 @@
 #include <cassert>
 
 #include "format/filter.h"
-#include "format/sorted_block.h"
-#include "format/table_entries.h"
+#include "format/index_cursor.h"
 
 namespace varve::engine {
 
@@ -52,21 +51,13 @@ LookupStep TableLookup::take_filter(const CachedBlock& block) {
 }
 
 LookupStep TableLookup::take_index(const CachedBlock& block) {
-  const Result<format::SortedBlock> index = format::SortedBlock::parse(block.content());
-  if (!index.ok()) return fail(index.status());
-  format::SortedBlockCursor cursor;
-  cursor.open(*index);
-  cursor.seek(key_->sort_key);
+  format::IndexCursor cursor;
+  if (Status opened = cursor.open(block.content(), *wanted_.run); !opened.ok()) return fail(opened);
+  cursor.seek(key_->sort_key, format::kCommitVersionMax);
   for (std::size_t passed = 0; passed < blocks_passed_ && cursor.valid(); ++passed) cursor.next();
   if (Status read = cursor.status(); !read.ok()) return fail(read);
-  const format::RunEntry& run = *wanted_.run;
   if (!cursor.valid()) return next_block();
-  const Result<format::BlockEntry> entry = format::decode_block_entry(cursor.value(), index->base_version());
-  if (!entry.ok()) return fail(entry.status());
-  if (entry->offset > run.data_bytes || entry->bytes > run.data_bytes - entry->offset) {
-    return fail(Status::corruption("an index entry leads out of its run"));
-  }
-  return want(State::kData, {run.offset + entry->offset, entry->bytes}, format::BlockType::kData);
+  return want(State::kData, cursor.block(), format::BlockType::kData);
 }
 
 /// The run has no further block with the key: the next run may go on with its versions.

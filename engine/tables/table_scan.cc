@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "format/block.h"
-#include "format/table_entries.h"
 
 namespace varve::engine {
 
@@ -48,9 +47,9 @@ bool TableScan::open_run(std::size_t run) {
                            format::BlockType::kIndexPartition, decompressor_, nullptr);
   if (!content.ok()) return fail(content.status().in_file(table_->name, handle.offset));
   index_content_ = *std::move(content);
-  const Result<format::SortedBlock> index = format::SortedBlock::parse(index_content_);
-  if (!index.ok()) return fail(index.status().in_file(table_->name, handle.offset));
-  index_.open(*index);
+  if (Status opened = index_.open(index_content_, entry); !opened.ok()) {
+    return fail(opened.in_file(table_->name, handle.offset));
+  }
   index_.seek_to_first();
   return true;
 }
@@ -63,14 +62,10 @@ bool TableScan::open_block() {
     if (!open_run(run_ + 1)) return false;
   }
   const format::RunEntry& run = table_->index.runs()[run_];
-  const Result<format::BlockEntry> entry = format::decode_block_entry(index_.value(), index_.block().base_version());
-  if (!entry.ok()) return fail(entry.status().in_file(table_->name, run.index().offset));
-  if (entry->offset > run.data_bytes || entry->bytes > run.data_bytes - entry->offset) {
-    return fail(Status::corruption("an index entry leads out of its run").in_file(table_->name, run.index().offset));
-  }
-  const std::uint64_t offset = run.offset + entry->offset;
+  const format::BlockHandle handle = index_.block();
+  const std::uint64_t offset = handle.offset;
   const Result<format::BlockFrame> frame =
-      format::open_block(frame_at(entry->offset, entry->bytes), {table_->seed, offset}, format::BlockType::kData);
+      format::open_block(frame_at(offset - run.offset, handle.bytes), {table_->seed, offset}, format::BlockType::kData);
   if (!frame.ok()) return fail(frame.status().in_file(table_->name, offset));
   block_content_.resize(frame->raw_bytes);
   if (Status decoded = format::read_block(*frame, decompressor_, table_->dictionary_of(run), block_content_);

@@ -11,7 +11,7 @@
 #include "engine/read/entry_cursor.h"
 #include "engine/tables/table_file.h"
 #include "format/data_block.h"
-#include "format/sorted_block.h"
+#include "format/index_cursor.h"
 
 namespace varve::engine {
 
@@ -38,7 +38,7 @@ class TableScan final : public EntryStream {
   std::size_t run_ = 0;
   std::string run_bytes_;  // all of the run, as it stands in the file
   std::string index_content_;
-  format::SortedBlockCursor index_;
+  format::IndexCursor index_;
   format::Decompressor decompressor_;
   std::string block_content_;
   format::DataBlockCursor data_;
