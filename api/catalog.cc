@@ -101,6 +101,7 @@ Status Catalog::commit(format::BatchBuilder& batch, engine::PartitionGuard guard
 Status Catalog::create_account(std::string_view account) {
   const std::string row_key = account_row_key(account);
   const std::string counter_key = account_counter_key();
+  engine_.pace(row_key.size());
   Result<engine::PartitionGuard> guard = lock_rows(row_key, counter_key);
   if (!guard.ok()) return guard.status();
 
@@ -133,6 +134,7 @@ Status Catalog::create_account(std::string_view account) {
 Status Catalog::create_table(const TableName& name) {
   const std::string account_key = account_row_key(name.account);
   const std::string table_key = table_row_key(name.account, name.lower);
+  engine_.pace(table_key.size());
   Result<engine::PartitionGuard> guard = lock_rows(account_key, table_key);
   if (!guard.ok()) return guard.status();
 

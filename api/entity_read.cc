@@ -107,6 +107,20 @@ Result<std::string> token_at(const engine::Cursor& cursor) {
   return encode_scan_token(key->partition_key, key->row_key);
 }
 
+Status check_key(std::string_view partition_key, std::string_view row_key) {
+  if (Status key = check_key_characters(partition_key, "PartitionKey", KeyUse::kLookup); !key.ok()) return key;
+  return check_key_characters(row_key, "RowKey", KeyUse::kLookup);
+}
+
+Result<std::optional<Entity>> entity_of(std::string_view partition_key, std::string_view row_key,
+                                        const std::optional<engine::FoundEntry>& found, const ReadOptions& options) {
+  if (!found) return std::optional<Entity>();
+  Result<Entity> entity =
+      decode_entity(std::string(partition_key), std::string(row_key), found->version, found->value, options.select);
+  if (!entity.ok()) return entity.status();
+  return std::optional<Entity>(*std::move(entity));
+}
+
 /// Ends a page by its time. The clock is asked only now and then.
 class Timer {
  public:
@@ -145,8 +159,7 @@ Result<Page> walk(engine::Cursor& cursor, const Scan& scan, io::Clock& clock) {
 Result<std::optional<Entity>> read_entity(StoreCore& core, const TableName& name, NameEntry& entry,
                                           std::string_view partition_key, std::string_view row_key,
                                           const ReadOptions& options) {
-  if (Status key = check_key_characters(partition_key, "PartitionKey", KeyUse::kLookup); !key.ok()) return key;
-  if (Status key = check_key_characters(row_key, "RowKey", KeyUse::kLookup); !key.ok()) return key;
+  if (Status key = check_key(partition_key, row_key); !key.ok()) return key;
   if (Status selection = check_selection(options); !selection.ok()) return selection;
   const Result<ResolvedTable> table = resolve(core, name, entry, options);
   if (!table.ok()) return table.status();
@@ -156,11 +169,39 @@ Result<std::optional<Entity>> read_entity(StoreCore& core, const TableName& name
   if (!sort_key.ok()) return sort_key.status();
   const auto found = table->view.get(*sort_key);
   if (!found.ok()) return found.status();
-  if (!*found) return std::optional<Entity>();
-  Result<Entity> entity = decode_entity(std::string(partition_key), std::string(row_key), (*found)->version,
-                                        (*found)->value, options.select);
-  if (!entity.ok()) return entity.status();
-  return std::optional<Entity>(*std::move(entity));
+  return entity_of(partition_key, row_key, *found, options);
+}
+
+Result<std::vector<std::optional<Entity>>> read_entities(StoreCore& core, const TableName& name, NameEntry& entry,
+                                                         std::span<const EntityKey> keys, const ReadOptions& options) {
+  for (const EntityKey& key : keys) {
+    if (Status checked = check_key(key.partition_key, key.row_key); !checked.ok()) return checked;
+  }
+  if (Status selection = check_selection(options); !selection.ok()) return selection;
+  const Result<ResolvedTable> table = resolve(core, name, entry, options);
+  if (!table.ok()) return table.status();
+
+  std::vector<std::string> sort_keys;
+  std::vector<std::size_t> places;  // of those that can be there
+  for (std::size_t place = 0; place < keys.size(); ++place) {
+    const EntityKey& key = keys[place];
+    if (is_key_too_long(key.partition_key) || is_key_too_long(key.row_key)) continue;
+    Result<std::string> sort_key = format::encode_sort_key(table->id, key.partition_key, key.row_key);
+    if (!sort_key.ok()) return sort_key.status();
+    sort_keys.push_back(*std::move(sort_key));
+    places.push_back(place);
+  }
+  const std::vector<std::string_view> wanted(sort_keys.begin(), sort_keys.end());
+  const auto found = table->view.get_many(wanted);
+  if (!found.ok()) return found.status();
+  std::vector<std::optional<Entity>> entities(keys.size());
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const EntityKey& key = keys[places[i]];
+    Result<std::optional<Entity>> entity = entity_of(key.partition_key, key.row_key, (*found)[i], options);
+    if (!entity.ok()) return entity.status();
+    entities[places[i]] = *std::move(entity);
+  }
+  return entities;
 }
 
 Result<Page> read_page(StoreCore& core, const TableName& name, NameEntry& entry, const Scan& scan) {

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string_view>
+#include <vector>
 
 #include "api/query.h"
 #include "api/store_core.h"
@@ -15,6 +17,8 @@ namespace varve {
 Result<std::optional<Entity>> read_entity(StoreCore& core, const TableName& name, NameEntry& entry,
                                           std::string_view partition_key, std::string_view row_key,
                                           const ReadOptions& options);
+Result<std::vector<std::optional<Entity>>> read_entities(StoreCore& core, const TableName& name, NameEntry& entry,
+                                                         std::span<const EntityKey> keys, const ReadOptions& options);
 Result<Page> read_page(StoreCore& core, const TableName& name, NameEntry& entry, const Scan& scan);
 
 }  // namespace varve

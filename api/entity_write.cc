@@ -105,6 +105,12 @@ std::string build_batch(std::span<const PreparedWrite> writes, std::string_view 
   return batch.finish();
 }
 
+std::uint64_t bytes_of(std::span<const PreparedWrite> writes) noexcept {
+  std::uint64_t bytes = 0;
+  for (const PreparedWrite& write : writes) bytes += write.sort_key.size() + write.value.size();
+  return bytes;
+}
+
 Status blamed(const Status& status, std::size_t index, bool in_transaction) {
   return in_transaction ? status.at_operation(static_cast<std::uint32_t>(index)) : status;
 }
@@ -182,6 +188,7 @@ Result<ETag> commit_writes(StoreCore& core, const TableName& name, NameEntry& en
   request.tables = {*table};
   request.durability = core.durability(options);
   if (!any_merge) request.batch = build_batch(writes, options.tag);  // Before the lock: others wait for it.
+  core.engine().pace(bytes_of(writes));
   const std::array<std::uint64_t, 1> partition = {
       format::partition_hash(format::partition_of(writes.front().sort_key))};
   Result<engine::PartitionGuard> guard = core.engine().lock_partitions(partition, options.wait_max);

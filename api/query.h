@@ -53,6 +53,12 @@ struct ReadOptions {
   std::optional<Snapshot> snapshot{};
 };
 
+/// Of an entity, in the order in which a table keeps them.
+struct EntityKey {
+  std::string partition_key;
+  std::string row_key;
+};
+
 struct Scan {
   ScanRange range = ScanRange::whole_table();
   /// Where to go on: the token of the page before, from a scan of the same range. Empty begins at the range's

@@ -56,6 +56,8 @@ Statistics figures_of(const engine::Statistics& from) {
   figures.compaction_written_bytes = from.compaction.written_bytes;
   figures.moved_files = from.compaction.moved_files;
   figures.unlinked_files = from.compaction.unlinked_files;
+  figures.compaction_copied_bytes = from.compaction.copied_bytes;
+  figures.write_wait = from.commit_wait;
   figures.compaction_debt_bytes = from.compaction.debt_bytes;
   figures.retired_ids = from.retired_ids;
   figures.open_snapshots = from.open_snapshots;

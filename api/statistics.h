@@ -2,6 +2,7 @@
 // Must never: be needed for correctness by anybody.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -88,10 +89,14 @@ struct Statistics {
   std::uint64_t compactions = 0;
   std::uint64_t compaction_read_bytes = 0;
   std::uint64_t compaction_written_bytes = 0;
+  /// Of those written, what was copied by whole runs, neither decompressed nor merged.
+  std::uint64_t compaction_copied_bytes = 0;
   std::uint64_t moved_files = 0;
   std::uint64_t unlinked_files = 0;
   /// What compaction has still to rewrite until every level is within its target.
   std::uint64_t compaction_debt_bytes = 0;
+  /// What writes have waited, all together, because flushes and compactions were behind.
+  std::chrono::nanoseconds write_wait{0};
   /// Dropped tables and accounts of which bytes remain.
   std::uint64_t retired_ids = 0;
   std::uint64_t open_snapshots = 0;

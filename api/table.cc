@@ -157,6 +157,14 @@ Result<std::optional<Entity>> Table::get(std::string_view partition_key, std::st
   });
 }
 
+Result<std::vector<std::optional<Entity>>> Table::get_many(std::span<const EntityKey> keys,
+                                                           const ReadOptions& options) const {
+  return guarded([&]() -> Result<std::vector<std::optional<Entity>>> {
+    if (Status open = state_->core->check_open(); !open.ok()) return open;
+    return read_entities(*state_->core, state_->name, *state_->entry, keys, options);
+  });
+}
+
 Result<Page> Table::scan(const Scan& scan) const {
   return guarded([&]() -> Result<Page> {
     if (Status open = state_->core->check_open(); !open.ok()) return open;

@@ -70,6 +70,10 @@ void Cursor::settle_forward(Passing passing) {
       const bool too_new = entry.version > version_;
       if (!too_new && entry.kind == Kind::kPut) return show(entry);
       passing = too_new ? Passing::kTooNew : Passing::kHidden;  // Deleted: what is older is hidden.
+      if (entry.kind == Kind::kDelete && entries_->pass_deletes(upper_)) {
+        passing = Passing::kNothing;
+        continue;
+      }
     }
     if (!same_key) {
       key_.assign(entry.sort_key);

@@ -8,6 +8,7 @@
 
 #include "engine/engine_state.h"
 #include "engine/open.h"
+#include "engine/read/batch_read.h"
 #include "engine/read/state_cursor.h"
 #include "engine/tables/table_check.h"
 #include "engine/tree/levels.h"
@@ -75,6 +76,7 @@ Status Engine::close() {
   Status result;
   if (state_->queue) {
     // What they have under way is done again after the next open: the log has it.
+    state_->pacer->stop();
     state_->compactor->stop();
     state_->flusher->stop();
     result = state_->queue->close();
@@ -87,9 +89,14 @@ Status Engine::close() {
   return result;
 }
 
+void Engine::pace(std::uint64_t commit_bytes) noexcept {
+  if (!state_->queue) return;
+  state_->pacer->pace(commit_bytes);
+  state_->memtables->wait_for_room();
+}
+
 Result<PartitionGuard> Engine::lock_partitions(std::span<const std::uint64_t> hashes,
                                                std::optional<std::chrono::milliseconds> wait_max) {
-  if (state_->memtables) state_->memtables->wait_for_room();
   return state_->locks.lock(hashes, wait_max);
 }
 
@@ -212,6 +219,7 @@ void add_tables(const EngineState& state, Statistics& figures) {
   figures.flushes = state.flusher->flushes();
   figures.flushed_bytes = state.flusher->written_bytes();
   figures.compaction = state.compactor->figures();
+  figures.commit_wait = state.pacer->waited();
 }
 
 }  // namespace
@@ -253,6 +261,16 @@ Statistics Engine::statistics() const {
 Result<std::optional<FoundEntry>> ReadView::get(std::string_view sort_key) const {
   Result<std::optional<FoundEntry>> found = read_point(*pin_, *state_->blocks, sort_key, version_);
   if (found.ok() && *found && (*found)->kind != Kind::kPut) return std::optional<FoundEntry>();
+  return found;
+}
+
+Result<std::vector<std::optional<FoundEntry>>> ReadView::get_many(std::span<const std::string_view> sort_keys) const {
+  Result<std::vector<std::optional<FoundEntry>>> found =
+      read_points(*pin_, *state_->blocks, *state_->read_queues, sort_keys, version_);
+  if (!found.ok()) return found;
+  for (std::optional<FoundEntry>& entry : *found) {
+    if (entry && entry->kind != Kind::kPut) entry.reset();
+  }
   return found;
 }
 

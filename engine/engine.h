@@ -65,6 +65,9 @@ class ReadView {
   /// The key's value at this version, or empty. The value is valid as long as both this view and what is returned.
   /// Errors: kCorruption, kUnsupported, kIoError, kTooManyFiles, kOutOfMemory.
   Result<std::optional<FoundEntry>> get(std::string_view sort_key) const;
+  /// get() of many keys, in their order; what must be read from the disk is read side by side. Errors: as get(), of the
+  /// first key that fails.
+  Result<std::vector<std::optional<FoundEntry>>> get_many(std::span<const std::string_view> sort_keys) const;
   /// The newest assigned state, whatever this view's version. Errors: as get().
   Result<Newest> newest(std::string_view sort_key) const;
   /// Walks the live keys of [lower, upper) at this version, forward and backward. An empty `upper` is no bound.
@@ -97,8 +100,10 @@ class Engine {
   /// writes nothing more; the next open recovers it. Errors: kIoError, kNoSpace; the next open recovers then too.
   Status close();
 
-  /// Locks of the partitions whose hashes (format::partition_hash) are given. Where commits come faster than they can
-  /// be written to tables, this is where they are held up. Errors: kBusy, kOutOfMemory.
+  /// Asked once before each commit, about so many bytes long, by who holds no lock: where commits come faster than they
+  /// can be written to tables and merged, this is where they wait, a little each and early. A drop need not ask.
+  void pace(std::uint64_t commit_bytes) noexcept;
+  /// Locks of the partitions whose hashes (format::partition_hash) are given. Errors: kBusy, kOutOfMemory.
   Result<PartitionGuard> lock_partitions(std::span<const std::uint64_t> hashes,
                                          std::optional<std::chrono::milliseconds> wait_max = std::nullopt);
 

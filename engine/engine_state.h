@@ -21,12 +21,14 @@
 #include "engine/files/snapshots.h"
 #include "engine/log_timer.h"
 #include "engine/options.h"
+#include "engine/read/read_queues.h"
 #include "engine/read/read_states.h"
 #include "engine/statistics.h"
 #include "engine/tables/block_reader.h"
 #include "engine/tables/table_file.h"
 #include "engine/tree/compactor.h"
 #include "engine/tree/flush.h"
+#include "engine/tree/pacer.h"
 #include "engine/tree/tree.h"
 
 namespace varve::engine {
@@ -54,11 +56,14 @@ class EngineState {
 
   std::shared_ptr<BlockCache> cache;
   std::unique_ptr<BlockReader> blocks;
+  std::unique_ptr<ReadQueues> read_queues;
   std::unique_ptr<TableFiles> table_files;
   std::unique_ptr<ReadStates> states;
 
   // Of a store open for writing:
   std::unique_ptr<Manifest> manifest;
+  std::shared_ptr<WriteBudget> write_budget;
+  std::unique_ptr<Pacer> pacer;
   std::unique_ptr<Tree> tree;
   std::unique_ptr<Memtables> memtables;
   std::unique_ptr<SegmentSupply> supply;

@@ -46,6 +46,7 @@ Status start_reading(EngineState& state, const FileSet& files, std::unique_ptr<M
   state.cache = state.options.block_cache;
   if (!state.cache) state.cache = std::make_shared<BlockCache>(scheduler, kBlockCacheBytes);
   state.blocks = std::make_unique<BlockReader>(scheduler, *state.cache);
+  state.read_queues = std::make_unique<ReadQueues>(state.env);
   EngineState* const raw = &state;
   state.table_files = std::make_unique<TableFiles>(state.env, *state.directory, state.cache, [raw] {
     if (!raw->closed.load(std::memory_order_relaxed) && raw->compactor) raw->compactor->wake();
@@ -63,6 +64,9 @@ Status start_writing(EngineState& state, Established established, CommitStart be
   std::shared_ptr<WriteBudget> budget = state.options.write_budget;
   if (!budget) budget = std::make_shared<WriteBudget>(kWriteBufferBytes);
   state.write_buffer_bytes_max = budget->bytes_max();
+  state.write_budget = budget;
+  state.pacer = std::make_unique<Pacer>(state.env.scheduler, *state.write_budget);
+  state.pacer->look_at(*state.states->pin()->tables);
   EngineState* const raw = &state;
   const auto stop_store = [raw](const Status& cause) { raw->queue->poison(cause); };
   state.supply = std::make_unique<SegmentSupply>(state.env, *state.directory, *state.manifest, stop_store);
@@ -74,7 +78,10 @@ Status start_writing(EngineState& state, Established established, CommitStart be
       std::make_unique<CommitQueue>(state.env, *state.wal, *state.memtables, std::move(begin), state.options.events);
   state.timer = std::make_unique<LogTimer>(state.env, *state.queue);
   state.tree = std::make_unique<Tree>(state.env, *state.directory, *state.manifest, *state.states, *state.table_files,
-                                      stop_store, [raw] { raw->compactor->wake(); });
+                                      stop_store, [raw] {
+                                        raw->pacer->look_at(*raw->tree->levels());
+                                        raw->compactor->wake();
+                                      });
   state.compactor =
       std::make_unique<Compactor>(state.env, *state.queue, state.snapshots, *state.tree, state.options.events);
   state.flusher = std::make_unique<Flusher>(state.env, *state.queue, *state.memtables, *state.wal, state.snapshots,

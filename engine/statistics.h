@@ -2,6 +2,7 @@
 // Must never: steer anything: correctness never rests on a figure.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -37,11 +38,15 @@ struct CompactionFigures {
   std::uint64_t unlinked_files = 0;
   std::uint64_t read_bytes = 0;
   std::uint64_t written_bytes = 0;
+  /// Of those, what was copied by whole runs, neither decompressed nor merged.
+  std::uint64_t copied_bytes = 0;
   /// What must be rewritten until every level is within its target.
   std::uint64_t debt_bytes = 0;
 };
 
 struct Statistics {
+  /// What commits have waited because flushes and compactions were behind, all together.
+  std::chrono::nanoseconds commit_wait{0};
   std::string back_end;
   bool direct_io = false;
   Health health = Health::kHealthy;

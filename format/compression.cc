@@ -28,8 +28,10 @@ void set_parameter(ZSTD_CCtx_s* context, ZSTD_cParameter parameter, int value) {
 
 }  // namespace
 
-Dictionary::Dictionary(ZSTD_DDict_s* digested, std::uint64_t content_hash) noexcept
-    : digested_(digested), content_hash_(content_hash) {}
+Dictionary::Dictionary(std::string_view bytes)
+    : bytes_(bytes),
+      digested_(ZSTD_createDDict(bytes_.data(), bytes_.size())),
+      content_hash_(format::content_hash(bytes_)) {}
 
 Dictionary::~Dictionary() {
   ZSTD_freeDDict(digested_);
@@ -37,13 +39,13 @@ Dictionary::~Dictionary() {
 
 Result<std::shared_ptr<const Dictionary>> Dictionary::load(std::string_view bytes) {
   if (!is_dictionary(bytes)) return Status::corruption("the dictionary is none of zstd's, or too large");
-  ZSTD_DDict_s* const digested = ZSTD_createDDict(bytes.data(), bytes.size());
-  if (digested == nullptr) return Status::corruption("the dictionary does not load");
-  return std::shared_ptr<const Dictionary>(new Dictionary(digested, format::content_hash(bytes)));
+  std::shared_ptr<const Dictionary> dictionary(new Dictionary(bytes));
+  if (dictionary->digested_ == nullptr) return Status::corruption("the dictionary does not load");
+  return dictionary;
 }
 
 std::size_t Dictionary::memory_bytes() const noexcept {
-  return sizeof(*this) + ZSTD_sizeof_DDict(digested_);
+  return sizeof(*this) + bytes_.capacity() + ZSTD_sizeof_DDict(digested_);
 }
 
 Result<std::string> train_dictionary(const std::vector<std::string>& samples, std::size_t bytes_max) {

@@ -37,12 +37,15 @@ class Dictionary {
 
   /// The name by which runs know it.
   std::uint64_t content_hash() const noexcept { return content_hash_; }
+  /// What it was loaded from.
+  std::string_view bytes() const noexcept { return bytes_; }
   std::size_t memory_bytes() const noexcept;
 
  private:
   friend class Decompressor;
-  Dictionary(ZSTD_DDict_s* digested, std::uint64_t content_hash) noexcept;
+  explicit Dictionary(std::string_view bytes);
 
+  const std::string bytes_;
   ZSTD_DDict_s* digested_;
   std::uint64_t content_hash_;
 };

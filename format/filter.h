@@ -63,6 +63,7 @@ class FilterView {
   /// Errors: kUnsupported (a kind this build does not know); kCorruption (the content has not the shape of its kind).
   static Result<FilterView> parse(std::string_view content);
 
+  FilterKind kind() const noexcept { return kind_; }
   /// False: the hash is not in the set.
   bool may_contain(std::uint64_t hash) const noexcept;
 

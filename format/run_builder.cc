@@ -61,6 +61,7 @@ bool RunBuilder::would_overfill(const DataEntry& entry) const noexcept {
 /// The separator of the block before is known now.
 void RunBuilder::start_block(std::string_view key) {
   if (blocks_.empty()) return;
+  blocks_.back().entry.only_deletes = last_block_only_deletes_ && last_key_ != key;
   std::string& separator = blocks_.back().separator;
   separator = separator_between(last_key_, key);
   separator_bytes_ += separator.size();
@@ -77,11 +78,16 @@ void RunBuilder::add(const DataEntry& entry) {
     hashes_.push_back(last_key_hash_);
     if (empty()) run_.smallest_key = entry.key;
     last_key_.assign(entry.key);
+  } else {
+    ++run_.repeated_count;
   }
   ++run_.entry_count;
   run_.key_bytes += entry.key.size();
   run_.value_bytes += entry.value.size();
-  if (entry.kind == Kind::kDelete) ++run_.tombstone_count;
+  if (entry.kind == Kind::kDelete) {
+    ++run_.tombstone_count;
+    ++block_deletes_;
+  }
   block_.add(entry, last_key_hash_);
 }
 
@@ -104,6 +110,8 @@ BlockHandle RunBuilder::cut_block() {
   entry.smallest_version = block_.smallest_version();
   entry.largest_version = block_.largest_version();
   blocks_.push_back({"", entry});
+  last_block_only_deletes_ = block_deletes_ == entry.entry_count;
+  block_deletes_ = 0;
   block_.clear();
   return handle;
 }
@@ -137,6 +145,7 @@ Result<RunEntry> RunBuilder::finish(std::uint64_t dictionary_hash) {
   run_.block_count = blocks_.size();
   run_.largest_key = last_key_;
   blocks_.back().separator = last_key_;
+  blocks_.back().entry.only_deletes = last_block_only_deletes_;
   if (used_dictionary_) run_.dictionary_hash = dictionary_hash;
   const Result<std::string> filter = build_filter(filter_.kind, hashes_, filter_.bits_per_key);
   if (!filter.ok()) return filter.status();

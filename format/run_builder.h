@@ -81,6 +81,8 @@ class RunBuilder {
   /// Stored bytes for 1,024 estimated ones, of the blocks before.
   std::uint64_t stored_per_1024_;
   bool used_dictionary_ = false;
+  std::uint64_t block_deletes_ = 0;  // of the open block
+  bool last_block_only_deletes_ = false;
 };
 
 }  // namespace varve::format

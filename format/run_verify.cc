@@ -35,7 +35,7 @@ class RunVerifier {
     if (Status filter = load_filter(); !filter.ok()) return at_block(filter, run_.filter().offset);
     for (const IndexedBlock& block : blocks_) {
       if (Status verified = verify_block(block); !verified.ok()) return at_block(verified, block.handle.offset);
-      last_separator_ = &block.separator;
+      last_block_ = &block;
     }
     if (Status sums = compare_sums(); !sums.ok()) return at_block(sums, run_.index().offset);
     if (Status filter = pass_over(run_.filter(), BlockType::kFilterPartition); !filter.ok()) return filter;
@@ -115,11 +115,13 @@ class RunVerifier {
     const TableId first_table = cursor.key().size() >= kTableIdBytes ? table_id_of(cursor.key()) : 0;
     if (Status checked = check_first_key(cursor.key()); !checked.ok()) return checked;
     BlockEntry seen;
+    bool only_deletes = true;
     seen.smallest_version = seen.largest_version = cursor.version();
     for (; cursor.valid(); cursor.next()) {
       const DataEntry entry = cursor.entry();
       if (Status added = add_entry(entry, block.handle.offset); !added.ok()) return added;
       ++seen.entry_count;
+      only_deletes = only_deletes && entry.kind == Kind::kDelete;
       seen.smallest_version = std::min(seen.smallest_version, entry.version);
       seen.largest_version = std::max(seen.largest_version, entry.version);
     }
@@ -132,6 +134,9 @@ class RunVerifier {
         seen.largest_version != block.entry.largest_version) {
       return Status::corruption("the index partition says otherwise about its entries");
     }
+    if (block.entry.only_deletes && !only_deletes) {
+      return Status::corruption("the index partition says that it holds deletes alone");
+    }
     if (block.separator < context_.tally.last_key()) {
       return Status::corruption("the separator is below the last key");
     }
@@ -140,11 +145,15 @@ class RunVerifier {
 
   /// Against the separator of the block before.
   Status check_first_key(std::string_view key) const {
-    if (last_separator_ == nullptr) {
+    if (last_block_ == nullptr) {
       return key == run_.smallest_key ? Status() : Status::corruption("the run's smallest key is another one");
     }
     const bool continues = context_.tally.last_key() == key;
-    if (continues ? *last_separator_ == key : *last_separator_ < key) return Status();
+    if (continues && last_block_->entry.only_deletes) {
+      return Status::corruption("goes on with a key of the block before, which the index partition denies");
+    }
+    const std::string& separator = last_block_->separator;
+    if (continues ? separator == key : separator < key) return Status();
     return Status::corruption("the separator before is not below the first key");
   }
 
@@ -159,6 +168,7 @@ class RunVerifier {
     sum_.smallest_version = std::min(sum_.smallest_version, entry.version);
     sum_.largest_version = std::max(sum_.largest_version, entry.version);
     ++sum_.entry_count;
+    if (!new_key) ++sum_.repeated_count;
     if (entry.kind == Kind::kDelete) ++sum_.tombstone_count;
     sum_.key_bytes += entry.key.size();
     sum_.value_bytes += entry.value.size();
@@ -170,6 +180,7 @@ class RunVerifier {
     RunEntry expected = run_;
     expected.entry_count = sum_.entry_count;
     expected.tombstone_count = sum_.tombstone_count;
+    if (run_.repeated_count != 0) expected.repeated_count = sum_.repeated_count;  // zero: perhaps not counted
     expected.raw_bytes = sum_.raw_bytes;
     expected.key_bytes = sum_.key_bytes;
     expected.value_bytes = sum_.value_bytes;
@@ -193,7 +204,7 @@ class RunVerifier {
   std::string filter_content_;
   std::optional<FilterView> filter_;
   std::string content_;
-  const std::string* last_separator_ = nullptr;
+  const IndexedBlock* last_block_ = nullptr;
   RunEntry sum_;
   bool used_dictionary_ = false;
 };

@@ -19,6 +19,11 @@ constexpr std::uint64_t kTopIndexEntryBytes = 64;
 constexpr std::uint64_t kDirectoryEntryBytes = 32;
 constexpr std::uint64_t kPropertiesBytes = 512;
 
+/// Runs of files that were trained apart bring each its own.
+constexpr std::size_t kDictionariesMax = 8;
+/// A run of fewer blocks is made anew rather than copied.
+constexpr std::uint64_t kCopiedBlocksMin = kRunBlocksMax / 4;
+
 /// Totals over all runs; the entries are counted already.
 void sum_up(const std::vector<RunEntry>& runs, TableProperties* totals) {
   totals->run_count = runs.size();
@@ -39,6 +44,22 @@ void sum_up(const std::vector<RunEntry>& runs, TableProperties* totals) {
 }
 
 }  // namespace
+
+Result<bool> is_made_alike(const RunSource& source, const TableOptions& options, Decompressor& decompressor) {
+  const RunEntry& run = *source.run;
+  if (run.block_count < kCopiedBlocksMin) return false;
+  // Where nothing was gained nothing was tried, or it would have been in vain: rare enough to try once more.
+  const bool compressed = run.data_bytes < run.raw_bytes;
+  if (compressed != (options.compression_level > 0)) return false;
+  const BlockHandle handle = run.filter();
+  const Result<std::string> content =
+      decode_block(source.bytes.substr(handle.offset - run.offset, handle.bytes), {source.file_seed, handle.offset},
+                   BlockType::kFilterPartition, decompressor, nullptr);
+  if (!content.ok()) return content.status();
+  const Result<FilterView> filter = FilterView::parse(*content);
+  if (!filter.ok()) return filter.status();
+  return filter->kind() == options.filter.kind;
+}
 
 Result<std::unique_ptr<TableBuilder>> TableBuilder::make(std::uint64_t number, std::uint64_t seed,
                                                          const TableOptions& options) {
@@ -127,7 +148,14 @@ void TableBuilder::take_run(RunEntry run) {
 }
 
 bool TableBuilder::can_append(const RunEntry& run) const noexcept {
-  return table_id_of(run.smallest_key) == table_id_of(run.largest_key) && (empty() || last_key_ < run.smallest_key);
+  if (table_id_of(run.smallest_key) != table_id_of(run.largest_key)) return false;
+  if (!empty() && last_key_ >= run.smallest_key) return false;
+  return !run.dictionary_hash || has_dictionary(*run.dictionary_hash) || copied_dictionaries_.size() < kDictionariesMax;
+}
+
+bool TableBuilder::has_dictionary(std::uint64_t hash) const noexcept {
+  return hash == dictionary_hash_ || std::any_of(copied_dictionaries_.begin(), copied_dictionaries_.end(),
+                                                 [hash](const auto& dictionary) { return dictionary.first == hash; });
 }
 
 Status TableBuilder::append_run(const RunSource& source, Decompressor& decompressor) {
@@ -160,10 +188,7 @@ Status TableBuilder::append_run(const RunSource& source, Decompressor& decompres
 
 void TableBuilder::keep_dictionary(const RunSource& source) {
   const std::uint64_t hash = *source.run->dictionary_hash;
-  if (hash == dictionary_hash_) return;
-  const bool kept = std::any_of(copied_dictionaries_.begin(), copied_dictionaries_.end(),
-                                [hash](const auto& dictionary) { return dictionary.first == hash; });
-  if (!kept) copied_dictionaries_.emplace_back(hash, source.dictionary);
+  if (!has_dictionary(hash)) copied_dictionaries_.emplace_back(hash, source.dictionary);
 }
 
 std::uint64_t TableBuilder::estimated_bytes() const noexcept {

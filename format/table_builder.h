@@ -36,6 +36,11 @@ struct TableOptions {
   std::string dictionary;
 };
 
+/// Whether a run of another file is as a builder with these options would make it: compressed where they ask for it,
+/// with the kind of filter they name, and not so short that many like it would swell the indexes. It is worth making
+/// anew otherwise. Errors: kCorruption, kUnsupported (of the filter partition).
+Result<bool> is_made_alike(const RunSource& source, const TableOptions& options, Decompressor& decompressor);
+
 /// One thread at a time. After an error nothing but destruction is allowed.
 class TableBuilder {
  public:
@@ -50,7 +55,8 @@ class TableBuilder {
   /// Errors: kTooLarge (kTableEntryBytesMax); those of the filter.
   Status add(const DataEntry& entry);
 
-  /// True if append_run would take the run: all of it is of one table, and behind the last key added.
+  /// True if append_run would take the run: all of it is of one table, and behind the last key added, and it does not
+  /// bring yet another dictionary where there are many.
   bool can_append(const RunEntry& run) const noexcept;
   /// Copies a run of another file without decompressing its data. can_append() holds (asserted).
   /// Errors: those of copy_run and of the filter; kCorruption also if the dictionary does not load.
@@ -78,6 +84,7 @@ class TableBuilder {
   void cut_block();
   Status finish_run();
   void take_run(RunEntry run);
+  bool has_dictionary(std::uint64_t hash) const noexcept;
   void keep_dictionary(const RunSource& source);
   BlockHandle append_index_block(BlockType type, std::string_view content);
   void append_dictionaries();

@@ -15,6 +15,9 @@ namespace varve::format {
 namespace {
 
 constexpr Tag kDictionaryTag = 1;
+constexpr Tag kRepeatedTag = 2;
+/// The field with tag 2, of one byte: 1.
+constexpr std::string_view kOnlyDeletesField("\x02\x01\x01", 3);
 /// Top indexes and directories are read whole: the fewer whole keys the better.
 constexpr std::uint32_t kDirectoryRestartInterval = 16;
 /// No file is larger; so that sums of offsets and sizes do not overflow.
@@ -67,6 +70,7 @@ Status read_run_fields(std::string_view fields, RunEntry* run) {
       run->dictionary_hash = load_u64(hash.data());
     }
   }
+  reader.number_unless_zero(kRepeatedTag, &run->repeated_count);
   return reader.finish(&run->unknown_fields);
 }
 
@@ -79,7 +83,8 @@ Status check_run(const RunEntry& run) {
   if (run.filter_bytes < kBlockFrameBytes || run.index_bytes < kBlockFrameBytes) {
     return damaged("top index entry", "a partition is shorter than a frame");
   }
-  if (run.entry_count < run.block_count || run.tombstone_count > run.entry_count) {
+  if (run.entry_count < run.block_count || run.tombstone_count > run.entry_count ||
+      run.repeated_count >= run.entry_count) {
     return damaged("top index entry", "its counts contradict each other");
   }
   if (!is_framed(run.smallest_key) || !is_framed(run.largest_key) || run.largest_key < run.smallest_key) {
@@ -111,6 +116,7 @@ void append_block_entry(std::string& out, const BlockEntry& entry, CommitVersion
   append_varint(out, entry.bytes);
   append_varint(out, entry.entry_count);
   append_versions(out, base_version, entry.smallest_version, entry.largest_version);
+  if (entry.only_deletes) out.append(kOnlyDeletesField);
   out.append(entry.unknown_fields);
 }
 
@@ -124,8 +130,11 @@ Result<BlockEntry> decode_block_entry(std::string_view value, CommitVersion base
   if (entry.bytes < kBlockFrameBytes || entry.entry_count == 0) {
     return damaged("index partition", "a block without entries cannot be");
   }
-  entry.unknown_fields = reader.rest();
-  if (Status kept = keep_fields("index partition entry", reader.rest()); !kept.ok()) return kept;
+  std::string_view fields = reader.rest();
+  entry.only_deletes = fields.starts_with(kOnlyDeletesField);
+  if (entry.only_deletes) fields.remove_prefix(kOnlyDeletesField.size());
+  entry.unknown_fields = fields;
+  if (Status kept = keep_fields("index partition entry", fields); !kept.ok()) return kept;
   return entry;
 }
 
@@ -143,6 +152,7 @@ void append_run_entry(std::string& out, const RunEntry& run, CommitVersion base_
     append_u64(hash, *run.dictionary_hash);
     fields.bytes(kDictionaryTag, hash);
   }
+  if (run.repeated_count > 0) fields.number(kRepeatedTag, run.repeated_count);
   fields.finish();
 }
 

@@ -6,7 +6,8 @@
 // block's first one (of the run, or of the next run) unless that block continues the same key; the run's last one is
 // the run's largest key. The base version is the run's smallest version.
 //   varint offset of the block from the run's start . varint bytes of it . varint entries .
-//   varint (smallest version - base) . varint (largest - smallest version) . tagged fields, none defined
+//   varint (smallest version - base) . varint (largest - smallest version) .
+//   tagged fields: 2 varint 1 if all entries are deletes and the next block of the run has none of their keys
 //
 // Value of an entry in the top index, whose key is the run's largest sort key; base: the file's smallest version.
 //   varint offset of the run . varint bytes of its data blocks . varint bytes of its filter partition .
@@ -14,6 +15,7 @@
 //   varint raw bytes of its data blocks . varint key bytes . varint value bytes .
 //   varint (smallest version - base) . varint (largest - smallest version) . sized smallest sort key .
 //   tagged fields: 1 u64 content hash of its dictionary; not when none
+//                  2 varint entries that are not the first of their key; not when zero, or not counted
 //
 // Value of an entry in the table directory, whose key is a table id (8 bytes, big-endian); base version zero.
 //   varint offset of the first block with an entry of it . varint entries . varint tombstones .
@@ -45,6 +47,9 @@ struct BlockEntry {
   CommitVersion smallest_version = 0;
   CommitVersion largest_version = 0;
   std::string_view unknown_fields;
+  /// All its entries are deletes, and the next block of the run has none of their keys: a walk that knows of nothing
+  /// older they could hide passes it unread.
+  bool only_deletes = false;
 };
 void append_block_entry(std::string& out, const BlockEntry& entry, CommitVersion base_version);
 /// Errors: kCorruption; kUnsupported (an unknown odd tag).
@@ -61,6 +66,9 @@ struct RunEntry {
   std::uint64_t block_count = 0;
   std::uint64_t entry_count = 0;
   std::uint64_t tombstone_count = 0;
+  /// Entries that follow another one of their key within the run: what compaction may find to be hidden. Zero also
+  /// where they were not counted.
+  std::uint64_t repeated_count = 0;
   /// Of the data blocks, decompressed.
   std::uint64_t raw_bytes = 0;
   /// Of all entries' sort keys, and of all puts' values.

@@ -126,7 +126,7 @@ class ModelRun {
       case 6:
       case 7: return transaction();
       case 8:
-      case 9: return get_one();
+      case 9: return io::one_in(random_, 3) ? get_many() : get_one();
       default: return write_one();
     }
   }
@@ -340,6 +340,26 @@ class ModelRun {
     const auto expected = state_[name].find(at);
     ASSERT_EQ(entity->has_value(), expected != state_[name].end());
     if (entity->has_value()) compare(**entity, at, expected->second);
+  }
+
+  void get_many() {
+    const std::string name = table_name();
+    const std::optional<Table> table = open_table(name);
+    if (!table) return;
+    std::vector<EntityKey> keys;
+    for (std::uint64_t i = below(20); i > 0; --i) {
+      const Key at = key();
+      keys.push_back({at.first, at.second});
+    }
+    const auto entities = table->get_many(keys);
+    ASSERT_TRUE(entities.ok());
+    ASSERT_EQ(entities->size(), keys.size());
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      const Key at{keys[i].partition_key, keys[i].row_key};
+      const auto expected = state_[name].find(at);
+      ASSERT_EQ((*entities)[i].has_value(), expected != state_[name].end());
+      if ((*entities)[i]) compare(*(*entities)[i], at, expected->second);
+    }
   }
 
   /// The service's order on the model's UTF-8 keys: by UTF-16 code unit.

@@ -419,7 +419,8 @@ void CommitQueue::poison(const Status& cause) noexcept {
   {
     const io::MutexGuard guard(mutex_);
     if (poisoned_.ok()) {
-      poisoned_ = Status(Code::kPoisoned, cause.message()).in_file("the log failed and the store must be reopened");
+      poisoned_ =
+          Status(Code::kPoisoned, cause.message()).in_file("a failure stopped the store, which must be reopened");
       unknown_ =
           Status(Code::kUnknown, cause.message())
               .in_file("the log failed under this commit, which may or may not survive; reopen the store to learn");

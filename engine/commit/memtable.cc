@@ -234,6 +234,7 @@ void Memtable::insert(const Reservation& reservation, std::string_view batch, Co
   Finger finger(head());
   char* at = reservation.at_;
   std::uint64_t count = 0;
+  std::uint64_t deletes = 0;
   for (;;) {
     format::Operation operation;
     const Result<bool> more = reader->next(&operation);
@@ -251,8 +252,10 @@ void Memtable::insert(const Reservation& reservation, std::string_view batch, Co
     index_.insert(*reservation.table_, *node, hash, has_older);
     at += bytes;
     ++count;
+    if (operation.kind == Kind::kDelete) ++deletes;
   }
   assert(at == reservation.end_);
+  if (deletes > 0) delete_count_.fetch_add(deletes, std::memory_order_relaxed);
   entry_count_.fetch_add(count, std::memory_order_relaxed);
 }
 

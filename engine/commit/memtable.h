@@ -98,6 +98,7 @@ class Memtable {
   };
 
   std::uint64_t entry_count() const noexcept { return entry_count_.load(std::memory_order_relaxed); }
+  std::uint64_t delete_count() const noexcept { return delete_count_.load(std::memory_order_relaxed); }
   /// Bytes taken by reserve(), and the memory held from the system for them.
   std::uint64_t used_bytes() const noexcept { return arena_.used_bytes() + index_.bytes(); }
   std::uint64_t allocated_bytes() const noexcept { return arena_.allocated_bytes() + index_.bytes(); }
@@ -138,6 +139,7 @@ class Memtable {
   std::uint64_t charged_bytes_ = 0;  // to the budget
   std::uint64_t reservations_ = 0;
   std::atomic<std::uint64_t> entry_count_{0};
+  std::atomic<std::uint64_t> delete_count_{0};
 };
 
 }  // namespace varve::engine

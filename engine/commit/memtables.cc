@@ -58,12 +58,14 @@ std::optional<SealedMemtable> Memtables::wait_for_sealed() {
   const io::MutexGuard guard(mutex_);
   while (sealed_.empty() && !stopping_) changed_.wait(mutex_);
   if (stopping_) return std::nullopt;
+  ++attempts_;
   return sealed_.front();
 }
 
 void Memtables::report_flush(const Status& flushed) noexcept {
   const io::MutexGuard guard(mutex_);
   last_flush_ = flushed;
+  if (!flushed.ok()) failed_attempt_ = attempts_;
   if (flushed.ok()) {
     assert(!sealed_.empty());
     sealed_.erase(sealed_.begin());
@@ -74,8 +76,15 @@ void Memtables::report_flush(const Status& flushed) noexcept {
 
 bool Memtables::wait_before_retry(std::chrono::nanoseconds pause) noexcept {
   const io::MutexGuard guard(mutex_);
-  if (!stopping_) (void)changed_.wait_for(mutex_, pause);
+  if (!stopping_ && !retry_asked_) (void)changed_.wait_for(mutex_, pause);
+  retry_asked_ = false;
   return !stopping_;
+}
+
+void Memtables::end_flushing() noexcept {
+  const io::MutexGuard guard(mutex_);
+  has_ended_ = true;
+  changed_.notify_all();
 }
 
 bool Memtables::is_crowded() const noexcept {
@@ -98,7 +107,11 @@ bool Memtables::wait_for_flush() noexcept {
 Status Memtables::wait_until_flushed() {
   const io::MutexGuard guard(mutex_);
   const std::uint64_t target = flushed_ + sealed_.size();
-  while (flushed_ < target && last_flush_.ok() && !stopping_) changed_.wait(mutex_);
+  // What failed before may succeed now: only an attempt that begins from here on is an answer.
+  const std::uint64_t begun = attempts_;
+  retry_asked_ = true;
+  changed_.notify_all();
+  while (flushed_ < target && failed_attempt_ <= begun && !has_ended_ && !stopping_) changed_.wait(mutex_);
   if (flushed_ >= target) return Status();
   return stopping_ ? Status(Code::kClosed, "the store is closing") : last_flush_;
 }

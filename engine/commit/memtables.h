@@ -58,6 +58,8 @@ class Memtables {
   void report_flush(const Status& flushed) noexcept;
   /// False once stop_waiting() was called.
   bool wait_before_retry(std::chrono::nanoseconds pause) noexcept;
+  /// Nothing more will be flushed: the store is poisoned. Who waits is told how the last attempt ended.
+  void end_flushing() noexcept;
 
   // Any thread:
 
@@ -67,7 +69,8 @@ class Memtables {
   void wait_for_room() noexcept;
   /// Waits until the oldest sealed memtable has left. False when there is none, or its flush failed.
   bool wait_for_flush() noexcept;
-  /// Waits until every memtable sealed so far is flushed. Errors: those of the flush; kClosed.
+  /// Waits until every memtable sealed so far is flushed, and has a retry that is due made at once.
+  /// Errors: those of an attempt made after the call; kClosed.
   Status wait_until_flushed();
   void stop_waiting() noexcept;
   std::size_t sealed_count() const noexcept;
@@ -91,6 +94,10 @@ class Memtables {
   std::vector<SealedMemtable> sealed_ VARVE_GUARDED_BY(mutex_);
   std::uint64_t flushed_ VARVE_GUARDED_BY(mutex_) = 0;  // memtables, so far
   Status last_flush_ VARVE_GUARDED_BY(mutex_);
+  std::uint64_t attempts_ VARVE_GUARDED_BY(mutex_) = 0;        // to flush, begun so far
+  std::uint64_t failed_attempt_ VARVE_GUARDED_BY(mutex_) = 0;  // the last that failed
+  bool has_ended_ VARVE_GUARDED_BY(mutex_) = false;
+  bool retry_asked_ VARVE_GUARDED_BY(mutex_) = false;
   bool stopping_ VARVE_GUARDED_BY(mutex_) = false;
 };
 

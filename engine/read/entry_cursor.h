@@ -2,10 +2,12 @@
 // Must never: hide an entry: what a version may see is decided above.
 #pragma once
 
+#include <optional>
 #include <string_view>
 
 #include "api/status.h"
 #include "engine/entry.h"
+#include "format/run_copy.h"
 
 namespace varve::engine {
 
@@ -22,6 +24,14 @@ class EntryStream {
   virtual void next() = 0;
   /// Why the walk ended: Ok at an end. Errors: kCorruption, kUnsupported, kIoError, kOutOfMemory, kTooManyFiles.
   virtual Status status() const = 0;
+
+  // A walk over tables for one who copies what nobody else touches:
+
+  /// The run of which the walk is at the first entry, as it stands in its file, if no entry of another source or run
+  /// comes between or is of the same key as one of its own; else nothing. Valid until the next move.
+  virtual std::optional<format::RunSource> whole_run() const { return std::nullopt; }
+  /// Past the last entry of that run; whole_run() gave one.
+  virtual void pass_run() {}
 };
 
 /// A walk that can be sent to any place. At first it is nowhere, and not valid.
@@ -34,6 +44,13 @@ class EntryCursor : public EntryStream {
   /// To the last entry whose sort key is below the one given.
   virtual void seek_before(std::string_view sort_key) = 0;
   virtual void seek_to_last() = 0;
+
+  /// Where the walk is among deletes alone, past all of them that are known to be so without being read and end below
+  /// `bound` (empty: no bound). False where nothing is known; then the walk has not moved.
+  virtual bool pass_deletes(std::string_view bound) {
+    static_cast<void>(bound);
+    return false;
+  }
 };
 
 }  // namespace varve::engine

@@ -61,6 +61,13 @@ void LevelCursor::seek_to_last() {
   cursor_->seek_to_last();
 }
 
+bool LevelCursor::pass_deletes(std::string_view bound) {
+  assert(valid());
+  if (!cursor_->pass_deletes(bound)) return false;
+  settle();
+  return true;
+}
+
 void LevelCursor::next() {
   assert(valid());
   cursor_->next();

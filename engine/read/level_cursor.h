@@ -20,6 +20,7 @@ class LevelCursor final : public EntryCursor {
   void seek_before(std::string_view sort_key) override;
   void seek_to_last() override;
   void next() override;
+  bool pass_deletes(std::string_view bound) override;
   bool valid() const noexcept override { return cursor_ && cursor_->valid(); }
   Entry entry() const noexcept override { return cursor_->entry(); }
   Status status() const override { return cursor_ ? cursor_->status() : Status(); }

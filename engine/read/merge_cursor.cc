@@ -39,15 +39,30 @@ void MergeCursor::seek(std::string_view sort_key, CommitVersion at_most) {
   gather();
 }
 
-void MergeCursor::next() {
-  assert(valid());
-  EntryCursor& source = *sources_[heap_.top().walk];
-  source.next();
+void MergeCursor::settle(const EntryStream& source) {
   if (source.valid()) {
     heap_.replace_top(source.entry());
   } else if (take_status(source)) {
     heap_.remove_top();
   }
+}
+
+void MergeCursor::next() {
+  assert(valid());
+  EntryCursor& source = *sources_[heap_.top().walk];
+  source.next();
+  settle(source);
+}
+
+/// What the others stand at is the first that a delete might hide.
+bool MergeCursor::pass_deletes(std::string_view bound) {
+  assert(valid());
+  const MergeHeap::Head* const other = heap_.second();
+  if (other != nullptr && (bound.empty() || other->entry.sort_key < bound)) bound = other->entry.sort_key;
+  EntryCursor& source = *sources_[heap_.top().walk];
+  if (!source.pass_deletes(bound)) return false;
+  settle(source);
+  return true;
 }
 
 void MergeCursor::seek_before(std::string_view sort_key) {
@@ -92,15 +107,34 @@ bool MergeStream::take_status(const EntryStream& source) {
   return false;
 }
 
-void MergeStream::next() {
-  assert(valid());
-  EntryStream& source = *sources_[heap_.top().walk];
-  source.next();
+void MergeStream::settle(const EntryStream& source) {
   if (source.valid()) {
     heap_.replace_top(source.entry());
   } else if (take_status(source)) {
     heap_.remove_top();
   }
+}
+
+void MergeStream::next() {
+  assert(valid());
+  EntryStream& source = *sources_[heap_.top().walk];
+  source.next();
+  settle(source);
+}
+
+std::optional<format::RunSource> MergeStream::whole_run() const {
+  if (!valid()) return std::nullopt;
+  const std::optional<format::RunSource> run = sources_[heap_.top().walk]->whole_run();
+  if (!run) return std::nullopt;
+  const MergeHeap::Head* const other = heap_.second();
+  if (other != nullptr && other->entry.sort_key <= run->run->largest_key) return std::nullopt;
+  return run;
+}
+
+void MergeStream::pass_run() {
+  EntryStream& source = *sources_[heap_.top().walk];
+  source.pass_run();
+  settle(source);
 }
 
 }  // namespace varve::engine

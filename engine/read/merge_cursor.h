@@ -21,6 +21,7 @@ class MergeCursor final : public EntryCursor {
   void seek_before(std::string_view sort_key) override;
   void seek_to_last() override;
   void next() override;
+  bool pass_deletes(std::string_view bound) override;
   bool valid() const noexcept override { return !heap_.empty(); }
   Entry entry() const noexcept override { return heap_.top().entry; }
   Status status() const override { return status_; }
@@ -31,6 +32,8 @@ class MergeCursor final : public EntryCursor {
   /// Of the places before a bound that the sources stand at, keeps the last.
   void keep_last();
   bool take_status(const EntryStream& source);
+  /// The source at the top has moved.
+  void settle(const EntryStream& source);
 
   std::vector<std::unique_ptr<EntryCursor>> sources_;
   MergeHeap heap_;  // empty at an end and after an error
@@ -46,9 +49,13 @@ class MergeStream final : public EntryStream {
   bool valid() const noexcept override { return !heap_.empty(); }
   Entry entry() const noexcept override { return heap_.top().entry; }
   Status status() const override { return status_; }
+  std::optional<format::RunSource> whole_run() const override;
+  void pass_run() override;
 
  private:
   bool take_status(const EntryStream& source);
+  /// The source at the top has moved.
+  void settle(const EntryStream& source);
 
   std::vector<std::unique_ptr<EntryStream>> sources_;
   MergeHeap heap_;

@@ -26,6 +26,12 @@ class MergeHeap {
   void clear() noexcept { heads_.clear(); }
   bool empty() const noexcept { return heads_.empty(); }
   const Head& top() const noexcept { return heads_.front(); }
+  /// The next one after the top, or null.
+  const Head* second() const noexcept {
+    if (heads_.size() < 2) return nullptr;
+    const bool right = heads_.size() > 2 && comes_later(heads_[1], heads_[2]);
+    return right ? &heads_[2] : &heads_[1];
+  }
   /// The greatest of all; not empty.
   const Head& last() const noexcept {
     return *std::max_element(heads_.begin(), heads_.end(),

@@ -28,8 +28,6 @@ FoundEntry FoundEntry::copied(const Entry& entry) {
   return found;
 }
 
-namespace {
-
 std::optional<FoundEntry> read_memtables(const ReadState& state, std::string_view sort_key, CommitVersion at_most) {
   if (const std::optional<Entry> entry = state.active->find(sort_key, at_most)) return FoundEntry::in_memtable(*entry);
   for (const auto& memtable : state.sealed) {
@@ -37,6 +35,8 @@ std::optional<FoundEntry> read_memtables(const ReadState& state, std::string_vie
   }
   return std::nullopt;
 }
+
+namespace {
 
 Result<std::optional<FoundEntry>> read_tables(const Levels& levels, BlockReader& blocks, std::string_view sort_key,
                                               CommitVersion at_most) {

@@ -30,6 +30,9 @@ class FoundEntry {
   std::unique_ptr<char[]> owned_;
 };
 
+/// The newest entry of the key in the memtables that is not above `at_most`; what tables hold is older.
+std::optional<FoundEntry> read_memtables(const ReadState& state, std::string_view sort_key, CommitVersion at_most);
+
 /// The newest entry of the key that is not above `at_most`; empty when there is none.
 /// Errors: kCorruption, kUnsupported, kIoError, kTooManyFiles, kOutOfMemory.
 Result<std::optional<FoundEntry>> read_point(const ReadState& state, BlockReader& blocks, std::string_view sort_key,

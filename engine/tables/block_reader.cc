@@ -26,42 +26,51 @@ Result<PinnedBlock> BlockReader::get(const BlockWanted& wanted) {
 Result<PinnedBlock> BlockReader::read(const BlockWanted& wanted) {
   try {
     std::unique_ptr<Tools> tools = take_tools();
-    Result<Block> block = fetch(wanted, *tools);
+    Result<PinnedBlock> block = read_with(wanted, *tools);
     give_back(std::move(tools));
-    if (!block.ok()) return block.status().in_file(wanted.table->name, wanted.handle.offset);
-    return cache_.insert(wanted.table->cache_id, wanted.handle.offset, *std::move(block), priority_of(wanted.type));
+    return block;
   } catch (const std::bad_alloc&) {
     return Status::out_of_memory();
   }
 }
 
-Result<Block> BlockReader::fetch(const BlockWanted& wanted, Tools& tools) {
-  const std::size_t bytes = wanted.handle.bytes;
-  if (tools.buffer_bytes < bytes) {
-    tools.buffer_bytes = 0;
-    tools.buffer.reset(new char[bytes]);
-    tools.buffer_bytes = bytes;
+Result<PinnedBlock> BlockReader::take(const BlockWanted& wanted, const StoredBytes& stored) {
+  try {
+    std::unique_ptr<Tools> tools = take_tools();
+    Result<PinnedBlock> block = take_with(wanted, stored, *tools);
+    give_back(std::move(tools));
+    return block;
+  } catch (const std::bad_alloc&) {
+    return Status::out_of_memory();
   }
-  const std::span<char> stored(tools.buffer.get(), bytes);
-  if (Status read = wanted.table->file->read_exactly(wanted.handle.offset, std::as_writable_bytes(stored));
-      !read.ok()) {
-    return read;
-  }
-  reads_.fetch_add(1, std::memory_order_relaxed);
-  read_bytes_.fetch_add(bytes, std::memory_order_relaxed);
+}
 
+Result<PinnedBlock> BlockReader::read_with(const BlockWanted& wanted, Tools& tools) {
+  const io::ReadableFile& file = *wanted.table->file;
+  StoredBytes& stored = tools.stored;
+  if (Status ready = stored.prepare(wanted.handle.offset, wanted.handle.bytes, file.size_bytes()); !ready.ok()) {
+    return ready;
+  }
+  if (Status read = file.read_exactly(stored.offset(), stored.bytes()); !read.ok()) {
+    return read.in_file(wanted.table->name, wanted.handle.offset);
+  }
+  count_read(stored.bytes().size());
+  return take_with(wanted, stored, tools);
+}
+
+Result<PinnedBlock> BlockReader::take_with(const BlockWanted& wanted, const StoredBytes& stored, Tools& tools) {
+  const auto failed = [&](const Status& status) { return status.in_file(wanted.table->name, wanted.handle.offset); };
   const format::FilePlace place{wanted.table->seed, wanted.handle.offset};
-  const Result<format::BlockFrame> frame =
-      format::open_block(std::string_view(stored.data(), stored.size()), place, wanted.type);
-  if (!frame.ok()) return frame.status();
+  const Result<format::BlockFrame> frame = format::open_block(stored.of(wanted.handle), place, wanted.type);
+  if (!frame.ok()) return failed(frame.status());
   Result<Block> block = Block::allocate(frame->raw_bytes, static_cast<std::uint8_t>(wanted.type));
-  if (!block.ok()) return block;
+  if (!block.ok()) return block.status();
   const format::Dictionary* const dictionary =
       wanted.type == format::BlockType::kData ? wanted.table->dictionary_of(*wanted.run) : nullptr;
   if (Status decoded = format::read_block(*frame, tools.decompressor, dictionary, block->content()); !decoded.ok()) {
-    return decoded;
+    return failed(decoded);
   }
-  return block;
+  return cache_.insert(wanted.table->cache_id, wanted.handle.offset, *std::move(block), priority_of(wanted.type));
 }
 
 std::unique_ptr<BlockReader::Tools> BlockReader::take_tools() {
@@ -78,7 +87,7 @@ std::unique_ptr<BlockReader::Tools> BlockReader::take_tools() {
 }
 
 void BlockReader::give_back(std::unique_ptr<Tools> tools) noexcept {
-  if (tools->buffer_bytes > kBufferBytesKept) return;
+  if (tools->stored.memory_bytes() > kBufferBytesKept) return;
   const io::MutexGuard guard(mutex_);
   if (tools_.size() < kToolsKept) tools_.push_back(std::move(tools));  // Room was reserved.
 }

@@ -2,12 +2,14 @@
 // Must never: hand out a block that was not verified, or fail a read because the cache has no room.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
 #include "api/result.h"
 #include "engine/cache/block_cache.h"
+#include "engine/tables/stored_bytes.h"
 #include "engine/tables/table_file.h"
 #include "format/block.h"
 #include "format/compression.h"
@@ -36,7 +38,17 @@ class BlockReader {
   /// From the disk; for what was just looked for in the cache.
   Result<PinnedBlock> read(const BlockWanted& wanted);
 
-  /// Blocks and bytes read from the disk.
+  // For those who read several blocks at once:
+
+  /// Out of what was read of the file, which holds all of it; kept in the cache where there is room. Errors: as get().
+  Result<PinnedBlock> take(const BlockWanted& wanted, const StoredBytes& stored);
+  /// One more read of the disk.
+  void count_read(std::uint64_t bytes) noexcept {
+    reads_.fetch_add(1, std::memory_order_relaxed);
+    read_bytes_.fetch_add(bytes, std::memory_order_relaxed);
+  }
+
+  /// Reads of the disk, and their bytes.
   std::uint64_t reads() const noexcept { return reads_.load(std::memory_order_relaxed); }
   std::uint64_t read_bytes() const noexcept { return read_bytes_.load(std::memory_order_relaxed); }
 
@@ -44,15 +56,15 @@ class BlockReader {
   /// What one read needs, kept for the next one: a zstd context costs more to make than a block to decompress.
   struct Tools {
     format::Decompressor decompressor;
-    std::unique_ptr<char[]> buffer;
-    std::size_t buffer_bytes = 0;
+    StoredBytes stored;
   };
   static constexpr std::size_t kToolsKept = 16;
   static constexpr std::size_t kBufferBytesKept = std::size_t{1} << 20;
 
   std::unique_ptr<Tools> take_tools();
   void give_back(std::unique_ptr<Tools> tools) noexcept;
-  Result<Block> fetch(const BlockWanted& wanted, Tools& tools);
+  Result<PinnedBlock> read_with(const BlockWanted& wanted, Tools& tools);
+  Result<PinnedBlock> take_with(const BlockWanted& wanted, const StoredBytes& stored, Tools& tools);
 
   BlockCache& cache_;
   std::atomic<std::uint64_t> reads_{0};

@@ -39,12 +39,12 @@ bool TableCursor::open_run(std::size_t run) {
   return true;
 }
 
-bool TableCursor::open_block() {
+bool TableCursor::open_block(bool in_sequence) {
   const format::RunEntry& run = runs()[run_];
   const format::BlockHandle handle = index_.block();
   if (handle.offset == block_offset_) return true;
   block_offset_ = 0;
-  Result<PinnedBlock> block = blocks_.get({table_, handle, format::BlockType::kData, &run});
+  Result<PinnedBlock> block = ahead_.get({table_, handle, format::BlockType::kData, &run}, in_sequence);
   if (!block.ok()) return fail(block.status());
   if (Status opened = data_.open((*block)->content()); !opened.ok()) {
     return fail(opened.in_file(table_->name, handle.offset));
@@ -54,17 +54,20 @@ bool TableCursor::open_block() {
   return true;
 }
 
+/// Of this run, or the next; false at the end of the file.
+bool TableCursor::next_index_entry() {
+  index_.next();
+  if (index_.valid()) return true;
+  if (Status walked = index_.status(); !walked.ok()) return fail(walked.in_file(table_->name));
+  if (run_ + 1 == runs().size()) return false;
+  if (!open_run(run_ + 1)) return false;
+  index_.seek_to_first();
+  return index_.valid() || fail(Status::corruption("a run without blocks").in_file(table_->name));
+}
+
 /// To the first entry of the next block; false at the end of the file.
 bool TableCursor::next_block() {
-  index_.next();
-  if (!index_.valid()) {
-    if (Status walked = index_.status(); !walked.ok()) return fail(walked.in_file(table_->name));
-    if (run_ + 1 == runs().size()) return false;
-    if (!open_run(run_ + 1)) return false;
-    index_.seek_to_first();
-    if (!index_.valid()) return fail(Status::corruption("a run without blocks").in_file(table_->name));
-  }
-  if (!open_block()) return false;
+  if (!next_index_entry() || !open_block(true)) return false;
   data_.seek_to_first();
   return true;
 }
@@ -158,6 +161,31 @@ void TableCursor::seek_to_last() {
     return;
   }
   valid_ = data_.valid();
+}
+
+bool TableCursor::goes_on_in_next_run() const noexcept {
+  return run_ + 1 < runs().size() && runs()[run_ + 1].smallest_key == runs()[run_].largest_key;
+}
+
+/// Whether the block that the index is at is deletes alone, ends below the bound, and hides nothing in the one behind
+/// it.
+bool TableCursor::is_block_passable(std::string_view bound) const noexcept {
+  if (!index_.entry().only_deletes) return false;
+  if (!bound.empty() && index_.separator() >= bound) return false;
+  return index_.separator() != runs()[run_].largest_key || !goes_on_in_next_run();
+}
+
+bool TableCursor::pass_deletes(std::string_view bound) {
+  assert(valid_);
+  if (!is_block_passable(bound)) return false;
+  valid_ = false;
+  do {
+    if (!next_index_entry()) return true;
+  } while (is_block_passable(bound));
+  if (!open_block()) return true;
+  data_.seek_to_first();
+  settle();
+  return true;
 }
 
 void TableCursor::next() {

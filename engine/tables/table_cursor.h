@@ -7,6 +7,7 @@
 
 #include "engine/read/entry_cursor.h"
 #include "engine/tables/block_reader.h"
+#include "engine/tables/read_ahead.h"
 #include "engine/tables/table_file.h"
 #include "format/data_block.h"
 #include "format/index_cursor.h"
@@ -17,12 +18,13 @@ namespace varve::engine {
 class TableCursor final : public EntryCursor {
  public:
   /// Both outlive the cursor. The file is opened at the first move.
-  TableCursor(const TableFile& file, BlockReader& blocks) noexcept : file_(file), blocks_(blocks) {}
+  TableCursor(const TableFile& file, BlockReader& blocks) noexcept : file_(file), blocks_(blocks), ahead_(blocks) {}
 
   void seek(std::string_view sort_key, CommitVersion at_most) override;
   void seek_before(std::string_view sort_key) override;
   void seek_to_last() override;
   void next() override;
+  bool pass_deletes(std::string_view bound) override;
   bool valid() const noexcept override { return valid_; }
   Entry entry() const noexcept override { return {data_.key(), data_.version(), data_.kind(), data_.value()}; }
   Status status() const override { return status_; }
@@ -34,14 +36,18 @@ class TableCursor final : public EntryCursor {
   bool open();
   bool open_run(std::size_t run);
   /// The data block that the index cursor is at.
-  bool open_block();
+  bool open_block(bool in_sequence = false);
+  bool next_index_entry();
   bool next_block();
+  bool is_block_passable(std::string_view bound) const noexcept;
+  bool goes_on_in_next_run() const noexcept;
   bool previous_block();
   void settle();
   bool fail(const Status& status);
 
   const TableFile& file_;
   BlockReader& blocks_;
+  ReadAhead ahead_;
   const OpenTable* table_ = nullptr;
   std::size_t run_ = kNoRun;
   PinnedBlock index_block_;

@@ -22,6 +22,26 @@ TableScan::TableScan(const TableFile& file, std::atomic<std::uint64_t>& read_byt
   settle();
 }
 
+/// The one before or behind it may go on with the versions of a key.
+std::optional<format::RunSource> TableScan::whole_run() const {
+  if (!valid_ || !at_run_start_) return std::nullopt;
+  const std::vector<format::RunEntry>& runs = table_->index.runs();
+  const format::RunEntry& run = runs[run_];
+  if (run_ > 0 && runs[run_ - 1].largest_key == run.smallest_key) return std::nullopt;
+  if (run_ + 1 < runs.size() && runs[run_ + 1].smallest_key == run.largest_key) return std::nullopt;
+  const format::Dictionary* const dictionary = table_->dictionary_of(run);
+  return format::RunSource{&run, table_->seed, run_bytes_,
+                           dictionary == nullptr ? std::string_view() : dictionary->bytes()};
+}
+
+void TableScan::pass_run() {
+  assert(at_run_start_);
+  valid_ = false;
+  if (run_ + 1 == table_->index.runs().size()) return;
+  if (!open_run(run_ + 1) || !open_block()) return;
+  settle();
+}
+
 bool TableScan::fail(const Status& status) {
   status_ = status;
   valid_ = false;
@@ -51,6 +71,7 @@ bool TableScan::open_run(std::size_t run) {
     return fail(opened.in_file(table_->name, handle.offset));
   }
   index_.seek_to_first();
+  at_run_start_ = true;
   return true;
 }
 
@@ -92,6 +113,7 @@ void TableScan::settle() {
 
 void TableScan::next() {
   assert(valid_);
+  at_run_start_ = false;
   data_.next();
   settle();
 }

@@ -24,6 +24,8 @@ class TableScan final : public EntryStream {
   Entry entry() const noexcept override { return {data_.key(), data_.version(), data_.kind(), data_.value()}; }
   void next() override;
   Status status() const override { return status_; }
+  std::optional<format::RunSource> whole_run() const override;
+  void pass_run() override;
 
  private:
   bool open_run(std::size_t run);
@@ -43,6 +45,7 @@ class TableScan final : public EntryStream {
   std::string block_content_;
   format::DataBlockCursor data_;
   bool valid_ = false;
+  bool at_run_start_ = false;
   Status status_;
 };
 

@@ -147,6 +147,7 @@ Result<bool> Compactor::work() {
   debt_bytes_.store(compaction_debt_bytes(*view.levels, shape_), std::memory_order_relaxed);
   if (queue_.health() == Health::kPoisoned) return false;
   if (Status hastened = hasten_drops(view); !hastened.ok()) return hastened;
+  if (Status hastened = hasten_deletes(); !hastened.ok()) return hastened;
   if (Status read = read_directories(view); !read.ok()) return read;
   const std::optional<Job> job = pick(view);
   if (!job) return false;
@@ -170,6 +171,15 @@ Status Compactor::hasten_drops(const View& view) {
     }
   }
   return Status();
+}
+
+/// Every walk steps over deletes, and over what they hide, until they are compacted away. When writers rest that is
+/// not put off until the memtable is full.
+Status Compactor::hasten_deletes() {
+  const CommitVersion visible = queue_.visible();
+  const bool rests = visible == seen_version_;
+  seen_version_ = visible;
+  return rests && tree_.collects_deletes() ? queue_.seal_memtable() : Status();
 }
 
 /// How much of each file that holds dead tables beside live ones is dead.
@@ -239,6 +249,7 @@ Status Compactor::merge(const Job& job, const View& view, format::ManifestEdit& 
   Result<Rewritten> written = rewrite(input, retention, tree_.sink(stopping_), options);
   if (!written.ok()) return written.status();
   written_bytes_.fetch_add(written->bytes_written, std::memory_order_relaxed);
+  copied_bytes_.fetch_add(written->bytes_copied, std::memory_order_relaxed);
   edit.added_tables = std::move(written->files);
   edit.removed_tables = numbers_of(job.inputs);
   for (const std::uint64_t number : numbers_of(job.overlapped)) edit.removed_tables.push_back(number);
@@ -265,6 +276,7 @@ CompactionFigures Compactor::figures() const noexcept {
   figures.unlinked_files = unlinked_files_.load(std::memory_order_relaxed);
   figures.read_bytes = read_bytes_.load(std::memory_order_relaxed);
   figures.written_bytes = written_bytes_.load(std::memory_order_relaxed);
+  figures.copied_bytes = copied_bytes_.load(std::memory_order_relaxed);
   figures.debt_bytes = debt_bytes_.load(std::memory_order_relaxed);
   return figures;
 }

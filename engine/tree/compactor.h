@@ -56,6 +56,7 @@ class Compactor {
   Status perform(const Job& job, const View& view);
   Status merge(const Job& job, const View& view, format::ManifestEdit& edit);
   Status hasten_drops(const View& view);
+  Status hasten_deletes();
   Status read_directories(const View& view);
   void quarantine(const Job& job, const Status& status);
 
@@ -68,7 +69,8 @@ class Compactor {
   std::atomic<bool> stopping_{false};
 
   // Of the thread alone:
-  bool idle_round_ = false;  // this round is for somebody who waits until all is done
+  CommitVersion seen_version_ = 0;  // what was visible in the round before
+  bool idle_round_ = false;         // this round is for somebody who waits until all is done
   std::set<std::uint64_t> quarantined_;
   std::map<std::uint64_t, std::vector<format::DirectoryEntry>> directories_;  // by file, of those with dead tables
   std::map<std::uint64_t, std::uint64_t> dead_bytes_;
@@ -78,6 +80,7 @@ class Compactor {
   std::atomic<std::uint64_t> unlinked_files_{0};
   std::atomic<std::uint64_t> read_bytes_{0};
   std::atomic<std::uint64_t> written_bytes_{0};
+  std::atomic<std::uint64_t> copied_bytes_{0};
   std::atomic<std::uint64_t> debt_bytes_{0};
 
   io::Mutex mutex_;

@@ -68,7 +68,8 @@ void Flusher::run() noexcept {
       continue;
     }
     // A poisoned store flushes nothing more; anything else may pass.
-    if (queue_.health() == Health::kPoisoned || !memtables_.wait_before_retry(kRetryInterval)) return;
+    if (queue_.health() == Health::kPoisoned) return memtables_.end_flushing();
+    if (!memtables_.wait_before_retry(kRetryInterval)) return;
     if (events_ != nullptr) events_->on_log("a flush failed and is tried again: " + flushed.to_string());
   }
 }

@@ -37,6 +37,17 @@ bool Retention::judge(const Entry& entry) {
   return entry.kind != Kind::kDelete || place != 0 || !nothing_below_(entry.sort_key);
 }
 
+/// A put that is the only entry of its key is what every version from its own on shows.
+Retention::RunFate Retention::judge_run(const format::RunEntry& run) {
+  const format::TableId table = format::table_id_of(run.smallest_key);
+  if (table != format::table_id_of(run.largest_key)) return RunFate::kUnknown;
+  if (has_key_ && key_ == run.smallest_key) return RunFate::kUnknown;
+  const bool dropped = dead_.holds(table);
+  if (!dropped && (run.tombstone_count > 0 || run.repeated_count > 0)) return RunFate::kUnknown;
+  if (dropped) dropped_entries_ += run.entry_count;
+  return dropped ? RunFate::kDropped : RunFate::kKept;
+}
+
 void Retention::begin_key(std::string_view sort_key) {
   key_.assign(sort_key);
   has_key_ = true;

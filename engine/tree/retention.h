@@ -15,6 +15,7 @@
 
 #include "engine/entry.h"
 #include "engine/tree/dead_ranges.h"
+#include "format/table_entries.h"
 
 namespace varve::engine {
 
@@ -28,6 +29,15 @@ class Retention {
 
   /// Asked for every entry of the inputs, in the order of internal keys.
   bool keeps(const Entry& entry);
+
+  /// What becomes of a whole run that no other input touches, and whose keys no other entry of them shares.
+  enum class RunFate : std::uint8_t {
+    kKept,     // all of it
+    kDropped,  // all of it
+    kUnknown,  // its entries are to be asked for
+  };
+  /// Asked before its first entry. Unless kUnknown is answered its entries are not asked for any more.
+  RunFate judge_run(const format::RunEntry& run);
 
   /// Of what it did not keep, since the beginning.
   std::uint64_t dropped_entries() const noexcept { return dropped_entries_; }

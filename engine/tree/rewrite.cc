@@ -19,13 +19,17 @@ class Rewriter {
       : retention_(retention), sink_(sink), options_(options) {}
 
   Status run(EntryStream& input) {
-    for (; input.valid(); input.next()) {
-      if (++done_.entries_read % kEntriesBetweenLooks == 0 && sink_.stopping.load(std::memory_order_relaxed)) {
-        return Status(Code::kClosed, "the store is closing");
+    while (input.valid()) {
+      if (const std::optional<format::RunSource> run = input.whole_run()) {
+        const Result<bool> done = take_run(*run);
+        if (!done.ok()) return done.status();
+        if (*done) {
+          input.pass_run();
+          continue;
+        }
       }
-      const Entry entry = input.entry();
-      if (!retention_.keeps(entry)) continue;
-      if (Status written = write(entry); !written.ok()) return written;
+      if (Status done = take_entry(input.entry()); !done.ok()) return done;
+      input.next();
     }
     if (Status ended = input.status(); !ended.ok()) return ended;
     if (Status ended = end_file(); !ended.ok()) return ended;
@@ -39,17 +43,55 @@ class Rewriter {
  private:
   static constexpr std::uint64_t kEntriesBetweenLooks = 1024;
 
-  Status write(const Entry& entry) {
-    if (last_key_ != entry.sort_key) {
-      if (begins_new_file(entry.sort_key)) {
+  Status look_for_end() const {
+    if (!sink_.stopping.load(std::memory_order_relaxed)) return Status();
+    return Status(Code::kClosed, "the store is closing");
+  }
+
+  Status take_entry(const Entry& entry) {
+    if (++done_.entries_read % kEntriesBetweenLooks == 0) {
+      if (Status look = look_for_end(); !look.ok()) return look;
+    }
+    if (!retention_.keeps(entry)) return Status();
+    if (Status ready = make_ready(entry.sort_key); !ready.ok()) return ready;
+    return writer_->add(entry);
+  }
+
+  /// False: its entries are to be taken one by one.
+  Result<bool> take_run(const format::RunSource& source) {
+    const format::RunEntry& run = *source.run;
+    if (Status look = look_for_end(); !look.ok()) return look;
+    const Retention::RunFate fate = retention_.judge_run(run);
+    if (fate == Retention::RunFate::kUnknown) return false;
+    if (fate == Retention::RunFate::kKept) {
+      const Result<bool> copied = copy_run(source);
+      if (!copied.ok() || !*copied) return copied;
+    }
+    done_.entries_read += run.entry_count;
+    return true;
+  }
+
+  Result<bool> copy_run(const format::RunSource& source) {
+    const format::RunEntry& run = *source.run;
+    const Result<bool> alike = format::is_made_alike(source, options_.table, decompressor_);
+    if (!alike.ok() || !*alike) return alike;
+    if (Status ready = make_ready(run.smallest_key); !ready.ok()) return ready;
+    if (!writer_->can_append(run)) return false;
+    if (Status copied = writer_->append_run(source, decompressor_); !copied.ok()) return copied;
+    last_key_ = run.largest_key;
+    done_.bytes_copied += run.bytes();
+    return true;
+  }
+
+  /// There is a file for the key.
+  Status make_ready(std::string_view sort_key) {
+    if (last_key_ != sort_key) {
+      if (begins_new_file(sort_key)) {
         if (Status ended = end_file(); !ended.ok()) return ended;
       }
-      last_key_.assign(entry.sort_key);
+      last_key_.assign(sort_key);
     }
-    if (!writer_) {
-      if (Status begun = begin_file(); !begun.ok()) return begun;
-    }
-    return writer_->add(entry);
+    return writer_ ? Status() : begin_file();
   }
 
   bool begins_new_file(std::string_view sort_key) {
@@ -94,6 +136,7 @@ class Rewriter {
   const TableSink& sink_;
   const RewriteOptions& options_;
   std::unique_ptr<TableWriter> writer_;
+  format::Decompressor decompressor_;
   std::string last_key_;
   std::uint64_t table_start_ = 0;  // bytes written before the table at hand
   std::uint64_t entries_written_ = 0;

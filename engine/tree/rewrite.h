@@ -38,11 +38,13 @@ struct Rewritten {
   std::vector<format::TableFileEntry> files;
   std::uint64_t entries_read = 0;
   std::uint64_t bytes_written = 0;
+  /// Of those, what was copied by whole runs.
+  std::uint64_t bytes_copied = 0;
 };
 
-/// Writes what `retention` keeps of all entries from where `input` stands. All files are durable, but for their names.
-/// After an error none of them is left. Checks that what was read is what was kept and what was dropped.
-/// Errors: those of the input, of io, of the manifest's numbers; kClosed (the store is closing).
+/// Writes, or copies by whole runs, what `retention` keeps of all entries from where `input` stands. All files are
+/// durable, but for their names. After an error none of them is left. Checks that what was read is what was kept and
+/// what was dropped. Errors: those of the input, of io, of the manifest's numbers; kClosed (the store is closing).
 Result<Rewritten> rewrite(EntryStream& input, Retention& retention, const TableSink& sink,
                           const RewriteOptions& options);
 

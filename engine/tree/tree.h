@@ -36,13 +36,15 @@ class Tree {
 
   /// Makes the edit durable and gives readers the arrangement that follows from it, together with what `change` does to
   /// the rest of their state. Dead ids of which no table holds anything any more leave the set in the same edit.
-  /// Errors: those of Directory::sync, after which the edit's new files are removed and nothing has changed; those of
-  /// Manifest::append, after which the store has stopped.
+  /// Errors: those of Directory::sync, after which the edit's new files are removed and nothing has changed, and those
+  /// of Manifest::append; after both the store has stopped.
   Status apply(format::ManifestEdit edit, const std::function<void(ReadState&)>& change);
 
   /// Where new files come from, until `stopping` is set.
   TableSink sink(const std::atomic<bool>& stopping) noexcept { return {env_, directory_, manifest_, stopping}; }
   std::shared_ptr<const Levels> levels() const { return states_.pin()->tables; }
+  /// Whether the memtable that takes commits holds many deletes, and mostly those.
+  bool collects_deletes() const noexcept;
   Manifest& manifest() noexcept { return manifest_; }
 
   /// Removes the name of a file that the manifest names no more and nobody uses.

@@ -131,6 +131,7 @@ RunEntry run() {
   some.block_count = 256;
   some.entry_count = 9000;
   some.tombstone_count = 12;
+  some.repeated_count = 30;
   some.raw_bytes = 3 << 20;
   some.key_bytes = 300'000;
   some.value_bytes = 2'000'000;
@@ -150,7 +151,7 @@ TEST(RunEntry, ReadsBack) {
   for (const bool with_dictionary : {false, true}) {
     RunEntry some = run();
     if (!with_dictionary) some.dictionary_hash.reset();
-    append_number_field(some.unknown_fields, 2, 7);
+    append_number_field(some.unknown_fields, 4, 7);
     const Result<RunEntry> read = decode_run_entry(some.largest_key, run_value(some), 400);
     ASSERT_TRUE(read.ok()) << read.status().to_string();
     EXPECT_EQ(*read, some);
@@ -176,6 +177,7 @@ TEST(RunEntry, WhatCannotBeIsDamage) {
   EXPECT_EQ(code_with([](RunEntry& r) { r.index_bytes = 15; }), Code::kCorruption);
   EXPECT_EQ(code_with([](RunEntry& r) { r.entry_count = 255; }), Code::kCorruption);
   EXPECT_EQ(code_with([](RunEntry& r) { r.tombstone_count = 9001; }), Code::kCorruption);
+  EXPECT_EQ(code_with([](RunEntry& r) { r.repeated_count = r.entry_count; }), Code::kCorruption);
   EXPECT_EQ(code_with([](RunEntry& r) { r.smallest_key = "unframed"; }), Code::kCorruption);
   EXPECT_EQ(code_with([](RunEntry& r) { r.largest_key = "unframed"; }), Code::kCorruption);
   EXPECT_EQ(code_with([](RunEntry& r) { r.smallest_key = sample_key(2, 1, 1); }), Code::kCorruption);
@@ -194,11 +196,14 @@ TEST(RunEntry, WhatCannotBeIsDamage) {
 TEST(RunEntry, EveryTruncationIsDamageOrAnEntryWithoutItsFields) {
   const std::string value = run_value(run());
   RunEntry without = run();
+  without.repeated_count = 0;
+  const std::size_t second_field_at = run_value(without).size();
   without.dictionary_hash.reset();
-  const std::size_t fields_at = run_value(without).size();
+  const std::size_t first_field_at = run_value(without).size();
   for (std::size_t kept = 0; kept < value.size(); ++kept) {
     const Result<RunEntry> read = decode_run_entry(run().largest_key, value.substr(0, kept), 400);
-    EXPECT_EQ(read.code(), kept == fields_at ? Code::kOk : Code::kCorruption) << kept;
+    const bool is_whole = kept == first_field_at || kept == second_field_at;
+    EXPECT_EQ(read.code(), is_whole ? Code::kOk : Code::kCorruption) << kept;
   }
 }
 
@@ -217,8 +222,15 @@ TEST(BlockEntry, ReadsBackAndRefusesWhatCannotBe) {
     EXPECT_EQ(decode_block_entry(value.substr(0, kept), 400).code(), Code::kCorruption);
   }
   std::string with_even = value;
-  append_number_field(with_even, 2, 5);
+  append_number_field(with_even, 4, 5);
   EXPECT_EQ(decode_block_entry(with_even, 400)->unknown_fields, with_even.substr(value.size()));
+  BlockEntry deletes = entry;
+  deletes.only_deletes = true;
+  std::string of_deletes;
+  append_block_entry(of_deletes, deletes, 400);
+  EXPECT_FALSE(read->only_deletes);
+  EXPECT_TRUE(decode_block_entry(of_deletes, 400)->only_deletes);
+  EXPECT_TRUE(decode_block_entry(of_deletes, 400)->unknown_fields.empty());
   std::string with_odd = value;
   append_number_field(with_odd, 1, 5);
   EXPECT_EQ(decode_block_entry(with_odd, 400).code(), Code::kUnsupported);

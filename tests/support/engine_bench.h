@@ -97,6 +97,7 @@ class Change {
     request.tables = {table_};
     request.durability = durability_;
     request.frees_space = frees_space_;
+    if (!frees_space_) engine.pace(request.batch.size());
     Result<engine::PartitionGuard> guard = engine.lock_partitions(locks_);
     if (!guard.ok()) return guard.status();
     request.locks = *std::move(guard);

@@ -60,6 +60,20 @@ class TablesModel : public testing::TestWithParam<std::uint64_t> {
     rows_ = std::move(next);
   }
 
+  /// A table of deletes alone, over what may be live, deleted already, or held by a snapshot.
+  void remove_many() {
+    ASSERT_EQ(engine_->flush().to_string(), "Ok");
+    Change change;
+    const std::uint64_t first = below(600);
+    const std::uint64_t count = 1 + below(200);
+    for (std::uint64_t number = first; number < first + count; ++number) {
+      change.remove("p", row(number));
+      rows_.erase(row(number));
+    }
+    ASSERT_TRUE(change.commit(*engine_).ok());
+    ASSERT_EQ(engine_->flush().to_string(), "Ok");
+  }
+
   void check(const ReadView& view, const Rows& expected) {
     Cursor cursor = view.cursor("", "");
     auto at = expected.begin();
@@ -81,12 +95,31 @@ class TablesModel : public testing::TestWithParam<std::uint64_t> {
       const std::string name = row(below(650));
       const auto found = view.get(test::key_of("p", name));
       ASSERT_TRUE(found.ok()) << found.status().to_string();
-      const auto known = expected.find(name);
-      ASSERT_EQ(found->has_value(), known != expected.end()) << name;
-      if (*found) {
-        ASSERT_EQ((*found)->value, known->second);
-      }
+      expect_found(*found, name, expected);
     }
+    check_many(view, expected);
+  }
+
+  static void expect_found(const std::optional<FoundEntry>& found, const std::string& name, const Rows& expected) {
+    const auto known = expected.find(name);
+    ASSERT_EQ(found.has_value(), known != expected.end()) << name;
+    if (found) {
+      ASSERT_EQ(found->value, known->second) << name;
+    }
+  }
+
+  /// Some keys twice, some not there.
+  void check_many(const ReadView& view, const Rows& expected) {
+    std::vector<std::string> names;
+    std::vector<std::string> keys;
+    for (std::uint64_t i = below(60); i > 0; --i) {
+      names.push_back(row(below(650)));
+      keys.push_back(test::key_of("p", names.back()));
+    }
+    const auto found = view.get_many(std::vector<std::string_view>(keys.begin(), keys.end()));
+    ASSERT_TRUE(found.ok()) << found.status().to_string();
+    ASSERT_EQ(found->size(), names.size());
+    for (std::size_t i = 0; i < names.size(); ++i) expect_found((*found)[i], names[i], expected);
   }
 
   void check_all() {
@@ -112,6 +145,9 @@ class TablesModel : public testing::TestWithParam<std::uint64_t> {
         open();
         break;
       case 5: check_all(); break;
+      case 6:
+        if (io::one_in(random_, 3)) remove_many();
+        break;
       default: write();
     }
   }
@@ -137,6 +173,31 @@ TEST_P(TablesModel, EveryHeldVersionShowsWhatItShowed) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, TablesModel, testing::Range<std::uint64_t>(1, 9));
+
+TEST(DeletedRuns, AreSteppedOverWithoutBeingRead) {
+  Machine machine;
+  const auto engine = *machine.open();
+  const auto name = [](int number) { return std::to_string(1'000'000 + number); };
+  ASSERT_TRUE(Change().put("p", name(0), "first").put("p", name(90'000), "last").commit(*engine).ok());
+  ASSERT_TRUE(engine->flush().ok());
+  for (int first = 1; first < 40'000; first += 1000) {
+    Change change;
+    for (int i = first; i < first + 1000; ++i) change.remove("p", name(i));
+    ASSERT_TRUE(change.buffered().commit(*engine).ok());
+  }
+  ASSERT_TRUE(Change().put("p", name(80'000), "behind").commit(*engine).ok());
+  ASSERT_TRUE(engine->flush().ok());
+
+  const ReadView view = engine->view();
+  Cursor cursor = view.cursor(test::key_of("p", name(1)), "");
+  cursor.seek_to_first();
+  ASSERT_TRUE(cursor.valid());
+  EXPECT_EQ(cursor.value(), "behind");
+  EXPECT_LT(cursor.entries_examined(), 1000u);
+  cursor.next();
+  ASSERT_TRUE(cursor.valid());
+  EXPECT_EQ(cursor.value(), "last");
+}
 
 class Drops : public testing::Test {
  protected:

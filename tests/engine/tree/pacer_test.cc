@@ -1,0 +1,48 @@
+// Goal: commits wait when something presses and only then, and a store that closes makes nobody wait. Method: a
+// seeded scheduler, whose clock moves by what is waited for.
+#include "engine/tree/pacer.h"
+
+#include <gtest/gtest.h>
+
+#include "io/manual_clock.h"
+#include "io/seeded_scheduler.h"
+
+namespace varve::engine {
+namespace {
+
+class PacerTest : public testing::Test {
+ protected:
+  io::ManualClock clock_;
+  io::SeededScheduler simulation_{1, clock_};
+  WriteBudget budget_{1 << 20};
+  Pacer pacer_{simulation_.scheduler(), budget_};
+};
+
+TEST_F(PacerTest, NobodyWaitsWhileNothingPresses) {
+  for (int i = 0; i < 1000; ++i) pacer_.pace(4096);
+  EXPECT_EQ(pacer_.waited().count(), 0);
+}
+
+TEST_F(PacerTest, CommitsWaitAsLongAsTheCurveSays) {
+  ASSERT_TRUE(budget_.take(budget_.bytes_max() * 7 / 10));
+  const auto before = clock_.monotonic();
+  for (int i = 0; i < 1000; ++i) pacer_.pace(300);
+  PacingInput input;
+  input.write_buffer_used_bytes = budget_.used_bytes();
+  input.write_buffer_bytes = budget_.bytes_max();
+  const auto expected = 1000 * commit_delay(input, {}, 300);
+  EXPECT_GT(pacer_.waited(), expected * 9 / 10);
+  EXPECT_LE(pacer_.waited(), expected);
+  EXPECT_GT(clock_.monotonic(), before);
+}
+
+TEST_F(PacerTest, NobodyWaitsOnceItIsStopped) {
+  ASSERT_TRUE(budget_.take(budget_.bytes_max()));
+  pacer_.stop();
+  const auto before = clock_.monotonic();
+  for (int i = 0; i < 100; ++i) pacer_.pace(4096);
+  EXPECT_LT(clock_.monotonic() - before, commit_delay_max(4096));
+}
+
+}  // namespace
+}  // namespace varve::engine
