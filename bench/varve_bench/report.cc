@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
-#include <set>
 
 #include <nlohmann/json.hpp>
 
@@ -55,6 +54,12 @@ std::vector<double> figures_of(const std::vector<Outcome>& outcomes, const std::
   return values;
 }
 
+/// What a noisy machine disturbs least.
+std::vector<double> processor_times(const RowRecord& row, const std::string& contender) {
+  const auto found = row.outcomes.find(contender);
+  return found == row.outcomes.end() ? std::vector<double>() : figures_of(found->second, "CPU s/M");
+}
+
 std::string with_range(const std::vector<double>& values) {
   if (values.empty()) return "-";
   const std::string middle = scaled(median(values));
@@ -73,19 +78,15 @@ std::string ratio(const std::vector<double>& first, const std::vector<double>& s
   return ratios.empty() ? "-" : number(median(ratios));
 }
 
-std::size_t width_of(const std::string& text) {
-  return text.size();
-}
-
 std::string table_of(const std::vector<Cells>& lines) {
   std::vector<std::size_t> widths(lines.front().size(), 3);
   for (const Cells& line : lines) {
-    for (std::size_t i = 0; i < line.size(); ++i) widths[i] = std::max(widths[i], width_of(line[i]));
+    for (std::size_t i = 0; i < line.size(); ++i) widths[i] = std::max(widths[i], line[i].size());
   }
   std::string text;
   for (std::size_t l = 0; l < lines.size(); ++l) {
     for (std::size_t i = 0; i < widths.size(); ++i) {
-      text += (i == 0 ? "| " : " | ") + lines[l][i] + std::string(widths[i] - width_of(lines[l][i]), ' ');
+      text += (i == 0 ? "| " : " | ") + lines[l][i] + std::string(widths[i] - lines[l][i].size(), ' ');
     }
     text += " |\n";
     if (l > 0) continue;
@@ -104,7 +105,7 @@ std::string race_table(const Record& record) {
   Cells head{"median (range)", "unit"};
   for (const std::string& contender : record.contenders) {
     head.push_back(contender);
-    if (contender != first) head.push_back(first + " / " + contender);
+    if (contender != first) head.insert(head.end(), {first + " / " + contender, "by CPU"});
   }
   head.insert(head.end(), {"device", first + " / device"});
   std::vector<Cells> lines{std::move(head)};
@@ -116,7 +117,9 @@ std::string race_table(const Record& record) {
     for (const std::string& contender : record.contenders) {
       const std::vector<double> values = values_of(row, contender);
       line.push_back(with_range(values));
-      if (contender != first) line.push_back(ratio(ours, values, outcome->more_is_better));
+      if (contender == first) continue;
+      line.push_back(ratio(ours, values, outcome->more_is_better));
+      line.push_back(ratio(processor_times(row, first), processor_times(row, contender), false));
     }
     line.push_back(with_range(row.limits));
     line.push_back(ratio(ours, row.limits, true));

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <set>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
