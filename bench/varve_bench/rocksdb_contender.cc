@@ -261,7 +261,10 @@ Result<std::unique_ptr<Contender>> open_rocksdb(const std::string& directory, co
   rocksdb::TransactionDB* transactions = nullptr;
   rocksdb::Status opened;
   if (settings.checks) {
-    opened = rocksdb::TransactionDB::Open(options, rocksdb::TransactionDBOptions(), directory, &transactions);
+    rocksdb::TransactionDBOptions patient;  // as Varve's writers: they wait for each other as long as it takes
+    patient.transaction_lock_timeout = -1;
+    patient.default_lock_timeout = -1;
+    opened = rocksdb::TransactionDB::Open(options, patient, directory, &transactions);
     database = transactions;
   } else {
     opened = rocksdb::DB::Open(options, directory, &database);
