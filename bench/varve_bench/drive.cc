@@ -15,21 +15,30 @@ constexpr std::uint64_t kStallNanoseconds = 100'000'000;
 /// What the threads of one drive share.
 struct Course {
   const Operation& operation;
-  std::uint64_t operations_max;  // of each thread
+  Effort effort;
   std::atomic<bool> stop{false};
   std::mutex mutex;
   Effect effect;
   Status failure;
 };
 
+/// So that all threads together do what was asked, not one more.
+std::uint64_t share_of(const Effort& effort, int thread) {
+  if (effort.operations == 0) return UINT64_MAX;
+  const auto threads = static_cast<std::uint64_t>(effort.threads);
+  const bool takes_one_more = static_cast<std::uint64_t>(thread) < effort.operations % threads;
+  return effort.operations / threads + (takes_one_more ? 1 : 0);
+}
+
 void run(Course& course, int thread) {
+  const std::uint64_t operations_max = share_of(course.effort, thread);
   Worker worker{thread, 0, Random(static_cast<std::uint64_t>(thread) * 7919 + now())};
   Histogram latencies;
   std::uint64_t entities = 0;
   std::uint64_t stalled = 0;
   Status failure;
   std::uint64_t before = now();
-  while (worker.done < course.operations_max && !course.stop.load(std::memory_order_relaxed)) {
+  while (worker.done < operations_max && !course.stop.load(std::memory_order_relaxed)) {
     const Result<std::uint64_t> moved = course.operation(worker);
     const std::uint64_t after = now();
     if (!moved.ok()) {
@@ -79,9 +88,7 @@ Effect Stopwatch::effect(std::uint64_t entities) const {
 }
 
 Result<Effect> drive(Session& session, const Effort& effort, const Operation& operation) {
-  const auto threads = static_cast<std::uint64_t>(effort.threads);
-  Course course{
-      operation, effort.operations == 0 ? UINT64_MAX : (effort.operations + threads - 1) / threads, {}, {}, {}, {}};
+  Course course{operation, effort, {}, {}, {}, {}};
   const Stopwatch watch(session.directory());
   {
     std::vector<std::jthread> running;
