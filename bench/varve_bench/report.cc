@@ -191,9 +191,10 @@ std::string with_unit(double value, const std::string& unit) {
 }
 
 std::string as_tables(const Record& record, const Choice& choice) {
-  std::string text = std::to_string(choice.entities) + " entities, rounds: " + std::to_string(choice.rounds) +
-                     ", seconds a row: " + number(choice.seconds) + ", load average at most " +
-                     number(record.load_average_max) + "\nback ends:";
+  std::string text = "entities: " + std::to_string(choice.entities) +
+                     " (curve: " + std::to_string(choice.curve_entities) +
+                     "), rounds: " + std::to_string(choice.rounds) + ", seconds a row: " + number(choice.seconds) +
+                     ", load average at most " + number(record.load_average_max) + "\nback ends:";
   for (const auto& [contender, back_end] : record.back_ends) text += " " + contender + ": " + back_end + ";";
   return text + "\n\n" + race_table(record) + "\n" + cost_table(record) + plots(record, choice);
 }
@@ -214,9 +215,13 @@ std::string as_json(const Record& record, const Choice& choice) {
     }
     rows.push_back({{"workload", row.workload}, {"row", row.name}, {"rounds", contenders}, {"device", row.limits}});
   }
-  const json all{{"entities", choice.entities},   {"rounds", choice.rounds},
-                 {"seconds", choice.seconds},     {"load_average_max", record.load_average_max},
-                 {"back_ends", record.back_ends}, {"rows", rows}};
+  const json all{{"entities", choice.entities},
+                 {"curve_entities", choice.curve_entities},
+                 {"rounds", choice.rounds},
+                 {"seconds", choice.seconds},
+                 {"load_average_max", record.load_average_max},
+                 {"back_ends", record.back_ends},
+                 {"rows", rows}};
   return all.dump(2) + "\n";
 }
 
