@@ -65,6 +65,7 @@ Judgement judge(PreparedWrite& write, const engine::ReadView& view) {
   if (write.key_too_long) {
     return {service_error::resource_not_found("there is no entity with a key of more than 1024 UTF-16 code units")};
   }
+  if (write.kind == Kind::kInsertOrReplace) return {};  // Whatever is there: looking could cost a read of the disk.
   const Result<engine::Newest> newest = view.newest(write.sort_key);
   if (!newest.ok()) return {newest.status()};
   const engine::CommitVersion version = newest->version;

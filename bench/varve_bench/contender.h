@@ -1,30 +1,87 @@
 // Owns: what every contender in the race must do, so that each row is the same work for all of them.
-// Must never: let one contender promise less than another: a put is on stable storage when it returns.
+// Must never: let one contender promise less than another does in the same row.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "api/result.h"
 
 namespace varve::bench {
 
-/// Any number of threads at once.
-class Contender {
- public:
-  virtual ~Contender() = default;
-  virtual std::string name() const = 0;
-  /// One entity of its own key, durable: partition and row name it, `payload` is its one property.
-  virtual Status put(const std::string& partition, const std::string& row, const std::string& payload) = 0;
-  /// The same as a checked commit under the partition's lock: reads what is there, then writes.
-  virtual Status checked_put(const std::string& partition, const std::string& row, const std::string& payload) = 0;
+/// What an acknowledged write has survived: a power cut, or the death of the process.
+enum class Promise : std::uint8_t { kDurable, kBuffered };
+
+/// kAbsent: under the partition's lock each key is looked for, and must not be there.
+enum class Check : std::uint8_t { kNone, kAbsent };
+
+/// How sorted entities come in bulk.
+enum class LoadWay : std::uint8_t {
+  kBatches,  // buffered batches of a hundred, through the log
+  kNoLog,    // batches of a hundred that no log sees; lost with the process until they are flushed
+  kFiles,    // finished table files, made visible and durable by one commit
 };
 
-Result<std::unique_ptr<Contender>> open_varve(const std::string& directory);
+struct Settings {
+  /// For blocks of table files. What a contender keeps outside of its cache is its own affair and shows in its memory.
+  std::uint64_t cache_bytes = std::uint64_t{512} << 20;
+  /// For entities on their way to table files, all together.
+  std::uint64_t write_buffer_bytes = std::uint64_t{256} << 20;
+  /// Reads pass the page cache by.
+  bool direct_reads = false;
+  /// Check::kAbsent will be used; RocksDB pays for transactions only then.
+  bool checks = false;
+};
+
+struct Row {
+  std::string key;
+  std::string_view payload;
+};
+
+/// Tables are numbered; those below kTables are there from the beginning. Any number of threads at once. A verb that a
+/// contender has no counterpart for answers kUnsupported, and its row stays empty.
+class Contender {
+ public:
+  static constexpr std::uint32_t kTables = 4;
+
+  virtual ~Contender() = default;
+  /// How it reaches its files.
+  virtual std::string back_end() const = 0;
+
+  /// All rows of one partition, in one commit.
+  virtual Status put(std::uint32_t table, std::string_view partition, std::span<const Row> rows, Check check,
+                     Promise promise) = 0;
+  virtual Status remove(std::uint32_t table, std::string_view partition, std::span<const Row> rows,
+                        Promise promise) = 0;
+  /// Entities 0 to `count` of entities.h, in the order of their keys.
+  virtual Status load(std::uint32_t table, std::uint64_t count, LoadWay way) = 0;
+
+  /// Whether it is there; an entity that is there is decoded.
+  virtual Result<bool> get(std::uint32_t table, std::string_view partition, std::string_view row) = 0;
+  /// How many entities the partition has, at most `count_max`; each is decoded.
+  virtual Result<std::uint64_t> scan_partition(std::uint32_t table, std::string_view partition,
+                                               std::uint32_t count_max) = 0;
+  virtual Result<std::uint64_t> scan_table(std::uint32_t table) = 0;
+
+  virtual Status create_table(std::uint32_t table) = 0;
+  /// Durable when it returns; the table is there again, empty.
+  virtual Status drop_table(std::uint32_t table) = 0;
+  /// Whatever the contender offers to get a dropped table's space back at once.
+  virtual Status reclaim(std::uint32_t table) = 0;
+
+  /// Waits until no background work is left that the contender would do by itself.
+  virtual Status wait_until_idle() = 0;
+  /// Brings everything to table files and merges these to the end.
+  virtual Status compact() = 0;
+};
+
+/// A directory that is there already is opened as it is.
+Result<std::unique_ptr<Contender>> open_varve(const std::string& directory, const Settings& settings);
 #ifdef VARVE_BENCH_ROCKSDB
-Result<std::unique_ptr<Contender>> open_rocksdb(const std::string& directory);
+Result<std::unique_ptr<Contender>> open_rocksdb(const std::string& directory, const Settings& settings);
 #endif
-/// The device itself: one direct, synchronous write of 4 KiB into prepared space for each put.
-Result<std::unique_ptr<Contender>> open_device(const std::string& directory);
 
 }  // namespace varve::bench

@@ -1,61 +1,277 @@
+// Owns: RocksDB in the race, with the settings that suit this work best.
+// Must never: do work that Varve is not made to do: what both must do (keys, encoding, decoding) is the same code.
+//
+// A key is the sort key, a value the encoded properties, by format/ and api/entity_codec.h; every entity read is
+// decoded to the same object. RocksDB is spared what its users would have to add: checks of the input, Timestamps,
+// ETags, names of tables, the paging of scans.
 #ifdef VARVE_BENCH_ROCKSDB
 
+#include <chrono>
+#include <filesystem>
+#include <thread>
+#include <vector>
+
+#include <rocksdb/cache.h>
+#include <rocksdb/convenience.h>
 #include <rocksdb/filter_policy.h>
+#include <rocksdb/sst_file_writer.h>
 #include <rocksdb/table.h>
 #include <rocksdb/utilities/transaction.h>
 #include <rocksdb/utilities/transaction_db.h>
 
+#include "api/entity_codec.h"
 #include "bench/varve_bench/contender.h"
+#include "bench/varve_bench/entities.h"
+#include "format/entity.h"
+#include "format/sort_key.h"
 
 namespace varve::bench {
 
 namespace {
 
+constexpr std::uint64_t kMemtableBytes = std::uint64_t{64} << 20;
+
 Status from_rocksdb(const rocksdb::Status& status) {
-  return status.ok() ? Status() : Status::io_error(status.ToString());
+  return status.ok() ? Status() : Status::io_error("RocksDB: " + status.ToString());
+}
+
+format::TableId id_of(std::uint32_t table) {
+  return format::make_table_id(1, table + 1);
+}
+
+std::string key_of(std::uint32_t table, std::string_view partition, std::string_view row) {
+  return *format::encode_sort_key(id_of(table), partition, row);
+}
+
+std::string value_of(std::string_view payload) {
+  format::EntityBuilder builder;
+  builder.add_string(kPayloadName, payload);
+  return builder.finish();
+}
+
+std::string_view view(const rocksdb::Slice& slice) {
+  return {slice.data(), slice.size()};
+}
+
+rocksdb::WriteOptions write_options(Promise promise) {
+  rocksdb::WriteOptions options;
+  options.sync = promise == Promise::kDurable;
+  return options;
+}
+
+rocksdb::Options options_of(const Settings& settings) {
+  rocksdb::Options options;
+  options.create_if_missing = true;
+  options.write_buffer_size = std::min(kMemtableBytes, settings.write_buffer_bytes / 4);
+  options.max_write_buffer_number = 4;
+  options.max_background_jobs = 2;
+  options.level_compaction_dynamic_level_bytes = true;
+  options.compression = rocksdb::kZSTD;
+  options.bytes_per_sync = 1 << 20;
+  options.use_direct_reads = settings.direct_reads;
+  rocksdb::BlockBasedTableOptions table;
+  table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
+  table.block_cache = rocksdb::NewLRUCache(settings.cache_bytes);
+  table.format_version = 5;
+  table.data_block_index_type = rocksdb::BlockBasedTableOptions::kDataBlockBinaryAndHash;
+  options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+  return options;
 }
 
 class RocksDbContender final : public Contender {
  public:
-  explicit RocksDbContender(rocksdb::TransactionDB* database) : database_(database) { durable_.sync = true; }
-  std::string name() const override { return "RocksDB"; }
+  RocksDbContender(std::unique_ptr<rocksdb::DB> database, rocksdb::TransactionDB* transactions, std::string directory)
+      : database_(std::move(database)), transactions_(transactions), directory_(std::move(directory)) {}
 
-  // Through the base database, without the transaction layer's locks.
-  Status put(const std::string& partition, const std::string& row, const std::string& payload) override {
-    return from_rocksdb(database_->GetRootDB()->Put(durable_, partition + "\x01" + row, payload));
+  std::string back_end() const override {
+    return database_->GetOptions().use_direct_reads ? "pread, direct" : "pread, page cache";
   }
 
-  Status checked_put(const std::string& partition, const std::string& row, const std::string& payload) override {
-    const std::unique_ptr<rocksdb::Transaction> transaction(database_->BeginTransaction(durable_));
-    std::string found;
-    rocksdb::Status status = transaction->GetForUpdate({}, partition, &found);  // the partition's lock
-    if (!status.ok() && !status.IsNotFound()) return from_rocksdb(status);
-    status = transaction->Get({}, partition + "\x01" + row, &found);
-    if (!status.IsNotFound()) return Status::exists("the key is there");
-    status = transaction->Put(partition + "\x01" + row, payload);
-    return from_rocksdb(status.ok() ? transaction->Commit() : status);
+  Status put(std::uint32_t table, std::string_view partition, std::span<const Row> rows, Check check,
+             Promise promise) override {
+    if (check == Check::kAbsent) return put_checked(table, partition, rows, promise);
+    if (rows.size() == 1) {
+      return from_rocksdb(database_->Put(write_options(promise), key_of(table, partition, rows.front().key),
+                                         value_of(rows.front().payload)));
+    }
+    return write_batch(table, partition, rows, write_options(promise));
+  }
+
+  Status remove(std::uint32_t table, std::string_view partition, std::span<const Row> rows, Promise promise) override {
+    rocksdb::WriteBatch batch;
+    for (const Row& row : rows) {
+      if (const rocksdb::Status added = batch.Delete(key_of(table, partition, row.key)); !added.ok()) {
+        return from_rocksdb(added);
+      }
+    }
+    return from_rocksdb(database_->Write(write_options(promise), &batch));
+  }
+
+  Status load(std::uint32_t table, std::uint64_t count, LoadWay way) override {
+    if (way == LoadWay::kFiles) return load_files(table, count);
+    rocksdb::WriteOptions options = write_options(Promise::kBuffered);
+    options.disableWAL = way == LoadWay::kNoLog;
+    std::vector<Row> rows;
+    for (std::uint64_t first = 0; first < count; first += kEntitiesOfPartition) {
+      rows.clear();
+      const std::uint64_t end = std::min(count, first + kEntitiesOfPartition);
+      for (std::uint64_t n = first; n < end; ++n) rows.push_back({keys_of(n).row, payload_of(n)});
+      if (Status put = write_batch(table, keys_of(first).partition, rows, options); !put.ok()) return put;
+    }
+    return way == LoadWay::kNoLog ? from_rocksdb(database_->Flush(rocksdb::FlushOptions())) : Status();
+  }
+
+  Result<bool> get(std::uint32_t table, std::string_view partition, std::string_view row) override {
+    rocksdb::PinnableSlice value;
+    const rocksdb::Status found =
+        database_->Get(rocksdb::ReadOptions(), database_->DefaultColumnFamily(), key_of(table, partition, row), &value);
+    if (found.IsNotFound()) return false;
+    if (!found.ok()) return from_rocksdb(found);
+    const Result<Entity> entity = decode_entity(std::string(partition), std::string(row), 1, view(value), {});
+    if (!entity.ok()) return entity.status();
+    return true;
+  }
+
+  Result<std::uint64_t> scan_partition(std::uint32_t table, std::string_view partition,
+                                       std::uint32_t count_max) override {
+    return walk(*format::encode_partition(id_of(table), partition), count_max);
+  }
+  Result<std::uint64_t> scan_table(std::uint32_t table) override {
+    return walk(format::encode_table(id_of(table)), UINT64_MAX);
+  }
+
+  Status create_table(std::uint32_t /*table*/) override {
+    return Status::unsupported("a table is a prefix of keys here, and costs nothing");
+  }
+
+  Status drop_table(std::uint32_t table) override {
+    const std::string begin = format::encode_table(id_of(table));
+    return from_rocksdb(database_->DeleteRange(write_options(Promise::kDurable), database_->DefaultColumnFamily(),
+                                               begin, format::end_of_prefix(begin)));
+  }
+
+  Status reclaim(std::uint32_t table) override {
+    const std::string begin = format::encode_table(id_of(table));
+    const std::string end = format::end_of_prefix(begin);
+    const rocksdb::Slice from(begin);
+    const rocksdb::Slice to(end);
+    const rocksdb::Status deleted =
+        rocksdb::DeleteFilesInRange(database_.get(), database_->DefaultColumnFamily(), &from, &to, false);
+    if (!deleted.ok()) return from_rocksdb(deleted);
+    return from_rocksdb(database_->CompactRange(rocksdb::CompactRangeOptions(), &from, &to));
+  }
+
+  Status wait_until_idle() override {
+    for (int quiet = 0; quiet < 3;) {
+      quiet = is_idle() ? quiet + 1 : 0;
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    return Status();
+  }
+  Status compact() override {
+    return from_rocksdb(database_->CompactRange(rocksdb::CompactRangeOptions(), nullptr, nullptr));
   }
 
  private:
-  std::unique_ptr<rocksdb::TransactionDB> database_;
-  rocksdb::WriteOptions durable_;
+  bool is_idle() const {
+    for (const char* name : {"rocksdb.num-running-compactions", "rocksdb.compaction-pending",
+                             "rocksdb.num-running-flushes", "rocksdb.mem-table-flush-pending"}) {
+      std::uint64_t value = 0;
+      if (database_->GetIntProperty(name, &value) && value > 0) return false;
+    }
+    return true;
+  }
+
+  Status write_batch(std::uint32_t table, std::string_view partition, std::span<const Row> rows,
+                     const rocksdb::WriteOptions& options) {
+    rocksdb::WriteBatch batch;
+    for (const Row& row : rows) {
+      const rocksdb::Status added = batch.Put(key_of(table, partition, row.key), value_of(row.payload));
+      if (!added.ok()) return from_rocksdb(added);
+    }
+    return from_rocksdb(database_->Write(options, &batch));
+  }
+
+  /// One lock for the partition, as Varve takes it; then each key is looked for.
+  Status put_checked(std::uint32_t table, std::string_view partition, std::span<const Row> rows, Promise promise) {
+    const std::unique_ptr<rocksdb::Transaction> transaction(transactions_->BeginTransaction(write_options(promise)));
+    std::string found;
+    const std::string lock = *format::encode_partition(id_of(table), partition);
+    rocksdb::Status status = transaction->GetForUpdate(rocksdb::ReadOptions(), lock, &found);
+    if (!status.ok() && !status.IsNotFound()) return from_rocksdb(status);
+    for (const Row& row : rows) {
+      const std::string key = key_of(table, partition, row.key);
+      status = database_->Get(rocksdb::ReadOptions(), key, &found);
+      if (status.ok()) return Status::exists("the key is there");
+      if (!status.IsNotFound()) return from_rocksdb(status);
+      status = transaction->Put(key, value_of(row.payload));
+      if (!status.ok()) return from_rocksdb(status);
+    }
+    return from_rocksdb(transaction->Commit());
+  }
+
+  Status load_files(std::uint32_t table, std::uint64_t count) {
+    constexpr std::uint64_t kEntitiesOfFile = 250'000;  // about 64 MB of keys and values
+    const rocksdb::Options options = database_->GetOptions();
+    std::vector<std::string> files;
+    for (std::uint64_t first = 0; first < count; first += kEntitiesOfFile) {
+      files.push_back(directory_ + "/load-" + std::to_string(files.size()) + ".tmp");
+      rocksdb::SstFileWriter writer(rocksdb::EnvOptions(), options);
+      rocksdb::Status status = writer.Open(files.back());
+      for (std::uint64_t n = first; status.ok() && n < std::min(count, first + kEntitiesOfFile); ++n) {
+        const Keys keys = keys_of(n);
+        status = writer.Put(key_of(table, keys.partition, keys.row), value_of(payload_of(n)));
+      }
+      if (status.ok()) status = writer.Finish();
+      if (!status.ok()) return from_rocksdb(status);
+    }
+    rocksdb::IngestExternalFileOptions ingestion;
+    ingestion.move_files = true;
+    return from_rocksdb(database_->IngestExternalFile(files, ingestion));
+  }
+
+  Result<std::uint64_t> walk(const std::string& prefix, std::uint64_t count_max) {
+    const std::string end = format::end_of_prefix(prefix);
+    const rocksdb::Slice bound(end);
+    rocksdb::ReadOptions options;
+    options.iterate_upper_bound = &bound;
+    const std::unique_ptr<rocksdb::Iterator> entry(database_->NewIterator(options));
+    std::uint64_t count = 0;
+    for (entry->Seek(prefix); entry->Valid() && count < count_max; entry->Next(), ++count) {
+      Result<format::SortKey> key = format::decode_sort_key(view(entry->key()));
+      if (!key.ok()) return key.status();
+      const Result<Entity> entity =
+          decode_entity(std::move(key->partition_key), std::move(key->row_key), 1, view(entry->value()), {});
+      if (!entity.ok()) return entity.status();
+    }
+    if (!entry->status().ok()) return from_rocksdb(entry->status());
+    return count;
+  }
+
+  std::unique_ptr<rocksdb::DB> database_;
+  rocksdb::TransactionDB* transactions_;  // the same object, or null
+  std::string directory_;
 };
 
 }  // namespace
 
-Result<std::unique_ptr<Contender>> open_rocksdb(const std::string& directory) {
-  rocksdb::Options options;
-  options.create_if_missing = true;
-  options.write_buffer_size = 64 << 20;
-  options.compression = rocksdb::kZSTD;
-  rocksdb::BlockBasedTableOptions table;
-  table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
-  options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
-  rocksdb::TransactionDB* database = nullptr;
-  const rocksdb::Status opened =
-      rocksdb::TransactionDB::Open(options, rocksdb::TransactionDBOptions(), directory, &database);
+Result<std::unique_ptr<Contender>> open_rocksdb(const std::string& directory, const Settings& settings) {
+  const rocksdb::Options options = options_of(settings);
+  rocksdb::DB* database = nullptr;
+  rocksdb::TransactionDB* transactions = nullptr;
+  rocksdb::Status opened;
+  if (settings.checks) {
+    rocksdb::TransactionDBOptions patient;  // as Varve's writers: they wait for each other as long as it takes
+    patient.transaction_lock_timeout = -1;
+    patient.default_lock_timeout = -1;
+    opened = rocksdb::TransactionDB::Open(options, patient, directory, &transactions);
+    database = transactions;
+  } else {
+    opened = rocksdb::DB::Open(options, directory, &database);
+  }
   if (!opened.ok()) return from_rocksdb(opened);
-  return std::unique_ptr<Contender>(std::make_unique<RocksDbContender>(database));
+  return std::unique_ptr<Contender>(
+      std::make_unique<RocksDbContender>(std::unique_ptr<rocksdb::DB>(database), transactions, directory));
 }
 
 }  // namespace varve::bench

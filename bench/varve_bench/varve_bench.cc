@@ -1,166 +1,92 @@
-// Owns: the race of whole stores: the same durable work by each contender, in interleaved rounds, beside the device's
-// limit. Must never: compare durable with less than durable, or leave out a row that was lost.
-#include <algorithm>
-#include <atomic>
-#include <chrono>
+// Owns: the command line of the race of whole stores.
+// Must never: compare durable with less than durable, or leave out a row that was lost.
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
-#include <functional>
-#include <map>
+#include <fstream>
 #include <string>
-#include <thread>
-#include <vector>
 
-#include "bench/varve_bench/contender.h"
+#include <CLI/CLI.hpp>
+#include <unistd.h>
+
+#include "bench/varve_bench/report.h"
+#include "bench/varve_bench/runner.h"
 
 namespace varve::bench {
 
 namespace {
 
-struct Row {
-  std::string name;
-  int threads = 1;
-  bool hot = false;  // all threads on one partition, each commit checked
-};
-
-struct Choice {
-  std::string directory;
-  double seconds = 2;
-  int rounds = 3;
-};
-
-const std::vector<Row> kRows{{"durable put, 1 thread", 1, false},         {"durable put, 16 threads", 16, false},
-                             {"durable put, 64 threads", 64, false},      {"one hot partition, 1 thread", 1, true},
-                             {"one hot partition, 16 threads", 16, true}, {"one hot partition, 64 threads", 64, true}};
-
-std::string payload() {
-  std::string bytes(256, 'x');
-  for (std::size_t i = 0; i < bytes.size(); i += 2) bytes[i] = static_cast<char>('a' + (i * 2654435761U >> 7) % 26);
-  return bytes;  // half of it compressible
+/// Sizes at which every row runs once and no figure means anything: the program is exercised, not the stores.
+void make_quick(Choice& choice) {
+  choice.entities = 5'000;
+  choice.curve_entities = 5'000;
+  choice.rounds = 1;
+  choice.seconds = 0.1;
+  choice.tables = 200;
+  choice.endurance_seconds = 0.4;
+  choice.slot_seconds = 0.1;
 }
 
-std::string row_key(int thread, std::uint64_t number) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%03d-%012llu", thread,
-                static_cast<unsigned long long>(number * 2654435761ULL % 1'000'000'000'000ULL));
+std::string list_of_workloads() {
+  std::string text = "\nWorkloads (all but the last two unless named):\n";
+  for (const Workload& workload : all_workloads()) text += "  " + workload.name + ": " + workload.about + "\n";
   return text;
 }
 
-/// Commits a second, or an error.
-Result<double> measure(Contender& contender, const Row& row, double seconds) {
-  static std::atomic<std::uint64_t> sequence{0};
-  const std::string bytes = payload();
-  std::atomic<bool> stop{false};
-  std::atomic<std::uint64_t> done{0};
-  std::atomic<bool> failed{false};
-  const auto begun = std::chrono::steady_clock::now();
-  {
-    std::vector<std::jthread> threads;
-    for (int t = 0; t < row.threads; ++t) {
-      threads.emplace_back([&, t] {
-        const std::string partition = row.hot ? "hot" : "partition " + std::to_string(t);
-        std::uint64_t count = 0;
-        while (!stop.load(std::memory_order_relaxed)) {
-          const std::string key = row_key(t, sequence.fetch_add(1, std::memory_order_relaxed));
-          const Status put =
-              row.hot ? contender.checked_put(partition, key, bytes) : contender.put(partition, key, bytes);
-          if (!put.ok()) {
-            std::fprintf(stderr, "%s: %s\n", contender.name().c_str(), put.to_string().c_str());
-            failed = true;
-            break;
-          }
-          ++count;
-        }
-        done += count;
-      });
+void add_words(CLI::App& app, Choice& choice, bool& quick) {
+  app.add_option("--workloads,--workload", choice.workloads, "Which to run, separated by commas")->delimiter(',');
+  app.add_option("--contenders", choice.contenders, "varve, rocksdb; all that are built in unless named")
+      ->delimiter(',');
+  app.add_option("--entities", choice.entities, "Entities of a table, of 288 bytes")->capture_default_str();
+  app.add_option("--rounds", choice.rounds, "Rounds, interleaved")->capture_default_str();
+  app.add_option("--seconds", choice.seconds, "For each row that is bounded by time")->capture_default_str();
+  app.add_option("--tables", choice.tables, "How many the workload `tables` makes")->capture_default_str();
+  app.add_option("--endurance-seconds", choice.endurance_seconds, "Length of `endurance`")->capture_default_str();
+  app.add_option("--slot-seconds", choice.slot_seconds, "Resolution of `endurance`")->capture_default_str();
+  app.add_option("--curve-entities", choice.curve_entities, "Entities of `curve`")->capture_default_str();
+  app.add_option("--directory", choice.directory, "Where stores are made, and removed again")->capture_default_str();
+  app.add_option("--json", choice.json, "Writes every figure of every round to this file");
+  app.add_flag("--quick", quick, "Everything once, tiny: shows that it works, and no figure that means anything");
+}
+
+int fail(const Status& status) {
+  std::fprintf(stderr, "varve-bench: %s\n", status.to_string().c_str());
+  return 1;
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("varve-bench: Varve beside its peers and beside what the device allows.", "varve-bench");
+  app.footer(list_of_workloads());
+  Choice choice;
+  bool quick = false;
+  add_words(app, choice, quick);
+  try {
+    app.parse(argc, argv);
+    if (quick) {
+      make_quick(choice);  // then what was said besides counts again
+      app.clear();
+      app.parse(argc, argv);
     }
-    std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
-    stop = true;
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
   }
-  const double elapsed = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
-  if (failed) return Status::io_error("a put failed");
-  return static_cast<double>(done.load()) / elapsed;
-}
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
-
-using Opener = std::function<Result<std::unique_ptr<Contender>>(const std::string&)>;
-using Figures = std::map<std::string, std::map<std::string, std::vector<double>>>;  // by row, by contender
-
-Status run_round(const Choice& choice, int round, Figures& figures) {
-  std::vector<Opener> openers{open_device, open_varve};
-#ifdef VARVE_BENCH_ROCKSDB
-  openers.emplace_back(open_rocksdb);
-#endif
-  if (round % 2 == 1) std::reverse(openers.begin(), openers.end());
-  for (std::size_t i = 0; i < openers.size(); ++i) {
-    const std::string directory = choice.directory + "/" + std::to_string(round) + "-" + std::to_string(i);
-    std::filesystem::remove_all(directory);
-    {
-      const Result<std::unique_ptr<Contender>> contender = openers[i](directory);
-      if (!contender.ok()) return contender.status();
-      for (const Row& row : kRows) {
-        const Result<double> rate = measure(**contender, row, choice.seconds);
-        if (!rate.ok()) return rate.status();
-        figures[row.name][(*contender)->name()].push_back(*rate);
-        std::fprintf(stderr, "round %d, %s, %s: %.0f/s\n", round + 1, row.name.c_str(), (*contender)->name().c_str(),
-                     *rate);
-      }
-    }
-    std::filesystem::remove_all(directory);
+  choice.directory += "/varve-bench-" + std::to_string(::getpid());
+  std::error_code error;
+  if (!std::filesystem::create_directories(choice.directory, error)) {
+    return fail(Status::io_error("cannot make " + choice.directory + ": " + error.message()));
   }
-  return Status();
-}
-
-std::string cell(const std::vector<double>& values) {
-  if (values.empty()) return "-";
-  char text[96];
-  std::snprintf(text, sizeof text, "%.0f (%.0f-%.0f)", median(values), *std::min_element(values.begin(), values.end()),
-                *std::max_element(values.begin(), values.end()));
-  return text;
-}
-
-std::string ratio(const std::vector<double>& ours, const std::vector<double>& theirs) {
-  if (ours.empty() || theirs.empty()) return "-";
-  std::vector<double> ratios;
-  for (std::size_t i = 0; i < std::min(ours.size(), theirs.size()); ++i) ratios.push_back(ours[i] / theirs[i]);
-  char text[32];
-  std::snprintf(text, sizeof text, "%.2f", median(ratios));
-  return text;
-}
-
-void print_table(Figures& figures) {
-  std::printf("| commits a second, median (range) | Varve | RocksDB | Varve / RocksDB | device | Varve / device |\n");
-  std::printf("|---|---|---|---|---|---|\n");
-  for (const Row& row : kRows) {
-    auto& of = figures[row.name];
-    std::printf("| %s | %s | %s | %s | %s | %s |\n", row.name.c_str(), cell(of["Varve"]).c_str(),
-                cell(of["RocksDB"]).c_str(), ratio(of["Varve"], of["RocksDB"]).c_str(), cell(of["device"]).c_str(),
-                ratio(of["Varve"], of["device"]).c_str());
-  }
+  const Result<Record> record = run_race(choice);
+  std::filesystem::remove_all(choice.directory, error);
+  if (!record.ok()) return fail(record.status());
+  std::fputs(as_tables(*record, choice).c_str(), stdout);
+  if (choice.json.empty()) return 0;
+  std::ofstream file(choice.json);
+  file << as_json(*record, choice);
+  return file.flush() ? 0 : fail(Status::io_error("cannot write " + choice.json));
 }
 
 }  // namespace
 }  // namespace varve::bench
 
 int main(int argc, char** argv) {
-  if (argc < 2 || argc > 4) {
-    std::fprintf(stderr, "usage: varve-bench DIRECTORY [SECONDS A MEASUREMENT = 2] [ROUNDS = 3]\n");
-    return 2;
-  }
-  varve::bench::Choice choice{argv[1], argc > 2 ? std::atof(argv[2]) : 2, argc > 3 ? std::atoi(argv[3]) : 3};
-  std::filesystem::create_directories(choice.directory);
-  varve::bench::Figures figures;
-  for (int round = 0; round < choice.rounds; ++round) {
-    if (varve::Status ran = varve::bench::run_round(choice, round, figures); !ran.ok()) {
-      std::fprintf(stderr, "varve-bench: %s\n", ran.to_string().c_str());
-      return 1;
-    }
-  }
-  varve::bench::print_table(figures);
-  return 0;
+  return varve::bench::run(argc, argv);
 }

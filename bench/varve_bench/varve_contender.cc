@@ -1,46 +1,172 @@
+// Owns: Varve in the race, by its public interface alone.
+// Must never: reach below api/.
+#include <chrono>
+#include <filesystem>
+#include <mutex>
+#include <thread>
+#include <vector>
+
 #include "api/store.h"
 #include "bench/varve_bench/contender.h"
+#include "bench/varve_bench/entities.h"
 
 namespace varve::bench {
 
 namespace {
 
+constexpr std::string_view kAccount = "bench";
+
+std::string table_name(std::uint32_t table) {
+  return "Table" + std::to_string(table);
+}
+
+WriteOptions write_options(Promise promise) {
+  return {.durability = promise == Promise::kDurable ? Durability::kSync : Durability::kBuffered};
+}
+
+Entity entity_of(std::string_view partition, const Row& row) {
+  Entity entity{std::string(partition), row.key};
+  entity.add(std::string(kPayloadName), row.payload);
+  return entity;
+}
+
 class VarveContender final : public Contender {
  public:
-  VarveContender(std::unique_ptr<Store> store, Table table) : store_(std::move(store)), table_(std::move(table)) {}
-  std::string name() const override { return "Varve"; }
+  VarveContender(std::unique_ptr<Store> store, std::vector<Table> tables)
+      : store_(std::move(store)), tables_(std::move(tables)) {}
 
-  Status put(const std::string& partition, const std::string& row, const std::string& payload) override {
-    Entity entity(partition, row);
-    entity.add("Payload", payload);
-    return table_.insert_or_replace(entity).status();
+  std::string back_end() const override {
+    const Result<Statistics> statistics = store_->statistics();
+    return statistics.ok() ? statistics->back_end + (statistics->direct_io ? ", direct" : ", page cache") : "unknown";
   }
-  Status checked_put(const std::string& partition, const std::string& row, const std::string& payload) override {
-    Entity entity(partition, row);
-    entity.add("Payload", payload);
-    return table_.insert(entity).status();  // refused if the key is there, so it looks first
+
+  Status put(std::uint32_t table, std::string_view partition, std::span<const Row> rows, Check check,
+             Promise promise) override {
+    const WriteOptions options = write_options(promise);
+    if (rows.size() == 1) {
+      const Entity entity = entity_of(partition, rows.front());
+      return check == Check::kAbsent ? tables_[table].insert(entity, options).status()
+                                     : tables_[table].insert_or_replace(entity, options).status();
+    }
+    EntityGroupTransaction transaction;
+    for (const Row& row : rows) {
+      if (check == Check::kAbsent) {
+        transaction.insert(entity_of(partition, row));
+      } else {
+        transaction.insert_or_replace(entity_of(partition, row));
+      }
+    }
+    return tables_[table].execute(transaction, options).status();
   }
+
+  Status remove(std::uint32_t table, std::string_view partition, std::span<const Row> rows, Promise promise) override {
+    EntityGroupTransaction transaction;
+    for (const Row& row : rows) transaction.remove(std::string(partition), row.key, ETag::any());
+    return tables_[table].execute(transaction, write_options(promise)).status();
+  }
+
+  Status load(std::uint32_t table, std::uint64_t count, LoadWay way) override {
+    switch (way) {
+      case LoadWay::kBatches: return load_batches(table, count);
+      case LoadWay::kNoLog: return Status::unsupported("every write of an open table goes through the log");
+      case LoadWay::kFiles: return Status::unsupported("this version has no bulk loader");
+    }
+    return Status();
+  }
+
+  Result<bool> get(std::uint32_t table, std::string_view partition, std::string_view row) override {
+    const Result<std::optional<Entity>> entity = tables_[table].get(partition, row);
+    if (!entity.ok()) return entity.status();
+    return entity->has_value();
+  }
+
+  Result<std::uint64_t> scan_partition(std::uint32_t table, std::string_view partition,
+                                       std::uint32_t count_max) override {
+    Scan scan;
+    scan.range = ScanRange::partition(partition);
+    scan.page_size_max = count_max;
+    const Result<Page> page = tables_[table].scan(scan);
+    if (!page.ok()) return page.status();
+    return page->entities.size();
+  }
+
+  Result<std::uint64_t> scan_table(std::uint32_t table) override {
+    Scan scan;
+    std::uint64_t count = 0;
+    while (true) {
+      Result<Page> page = tables_[table].scan(scan);
+      if (!page.ok()) return page.status();
+      count += page->entities.size();
+      if (!page->continuation) return count;
+      scan.continuation = *std::move(page->continuation);
+    }
+  }
+
+  Status create_table(std::uint32_t table) override {
+    return store_->create_table(kAccount, table_name(table)).status();
+  }
+
+  Status drop_table(std::uint32_t table) override {
+    if (Status dropped = store_->drop_table(kAccount, table_name(table)); !dropped.ok()) return dropped;
+    return create_table(table);
+  }
+  Status reclaim(std::uint32_t /*table*/) override { return Status(); }  // it happens by itself
+
+  Status wait_until_idle() override {
+    std::uint64_t work_before = UINT64_MAX;
+    for (int quiet = 0; quiet < 3;) {
+      const Result<Statistics> now = store_->statistics();
+      if (!now.ok()) return now.status();
+      const std::uint64_t work = now->flushes + now->compactions + now->moved_files + now->unlinked_files;
+      quiet = work == work_before && now->compaction_debt_bytes == 0 ? quiet + 1 : 0;
+      work_before = work;
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    return Status();
+  }
+  Status compact() override { return store_->compact(); }
 
  private:
+  Status load_batches(std::uint32_t table, std::uint64_t count) {
+    std::vector<Row> rows;
+    for (std::uint64_t first = 0; first < count; first += kEntitiesOfPartition) {
+      rows.clear();
+      const std::uint64_t end = std::min(count, first + kEntitiesOfPartition);
+      for (std::uint64_t n = first; n < end; ++n) rows.push_back({keys_of(n).row, payload_of(n)});
+      if (Status put = this->put(table, keys_of(first).partition, rows, Check::kNone, Promise::kBuffered); !put.ok()) {
+        return put;
+      }
+    }
+    return Status();
+  }
+
   std::unique_ptr<Store> store_;
-  Table table_;
+  std::vector<Table> tables_;
 };
 
 }  // namespace
 
-Result<std::unique_ptr<Contender>> open_varve(const std::string& directory) {
+Result<std::unique_ptr<Contender>> open_varve(const std::string& directory, const Settings& settings) {
+  const bool is_new = !std::filesystem::exists(directory);
   const Result<std::shared_ptr<Resources>> resources =
-      Resources::create({.write_buffer_bytes = std::uint64_t{4} << 30});
+      Resources::create({.write_buffer_bytes = settings.write_buffer_bytes, .block_cache_bytes = settings.cache_bytes});
   if (!resources.ok()) return resources.status();
   StoreOptions options;
   options.create_if_missing = true;
   options.resources = *resources;
   Result<std::unique_ptr<Store>> store = Store::open(directory, options);
   if (!store.ok()) return store.status();
-  if (Status made = (*store)->create_account("bench"); !made.ok()) return made;
-  Result<Table> table = (*store)->create_table("bench", "Entities");
-  if (!table.ok()) return table.status();
-  return std::unique_ptr<Contender>(std::make_unique<VarveContender>(*std::move(store), *std::move(table)));
+  if (is_new) {
+    if (Status made = (*store)->create_account(kAccount); !made.ok()) return made;
+  }
+  std::vector<Table> tables;
+  for (std::uint32_t i = 0; i < Contender::kTables; ++i) {
+    Result<Table> table =
+        is_new ? (*store)->create_table(kAccount, table_name(i)) : (*store)->open_table(kAccount, table_name(i));
+    if (!table.ok()) return table.status();
+    tables.push_back(*std::move(table));
+  }
+  return std::unique_ptr<Contender>(std::make_unique<VarveContender>(*std::move(store), std::move(tables)));
 }
 
 }  // namespace varve::bench

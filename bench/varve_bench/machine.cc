@@ -1,0 +1,76 @@
+#include "bench/varve_bench/machine.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include <malloc.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+namespace varve::bench {
+
+namespace {
+
+double seconds_of(const timeval& time) {
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+}
+
+std::uint64_t written_bytes() {
+  std::ifstream file("/proc/self/io");
+  std::string name;
+  std::uint64_t value = 0;
+  while (file >> name >> value) {
+    if (name == "write_bytes:") return value;
+  }
+  return 0;
+}
+
+std::optional<std::uint64_t> device_reads(const std::string& directory) {
+  struct stat status {};
+  if (::stat(directory.c_str(), &status) != 0) return std::nullopt;
+  std::ifstream file("/sys/dev/block/" + std::to_string(major(status.st_dev)) + ":" +
+                     std::to_string(minor(status.st_dev)) + "/stat");
+  std::uint64_t reads = 0;
+  if (!(file >> reads)) return std::nullopt;
+  return reads;
+}
+
+}  // namespace
+
+Usage usage(const std::string& directory) {
+  rusage resources{};
+  ::getrusage(RUSAGE_SELF, &resources);
+  return {seconds_of(resources.ru_utime) + seconds_of(resources.ru_stime), written_bytes(), device_reads(directory)};
+}
+
+std::uint64_t resident_bytes() {
+  ::malloc_trim(0);  // what was freed and kept for the next allocation is not in use
+  std::ifstream file("/proc/self/statm");
+  std::uint64_t size_pages = 0;
+  std::uint64_t resident_pages = 0;
+  file >> size_pages >> resident_pages;
+  return resident_pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+}
+
+double load_average() {
+  double average = 0;
+  return ::getloadavg(&average, 1) == 1 ? average : 0;
+}
+
+std::uint64_t occupied_bytes(const std::string& directory, const std::string& suffix) {
+  constexpr std::uint64_t kBlockBytes = 512;  // the unit of st_blocks, whatever the file system
+  std::uint64_t bytes = 0;
+  std::error_code error;
+  std::filesystem::recursive_directory_iterator entry(directory, error);
+  for (; !error && entry != std::filesystem::recursive_directory_iterator(); entry.increment(error)) {
+    struct stat status {};  // a file may go while the directory is walked
+    if (!entry->path().native().ends_with(suffix) || ::lstat(entry->path().c_str(), &status) != 0) continue;
+    if (S_ISREG(status.st_mode)) bytes += static_cast<std::uint64_t>(status.st_blocks) * kBlockBytes;
+  }
+  return bytes;
+}
+
+}  // namespace varve::bench

@@ -1,0 +1,175 @@
+#include "bench/varve_bench/runner.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "bench/varve_bench/child_process.h"
+#include "bench/varve_bench/device_limit.h"
+#include "bench/varve_bench/machine.h"
+#include "bench/varve_bench/report.h"
+
+namespace varve::bench {
+
+namespace {
+
+using nlohmann::json;
+
+Outcome outcome_from(const json& from) {
+  Outcome outcome{from["value"], from["unit"], from["more_is_better"], from["figures"], {}};
+  outcome.series = from["series"].get<std::map<std::string, std::vector<double>>>();
+  return outcome;
+}
+
+/// In the child: the rows one after the other. What a contender has no counterpart for is left out.
+Result<std::string> run_rows(const Workload& workload, const Choice& choice, const std::string& directory,
+                             const OpenContender& open) {
+  Session session(choice, directory, open);
+  const bool is_new = !std::filesystem::exists(directory);
+  if (is_new && workload.prepare) {
+    if (Status opened = session.reopen({}); !opened.ok()) return opened;
+    if (Status prepared = workload.prepare(session); !prepared.ok()) return prepared;
+  }
+  if (Status opened = session.reopen(workload.settings(choice)); !opened.ok()) return opened;
+  json answer{{"back_end", session.contender().back_end()}, {"rows", json::object()}};
+  for (const WorkloadRow& row : workload.rows) {
+    const Result<Outcome> outcome = row.run(session);
+    if (outcome.code() == Code::kUnsupported) continue;
+    if (!outcome.ok()) return Status::io_error(row.name + ": " + outcome.status().to_string());
+    Figures figures = outcome->figures;
+    figures["RSS MB"] = static_cast<double>(resident_bytes()) / 1e6;
+    answer["rows"][row.name] = {{"value", outcome->value},
+                                {"unit", outcome->unit},
+                                {"more_is_better", outcome->more_is_better},
+                                {"figures", figures},
+                                {"series", outcome->series}};
+    std::fprintf(stderr, "    %-38s %s\n", row.name.c_str(), with_unit(outcome->value, outcome->unit).c_str());
+  }
+  session.close();
+  return answer.dump();
+}
+
+class Race {
+ public:
+  explicit Race(const Choice& choice) : choice_(choice) {}
+
+  Status choose() {
+    for (NamedContender& contender : all_contenders()) {
+      if (is_named(choice_.contenders, contender.name)) contenders_.push_back(std::move(contender));
+    }
+    for (Workload& workload : all_workloads()) {
+      const bool named = is_named(choice_.workloads, workload.name);
+      if (named && (!choice_.workloads.empty() || !workload.only_when_named)) workloads_.push_back(std::move(workload));
+    }
+    if (contenders_.size() < choice_.contenders.size()) {
+      return Status::invalid_argument("a contender that was named is not known, or was not built in");
+    }
+    if (workloads_.size() < choice_.workloads.size()) return Status::invalid_argument("a workload is not known");
+    for (const NamedContender& contender : contenders_) record_.contenders.push_back(contender.name);
+    for (const Workload& workload : workloads_) {
+      for (const WorkloadRow& row : workload.rows) record_.rows.push_back({workload.name, row.name, {}, {}});
+    }
+    return Status();
+  }
+
+  Status run() {
+    for (int round = 0; round < choice_.rounds; ++round) {
+      for (const Workload& workload : workloads_) {
+        if (Status ran = run_workload(workload, round); !ran.ok()) return ran;
+      }
+    }
+    return Status();
+  }
+
+  Record& record() noexcept { return record_; }
+
+ private:
+  static bool is_named(const std::vector<std::string>& names, const std::string& name) {
+    return names.empty() || std::find(names.begin(), names.end(), name) != names.end();
+  }
+
+  Status run_workload(const Workload& workload, int round) {
+    if (Status measured = measure_limits(workload); !measured.ok()) return measured;
+    std::vector<NamedContender> order = contenders_;
+    if (round % 2 == 1) std::reverse(order.begin(), order.end());
+    for (const NamedContender& contender : order) {
+      std::fprintf(stderr, "round %d of %d, %s, %s\n", round + 1, choice_.rounds, workload.name.c_str(),
+                   contender.name.c_str());
+      if (Status ran = run_contender(workload, contender); !ran.ok()) {
+        return Status::io_error(contender.name + ", " + workload.name + ": " + std::string(ran.message()));
+      }
+      record_.load_average_max = std::max(record_.load_average_max, load_average());
+    }
+    return Status();
+  }
+
+  Status run_contender(const Workload& workload, const NamedContender& contender) {
+    Choice choice = choice_;
+    if (workload.adapt) workload.adapt(choice);
+    const std::string& data = workload.data.empty() ? workload.name : workload.data;
+    const std::string directory = choice_.directory + "/" + data + "-" + contender.name;
+    if (workload.data.empty()) std::filesystem::remove_all(directory);
+    const Result<std::string> answered =
+        in_child_process([&] { return run_rows(workload, choice, directory, contender.open); });
+    if (!answered.ok()) return answered.status();
+    if (workload.data.empty()) std::filesystem::remove_all(directory);
+    const json answer = json::parse(*answered);
+    record_.back_ends[contender.name] = answer["back_end"];
+    for (const auto& [name, outcome] : answer["rows"].items()) {
+      row_of(workload.name, name).outcomes[contender.name].push_back(outcome_from(outcome));
+    }
+    return Status();
+  }
+
+  Status measure_limits(const Workload& workload) {
+    std::map<std::pair<Limit::Kind, int>, double> measured;
+    for (const WorkloadRow& row : workload.rows) {
+      if (row.limit.kind == Limit::Kind::kNone) continue;
+      const auto key = std::make_pair(row.limit.kind, row.limit.threads);
+      if (measured.count(key) == 0) {
+        const Result<std::string> answer = in_child_process([&]() -> Result<std::string> {
+          const Result<double> rate = measure_limit(choice_, row.limit);
+          if (!rate.ok()) return rate.status();
+          return std::to_string(*rate);
+        });
+        std::filesystem::remove_all(choice_.directory + "/device");
+        if (!answer.ok()) return answer.status();
+        measured[key] = std::stod(*answer);
+      }
+      row_of(workload.name, row.name).limits.push_back(measured[key]);
+    }
+    return Status();
+  }
+
+  RowRecord& row_of(const std::string& workload, const std::string& name) {
+    return *std::find_if(record_.rows.begin(), record_.rows.end(),
+                         [&](const RowRecord& row) { return row.workload == workload && row.name == name; });
+  }
+
+  const Choice& choice_;
+  std::vector<NamedContender> contenders_;
+  std::vector<Workload> workloads_;
+  Record record_;
+};
+
+}  // namespace
+
+std::vector<NamedContender> all_contenders() {
+  std::vector<NamedContender> all{{"varve", open_varve}};
+#ifdef VARVE_BENCH_ROCKSDB
+  all.push_back({"rocksdb", open_rocksdb});
+#endif
+  return all;
+}
+
+Result<Record> run_race(const Choice& choice) {
+  Race race(choice);
+  if (Status chosen = race.choose(); !chosen.ok()) return chosen;
+  if (Status ran = race.run(); !ran.ok()) return ran;
+  return std::move(race.record());
+}
+
+}  // namespace varve::bench

@@ -1,0 +1,116 @@
+// Owns: what a workload is: rows that one contender runs in one process, and what a row gives back.
+// Must never: know a contender by name, or print.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bench/varve_bench/contender.h"
+
+namespace varve::bench {
+
+/// What the command line chose; the defaults are the published race.
+struct Choice {
+  std::string directory = ".";
+  std::vector<std::string> workloads;   // empty: all that are not only_when_named
+  std::vector<std::string> contenders;  // empty: all
+  std::uint64_t entities = 1'000'000;
+  int rounds = 3;
+  double seconds = 2;
+  std::uint64_t tables = 100'000;
+  double endurance_seconds = 600;
+  double slot_seconds = 10;
+  std::uint64_t curve_entities = 10'000'000;
+  std::string json;
+};
+
+/// Figures by the names that the report heads its columns with; those it has no column for are listed.
+using Figures = std::map<std::string, double>;
+
+struct Outcome {
+  double value = 0;
+  std::string unit;  // of `value`: "/s", "ms"
+  bool more_is_better = true;
+  Figures figures;
+  /// Figures over time, a value for each slot of Choice::slot_seconds.
+  std::map<std::string, std::vector<double>> series{};
+};
+
+using OpenContender = std::function<Result<std::unique_ptr<Contender>>(const std::string&, const Settings&)>;
+
+/// One contender, open in a directory of its own.
+class Session {
+ public:
+  Session(Choice choice, std::string directory, OpenContender open)
+      : choice_(std::move(choice)), directory_(std::move(directory)), open_(std::move(open)) {}
+
+  const Choice& choice() const noexcept { return choice_; }
+  const std::string& directory() const noexcept { return directory_; }
+  Contender& contender() noexcept { return *contender_; }
+  void close() noexcept { contender_.reset(); }
+  /// Closes what is open, then opens the same directory.
+  Status reopen(const Settings& settings) {
+    close();
+    Result<std::unique_ptr<Contender>> opened = open_(directory_, settings);
+    if (!opened.ok()) return opened.status();
+    contender_ = *std::move(opened);
+    return Status();
+  }
+
+ private:
+  Choice choice_;
+  std::string directory_;
+  OpenContender open_;
+  std::unique_ptr<Contender> contender_;
+};
+
+/// What the device itself does, with as many threads: the limit that a row stands beside.
+struct Limit {
+  enum class Kind : std::uint8_t { kNone, kDurableWrite, kRandomRead };
+  Kind kind = Kind::kNone;
+  int threads = 1;
+};
+
+struct WorkloadRow {
+  std::string name;
+  std::function<Result<Outcome>(Session&)> run;
+  Limit limit{};
+};
+
+struct Workload {
+  std::string name;
+  std::string about;
+  std::function<Settings(const Choice&)> settings;
+  std::vector<WorkloadRow> rows;
+  /// Workloads that name the same data find it loaded; a new store for each round otherwise.
+  std::string data{};
+  /// Loads it, once for each contender.
+  std::function<Status(Session&)> prepare{};
+  bool only_when_named = false;
+  /// Changes what the command line chose, where this workload has words of its own.
+  std::function<void(Choice&)> adapt{};
+};
+
+inline Settings default_settings(const Choice& /*choice*/) {
+  return {};
+}
+
+// The registry: one function a file in workloads/.
+Workload durable_workload();
+Workload checked_workload();
+Workload load_workload();
+Workload random_put_workload();
+Workload read_workload();
+Workload cold_workload();
+Workload drop_workload();
+Workload delete_workload();
+Workload tables_workload();
+Workload endurance_workload();
+Workload curve_workload();
+std::vector<Workload> all_workloads();
+
+}  // namespace varve::bench

@@ -1,0 +1,13 @@
+// Owns: the list of workloads, in the order in which they run.
+// Must never: do the work of one.
+#include "bench/varve_bench/workload.h"
+
+namespace varve::bench {
+
+std::vector<Workload> all_workloads() {
+  return {durable_workload(), checked_workload(), load_workload(),     random_put_workload(),
+          read_workload(),    cold_workload(),    drop_workload(),     delete_workload(),
+          tables_workload(),  curve_workload(),   endurance_workload()};
+}
+
+}  // namespace varve::bench

@@ -1,0 +1,63 @@
+// Owns: how costs grow with size: one large table loaded, read and reopened; tables of three sizes dropped beside it.
+// Must never: read from the page cache what is to be cold.
+#include <algorithm>
+
+#include "bench/varve_bench/drive.h"
+#include "bench/varve_bench/workloads/drop.h"
+#include "bench/varve_bench/workloads/load.h"
+#include "bench/varve_bench/workloads/reads.h"
+
+namespace varve::bench {
+
+namespace {
+
+/// A cache that holds everything, uncompressed.
+Settings ample_cache(const Choice& choice) {
+  Settings settings;
+  settings.cache_bytes = std::max(settings.cache_bytes, choice.entities * kEntityBytes * 3 / 2);
+  return settings;
+}
+
+WorkloadRow open_row(std::string name, const std::function<Settings(const Choice&)>& settings) {
+  return {std::move(name), [settings](Session& session) { return measure_open(session, settings(session.choice())); }};
+}
+
+WorkloadRow drop_row(std::string name, std::uint64_t entities_max) {
+  return {std::move(name), [entities_max](Session& session) {
+            return load_and_drop(session, std::min(entities_max, session.choice().entities));
+          }};
+}
+
+/// From here on every read is one of table files.
+Result<Outcome> compact_everything(Session& session) {
+  const Stopwatch watch(session.directory());
+  if (Status compacted = session.contender().compact(); !compacted.ok()) return compacted;
+  const Effect effect = watch.effect(session.choice().entities);
+  Outcome outcome{effect.seconds * 1e3, "ms", false, {}, {}};
+  outcome.figures["written MB"] = static_cast<double>(effect.written_bytes) / 1e6;
+  outcome.figures["disk MB"] = static_cast<double>(occupied_bytes(session.directory())) / 1e6;
+  return outcome;
+}
+
+}  // namespace
+
+Workload curve_workload() {
+  Workload workload{"curve",
+                    "one large table, and drops of three sizes",
+                    ample_cache,
+                    {load_row("load, batches of 100, buffered", 0, LoadWay::kBatches),
+                     {"compact to the end", compact_everything},
+                     get_row("cached get, 1 thread", 1, true, true, {}),
+                     {"warm full scan", scan_everything},
+                     open_row("open", scarce_cache),
+                     get_row("cold get, 1 thread", 1, true, false, {Limit::Kind::kRandomRead, 1}),
+                     get_row("cold get, 16 threads", 16, true, false, {Limit::Kind::kRandomRead, 16}),
+                     drop_row("drop of a thousand", 1'000),
+                     drop_row("drop of a million", 1'000'000),
+                     drop_row("drop of as many as the large table has", UINT64_MAX)}};
+  workload.only_when_named = true;
+  workload.adapt = [](Choice& choice) { choice.entities = choice.curve_entities; };
+  return workload;
+}
+
+}  // namespace varve::bench

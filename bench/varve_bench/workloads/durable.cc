@@ -1,0 +1,88 @@
+// Owns: the races of durable writes: blind ones, and those that look before they write.
+// Must never: acknowledge what is not on stable storage.
+#include <array>
+#include <atomic>
+#include <vector>
+
+#include "bench/varve_bench/drive.h"
+
+namespace varve::bench {
+
+namespace {
+
+constexpr std::uint64_t kNumbers = 1'000'000'000;  // as many as a key has digits for
+
+Row row_of(std::uint64_t n) {
+  return {row_key(shuffled(n, kNumbers)), payload_of(n)};
+}
+
+/// Keys that no round before has used; each process has a store of its own.
+std::uint64_t next_number() {
+  static std::atomic<std::uint64_t> next{0};
+  return next.fetch_add(1, std::memory_order_relaxed);
+}
+
+/// One entity a commit. `hot`: all threads in one partition; otherwise each has its own.
+WorkloadRow single_row(std::string name, int threads, Check check, bool hot) {
+  return {std::move(name),
+          [threads, check, hot](Session& session) -> Result<Outcome> {
+            const Result<Effect> effect =
+                drive(session, {threads, session.choice().seconds, 0}, [&](Worker& worker) -> Result<std::uint64_t> {
+                  const std::array<Row, 1> rows{row_of(next_number())};
+                  const std::string partition = partition_key(hot ? 0 : static_cast<std::uint64_t>(worker.thread));
+                  Status put = session.contender().put(0, partition, rows, check, Promise::kDurable);
+                  if (!put.ok()) return put;
+                  return 1;
+                });
+            if (!effect.ok()) return effect.status();
+            return outcome_of(*effect, Moves::kWrites);
+          },
+          {Limit::Kind::kDurableWrite, threads}};
+}
+
+/// A hundred entities a commit; what is reported are commits.
+WorkloadRow hundred_row(std::string name, Check check) {
+  return {std::move(name), [check](Session& session) -> Result<Outcome> {
+            const Result<Effect> effect =
+                drive(session, {1, session.choice().seconds, 0}, [&](Worker&) -> Result<std::uint64_t> {
+                  std::vector<Row> rows;
+                  for (std::uint64_t i = 0; i < kEntitiesOfPartition; ++i) rows.push_back(row_of(next_number()));
+                  Status put = session.contender().put(1, partition_key(next_number()), rows, check, Promise::kDurable);
+                  if (!put.ok()) return put;
+                  return kEntitiesOfPartition;
+                });
+            if (!effect.ok()) return effect.status();
+            Outcome outcome = outcome_of(*effect, Moves::kWrites);
+            outcome.value /= static_cast<double>(kEntitiesOfPartition);
+            return outcome;
+          }};
+}
+
+}  // namespace
+
+Workload durable_workload() {
+  return {"durable",
+          "durable commits without conditions",
+          default_settings,
+          {single_row("durable put, 1 thread", 1, Check::kNone, false),
+           single_row("durable put, 16 threads", 16, Check::kNone, false),
+           single_row("durable put, 64 threads", 64, Check::kNone, false),
+           hundred_row("durable batch of 100", Check::kNone)}};
+}
+
+Workload checked_workload() {
+  const auto settings = [](const Choice&) {
+    Settings with_checks;
+    with_checks.checks = true;
+    return with_checks;
+  };
+  return {"checked",
+          "durable commits that look for their keys under a lock",
+          settings,
+          {hundred_row("durable insert of 100, checked", Check::kAbsent),
+           single_row("one hot partition, 1 thread", 1, Check::kAbsent, true),
+           single_row("one hot partition, 16 threads", 16, Check::kAbsent, true),
+           single_row("one hot partition, 64 threads", 64, Check::kAbsent, true)}};
+}
+
+}  // namespace varve::bench

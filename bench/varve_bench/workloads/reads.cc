@@ -1,0 +1,98 @@
+// Owns: the races of reads: from the cache, and from the device under a cache that is far too small.
+// Must never: count an answer that was not checked to be the expected one.
+#include "bench/varve_bench/workloads/reads.h"
+
+#include "bench/varve_bench/drive.h"
+
+namespace varve::bench {
+
+namespace {
+
+Status load_and_compact(Session& session) {
+  if (Status loaded = session.contender().load(0, session.choice().entities, LoadWay::kBatches); !loaded.ok()) {
+    return loaded;
+  }
+  return session.contender().compact();
+}
+
+Result<Outcome> outcome_of_reads(const Result<Effect>& effect) {
+  if (!effect.ok()) return effect.status();
+  return outcome_of(*effect, Moves::kReads);
+}
+
+/// Brings every block that the row needs into the cache.
+Status warm(Session& session) {
+  const Result<std::uint64_t> count = session.contender().scan_table(0);
+  if (!count.ok()) return count.status();
+  return *count == session.choice().entities ? Status() : Status::corruption("a scan did not find every entity");
+}
+
+/// What is reported are partitions.
+Result<Outcome> scan_partitions(Session& session) {
+  const std::uint64_t partitions = session.choice().entities / kEntitiesOfPartition;
+  return outcome_of_reads(
+      drive(session, {1, session.choice().seconds, 0}, [&](Worker& worker) -> Result<std::uint64_t> {
+        const Result<std::uint64_t> count =
+            session.contender().scan_partition(0, partition_key(worker.random.below(partitions)), 1000);
+        if (!count.ok()) return count.status();
+        if (*count != kEntitiesOfPartition) return Status::corruption("a partition is not whole");
+        return 1;
+      }));
+}
+
+}  // namespace
+
+WorkloadRow get_row(std::string name, int threads, bool present, bool warmed, Limit limit) {
+  return {std::move(name),
+          [threads, present, warmed](Session& session) -> Result<Outcome> {
+            if (Status ready = warmed ? warm(session) : Status(); !ready.ok()) return ready;
+            const std::uint64_t entities = session.choice().entities;
+            return outcome_of_reads(
+                drive(session, {threads, session.choice().seconds, 0}, [&](Worker& worker) -> Result<std::uint64_t> {
+                  Keys keys = keys_of(worker.random.below(entities));
+                  if (!present) keys.row += '~';
+                  const Result<bool> found = session.contender().get(0, keys.partition, keys.row);
+                  if (!found.ok()) return found.status();
+                  if (*found != present) return Status::corruption("a get did not find what was loaded");
+                  return 1;
+                }));
+          },
+          limit};
+}
+
+Result<Outcome> scan_everything(Session& session) {
+  return outcome_of_reads(
+      drive(session, {1, session.choice().seconds, 0}, [&](Worker&) { return session.contender().scan_table(0); }));
+}
+
+Settings scarce_cache(const Choice& choice) {
+  Settings settings;
+  settings.cache_bytes = choice.entities * kEntityBytes / 16;  // zstd leaves about half
+  settings.direct_reads = true;
+  return settings;
+}
+
+Workload read_workload() {
+  return {"read",
+          "reads of one table that the cache holds whole",
+          default_settings,
+          {get_row("cached get, 1 thread", 1, true, true, {}),
+           get_row("cached get, 2 threads", 2, true, true, {}),
+           get_row("get of an absent key", 1, false, true, {}),
+           {"scan of a partition of 100", scan_partitions},
+           {"warm full scan", scan_everything}},
+          "loaded",
+          load_and_compact};
+}
+
+Workload cold_workload() {
+  return {"cold",
+          "direct reads, the data eight times the cache",
+          scarce_cache,
+          {get_row("cold get, 1 thread", 1, true, false, {Limit::Kind::kRandomRead, 1}),
+           get_row("cold get, 16 threads", 16, true, false, {Limit::Kind::kRandomRead, 16})},
+          "loaded",
+          load_and_compact};
+}
+
+}  // namespace varve::bench

@@ -1,0 +1,66 @@
+// Goal: the race of whole stores stays able to run. Method: every workload once, tiny, by every contender that was
+// built in; no figure is judged.
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "tests/tools/run_program.h"
+
+namespace varve::test {
+namespace {
+
+struct BenchRun {
+  int status = -1;
+  std::string out;
+  std::string err;
+  std::string json;
+};
+
+BenchRun run_bench(const std::string& arguments) {
+  const ScratchDirectory scratch;
+  const std::string program = std::filesystem::path(VARVE_PROGRAM).parent_path() / "varve-bench";
+  const std::string command = program + " " + arguments + " --directory " + scratch.path("") + " --json " +
+                              scratch.path("json") + " > " + scratch.path("out") + " 2> " + scratch.path("err");
+  BenchRun run;
+  run.status = std::system(command.c_str());  // NOLINT(cert-env33-c): the command is ours
+  run.out = content_of(scratch.path("out"));
+  run.err = content_of(scratch.path("err"));
+  run.json = content_of(scratch.path("json"));
+  for (const auto& entry : std::filesystem::directory_iterator(scratch.path(""))) {
+    EXPECT_FALSE(entry.is_directory()) << entry.path() << " was left behind";
+  }
+  return run;
+}
+
+TEST(Bench, EveryWorkloadRunsOnce) {
+  const BenchRun run = run_bench("--quick");
+  ASSERT_EQ(run.status, 0) << run.err;
+  for (const char* row :
+       {"durable put, 64 threads", "durable insert of 100, checked", "one hot partition, 16 threads",
+        "bulk load, batches of 100, buffered", "random put, buffered, 1 thread", "cached get, 2 threads",
+        "get of an absent key", "scan of a partition of 100", "warm full scan", "cold get, 16 threads",
+        "drop of a table", "first entity behind deletes", "create tables, 16 threads", "open with these tables"}) {
+    EXPECT_NE(run.out.find(row), std::string::npos) << row;
+    EXPECT_NE(run.json.find(row), std::string::npos) << row;
+  }
+}
+
+TEST(Bench, WorkloadsThatTakeLongRunWhenTheyAreNamed) {
+  const BenchRun run = run_bench("--quick --workloads curve,endurance");
+  ASSERT_EQ(run.status, 0) << run.err;
+  for (const char* row : {"load, batches of 100, buffered", "compact to the end", "drop of a thousand",
+                          "random puts for long", "worst ms"}) {
+    EXPECT_NE(run.out.find(row), std::string::npos) << row;
+  }
+}
+
+TEST(Bench, WhatIsNotKnownIsRefused) {
+  EXPECT_NE(run_bench("--quick --workloads nothing").status, 0);
+  EXPECT_NE(run_bench("--quick --contenders nobody").status, 0);
+  EXPECT_NE(run_bench("--quick --rounds none").status, 0);
+}
+
+}  // namespace
+}  // namespace varve::test
