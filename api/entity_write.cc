@@ -60,16 +60,19 @@ struct Judgement {
   engine::CommitVersion rests_on = 0;
 };
 
+/// Whether the newest state of its entity matters: looking could cost a read of the disk.
+bool rests_on_state(const PreparedWrite& write) noexcept {
+  return !write.key_too_long && write.kind != Kind::kInsertOrReplace;
+}
+
 /// Judges the operation on the newest state of its entity, and turns a merge into what is to be stored.
-Judgement judge(PreparedWrite& write, const engine::ReadView& view) {
+Judgement judge(PreparedWrite& write, const engine::Newest& newest) {
   if (write.key_too_long) {
     return {service_error::resource_not_found("there is no entity with a key of more than 1024 UTF-16 code units")};
   }
-  if (write.kind == Kind::kInsertOrReplace) return {};  // Whatever is there: looking could cost a read of the disk.
-  const Result<engine::Newest> newest = view.newest(write.sort_key);
-  if (!newest.ok()) return {newest.status()};
-  const engine::CommitVersion version = newest->version;
-  const bool exists = newest->value.has_value();
+  if (!rests_on_state(write)) return {};
+  const engine::CommitVersion version = newest.version;
+  const bool exists = newest.value.has_value();
 
   if (write.kind == Kind::kInsert && exists) {
     return {service_error::entity_already_exists("the entity " + described(write.sort_key) + " is there"), version};
@@ -86,7 +89,7 @@ Judgement judge(PreparedWrite& write, const engine::ReadView& view) {
     }
   }
   if (merges(write.kind) && exists) {
-    Result<std::string> merged = merge_properties(*newest->value, write.value, write.accounted_key_bytes);
+    Result<std::string> merged = merge_properties(*newest.value, write.value, write.accounted_key_bytes);
     if (!merged.ok()) return {merged.status(), version};
     write.value = *std::move(merged);
   }
@@ -116,12 +119,30 @@ Status blamed(const Status& status, std::size_t index, bool in_transaction) {
   return in_transaction ? status.at_operation(static_cast<std::uint32_t>(index)) : status;
 }
 
+/// Of every operation that rests on it, the newest state of its entity, read side by side; of the others, nothing.
+Result<std::vector<engine::Newest>> read_states(const engine::ReadView& view, std::span<const PreparedWrite> writes) {
+  std::vector<engine::Newest> states(writes.size());
+  std::vector<std::string_view> keys;
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < writes.size(); ++i) {
+    if (!rests_on_state(writes[i])) continue;
+    keys.push_back(writes[i].sort_key);
+    places.push_back(i);
+  }
+  Result<std::vector<engine::Newest>> newest = view.newest_many(keys);
+  if (!newest.ok()) return newest;
+  for (std::size_t i = 0; i < places.size(); ++i) states[places[i]] = std::move((*newest)[i]);
+  return states;
+}
+
 /// Judges every operation under the partition's lock. A refusal lets go of the lock, and waits for the publication of
 /// what it rests on.
 Status judge_all(StoreCore& core, std::span<PreparedWrite> writes, engine::PartitionGuard& guard, bool in_transaction) {
   const engine::ReadView view = core.engine().view();
+  const Result<std::vector<engine::Newest>> states = read_states(view, writes);
+  if (!states.ok()) return states.status();
   for (std::size_t i = 0; i < writes.size(); ++i) {
-    const Judgement judgement = judge(writes[i], view);
+    const Judgement judgement = judge(writes[i], (*states)[i]);
     if (judgement.status.ok()) continue;
     guard.release();
     if (Status published = core.engine().await_published(judgement.rests_on); !published.ok()) return published;

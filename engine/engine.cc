@@ -274,14 +274,38 @@ Result<std::vector<std::optional<FoundEntry>>> ReadView::get_many(std::span<cons
   return found;
 }
 
+namespace {
+
+Newest newest_of(std::optional<FoundEntry> found) {
+  Newest newest;
+  if (!found) return newest;
+  newest.entry = *std::move(found);
+  newest.version = newest.entry.version;
+  if (newest.entry.kind == Kind::kPut) newest.value = newest.entry.value;
+  return newest;
+}
+
+}  // namespace
+
 Result<Newest> ReadView::newest(std::string_view sort_key) const {
   Result<std::optional<FoundEntry>> found = read_point(*pin_, *state_->blocks, sort_key, format::kCommitVersionMax);
   if (!found.ok()) return found.status();
-  Newest newest;
-  if (!*found) return newest;
-  newest.entry = **std::move(found);
-  newest.version = newest.entry.version;
-  if (newest.entry.kind == Kind::kPut) newest.value = newest.entry.value;
+  return newest_of(*std::move(found));
+}
+
+Result<std::vector<Newest>> ReadView::newest_many(std::span<const std::string_view> sort_keys) const {
+  std::vector<Newest> newest;
+  newest.reserve(sort_keys.size());
+  if (sort_keys.size() == 1) {  // A queue is for many.
+    Result<Newest> one = this->newest(sort_keys.front());
+    if (!one.ok()) return one.status();
+    newest.push_back(*std::move(one));
+    return newest;
+  }
+  Result<std::vector<std::optional<FoundEntry>>> found =
+      read_points(*pin_, *state_->blocks, *state_->read_queues, sort_keys, format::kCommitVersionMax);
+  if (!found.ok()) return found.status();
+  for (std::optional<FoundEntry>& entry : *found) newest.push_back(newest_of(std::move(entry)));
   return newest;
 }
 

@@ -70,6 +70,8 @@ class ReadView {
   Result<std::vector<std::optional<FoundEntry>>> get_many(std::span<const std::string_view> sort_keys) const;
   /// The newest assigned state, whatever this view's version. Errors: as get().
   Result<Newest> newest(std::string_view sort_key) const;
+  /// newest() of many keys, in their order, as get_many().
+  Result<std::vector<Newest>> newest_many(std::span<const std::string_view> sort_keys) const;
   /// Walks the live keys of [lower, upper) at this version, forward and backward. An empty `upper` is no bound.
   Cursor cursor(std::string_view lower, std::string_view upper) const;
 
