@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <thread>
 
 #include "api/store.h"
 #include "tools/tour/killed_writer.h"
@@ -101,16 +102,66 @@ Status show_stale_etag(Table& table) {
   return Status();
 }
 
+/// What lies in table files, and what compaction has written.
+struct TableSpace {
+  std::uint64_t files = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t rewritten_bytes = 0;
+};
+
+Result<TableSpace> table_space(const Store& store) {
+  const Result<Statistics> statistics = store.statistics();
+  if (!statistics.ok()) return statistics.status();
+  TableSpace space;
+  for (const LevelStatistics& level : statistics->levels) {
+    space.files += level.files;
+    space.bytes += level.bytes;
+  }
+  space.rewritten_bytes = statistics->compaction_written_bytes;
+  return space;
+}
+
+Status show_compact(Store& store) {
+  const Stopwatch watch;
+  if (Status compacted = store.compact(); !compacted.ok()) return compacted;
+  const std::string time = watch.text();
+  const Result<TableSpace> space = table_space(store);
+  if (!space.ok()) return space.status();
+  say("compact", "all of it in " + std::to_string(space->files) + " table files, " + tool::bytes_text(space->bytes),
+      time);
+  return Status();
+}
+
+/// It comes by itself, beside other work.
+Status show_space_given_back(const Store& store, const TableSpace& before, const Stopwatch& since_drop) {
+  constexpr int kLooks = 1000;
+  for (int look = 0; look < kLooks; ++look) {
+    const Result<TableSpace> now = table_space(store);
+    if (!now.ok()) return now.status();
+    if (now->bytes < before.bytes / 10) {
+      say("space given back",
+          tool::bytes_text(before.bytes - now->bytes) + " of table files, " +
+              tool::bytes_text(now->rewritten_bytes - before.rewritten_bytes) + " rewritten for it",
+          since_drop.text());
+      return Status();
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return Status::corruption("the space of a dropped table did not come back");
+}
+
 Status show_drop(Store& store) {
   const Result<Table> table = store.open_table(kAccount, kTable);
   if (!table.ok()) return table.status();
+  const Result<TableSpace> before = table_space(store);
+  if (!before.ok()) return before.status();
   const Stopwatch watch;
   if (Status dropped = store.drop_table(kAccount, kTable); !dropped.ok()) return dropped;
   const std::string time = watch.text();
   if (table->get("libs", "zlib1g").status().service_error() != "TableNotFound")
     return Status::corruption("a dropped table answers");
   say("table drop", "Packages, with all its entities: one durable commit", time);
-  return Status();
+  return show_space_given_back(store, *before, watch);
 }
 
 Status with_store(const std::string& path, const std::function<Status(Store&)>& work) {
@@ -149,7 +200,10 @@ Status tour(const std::string& program, const std::string& path) {
   });
   if (!shown.ok()) return shown;
   if (Status killed = show_kill(program, path); !killed.ok()) return killed;
-  return with_store(path, &show_drop);
+  return with_store(path, [](Store& store) {
+    const Status compacted = show_compact(store);
+    return compacted.ok() ? show_drop(store) : compacted;
+  });
 }
 
 }  // namespace
