@@ -26,6 +26,18 @@ struct RecoveryStatistics {
   std::uint64_t torn_bytes = 0;
 };
 
+/// What a checkpoint consists of.
+struct CheckpointStatistics {
+  /// The last commit in it; zero where there is none.
+  DateTime version;
+  /// Shared with the store, at no cost of space as long as both have them.
+  std::uint64_t files_linked = 0;
+  std::uint64_t linked_bytes = 0;
+  /// Where the file system gives no links.
+  std::uint64_t files_copied = 0;
+  std::uint64_t copied_bytes = 0;
+};
+
 /// One level of table files. Level 0 holds what memtables became; each further one is larger than the one above it.
 struct LevelStatistics {
   std::uint64_t files = 0;

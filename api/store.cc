@@ -56,6 +56,16 @@ Status Store::compact() {
   });
 }
 
+Result<CheckpointStatistics> Store::checkpoint(std::string_view path) {
+  return guarded([&]() -> Result<CheckpointStatistics> {
+    if (Status writable = core_->check_writable(); !writable.ok()) return writable;
+    const Result<engine::CheckpointFigures> made = core_->engine().checkpoint(path);
+    if (!made.ok()) return made.status();
+    return CheckpointStatistics{DateTime{made->version}, made->files_linked, made->linked_bytes, made->files_copied,
+                                made->copied_bytes};
+  });
+}
+
 Result<Snapshot> Store::snapshot() const {
   return guarded([&]() -> Result<Snapshot> {
     if (Status open = core_->check_open(); !open.ok()) return open;

@@ -101,6 +101,17 @@ class Store {
   /// space. Never needed: it happens by itself. Waits for all of it, beside reads and writes. Errors: any of writing.
   Status compact();
 
+  /// Makes a store of its own of everything written so far, in the directory `path`, which is absent or empty: a state
+  /// to keep, to read beside this store, or to write to. It shares files with this one, which neither ever changes, and
+  /// copies them where the file system gives no links; after that the two go their own ways. Beside reads and writes,
+  /// which wait for none of it but the end of a log segment; drops give back their space when it is done. Durable when
+  /// it returns. After an error or a crash `path` does not open as a store (after an I/O error or a crash at its last
+  /// step it may, whole). Not of a store opened for reading only.
+  /// Errors   kExists             the directory holds something; nothing changed
+  ///          kInvalidArgument    `path` is no directory
+  ///          kNotFound           the directory above `path` is absent
+  Result<CheckpointStatistics> checkpoint(std::string_view path);
+
   /// Keeps the newest state readable. Errors: kClosed, kOutOfMemory.
   Result<Snapshot> snapshot() const;
 

@@ -6,6 +6,7 @@
 #include <new>
 #include <utility>
 
+#include "engine/checkpoint/checkpoint.h"
 #include "engine/engine_state.h"
 #include "engine/open.h"
 #include "engine/read/batch_read.h"
@@ -137,6 +138,16 @@ Status Engine::flush() {
 Status Engine::compact() {
   if (Status flushed = flush(); !flushed.ok()) return flushed;
   return state_->compactor->wait_until_done();
+}
+
+Result<CheckpointFigures> Engine::checkpoint(std::string_view path) {
+  if (state_->closed.load(std::memory_order_relaxed)) return Status(Code::kClosed, "the store was closed");
+  if (!state_->queue) {
+    return Status(Code::kReadOnly, "a checkpoint closes the log, and the store was opened for reading only");
+  }
+  if (Status held = state_->lock->check(); !held.ok()) return held;
+  return make_checkpoint(
+      {state_->env, *state_->directory, *state_->queue, *state_->supply, *state_->manifest, *state_->tree}, path);
 }
 
 ReadView Engine::view() const noexcept {

@@ -129,6 +129,11 @@ class Engine {
   /// space. Waits for all of it. Errors: as flush().
   Status compact();
 
+  /// Makes a store of its own of everything acknowledged so far, in a directory that is absent or empty, beside
+  /// commits, flushes, compactions and drops. Errors: those of make_checkpoint() (engine/checkpoint), kReadOnly,
+  /// kClosed.
+  Result<CheckpointFigures> checkpoint(std::string_view path);
+
   /// The published state now.
   ReadView view() const noexcept;
   /// A version that a snapshot holds.

@@ -24,6 +24,17 @@ struct RecoveryFigures {
   std::uint64_t torn_bytes = 0;
 };
 
+/// What a checkpoint consists of.
+struct CheckpointFigures {
+  /// The last commit in it; zero where there is none.
+  format::CommitVersion version = 0;
+  std::uint64_t files_linked = 0;
+  std::uint64_t linked_bytes = 0;
+  /// Where the file system gives no links.
+  std::uint64_t files_copied = 0;
+  std::uint64_t copied_bytes = 0;
+};
+
 struct LevelFigures {
   std::uint64_t files = 0;
   std::uint64_t bytes = 0;

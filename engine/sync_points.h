@@ -21,6 +21,8 @@ inline constexpr io::SyncPoint kManifestCreate{"manifest create"};    // a fresh
 inline constexpr io::SyncPoint kManifestNames{"manifest names"};      // the directory, before CURRENT names it
 inline constexpr io::SyncPoint kManifestAppend{"manifest append"};    // one edit
 inline constexpr io::SyncPoint kRoot{"root"};                         // CURRENT and its name
+inline constexpr io::SyncPoint kCheckpointCopy{"checkpoint copy"};    // a file that could not be linked
+inline constexpr io::SyncPoint kCheckpointNames{"checkpoint names"};  // its directory, before CURRENT leads to them
 inline constexpr io::SyncPoint kRemovedNames{"removed names"};        // the directory, after files were let go
 
 }  // namespace varve::engine::sync_points

@@ -22,6 +22,7 @@ std::string_view operation_name(OperationKind kind) noexcept {
     case OperationKind::kReplaceSync: return "ReplaceSync";
     case OperationKind::kReplaceRename: return "ReplaceRename";
     case OperationKind::kReplaceDirectorySync: return "ReplaceDirectorySync";
+    case OperationKind::kLink: return "Link";
     case OperationKind::kRemove: return "Remove";
     case OperationKind::kDirectorySync: return "DirectorySync";
     case OperationKind::kCreateLockFile: return "CreateLockFile";

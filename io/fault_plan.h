@@ -30,6 +30,7 @@ enum class OperationKind : std::uint8_t {
   kReplaceSync,           // the temporary file is synced
   kReplaceRename,         // it takes the name
   kReplaceDirectorySync,  // and the name becomes durable
+  kLink,                  // `directory` is the one that gets the name
   kRemove,
   kDirectorySync,
   kCreateLockFile,

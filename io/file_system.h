@@ -71,10 +71,16 @@ class Directory {
   virtual Status replace(std::string_view name, std::span<const std::byte> expected, std::span<const std::byte> content,
                          SyncPoint point) = 0;
 
+  /// Gives a regular file the same name in `into` as well, without copying it: both names stand for one file, which
+  /// stays as long as either does. Durable with into.sync(). `into` is a directory of the same file system door.
+  /// Errors: kUnsupported (the two lie on different devices, or there are no such links, or no more of them: copy the
+  /// file instead), kExists, kNotFound, kCorruption (not a regular file); nothing changed.
+  virtual Status link(std::string_view name, Directory& into) = 0;
+
   /// Takes a name away; open handles stay valid. Durable with the next sync().
   virtual Status remove(std::string_view name) = 0;
 
-  /// Makes every earlier create and remove in this directory durable.
+  /// Makes every earlier create, remove and link into this directory durable.
   virtual Status sync(SyncPoint point) = 0;
 
   /// Takes the lock, waiting up to `wait_max` for a holder that is going away.

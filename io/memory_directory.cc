@@ -199,6 +199,44 @@ Status MemoryDirectory::set_ballast(std::string_view name, std::uint64_t bytes) 
 
 // -- Names ------------------------------------------------------------------------------------------------------------
 
+Status MemoryDirectory::link(std::string_view name, Directory& into) {
+  const DeviceScope device;
+  if (Status valid = check_file_name(name, path()); !valid.ok()) return valid;
+  auto* const other = dynamic_cast<MemoryDirectory*>(&into);
+  if (other == nullptr || other->state_ != state_) {
+    return call_error(Code::kUnsupported, {"link", session_->path_of(name)},
+                      {"the directories are of different file systems"});
+  }
+  if (Status usable = other->check_writable("link", name); !usable.ok()) return usable;
+  Step step(*state_, other->operation(OperationKind::kLink, name));
+  const WriteOutcome outcome = write_outcome(step.fault());
+  if (!outcome.is_done) return outcome.answer;
+  std::uint64_t sequence = 0;
+  const Status begun = state_->with_disk([&](MemoryDisk::State& state) {
+    if (Status owned = other->session_->check_writable("link", name); !owned.ok()) return owned;
+    const FileId file = find_file(state, name);
+    if (file == 0) {
+      const bool directory = is_directory(state, name);
+      return call_error(directory ? Code::kCorruption : Code::kNotFound, {"link", session_->path_of(name)},
+                        {directory ? "not a regular file" : "No such file or directory"});
+    }
+    DirectoryState* const directory = other->find_directory(state);
+    if (directory == nullptr) return other->no_such_directory("link");
+    if (other->find_file(state, name) != 0 || other->is_directory(state, name)) {
+      return call_error(Code::kExists, {"link", other->session_->path_of(name)}, {"File exists"});
+    }
+    sequence = begin_name(state, *directory, name, file);
+    return Status();
+  });
+  if (!begun.ok()) return begun;
+  step.during();
+  return state_->with_disk([&](MemoryDisk::State& state) {
+    const Status owned = other->session_->check_writable("link", name);
+    end_name(*other->find_directory(state), sequence, owned.ok() ? Fate::kPending : Fate::kReverted);
+    return owned.ok() ? outcome.answer : owned;
+  });
+}
+
 Status MemoryDirectory::remove(std::string_view name) {
   const DeviceScope device;
   if (Status usable = check_writable("remove", name); !usable.ok()) return usable;

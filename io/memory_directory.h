@@ -29,6 +29,7 @@ class MemoryDirectory final : public Directory {
   Result<std::unique_ptr<SharedMemory>> create_shared_memory(std::string_view name, std::uint64_t bytes) override;
   Status replace(std::string_view name, std::span<const std::byte> expected, std::span<const std::byte> content,
                  SyncPoint point) override;
+  Status link(std::string_view name, Directory& into) override;
   Status remove(std::string_view name) override;
   Status sync(SyncPoint point) override;
   Result<std::unique_ptr<DirectoryLock>> lock(std::string_view name, LockMode mode,

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstring>
 
 #include <dirent.h>
 #include <unistd.h>
@@ -152,6 +153,35 @@ Status PosixDirectory::write_temporary(const Target& temporary, std::span<const 
   }
   name.keep();
   return Status();
+}
+
+Status PosixDirectory::link(std::string_view name, Directory& into) {
+  auto* const other = dynamic_cast<PosixDirectory*>(&into);
+  Result<Target> from = target("linkat", name, Access::kRead);
+  if (!from.ok()) return from.status();
+  if (other == nullptr) return cannot_link(*from, "the directories are of different file systems");
+  Result<Target> file = other->target("linkat", name, Access::kWrite);
+  if (!file.ok()) return file.status();
+  struct stat status {};
+  if (::fstatat(descriptor_.get(), from->name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) {
+    return os_error(errno, {"fstatat", from->path});
+  }
+  if (!S_ISREG(status.st_mode)) return call_error(Code::kCorruption, {"linkat", from->path}, {"not a regular file"});
+  if (::linkat(descriptor_.get(), from->name.c_str(), other->descriptor_.get(), file->name.c_str(), 0) == 0) {
+    return Status();
+  }
+  switch (errno) {
+    case EXDEV:
+    case EPERM:  // The file system has none, or the system forbids links to files of others.
+    case EOPNOTSUPP:
+    case ENOSYS:
+    case EMLINK: return cannot_link(*file, std::strerror(errno));
+    default: return os_error(errno, {"linkat", file->path});
+  }
+}
+
+Status PosixDirectory::cannot_link(const Target& target, std::string_view why) {
+  return call_error(Code::kUnsupported, {"linkat", target.path}, {why});
 }
 
 Status PosixDirectory::remove(std::string_view name) {

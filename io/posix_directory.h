@@ -33,6 +33,7 @@ class PosixDirectory final : public Directory {
   /// kReplaceBytesMax); nothing changed.
   Status replace(std::string_view name, std::span<const std::byte> expected, std::span<const std::byte> content,
                  SyncPoint point) override;
+  Status link(std::string_view name, Directory& into) override;
   Status remove(std::string_view name) override;
   /// After a failed sync, also one inside replace(), every later one answers the same: whether earlier names are
   /// durable can no longer be learnt from this handle.
@@ -53,6 +54,7 @@ class PosixDirectory final : public Directory {
   Result<Target> target(std::string_view call, std::string_view name, Access access) const;
   FileAt at(const Target& target) const noexcept { return {descriptor_.get(), target.name, target.path}; }
 
+  static Status cannot_link(const Target& target, std::string_view why);
   Status check_content(const Target& target, std::span<const std::byte> expected) const;
   Status write_temporary(const Target& temporary, std::span<const std::byte> content, SyncPoint point) const;
 

@@ -28,6 +28,7 @@ struct Member {
   bool frees_space = false;
   bool watermark = false;
   bool seals_memtable = false;
+  bool closes_segment = false;
   MemtableDemand demand;
 
   // What the leader adds.
@@ -35,6 +36,7 @@ struct Member {
   CommitVersion version = 0;  // zero: refused, or without a batch
   Status status;
   bool write_buffer_full = false;  // refused for that
+  CommitVersion closed_upto = 0;   // of one that closes a segment: the last version in closed ones
   Member* next = nullptr;
 };
 
@@ -56,6 +58,7 @@ struct CommitGroup {
   bool frees_space = false;
   bool wants_watermark = false;
   bool seals_memtable = false;
+  bool closes_segment = false;
 
   // Set by the leader before the group enters flight.
   Memtable* memtable = nullptr;  // takes its batches; sealed ones stay until every group placed in them is published

@@ -55,20 +55,6 @@ Result<CommitVersion> CommitQueue::commit(Member& member) {
   return result_of(*group, member);
 }
 
-Status CommitQueue::flush(bool watermark) {
-  Member member;
-  member.watermark = watermark;
-  const Result<CommitVersion> flushed = commit(member);
-  return flushed.status();
-}
-
-Status CommitQueue::seal_memtable() {
-  Member member;
-  member.seals_memtable = true;
-  const Result<CommitVersion> sealed = commit(member);
-  return sealed.status();
-}
-
 bool CommitQueue::may_join(const CommitGroup& group, const Member& member) noexcept {
   return group.batch_bytes + member.batch.size() <= kGroupBytesMax;
 }
@@ -82,6 +68,7 @@ void CommitQueue::add_member(CommitGroup& group, Member& member) noexcept {
   group.frees_space |= member.frees_space;
   group.wants_watermark |= member.watermark;
   group.seals_memtable |= member.seals_memtable;
+  group.closes_segment |= member.closes_segment;
   group.members_left.fetch_add(1, std::memory_order_relaxed);
 }
 
@@ -180,8 +167,30 @@ Status CommitQueue::begin_memtable_if_due(const CommitGroup& group) {
   return Status();
 }
 
+/// Between groups too: the group's own commits go to the segment that comes next. Without room for that one, those who
+/// asked are refused, and nobody else.
+Status CommitQueue::close_segment_if_asked(CommitGroup& group) {
+  if (!group.closes_segment) return Status();
+  const Status closed = wal_.close_segment();
+  if (!closed.ok() && wal_.failed()) return stop_after(closed);
+  for (Member* member = group.first; member != nullptr; member = member->next) {
+    if (!member->closes_segment) continue;
+    member->status = closed;
+    member->closed_upto = assigned_version_;
+  }
+  return Status();
+}
+
+/// What is told to those who come after a failure of the log.
+Status CommitQueue::stop_after(const Status& log_failure) {
+  poison(log_failure);
+  const io::MutexGuard guard(mutex_);
+  return poisoned_;
+}
+
 Status CommitQueue::reserve_for(CommitGroup& group) {
   if (Status begun = begin_memtable_if_due(group); !begun.ok()) return begun;
+  if (Status closed = close_segment_if_asked(group); !closed.ok()) return closed;
   group.memtable = &memtables_.active();
   std::size_t payload_bytes = 0;
   std::size_t retire_count = 0;
@@ -202,11 +211,7 @@ Status CommitQueue::reserve_for(CommitGroup& group) {
   if (group.batch_count == 0 && !group.wants_watermark) return Status();
 
   if (Status placed = wal_.prepare(payload_bytes, group.wants_durable, group.frees_space); !placed.ok()) {
-    if (wal_.failed()) {
-      poison(placed);
-      const io::MutexGuard guard(mutex_);
-      return poisoned_;
-    }
+    if (wal_.failed()) return stop_after(placed);
     if (placed.code() == Code::kNoSpace) set_health(Health::kWritePaused, placed);
     return placed;
   }
@@ -226,7 +231,7 @@ Status CommitQueue::reserve_for(CommitGroup& group) {
 
 void CommitQueue::refuse(CommitGroup& group, const Status& status) noexcept {
   for (Member* member = group.first; member != nullptr; member = member->next) {
-    const bool asked = !member->batch.empty() || member->seals_memtable;
+    const bool asked = !member->batch.empty() || member->seals_memtable || member->closes_segment;
     if (asked || status.code() == Code::kPoisoned) member->status = status;
   }
   group.wants_watermark = false;

@@ -66,6 +66,9 @@ class CommitQueue {
   Status flush(bool watermark);
   /// Seals the active memtable, if it holds anything, and makes what it holds durable.
   Status seal_memtable();
+  /// Closes the log segment in use, if it holds a commit. Everything acknowledged before is durable then, in segments
+  /// that do not change any more; returns the last version in them. Errors: kNoSpace; those of commit().
+  Result<CommitVersion> close_segment();
   /// Waits for the publication of a version that was assigned. Errors: kPoisoned.
   Status await_published(CommitVersion version);
   /// Stops all acknowledgement until the store is reopened.
@@ -100,6 +103,8 @@ class CommitQueue {
   Status prepare(CommitGroup& group);
   Status reserve_for(CommitGroup& group);
   Status begin_memtable_if_due(const CommitGroup& group);
+  Status close_segment_if_asked(CommitGroup& group);
+  Status stop_after(const Status& log_failure);
   void refuse(CommitGroup& group, const Status& status) noexcept;
   void assign(CommitGroup& group) noexcept;
   bool assign_member(Member& member, CommitVersion version) noexcept;

@@ -91,6 +91,11 @@ void SegmentSupply::closed(const format::ClosedSegment& segment) noexcept {
   changed_.notify_all();
 }
 
+std::vector<format::ClosedSegment> SegmentSupply::unrecorded() const {
+  const io::MutexGuard guard(mutex_);
+  return closed_;
+}
+
 void SegmentSupply::unused(std::uint64_t number) noexcept {
   const io::MutexGuard guard(mutex_);
   assert(removed_.size() < removed_.capacity());
@@ -160,14 +165,17 @@ SegmentSupply::Job SegmentSupply::next_job() {
   job.may_use_ballast = wanted_bytes_ > 0 && wanted_with_ballast_;
   job.closed = closed_;
   job.removed = removed_;
-  closed_.clear();  // Both keep their room, which closed() and unused() count on.
-  removed_.clear();
+  removed_.clear();  // It keeps its room, which unused() counts on.
   return job;
 }
 
 void SegmentSupply::perform(const Job& job) {
   Result<SegmentFile> made = job.make_spare ? make(job) : Result<SegmentFile>(Status(Code::kNotFound));
   if (Status recorded = record(made.ok() ? &*made : nullptr, job); !recorded.ok()) return report_fatal(recorded);
+  {
+    const io::MutexGuard guard(mutex_);
+    closed_.erase(closed_.begin(), closed_.begin() + static_cast<std::ptrdiff_t>(job.closed.size()));
+  }
   for (const std::uint64_t number : job.removed) {
     // A name that stays is a stray that the next open removes.
     (void)directory_.remove(format::file_name(format::FileType::kLogSegment, number));

@@ -41,6 +41,10 @@ class SegmentSupply {
   /// A segment was sealed and cut. Recorded in the manifest soon, in an edit of its own or with the next announcement.
   void closed(const format::ClosedSegment& segment) noexcept;
 
+  /// Segments told to closed() that the manifest does not know as closed yet. What it came to know before the call is
+  /// left out. Any thread. May throw std::bad_alloc.
+  std::vector<format::ClosedSegment> unrecorded() const;
+
   /// An announced segment will not be used.
   void unused(std::uint64_t number) noexcept;
 
@@ -78,11 +82,11 @@ class SegmentSupply {
   Manifest& manifest_;
   std::function<void(const Status&)> on_fatal_;
 
-  io::Mutex mutex_;
+  mutable io::Mutex mutex_;
   io::Condition changed_;
   std::optional<SegmentFile> spare_ VARVE_GUARDED_BY(mutex_);
   io::LogSegment* filling_ VARVE_GUARDED_BY(mutex_) = nullptr;
-  std::vector<format::ClosedSegment> closed_ VARVE_GUARDED_BY(mutex_);
+  std::vector<format::ClosedSegment> closed_ VARVE_GUARDED_BY(mutex_);  // until they are recorded
   std::vector<std::uint64_t> removed_ VARVE_GUARDED_BY(mutex_);
   Status last_failure_ VARVE_GUARDED_BY(mutex_);
   std::uint64_t attempts_ VARVE_GUARDED_BY(mutex_) = 0;

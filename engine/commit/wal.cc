@@ -255,6 +255,11 @@ void Wal::begin_segment(SegmentFile next) noexcept {
   direct_.store(segment_->direct(), std::memory_order_relaxed);
 }
 
+Status Wal::close_segment() {
+  // Without a commit in it there is nothing that the segments before it lack; all of them are sealed.
+  return last_version_ == 0 ? Status() : roll(0, false);
+}
+
 Status Wal::close() {
   if (Status flushed = flush_open_slot(); !flushed.ok()) return flushed;
   if (next_offset_ == kFirstRecordOffset) {

@@ -85,6 +85,10 @@ class Wal {
   /// Performs one write and tells the tracker. Any thread. Errors: those of the device; the log is in doubt then.
   Status write(LogWrite& write, io::SyncPoint point) noexcept;
 
+  /// Ends the segment in use, if it holds a commit, and begins the next one: everything framed so far is durable then,
+  /// in segments that do not change any more. Errors: as prepare().
+  Status close_segment();
+
   /// Ends the log: what is open is written, the segment sealed and cut. Errors: as prepare().
   Status close();
 

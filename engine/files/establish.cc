@@ -75,6 +75,8 @@ Result<Established> begin_manifest(const io::Env& env, io::Directory& directory,
   return Established{*std::move(manifest), std::move(prepared.segment), std::move(prepared.buffer)};
 }
 
+}  // namespace
+
 format::StoreId draw_store_id(io::RandomSource& random) {
   format::StoreId id;
   for (std::size_t at = 0; at < id.size(); at += 8) {
@@ -82,8 +84,6 @@ format::StoreId draw_store_id(io::RandomSource& random) {
   }
   return id;
 }
-
-}  // namespace
 
 Result<Established> make_store(const io::Env& env, io::Directory& directory, const format::StoredOptions& options) {
   Result<std::optional<RootFile>> found = RootFile::load(directory);

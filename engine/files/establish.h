@@ -24,6 +24,9 @@ struct Established {
 /// The numbers that the making of a store uses are 1 to this.
 inline constexpr std::uint64_t kNumberMaxOfMaking = 3;
 
+/// The identity of a store that is made.
+format::StoreId draw_store_id(io::RandomSource& random);
+
 /// Makes a store in a directory that find_store() called kNothing or kUnfinished: CURRENT first says "being made", so
 /// that a crash in between is told from a store that lost its CURRENT. Leftovers of an unfinished making are removed.
 /// `env` and `directory` outlive what is returned. Errors: kExists (there is a store), kNoSpace (the ballast included),

@@ -153,6 +153,11 @@ std::uint64_t Manifest::size_bytes() const noexcept {
   return mark().durable_bytes;
 }
 
+std::string Manifest::root_unknown_fields() const {
+  const io::MutexGuard guard(state_->writing);
+  return state_->root.root().unknown_fields;
+}
+
 Status Manifest::finish(CommitVersion last_version) {
   const io::MutexGuard guard(state_->writing);
   format::ManifestEdit edit;

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "api/result.h"
 #include "engine/files/file_set.h"
@@ -48,6 +49,8 @@ class Manifest {
   /// A copy of the set as it is now.
   FileSet files() const;
   std::uint64_t size_bytes() const noexcept;
+  /// Unknown even fields of CURRENT, which whoever rewrites it keeps.
+  std::string root_unknown_fields() const;
 
   /// The end of a clean close: every live segment is closed. Records the exact next number and the loss of the log
   /// buffer, replaces CURRENT with the state "clean", final lengths and hashes (of a segment: its size and the content

@@ -235,7 +235,9 @@ Result<StoreFound> find_store(io::Directory& directory) {
   if (root->has_value()) return judge_root(directory, (*root)->root());
   const std::string path(directory.path());
   if (!names->numbered.empty()) {
-    return Status::corruption("CURRENT is missing; " + names->numbered + " and others of a store are there")
+    return Status::corruption("CURRENT is missing; " + names->numbered +
+                              " and others of a store are there; a checkpoint that was not "
+                              "finished looks like this")
         .in_file(path);
   }
   return Status::invalid_argument("not a Varve store: it holds " + names->foreign + " and no CURRENT").in_file(path);

@@ -87,6 +87,7 @@ Tree::Tree(const io::Env& env, io::Directory& directory, Manifest& manifest, Rea
       tables_(tables),
       on_fatal_(std::move(on_fatal)),
       on_change_(std::move(on_change)),
+      removal_(env.scheduler, directory),
       changing_(env.scheduler) {}
 
 Result<std::shared_ptr<const Levels>> Tree::rearrange(const FileSet& files) {
@@ -152,9 +153,17 @@ Status Tree::apply(format::ManifestEdit edit, const std::function<void(ReadState
   return Status();
 }
 
+HeldFiles Tree::hold_files() {
+  HeldFiles held;
+  held.hold = removal_.hold();  // Before the look: what leaves after it keeps its name.
+  const io::MutexGuard guard(changing_);
+  held.files = manifest_.files();
+  held.levels = levels();
+  return held;
+}
+
 void Tree::remove_file(format::FileType type, std::uint64_t number) noexcept {
-  // A name that stays is a stray, which the next open removes.
-  (void)directory_.remove(format::file_name(type, number));
+  removal_.remove(format::file_name(type, number));
 }
 
 }  // namespace varve::engine

@@ -11,6 +11,7 @@
 
 #include "api/result.h"
 #include "engine/files/manifest.h"
+#include "engine/files/name_removal.h"
 #include "engine/read/read_states.h"
 #include "engine/tables/table_file.h"
 #include "engine/tree/levels.h"
@@ -21,6 +22,14 @@ namespace varve::engine {
 
 /// How files of a level are written.
 format::TableOptions table_options(std::uint32_t level);
+
+/// A file set, and what keeps its files: the names of tables stay as long as the arrangement they are in, those of log
+/// segments as long as the hold. Ends before the tree.
+struct HeldFiles {
+  NameRemoval::Hold hold;
+  FileSet files;
+  std::shared_ptr<const Levels> levels;
+};
 
 /// Any thread.
 class Tree {
@@ -47,6 +56,8 @@ class Tree {
   bool collects_deletes() const noexcept;
   Manifest& manifest() noexcept { return manifest_; }
 
+  /// The set of this moment, whose files keep their names for now.
+  HeldFiles hold_files();
   /// Removes the name of a file that the manifest names no more and nobody uses.
   void remove_file(format::FileType type, std::uint64_t number) noexcept;
   /// As TableFiles::remove_garbage().
@@ -63,6 +74,7 @@ class Tree {
   TableFiles& tables_;
   const std::function<void(const Status&)> on_fatal_;
   const std::function<void()> on_change_;
+  NameRemoval removal_;
   io::Mutex changing_;  // held across I/O, by background work alone; before the manifest's
 };
 

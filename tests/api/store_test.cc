@@ -69,6 +69,7 @@ TEST(StoreOpen, ReadOnlyReadsEverythingAndWritesNothing) {
   EXPECT_EQ(read_table.scan(Scan{})->entities.size(), 1u);
   EXPECT_TRUE(store.snapshot().ok());
   EXPECT_TRUE(store.sync().ok());
+  EXPECT_EQ(store.checkpoint("/copy").code(), Code::kReadOnly);
   EXPECT_EQ(store.create_account("another").code(), Code::kReadOnly);
   EXPECT_EQ(store.drop_account(kAccount).code(), Code::kReadOnly);
   EXPECT_EQ(store.create_table(kAccount, "Another").code(), Code::kReadOnly);
@@ -82,6 +83,33 @@ TEST(StoreOpen, ReadOnlyReadsEverythingAndWritesNothing) {
   EXPECT_EQ(bench.machine.files->operation_count(), steps);
 }
 
+TEST(StoreCheckpoint, IsASoundStoreThatGoesItsOwnWay) {
+  StoreBench bench;
+  Table table = bench.table();
+  const ETag etag = *table.insert(with_value("p", "r", "x"));
+  ASSERT_TRUE(bench.store->compact().ok());
+  ASSERT_TRUE(table.insert(with_value("p", "s", "y")).ok());
+  const auto made = bench.store->checkpoint("/copy");
+  ASSERT_TRUE(made.ok()) << made.status().to_string();
+  EXPECT_EQ(made->version.ticks, bench.store->statistics()->visible_version.ticks);
+  EXPECT_GE(made->files_linked, 2u);
+  ASSERT_TRUE(bench.store->drop_table(kAccount, "Orders").ok());
+
+  auto copy = Store::open("/copy", bench.options());
+  ASSERT_TRUE(copy.ok()) << copy.status().to_string();
+  Table copied = *(*copy)->open_table(kAccount, "Orders");
+  EXPECT_EQ(value_in(copied, "p", "s"), "y");
+  EXPECT_EQ(said(copied.replace(with_value("p", "r", "z"), etag)), kFine) << "ETags go on";
+  ASSERT_TRUE((*copy)->close().ok());
+  ASSERT_TRUE(bench.store->close().ok());
+  for (const std::string_view path : {kStorePath, std::string_view("/copy")}) {
+    const auto report = Store::verify(path, bench.options());
+    ASSERT_TRUE(report.ok()) << report.status().to_string();
+    EXPECT_TRUE(report->sound());
+    EXPECT_EQ(report->entities, path == kStorePath ? 0u : 2u);
+  }
+}
+
 TEST(StoreClose, EveryVerbOfEveryHandleSaysClosed) {
   StoreBench bench;
   Table table = bench.table();
@@ -89,6 +117,7 @@ TEST(StoreClose, EveryVerbOfEveryHandleSaysClosed) {
   ASSERT_TRUE(store.close().ok());
   EXPECT_TRUE(store.close().ok());
   EXPECT_EQ(store.sync().code(), Code::kClosed);
+  EXPECT_EQ(store.checkpoint("/copy").code(), Code::kClosed);
   EXPECT_EQ(store.snapshot().code(), Code::kClosed);
   EXPECT_EQ(store.last_tag().code(), Code::kClosed);
   EXPECT_EQ(store.create_account("another").code(), Code::kClosed);

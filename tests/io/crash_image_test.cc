@@ -218,6 +218,28 @@ TEST(CrashImage, ChangesOfNamesAreDroppedAndReversed) {
   EXPECT_EQ(outcomes(disk, CrashPolicy::kDirectoryReversed, look), (Texts{"2 ", ""}));
 }
 
+TEST(CrashImage, ALinkIsThereOrNotUntilItsOwnDirectoryIsSynced) {
+  MemoryMachine machine;
+  machine.write_durably("a", "linked");
+  ASSERT_TRUE(is_ok(machine.files().create_directory("/other", kTestPoint)));
+  Result<std::unique_ptr<Directory>> other = machine.files().open_directory("/other");
+  ASSERT_TRUE(is_ok(other));
+  ASSERT_TRUE(is_ok(machine.store().link("a", **other)));
+  ASSERT_TRUE(is_ok(machine.store().sync(kTestPoint)));
+  const auto seen = [&](CrashPolicy policy) {
+    return outcomes(machine.files().snapshot(), policy, file_text("/other/a"));
+  };
+  EXPECT_EQ(seen(CrashPolicy::kNothingUnsynced), Texts{"<absent>"}) << "another directory was synced";
+  EXPECT_EQ(seen(CrashPolicy::kRandomPages), (Texts{"<absent>", "linked"}));
+
+  ASSERT_TRUE(is_ok((*other)->sync(kTestPoint)));
+  ASSERT_TRUE(is_ok(machine.store().remove("a")));
+  ASSERT_TRUE(is_ok(machine.store().sync(kTestPoint)));
+  for (const CrashPolicy policy : {CrashPolicy::kNothingUnsynced, CrashPolicy::kRandomPages}) {
+    EXPECT_EQ(seen(policy), Texts{"linked"}) << "the file outlives its first name";
+  }
+}
+
 TEST(CrashImage, AnUnsyncedDirectoryGoesWithItsFiles) {
   MemoryMachine machine;
   FaultRule leave_out;

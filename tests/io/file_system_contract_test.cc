@@ -56,6 +56,7 @@ TEST_P(FileSystemContract, NamesThatAreNoSingleComponentAreRefusedByEveryVerb) {
     EXPECT_TRUE(fails_with(directory().create_shared_memory(name, kSectorBytes), Code::kInvalidArgument, path()));
     EXPECT_TRUE(fails_with(directory().replace(name, {}, content, kPoint), Code::kInvalidArgument, path()));
     EXPECT_TRUE(fails_with(directory().remove(name), Code::kInvalidArgument, path()));
+    EXPECT_TRUE(fails_with(directory().link(name, directory()), Code::kInvalidArgument, path()));
     EXPECT_TRUE(fails_with(directory().lock(name, LockMode::kExclusive, milliseconds(0)), Code::kInvalidArgument));
     EXPECT_TRUE(fails_with(directory().set_ballast(name, kSectorBytes), Code::kInvalidArgument, path()));
   }
@@ -214,6 +215,63 @@ TEST_P(FileSystemContract, ARemovedFileGoesFromTheDirectoryAndStaysValidForItsHa
   EXPECT_TRUE(is_ok((*writer)->append(bytes_of("er"))));
   EXPECT_TRUE(is_ok((*writer)->sync(kPoint)));
   expect_content("a", bytes_of("new"));
+}
+
+// -- Links ------------------------------------------------------------------------------------------------------------
+
+TEST_P(FileSystemContract, ALinkedFileIsOneFileUnderTwoNamesAndStaysAsLongAsEither) {
+  ASSERT_TRUE(is_ok(files().create_directory(child_path("other"), kPoint)));
+  Result<std::unique_ptr<Directory>> other = files().open_directory(child_path("other"));
+  ASSERT_TRUE(is_ok(other));
+  const Bytes content = bytes_by_seed(8, 10'000);
+  ASSERT_TRUE(is_ok(write_whole(directory(), "a", content)));
+  ASSERT_TRUE(is_ok(directory().link("a", **other)));
+  ASSERT_TRUE(is_ok((*other)->sync(kPoint)));
+  EXPECT_EQ(names_in(**other), std::vector<std::string>{"a"});
+  expect_content("a", content);
+
+  ASSERT_TRUE(is_ok(directory().remove("a")));
+  EXPECT_TRUE(names_in(directory()).empty());
+  for (const ReadMode mode : {ReadMode::kCached, ReadMode::kDirect}) {
+    const Result<Bytes> found = read_whole(**other, "a", mode);
+    ASSERT_TRUE(is_ok(found));
+    EXPECT_TRUE(*found == content);
+  }
+  ASSERT_TRUE(is_ok((*other)->link("a", directory()))) << "and back";
+  expect_content("a", content);
+}
+
+TEST_P(FileSystemContract, ALinkNeverTakesANameThatIsThere) {
+  ASSERT_TRUE(is_ok(files().create_directory(child_path("other"), kPoint)));
+  Result<std::unique_ptr<Directory>> other = files().open_directory(child_path("other"));
+  ASSERT_TRUE(is_ok(other));
+  ASSERT_TRUE(is_ok(write_whole(directory(), "a", bytes_of("mine"))));
+  ASSERT_TRUE(is_ok(write_whole(**other, "a", bytes_of("kept"))));
+  EXPECT_TRUE(fails_with(directory().link("a", **other), Code::kExists, child_path("other") + "/a"));
+  EXPECT_TRUE(fails_with(directory().link("a", directory()), Code::kExists, path() + "/a"));
+  const Result<Bytes> found = read_whole(**other, "a");
+  ASSERT_TRUE(is_ok(found));
+  EXPECT_TRUE(*found == bytes_of("kept"));
+}
+
+TEST_P(FileSystemContract, OnlyRegularFilesThatAreThereAreLinked) {
+  ASSERT_TRUE(is_ok(files().create_directory(child_path("other"), kPoint)));
+  ASSERT_TRUE(is_ok(files().create_directory(path() + "/sub", kPoint)));
+  Result<std::unique_ptr<Directory>> other = files().open_directory(child_path("other"));
+  ASSERT_TRUE(is_ok(other));
+  EXPECT_TRUE(fails_with(directory().link("absent", **other), Code::kNotFound, path() + "/absent"));
+  EXPECT_TRUE(fails_with(directory().link("sub", **other), Code::kCorruption, path() + "/sub"));
+  EXPECT_TRUE(names_in(**other).empty());
+}
+
+TEST_P(FileSystemContract, DirectoriesOfDifferentFileSystemsAreNotLinked) {
+  MemoryFileSystem elsewhere;
+  ASSERT_TRUE(is_ok(elsewhere.create_directory("/far", kPoint)));
+  Result<std::unique_ptr<Directory>> far = elsewhere.open_directory("/far");
+  ASSERT_TRUE(is_ok(far));
+  ASSERT_TRUE(is_ok(write_whole(directory(), "a", bytes_of("x"))));
+  EXPECT_TRUE(fails_with(directory().link("a", **far), Code::kUnsupported, path() + "/a"));
+  EXPECT_TRUE(names_in(**far).empty());
 }
 
 // -- Replacement ------------------------------------------------------------------------------------------------------

@@ -153,6 +153,10 @@ Status small_life(MemoryMachine& machine) {
   if (Status replaced = machine.store().replace("CURRENT", {}, bytes_of("r"), kTestPoint); !replaced.ok()) {
     return replaced;
   }
+  if (Status made = machine.files().create_directory("/store/sub", kTestPoint); !made.ok()) return made;
+  Result<std::unique_ptr<Directory>> sub = machine.files().open_directory("/store/sub");
+  if (!sub.ok()) return sub.status();
+  if (Status linked = machine.store().link("a", **sub); !linked.ok()) return linked;
   if (auto listed = machine.store().list(); !listed.ok()) return listed.status();
   if (auto read = read_whole(machine.store(), "a"); !read.ok()) return read.status();
   return machine.store().remove("a");
@@ -170,7 +174,7 @@ TEST(MemoryFaults, EveryOperationCanFailWithItsCodeAndPath) {
       EXPECT_TRUE(fails_with(outcome, code, "/store"));
       EXPECT_EQ(machine.files().faults().hit_count(), 1U);
     }
-    EXPECT_EQ(n, 21U) << "the steps of small_life()";
+    EXPECT_EQ(n, 24U) << "the steps of small_life()";
   }
 }
 

@@ -248,6 +248,7 @@ TEST(MemoryFileSystem, AnOwnerThatLostItsLockIsFencedInEveryWritingCall) {
   EXPECT_TRUE(fails_with(machine.store().create_shared_memory("b", kSectorBytes), Code::kFenced));
   EXPECT_TRUE(fails_with(machine.store().replace("CURRENT", {}, bytes_of("x"), kTestPoint), Code::kFenced));
   EXPECT_TRUE(fails_with(machine.store().remove("old"), Code::kFenced));
+  EXPECT_TRUE(fails_with(machine.store().link("old", machine.store()), Code::kFenced));
   EXPECT_TRUE(fails_with(machine.store().sync(kTestPoint), Code::kFenced));
   EXPECT_TRUE(fails_with(machine.store().set_ballast("b", kSectorBytes), Code::kFenced));
   EXPECT_TRUE(machine.files().snapshot().same_content(before));

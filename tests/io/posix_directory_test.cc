@@ -218,6 +218,38 @@ TEST_F(PosixDirectoryTest, AFileThatCouldNotLeaveTheStandardDescriptorsIsNotLeft
   EXPECT_TRUE(names_in(directory()).empty());
 }
 
+// -- Links ------------------------------------------------------------------------------------------------------------
+
+TEST_F(PosixDirectoryTest, WhereThereAreNoLinksTheRefusalSaysToCopy) {
+  ASSERT_EQ(::mkdir(path_of("other").c_str(), 0700), 0);
+  ASSERT_TRUE(is_ok(write_whole(directory(), "a", bytes_of("x"))));
+  for (const int error : {EXDEV, EPERM, EOPNOTSUPP, ENOSYS, EMLINK}) {
+    const std::string answer = in_child([&] {
+      std::unique_ptr<Directory> own = open_at_path(path());
+      std::unique_ptr<Directory> other = open_at_path(path_of("other"));
+      refuse_system_calls({{SYS_linkat, error}});
+      return told(own->link("a", *other));
+    });
+    EXPECT_EQ(answer.find("Unsupported: linkat " + path_of("other/a")), 0U) << answer;
+  }
+  const std::string full = in_child([&] {
+    std::unique_ptr<Directory> own = open_at_path(path());
+    std::unique_ptr<Directory> other = open_at_path(path_of("other"));
+    refuse_system_calls({{SYS_linkat, ENOSPC}});
+    return told(own->link("a", *other));
+  });
+  EXPECT_EQ(full, "NoSpace: linkat " + path_of("other/a") + ": No space left on device");
+  EXPECT_TRUE(names_in(*open_at_path(path_of("other"))).empty());
+}
+
+TEST_F(PosixDirectoryTest, ASymbolicLinkInTheShapeOfAFileIsNotLinked) {
+  ASSERT_EQ(::mkdir(path_of("other").c_str(), 0700), 0);
+  ASSERT_EQ(::symlink("other", path_of("link").c_str()), 0);
+  std::unique_ptr<Directory> other = open_at_path(path_of("other"));
+  EXPECT_TRUE(fails_with(directory().link("link", *other), Code::kCorruption, path_of("link")));
+  EXPECT_TRUE(names_in(*other).empty());
+}
+
 // -- Read-only and forbidden ------------------------------------------------------------------------------------------
 
 TEST_F(PosixDirectoryTest, AReadOnlyFileSystemIsReadAndNeverWritten) {

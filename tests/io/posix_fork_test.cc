@@ -43,7 +43,7 @@ TEST_F(PosixForkTest, EveryWritingCallOfAChildIsLocked) {
           code_of(directory().create_shared_memory("2.buf", kSectorBytes)),
           code_of(directory().replace("CURRENT", bytes_of("old"), bytes_of("new"), kTestPoint)),
           code_of(directory().remove("CURRENT")), code_of(directory().sync(kTestPoint)),
-          code_of(directory().set_ballast("BALLAST", kSectorBytes)),
+          code_of(directory().link("CURRENT", directory())), code_of(directory().set_ballast("BALLAST", kSectorBytes)),
           code_of(directory().lock("LOCK2", LockMode::kExclusive, milliseconds(0)))}) {
       if (code != "Locked") words += code + " ";
     }

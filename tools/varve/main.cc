@@ -66,6 +66,7 @@ int run(int argc, char** argv) {
   add_entity_verbs(app, exit_code);
   add_table_verbs(app, exit_code);
   add_store_verbs(app, exit_code);
+  add_checkpoint_verb(app, exit_code);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -14,6 +14,7 @@ void add_export_verb(CLI::App& app, int& exit_code);
 void add_entity_verbs(CLI::App& app, int& exit_code);  // get, put, delete, scan
 void add_table_verbs(CLI::App& app, int& exit_code);   // table ..., account ...
 void add_store_verbs(CLI::App& app, int& exit_code);   // verify, stats
+void add_checkpoint_verb(CLI::App& app, int& exit_code);
 
 /// The words that say where: STORE, TABLE, --account.
 void add_store_words(CLI::App& verb, Place& place);

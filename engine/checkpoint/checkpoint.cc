@@ -1,0 +1,86 @@
+// Owns: the steps of a checkpoint (checkpoint.h).
+// Must never: name a state of which it does not hold all files.
+#include "engine/checkpoint/checkpoint.h"
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+#include <vector>
+
+#include "engine/checkpoint/checkpoint_target.h"
+#include "engine/files/establish.h"
+#include "format/file_header.h"
+
+namespace varve::engine {
+
+namespace {
+
+/// Enters segments that are closed, and that the manifest has not recorded as such yet.
+void enter_closed(const std::vector<format::ClosedSegment>& closed, FileSet& files) {
+  for (const format::ClosedSegment& segment : closed) {
+    const auto found = files.segments.find(segment.number);
+    if (found == files.segments.end() || found->second.closed) continue;
+    found->second.closed = true;
+    found->second.size_bytes = segment.size_bytes;
+    found->second.last_version = segment.last_version;
+  }
+}
+
+/// Makes of the store's set, at a moment, that of a checkpoint: tables, and the closed segments behind them. Returns
+/// the last version in it. K1: tables hold all commits up to the flushed version and none above; closed segments follow
+/// one another, so they end the order where the last of them ends.
+CommitVersion reduce_to_closed(FileSet& files) {
+  CommitVersion last = files.flushed_version;
+  std::erase_if(files.segments, [&](const auto& entry) {
+    const LiveSegment& segment = entry.second;
+    return !segment.closed || segment.last_version <= files.flushed_version;
+  });
+  for (const auto& [number, segment] : files.segments) last = std::max(last, segment.last_version);
+  files.log_buffer.reset();
+  // A flush may have let go of versions between its own last one and what was visible then. The newest state of
+  // everything up to `last` is there all the same.
+  files.oldest_readable_version = std::min(files.oldest_readable_version, last);
+  return last;
+}
+
+Status take_files(io::Directory& from, const FileSet& files, CheckpointTarget& target) {
+  for (const auto& [number, table] : files.tables) {
+    const std::string name = format::file_name(format::FileType::kTable, number);
+    if (Status taken = target.take(from, name, table.size_bytes, table.content_hash); !taken.ok()) return taken;
+  }
+  for (const auto& [number, segment] : files.segments) {
+    const std::string name = format::file_name(format::FileType::kLogSegment, number);
+    if (Status taken = target.take(from, name, segment.size_bytes, std::nullopt); !taken.ok()) return taken;
+  }
+  return Status();
+}
+
+}  // namespace
+
+Result<CheckpointFigures> make_checkpoint(const CheckpointSource& source, std::string_view path) {
+  Result<std::unique_ptr<CheckpointTarget>> target = CheckpointTarget::begin(source.env, path);
+  if (!target.ok()) return target.status();
+  const Result<CommitVersion> acknowledged = source.queue.close_segment();  // K2
+  if (!acknowledged.ok()) return acknowledged.status();
+
+  // In this order: what is recorded between the two looks is in the set already.
+  const std::vector<format::ClosedSegment> closed = source.supply.unrecorded();
+  const HeldFiles held = source.tree.hold_files();  // K3
+  FileSet files = held.files;
+  enter_closed(closed, files);
+  const CommitVersion version = reduce_to_closed(files);
+  assert(version >= *acknowledged);
+  // Another segment may have been closed since: nothing is told, or kept, that nobody was shown.
+  if (Status published = source.queue.await_published(version); !published.ok()) return published;
+
+  if (Status taken = take_files(source.directory, files, **target); !taken.ok()) return taken;
+  files.store_id = draw_store_id(source.env.random);
+  if (Status named = (*target)->finish(std::move(files), version, source.manifest.root_unknown_fields()); !named.ok()) {
+    return named;
+  }
+  CheckpointFigures figures = (*target)->figures();
+  figures.version = version;
+  return figures;
+}
+
+}  // namespace varve::engine

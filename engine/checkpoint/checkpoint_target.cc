@@ -1,0 +1,147 @@
+// Owns: the order in which a checkpoint's files are made and, after a failure, removed (checkpoint_target.h).
+// Must never: write CURRENT before the directory was synced with all other names in it.
+#include "engine/checkpoint/checkpoint_target.h"
+
+#include <algorithm>
+#include <chrono>
+#include <span>
+#include <utility>
+
+#include "engine/files/clean_end.h"
+#include "engine/files/manifest.h"
+#include "engine/files/manifest_file.h"
+#include "engine/files/root_file.h"
+#include "engine/sync_points.h"
+#include "format/bytes.h"
+#include "format/content_hasher.h"
+#include "format/file_header.h"
+
+namespace varve::engine {
+
+namespace {
+
+/// Large enough that the device is not asked often, small enough that memory is no matter.
+constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
+
+Status check_empty(io::Directory& directory) {
+  const Result<std::vector<io::DirectoryEntry>> entries = directory.list();
+  if (!entries.ok()) return entries.status();
+  for (const io::DirectoryEntry& entry : *entries) {
+    if (entry.name == kLockName && entry.regular_file) continue;
+    return Status::exists("a checkpoint is made in a directory that is absent or empty, and this one holds " +
+                          entry.name)
+        .in_file(directory.path());
+  }
+  return Status();
+}
+
+Status check_size(std::string_view name, std::uint64_t found, std::uint64_t expected) {
+  if (found == expected) return Status();
+  return Status::corruption("has " + std::to_string(found) + " bytes, where the manifest says " +
+                            std::to_string(expected))
+      .in_file(name);
+}
+
+}  // namespace
+
+CheckpointTarget::CheckpointTarget(const io::Env& env, std::unique_ptr<io::Directory> directory,
+                                   std::unique_ptr<io::DirectoryLock> lock) noexcept
+    : env_(env), directory_(std::move(directory)), lock_(std::move(lock)) {}
+
+Result<std::unique_ptr<CheckpointTarget>> CheckpointTarget::begin(const io::Env& env, std::string_view path) {
+  if (Status made = env.files.create_directory(path, sync_points::kStoreDirectory); !made.ok()) return made;
+  Result<std::unique_ptr<io::Directory>> directory = env.files.open_directory(path);
+  if (!directory.ok()) return directory.status();
+  // Once without the lock, because taking it makes a file, and once under it.
+  if (Status empty = check_empty(**directory); !empty.ok()) return empty;
+  Result<std::unique_ptr<io::DirectoryLock>> lock =
+      (*directory)->lock(kLockName, io::LockMode::kExclusive, std::chrono::milliseconds(0));
+  if (!lock.ok()) return lock.status();
+  if (Status empty = check_empty(**directory); !empty.ok()) return empty;
+  return std::unique_ptr<CheckpointTarget>(new CheckpointTarget(env, *std::move(directory), *std::move(lock)));
+}
+
+CheckpointTarget::~CheckpointTarget() {
+  if (!finished_) give_up();
+}
+
+Status CheckpointTarget::take(io::Directory& from, const std::string& name, std::uint64_t size_bytes,
+                              std::optional<std::uint64_t> content_hash) {
+  names_.push_back(name);  // Before the file is there: afterwards nothing may fail.
+  const Status linked = from.link(name, *directory_);
+  if (!linked.ok()) names_.pop_back();
+  if (linked.code() == Code::kUnsupported) return copy(from, name, size_bytes, content_hash);
+  if (!linked.ok()) return linked;
+  ++figures_.files_linked;
+  figures_.linked_bytes += size_bytes;
+  const Result<std::unique_ptr<io::ReadableFile>> file = directory_->open(name, io::ReadMode::kCached);
+  if (!file.ok()) return file.status();
+  return check_size(name, (*file)->size_bytes(), size_bytes);
+}
+
+Status CheckpointTarget::copy(io::Directory& from, const std::string& name, std::uint64_t size_bytes,
+                              std::optional<std::uint64_t> content_hash) {
+  const Result<std::unique_ptr<io::ReadableFile>> source = from.open(name, io::ReadMode::kDirect);
+  if (!source.ok()) return source.status();
+  if (Status same = check_size(name, (*source)->size_bytes(), size_bytes); !same.ok()) return same;
+  names_.push_back(name);
+  const Result<std::unique_ptr<io::WritableFile>> file = directory_->create(name);
+  if (!file.ok()) {
+    names_.pop_back();
+    return file.status();
+  }
+
+  format::ContentHasher hasher;
+  std::string piece;
+  for (std::uint64_t offset = 0; offset < size_bytes; offset += piece.size()) {
+    piece.resize(std::min<std::uint64_t>(kPieceBytes, size_bytes - offset));
+    if (Status read = (*source)->read_exactly(offset, std::as_writable_bytes(std::span(piece))); !read.ok()) {
+      return read;
+    }
+    hasher.update(piece);
+    if (Status written = (*file)->append(format::as_bytes(piece)); !written.ok()) return written;
+  }
+  if (content_hash && hasher.digest() != *content_hash) {
+    return Status::corruption("its content is not what the manifest says").in_file(name);
+  }
+  if (Status synced = (*file)->sync(sync_points::kCheckpointCopy); !synced.ok()) return synced;
+  ++figures_.files_copied;
+  figures_.copied_bytes += size_bytes;
+  return Status();
+}
+
+Status CheckpointTarget::finish(FileSet files, CommitVersion version, std::string root_unknown_fields) {
+  // A number that no file had, above those of all manifests that records of the log speak of.
+  const std::uint64_t number = files.file_number_ceiling++;
+  names_.reserve(names_.size() + 1);
+  std::string name = format::file_name(format::FileType::kManifest, number);
+  const Result<ManifestFile> manifest = ManifestFile::create(env_, *directory_, number, files);
+  if (!manifest.ok()) return manifest.status();
+  names_.push_back(std::move(name));
+  if (Status synced = directory_->sync(sync_points::kCheckpointNames); !synced.ok()) return synced;
+
+  format::Root root;
+  root.store_id = files.store_id;
+  root.features = files.features;
+  root.unknown_fields = std::move(root_unknown_fields);
+  root.manifest_number = number;
+  root.manifest_seed = manifest->seed();
+  Result<format::Root> clean =
+      make_clean_root(*directory_, root, files, *manifest, std::max(version, files.version_ceiling));
+  if (!clean.ok()) return clean.status();
+  if (Status named = RootFile().replace(*directory_, env_.random, *std::move(clean)); !named.ok()) return named;
+  finished_ = true;
+  return Status();
+}
+
+/// CURRENT first, and for good: while it may come back, what it leads to stays.
+void CheckpointTarget::give_up() noexcept {
+  const Status unnamed = directory_->remove(format::kRootName);
+  if (unnamed.ok() && !directory_->sync(sync_points::kRemovedNames).ok()) return;
+  if (!unnamed.ok() && unnamed.code() != Code::kNotFound) return;
+  (void)directory_->remove(kRootTemporaryName);
+  for (const std::string& name : names_) (void)directory_->remove(name);
+  (void)directory_->sync(sync_points::kRemovedNames);
+}
+
+}  // namespace varve::engine

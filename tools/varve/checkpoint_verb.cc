@@ -1,0 +1,70 @@
+// Owns: `checkpoint`: a store of its own of what another one holds now.
+// Must never: write to a directory that holds anything.
+#include <iostream>
+
+#include <nlohmann/json.hpp>
+
+#include "tools/varve/outcome.h"
+#include "tools/varve/progress.h"
+#include "tools/varve/verbs.h"
+
+namespace varve::tool {
+
+namespace {
+
+struct CheckpointWords {
+  Place place;
+  std::string directory;
+  bool json = false;
+};
+
+std::string files_text(std::uint64_t count, std::uint64_t bytes) {
+  return with_commas(count) + (count == 1 ? " file" : " files") + " of " + bytes_text(bytes);
+}
+
+void print(const CheckpointStatistics& made, const std::string& directory, std::chrono::nanoseconds elapsed) {
+  std::cout << "checkpoint " << directory << " in " << duration_text(elapsed) << "\n"
+            << "version    " << made.version.to_string() << "\n"
+            << "linked     " << files_text(made.files_linked, made.linked_bytes) << "\n";
+  if (made.files_copied > 0) std::cout << "copied     " << files_text(made.files_copied, made.copied_bytes) << "\n";
+}
+
+int make_checkpoint(const CheckpointWords& words) {
+  Result<std::unique_ptr<Store>> store = open_for_writing(words.place);
+  if (!store.ok()) return fail(store.status());
+  const Progress progress("files", 0);
+  const Result<CheckpointStatistics> made = (*store)->checkpoint(words.directory);
+  const std::chrono::nanoseconds elapsed = progress.elapsed();
+  if (!made.ok()) return fail(made.status());
+  if (Status closed = (*store)->close(); !closed.ok()) return fail(closed);
+  if (words.json) {
+    std::cout << nlohmann::ordered_json{{"version", made->version.to_string()},
+                                        {"files_linked", made->files_linked},
+                                        {"linked_bytes", made->linked_bytes},
+                                        {"files_copied", made->files_copied},
+                                        {"copied_bytes", made->copied_bytes},
+                                        {"seconds", std::chrono::duration<double>(elapsed).count()}}
+                     .dump()
+              << "\n";
+  } else {
+    print(*made, words.directory, elapsed);
+  }
+  return kSuccess;
+}
+
+}  // namespace
+
+void add_checkpoint_verb(CLI::App& app, int& exit_code) {
+  auto words = std::make_shared<CheckpointWords>();
+  CLI::App* verb = app.add_subcommand("checkpoint", "Make a second store of what a store holds now");
+  verb->footer(
+      "\nDIRECTORY is absent or empty, and becomes a store: to keep, to read beside the first one, or to write to. On\n"
+      "the same file system it takes no time and no space, since the two share files that neither changes; elsewhere\n"
+      "they are copied. A program that has the store open makes checkpoints by Store::checkpoint, beside its writers.");
+  add_store_words(*verb, words->place);
+  verb->add_option("DIRECTORY", words->directory, "Where to make it: absent or empty")->required();
+  verb->add_flag("--json", words->json, "Report as JSON");
+  verb->callback([words, &exit_code] { exit_code = make_checkpoint(*words); });
+}
+
+}  // namespace varve::tool
