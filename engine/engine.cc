@@ -8,19 +8,21 @@
 
 #include "engine/checkpoint/checkpoint.h"
 #include "engine/engine_state.h"
+#include "engine/load/load.h"
 #include "engine/open.h"
 #include "engine/read/batch_read.h"
 #include "engine/read/state_cursor.h"
 #include "engine/tables/table_check.h"
 #include "engine/tree/levels.h"
 #include "format/batch.h"
+#include "format/bytes.h"
 
 namespace varve::engine {
 
 namespace {
 
-/// What no caller may put into a batch: operations that belong to doors of their own.
-Status check_operations(std::string_view batch) {
+/// What a caller may not put into a batch: an adoption but that of the load it brings along.
+Status check_operations(std::string_view batch, const Load* load) {
   Result<format::BatchReader> reader = format::BatchReader::open(batch);
   if (!reader.ok()) return reader.status();
   format::Operation operation;
@@ -28,7 +30,10 @@ Status check_operations(std::string_view batch) {
     const Result<bool> more = reader->next(&operation);
     if (!more.ok()) return more.status();
     if (!*more) return Status();
-    if (operation.kind == format::Kind::kAdopt) return Status::unsupported("adopt belongs to the loader");
+    if (operation.kind != format::Kind::kAdopt) continue;
+    const bool is_the_loads = load != nullptr && load->is_installed() && load->has_entries() &&
+                              load->table() == format::load_u64_big_endian(operation.key.data());
+    if (!is_the_loads) return Status::unsupported("a commit adopts a table that it did not load");
   }
 }
 
@@ -40,7 +45,7 @@ Status describe(const CommitRequest& request, Member& member) {
   const Result<MemtableDemand> demand = Memtable::demand_of(request.batch);
   if (!demand.ok()) return demand.status();
   if (demand->other_count > 0) {
-    if (Status allowed = check_operations(request.batch); !allowed.ok()) return allowed;
+    if (Status allowed = check_operations(request.batch, request.load); !allowed.ok()) return allowed;
   }
   const Result<format::BatchReader> reader = format::BatchReader::open(request.batch);
   if (!reader.ok()) return reader.status();
@@ -50,6 +55,7 @@ Status describe(const CommitRequest& request, Member& member) {
   member.tables = request.tables;
   member.durability = request.durability;
   member.frees_space = request.frees_space;
+  member.unwritten = request.load != nullptr ? request.load->watched() : nullptr;
   member.demand = *demand;
   return Status();
 }
@@ -102,6 +108,19 @@ Result<PartitionGuard> Engine::lock_partitions(std::span<const std::uint64_t> ha
 }
 
 Result<CommitVersion> Engine::commit(CommitRequest request) {
+  if (request.load == nullptr) return commit_request(request);
+  Result<CommitVersion> committed = commit_request(request);
+  request.load->end(committed.status());
+  return committed;
+}
+
+Result<std::unique_ptr<Load>> Engine::begin_load(const LoadOptions& options) {
+  if (state_->closed.load(std::memory_order_relaxed)) return Status(Code::kClosed, "the store was closed");
+  if (!state_->queue) return Status(Code::kReadOnly, "the store was opened for reading only");
+  return std::make_unique<Load>(*state_, options);
+}
+
+Result<CommitVersion> Engine::commit_request(CommitRequest& request) {
   if (state_->closed.load(std::memory_order_relaxed)) return Status(Code::kClosed, "the store was closed");
   if (!state_->queue) return Status(Code::kReadOnly, "the store was opened for reading only");
   if (Status held = state_->lock->check(); !held.ok()) return held;
@@ -263,6 +282,9 @@ Statistics Engine::statistics() const {
   figures.clock_jump_ignored = state.queue->clock_jump_ignored();
   figures.retired_ids = state.queue->retired_count();
   figures.manifest_bytes = state.manifest->size_bytes();
+  figures.loads = state.loads.load(std::memory_order_relaxed);
+  figures.loaded_entries = state.loaded_entries.load(std::memory_order_relaxed);
+  figures.load_written_bytes = state.load_written_bytes.load(std::memory_order_relaxed);
   const FileSet files = state.manifest->files();
   figures.log_segments = files.segments.size();
   for (const auto& [number, segment] : files.segments) figures.live_log_bytes += segment.size_bytes;

@@ -18,6 +18,7 @@
 #include "engine/commit/partition_locks.h"
 #include "engine/cursor.h"
 #include "engine/files/snapshots.h"
+#include "engine/load/load_options.h"
 #include "engine/options.h"
 #include "engine/read/point_read.h"
 #include "engine/read/read_states.h"
@@ -27,6 +28,7 @@
 
 namespace varve::engine {
 
+class Load;
 using format::TableId;
 
 /// One commit, complete but for its version.
@@ -40,6 +42,9 @@ struct CommitRequest {
   Durability durability = Durability::kSync;
   /// Set for commits that give space back (a drop): they may use the space kept aside for a full disk.
   bool frees_space = false;
+  /// The load that the batch brings to life by its `adopt`, the only one it may hold. The load ends with this commit,
+  /// however the commit does. Outlives the call.
+  Load* load = nullptr;
 };
 
 /// The newest assigned state of a key, published or not. Look under the key's partition lock, by a view made under it.
@@ -111,6 +116,7 @@ class Engine {
 
   /// Commits. On success: published, so visible to every view made later, and durable as asked.
   /// Errors   kNotFound     a table was retired before this commit's place in the order; nothing changed
+  ///          kPreconditionFailed    the table that request.load watches was written; nothing changed
   ///          kNoSpace      no room in the log or the write buffer; nothing changed
   ///          kUnknown      the log failed under this commit or one before it: it may or may not survive; reopen to
   ///          learn kPoisoned     the store was stopped earlier; nothing changed kReadOnly, kClosed, kOutOfMemory,
@@ -133,6 +139,9 @@ class Engine {
   /// commits, flushes, compactions and drops. Errors: those of make_checkpoint() (engine/checkpoint), kReadOnly,
   /// kClosed.
   Result<CheckpointFigures> checkpoint(std::string_view path);
+
+  /// Begins to load a table beside the log. What is returned must not outlive the engine. Errors: kClosed, kReadOnly.
+  Result<std::unique_ptr<Load>> begin_load(const LoadOptions& options = {});
 
   /// The published state now.
   ReadView view() const noexcept;
@@ -160,6 +169,7 @@ class Engine {
 
  private:
   explicit Engine(std::unique_ptr<EngineState> state) noexcept;
+  Result<CommitVersion> commit_request(CommitRequest& request);
   std::unique_ptr<EngineState> state_;
 };
 

@@ -72,6 +72,10 @@ class EngineState {
   std::unique_ptr<LogTimer> timer;
   std::unique_ptr<Compactor> compactor;
   std::unique_ptr<Flusher> flusher;
+  // Of loads that were adopted; bytes of all.
+  std::atomic<std::uint64_t> loads{0};
+  std::atomic<std::uint64_t> loaded_entries{0};
+  std::atomic<std::uint64_t> load_written_bytes{0};
 
   // Of a read-only one, where no queue moves it:
   CommitVersion recovered_version = 0;

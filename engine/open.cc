@@ -123,8 +123,8 @@ Status open_existing(EngineState& state) {
   }
   Result<Established> established = establish(state.env, *state.directory, *recovered);
   if (!established.ok()) return established.status();
-  CommitStart begin{recovered->last_version, recovered->version_ceiling, recovered->files.flushed_version,
-                    std::move(recovered->last_tag), std::move(recovered->retired)};
+  CommitStart begin{recovered->last_version,        recovered->version_ceiling,    recovered->files.flushed_version,
+                    std::move(recovered->last_tag), std::move(recovered->retired), std::move(recovered->adopted)};
   return start_writing(state, *std::move(established), std::move(begin));
 }
 

@@ -88,6 +88,10 @@ struct Statistics {
   std::uint64_t flushes = 0;
   std::uint64_t flushed_bytes = 0;
   CompactionFigures compaction;
+  /// Loads that were adopted, and their entries; bytes written to files by all loads.
+  std::uint64_t loads = 0;
+  std::uint64_t loaded_entries = 0;
+  std::uint64_t load_written_bytes = 0;
   std::uint64_t retired_ids = 0;
   std::uint64_t open_snapshots = 0;
   std::uint64_t partition_waits = 0;

@@ -11,6 +11,7 @@
 #include "engine/commit/memtable.h"
 #include "engine/commit/partition_locks.h"
 #include "engine/commit/write_tracker.h"
+#include "engine/commit/write_watch.h"
 #include "engine/options.h"
 #include "format/sort_key.h"
 
@@ -24,6 +25,8 @@ struct Member {
   bool has_tag = false;
   std::span<const format::TableId> tables;
   PartitionGuard* locks = nullptr;
+  /// The commit is refused if the table was written by an earlier one since the watch began; null asks nothing.
+  const WriteWatches::Watch* unwritten = nullptr;
   Durability durability = Durability::kSync;
   bool frees_space = false;
   bool watermark = false;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "engine/sync_points.h"
+#include "format/bytes.h"
 
 namespace varve::engine {
 
@@ -21,7 +22,9 @@ CommitQueue::CommitQueue(const io::Env& env, Wal& wal, Memtables& memtables, Com
       retired_(std::move(start.retired)),
       assigned_version_(start.last_version),
       memtable_log_start_(wal.position()),
+      unsealed_adoptions_(std::move(start.adopted)),
       retired_count_(retired_.size()),
+      watches_(env.scheduler),
       visible_(start.last_version),
       mutex_(env.scheduler),
       changed_(env.scheduler),
@@ -146,11 +149,6 @@ Status CommitQueue::prepare(CommitGroup& group) {
   }
 }
 
-std::vector<format::DeadId> CommitQueue::unsealed_drops() const {
-  const io::MutexGuard guard(mutex_);
-  return unsealed_drops_;
-}
-
 /// Between groups: the leader before has placed all its batches in the memtable that was active then.
 Status CommitQueue::begin_memtable_if_due(const CommitGroup& group) {
   const std::uint64_t log_bytes = wal_.position() - memtable_log_start_;
@@ -158,10 +156,12 @@ Status CommitQueue::begin_memtable_if_due(const CommitGroup& group) {
   if (!asked && !memtables_.must_seal(log_bytes)) return Status();
   std::optional<format::CommitTag> tag;
   if (assigned_tag_.version > 0) tag = assigned_tag_;
-  if (Status sealed = memtables_.seal(assigned_version_, unsealed_drops(), std::move(tag)); !sealed.ok()) {
+  if (Status sealed = memtables_.seal(assigned_version_, unsealed_drops(), std::move(tag), unsealed_adoptions_);
+      !sealed.ok()) {
     return sealed;
   }
   memtable_log_start_ = wal_.position();
+  unsealed_adoptions_.clear();
   const io::MutexGuard guard(mutex_);
   unsealed_drops_.clear();
   return Status();
@@ -204,6 +204,7 @@ Status CommitQueue::reserve_for(CommitGroup& group) {
   }
   if (retire_count > 0) {
     if (Status room = retired_.reserve(retire_count); !room.ok()) return room;
+    unsealed_adoptions_.reserve(unsealed_adoptions_.size() + retire_count);
     const io::MutexGuard guard(mutex_);
     unsealed_drops_.reserve(unsealed_drops_.size() + retire_count);
   }
@@ -263,13 +264,22 @@ void CommitQueue::assign(CommitGroup& group) noexcept {
                         group.last_version > wal_.tracker().durable_ceiling();  // Q2
 }
 
-bool CommitQueue::assign_member(Member& member, CommitVersion version) noexcept {
+/// Q5. What speaks against it is earlier than this group in the order, so its publication comes before this member's
+/// answer.
+bool CommitQueue::may_be_assigned(Member& member) noexcept {
   for (const format::TableId table : member.tables) {
     if (!retired_.dropped_at(table)) continue;
-    // Q5. Earlier than this group in the order, so its publication comes before this member's answer.
     member.status = Status(Code::kNotFound).with_service_error("TableNotFound");
     return false;
   }
+  const bool was_written = member.unwritten != nullptr && member.unwritten->was_written();
+  if (was_written) member.status = Status(Code::kPreconditionFailed);
+  return !was_written;
+}
+
+bool CommitQueue::assign_member(Member& member, CommitVersion version) noexcept {
+  if (!may_be_assigned(member)) return false;
+  for (const format::TableId table : member.tables) watches_.note(table);
   member.version = version;
   if (member.demand.other_count == 0) return true;
   Result<format::BatchReader> reader = format::BatchReader::open(member.batch);
@@ -277,6 +287,9 @@ bool CommitQueue::assign_member(Member& member, CommitVersion version) noexcept 
   while (reader.ok()) {
     const Result<bool> more = reader->next(&operation);
     if (!more.ok() || !*more) break;  // The batch was read through before it joined.
+    if (operation.kind == Kind::kAdopt) {
+      unsealed_adoptions_.push_back(format::load_u64_big_endian(operation.key.data()));  // Room was reserved.
+    }
     if (operation.kind != Kind::kRetire) continue;
     retired_.add(operation.key, version);
     const io::MutexGuard guard(mutex_);
@@ -473,11 +486,6 @@ CommitQueue::TimerWork CommitQueue::wait_for_timer_work() {
       timer_.wait(mutex_);
     }
   }
-}
-
-std::optional<format::CommitTag> CommitQueue::last_tag() const {
-  const io::MutexGuard guard(mutex_);
-  return last_tag_;
 }
 
 std::size_t CommitQueue::retired_count() const noexcept {

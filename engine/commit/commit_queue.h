@@ -8,6 +8,7 @@
 // Q3  the order of versions is the order of records in the log.
 // Q4  after the first failed write nothing assigned later is published, and nothing more is assigned.
 // Q5  a batch whose table was retired by an earlier version is refused, and told so after that version's publication.
+//     So is one that asks for a table to be unwritten, if an earlier version wrote it.
 //
 // How a commit goes. A caller joins the youngest waiting group, or begins one and leads it. A leader takes the lead
 // when it is free and fewer than kLogWritesInFlightMax writes are under way; then, holding no mutex, it reserves log
@@ -30,6 +31,7 @@
 #include "engine/commit/retired_ids.h"
 #include "engine/commit/version_clock.h"
 #include "engine/commit/wal.h"
+#include "engine/commit/write_watch.h"
 #include "engine/options.h"
 #include "format/manifest_edit.h"
 #include "io/env.h"
@@ -51,6 +53,8 @@ struct CommitStart {
   CommitVersion flushed_version = 0;
   std::optional<format::CommitTag> last_tag;
   RetiredIds retired;
+  /// Loaded tables adopted above flushed_version.
+  std::vector<format::TableId> adopted;
 };
 
 /// Any thread.
@@ -84,6 +88,8 @@ class CommitQueue {
   std::size_t retired_count() const noexcept;
   /// Ids dropped by commits in the active memtable, published or not.
   std::vector<format::DeadId> unsealed_drops() const;
+  /// What a commit can ask about the tables that others write.
+  WriteWatches& watches() noexcept { return watches_; }
   bool clock_jump_ignored() const noexcept { return clock_.jump_ignored(); }
   const CommitFigures& figures() const noexcept { return figures_; }
 
@@ -108,6 +114,7 @@ class CommitQueue {
   void refuse(CommitGroup& group, const Status& status) noexcept;
   void assign(CommitGroup& group) noexcept;
   bool assign_member(Member& member, CommitVersion version) noexcept;
+  bool may_be_assigned(Member& member) noexcept;
   void frame(CommitGroup& group) noexcept;
   void enter_flight(CommitGroup& group) noexcept;
   void insert(CommitGroup& group) noexcept;
@@ -132,7 +139,9 @@ class CommitQueue {
   // Likewise, about the active memtable:
   LogPosition memtable_log_start_ = 0;  // where the log stood when it began
   format::CommitTag assigned_tag_;      // the last tag given a version; its room is reserved
+  std::vector<format::TableId> unsealed_adoptions_;
   std::atomic<std::size_t> retired_count_;
+  WriteWatches watches_;
   CommitFigures figures_;
   std::atomic<Health> health_{Health::kHealthy};
   std::atomic<CommitVersion> visible_;

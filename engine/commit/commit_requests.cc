@@ -1,4 +1,5 @@
-// Owns: what is asked of the commit queue without a batch: a flush, the end of a memtable, the end of a segment.
+// Owns: what is asked of the commit queue without a batch: a flush, the end of a memtable, the end of a segment,
+// and what it knows.
 // Must never: go past the order of commits: each is a member of a group like any commit.
 #include "engine/commit/commit_queue.h"
 
@@ -24,6 +25,16 @@ Result<CommitVersion> CommitQueue::close_segment() {
   const Result<CommitVersion> closed = commit(member);
   if (!closed.ok()) return closed;
   return member.closed_upto;
+}
+
+std::vector<format::DeadId> CommitQueue::unsealed_drops() const {
+  const io::MutexGuard guard(mutex_);
+  return unsealed_drops_;
+}
+
+std::optional<format::CommitTag> CommitQueue::last_tag() const {
+  const io::MutexGuard guard(mutex_);
+  return last_tag_;
 }
 
 }  // namespace varve::engine

@@ -28,11 +28,11 @@ bool Memtables::must_seal(std::uint64_t log_bytes) const noexcept {
 }
 
 Status Memtables::seal(CommitVersion last_version, std::vector<format::DeadId> retired,
-                       std::optional<format::CommitTag> tag) {
+                       std::optional<format::CommitTag> tag, std::vector<format::TableId> adopted) {
   try {
     auto next = std::make_shared<Memtable>(std::numeric_limits<std::uint64_t>::max());
     next->join(budget_);
-    SealedMemtable sealed{active_, last_version, std::move(retired), std::move(tag)};
+    SealedMemtable sealed{active_, last_version, std::move(retired), std::move(tag), std::move(adopted)};
     {
       const io::MutexGuard guard(mutex_);
       sealed_.reserve(sealed_.size() + 1);

@@ -29,6 +29,8 @@ struct SealedMemtable {
   /// What the commits up to last_version retired, and their last tag.
   std::vector<format::DeadId> retired;
   std::optional<format::CommitTag> tag;
+  /// Loaded tables that commits up to last_version adopted.
+  std::vector<format::TableId> adopted;
 };
 
 class Memtables {
@@ -47,7 +49,8 @@ class Memtables {
   /// Whether there is anything to write to a table, or to let go in the log.
   bool holds_anything(std::uint64_t log_bytes) const noexcept { return active_->entry_count() > 0 || log_bytes > 0; }
   /// Ends the active memtable and begins another. Errors: kOutOfMemory; nothing changed.
-  Status seal(CommitVersion last_version, std::vector<format::DeadId> retired, std::optional<format::CommitTag> tag);
+  Status seal(CommitVersion last_version, std::vector<format::DeadId> retired, std::optional<format::CommitTag> tag,
+              std::vector<format::TableId> adopted);
 
   // By the thread that flushes:
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "format/batch.h"
+#include "format/bytes.h"
 #include "format/file_header.h"
 
 namespace varve::engine {
@@ -109,6 +110,19 @@ Status LogReplay::take_commit(const format::GroupMember& member) {
   return Status();
 }
 
+/// The manifest named the table's files before the commit was made, and calls them loading until the memtable that
+/// holds the commit is in a table.
+Status LogReplay::take_adoption(format::TableId table) {
+  const std::vector<format::TableId>& loading = recovered_.files.loading_ids;
+  const std::vector<format::TableId>& adopted = recovered_.adopted;
+  if (std::find(loading.begin(), loading.end(), table) == loading.end() ||
+      std::find(adopted.begin(), adopted.end(), table) != adopted.end()) {
+    return Status::corruption("commit adopts table " + std::to_string(table) + ", which is not being loaded");
+  }
+  recovered_.adopted.push_back(table);
+  return Status();
+}
+
 Status LogReplay::take_other_operations(const format::GroupMember& member) {
   Result<format::BatchReader> batch = format::BatchReader::open(member.batch);
   if (!batch.ok()) return batch.status();
@@ -118,7 +132,7 @@ Status LogReplay::take_other_operations(const format::GroupMember& member) {
     if (!more.ok()) return more.status();
     if (!*more) return Status();
     if (operation.kind == format::Kind::kAdopt) {
-      return Status::unsupported("a commit adopts a loaded table, which this build cannot read");
+      if (Status taken = take_adoption(format::load_u64_big_endian(operation.key.data())); !taken.ok()) return taken;
     }
     if (operation.kind != format::Kind::kRetire) continue;
     if (Status room = recovered_.retired.reserve(1); !room.ok()) return room;

@@ -28,6 +28,7 @@ class LogReplay {
   Status take_group(const format::Record& record, bool from_buffer);
   Status take_commit(const format::GroupMember& member);
   Status take_other_operations(const format::GroupMember& member);
+  Status take_adoption(format::TableId table);
 
   Recovered& recovered_;
   const ManifestMark manifest_;

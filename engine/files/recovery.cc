@@ -14,6 +14,7 @@
 #include "engine/files/log_replay.h"
 #include "engine/files/manifest_file.h"
 #include "engine/files/segment_reader.h"
+#include "engine/files/unfinished_loads.h"
 #include "engine/files/whole_file.h"
 #include "format/file_header.h"
 
@@ -79,6 +80,7 @@ class StoreReader {
     for (const auto& [number, segment] : recovered_.files.segments) {
       if (Status read = read_segment(segment, replay); !read.ok()) return read;
     }
+    if (Status dropped = drop_loads(); !dropped.ok()) return dropped;
     return check_versions();
   }
 
@@ -109,9 +111,8 @@ class StoreReader {
     if (manifest_.number >= files.file_number_ceiling) {
       return Status::corruption("its own number is not below the ceiling it records").in_file(name);
     }
-    if (!files.value_files.empty() || !files.loading_ids.empty()) {
-      return Status::unsupported("the store has value files or loaded tables, which this build cannot read")
-          .in_file(name);
+    if (!files.value_files.empty()) {
+      return Status::unsupported("the store has value files, which this build cannot read").in_file(name);
     }
     if (Status there = check_tables(); !there.ok()) return there;
     for (const format::DeadId& dead : files.dead_ids) {
@@ -194,6 +195,15 @@ class StoreReader {
       recovered_.in_doubt =
           SegmentInDoubt{segment.number, segment.seed, reader.take_image(), std::move(walk.records), walk.last_version};
     }
+    return Status();
+  }
+
+  /// The whole log was read: what it does not adopt is dead.
+  Status drop_loads() {
+    const Result<std::vector<format::DeadId>> dead = drop_unfinished_loads(recovered_.adopted, recovered_.files);
+    if (!dead.ok()) return dead.status().in_file(format::file_name(format::FileType::kManifest, manifest_.number));
+    if (Status room = recovered_.retired.reserve(dead->size()); !room.ok()) return room;
+    for (const format::DeadId& id : *dead) recovered_.retired.add(id.prefix, id.drop_version);
     return Status();
   }
 

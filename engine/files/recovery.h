@@ -35,10 +35,13 @@ struct SegmentInDoubt {
 
 struct Recovered {
   RootFile root;
+  /// As the manifest has it, but without loads that no commit adopted.
   FileSet files;
   bool clean = false;
   std::unique_ptr<Memtable> memtable;
   RetiredIds retired;
+  /// Loaded tables that commits of the log adopted; the set calls them loading still.
+  std::vector<format::TableId> adopted;
   /// Highest version found, and highest ceiling found; after a clean close the ceiling is the last version.
   CommitVersion last_version = 0;
   CommitVersion version_ceiling = 0;

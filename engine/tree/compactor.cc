@@ -143,7 +143,7 @@ Result<bool> Compactor::work() {
   view.levels = tree_.levels();
   const FileSet files = tree_.manifest().files();
   view.reclaimable = std::min(view.horizon.front(), files.flushed_version);
-  view.dead = DeadRanges(files.dead_ids, view.reclaimable);
+  view.dead = DeadRanges(files.dead_ids, view.horizon.front());  // What the manifest calls dead is durably so.
   debt_bytes_.store(compaction_debt_bytes(*view.levels, shape_), std::memory_order_relaxed);
   if (queue_.health() == Health::kPoisoned) return false;
   if (Status hastened = hasten_drops(view); !hastened.ok()) return hastened;
@@ -151,6 +151,8 @@ Result<bool> Compactor::work() {
   if (Status read = read_directories(view); !read.ok()) return read;
   const std::optional<Job> job = pick(view);
   if (!job) return false;
+  const std::optional<Tree::Claim> claim = tree_.claim(*view.levels, *job);
+  if (!claim) return true;
   if (Status done = perform(*job, view); !done.ok()) {
     quarantine(*job, done);
     return done;

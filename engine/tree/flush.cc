@@ -129,6 +129,7 @@ void Flusher::describe_log(const SealedMemtable& sealed, format::ManifestEdit& e
   if (sealed.tag && (!files.commit_tag || files.commit_tag->version < sealed.tag->version))
     edit.commit_tag = sealed.tag;
   add_dead_ids(sealed.retired, files, edit);
+  edit.removed_loading_ids = sealed.adopted;  // L3
   for (const auto& [number, segment] : files.segments) {
     if (segment.closed && segment.last_version <= sealed.last_version) edit.removed_segments.push_back(number);
   }

@@ -5,6 +5,7 @@
 //     one.
 // L2  in the same edit: the table, the version up to which the log is not needed, the ids dropped in that part of it,
 //     its last tag, a ceiling above all its versions, and the segments that end at or below it.
+// L3  also in it: the loaded tables that were adopted in that part of the log are ordinary ones from then on.
 #pragma once
 
 #include <atomic>

@@ -27,7 +27,7 @@ struct PickInput {
   std::span<const Job> running;
   /// Numbers of files that nobody may touch.
   const std::set<std::uint64_t>& quarantined;
-  /// Of the ids dropped at or below reclaimable_version.
+  /// Of the ids that no reader can name, now or later.
   const DeadRanges& dead;
   /// By file number, where the table directory was read: bytes in tables of `dead`; the file's whole size where it
   /// holds nothing else.

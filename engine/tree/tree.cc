@@ -113,10 +113,62 @@ Status Tree::make_durable(const format::ManifestEdit& edit) {
   return Status();
 }
 
+Tree::Claim::~Claim() {
+  if (tree_ == nullptr) return;
+  const io::MutexGuard guard(tree_->changing_);
+  std::erase_if(tree_->claims_, [this](const ClaimedRange& claimed) { return claimed.id == id_; });
+}
+
+std::optional<Tree::Claim> Tree::claim(const Levels& seen, const Job& job) {
+  const KeyRange range = job.range();
+  const io::MutexGuard guard(changing_);
+  if (states_.pin()->tables.get() != &seen) return std::nullopt;
+  const std::uint64_t id = ++claims_made_;
+  claims_.push_back({id, job.output_level, std::string(range.smallest), std::string(range.largest)});
+  return Claim(this, id);
+}
+
+std::optional<std::uint32_t> Tree::deepest_free_level(const KeyRange& range) const {
+  const ReadStates::Pin pin = states_.pin();
+  for (std::uint32_t level = kLastLevel; level > 0; --level) {
+    const bool is_claimed = std::any_of(claims_.begin(), claims_.end(), [&](const ClaimedRange& claimed) {
+      return claimed.level == level && range.overlaps({claimed.smallest, claimed.largest});
+    });
+    if (!is_claimed && pin->tables->overlapping(level, range).empty()) return level;
+  }
+  return std::nullopt;
+}
+
+Status Tree::install(format::ManifestEdit edit) {
+  return change_tables(
+      std::move(edit), [](ReadState&) {},
+      [this](format::ManifestEdit& completed) VARVE_REQUIRES(changing_) {
+        KeyRange range{completed.added_tables.front().smallest_key, completed.added_tables.front().largest_key};
+        for (const format::TableFileEntry& file : completed.added_tables) {
+          range = range.with({file.smallest_key, file.largest_key});
+        }
+        const std::optional<std::uint32_t> level = deepest_free_level(range);
+        if (!level) {
+          return Status(Code::kBusy,
+                        "every level has a file that spans the keys of the table; compact the store first");
+        }
+        for (format::TableFileEntry& file : completed.added_tables) file.level = *level;
+        return Status();
+      });
+}
+
 Status Tree::apply(format::ManifestEdit edit, const std::function<void(ReadState&)>& change) {
+  return change_tables(std::move(edit), change, Completion());
+}
+
+Status Tree::change_tables(format::ManifestEdit edit, const std::function<void(ReadState&)>& change,
+                           const Completion& complete) {
   Status failure;
   {
     const io::MutexGuard guard(changing_);
+    if (complete) {
+      if (Status completed = complete(edit); !completed.ok()) return completed;
+    }
     // All that may fail for want of memory comes before the edit is durable. Only segments may change beside this.
     const FileSet before = manifest_.files();
     if (edit.oldest_readable_version) {

@@ -8,12 +8,17 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "api/result.h"
 #include "engine/files/manifest.h"
 #include "engine/files/name_removal.h"
 #include "engine/read/read_states.h"
 #include "engine/tables/table_file.h"
+#include "engine/tree/job.h"
 #include "engine/tree/levels.h"
 #include "engine/tree/rewrite.h"
 #include "io/env.h"
@@ -49,6 +54,28 @@ class Tree {
   /// of Manifest::append; after both the store has stopped.
   Status apply(format::ManifestEdit edit, const std::function<void(ReadState&)>& change);
 
+  /// apply(), for new files that hold one table of which nothing else holds anything: they go to the deepest level
+  /// where they neither overlap a file nor a claim. Their entries say no level yet. Errors: as apply(); kBusy (no such
+  /// level; nothing changed): in a store below some TiB one is free as soon as compaction has caught up.
+  Status install(format::ManifestEdit edit);
+
+  /// The place of what a compaction will write: until it ends, nothing is installed there.
+  class Claim {
+   public:
+    Claim(Claim&& other) noexcept : tree_(std::exchange(other.tree_, nullptr)), id_(other.id_) {}
+    Claim& operator=(Claim&&) = delete;
+    ~Claim();
+
+   private:
+    friend class Tree;
+    Claim(Tree* tree, std::uint64_t id) noexcept : tree_(tree), id_(id) {}
+    Tree* tree_;
+    std::uint64_t id_;
+  };
+  /// Claims the job's range of its output level. Nothing if `seen`, from which the job was picked, is not the
+  /// arrangement any more: then the job must be picked anew.
+  std::optional<Claim> claim(const Levels& seen, const Job& job);
+
   /// Where new files come from, until `stopping` is set.
   TableSink sink(const std::atomic<bool>& stopping) noexcept { return {env_, directory_, manifest_, stopping}; }
   std::shared_ptr<const Levels> levels() const { return states_.pin()->tables; }
@@ -64,6 +91,17 @@ class Tree {
   Status remove_garbage() { return tables_.remove_garbage(); }
 
  private:
+  struct ClaimedRange {
+    std::uint64_t id = 0;
+    std::uint32_t level = 0;
+    std::string smallest;
+    std::string largest;
+  };
+
+  using Completion = std::function<Status(format::ManifestEdit&)>;
+  Status change_tables(format::ManifestEdit edit, const std::function<void(ReadState&)>& change,
+                       const Completion& complete);
+  std::optional<std::uint32_t> deepest_free_level(const KeyRange& range) const VARVE_REQUIRES(changing_);
   Result<std::shared_ptr<const Levels>> rearrange(const FileSet& files);
   Status make_durable(const format::ManifestEdit& edit);
 
@@ -75,7 +113,9 @@ class Tree {
   const std::function<void(const Status&)> on_fatal_;
   const std::function<void()> on_change_;
   NameRemoval removal_;
-  io::Mutex changing_;  // held across I/O, by background work alone; before the manifest's
+  mutable io::Mutex changing_;  // held across I/O, by background work and loads; before the manifest's
+  std::vector<ClaimedRange> claims_ VARVE_GUARDED_BY(changing_);
+  std::uint64_t claims_made_ VARVE_GUARDED_BY(changing_) = 0;
 };
 
 }  // namespace varve::engine

@@ -479,15 +479,63 @@ TEST(RecoveryLog, ARecordOfAnUnknownTypeIsUnsupportedWhereverItStands) {
   }
 }
 
-TEST(RecoveryLog, AnAdoptionIsUnsupported) {
-  StoreImage image;
-  LogWriter log = image.log();
+// -- Loaded tables ----------------------------------------------------------------------------------------------------
+
+constexpr format::TableId kLoading = format::make_table_id(5, 10);
+
+void begin_load(StoreImage& image) {
+  format::ManifestEdit edit;
+  edit.added_loading_ids = {kLoading};
+  image.append_edit(edit);
+}
+
+std::string adoption() {
   format::BatchBuilder batch;
-  batch.adopt(format::make_table_id(5, 10));
-  log.group(1, {batch.finish()});
+  batch.adopt(kLoading);
+  return batch.finish();
+}
+
+TEST(RecoveryLog, AnAdoptionKeepsALoadThatTheManifestKnows) {
+  StoreImage image;
+  begin_load(image);
+  LogWriter log = image.log();
+  log.group(1, {adoption()});
   log.end_write();
   image.write_log(log);
-  EXPECT_EQ(image.recover().code(), Code::kUnsupported);
+  const Result<Recovered> recovered = image.recover();
+  ASSERT_TRUE(recovered.ok()) << recovered.status().to_string();
+  EXPECT_EQ(recovered->adopted, std::vector<format::TableId>{kLoading});
+  EXPECT_EQ(recovered->files.loading_ids, std::vector<format::TableId>{kLoading});
+  EXPECT_EQ(recovered->retired.size(), 0u);
+}
+
+TEST(RecoveryLog, ALoadWithoutAnAdoptionIsForgotten) {
+  StoreImage image;
+  begin_load(image);
+  const Result<Recovered> recovered = image.recover();
+  ASSERT_TRUE(recovered.ok()) << recovered.status().to_string();
+  EXPECT_TRUE(recovered->adopted.empty());
+  EXPECT_TRUE(recovered->files.loading_ids.empty());
+}
+
+TEST(RecoveryLog, AnAdoptionOfWhatIsNotLoadedIsDamage) {
+  StoreImage image;
+  LogWriter log = image.log();
+  const std::uint64_t offset = log.group(1, {adoption()});
+  log.end_write();
+  image.write_log(log);
+  expect_corruption(image.recover(), at_offset(log, offset));
+}
+
+TEST(RecoveryLog, ASecondAdoptionIsDamage) {
+  StoreImage image;
+  begin_load(image);
+  LogWriter log = image.log();
+  log.group(1, {adoption()});
+  const std::uint64_t offset = log.group(2, {adoption()});
+  log.end_write();
+  image.write_log(log);
+  expect_corruption(image.recover(), at_offset(log, offset));
 }
 
 TEST(RecoveryLog, ANewerSegmentFormatIsUnsupported) {

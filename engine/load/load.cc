@@ -1,0 +1,199 @@
+// Owns: the stages of a load (load.h).
+// Must never: remove a file that the manifest may name.
+#include "engine/load/load.h"
+
+#include <cassert>
+#include <new>
+#include <utility>
+
+#include "engine/engine_state.h"
+#include "engine/files/unfinished_loads.h"
+#include "format/sort_key.h"
+
+namespace varve::engine {
+
+namespace {
+
+/// How often compaction is waited for to make room in the levels.
+constexpr int kInstallAttempts = 3;
+
+/// Of a load's own last level: nearly all of what is loaded stays there.
+std::unique_ptr<SortedFiles> new_files(const TableSink& sink, const LoadOptions& options) {
+  return std::make_unique<SortedFiles>(sink, table_options(kLastLevel), options.file_bytes);
+}
+
+}  // namespace
+
+Load::Load(EngineState& state, const LoadOptions& options) : state_(state), options_(options) {
+  assert(options.merge_width >= 2);
+}
+
+Load::~Load() {
+  abandon();
+}
+
+TableSink Load::sink() const noexcept {
+  return state_.tree->sink(state_.closed);
+}
+
+void Load::watch(format::TableId table) {
+  watch_.emplace(state_.queue->watches(), table);
+}
+
+void Load::begin(format::TableId table, CommitVersion version) {
+  assert(table_ == 0);
+  assert(version <= state_.queue->visible());
+  table_ = table;
+  version_ = version;
+  files_ = new_files(sink(), options_);
+}
+
+Status Load::check_open() const {
+  if (!failure_.ok()) return failure_;
+  if (stage_ == Stage::kEnded) return Status(Code::kClosed, "the load has ended");
+  if (state_.closed.load(std::memory_order_relaxed)) return Status(Code::kClosed, "the store was closed");
+  return Status();
+}
+
+/// Keeps the first error, and lets go of the files at once: a full disk above all wants them back.
+Status Load::fail(const Status& status) noexcept {
+  failure_ = status;
+  abandon();
+  return failure_;
+}
+
+Status Load::add(std::string_view sort_key, std::string_view value) {
+  if (Status open = check_open(); !open.ok()) return open;
+  assert(stage_ == Stage::kAdding);
+  assert(format::table_id_of(sort_key) == table_);
+  try {
+    if (Status added = add_checked(sort_key, value); !added.ok()) return fail(added);
+  } catch (const std::bad_alloc&) {
+    return fail(Status::out_of_memory());
+  }
+  ++figures_.entries;
+  figures_.bytes += sort_key.size() + value.size();
+  return Status();
+}
+
+Status Load::add_checked(std::string_view sort_key, std::string_view value) {
+  if (!sorter_) {
+    const bool in_order = figures_.entries == 0 || files_->compare_with_last(sort_key) <= 0;
+    if (in_order) return files_->add({sort_key, version_, Kind::kPut, value});
+    if (Status begun = begin_sorting(); !begun.ok()) return begun;
+  }
+  ++figures_.sorted_entries;
+  return sorter_->add(sort_key, value);
+}
+
+Status Load::begin_sorting() {
+  sorter_ = std::make_unique<Sorter>(sink(), *state_.table_files, options_, version_);
+  Result<std::vector<format::TableFileEntry>> row = files_->finish();
+  if (!row.ok()) return row.status();
+  count_written(files_->written_bytes());
+  sorter_->take_row(*std::move(row));
+  files_ = new_files(sink(), options_);
+  return Status();
+}
+
+Status Load::install() {
+  if (Status open = check_open(); !open.ok()) return open;
+  assert(stage_ == Stage::kAdding);
+  try {
+    Result<std::vector<format::TableFileEntry>> files = finish_files();
+    if (!files.ok()) return fail(files.status());
+    if (!files->empty()) {
+      if (Status installed = install_files(*std::move(files)); !installed.ok()) return fail(installed);
+    }
+  } catch (const std::bad_alloc&) {
+    return fail(Status::out_of_memory());
+  }
+  stage_ = Stage::kInstalled;
+  return Status();
+}
+
+Result<std::vector<format::TableFileEntry>> Load::finish_files() {
+  if (sorter_) {
+    if (Status merged = sorter_->merge_into(*files_); !merged.ok()) return merged;
+    count_written(sorter_->written_bytes());
+    sorter_.reset();
+  }
+  Result<std::vector<format::TableFileEntry>> files = files_->finish();
+  count_written(files_->written_bytes());
+  files_.reset();
+  return files;
+}
+
+Status Load::install_files(std::vector<format::TableFileEntry> files) {
+  format::ManifestEdit edit;
+  edit.added_loading_ids = {table_};
+  edit.added_tables = std::move(files);
+  Status installed;
+  try {
+    for (int attempt = 1; attempt <= kInstallAttempts; ++attempt) {
+      installed = state_.tree->install(edit);
+      if (installed.code() != Code::kBusy || attempt == kInstallAttempts) break;
+      if (Status compacted = state_.compactor->wait_until_done(); !compacted.ok()) break;
+    }
+  } catch (const std::bad_alloc&) {
+    installed = Status::out_of_memory();  // Before the edit: behind it the tree answers for itself.
+  }
+  if (installed.ok()) return installed;
+  // If the store was stopped, it is unknown whether the manifest names them.
+  if (state_.queue->health() != Health::kPoisoned) discard(*state_.directory, edit.added_tables);
+  return installed;
+}
+
+void Load::end(const Status& committed) noexcept {
+  switch (committed.code()) {
+    case Code::kOk:
+      state_.loads.fetch_add(1, std::memory_order_relaxed);
+      state_.loaded_entries.fetch_add(figures_.entries, std::memory_order_relaxed);
+      stage_ = Stage::kEnded;
+      break;
+    case Code::kUnknown:   // B4
+    case Code::kPoisoned:  // The manifest says that the id is loading, which is all that the next open needs.
+    case Code::kFenced:
+    case Code::kLocked:
+    case Code::kClosed: stage_ = Stage::kEnded; break;
+    default: abandon();
+  }
+  watch_.reset();
+}
+
+void Load::abandon() noexcept {
+  if (sorter_) count_written(sorter_->written_bytes());
+  if (files_) count_written(files_->written_bytes());
+  sorter_.reset();
+  files_.reset();
+  watch_.reset();
+  if (stage_ == Stage::kInstalled && has_entries()) make_dead();  // B3
+  stage_ = Stage::kEnded;
+}
+
+/// If it cannot be done, the next open does it.
+void Load::make_dead() noexcept {
+  if (state_.closed.load(std::memory_order_relaxed) || state_.queue->health() == Health::kPoisoned) return;
+  try {
+    format::ManifestEdit edit;
+    edit.removed_loading_ids = {table_};
+    edit.added_dead_ids = {dead_load(table_)};
+    (void)state_.tree->apply(std::move(edit), [](ReadState&) {});
+  } catch (const std::bad_alloc&) {
+    return;
+  }
+}
+
+void Load::count_written(std::uint64_t bytes) noexcept {
+  figures_.written_bytes += bytes;
+  state_.load_written_bytes.fetch_add(bytes, std::memory_order_relaxed);
+}
+
+LoadFigures Load::figures() const noexcept {
+  LoadFigures figures = figures_;
+  if (files_) figures.written_bytes += files_->written_bytes();
+  if (sorter_) figures.written_bytes += sorter_->written_bytes();
+  return figures;
+}
+
+}  // namespace varve::engine

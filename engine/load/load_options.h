@@ -1,0 +1,31 @@
+// Owns: the measures of a load.
+// Must never: be a choice of users: the right values do not depend on what is loaded. Tests make them small.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "engine/tree/tree_shape.h"
+
+namespace varve::engine {
+
+struct LoadOptions {
+  /// What may be held in memory to be sorted, beside the write buffer.
+  std::size_t sort_buffer_bytes = std::size_t{64} << 20;
+  /// How many sorted rows of files are merged at once, at least 2. Each takes a file handle and one run, about a MiB.
+  std::size_t merge_width = 32;
+  std::uint64_t file_bytes = TreeShape().file_bytes;
+};
+
+/// What a load has done so far.
+struct LoadFigures {
+  std::uint64_t entries = 0;
+  /// Of keys and values, as given.
+  std::uint64_t bytes = 0;
+  /// Of those, what came out of order and had to be sorted.
+  std::uint64_t sorted_entries = 0;
+  /// Bytes of files, those of sorting included.
+  std::uint64_t written_bytes = 0;
+};
+
+}  // namespace varve::engine

@@ -1,0 +1,60 @@
+// Owns: the sorting in memory (sort_buffer.h).
+#include "engine/load/sort_buffer.h"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <cstring>
+
+#include "format/bytes.h"
+#include "format/sort_key.h"
+
+namespace varve::engine {
+
+namespace {
+
+/// Zeros stand for what a short key does not have: a key that ends sorts first, and equal heads are compared further.
+std::uint64_t head_of(std::string_view key) noexcept {
+  std::array<char, sizeof(std::uint64_t)> bytes{};
+  const std::string_view rest = key.substr(format::kTableIdBytes, bytes.size());
+  std::memcpy(bytes.data(), rest.data(), rest.size());
+  return format::load_u64_big_endian(bytes.data());
+}
+
+}  // namespace
+
+void SortBuffer::add(std::string_view key, std::string_view value) {
+  assert(format::is_framed(key));
+  if (bytes_.capacity() < bytes_max_) bytes_.reserve(bytes_max_);  // Pages that are not touched cost nothing.
+  Item item;
+  item.head = head_of(key);
+  item.offset = bytes_.size();
+  item.key_bytes = static_cast<std::uint32_t>(key.size());
+  item.value_bytes = static_cast<std::uint32_t>(value.size());
+  items_.push_back(item);
+  bytes_.append(key).append(value);
+}
+
+void SortBuffer::sort() {
+  std::sort(items_.begin(), items_.end(), [this](const Item& left, const Item& right) {
+    return left.head != right.head ? left.head < right.head : key_of(left) < key_of(right);
+  });
+}
+
+void SortBuffer::clear() noexcept {
+  bytes_.clear();
+  items_.clear();
+}
+
+void SortBuffer::release() noexcept {
+  std::string().swap(bytes_);
+  std::vector<Item>().swap(items_);
+}
+
+Entry SortBuffer::Stream::entry() const noexcept {
+  const Item& item = buffer_.items_[place_];
+  return {buffer_.key_of(item), version_, Kind::kPut,
+          std::string_view(buffer_.bytes_).substr(item.offset + item.key_bytes, item.value_bytes)};
+}
+
+}  // namespace varve::engine

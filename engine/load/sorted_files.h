@@ -1,0 +1,57 @@
+// Owns: a row of table files written from entries in ascending order of keys, cut at a size.
+// Must never: take a key twice, or leave files behind that nobody took.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/entry.h"
+#include "engine/tables/table_writer.h"
+#include "engine/tree/rewrite.h"
+
+namespace varve::engine {
+
+/// One thread at a time. After an error nothing but destruction is allowed.
+class SortedFiles {
+ public:
+  /// What `sink` refers to outlives this.
+  SortedFiles(const TableSink& sink, format::TableOptions options, std::uint64_t file_bytes)
+      : sink_(sink), options_(std::move(options)), file_bytes_(file_bytes) {}
+  /// Removes what was not taken.
+  ~SortedFiles();
+  SortedFiles(const SortedFiles&) = delete;
+  SortedFiles& operator=(const SortedFiles&) = delete;
+
+  /// Less than zero if the key may be added next, zero if it was the last one added.
+  int compare_with_last(std::string_view key) const noexcept { return std::string_view(last_key_).compare(key); }
+  /// The key is not below the last one (asserted). Errors: kExists (the same key again, named); those of TableWriter
+  /// and of the manifest's numbers; kClosed (the store is closing).
+  Status add(const Entry& entry);
+
+  /// All files, durable but for their names; their level is not set. The caller's to name or to remove.
+  Result<std::vector<format::TableFileEntry>> finish();
+
+  /// Bytes of finished files.
+  std::uint64_t written_bytes() const noexcept { return written_bytes_; }
+
+ private:
+  Status begin_file();
+  Status end_file();
+
+  /// Asking for a file's size costs more than an entry's compare.
+  static constexpr std::uint64_t kEntriesBetweenLooks = 32;
+
+  const TableSink sink_;
+  const format::TableOptions options_;
+  const std::uint64_t file_bytes_;
+  std::unique_ptr<TableWriter> writer_;
+  std::vector<format::TableFileEntry> files_;
+  std::string last_key_;
+  std::uint64_t entries_ = 0;
+  std::uint64_t written_bytes_ = 0;
+};
+
+}  // namespace varve::engine

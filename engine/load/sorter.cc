@@ -1,0 +1,139 @@
+// Owns: spilling, and the passes of the merge (sorter.h).
+#include "engine/load/sorter.h"
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+#include "engine/read/merge_cursor.h"
+#include "engine/tables/table_scan.h"
+#include "engine/tree/tree.h"
+
+namespace varve::engine {
+
+namespace {
+
+/// Spilled files live shortly, as those of level 0 do.
+constexpr std::uint32_t kLevelAlike = 0;
+
+/// The entries of a row of files, one file open at a time.
+class RowStream final : public EntryStream {
+ public:
+  RowStream(const std::vector<format::TableFileEntry>& row, TableFiles& tables, std::atomic<std::uint64_t>& read_bytes)
+      : row_(row), tables_(tables), read_bytes_(read_bytes) {
+    open_next();
+  }
+
+  bool valid() const noexcept override { return scan_ != nullptr && scan_->valid(); }
+  Entry entry() const noexcept override { return scan_->entry(); }
+  void next() override {
+    scan_->next();
+    if (!scan_->valid() && scan_->status().ok()) open_next();
+  }
+  Status status() const override { return scan_ != nullptr ? scan_->status() : Status(); }
+
+ private:
+  void open_next() {
+    if (place_ == row_.size()) return;
+    scan_.reset();
+    file_ = tables_.add(row_[place_++]);
+    scan_ = std::make_unique<TableScan>(*file_, read_bytes_);
+  }
+
+  const std::vector<format::TableFileEntry>& row_;
+  TableFiles& tables_;
+  std::atomic<std::uint64_t>& read_bytes_;
+  std::size_t place_ = 0;
+  std::shared_ptr<TableFile> file_;
+  std::unique_ptr<TableScan> scan_;
+};
+
+Status copy_all(EntryStream& from, SortedFiles& to) {
+  for (; from.valid(); from.next()) {
+    if (Status added = to.add(from.entry()); !added.ok()) return added;
+  }
+  return from.status();
+}
+
+}  // namespace
+
+Sorter::~Sorter() {
+  remove_rows(rows_.size());
+}
+
+void Sorter::take_row(std::vector<format::TableFileEntry> files) {
+  if (!files.empty()) rows_.push_back(std::move(files));
+}
+
+Status Sorter::add(std::string_view key, std::string_view value) {
+  if (buffer_.is_full_for(key, value)) {
+    if (Status spilled = spill(); !spilled.ok()) return spilled;
+  }
+  buffer_.add(key, value);
+  return Status();
+}
+
+Status Sorter::spill() {
+  buffer_.sort();
+  SortedFiles files(sink_, table_options(kLevelAlike), options_.file_bytes);
+  SortBuffer::Stream stream(buffer_, version_);
+  if (Status copied = copy_all(stream, files); !copied.ok()) return copied;
+  buffer_.clear();
+  return keep_row(files);
+}
+
+Status Sorter::keep_row(SortedFiles& written) {
+  rows_.emplace_back();  // First, so that no file is lost for want of memory.
+  Result<Row> row = written.finish();
+  written_bytes_ += written.written_bytes();
+  if (!row.ok()) {
+    rows_.pop_back();
+    return row.status();
+  }
+  rows_.back() = *std::move(row);
+  return Status();
+}
+
+Status Sorter::merge_into(SortedFiles& out) {
+  buffer_.sort();
+  while (rows_.size() >= options_.merge_width) {
+    if (Status merged = merge_some_rows(); !merged.ok()) return merged;
+  }
+  return merge_rows(rows_.size(), true, out);
+}
+
+/// The oldest rows become one, at the end: all are of about the same size until each was merged once. The last step
+/// takes no more of them than it must; the buffer has a place in the merge that follows.
+Status Sorter::merge_some_rows() {
+  assert(options_.merge_width >= 2);
+  const std::size_t too_many = rows_.size() + 1 - options_.merge_width;
+  const std::size_t count = std::min(rows_.size(), std::min(options_.merge_width, too_many + 1));
+  SortedFiles merged(sink_, table_options(kLevelAlike), options_.file_bytes);
+  if (Status done = merge_rows(count, false, merged); !done.ok()) return done;
+  return keep_row(merged);
+}
+
+Status Sorter::merge_rows(std::size_t count, bool with_buffer, SortedFiles& out) {
+  {
+    std::vector<std::unique_ptr<EntryStream>> sources;
+    sources.reserve(count + 1);
+    for (std::size_t i = 0; i < count; ++i) {
+      sources.push_back(std::make_unique<RowStream>(rows_[i], tables_, read_bytes_));
+    }
+    if (with_buffer) sources.push_back(std::make_unique<SortBuffer::Stream>(buffer_, version_));
+    MergeStream all(std::move(sources));
+    if (Status copied = copy_all(all, out); !copied.ok()) return copied;
+  }
+  remove_rows(count);
+  if (with_buffer) buffer_.release();
+  return Status();
+}
+
+void Sorter::remove_rows(std::size_t count) noexcept {
+  for (std::size_t i = 0; i < count; ++i) {
+    discard(sink_.directory, rows_.front());
+    rows_.pop_front();
+  }
+}
+
+}  // namespace varve::engine

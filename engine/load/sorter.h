@@ -1,0 +1,62 @@
+// Owns: bringing entries that came in any order into one: a buffer, sorted rows of files that it spills to, and their
+// merge.
+// Must never: hold more files open at once than the merge width, or leave a spilled file behind.
+//
+// Spilled files are table files with numbers of their own that no manifest names: whatever ends the process, the next
+// open removes them.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "engine/load/load_options.h"
+#include "engine/load/sort_buffer.h"
+#include "engine/load/sorted_files.h"
+#include "engine/tables/table_file.h"
+
+namespace varve::engine {
+
+/// One thread at a time. After an error nothing but destruction is allowed.
+class Sorter {
+ public:
+  /// All outlive the sorter.
+  Sorter(const TableSink& sink, TableFiles& tables, const LoadOptions& options, CommitVersion version)
+      : sink_(sink), tables_(tables), options_(options), version_(version), buffer_(options.sort_buffer_bytes) {}
+  /// Removes what was spilled.
+  ~Sorter();
+  Sorter(const Sorter&) = delete;
+  Sorter& operator=(const Sorter&) = delete;
+
+  /// Files with ascending keys, which are one row of the merge. They are the sorter's from now on.
+  void take_row(std::vector<format::TableFileEntry> files);
+  /// Errors: those of spilling (SortedFiles).
+  Status add(std::string_view key, std::string_view value);
+  /// Adds everything to `out`, in order. Errors: those of SortedFiles and of reading what was spilled.
+  Status merge_into(SortedFiles& out);
+
+  std::uint64_t written_bytes() const noexcept { return written_bytes_; }
+
+ private:
+  using Row = std::vector<format::TableFileEntry>;
+
+  Status spill();
+  Status merge_some_rows();
+  Status merge_rows(std::size_t count, bool with_buffer, SortedFiles& out);
+  Status keep_row(SortedFiles& written);
+  void remove_rows(std::size_t count) noexcept;
+
+  const TableSink sink_;
+  TableFiles& tables_;
+  const LoadOptions options_;
+  const CommitVersion version_;
+  SortBuffer buffer_;
+  std::deque<Row> rows_;
+  std::uint64_t written_bytes_ = 0;
+  std::atomic<std::uint64_t> read_bytes_{0};
+};
+
+}  // namespace varve::engine
