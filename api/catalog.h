@@ -29,6 +29,15 @@ struct TableName {
   std::string lower;
 };
 
+/// What a load was begun with.
+struct LoadTarget {
+  format::TableId id = 0;
+  /// Of every entity.
+  format::CommitVersion version = 0;
+  /// The empty table that has the name so far.
+  std::optional<format::TableId> replaced;
+};
+
 /// A table's id, and the newest state of the store at which its name means it.
 struct ResolvedTable {
   engine::ReadView view;
@@ -60,6 +69,11 @@ class Catalog {
   Status drop_account(std::string_view account);
   Status create_table(const TableName& name);
   Status drop_table(std::string_view account, std::string_view lower_name);
+
+  /// Draws id and version for `load`, of a table that is not there or is empty. Errors: as Store::load_table.
+  Result<LoadTarget> begin_load(const TableName& name, engine::Load& load);
+  /// Gives the name to the load, which is installed. Errors: as Loader::finish; the load may not have ended then.
+  Status finish_load(const TableName& name, const LoadTarget& target, engine::Load& load);
 
  private:
   Status refuse(engine::PartitionGuard guard, engine::CommitVersion rests_on, const Status& refusal);

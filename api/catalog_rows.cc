@@ -141,6 +141,11 @@ Result<std::string> with_next_table(std::string_view value, const AccountRow& ro
   return with_numbers(value, {{kNextTable, next_table}, {kCreated, static_cast<std::int64_t>(row.created)}});
 }
 
+Result<std::string> with_table_id(std::string_view value, const TableRow& row, format::TableId id) {
+  return with_numbers(value,
+                      {{kId, static_cast<std::int64_t>(id)}, {kCreated, static_cast<std::int64_t>(row.created)}});
+}
+
 Result<std::string> with_next_account(std::string_view value, std::uint32_t next_account) {
   return with_numbers(value, {{kNextAccount, next_account}});
 }

@@ -65,6 +65,8 @@ std::string encode_account_counter(std::uint32_t next_account);
 
 /// The row again, with another next table number; `row` is what it was decoded to. Errors: as decoding.
 Result<std::string> with_next_table(std::string_view value, const AccountRow& row, std::uint32_t next_table);
+/// The row again, for another id; `row` is what it was decoded to.
+Result<std::string> with_table_id(std::string_view value, const TableRow& row, format::TableId id);
 Result<std::string> with_next_account(std::string_view value, std::uint32_t next_account);
 
 }  // namespace varve

@@ -67,18 +67,20 @@ Status check_property(const Property& property) {
 constexpr std::size_t kComparedPairwiseMax = 24;
 
 const std::string* name_given_twice(std::span<const Property> properties) {
+  if (properties.size() <= kComparedPairwiseMax) {
+    for (auto at = properties.begin(); at != properties.end(); ++at) {
+      const std::string& name = at->name;
+      const auto same_name = [&name](const Property& other) { return other.name == name; };
+      if (std::any_of(properties.begin(), at, same_name) && name != kTimestamp) return &name;
+    }
+    return nullptr;
+  }
   std::vector<const std::string*> names;
   names.reserve(properties.size());
   for (const Property& property : properties) {
     if (property.name != kTimestamp) names.push_back(&property.name);
   }
   const auto same = [](const std::string* a, const std::string* b) { return *a == *b; };
-  if (names.size() <= kComparedPairwiseMax) {
-    for (auto name = names.begin(); name != names.end(); ++name) {
-      if (std::any_of(names.begin(), name, [&](const std::string* other) { return same(other, *name); })) return *name;
-    }
-    return nullptr;
-  }
   std::sort(names.begin(), names.end(), [](const std::string* a, const std::string* b) { return *a < *b; });
   const auto twice = std::adjacent_find(names.begin(), names.end(), same);
   return twice == names.end() ? nullptr : *twice;
@@ -165,11 +167,18 @@ Status check_properties(const Entity& entity) {
 
 std::string encode_properties(const Entity& entity) {
   format::EntityBuilder builder;
+  std::string value;
+  encode_properties(entity, builder, value);
+  return value;
+}
+
+void encode_properties(const Entity& entity, format::EntityBuilder& builder, std::string& value) {
+  builder.clear();
   for (const Property& property : entity.properties()) {
     if (property.name == kTimestamp) continue;
     std::visit(Appender{builder, property.name}, property.value.variant());
   }
-  return builder.finish();
+  builder.finish(value);
 }
 
 std::size_t accounted_size_bound(const Entity& entity) noexcept {

@@ -21,6 +21,8 @@ Status check_properties(const Entity& entity);
 
 /// The properties of an entity that passed check_properties, without Timestamp.
 std::string encode_properties(const Entity& entity);
+/// The same into `value`; what it and the builder held is forgotten, and their memory used again.
+void encode_properties(const Entity& entity, format::EntityBuilder& builder, std::string& value);
 
 /// Not below accounted_size_bytes(), and found without looking into a text.
 std::size_t accounted_size_bound(const Entity& entity) noexcept;

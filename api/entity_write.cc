@@ -171,6 +171,17 @@ Result<PreparedWrite> prepare_put(Kind kind, const Entity& entity, ETag if_match
   return write;
 }
 
+Status InsertEncoder::encode(const Entity& entity) {
+  if (Status key = check_written_key(entity.partition_key(), kPartitionKey, KeyUse::kInsert); !key.ok()) return key;
+  if (Status key = check_written_key(entity.row_key(), kRowKey, KeyUse::kInsert); !key.ok()) return key;
+  if (Status properties = check_properties(entity); !properties.ok()) return properties;
+  sort_key_.assign(encoded_id_);
+  if (Status encoded = format::append_text(sort_key_, entity.partition_key()); !encoded.ok()) return encoded;
+  if (Status encoded = format::append_text(sort_key_, entity.row_key()); !encoded.ok()) return encoded;
+  encode_properties(entity, builder_, value_);
+  return Status();
+}
+
 Result<PreparedWrite> prepare_remove(std::string_view partition_key, std::string_view row_key, ETag if_match) {
   if (Status key = check_key_characters(partition_key, kPartitionKey, KeyUse::kLookup); !key.ok()) return key;
   if (Status key = check_key_characters(row_key, kRowKey, KeyUse::kLookup); !key.ok()) return key;

@@ -6,10 +6,13 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "api/store_core.h"
 #include "api/transaction.h"
 #include "api/types.h"
+#include "format/entity.h"
+#include "format/sort_key.h"
 
 namespace varve {
 
@@ -29,6 +32,22 @@ struct PreparedWrite {
 /// Errors: kInvalidArgument, kTooLarge, as the verbs of Table have them.
 Result<PreparedWrite> prepare_write(const TransactionOperation& operation);
 Result<PreparedWrite> prepare_put(TransactionOperation::Kind kind, const Entity& entity, ETag if_match);
+/// Many inserts into one table, one after the other: memory is used again.
+class InsertEncoder {
+ public:
+  explicit InsertEncoder(format::TableId table) : encoded_id_(format::encode_table(table)) {}
+  /// Errors: as prepare_put() for an insert; sort_key() and value() say nothing then.
+  Status encode(const Entity& entity);
+  // Valid until the next call of encode().
+  std::string_view sort_key() const noexcept { return sort_key_; }
+  std::string_view value() const noexcept { return value_; }
+
+ private:
+  const std::string encoded_id_;
+  format::EntityBuilder builder_;
+  std::string sort_key_;
+  std::string value_;
+};
 Result<PreparedWrite> prepare_remove(std::string_view partition_key, std::string_view row_key, ETag if_match);
 
 /// Writes all of `writes`, which are of one partition and of different entities, or nothing; returns the ETag of what

@@ -59,6 +59,9 @@ Statistics figures_of(const engine::Statistics& from) {
   figures.compaction_copied_bytes = from.compaction.copied_bytes;
   figures.write_wait = from.commit_wait;
   figures.compaction_debt_bytes = from.compaction.debt_bytes;
+  figures.loads = from.loads;
+  figures.loaded_entities = from.loaded_entries;
+  figures.load_written_bytes = from.load_written_bytes;
   figures.retired_ids = from.retired_ids;
   figures.open_snapshots = from.open_snapshots;
   figures.partition_waits = from.partition_waits;

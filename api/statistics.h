@@ -109,6 +109,10 @@ struct Statistics {
   std::uint64_t compaction_debt_bytes = 0;
   /// What writes have waited, all together, because flushes and compactions were behind.
   std::chrono::nanoseconds write_wait{0};
+  /// Tables that loaders finished, their entities, and the bytes that all loaders wrote to files, for sorting too.
+  std::uint64_t loads = 0;
+  std::uint64_t loaded_entities = 0;
+  std::uint64_t load_written_bytes = 0;
   /// Dropped tables and accounts of which bytes remain.
   std::uint64_t retired_ids = 0;
   std::uint64_t open_snapshots = 0;

@@ -28,6 +28,7 @@
 
 namespace varve {
 
+class Loader;
 class StoreCore;
 
 struct AccountInfo {
@@ -143,6 +144,9 @@ class Store {
   ///          kInvalidArgument (InvalidInput)            the reserved name `tables`
   /// Source   D-04, D-05, D-06, B-01, B-02.
   Result<Table> create_table(std::string_view account, std::string_view table);
+  /// Begins to fill a table, one that is not there or is empty, beside the log. See loader.h.
+  /// Errors: kExists (TableAlreadyExists: it holds entities); otherwise as create_table().
+  Result<Loader> load_table(std::string_view account, std::string_view table);
   /// A handle of a table that is there. Errors: kNotFound (TableNotFound; ResourceNotFound: no such account).
   Result<Table> open_table(std::string_view account, std::string_view table) const;
   /// Removes a table with all its entities, in one commit that costs the same whatever it holds. On stable storage when

@@ -232,21 +232,30 @@ void EntityBuilder::add(const PropertyView& property) {
 }
 
 std::string EntityBuilder::finish() {
+  std::string entity;
+  finish(entity);
+  return entity;
+}
+
+void EntityBuilder::finish(std::string& entity) {
   const std::size_t heap_offset = kHeadBytes + slots_.size();
   assert(heap_offset + heap_.size() <= kEntityBytesMax);
   for (std::size_t slot = 0; slot < slots_.size(); slot += kSlotBytes) {
     char* at = slots_.data() + slot + kNameOffsetAt;
     store_u32(at, static_cast<std::uint32_t>(load_u32(at) + heap_offset));
   }
-  std::string entity;
+  entity.clear();
   entity.reserve(heap_offset + heap_.size());
   entity.push_back(kEncoding);
   entity.push_back(0);  // flags
   append_u16(entity, static_cast<std::uint16_t>(property_count()));
   entity.append(slots_).append(heap_);
+  clear();
+}
+
+void EntityBuilder::clear() noexcept {
   slots_.clear();
   heap_.clear();
-  return entity;
 }
 
 Result<EntityView> EntityView::open(std::string_view bytes) {

@@ -72,6 +72,9 @@ class EntityBuilder {
   std::size_t property_count() const noexcept { return slots_.size() / 8; }
   /// The entity. The builder is empty again.
   std::string finish();
+  /// The same in the place of what `entity` held. The memory of both is used again.
+  void finish(std::string& entity);
+  void clear() noexcept;
 
  private:
   void add_raw(std::string_view name, PropertyType type, std::string_view value);
