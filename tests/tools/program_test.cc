@@ -116,6 +116,49 @@ TEST_F(Program, AllOfALargeImportIsThere) {
   EXPECT_EQ(lines_of(exported("jsonl")), 25'000u);
 }
 
+// -- Loading ----------------------------------------------------------------------------------------------------------
+
+TEST_F(Program, ALoadFillsANewTableInAnyOrder) {
+  std::string text = "PartitionKey,RowKey,N\n";
+  for (int i = 0; i < 25'000; ++i)
+    text += "p" + std::to_string(i % 7) + "," + std::to_string(i) + "," + std::to_string(i % 1000) + "\n";
+  const ProgramResult loaded = import_text("csv", text, {"--load", "--json"});
+  ASSERT_EQ(loaded.exit_code, 0) << loaded.err;
+  EXPECT_EQ(json::parse(loaded.out)["imported"], 25'000);
+  EXPECT_EQ(lines_of(exported("jsonl")), 25'000u);
+  EXPECT_EQ(varve({"verify", store_}).exit_code, 0);
+}
+
+TEST_F(Program, ALoadReportsRefusedRowsAndTakesTheOthers) {
+  const ProgramResult loaded = import_text("csv", "PartitionKey,RowKey,N\np,1,1\na/b,2,2\np,3,3\n", {"--load"});
+  EXPECT_EQ(loaded.exit_code, 1);
+  EXPECT_THAT(loaded.err, HasSubstr("line 3: "));
+  EXPECT_THAT(loaded.out, HasSubstr("imported 2 of 3 rows"));
+  EXPECT_EQ(lines_of(exported("jsonl")), 2u);
+}
+
+TEST_F(Program, ALoadRefusesATableThatHoldsEntities) {
+  make_store();
+  const ProgramResult loaded = import_text("csv", "PartitionKey,RowKey,N\np,2,1\n", {"--load"});
+  EXPECT_EQ(loaded.exit_code, 1);
+  EXPECT_THAT(loaded.err, HasSubstr("holds entities; only a new or an empty table can be loaded"));
+  EXPECT_EQ(lines_of(exported("jsonl")), 1u);
+}
+
+TEST_F(Program, ALoadWithAKeyTwiceImportsNothing) {
+  const ProgramResult loaded = import_text("csv", "PartitionKey,RowKey,N\np,1,1\np,0,2\np,1,3\n", {"--load"});
+  EXPECT_EQ(loaded.exit_code, 1);
+  EXPECT_THAT(loaded.err, HasSubstr("'p', '1' was given twice"));
+  EXPECT_THAT(loaded.err, HasSubstr("nothing was imported"));
+  EXPECT_THAT(loaded.out, HasSubstr("imported 0 of 3 rows"));
+  EXPECT_EQ(varve({"get", store_, "Rows", "p", "1"}).exit_code, 1);
+}
+
+TEST_F(Program, ALoadKnowsNeitherModeNorDurability) {
+  EXPECT_EQ(import_text("csv", "PartitionKey,RowKey\n", {"--load", "--mode", "merge"}).exit_code, 2);
+  EXPECT_EQ(import_text("csv", "PartitionKey,RowKey\n", {"--load", "--durability", "sync"}).exit_code, 2);
+}
+
 // -- Hostile rows -----------------------------------------------------------------------------------------------------
 
 TEST_F(Program, EveryBadJsonLineIsReportedByItsNumberAndTheOthersAreImported) {

@@ -4,15 +4,6 @@
 
 namespace varve::tool {
 
-namespace {
-
-Status make_account_if_absent(Store& store, const std::string& account) {
-  const Status made = store.create_account(account);
-  return made.code() == Code::kExists ? Status() : made;
-}
-
-}  // namespace
-
 Status check_place(const Place& place) {
   const Status account = check_account_name(place.account);
   return account.ok() ? check_table_name(place.table) : account;
@@ -32,6 +23,11 @@ Result<std::unique_ptr<Store>> open_or_make(const Place& place) {
   StoreOptions options;
   options.create_if_missing = true;
   return Store::open(place.store, options);
+}
+
+Status make_account_if_absent(Store& store, const std::string& account) {
+  const Status made = store.create_account(account);
+  return made.code() == Code::kExists ? Status() : made;
 }
 
 Result<Table> open_or_make_table(Store& store, const Place& place) {

@@ -27,6 +27,8 @@ Result<std::unique_ptr<Store>> open_for_writing(const Place& place);
 /// For verbs that bring data: makes the store if it is absent.
 Result<std::unique_ptr<Store>> open_or_make(const Place& place);
 
+Status make_account_if_absent(Store& store, const std::string& account);
+
 /// The table, made with its account if it is absent.
 Result<Table> open_or_make_table(Store& store, const Place& place);
 
