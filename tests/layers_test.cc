@@ -87,6 +87,12 @@ TEST(LayersRule, FindsIncludesAgainstTheDirection) {
   EXPECT_EQ(lines_found(check_layers, "tests/x.cc", text), (Lines{}));
 }
 
+TEST(LayersRule, HeadersOfApiMayNameANeighbour) {
+  EXPECT_EQ(lines_found(check_layers, "api/x.h", "#include \"store.h\"\n#include \"../io/env.h\"\n"), (Lines{2}));
+  EXPECT_EQ(lines_found(check_layers, "api/x.cc", "#include \"store.h\"\n"), (Lines{1}));
+  EXPECT_EQ(lines_found(check_layers, "engine/x.h", "#include \"engine.h\"\n"), (Lines{1}));
+}
+
 TEST(LayersRule, FindsWaysAroundIt) {
   EXPECT_EQ(lines_found(check_layers, "io/x.cc", "#include \"../format/bytes.h\"\n"), (Lines{1}));
   EXPECT_EQ(lines_found(check_layers, "io/x.cc", "#include \"io/../format/bytes.h\"\n"), (Lines{1}));
