@@ -198,7 +198,7 @@ TEST_F(Inspect, WhatStandsBeforeDamageIsShown) {
 TEST_F(Inspect, EveryTruncationAndManyFlipsEndInDamageOrAnEndThatSaysWhy) {
   for (const std::string& file : {store_ + "/CURRENT", newest("MANIFEST-"), with_bytes(".wal", "Grace")}) {
     const std::string bytes = test::content_of(file);
-    const std::size_t step = std::max<std::size_t>(1, bytes.size() / 40);
+    const std::size_t step = std::max<std::size_t>(1, bytes.size() / 12);
     for (std::size_t at = 0; at < bytes.size(); at += step) {
       SCOPED_TRACE(file + " at " + std::to_string(at));
       const ProgramResult cut = inspect(copy(file, bytes.substr(0, at)));

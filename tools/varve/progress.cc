@@ -54,7 +54,12 @@ Progress::Progress(std::string_view unit, std::uint64_t total_bytes)
       next_(begun_) {}
 
 Progress::~Progress() {
+  clear();
+}
+
+void Progress::clear() {
   if (shown_) std::fputs("\r\033[K", stderr);
+  shown_ = false;
 }
 
 void Progress::update(std::uint64_t count, std::uint64_t bytes) {

@@ -25,11 +25,12 @@ class Progress {
  public:
   /// `total_bytes` is zero when it is not known: then there is no estimate.
   Progress(std::string_view unit, std::uint64_t total_bytes);
-  /// Takes its line away.
   ~Progress();
   void update(std::uint64_t count, std::uint64_t bytes);
   /// Runs `work` on the calling thread, and meanwhile shows what `tell` says, which is called on another one.
   Status while_running(const std::function<Status()>& work, const std::function<std::string()>& tell);
+  /// Takes its line away, so that something else can be printed.
+  void clear();
   std::chrono::nanoseconds elapsed() const;
 
  private:

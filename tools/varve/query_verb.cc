@@ -237,7 +237,7 @@ void add_query_verb(CLI::App& app, int& exit_code) {
   verb->add_option("--to", words->keys.to, "Up to but without this one");
   verb->add_option("--prefix", words->keys.prefix, "RowKeys that begin so; with --partition");
   verb->add_option("--select", words->select, "Properties to print, separated by commas")->delimiter(',');
-  verb->add_option("--top", words->top, "Entities to print; else all");
+  verb->add_option("--top", words->top, "Entities to print; else all")->check(CLI::PositiveNumber);
   verb->add_option("--continuation", words->continuation, "Goes on where an earlier query of the same range stopped");
   CLI::Option* format =
       verb->add_option("--format", words->format, "table, jsonl or csv; else a table on a terminal, jsonl elsewhere")

@@ -126,8 +126,9 @@ void print_line(std::string_view name, const std::string& text) {
 void print_table_files(const Statistics& statistics) {
   const std::uint64_t files = table_files_of(statistics);
   if (files == 0) return print_line("table files", "none yet: everything is in the log");
-  print_line("table files", bytes_text(table_bytes_of(statistics)) + " in " + counted(files, "file", "files") + ", " +
-                                times_text(space_amplification(statistics)) + " times the lowest level");
+  const double space = space_amplification(statistics);
+  print_line("table files", bytes_text(table_bytes_of(statistics)) + " in " + counted(files, "file", "files") +
+                                (space > 0 ? ", " + times_text(space) + " times the lowest level" : ""));
   std::cout << picture_of_levels(statistics);
   print_line("debt", statistics.compaction_debt_bytes == 0
                          ? "none: compaction has nothing to do"

@@ -60,6 +60,7 @@ double space_amplification(const Statistics& statistics) noexcept {
   const auto lowest = std::find_if(statistics.levels.rbegin(), statistics.levels.rend(),
                                    [](const LevelStatistics& level) { return level.bytes > 0; });
   if (lowest == statistics.levels.rend()) return 0;
+  if (lowest + 1 == statistics.levels.rend() && lowest->files > 1) return 0;
   return static_cast<double>(table_bytes_of(statistics)) / static_cast<double>(lowest->bytes);
 }
 
@@ -70,7 +71,9 @@ double write_amplification(const Statistics& statistics) noexcept {
 
 std::string written_text(const Statistics& statistics) {
   return bytes_text(written_bytes_of(statistics)) + " written for " + bytes_text(statistics.batch_bytes) +
-         " of changes, " + times_text(write_amplification(statistics)) + " times";
+         " of changes, " + times_text(write_amplification(statistics)) + " times: log " +
+         bytes_text(statistics.log_bytes) + ", zeros ahead of it " + bytes_text(statistics.fill_bytes) +
+         ", table files " + bytes_text(statistics.flushed_bytes + statistics.compaction_written_bytes);
 }
 
 std::string times_text(double times) {

@@ -59,6 +59,7 @@ int verify_store(const StoreWords& words) {
   Progress progress("entities", 0);
   const Result<VerifyReport> report = Store::verify(
       words.place.store, {}, [&](const VerifyReport& so_far) { progress.update(so_far.entities, so_far.value_bytes); });
+  progress.clear();
   if (!report.ok()) return fail(report.status());
   if (words.json) {
     print_report_json(*report);
@@ -68,29 +69,34 @@ int verify_store(const StoreWords& words) {
   return report->sound() ? kSuccess : kDamaged;
 }
 
-/// "1.2 GB flushed, 3.4 GB read and 3.1 GB written by 12 compactions".
-std::string compaction_so_far(const Statistics& now) {
-  return bytes_text(now.flushed_bytes) + " flushed, " + bytes_text(now.compaction_read_bytes) + " read and " +
-         bytes_text(now.compaction_written_bytes) + " written by " +
-         counted(now.compactions, "compaction", "compactions");
+/// How far it has come: everything is read once, for each level that it passes.
+std::string compaction_so_far(const Statistics& before, const Statistics& now) {
+  return bytes_text(now.flushed_bytes) + " flushed, " + bytes_text(now.compaction_read_bytes) + " read of about " +
+         bytes_text(table_bytes_of(before) + now.flushed_bytes) + ", " + bytes_text(now.compaction_written_bytes) +
+         " written";
 }
 
 int compact_store(const StoreWords& words) {
   Result<std::unique_ptr<Store>> store = open_for_writing(words.place);
   if (!store.ok()) return fail(store.status());
+  const Result<Statistics> before = (*store)->statistics();
+  if (!before.ok()) return fail(before.status());
   Progress progress("bytes", 0);
-  const Status compacted = progress.while_running(
-      [&] { return (*store)->compact(); },
-      [&] {
-        const Result<Statistics> now = (*store)->statistics();
-        return now.ok() ? compaction_so_far(*now) + ", " + bytes_text(now->compaction_debt_bytes) + " left" : "";
-      });
+  const Status compacted = progress.while_running([&] { return (*store)->compact(); },
+                                                  [&] {
+                                                    const Result<Statistics> now = (*store)->statistics();
+                                                    return now.ok() ? compaction_so_far(*before, *now) : "";
+                                                  });
+  progress.clear();
   if (!compacted.ok()) return fail(compacted);
-  const Result<Statistics> figures = (*store)->statistics();
-  if (!figures.ok()) return fail(figures.status());
+  const Result<Statistics> after = (*store)->statistics();
+  if (!after.ok()) return fail(after.status());
   if (Status closed = (*store)->close(); !closed.ok()) return fail(closed);
-  std::cout << "compacted in " << duration_text(progress.elapsed()) << ": " << compaction_so_far(*figures) << "\n"
-            << picture_of_levels(*figures);
+  std::cout << "compacted in " << duration_text(progress.elapsed()) << ": " << bytes_text(after->flushed_bytes)
+            << " flushed, " << bytes_text(after->compaction_read_bytes) << " read and "
+            << bytes_text(after->compaction_written_bytes) << " written by "
+            << counted(after->compactions, "compaction", "compactions") << "\n"
+            << picture_of_levels(*after);
   return kSuccess;
 }
 
