@@ -22,11 +22,11 @@ void print_report(const VerifyReport& report, std::chrono::nanoseconds elapsed) 
   std::cout << "log       " << with_commas(report.recovery.log_records) << " records, "
             << with_commas(report.recovery.commits) << " commits, " << bytes_text(report.recovery.log_bytes)
             << ": every checksum holds\n"
-            << "tables    " << with_commas(report.table_files) << " files, " << bytes_text(report.table_file_bytes)
-            << "\n"
+            << "tables    " << counted(report.table_files, "file", "files") << ", "
+            << bytes_text(report.table_file_bytes) << "\n"
             << "state     " << how_it_was_left(report.recovery) << "\n"
-            << "catalog   " << with_commas(report.accounts) << " accounts, " << with_commas(report.tables)
-            << " tables\n"
+            << "catalog   " << counted(report.accounts, "account", "accounts") << ", "
+            << counted(report.tables, "table", "tables") << "\n"
             << "entities  " << with_commas(report.entities) << ", " << with_commas(report.properties) << " properties, "
             << bytes_text(report.value_bytes) << "\n";
   for (const std::string& finding : report.findings) std::cout << "damaged   " << finding << "\n";
