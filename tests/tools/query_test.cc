@@ -142,6 +142,16 @@ TEST_F(Query, ATerminalGetsATableAsWideAsItIs) {
                               "p             1       " + std::string(24, 'x') + "…  7\r\n1 entity\r\n");
 }
 
+// What shows how far it has come is gone when the answer comes.
+TEST_F(Query, CompactAtATerminalAnswersOnALineOfItsOwn) {
+  import_grid();
+  const test::TerminalResult result = test::run_on_terminal({"compact", store_}, 100);
+  EXPECT_EQ(result.exit_code, 0) << result.shown;
+  const std::size_t answer = result.shown.find("compacted in ");
+  ASSERT_NE(answer, std::string::npos) << result.shown;
+  EXPECT_TRUE(answer == 0 || result.shown.substr(0, answer).ends_with("\r\033[K")) << result.shown;
+}
+
 TEST_F(Query, ATableOfManyPagesKeepsItsColumnsUntilANewPropertyComes) {
   std::string lines;
   for (int row = 1000; row < 2500; ++row) {
