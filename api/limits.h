@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#pragma GCC visibility push(default)
+
 namespace varve::limits {
 
 /// Account names, `[a-z0-9]` only (D-03).
@@ -57,3 +59,5 @@ inline constexpr std::uint64_t kDateTimeTicksMin = 504'911'232'000'000'000;
 inline constexpr std::uint64_t kDateTimeTicksMax = 3'155'378'975'999'999'999;
 
 }  // namespace varve::limits
+
+#pragma GCC visibility pop

@@ -6,7 +6,9 @@
 #include <string>
 #include <string_view>
 
-#include "api/status.h"
+#include "status.h"
+
+#pragma GCC visibility push(default)
 
 namespace varve {
 
@@ -39,3 +41,5 @@ Status check_written_key(std::string_view key, std::string_view which, KeyUse us
 Status check_property_name(std::string_view name);
 
 }  // namespace varve
+
+#pragma GCC visibility pop

@@ -8,8 +8,10 @@
 #include <optional>
 #include <string_view>
 
-#include "api/result.h"
-#include "api/status.h"
+#include "result.h"
+#include "status.h"
+
+#pragma GCC visibility push(default)
 
 namespace varve {
 
@@ -107,3 +109,5 @@ struct WriteOptions {
 };
 
 }  // namespace varve
+
+#pragma GCC visibility pop

@@ -9,9 +9,11 @@
 #include <string_view>
 #include <vector>
 
-#include "api/limits.h"
-#include "api/snapshot.h"
-#include "api/types.h"
+#include "limits.h"
+#include "snapshot.h"
+#include "types.h"
+
+#pragma GCC visibility push(default)
 
 namespace varve {
 
@@ -83,3 +85,5 @@ struct Page {
 };
 
 }  // namespace varve
+
+#pragma GCC visibility pop

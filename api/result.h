@@ -7,7 +7,9 @@
 #include <type_traits>
 #include <utility>
 
-#include "api/status.h"
+#include "status.h"
+
+#pragma GCC visibility push(default)
 
 namespace varve {
 
@@ -44,3 +46,5 @@ class [[nodiscard]] Result {
 };
 
 }  // namespace varve
+
+#pragma GCC visibility pop

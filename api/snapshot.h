@@ -4,7 +4,9 @@
 
 #include <memory>
 
-#include "api/types.h"
+#include "types.h"
+
+#pragma GCC visibility push(default)
 
 namespace varve {
 
@@ -28,3 +30,5 @@ class Snapshot {
 };
 
 }  // namespace varve
+
+#pragma GCC visibility pop

@@ -8,8 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "api/options.h"
-#include "api/types.h"
+#include "options.h"
+#include "types.h"
+
+#pragma GCC visibility push(default)
 
 namespace varve {
 
@@ -125,3 +127,5 @@ struct Statistics {
 };
 
 }  // namespace varve
+
+#pragma GCC visibility pop

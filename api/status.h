@@ -10,6 +10,8 @@
 #include <string_view>
 #include <utility>
 
+#pragma GCC visibility push(default)
+
 namespace varve {
 
 /// One set of codes for all layers. Their numbers are stable; new ones are added at the end.
@@ -172,3 +174,5 @@ class [[nodiscard]] Status {
 };
 
 }  // namespace varve
+
+#pragma GCC visibility pop

@@ -17,14 +17,16 @@
 #include <string_view>
 #include <vector>
 
-#include "api/options.h"
-#include "api/result.h"
-#include "api/snapshot.h"
-#include "api/statistics.h"
-#include "api/status.h"
-#include "api/table.h"
-#include "api/types.h"
-#include "api/verify.h"
+#include "options.h"
+#include "result.h"
+#include "snapshot.h"
+#include "statistics.h"
+#include "status.h"
+#include "table.h"
+#include "types.h"
+#include "verify.h"
+
+#pragma GCC visibility push(default)
 
 namespace varve {
 
@@ -172,3 +174,5 @@ class Store {
 };
 
 }  // namespace varve
+
+#pragma GCC visibility pop

@@ -8,12 +8,14 @@
 #include <string_view>
 #include <vector>
 
-#include "api/options.h"
-#include "api/query.h"
-#include "api/result.h"
-#include "api/status.h"
-#include "api/transaction.h"
-#include "api/types.h"
+#include "options.h"
+#include "query.h"
+#include "result.h"
+#include "status.h"
+#include "transaction.h"
+#include "types.h"
+
+#pragma GCC visibility push(default)
 
 namespace varve {
 
@@ -118,3 +120,5 @@ class Table {
 };
 
 }  // namespace varve
+
+#pragma GCC visibility pop

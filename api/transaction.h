@@ -8,7 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "api/types.h"
+#include "types.h"
+
+#pragma GCC visibility push(default)
 
 namespace varve {
 
@@ -52,3 +54,5 @@ class EntityGroupTransaction {
 };
 
 }  // namespace varve
+
+#pragma GCC visibility pop

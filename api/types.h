@@ -17,8 +17,10 @@
 #include <variant>
 #include <vector>
 
-#include "api/result.h"
-#include "api/status.h"
+#include "result.h"
+#include "status.h"
+
+#pragma GCC visibility push(default)
 
 namespace varve {
 
@@ -237,3 +239,5 @@ class Entity {
 std::size_t accounted_size_bytes(const Entity& entity) noexcept;
 
 }  // namespace varve
+
+#pragma GCC visibility pop

@@ -7,7 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "api/statistics.h"
+#include "statistics.h"
+
+#pragma GCC visibility push(default)
 
 namespace varve {
 
@@ -33,3 +35,5 @@ struct VerifyReport {
 };
 
 }  // namespace varve
+
+#pragma GCC visibility pop

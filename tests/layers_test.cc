@@ -1,6 +1,7 @@
 // Owns: the proof that the tree keeps the rules of the house, and that each rule can fail.
 // Method: every rule is run over the whole tree, and over small files with an offence planted in them.
 #include <algorithm>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -55,6 +56,33 @@ TEST(Layers, IncludesGoDownwardsOnly) {
   expect_none(sources_of({"io", "format", "engine", "api"}, kCpp), check_layers);
 }
 
+/// The names that api/CMakeLists.txt lists, as file names.
+std::vector<std::string> public_headers() {
+  std::vector<std::string> names;
+  for (const SourceFile& file : sources_of({"api"}, {".txt"})) {
+    const std::string key = "VARVE_PUBLIC_HEADERS";
+    const std::size_t begin = file.text.find(key);
+    if (begin == std::string::npos) continue;
+    std::istringstream list(file.text.substr(begin + key.size(), file.text.find(')', begin) - begin - key.size()));
+    for (std::string name; list >> name;) names.push_back(name + ".h");
+  }
+  return names;
+}
+
+TEST(Layers, PublicHeadersNameOnlyEachOtherAndByBareNames) {
+  const std::vector<std::string> names = public_headers();
+  EXPECT_GE(names.size(), 10U);
+  for (const SourceFile& file : sources_of({"api"}, {".h"})) {
+    if (std::find(names.begin(), names.end(), file.path.substr(4)) == names.end()) continue;
+    for (const Include& include : tokenize(file.text).includes) {
+      EXPECT_TRUE(include.angled || std::find(names.begin(), names.end(), include.name) != names.end())
+          << file.path << ":" << include.line << ": \"" << include.name << "\" is not where it is installed";
+    }
+    EXPECT_NE(file.text.find("#pragma GCC visibility push(default)"), std::string::npos)
+        << file.path << ": what it declares would not be seen in libvarve.so";
+  }
+}
+
 TEST(Lint, OnlyIoMakesSystemCalls) {
   expect_none(sources_of({"format", "engine", "api"}, kCpp), check_system_calls);
 }
@@ -85,6 +113,12 @@ TEST(LayersRule, FindsIncludesAgainstTheDirection) {
   EXPECT_EQ(lines_found(check_layers, "engine/commit/x.cc", text), (Lines{4}));
   EXPECT_EQ(lines_found(check_layers, "api/x.cc", text), (Lines{1}));
   EXPECT_EQ(lines_found(check_layers, "tests/x.cc", text), (Lines{}));
+}
+
+TEST(LayersRule, HeadersOfApiMayNameANeighbour) {
+  EXPECT_EQ(lines_found(check_layers, "api/x.h", "#include \"store.h\"\n#include \"../io/env.h\"\n"), (Lines{2}));
+  EXPECT_EQ(lines_found(check_layers, "api/x.cc", "#include \"store.h\"\n"), (Lines{1}));
+  EXPECT_EQ(lines_found(check_layers, "engine/x.h", "#include \"engine.h\"\n"), (Lines{1}));
 }
 
 TEST(LayersRule, FindsWaysAroundIt) {

@@ -180,6 +180,10 @@ Offences check_layers(const SourceFile& file) {
     const bool ours = std::any_of(layers().begin(), layers().end(),
                                   [name](const Layer& candidate) { return name.starts_with(candidate.directory); });
     if (include.angled && !ours) continue;
+    if (!include.angled && name.find('/') == std::string_view::npos && layer->directory == "api/" &&
+        file.path.ends_with(".h")) {
+      continue;  // a neighbour: so do public headers find each other where they are installed
+    }
     const bool allowed = !include.angled && name.find("..") == std::string_view::npos &&
                          (contains(kLeafHeaders, name) ||
                           std::any_of(layer->may_include.begin(), layer->may_include.end(), [name](auto prefix) {

@@ -113,6 +113,7 @@ TEST_F(Program, AllOfALargeImportIsThere) {
   const ProgramResult imported = import_text("csv", text, {"--json"});
   ASSERT_EQ(imported.exit_code, 0) << imported.err;
   EXPECT_EQ(json::parse(imported.out)["imported"], 25'000);
+  EXPECT_GT(json::parse(imported.out)["write_amplification"], 1.0);
   EXPECT_EQ(lines_of(exported("jsonl")), 25'000u);
 }
 
@@ -352,7 +353,7 @@ TEST_F(Program, TablesAreListedInOrderWithoutRegardToCase) {
 TEST_F(Program, WhatAMachineReadsIsJson) {
   make_store();
   for (const Words& arguments :
-       {Words{"get", store_, "Rows", "p", "1", "--json"}, Words{"scan", store_, "Rows", "--json"},
+       {Words{"get", store_, "Rows", "p", "1", "--json"}, Words{"query", store_, "Rows"},
         Words{"verify", store_, "--json"}, Words{"stats", store_, "--json"}, Words{"table", "list", store_, "--json"},
         Words{"account", "list", store_, "--json"}}) {
     SCOPED_TRACE(::testing::PrintToString(arguments));
@@ -363,28 +364,14 @@ TEST_F(Program, WhatAMachineReadsIsJson) {
   }
 }
 
-TEST_F(Program, AScanGoesOnWhereItStopped) {
-  std::string text = "PartitionKey,RowKey\n";
-  for (int i = 10; i < 30; ++i) text += "p," + std::to_string(i) + "\n";
-  ASSERT_EQ(import_text("csv", text).exit_code, 0);
-  const ProgramResult first = varve({"scan", store_, "Rows", "--top", "15", "--json"});
-  EXPECT_EQ(lines_of(first.out), 15u);
-  const std::size_t begin = first.err.find('\'');
-  ASSERT_NE(begin, std::string::npos) << first.err;
-  const std::string token = first.err.substr(begin + 1, first.err.rfind('\'') - begin - 1);
-  const ProgramResult rest = varve({"scan", store_, "Rows", "--continuation", token, "--json"});
-  EXPECT_EQ(first.out + rest.out, varve({"scan", store_, "Rows", "--json"}).out);
-  EXPECT_EQ(varve({"scan", store_, "Rows", "--continuation", "junk"}).exit_code, 1);
-  EXPECT_EQ(varve({"scan", store_, "Rows", "--prefix", "1"}).exit_code, 2);
-}
-
 // -- The command line -------------------------------------------------------------------------------------------------
 
 TEST_F(Program, EveryVerbExplainsItself) {
-  for (const Words& verb : {Words{}, Words{"import"}, Words{"export"}, Words{"get"}, Words{"put"}, Words{"delete"},
-                            Words{"scan"}, Words{"verify"}, Words{"stats"}, Words{"table"}, Words{"table", "create"},
-                            Words{"table", "drop"}, Words{"table", "list"}, Words{"account"},
-                            Words{"account", "create"}, Words{"account", "drop"}, Words{"account", "list"}}) {
+  for (const Words& verb :
+       {Words{}, Words{"import"}, Words{"export"}, Words{"get"}, Words{"put"}, Words{"delete"}, Words{"query"},
+        Words{"verify"}, Words{"stats"}, Words{"compact"}, Words{"inspect"}, Words{"table"}, Words{"table", "create"},
+        Words{"table", "drop"}, Words{"table", "list"}, Words{"account"}, Words{"account", "create"},
+        Words{"account", "drop"}, Words{"account", "list"}}) {
     SCOPED_TRACE(::testing::PrintToString(verb));
     Words arguments = verb;
     arguments.emplace_back("--help");
@@ -399,7 +386,7 @@ TEST_F(Program, EveryVerbExplainsItself) {
 TEST_F(Program, ACommandLineThatIsNotUnderstoodEndsWithTwo) {
   for (const Words& arguments :
        {Words{}, Words{"dance"}, Words{"get", store_}, Words{"get", store_, "Rows", "p", "1", "--colour"},
-        Words{"scan", store_, "Rows", "--top", "-1"}, Words{"export", store_, "Rows", "--format", "xml"},
+        Words{"query", store_, "Rows", "--top", "-1"}, Words{"export", store_, "Rows", "--format", "xml"},
         Words{"import", store_, "Rows", "-"},
         Words{"import", store_, "Rows", "-", "--format", "csv", "--type", "V=Colour"},
         Words{"import", store_, "Rows", "-", "--format", "csv", "--row-key", "PartitionKey"},
@@ -417,7 +404,7 @@ TEST_F(Program, ACommandLineThatIsNotUnderstoodEndsWithTwo) {
 TEST_F(Program, VerbsThatReadChangeNoByte) {
   make_store();
   const std::map<std::string, std::string> before = bytes_of_store();
-  for (const Words& arguments : {Words{"get", store_, "Rows", "p", "1"}, Words{"scan", store_, "Rows"},
+  for (const Words& arguments : {Words{"get", store_, "Rows", "p", "1"}, Words{"query", store_, "Rows"},
                                  Words{"export", store_, "Rows"}, Words{"verify", store_}, Words{"stats", store_},
                                  Words{"table", "list", store_}, Words{"account", "list", store_}}) {
     EXPECT_EQ(varve(arguments).exit_code, 0);

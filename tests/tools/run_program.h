@@ -30,6 +30,7 @@ struct ProgramResult {
 struct ProgramLimits {
   std::optional<std::uint64_t> file_bytes_max{};  // as a full device: writes behind it fail
   bool closed_output = false;                     // started without a standard output
+  std::string columns{};                          // how wide a table may be
 };
 
 /// A directory of its own, gone at the end.
@@ -102,6 +103,7 @@ class RunningProgram {
       std::signal(SIGXFSZ, SIG_IGN);
       if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) ::_exit(126);
     }
+    if (!limits.columns.empty()) ::setenv("COLUMNS", limits.columns.c_str(), 1);
     std::vector<std::string> words{VARVE_PROGRAM};
     words.insert(words.end(), arguments.begin(), arguments.end());
     std::vector<char*> pointers;

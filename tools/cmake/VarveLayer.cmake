@@ -13,6 +13,16 @@ function(varve_link_into_tree tree path)
   file(CREATE_LINK "${PROJECT_SOURCE_DIR}/${path}" "${tree}/${path}" SYMBOLIC)
 endfunction()
 
+# varve_public_headers(<tree>): links to api's public headers, as <tree>/varve/<name>.h.
+function(varve_public_headers tree)
+  get_property(names GLOBAL PROPERTY VARVE_PUBLIC_HEADERS)
+  file(REMOVE_RECURSE "${tree}")
+  file(MAKE_DIRECTORY "${tree}/varve")
+  foreach(name IN LISTS names)
+    file(CREATE_LINK "${PROJECT_SOURCE_DIR}/api/${name}.h" "${tree}/varve/${name}.h" SYMBOLIC)
+  endforeach()
+endfunction()
+
 # varve_layer(<name> SEES <layer>... LINKS <target>...): the library varve_<name> of every *.cc below <name>/.
 function(varve_layer name)
   cmake_parse_arguments(PARSE_ARGV 1 layer "" "" "SEES;LINKS")
@@ -41,6 +51,9 @@ function(varve_layer name)
   add_library(varve::${name} ALIAS ${target})
   target_compile_features(${target} PUBLIC cxx_std_20)
   target_include_directories(${target} PRIVATE "${tree}")
+  # The objects go into libvarve.so too; api's public headers say what is visible there.
+  set_target_properties(${target} PROPERTIES
+    POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
   # Debug information, asserts and coverage name the source, not the link to it.
   target_compile_options(${target} PRIVATE
     "-ffile-prefix-map=${tree}/=${PROJECT_SOURCE_DIR}/"

@@ -1,4 +1,4 @@
-// Owns: the verbs on entities: get, put, delete, scan.
+// Owns: the verbs on one entity: get, put, delete.
 // Must never: write where the verb reads.
 #include <algorithm>
 #include <iostream>
@@ -22,18 +22,6 @@ struct EntityWords {
   std::string mode = "insert-or-replace";
   std::string if_match = "*";
   std::string durability;
-  bool json = false;
-};
-
-struct ScanWords {
-  Place place;
-  std::optional<std::string> partition;
-  std::optional<std::string> from;
-  std::optional<std::string> to;
-  std::optional<std::string> prefix;
-  std::vector<std::string> select;
-  std::uint32_t top = 0;
-  std::string continuation;
   bool json = false;
 };
 
@@ -148,52 +136,6 @@ int delete_entity(const EntityWords& words) {
   return closed.ok() ? kSuccess : fail(closed);
 }
 
-Result<ScanRange> range_of(const ScanWords& words) {
-  if (!words.partition) {
-    if (words.prefix) return Status::invalid_argument("--prefix is of RowKeys and needs --partition");
-    if (words.from || words.to) return ScanRange::partitions(words.from.value_or(""), words.to);
-    return ScanRange::whole_table();
-  }
-  if (words.prefix && (words.from || words.to))
-    return Status::invalid_argument("--prefix goes without --from and --to");
-  if (words.prefix) return ScanRange::rows_with_prefix(*words.partition, *words.prefix);
-  return ScanRange::rows(*words.partition, words.from.value_or(""), words.to);
-}
-
-int scan_table(const ScanWords& words) {
-  const Result<ScanRange> range = range_of(words);
-  if (!range.ok()) return fail(kUsage, range.status().message());
-  Result<std::unique_ptr<Store>> store = open_for_reading(words.place);
-  if (!store.ok()) return fail(store.status());
-  const Result<Table> table = (*store)->open_table(words.place.account, words.place.table);
-  if (!table.ok()) return fail(table.status());
-  Scan scan;
-  scan.range = *range;
-  scan.continuation = words.continuation;
-  scan.read.select = words.select;
-  std::uint64_t left = words.top > 0 ? words.top : UINT64_MAX;
-  for (;;) {
-    scan.page_size_max = static_cast<std::uint32_t>(std::min<std::uint64_t>(left, limits::kPageSizeMax));
-    const Result<Page> page = table->scan(scan);
-    if (!page.ok()) return fail(page.status());
-    for (const Entity& entity : page->entities) {
-      if (words.json) {
-        std::cout << entity_to_json(entity) << "\n";
-      } else {
-        print_for_people(entity);
-        std::cout << "\n";
-      }
-    }
-    left -= page->entities.size();
-    if (!page->continuation || !std::cout) return kSuccess;
-    if (left == 0) {
-      std::cerr << "there is more; go on with --continuation '" << *page->continuation << "'\n";
-      return kSuccess;
-    }
-    scan.continuation = *page->continuation;
-  }
-}
-
 void add_key_words(CLI::App& verb, EntityWords& words) {
   add_table_words(verb, words.place);
   verb.add_option("PARTITION_KEY", words.partition_key, "PartitionKey")->required();
@@ -220,21 +162,6 @@ void add_put(CLI::App& app, int& exit_code) {
   verb->callback([words, &exit_code] { exit_code = put_entity(*words); });
 }
 
-void add_scan(CLI::App& app, int& exit_code) {
-  auto words = std::make_shared<ScanWords>();
-  CLI::App* verb = app.add_subcommand("scan", "Print the entities of a table, a partition or a range, in key order");
-  add_table_words(*verb, words->place);
-  verb->add_option("--partition", words->partition, "Of this partition alone");
-  verb->add_option("--from", words->from, "From this RowKey on; without --partition, from this PartitionKey on");
-  verb->add_option("--to", words->to, "Up to but without this one");
-  verb->add_option("--prefix", words->prefix, "RowKeys that begin so");
-  verb->add_option("--select", words->select, "Properties to print, separated by commas")->delimiter(',');
-  verb->add_option("--top", words->top, "Entities to print; else all");
-  verb->add_option("--continuation", words->continuation, "Goes on where an earlier scan of the same range stopped");
-  verb->add_flag("--json", words->json, "JSON Lines");
-  verb->callback([words, &exit_code] { exit_code = scan_table(*words); });
-}
-
 }  // namespace
 
 void add_entity_verbs(CLI::App& app, int& exit_code) {
@@ -253,8 +180,6 @@ void add_entity_verbs(CLI::App& app, int& exit_code) {
   remove->add_option("--if-match", gone->if_match, "The ETag that must stand, or *")->capture_default_str();
   add_durability_words(*remove, gone->durability);
   remove->callback([gone, &exit_code] { exit_code = delete_entity(*gone); });
-
-  add_scan(app, exit_code);
 }
 
 }  // namespace varve::tool

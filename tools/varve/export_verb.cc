@@ -6,6 +6,7 @@
 #include <iostream>
 #include <set>
 
+#include "tools/varve/csv_row.h"
 #include "tools/varve/entity_json.h"
 #include "tools/varve/outcome.h"
 #include "tools/varve/progress.h"
@@ -42,19 +43,6 @@ Status for_each_entity(const Table& table, const Snapshot& snapshot, Progress& p
   }
 }
 
-std::string quoted(const std::string& field) {
-  constexpr std::string_view kBlank = " \t";  // import takes it away at the ends of a field without quotes
-  const bool blank_end = !field.empty() && (kBlank.find(field.front()) != std::string_view::npos ||
-                                            kBlank.find(field.back()) != std::string_view::npos);
-  if (!blank_end && field.find_first_of(",\"\r\n") == std::string::npos) return field;
-  std::string text = "\"";
-  for (const char c : field) {
-    if (c == '"') text += '"';
-    text += c;
-  }
-  return text + '"';
-}
-
 /// Every name in the table, in the order in which they first appear.
 Result<std::vector<std::string>> columns_of(const Table& table, const Snapshot& snapshot) {
   std::vector<std::string> columns;
@@ -67,11 +55,6 @@ Result<std::vector<std::string>> columns_of(const Table& table, const Snapshot& 
   });
   if (!read.ok()) return read;
   return columns;
-}
-
-void write_csv_row(std::ostream& out, const std::vector<std::string>& fields) {
-  for (std::size_t i = 0; i < fields.size(); ++i) out << (i == 0 ? "" : ",") << quoted(fields[i]);
-  out << "\r\n";
 }
 
 Status export_csv(const Table& table, const Snapshot& snapshot, std::ostream& out) {

@@ -8,6 +8,7 @@
 #include "tools/varve/outcome.h"
 #include "tools/varve/progress.h"
 #include "tools/varve/row_source.h"
+#include "tools/varve/store_text.h"
 #include "tools/varve/value_text.h"
 #include "tools/varve/verbs.h"
 
@@ -58,16 +59,19 @@ Result<std::unique_ptr<RowSource>> open_source(const ImportWords& words, Lines& 
   return make_jsonl_source(lines, words.shape);
 }
 
-void report(const ImportWords& words, const ImportCounts& counts, std::chrono::nanoseconds elapsed) {
+void report(const ImportWords& words, const ImportCounts& counts, const Statistics& figures,
+            std::chrono::nanoseconds elapsed) {
   const double seconds = std::max(std::chrono::duration<double>(elapsed).count(), 1e-9);
   const auto rate = static_cast<std::uint64_t>(static_cast<double>(counts.imported) / seconds);
   if (words.json) {
     std::cout << R"({"read":)" << counts.read << R"(,"imported":)" << counts.imported << R"(,"refused":)"
-              << counts.refused << R"(,"seconds":)" << seconds << "}\n";
+              << counts.refused << R"(,"seconds":)" << seconds << R"(,"write_amplification":)"
+              << write_amplification(figures) << "}\n";
     return;
   }
   std::cout << "imported " << with_commas(counts.imported) << " of " << with_commas(counts.read) << " rows into "
-            << words.place.table << " in " << duration_text(elapsed) << " (" << with_commas(rate) << " rows/s)\n";
+            << words.place.table << " in " << duration_text(elapsed) << " (" << with_commas(rate) << " rows/s)\n"
+            << "device   " << written_text(figures) << "\n";
   if (counts.refused > 0) {
     std::cerr << "varve: " << with_commas(counts.refused) << (counts.refused == 1 ? " row was" : " rows were")
               << " refused\n";
@@ -124,7 +128,8 @@ int import_with(AnyImporter& importer, Store& store, const ImportWords& words, R
     elapsed = progress.elapsed();
   }
   if (Status closed = store.close(); ended.ok()) ended = closed;
-  report(words, importer.counts(), elapsed);
+  const Result<Statistics> figures = store.statistics();
+  report(words, importer.counts(), figures.ok() ? *figures : Statistics(), elapsed);
   return end_import(words, lines, importer.counts(), ended);
 }
 

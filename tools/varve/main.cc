@@ -29,12 +29,14 @@ namespace {
 constexpr const char* kFooter = R"(
 Examples
   varve import ./shop Orders orders.csv --partition-key region --row-key id
+  varve query ./shop Orders --partition eu --prefix 00 --top 10
   varve get ./shop Orders eu 0001
-  varve scan ./shop Orders --partition eu --prefix 00 --top 10
   varve put ./shop Orders eu 0002 Customer=Ann Lines=3
   varve export ./shop Orders --format jsonl > orders.jsonl
   varve table drop ./shop Orders
   varve verify ./shop
+  varve stats ./shop
+  varve inspect ./shop/CURRENT
 
 Exit codes
   0  done
@@ -63,9 +65,12 @@ int run(int argc, char** argv) {
   int exit_code = kSuccess;
   add_import_verb(app, exit_code);
   add_export_verb(app, exit_code);
+  add_query_verb(app, exit_code);
   add_entity_verbs(app, exit_code);
   add_table_verbs(app, exit_code);
   add_store_verbs(app, exit_code);
+  add_stats_verb(app, exit_code);
+  add_inspect_verb(app, exit_code);
   add_checkpoint_verb(app, exit_code);
   try {
     app.parse(argc, argv);

@@ -1,7 +1,10 @@
 #include "tools/varve/progress.h"
 
 #include <array>
+#include <condition_variable>
 #include <cstdio>
+#include <mutex>
+#include <thread>
 
 #include <unistd.h>
 
@@ -11,6 +14,10 @@ std::string with_commas(std::uint64_t number) {
   std::string text = std::to_string(number);
   for (std::size_t i = text.size(); i > 3; i -= 3) text.insert(i - 3, ",");
   return text;
+}
+
+std::string counted(std::uint64_t number, std::string_view one, std::string_view several) {
+  return with_commas(number) + " " + std::string(number == 1 ? one : several);
 }
 
 std::string bytes_text(std::uint64_t bytes) {
@@ -47,7 +54,12 @@ Progress::Progress(std::string_view unit, std::uint64_t total_bytes)
       next_(begun_) {}
 
 Progress::~Progress() {
+  clear();
+}
+
+void Progress::clear() {
   if (shown_) std::fputs("\r\033[K", stderr);
+  shown_ = false;
 }
 
 void Progress::update(std::uint64_t count, std::uint64_t bytes) {
@@ -57,7 +69,7 @@ void Progress::update(std::uint64_t count, std::uint64_t bytes) {
   next_ = now + std::chrono::milliseconds(100);
   const double seconds = std::chrono::duration<double>(now - begun_).count();
   if (seconds < 0.05) return;
-  std::string line = "\r\033[K  " + with_commas(count) + " " + unit_ + ", " +
+  std::string line = with_commas(count) + " " + unit_ + ", " +
                      with_commas(static_cast<std::uint64_t>(static_cast<double>(count) / seconds)) + "/s, " +
                      bytes_text(bytes);
   if (total_bytes_ > 0 && bytes > 0) {
@@ -65,9 +77,32 @@ void Progress::update(std::uint64_t count, std::uint64_t bytes) {
     line += " of " + bytes_text(total_bytes_) + ", about " +
             duration_text(std::chrono::nanoseconds(static_cast<std::int64_t>(left * 1e9))) + " left";
   }
-  std::fputs(line.c_str(), stderr);
+  show(line);
+}
+
+void Progress::show(const std::string& line) {
+  std::fputs(("\r\033[K  " + line).c_str(), stderr);
   std::fflush(stderr);
   shown_ = true;
+}
+
+Status Progress::while_running(const std::function<Status()>& work, const std::function<std::string()>& tell) {
+  if (!terminal_) return work();
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool done = false;
+  std::thread teller([&] {
+    std::unique_lock lock(mutex);
+    while (!changed.wait_for(lock, std::chrono::milliseconds(100), [&] { return done; })) show(tell());
+  });
+  const Status status = work();
+  {
+    const std::lock_guard lock(mutex);
+    done = true;
+  }
+  changed.notify_one();
+  teller.join();
+  return status;
 }
 
 std::chrono::nanoseconds Progress::elapsed() const {

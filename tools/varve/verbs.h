@@ -11,9 +11,12 @@ namespace varve::tool {
 /// A verb's callback leaves the exit code here.
 void add_import_verb(CLI::App& app, int& exit_code);
 void add_export_verb(CLI::App& app, int& exit_code);
-void add_entity_verbs(CLI::App& app, int& exit_code);  // get, put, delete, scan
+void add_query_verb(CLI::App& app, int& exit_code);
+void add_entity_verbs(CLI::App& app, int& exit_code);  // get, put, delete
 void add_table_verbs(CLI::App& app, int& exit_code);   // table ..., account ...
-void add_store_verbs(CLI::App& app, int& exit_code);   // verify, stats
+void add_store_verbs(CLI::App& app, int& exit_code);   // verify, compact
+void add_stats_verb(CLI::App& app, int& exit_code);
+void add_inspect_verb(CLI::App& app, int& exit_code);
 void add_checkpoint_verb(CLI::App& app, int& exit_code);
 
 /// The words that say where: STORE, TABLE, --account.

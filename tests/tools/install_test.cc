@@ -1,0 +1,114 @@
+// Goal: what is installed is all that a program outside needs, by CMake and by pkg-config, static and shared.
+// Method: the build is installed below a directory of its own, and the program of tests/embedding is built there.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/tools/run_program.h"
+
+namespace varve {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class InstallLong : public ::testing::Test {
+ protected:
+  void SetUp() override { ASSERT_TRUE(run(VARVE_CMAKE " --install " VARVE_BUILD_DIR " --prefix " + prefix_)) << log(); }
+
+  /// Runs a line of shell in the scratch directory.
+  bool run(const std::string& line) {
+    const std::string there = "cd '" + scratch_.path("") + "' && ( " + line + " ) >log 2>&1";
+    return std::system(there.c_str()) == 0;  // NOLINT(cert-env33-c)
+  }
+  std::string log() const { return test::content_of(scratch_.path("log")); }
+
+  void build_by_cmake(const std::string& options) {
+    ASSERT_TRUE(run(VARVE_CMAKE " -S " VARVE_SOURCE_DIR "/tests/embedding -B out "
+                                "-DCMAKE_CXX_COMPILER=" VARVE_CXX " -DCMAKE_PREFIX_PATH=" +
+                    prefix_ + " " + options))
+        << log();
+    ASSERT_TRUE(run(VARVE_CMAKE " --build out && cp out/embedding embedding")) << log();
+  }
+  void build_by_pkg_config(const std::string& options) {
+    ASSERT_TRUE(run("export PKG_CONFIG_PATH=$(dirname $(find " + prefix_ +
+                    " -name varve.pc)) && " VARVE_CXX " -std=c++20 " VARVE_SOURCE_DIR
+                    "/tests/embedding/first_program.cc -o embedding " +
+                    options))
+        << log();
+  }
+  /// Twice: the second time it finds its own store.
+  void expect_it_runs() {
+    for (int round = 0; round < 2; ++round) {
+      EXPECT_TRUE(run("LD_LIBRARY_PATH=$(dirname $(find " + prefix_ + " -name libvarve.so)) ./embedding")) << log();
+      EXPECT_THAT(log(), HasSubstr("PreconditionFailed (UpdateConditionNotSatisfied)"));
+    }
+  }
+  std::string needed_libraries() {
+    EXPECT_TRUE(run("readelf -d embedding")) << log();
+    return log();
+  }
+
+  test::ScratchDirectory scratch_;
+  std::string prefix_ = scratch_.path("prefix");
+};
+
+TEST_F(InstallLong, AProgramLinksTheStaticLibraryByCMake) {
+  build_by_cmake("");
+  expect_it_runs();
+  EXPECT_THAT(needed_libraries(), Not(HasSubstr("libvarve")));
+}
+
+TEST_F(InstallLong, AProgramLinksTheSharedLibraryByCMake) {
+  build_by_cmake("-DBUILD_SHARED_LIBS=ON");
+  expect_it_runs();
+  EXPECT_THAT(needed_libraries(), HasSubstr("libvarve.so.0.1]"));
+}
+
+TEST_F(InstallLong, AProgramLinksTheStaticLibraryByPkgConfig) {
+  build_by_pkg_config("-static $(pkg-config --static --cflags --libs varve)");
+  expect_it_runs();
+  EXPECT_THAT(needed_libraries(), Not(HasSubstr("NEEDED")));
+}
+
+TEST_F(InstallLong, AProgramLinksTheSharedLibraryByPkgConfig) {
+  build_by_pkg_config("$(pkg-config --cflags --libs varve)");
+  expect_it_runs();
+  EXPECT_THAT(needed_libraries(), HasSubstr("libvarve.so.0.1]"));
+}
+
+TEST_F(InstallLong, ThePackageRefusesAnotherMinorVersionAndUnknownComponents) {
+  const std::string find = VARVE_CMAKE " -S . -B found -DCMAKE_PREFIX_PATH=" + prefix_;
+  const auto finds = [&](const std::string& what) {
+    scratch_.file("CMakeLists.txt",
+                  "cmake_minimum_required(VERSION 3.25)\nproject(finds CXX)\nfind_package(varve " + what + ")\n");
+    return run(find);
+  };
+  EXPECT_TRUE(finds("0.1 REQUIRED COMPONENTS static shared")) << log();
+  EXPECT_FALSE(finds("0.2 REQUIRED"));
+  EXPECT_FALSE(finds("REQUIRED COMPONENTS wooden"));
+  EXPECT_THAT(log(), HasSubstr("components static and shared, not wooden"));
+}
+
+TEST_F(InstallLong, PublicHeadersIncludeOnlyEachOtherAndTheStandardLibrary) {
+  std::string all;
+  for (const auto& entry : std::filesystem::directory_iterator(prefix_ + "/include/varve")) {
+    const std::string name = entry.path().filename().string();
+    all += "#include <varve/" + name + ">\n";
+    EXPECT_THAT(test::content_of(entry.path()), HasSubstr("#pragma GCC visibility push(default)")) << name;
+  }
+  EXPECT_THAT(all, HasSubstr("<varve/store.h>"));
+  scratch_.file("all.cc", all);
+  EXPECT_TRUE(run(VARVE_CXX " -std=c++20 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -Iprefix/include all.cc"))
+      << log();
+}
+
+TEST_F(InstallLong, TheSharedLibraryShowsNothingOfTheLayersBelow) {
+  ASSERT_TRUE(run("nm -DC --defined-only $(find prefix -name libvarve.so)")) << log();
+  const std::string symbols = log();
+  EXPECT_THAT(symbols, HasSubstr("varve::Store::open"));
+  for (const char* layer : {" varve::engine::", " varve::format::", " varve::io::"})
+    EXPECT_THAT(symbols, Not(HasSubstr(layer)));
+}
+
+}  // namespace
+}  // namespace varve

@@ -1,0 +1,57 @@
+# Owns: what a user of the library gets: its headers, the layers merged into one static and one shared library, and what
+# tells CMake and pkg-config where these lie.
+# Must never: show a user a header or a symbol that is not of api's public headers.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+get_property(public_headers GLOBAL PROPERTY VARVE_PUBLIC_HEADERS)
+list(TRANSFORM public_headers PREPEND "${PROJECT_SOURCE_DIR}/api/")
+list(TRANSFORM public_headers APPEND ".h")
+set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/varve")
+
+set(layer_objects)
+get_property(layers GLOBAL PROPERTY VARVE_LAYERS)
+foreach(layer IN LISTS layers)
+  list(APPEND layer_objects "$<TARGET_OBJECTS:varve_${layer}>")
+endforeach()
+
+# varve_merged_library(<kind> STATIC|SHARED): the target varve_<kind>, installed as varve::varve_<kind>.
+function(varve_merged_library kind type)
+  set(target "varve_${kind}")
+  add_library(${target} ${type} ${layer_objects})
+  set_target_properties(${target} PROPERTIES
+    OUTPUT_NAME varve
+    LINKER_LANGUAGE CXX
+    VERSION "${PROJECT_VERSION}"
+    SOVERSION "${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}")  # before 1.0 each minor version may break
+  target_compile_features(${target} INTERFACE cxx_std_20)
+  target_include_directories(${target} INTERFACE "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
+  target_link_libraries(${target} PRIVATE Threads::Threads PkgConfig::uring PkgConfig::xxhash PkgConfig::zstd)
+  install(TARGETS ${target} EXPORT varve-${kind}-targets)
+  install(EXPORT varve-${kind}-targets NAMESPACE varve:: DESTINATION "${package_dir}")
+endfunction()
+
+varve_merged_library(static STATIC)
+varve_merged_library(shared SHARED)
+target_link_options(varve_shared PRIVATE -Wl,--no-undefined -Wl,--exclude-libs,ALL)
+
+install(FILES ${public_headers} DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/varve")
+
+configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/varve-config.cmake.in"
+  "${PROJECT_BINARY_DIR}/package/varve-config.cmake" INSTALL_DESTINATION "${package_dir}"
+  NO_SET_AND_CHECK_MACRO)
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/package/varve-config-version.cmake"
+  VERSION "${PROJECT_VERSION}" COMPATIBILITY SameMinorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/package/varve-config.cmake" "${PROJECT_BINARY_DIR}/package/varve-config-version.cmake"
+  DESTINATION "${package_dir}")
+
+# From the directory of varve.pc up to the prefix, wherever that is when it is installed.
+file(RELATIVE_PATH VARVE_PC_PREFIX "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
+configure_file("${CMAKE_CURRENT_LIST_DIR}/varve.pc.in" "${PROJECT_BINARY_DIR}/package/varve.pc" @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/package/varve.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+
+if(TARGET varve)
+  install(TARGETS varve)
+endif()
+install(FILES "${PROJECT_SOURCE_DIR}/README.md" "${PROJECT_SOURCE_DIR}/FORMAT.md" "${PROJECT_SOURCE_DIR}/CHANGELOG.md"
+  DESTINATION "${CMAKE_INSTALL_DOCDIR}")

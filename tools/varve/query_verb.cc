@@ -1,0 +1,250 @@
+// Owns: `varve query`: reads of keys and ranges, shown as a table, JSON Lines or CSV.
+// Must never: mix two states of the table (all is read at one snapshot), or print anything but rows to standard output.
+#include <algorithm>
+#include <functional>
+#include <iostream>
+#include <set>
+
+#include "tools/varve/csv_row.h"
+#include "tools/varve/entity_json.h"
+#include "tools/varve/entity_table.h"
+#include "tools/varve/outcome.h"
+#include "tools/varve/progress.h"
+#include "tools/varve/query_plan.h"
+#include "tools/varve/store_text.h"
+#include "tools/varve/terminal.h"
+#include "tools/varve/value_text.h"
+#include "tools/varve/verbs.h"
+
+namespace varve::tool {
+
+namespace {
+
+struct QueryWords {
+  Place place;
+  KeyWords keys;
+  std::vector<std::string> select;
+  std::uint64_t top = 0;
+  std::string continuation;
+  std::string format;
+  bool count = false;
+  bool explain = false;
+};
+
+/// Takes a page of entities; false ends the reading.
+using TakePage = std::function<bool(const std::vector<Entity>& page)>;
+
+/// The entities a plan names, as often as they are asked for, always of the same state.
+class QueryReader {
+ public:
+  QueryReader(const Table& table, QueryPlan plan, const QueryWords& words, ReadOptions options)
+      : table_(table), plan_(std::move(plan)), words_(words), options_(std::move(options)) {}
+
+  Status read(const TakePage& take) {
+    entities_ = 0;
+    pages_ = 0;
+    continuation_.reset();
+    return plan_.points.empty() ? read_range(take) : read_points(take);
+  }
+
+  std::uint64_t entities() const noexcept { return entities_; }
+  std::uint64_t pages() const noexcept { return pages_; }
+  /// Where the range goes on behind the last entity that was given.
+  const std::optional<std::string>& continuation() const noexcept { return continuation_; }
+
+ private:
+  std::uint64_t entities_max() const noexcept { return words_.top > 0 ? words_.top : UINT64_MAX; }
+
+  Status read_range(const TakePage& take) {
+    Scan scan;
+    scan.range = plan_.range;
+    scan.continuation = words_.continuation;
+    scan.read = options_;
+    for (;;) {
+      scan.page_size_max =
+          static_cast<std::uint32_t>(std::min<std::uint64_t>(entities_max() - entities_, limits::kPageSizeMax));
+      const Result<Page> page = table_.scan(scan);
+      if (!page.ok()) return page.status();
+      ++pages_;
+      entities_ += page->entities.size();
+      continuation_ = page->continuation;
+      if (!take(page->entities) || !continuation_ || entities_ == entities_max()) return Status();
+      scan.continuation = *continuation_;
+    }
+  }
+
+  Status read_points(const TakePage& take) {
+    std::vector<Entity> page;
+    for (const auto& [partition, row] : plan_.points) {
+      if (entities_ == entities_max()) break;
+      Result<std::optional<Entity>> entity = table_.get(partition, row, options_);
+      if (!entity.ok()) return entity.status();
+      if (!*entity) continue;
+      page.push_back(*std::move(*entity));
+      ++entities_;
+    }
+    take(page);
+    return Status();
+  }
+
+  const Table& table_;
+  QueryPlan plan_;
+  const QueryWords& words_;
+  ReadOptions options_;
+  std::uint64_t entities_ = 0;
+  std::uint64_t pages_ = 0;
+  std::optional<std::string> continuation_;
+};
+
+Status print_json_lines(QueryReader& reader) {
+  return reader.read([](const std::vector<Entity>& page) {
+    for (const Entity& entity : page) std::cout << entity_to_json(entity) << "\n";
+    return static_cast<bool>(std::cout);
+  });
+}
+
+/// Every name among the entities, in the order in which they first appear.
+Result<std::vector<std::string>> names_of(QueryReader& reader) {
+  std::vector<std::string> names;
+  std::set<std::string> known;
+  const Status read = reader.read([&](const std::vector<Entity>& page) {
+    for (const Entity& entity : page) {
+      for (const Property& property : entity.properties()) {
+        if (known.insert(property.name).second) names.push_back(property.name);
+      }
+    }
+    return true;
+  });
+  if (!read.ok()) return read;
+  return names;
+}
+
+Status print_csv(QueryReader& reader, const std::vector<std::string>& select) {
+  Result<std::vector<std::string>> names = select.empty() ? names_of(reader) : select;
+  if (!names.ok()) return names.status();
+  std::vector<std::string> fields{"PartitionKey", "RowKey"};
+  fields.insert(fields.end(), names->begin(), names->end());
+  write_csv_row(std::cout, fields);
+  return reader.read([&](const std::vector<Entity>& page) {
+    for (const Entity& entity : page) {
+      fields = {entity.partition_key(), entity.row_key()};
+      for (const std::string& name : *names) {
+        const Value* value = entity.find(name);
+        fields.push_back(value == nullptr ? "" : to_text(*value));
+      }
+      write_csv_row(std::cout, fields);
+    }
+    return static_cast<bool>(std::cout);
+  });
+}
+
+Status print_table(QueryReader& reader, const std::vector<std::string>& select) {
+  EntityTable table(std::cout, select, output_columns());
+  const Status read = reader.read([&](const std::vector<Entity>& page) {
+    table.print(page);
+    return static_cast<bool>(std::cout);
+  });
+  std::cout.flush();
+  if (!read.ok()) return read;
+  std::cerr << counted(reader.entities(), "entity", "entities");
+  if (!table.left_out().empty()) {
+    std::cerr << "; no room for " << counted(table.left_out().size(), "column", "columns") << ", from "
+              << show_text(table.left_out().front(), 40).text << " on (--select chooses)";
+  }
+  std::cerr << "\n";
+  return Status();
+}
+
+Status count_entities(QueryReader& reader) {
+  const Status read = reader.read([](const std::vector<Entity>&) { return true; });
+  if (read.ok()) std::cout << reader.entities() << "\n";
+  return read;
+}
+
+Status print_rows(QueryReader& reader, const QueryWords& words) {
+  if (words.count) return count_entities(reader);
+  std::string format = words.format;
+  if (format.empty()) format = is_terminal_output() ? "table" : "jsonl";
+  if (format == "csv") return print_csv(reader, words.select);
+  return format == "table" ? print_table(reader, words.select) : print_json_lines(reader);
+}
+
+void explain(const QueryPlan& plan, const QueryReader& reader, const Statistics& before, const Statistics& after,
+             std::chrono::nanoseconds elapsed) {
+  std::cout.flush();
+  for (const std::string& line : describe(plan)) std::cerr << "reads   " << show_text(line, SIZE_MAX).text << "\n";
+  std::cerr << "gave    " << counted(reader.entities(), "entity", "entities");
+  if (reader.pages() > 0) std::cerr << " in " << counted(reader.pages(), "page", "pages");
+  std::cerr << ", in " << duration_text(elapsed) << "\n"
+            << "device  " << counted(after.block_reads - before.block_reads, "block", "blocks") << ", "
+            << bytes_text(after.block_read_bytes - before.block_read_bytes) << "\n"
+            << "cache   " << with_commas(after.cache.hits - before.cache.hits) << " hits, "
+            << with_commas(after.cache.misses - before.cache.misses) << " misses\n"
+            << "memory  " << counted(after.memtable_entries, "entry", "entries") << " in memtables, "
+            << counted(table_files_of(after), "table file", "table files") << " below\n";
+}
+
+int query_table(const QueryWords& words) {
+  Result<QueryPlan> plan = plan_query(words.keys);
+  if (!plan.ok()) return fail(kUsage, plan.status().message());
+  if (!words.continuation.empty() && !plan->points.empty())
+    return fail(kUsage, "--continuation is of ranges, and goes without --row and --key");
+  Result<std::unique_ptr<Store>> store = open_for_reading(words.place);
+  if (!store.ok()) return fail(store.status());
+  const Result<Statistics> before = (*store)->statistics();
+  if (!before.ok()) return fail(before.status());
+  const Result<Table> table = (*store)->open_table(words.place.account, words.place.table);
+  if (!table.ok()) return fail(table.status());
+  const Result<Snapshot> snapshot = (*store)->snapshot();
+  if (!snapshot.ok()) return fail(snapshot.status());
+
+  ReadOptions options{words.select, *snapshot};
+  if (words.count) options.select = {"PartitionKey"};  // keys are always there: no property needs decoding
+  QueryReader reader(*table, *plan, words, options);
+  const Progress timer("entities", 0);
+  if (Status printed = print_rows(reader, words); !printed.ok()) return fail(printed);
+  const std::chrono::nanoseconds elapsed = timer.elapsed();
+  if (reader.continuation() && std::cout) {
+    std::cout.flush();
+    std::cerr << "there is more; go on with --continuation '" << *reader.continuation() << "'\n";
+  }
+  if (!words.explain) return kSuccess;
+  const Result<Statistics> after = (*store)->statistics();
+  if (!after.ok()) return fail(after.status());
+  explain(*plan, reader, *before, *after, elapsed);
+  return kSuccess;
+}
+
+}  // namespace
+
+void add_query_verb(CLI::App& app, int& exit_code) {
+  auto words = std::make_shared<QueryWords>();
+  CLI::App* verb = app.add_subcommand("query", "Print entities by their keys: some, a range, a partition, the table");
+  verb->footer(
+      "\nEverything is read at one state of the table, in key order; single entities in the order of --key.\n"
+      "\nExamples\n"
+      "  varve query ./shop Orders --partition eu --prefix 00 --top 10\n"
+      "  varve query ./shop Orders --key eu 0001 --key us 0007 --select Customer,Total\n"
+      "  varve query ./shop Orders --from de --to fr --count\n"
+      "  varve query ./shop Orders --partition eu --format csv > eu.csv");
+  add_table_words(*verb, words->place);
+  verb->add_option("--partition", words->keys.partition, "Of this partition alone");
+  verb->add_option("--row", words->keys.row, "This RowKey alone; with --partition");
+  verb->add_option("--key", words->keys.keys, "PartitionKey and RowKey of one entity; may be repeated")
+      ->expected(1)
+      ->take_all();
+  verb->add_option("--from", words->keys.from, "From this RowKey on; without --partition, from this PartitionKey on");
+  verb->add_option("--to", words->keys.to, "Up to but without this one");
+  verb->add_option("--prefix", words->keys.prefix, "RowKeys that begin so; with --partition");
+  verb->add_option("--select", words->select, "Properties to print, separated by commas")->delimiter(',');
+  verb->add_option("--top", words->top, "Entities to print; else all")->check(CLI::PositiveNumber);
+  verb->add_option("--continuation", words->continuation, "Goes on where an earlier query of the same range stopped");
+  CLI::Option* format =
+      verb->add_option("--format", words->format, "table, jsonl or csv; else a table on a terminal, jsonl elsewhere")
+          ->check(CLI::IsMember({"table", "jsonl", "csv"}));
+  verb->add_flag("--count", words->count, "Print how many there are, and nothing else")->excludes(format);
+  verb->add_flag("--explain", words->explain, "Tell on standard error which keys were read, and what that cost");
+  verb->callback([words, &exit_code] { exit_code = query_table(*words); });
+}
+
+}  // namespace varve::tool
