@@ -12,9 +12,11 @@
 #include <cstdint>
 #include <memory>
 
-#include "api/result.h"
-#include "api/status.h"
-#include "api/types.h"
+#include "result.h"
+#include "status.h"
+#include "types.h"
+
+#pragma GCC visibility push(default)
 
 namespace varve {
 
@@ -83,3 +85,5 @@ class Loader {
 };
 
 }  // namespace varve
+
+#pragma GCC visibility pop

@@ -65,13 +65,16 @@ void report(const ImportWords& words, const ImportCounts& counts, const Statisti
   const auto rate = static_cast<std::uint64_t>(static_cast<double>(counts.imported) / seconds);
   if (words.json) {
     std::cout << R"({"read":)" << counts.read << R"(,"imported":)" << counts.imported << R"(,"refused":)"
-              << counts.refused << R"(,"seconds":)" << seconds << R"(,"write_amplification":)"
-              << write_amplification(figures) << "}\n";
+              << counts.refused << R"(,"seconds":)" << seconds;
+    if (!words.load) std::cout << R"(,"write_amplification":)" << write_amplification(figures);
+    std::cout << "}\n";
     return;
   }
   std::cout << "imported " << with_commas(counts.imported) << " of " << with_commas(counts.read) << " rows into "
             << words.place.table << " in " << duration_text(elapsed) << " (" << with_commas(rate) << " rows/s)\n"
-            << "device   " << written_text(figures) << "\n";
+            << "device   "
+            << (words.load ? bytes_text(figures.load_written_bytes) + " of table files, no log" : written_text(figures))
+            << "\n";
   if (counts.refused > 0) {
     std::cerr << "varve: " << with_commas(counts.refused) << (counts.refused == 1 ? " row was" : " rows were")
               << " refused\n";
