@@ -31,10 +31,10 @@ void Pacer::pace(std::uint64_t commit_bytes) noexcept {
   if (delay.count() == 0) return;
   const std::int64_t owed = owed_nanoseconds_.fetch_add(delay.count(), std::memory_order_relaxed) + delay.count();
   if (owed < kSleepMin.count()) return;
-  sleep(std::chrono::nanoseconds(owed_nanoseconds_.exchange(0, std::memory_order_relaxed)));
+  wait_out(std::chrono::nanoseconds(owed_nanoseconds_.exchange(0, std::memory_order_relaxed)));
 }
 
-void Pacer::sleep(std::chrono::nanoseconds duration) noexcept {
+void Pacer::wait_out(std::chrono::nanoseconds duration) noexcept {
   if (duration.count() <= 0) return;  // Another one has taken it over.
   waited_nanoseconds_.fetch_add(duration.count(), std::memory_order_relaxed);
   const io::MutexGuard guard(mutex_);

@@ -36,7 +36,7 @@ class Pacer {
   }
 
  private:
-  void sleep(std::chrono::nanoseconds duration) noexcept;
+  void wait_out(std::chrono::nanoseconds duration) noexcept;
 
   const WriteBudget& budget_;
   const PacingLimits limits_;

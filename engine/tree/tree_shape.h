@@ -20,8 +20,8 @@ namespace varve::engine {
 struct TreeShape {
   /// Level 0 is merged down when it has this many files.
   std::uint32_t level0_files = 8;
-  /// Where no writer is busy, this many suffice. Fewer would rewrite a whole base for little after every burst.
-  std::uint32_t level0_files_idle = 4;
+  /// Where somebody waits for all work to be done, this many suffice.
+  std::uint32_t level0_files_idle = 1;
   /// A merge begins a new file when one has grown to this.
   std::uint64_t file_bytes = std::uint64_t{64} << 20;
   /// A file overlaps at most this much of the next level, so that one step further down is never a huge one.
