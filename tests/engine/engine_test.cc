@@ -134,6 +134,7 @@ TEST(Engine, AFailedLogWriteLeavesItsCommitUnknownAndStopsTheStore) {
   ASSERT_TRUE(Change().put("p", "a", "1").commit(**engine).ok());
   io::FaultRule rule;
   rule.kind = io::OperationKind::kLogWrite;
+  rule.sync_point = "log group commit";  // not the header of a segment that is prepared meanwhile
   machine.files->faults().add(rule);
   EXPECT_EQ(Change().put("p", "a", "2").commit(**engine).code(), Code::kUnknown);
   EXPECT_EQ(Change().put("p", "b", "3").commit(**engine).code(), Code::kPoisoned);

@@ -252,8 +252,8 @@ TEST_P(PartitionLocksBySeed, WaitersAreServedInTheOrderOfTheirComing) {
 
 TEST_P(PartitionLocksBySeed, ANewcomerDoesNotOvertakeTheLine) {
   // Whenever the main thread looks, the lock is either the waiter's or was never free.
-  std::vector<io::Thread> threads;
   bool served = false;
+  std::vector<io::Thread> threads;  // joined before what they write to goes
   Result<PartitionGuard> held = lock(simulated_.locks(), {7});
   threads.push_back(simulated_.enqueue(7, std::nullopt, [&served](const Result<PartitionGuard>& guard) {
     ASSERT_TRUE(guard.ok());
