@@ -252,7 +252,9 @@ TEST_F(LoadTest, LeavesNothingWhenItIsGivenUpAfterItWasInstalled) {
   }
   ASSERT_TRUE(engine_->compact().ok());  // until nothing is left to do; what it lets go is removed in its next round
   EXPECT_EQ(engine_->statistics().compaction.written_bytes, 0u);
-  EXPECT_EQ(engine_->statistics().levels[kLastLevel].files, 0u);
+  std::uint64_t entries = 0;
+  for (const LevelFigures& level : engine_->statistics().levels) entries += level.entries;
+  EXPECT_LE(entries, 1u);  // of the commit that began the load
   reopen();
   EXPECT_EQ(table_files(), files_named());
   EXPECT_TRUE(content(*engine_).empty());
