@@ -127,7 +127,9 @@ Status show_compact(Store& store) {
   const std::string time = watch.text();
   const Result<TableSpace> space = table_space(store);
   if (!space.ok()) return space.status();
-  say("compact", "all of it in " + std::to_string(space->files) + " table files, " + tool::bytes_text(space->bytes),
+  say("compact",
+      "all of it in " + std::to_string(space->files) + (space->files == 1 ? " table file, " : " table files, ") +
+          tool::bytes_text(space->bytes),
       time);
   return Status();
 }
