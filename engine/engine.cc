@@ -249,6 +249,7 @@ void add_tables(const EngineState& state, Statistics& figures) {
   figures.flushes = state.flusher->flushes();
   figures.flushed_bytes = state.flusher->written_bytes();
   figures.compaction = state.compactor->figures();
+  figures.compaction.debt_bytes = state.pacer->debt_bytes();
   figures.commit_wait = state.pacer->waited();
 }
 

@@ -11,7 +11,6 @@
 #include "engine/read/merge_cursor.h"
 #include "engine/tables/table_scan.h"
 #include "engine/tree/bottom_check.h"
-#include "engine/tree/debt.h"
 #include "engine/tree/output_cuts.h"
 #include "engine/tree/retention.h"
 
@@ -144,7 +143,6 @@ Result<bool> Compactor::work() {
   const FileSet files = tree_.manifest().files();
   view.reclaimable = std::min(view.horizon.front(), files.flushed_version);
   view.dead = DeadRanges(files.dead_ids, view.horizon.front());  // What the manifest calls dead is durably so.
-  debt_bytes_.store(compaction_debt_bytes(*view.levels, shape_), std::memory_order_relaxed);
   if (queue_.health() == Health::kPoisoned) return false;
   if (Status hastened = hasten_drops(view); !hastened.ok()) return hastened;
   if (Status hastened = hasten_deletes(); !hastened.ok()) return hastened;
@@ -279,7 +277,6 @@ CompactionFigures Compactor::figures() const noexcept {
   figures.read_bytes = read_bytes_.load(std::memory_order_relaxed);
   figures.written_bytes = written_bytes_.load(std::memory_order_relaxed);
   figures.copied_bytes = copied_bytes_.load(std::memory_order_relaxed);
-  figures.debt_bytes = debt_bytes_.load(std::memory_order_relaxed);
   return figures;
 }
 

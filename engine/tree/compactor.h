@@ -42,6 +42,7 @@ class Compactor {
   /// Errors: that of the job that failed; kClosed.
   Status wait_until_done();
 
+  /// All but the debt, which the pacer knows.
   CompactionFigures figures() const noexcept;
 
  private:
@@ -81,7 +82,6 @@ class Compactor {
   std::atomic<std::uint64_t> read_bytes_{0};
   std::atomic<std::uint64_t> written_bytes_{0};
   std::atomic<std::uint64_t> copied_bytes_{0};
-  std::atomic<std::uint64_t> debt_bytes_{0};
 
   io::Mutex mutex_;
   io::Condition changed_;

@@ -26,7 +26,7 @@ void Pacer::pace(std::uint64_t commit_bytes) noexcept {
   input.write_buffer_used_bytes = budget_.used_bytes();
   input.write_buffer_bytes = budget_.bytes_max();
   input.level0_file_count = level0_file_count_.load(std::memory_order_relaxed);
-  input.debt_bytes = debt_bytes_.load(std::memory_order_relaxed);
+  input.debt_bytes = debt_bytes();
   const std::chrono::nanoseconds delay = commit_delay(input, limits_, commit_bytes);
   if (delay.count() == 0) return;
   const std::int64_t owed = owed_nanoseconds_.fetch_add(delay.count(), std::memory_order_relaxed) + delay.count();

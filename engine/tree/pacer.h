@@ -30,6 +30,8 @@ class Pacer {
   /// Nobody waits from now on.
   void stop() noexcept;
 
+  /// What compaction was behind when the tables were last looked at.
+  std::uint64_t debt_bytes() const noexcept { return debt_bytes_.load(std::memory_order_relaxed); }
   /// What commits have waited so far, all together.
   std::chrono::nanoseconds waited() const noexcept {
     return std::chrono::nanoseconds(waited_nanoseconds_.load(std::memory_order_relaxed));
