@@ -12,6 +12,7 @@
 #include "io/env.h"
 #include "io/manual_clock.h"
 #include "io/memory_file_system.h"
+#include "tests/support/effort.h"
 
 namespace varve {
 namespace {
@@ -105,7 +106,7 @@ TEST_F(FlipSweep, EveryFlippedByteOfEveryFileIsDetected) {
   std::uint64_t flips = 0;
   for (const std::string& name : names_) {
     const std::uint64_t size = *disk_.file_size_bytes(path_of(name));
-    for (std::uint64_t offset = 0; offset < size; ++offset) {
+    for (std::uint64_t offset = 0; offset < size; offset += test::kStride) {
       for (const unsigned mask : {0x01u, 0x80u, 0x10u, 0xFFu}) {
         io::MemoryDisk flipped = disk_;
         ASSERT_TRUE(flipped.flip_bit(path_of(name), offset, static_cast<std::byte>(mask)).ok());
@@ -116,7 +117,7 @@ TEST_F(FlipSweep, EveryFlippedByteOfEveryFileIsDetected) {
     }
   }
   RecordProperty("flips", std::to_string(flips));
-  EXPECT_GT(flips, 50'000u);
+  EXPECT_GT(flips, test::effort<std::uint64_t>(50'000));
 }
 
 TEST_F(FlipSweep, EveryTruncationOfEveryFileIsDetected) {

@@ -95,6 +95,12 @@ TEST(Lint, FilesOfTheLayersSayWhatTheyOwnAndStaySmall) {
   expect_none(sources_of({"io", "format", "engine", "api"}, kCpp), check_head_and_length);
 }
 
+TEST(Lint, EverySourceIncludesItsOwnHeaderFirst) {
+  for (const Offence& offence : check_own_header_first(sources_of({"io", "format", "engine", "api"}, kCpp))) {
+    ADD_FAILURE() << offence.to_string();
+  }
+}
+
 TEST(Lint, NothingIsLeftUnfinished) {
   expect_none(sources_of({"io", "format", "engine", "api", "tests", "fuzz", "bench", "tools"}, kAllText),
               check_finished);
@@ -198,6 +204,7 @@ TEST(ThreadRule, LeavesTheDoorsOfIoAlone) {
 TEST(HeadRule, WantsWhatAFileOwnsAndMustNeverDo) {
   EXPECT_EQ(lines_found(check_head_and_length, "io/x.h", "// Owns: a.\n// Must never: b.\n#pragma once\n"), (Lines{}));
   EXPECT_EQ(lines_found(check_head_and_length, "io/x.h", "// Owns: a.\n#pragma once\n// Must never: b.\n"), (Lines{1}));
+  EXPECT_EQ(lines_found(check_head_and_length, "io/x.h", "// Owns: a.\n// Must never: b.\nint x;\n"), (Lines{1}));
   EXPECT_EQ(lines_found(check_head_and_length, "io/x.cc", "// Owns: a.\nint x;\n"), (Lines{}));
   EXPECT_EQ(lines_found(check_head_and_length, "io/x.cc", "int x;\n// Owns: a.\n"), (Lines{1}));
   EXPECT_EQ(lines_found(check_head_and_length, "io/x.cc", ""), (Lines{1}));
@@ -207,6 +214,22 @@ TEST(HeadRule, WantsAtMostFiveHundredLines) {
   std::string text = "// Owns: lines.\n";
   while (lines_found(check_head_and_length, "io/x.cc", text).empty()) text += "\n";
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 501);
+}
+
+TEST(OwnHeaderRule, FindsSourcesThatDoNotBeginWithTheirHeader) {
+  const SourceFile header{"io/x.h", ""};
+  const auto found = [&](std::string text) {
+    std::vector<std::size_t> lines;
+    for (const Offence& offence : check_own_header_first({header, {"io/x.cc", std::move(text)}})) {
+      lines.push_back(offence.line);
+    }
+    return lines;
+  };
+  EXPECT_EQ(found("// Owns: a.\n#include \"io/x.h\"\n#include <map>\n"), (Lines{}));
+  EXPECT_EQ(found("\n#include <map>\n#include \"io/x.h\"\n"), (Lines{2}));
+  EXPECT_EQ(found("#include \"io/y.h\"\n"), (Lines{1}));
+  EXPECT_EQ(found("int x;\n"), (Lines{1}));
+  EXPECT_TRUE(check_own_header_first({{"io/z.cc", "#include <map>\n"}}).empty());
 }
 
 TEST(FinishedRule, FindsMarksOfUnfinishedWorkAndMissingNewlines) {

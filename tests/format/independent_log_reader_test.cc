@@ -12,6 +12,7 @@
 #include "format/entity.h"
 #include "tests/format/random_values.h"
 #include "tests/format/segment_sample.h"
+#include "tests/support/effort.h"
 
 namespace varve::format {
 namespace {
@@ -210,7 +211,7 @@ TEST(IndependentLogReader, AnyFlippedBitOfASealedSegmentShows) {
   const std::string whole = sealed_segment().file();
   ASSERT_TRUE(independent::read_segment(whole).sealed);
   // Every bit where something stands; of the filling, one bit a byte.
-  for (std::size_t bit = 0; bit < whole.size() * 8; ++bit) {
+  for (std::size_t bit = 0; bit < whole.size() * 8; bit += test::kStride) {
     if (whole[bit / 8] == 0 && bit % 8 > 0) continue;
     std::string flipped = whole;
     flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ (1 << (bit % 8)));

@@ -17,6 +17,7 @@
 #include "tests/format/hex_text.h"
 #include "tests/format/hostile_text.h"
 #include "tests/format/random_values.h"
+#include "tests/support/effort.h"
 
 namespace varve::format {
 namespace {
@@ -83,7 +84,7 @@ TEST(SortKey, RandomHostileTextsSortAsTheirCodeUnits) {
   SCOPED_TRACE(kSeed);
   RandomValues random(kSeed);
   std::array<int, 3> seen{};
-  for (int step = 0; step < 300'000; ++step) {
+  for (int step = 0; step < test::effort(300'000); ++step) {
     const std::string a = hostile_text(random);
     const std::string b = random.one_in(3) ? hostile_text(random) : neighbour_of(a, random);
     const int expected = order_of(slow_utf16(a), slow_utf16(b));
@@ -91,14 +92,14 @@ TEST(SortKey, RandomHostileTextsSortAsTheirCodeUnits) {
     ASSERT_EQ(order_of(encoded_text(a), encoded_text(b)), expected) << to_hex(a) << " against " << to_hex(b);
     ASSERT_EQ(sign(compare_text(a, b)), expected) << to_hex(a) << " against " << to_hex(b);
   }
-  for (const int count : seen) EXPECT_GT(count, 10'000);
+  for (const int count : seen) EXPECT_GT(count, test::effort(10'000));
 }
 
 TEST(SortKey, RandomKeysSortByTableThenPartitionKeyThenRowKey) {
   constexpr std::uint64_t kSeed = 42;
   SCOPED_TRACE(kSeed);
   RandomValues random(kSeed);
-  for (int step = 0; step < 200'000; ++step) {
+  for (int step = 0; step < test::effort(200'000); ++step) {
     const TableId table_a = make_table_id(static_cast<std::uint32_t>(random.below(3)), 1);
     const TableId table_b = random.one_in(4) ? random.number() : table_a;
     const std::string partition_a = hostile_text(random);
@@ -138,7 +139,7 @@ TEST(SortKey, RandomHostileKeysRoundTrip) {
   constexpr std::uint64_t kSeed = 43;
   SCOPED_TRACE(kSeed);
   RandomValues random(kSeed);
-  for (int step = 0; step < 200'000; ++step) {
+  for (int step = 0; step < test::effort(200'000); ++step) {
     const TableId table = random.number();
     const std::string partition_key = hostile_text(random);
     const std::string row_key = hostile_text(random);
@@ -164,7 +165,7 @@ TEST(SortKey, DecodeAcceptsNothingButEncodings) {
   RandomValues random(kSeed);
   int accepted = 0;
   int refused = 0;
-  for (int step = 0; step < 400'000; ++step) {
+  for (int step = 0; step < test::effort(400'000); ++step) {
     std::string bytes = mutated(encoded_key(random.below(3), hostile_text(random), hostile_text(random)), random);
     if (random.one_in(4)) bytes = mutated(bytes, random);
     const Result<SortKey> decoded = decode_sort_key(bytes);
@@ -177,8 +178,8 @@ TEST(SortKey, DecodeAcceptsNothingButEncodings) {
     ASSERT_TRUE(is_framed(bytes));
     ASSERT_EQ(to_hex(encoded_key(decoded->table, decoded->partition_key, decoded->row_key)), to_hex(bytes));
   }
-  EXPECT_GT(accepted, 20'000);
-  EXPECT_GT(refused, 20'000);
+  EXPECT_GT(accepted, test::effort(20'000));
+  EXPECT_GT(refused, test::effort(20'000));
 }
 
 TEST(SortKey, DecodeRefusesEachKindOfDamage) {

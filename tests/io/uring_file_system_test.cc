@@ -284,8 +284,12 @@ TEST_F(UringTest, ManyRingsLeaveNoDescriptorBehind) {
 
 TEST_F(UringTest, WithoutDescriptorsThreadsServe) {
   EXPECT_EQ(in_child([&] {
-              // A sanitizer that sees a type for the first time opens a pipe: let it see them all before.
-              (void)read_all(*make_queue());
+              {
+                // A sanitizer that sees a type for the first time opens a pipe: let it see them all before.
+                RingMisfortune misfortune;
+                misfortune.on_make = [](unsigned) { return EMFILE; };
+                (void)read_all(*make_queue());
+              }
               const rlimit none{3, 3};
               if (::setrlimit(RLIMIT_NOFILE, &none) != 0) return std::string("no limit");
               const std::unique_ptr<ReadQueue> queue = make_queue();

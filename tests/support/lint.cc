@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <span>
 #include <string_view>
 
@@ -246,9 +247,30 @@ Offences check_head_and_length(const SourceFile& file) {
   if (file.path.ends_with(".h") && head.find("Must never: ") == std::string_view::npos) {
     offences.push_back({file.path, 1, "must say \"Must never: \" in the comment at its head"});
   }
+  if (file.path.ends_with(".h") && file.text.find("\n#pragma once\n") == std::string::npos) {
+    offences.push_back({file.path, 1, "must say #pragma once"});
+  }
   if (const std::size_t lines = count_lines(file.text); lines > kLinesMax) {
     offences.push_back({file.path, kLinesMax + 1,
                         std::to_string(lines) + " lines; split it, a file has at most " + std::to_string(kLinesMax)});
+  }
+  return offences;
+}
+
+Offences check_own_header_first(const std::vector<SourceFile>& files) {
+  std::set<std::string> headers;
+  for (const SourceFile& file : files) {
+    if (file.path.ends_with(".h")) headers.insert(file.path);
+  }
+  Offences offences;
+  for (const SourceFile& file : files) {
+    if (!file.path.ends_with(".cc")) continue;
+    const std::string header = file.path.substr(0, file.path.size() - 2) + "h";
+    if (!headers.contains(header)) continue;
+    const std::vector<Include> includes = tokenize(file.text).includes;
+    if (!includes.empty() && !includes.front().angled && includes.front().name == header) continue;
+    offences.push_back({file.path, includes.empty() ? 1 : includes.front().line,
+                        "must include \"" + header + "\" first, which so is seen to include what it uses"});
   }
   return offences;
 }

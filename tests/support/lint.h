@@ -32,8 +32,13 @@ Offences check_system_calls(const SourceFile& file);
 /// replayed from a seed.
 Offences check_threads_and_clocks(const SourceFile& file);
 
-/// A file of a layer says at its head what it owns, a header also what it must never do, and is at most 500 lines long.
+/// A file of a layer says at its head what it owns, a header also what it must never do and
+/// that it is read once, and is at most 500 lines long.
 Offences check_head_and_length(const SourceFile& file);
+
+/// x.cc includes x.h, where there is one, before all else: so that x.h includes what it uses is seen each time x.cc
+/// compiles. Takes all files of a layer, since only they say which headers there are.
+Offences check_own_header_first(const std::vector<SourceFile>& files);
 
 /// No mark of unfinished work, and a newline at the end. For every file.
 Offences check_finished(const SourceFile& file);

@@ -26,11 +26,8 @@ if(VARVE_VERIFY)
   target_compile_definitions(varve_flags INTERFACE VARVE_VERIFY=1)
 endif()
 
-if(VARVE_SANITIZE OR VARVE_TIDY)
-  target_compile_options(varve_flags INTERFACE -g1)  # names and lines are enough there, and cost less time
-endif()
-
 if(VARVE_SANITIZE)
+  target_compile_options(varve_flags INTERFACE -g1)  # names and lines are enough there, and cost less time
   target_compile_options(varve_flags INTERFACE "-fsanitize=${VARVE_SANITIZE}" -fno-sanitize-recover=all)
   target_link_options(varve_flags INTERFACE "-fsanitize=${VARVE_SANITIZE}")
   target_compile_definitions(varve_flags INTERFACE _GLIBCXX_ASSERTIONS)
@@ -55,22 +52,7 @@ if(VARVE_COVERAGE)
   target_link_options(varve_flags INTERFACE -fprofile-instr-generate)
 endif()
 
-if(VARVE_TIDY)
-  find_program(VARVE_CLANG_TIDY NAMES clang-tidy-14 clang-tidy REQUIRED)
-endif()
-
-# Gives a target of ours the house's flags. Clang-tidy reads everything but tests and benchmarks, whose frameworks'
-# macros expand into what it forbids.
+# Gives a target of ours the house's flags.
 function(varve_house_rules target)
   target_link_libraries(${target} PRIVATE varve_flags)
-endfunction()
-
-function(varve_tidy target)
-  if(VARVE_TIDY)
-    set(words "${VARVE_CLANG_TIDY};--quiet")
-    if(NOT VARVE_TIDY_PATHS)
-      list(APPEND words "--checks=-clang-analyzer-*")
-    endif()
-    set_target_properties(${target} PROPERTIES CXX_CLANG_TIDY "${words}")
-  endif()
 endfunction()

@@ -6,6 +6,7 @@
 #include "format/checksum.h"
 #include "format/file_header.h"
 #include "format/tagged_fields.h"
+#include "tests/support/effort.h"
 #include "tests/support/store_image.h"
 
 namespace varve::engine {
@@ -107,7 +108,7 @@ TEST(RecoveryFiles, ASegmentClosedInTheManifestMustBeExactlyThatLongAndSealed) {
     rolled.image.write(name, wrong);
     expect_corruption(rolled.image.recover(), name);
   }
-  for (std::size_t at = 0; at < whole.size(); at += at < 4300 ? 1 : 53) {
+  for (std::size_t at = 0; at < whole.size(); at += at < 4300 ? test::kStride : 53) {
     SCOPED_TRACE(at);
     std::string wrong = whole;
     wrong[at] = static_cast<char>(wrong[at] ^ 0x40);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/load/load.h"
+#include "tests/support/effort.h"
 #include "tests/support/engine_bench.h"
 
 namespace varve::engine {
@@ -126,7 +127,7 @@ TEST_P(LoadsBeside, CompactionsAndWritersNothingIsLost) {
   ASSERT_TRUE((*opened)->close().ok());
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, LoadsBeside, testing::Range<std::uint64_t>(1, 31));
+INSTANTIATE_TEST_SUITE_P(Seeds, LoadsBeside, testing::Range<std::uint64_t>(1, 1 + test::effort<std::uint64_t>(30)));
 
 }  // namespace
 }  // namespace varve::engine

@@ -11,6 +11,7 @@
 #include "engine/tree/picker.h"
 #include "format/sort_key.h"
 #include "tests/engine/tree/tree_files.h"
+#include "tests/support/effort.h"
 
 namespace varve::engine {
 namespace {
@@ -117,7 +118,7 @@ TEST_P(RandomTree, EveryJobIsFreeAndClosedAndTheyEnd) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, RandomTree, testing::Range<std::uint64_t>(1, 51));
+INSTANTIATE_TEST_SUITE_P(Seeds, RandomTree, testing::Range<std::uint64_t>(1, 1 + test::effort<std::uint64_t>(50)));
 
 }  // namespace
 }  // namespace varve::engine

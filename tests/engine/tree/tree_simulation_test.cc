@@ -7,6 +7,7 @@
 
 #include "engine/tree/debt.h"
 #include "tests/engine/tree/tree_simulator.h"
+#include "tests/support/effort.h"
 
 namespace varve::engine {
 namespace {
@@ -232,7 +233,7 @@ TEST_P(MixedWorkload, KeepsEveryKeyAndComesToRest) {
   EXPECT_EQ(tree.difference_from_model(), "");
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, MixedWorkload, testing::Range<std::uint64_t>(1, 41));
+INSTANTIATE_TEST_SUITE_P(Seeds, MixedWorkload, testing::Range<std::uint64_t>(1, 1 + test::effort<std::uint64_t>(40)));
 
 }  // namespace
 }  // namespace varve::engine
