@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/effort.h"
 #include "tests/support/engine_bench.h"
 
 namespace varve::engine {
@@ -141,7 +142,8 @@ TEST_P(RunCopyCompaction, EveryHeldVersionShowsWhatItShowed) {
   EXPECT_GT(engine_->statistics().compaction.copied_bytes, 0u);
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, RunCopyCompaction, testing::Range<std::uint64_t>(1, 4));
+INSTANTIATE_TEST_SUITE_P(Seeds, RunCopyCompaction,
+                         testing::Range<std::uint64_t>(1, 1 + test::effort<std::uint64_t>(3)));
 
 }  // namespace
 }  // namespace varve::engine
