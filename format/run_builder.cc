@@ -95,6 +95,7 @@ BlockHandle RunBuilder::cut_block() {
   assert(!block_.empty());
   if (blocks_.empty()) run_.offset = output_->offset();
   const std::string_view content = block_.finish();
+  if (learner_ != nullptr) learner_->take(content);
   BlockCompression compression = BlockCompression::kNone;
   const BlockHandle handle =
       output_->append_block(BlockType::kData, content, compressor_, DictionaryUse::kIfThereIsOne, &compression);

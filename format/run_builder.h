@@ -11,6 +11,7 @@
 
 #include "api/result.h"
 #include "format/data_block.h"
+#include "format/dictionary_learner.h"
 #include "format/filter.h"
 #include "format/sorted_block_builder.h"
 #include "format/table_entries.h"
@@ -37,6 +38,9 @@ class RunBuilder {
  public:
   /// `compressor` may be null: nothing is compressed. Both outlive the builder.
   RunBuilder(FilterChoice filter, Compressor* compressor, TableOutput* output) noexcept;
+
+  /// Shows it the content of each block from now on; null: none. It outlives the builder, or the next call.
+  void show_blocks_to(DictionaryLearner* learner) noexcept { learner_ = learner; }
 
   /// No entry since the last run was finished.
   bool empty() const noexcept { return run_.entry_count == 0; }
@@ -69,6 +73,7 @@ class RunBuilder {
 
   FilterChoice filter_;
   Compressor* compressor_;
+  DictionaryLearner* learner_ = nullptr;
   TableOutput* output_;
   DataBlockBuilder block_;
   RunEntry run_;

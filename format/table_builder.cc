@@ -84,6 +84,7 @@ Result<std::unique_ptr<TableBuilder>> TableBuilder::make(std::uint64_t number, s
 TableBuilder::TableBuilder(std::uint64_t number, std::uint64_t seed, const TableOptions& options,
                            std::optional<Compressor> compressor)
     : number_(number),
+      compression_level_(options.compression_level),
       compressor_(std::move(compressor)),
       dictionary_(options.dictionary),
       dictionary_hash_(content_hash(dictionary_)),
@@ -94,6 +95,9 @@ TableBuilder::TableBuilder(std::uint64_t number, std::uint64_t seed, const Table
   header.seed = seed;
   header.number = number;
   output_.append(encode_file_header(header));
+  if (!options.learns_dictionary || !dictionary_.empty() || !compressor_.has_value()) return;
+  learner_.emplace(compression_level_);
+  run_.show_blocks_to(&*learner_);
 }
 
 Status TableBuilder::add(const DataEntry& entry) {
@@ -139,7 +143,32 @@ Status TableBuilder::finish_run() {
   Result<RunEntry> run = run_.finish(dictionary_hash_);
   if (!run.ok()) return run.status();
   take_run(*std::move(run));
+  if (learner_.has_value() && learner_->is_ready()) learn_dictionary();
   return Status();
+}
+
+void TableBuilder::learn_dictionary() {
+  std::optional<DictionaryLearner::Learned> learned = learner_->learn();
+  run_.show_blocks_to(nullptr);
+  learner_.reset();
+  if (learned.has_value()) use_dictionary(std::move(learned->dictionary), std::move(learned->compressor));
+}
+
+/// Neighbours resemble each other, and the file has it anyway.
+void TableBuilder::take_over_dictionary(std::string_view dictionary) {
+  Result<Compressor> compressor = Compressor::make(compression_level_, dictionary);
+  if (!compressor.ok()) return;  // What was copied is not read with it here; the reader will say so.
+  run_.show_blocks_to(nullptr);
+  learner_.reset();
+  use_dictionary(std::string(dictionary), *std::move(compressor));
+}
+
+/// Between two runs. The one compressor stays where the run builder knows it.
+void TableBuilder::use_dictionary(std::string dictionary, Compressor compressor) {
+  assert(run_.empty());
+  *compressor_ = std::move(compressor);
+  dictionary_ = std::move(dictionary);
+  dictionary_hash_ = content_hash(dictionary_);
 }
 
 void TableBuilder::take_run(RunEntry run) {
@@ -169,6 +198,7 @@ Status TableBuilder::append_run(const RunSource& source, Decompressor& decompres
     if (Result<std::shared_ptr<const Dictionary>> loaded = Dictionary::load(source.dictionary); !loaded.ok()) {
       return loaded.status();
     }
+    if (learner_.has_value()) take_over_dictionary(source.dictionary);
     keep_dictionary(source);
   }
   run.offset = output_.offset();

@@ -17,6 +17,7 @@
 
 #include "api/result.h"
 #include "format/compression.h"
+#include "format/dictionary_learner.h"
 #include "format/manifest_edit.h"
 #include "format/run_builder.h"
 #include "format/run_copy.h"
@@ -34,6 +35,9 @@ struct TableOptions {
   FilterChoice filter;
   /// A zstd dictionary for the data blocks; empty: none. It stands in the file, if a block was made with it.
   std::string dictionary;
+  /// Without a dictionary one is learned from the first run, or taken over from the first copied run that has one, and
+  /// used from then on. Nothing is learned where nothing is compressed.
+  bool learns_dictionary = false;
 };
 
 /// Whether a run of another file is as a builder with these options would make it: compressed where they ask for it,
@@ -62,6 +66,8 @@ class TableBuilder {
   /// Errors: those of copy_run and of the filter; kCorruption also if the dictionary does not load.
   Status append_run(const RunSource& source, Decompressor& decompressor);
 
+  /// What data blocks are compressed with now: given, learned or taken over. Empty: no dictionary.
+  const std::string& dictionary() const noexcept { return dictionary_; }
   bool empty() const noexcept { return totals_.entry_count == 0; }
   std::uint64_t entry_count() const noexcept { return totals_.entry_count; }
   /// About the size of the file if it were finished now. To cut outputs by; the rest of a block is guessed.
@@ -84,6 +90,9 @@ class TableBuilder {
   void cut_block();
   Status finish_run();
   void take_run(RunEntry run);
+  void learn_dictionary();
+  void take_over_dictionary(std::string_view dictionary);
+  void use_dictionary(std::string dictionary, Compressor compressor);
   bool has_dictionary(std::uint64_t hash) const noexcept;
   void keep_dictionary(const RunSource& source);
   BlockHandle append_index_block(BlockType type, std::string_view content);
@@ -93,7 +102,9 @@ class TableBuilder {
   TableFileEntry file_entry() const;
 
   std::uint64_t number_;
+  int compression_level_;
   std::optional<Compressor> compressor_;
+  std::optional<DictionaryLearner> learner_;  // until there is a dictionary, or none is to be had
   std::string dictionary_;
   std::uint64_t dictionary_hash_;
   TableOutput output_;

@@ -67,7 +67,7 @@ class Contender {
   virtual Result<std::uint64_t> scan_table(std::uint32_t table) = 0;
 
   virtual Status create_table(std::uint32_t table) = 0;
-  /// Durable when it returns; the table is there again, empty.
+  /// Durable when it returns. load() may be asked for the table again.
   virtual Status drop_table(std::uint32_t table) = 0;
   /// Whatever the contender offers to get a dropped table's space back at once.
   virtual Status reclaim(std::uint32_t table) = 0;

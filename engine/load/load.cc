@@ -17,11 +17,6 @@ namespace {
 /// How often compaction is waited for to make room in the levels.
 constexpr int kInstallAttempts = 3;
 
-/// Of a load's own last level: nearly all of what is loaded stays there.
-std::unique_ptr<SortedFiles> new_files(const TableSink& sink, const LoadOptions& options) {
-  return std::make_unique<SortedFiles>(sink, table_options(kLastLevel), options.file_bytes);
-}
-
 }  // namespace
 
 Load::Load(EngineState& state, const LoadOptions& options) : state_(state), options_(options) {
@@ -45,7 +40,15 @@ void Load::begin(format::TableId table, CommitVersion version) {
   assert(version <= state_.queue->visible());
   table_ = table;
   version_ = version;
-  files_ = new_files(sink(), options_);
+}
+
+/// Of a load's own last level: nearly all of what is loaded stays there.
+Status Load::begin_files() {
+  Result<std::unique_ptr<WriteBehind>> files =
+      WriteBehind::start(sink(), table_options(kLastLevel), options_, version_);
+  if (!files.ok()) return files.status();
+  files_ = *std::move(files);
+  return Status();
 }
 
 Status Load::check_open() const {
@@ -78,8 +81,11 @@ Status Load::add(std::string_view sort_key, std::string_view value) {
 
 Status Load::add_checked(std::string_view sort_key, std::string_view value) {
   if (!sorter_) {
+    if (!files_) {
+      if (Status begun = begin_files(); !begun.ok()) return begun;
+    }
     const bool in_order = figures_.entries == 0 || files_->compare_with_last(sort_key) <= 0;
-    if (in_order) return files_->add({sort_key, version_, Kind::kPut, value});
+    if (in_order) return files_->add(sort_key, value);
     if (Status begun = begin_sorting(); !begun.ok()) return begun;
   }
   ++figures_.sorted_entries;
@@ -91,8 +97,8 @@ Status Load::begin_sorting() {
   Result<std::vector<format::TableFileEntry>> row = files_->finish();
   if (!row.ok()) return row.status();
   count_written(files_->written_bytes());
+  files_.reset();
   sorter_->take_row(*std::move(row));
-  files_ = new_files(sink(), options_);
   return Status();
 }
 
@@ -113,7 +119,9 @@ Status Load::install() {
 }
 
 Result<std::vector<format::TableFileEntry>> Load::finish_files() {
+  if (!files_ && !sorter_) return std::vector<format::TableFileEntry>();
   if (sorter_) {
+    if (Status begun = begin_files(); !begun.ok()) return begun;
     if (Status merged = sorter_->merge_into(*files_); !merged.ok()) return merged;
     count_written(sorter_->written_bytes());
     sorter_.reset();

@@ -22,8 +22,8 @@
 
 #include "engine/commit/write_watch.h"
 #include "engine/load/load_options.h"
-#include "engine/load/sorted_files.h"
 #include "engine/load/sorter.h"
+#include "engine/load/write_behind.h"
 
 namespace varve::engine {
 
@@ -80,6 +80,7 @@ class Load {
   TableSink sink() const noexcept;
   Status check_open() const;
   Status add_checked(std::string_view sort_key, std::string_view value);
+  Status begin_files();
   Status begin_sorting();
   Result<std::vector<format::TableFileEntry>> finish_files();
   Status install_files(std::vector<format::TableFileEntry> files);
@@ -94,7 +95,7 @@ class Load {
   format::TableId table_ = 0;
   CommitVersion version_ = 0;
   std::optional<WriteWatches::Watch> watch_;
-  std::unique_ptr<SortedFiles> files_;  // where entries go that come in order
+  std::unique_ptr<WriteBehind> files_;  // where entries go that come in order, and where they are merged
   std::unique_ptr<Sorter> sorter_;      // where they go once one did not
   LoadFigures figures_;
 };

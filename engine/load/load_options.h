@@ -15,6 +15,8 @@ struct LoadOptions {
   /// How many sorted rows of files are merged at once, at least 2. Each takes a file handle and one run, about a MiB.
   std::size_t merge_width = 32;
   std::uint64_t file_bytes = TreeShape().file_bytes;
+  /// What is handed to the thread that writes at once, of keys and values. Some of them are under way.
+  std::size_t chunk_bytes = std::size_t{1} << 20;
 };
 
 /// What a load has done so far.

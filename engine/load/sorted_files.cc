@@ -8,15 +8,11 @@
 
 namespace varve::engine {
 
-namespace {
-
 Status given_twice(std::string_view sort_key) {
   const Result<format::SortKey> key = format::decode_sort_key(sort_key);
   if (!key.ok()) return key.status();
   return Status::exists("the key '" + key->partition_key + "', '" + key->row_key + "' was given twice");
 }
-
-}  // namespace
 
 SortedFiles::~SortedFiles() {
   writer_.reset();
@@ -43,14 +39,15 @@ Status SortedFiles::add(const Entry& entry) {
 Status SortedFiles::begin_file() {
   const Result<std::uint64_t> number = sink_.manifest.next_file_number();
   if (!number.ok()) return number.status();
-  Result<std::unique_ptr<TableWriter>> writer = TableWriter::create(sink_.env, sink_.directory, *number, options_);
+  Result<std::unique_ptr<TableWriter>> writer = TableWriter::create(sink_.env, sink_.directory, *number, table_);
   if (!writer.ok()) return writer.status();
   writer_ = *std::move(writer);
   return Status();
 }
 
 Status SortedFiles::end_file() {
-  files_.reserve(files_.size() + 1);  // A finished file must not be lost for want of memory.
+  files_.reserve(files_.size() + 1);          // A finished file must not be lost for want of memory.
+  table_.dictionary = writer_->dictionary();  // The next file goes on with what this one learned.
   Result<format::TableFileEntry> file = writer_->finish(0);
   writer_.reset();
   if (!file.ok()) return file.status();

@@ -14,12 +14,15 @@
 
 namespace varve::engine {
 
+/// kExists, naming the key.
+Status given_twice(std::string_view sort_key);
+
 /// One thread at a time. After an error nothing but destruction is allowed.
 class SortedFiles {
  public:
   /// What `sink` refers to outlives this.
   SortedFiles(const TableSink& sink, format::TableOptions options, std::uint64_t file_bytes)
-      : sink_(sink), options_(std::move(options)), file_bytes_(file_bytes) {}
+      : sink_(sink), table_(std::move(options)), file_bytes_(file_bytes) {}
   /// Removes what was not taken.
   ~SortedFiles();
   SortedFiles(const SortedFiles&) = delete;
@@ -45,7 +48,7 @@ class SortedFiles {
   static constexpr std::uint64_t kEntriesBetweenLooks = 32;
 
   const TableSink sink_;
-  const format::TableOptions options_;
+  format::TableOptions table_;
   const std::uint64_t file_bytes_;
   std::unique_ptr<TableWriter> writer_;
   std::vector<format::TableFileEntry> files_;

@@ -48,13 +48,6 @@ class RowStream final : public EntryStream {
   std::unique_ptr<TableScan> scan_;
 };
 
-Status copy_all(EntryStream& from, SortedFiles& to) {
-  for (; from.valid(); from.next()) {
-    if (Status added = to.add(from.entry()); !added.ok()) return added;
-  }
-  return from.status();
-}
-
 }  // namespace
 
 Sorter::~Sorter() {
@@ -76,13 +69,16 @@ Status Sorter::add(std::string_view key, std::string_view value) {
 Status Sorter::spill() {
   buffer_.sort();
   SortedFiles files(sink_, table_options(kLevelAlike), options_.file_bytes);
-  SortBuffer::Stream stream(buffer_, version_);
-  if (Status copied = copy_all(stream, files); !copied.ok()) return copied;
+  for (SortBuffer::Stream stream(buffer_, version_); stream.valid(); stream.next()) {
+    if (Status added = files.add(stream.entry()); !added.ok()) return added;
+  }
   buffer_.clear();
   return keep_row(files);
 }
 
-Status Sorter::keep_row(SortedFiles& written) {
+/// `written` is SortedFiles or WriteBehind.
+template <typename Files>
+Status Sorter::keep_row(Files& written) {
   rows_.emplace_back();  // First, so that no file is lost for want of memory.
   Result<Row> row = written.finish();
   written_bytes_ += written.written_bytes();
@@ -94,7 +90,7 @@ Status Sorter::keep_row(SortedFiles& written) {
   return Status();
 }
 
-Status Sorter::merge_into(SortedFiles& out) {
+Status Sorter::merge_into(WriteBehind& out) {
   buffer_.sort();
   while (rows_.size() >= options_.merge_width) {
     if (Status merged = merge_some_rows(); !merged.ok()) return merged;
@@ -108,12 +104,14 @@ Status Sorter::merge_some_rows() {
   assert(options_.merge_width >= 2);
   const std::size_t too_many = rows_.size() + 1 - options_.merge_width;
   const std::size_t count = std::min(rows_.size(), std::min(options_.merge_width, too_many + 1));
-  SortedFiles merged(sink_, table_options(kLevelAlike), options_.file_bytes);
-  if (Status done = merge_rows(count, false, merged); !done.ok()) return done;
-  return keep_row(merged);
+  const Result<std::unique_ptr<WriteBehind>> merged =
+      WriteBehind::start(sink_, table_options(kLevelAlike), options_, version_);
+  if (!merged.ok()) return merged.status();
+  if (Status done = merge_rows(count, false, **merged); !done.ok()) return done;
+  return keep_row(**merged);
 }
 
-Status Sorter::merge_rows(std::size_t count, bool with_buffer, SortedFiles& out) {
+Status Sorter::merge_rows(std::size_t count, bool with_buffer, WriteBehind& out) {
   {
     std::vector<std::unique_ptr<EntryStream>> sources;
     sources.reserve(count + 1);
@@ -122,7 +120,11 @@ Status Sorter::merge_rows(std::size_t count, bool with_buffer, SortedFiles& out)
     }
     if (with_buffer) sources.push_back(std::make_unique<SortBuffer::Stream>(buffer_, version_));
     MergeStream all(std::move(sources));
-    if (Status copied = copy_all(all, out); !copied.ok()) return copied;
+    for (; all.valid(); all.next()) {
+      const Entry entry = all.entry();
+      if (Status added = out.add(entry.sort_key, entry.value); !added.ok()) return added;
+    }
+    if (Status ended = all.status(); !ended.ok()) return ended;
   }
   remove_rows(count);
   if (with_buffer) buffer_.release();

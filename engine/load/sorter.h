@@ -16,6 +16,7 @@
 #include "engine/load/load_options.h"
 #include "engine/load/sort_buffer.h"
 #include "engine/load/sorted_files.h"
+#include "engine/load/write_behind.h"
 #include "engine/tables/table_file.h"
 
 namespace varve::engine {
@@ -35,8 +36,8 @@ class Sorter {
   void take_row(std::vector<format::TableFileEntry> files);
   /// Errors: those of spilling (SortedFiles).
   Status add(std::string_view key, std::string_view value);
-  /// Adds everything to `out`, in order. Errors: those of SortedFiles and of reading what was spilled.
-  Status merge_into(SortedFiles& out);
+  /// Adds everything to `out`, in order. Errors: those of WriteBehind and of reading what was spilled.
+  Status merge_into(WriteBehind& out);
 
   std::uint64_t written_bytes() const noexcept { return written_bytes_; }
 
@@ -45,8 +46,9 @@ class Sorter {
 
   Status spill();
   Status merge_some_rows();
-  Status merge_rows(std::size_t count, bool with_buffer, SortedFiles& out);
-  Status keep_row(SortedFiles& written);
+  Status merge_rows(std::size_t count, bool with_buffer, WriteBehind& out);
+  template <typename Files>
+  Status keep_row(Files& written);
   void remove_rows(std::size_t count) noexcept;
 
   const TableSink sink_;

@@ -31,6 +31,7 @@ class TableWriter {
   bool can_append(const format::RunEntry& run) const noexcept { return builder_->can_append(run); }
   Status append_run(const format::RunSource& source, format::Decompressor& decompressor);
 
+  const std::string& dictionary() const noexcept { return builder_->dictionary(); }
   bool empty() const noexcept { return builder_->empty(); }
   std::uint64_t entry_count() const noexcept { return builder_->entry_count(); }
   std::uint64_t estimated_bytes() const noexcept { return builder_->estimated_bytes(); }

@@ -16,7 +16,7 @@ namespace {
 class Rewriter {
  public:
   Rewriter(Retention& retention, const TableSink& sink, const RewriteOptions& options)
-      : retention_(retention), sink_(sink), options_(options) {}
+      : retention_(retention), sink_(sink), options_(options), table_(options.table) {}
 
   Status run(EntryStream& input) {
     while (input.valid()) {
@@ -86,17 +86,18 @@ class Rewriter {
   /// There is a file for the key.
   Status make_ready(std::string_view sort_key) {
     if (last_key_ != sort_key) {
-      if (begins_new_file(sort_key)) {
+      const bool same_table = !last_key_.empty() && format::table_id_of(sort_key) == format::table_id_of(last_key_);
+      if (begins_new_file(sort_key, same_table)) {
         if (Status ended = end_file(); !ended.ok()) return ended;
       }
+      if (!same_table) table_.dictionary = options_.table.dictionary;
       last_key_.assign(sort_key);
     }
     return writer_ ? Status() : begin_file();
   }
 
-  bool begins_new_file(std::string_view sort_key) {
+  bool begins_new_file(std::string_view sort_key, bool same_table) {
     if (!options_.begins_new_file) return false;
-    const bool same_table = !last_key_.empty() && format::table_id_of(sort_key) == format::table_id_of(last_key_);
     const std::uint64_t file_bytes = writer_ ? writer_->estimated_bytes() : 0;
     const bool begins =
         options_.begins_new_file(sort_key, file_bytes, done_.bytes_written + file_bytes - table_start_, same_table);
@@ -107,8 +108,7 @@ class Rewriter {
   Status begin_file() {
     const Result<std::uint64_t> number = sink_.manifest.next_file_number();
     if (!number.ok()) return number.status();
-    Result<std::unique_ptr<TableWriter>> writer =
-        TableWriter::create(sink_.env, sink_.directory, *number, options_.table);
+    Result<std::unique_ptr<TableWriter>> writer = TableWriter::create(sink_.env, sink_.directory, *number, table_);
     if (!writer.ok()) return writer.status();
     writer_ = *std::move(writer);
     return Status();
@@ -116,6 +116,7 @@ class Rewriter {
 
   Status end_file() {
     if (!writer_) return Status();
+    table_.dictionary = writer_->dictionary();  // The next file goes on with what this one learned.
     Result<format::TableFileEntry> file = writer_->finish(options_.level);
     writer_.reset();
     if (!file.ok()) return file.status();
@@ -135,6 +136,7 @@ class Rewriter {
   Retention& retention_;
   const TableSink& sink_;
   const RewriteOptions& options_;
+  format::TableOptions table_;
   std::unique_ptr<TableWriter> writer_;
   format::Decompressor decompressor_;
   std::string last_key_;

@@ -69,8 +69,9 @@ format::TableOptions table_options(std::uint32_t level) {
   // writes, and lets a file that overlaps nothing move down as it is.
   options.compression_level = format::kCompressionLevelMin;
   // The last level holds nearly everything, and is asked for every key that is not there: it gets the filter with the
-  // fewest false answers.
+  // fewest false answers. There a dictionary is worth the time it takes to learn one, too.
   if (level == kLastLevel) options.filter.kind = format::FilterKind::kBinaryFuse;
+  options.learns_dictionary = level == kLastLevel;
   return options;
 }
 

@@ -10,16 +10,16 @@
 #include <thread>
 
 #include "api/store.h"
-#include "tools/tour/killed_writer.h"
+#include "tools/tour/kills.h"
+#include "tools/tour/writer.h"
 #include "tools/varve/progress.h"
 
 namespace varve::tour {
 
 namespace {
 
-constexpr const char* kAccount = "devstoreaccount1";
 constexpr const char* kTable = "Packages";
-constexpr std::uint64_t kAcknowledgements = 20'000;
+constexpr std::uint64_t kPromises = 20'000;
 
 class Stopwatch {
  public:
@@ -182,13 +182,14 @@ Status with_store(const std::string& path, const std::function<Status(Store&)>& 
 
 Status show_kill(const std::string& program, const std::string& path) {
   const Stopwatch watch;
-  const Result<KillReport> report = kill_a_writer(program, path, kAcknowledgements);
-  if (!report.ok()) return report.status();
+  const Result<Account> account = kill_a_writer(program, path, kPromises, 0, Memory::kDefault);
+  if (!account.ok()) return account.status();
   say("kill -9 of 16 writers",
-      tool::with_commas(report->acknowledged) + " transactions acknowledged, " + tool::with_commas(report->lost) +
-          " lost, " + tool::with_commas(report->torn) + " torn",
+      tool::with_commas(account->acknowledged) + " transactions acknowledged, " + tool::with_commas(account->lost) +
+          " lost, " + tool::with_commas(account->torn) + " torn",
       watch.text());
-  return report->lost == 0 && report->torn == 0 ? Status() : Status::corruption("the store broke its promise");
+  if (!account->kept()) return Status::corruption("the store broke its promise");
+  return drop_ledger(path);
 }
 
 Status tour(const std::string& program, const std::string& path) {
@@ -213,21 +214,29 @@ Status tour(const std::string& program, const std::string& path) {
 
 int main(int argc, char** argv) {
   const std::string verb = argc > 1 ? argv[1] : "";
-  if (argc == 4 && verb == "--writer") {
-    return varve::tour::run_writer(argv[2], static_cast<int>(std::strtol(argv[3], nullptr, 10)));
+  const auto number = [&](int argument) { return std::strtoul(argv[argument], nullptr, 10); };
+  if (argc == 6 && verb == "--writer") {
+    return varve::tour::run_writer(argv[2], static_cast<int>(number(3)), static_cast<std::uint32_t>(number(4)),
+                                   varve::tour::Memory{static_cast<std::uint32_t>(number(5))});
   }
-  const bool kills = argc == 4 && verb == "--kills";
+  const bool scarce = argc == 5 && verb == "--kills" && std::string(argv[4]) == "--scarce-memory";
+  const bool kills = (argc == 4 && verb == "--kills") || scarce;
   if (argc != 2 && !kills) {
-    std::fprintf(stderr,
-                 "usage: varve-tour STORE            goes through the table Packages, as tools/quickstart imports it\n"
-                 "       varve-tour --kills N STORE  kills 16 writers N times and counts what was lost\n");
+    std::fprintf(
+        stderr,
+        "usage: varve-tour STORE\n"
+        "         goes through the table Packages, as tools/quickstart imports it\n"
+        "       varve-tour --kills N STORE [--scarce-memory]\n"
+        "         kills 16 writers N times and counts what was lost; with scarce memory they are killed in the\n"
+        "         middle of flushes, compactions and drops of tables\n");
     return 2;
   }
   std::error_code error;
   const std::string found = std::filesystem::read_symlink("/proc/self/exe", error).string();
   const std::string program = error ? argv[0] : found;
-  const varve::Status shown = kills ? varve::tour::kill_writers(program, argv[3], std::strtoull(argv[2], nullptr, 10))
-                                    : varve::tour::tour(program, argv[1]);
+  const auto memory = scarce ? varve::tour::Memory::kScarce : varve::tour::Memory::kDefault;
+  const varve::Status shown =
+      kills ? varve::tour::kill_writers(program, argv[3], number(2), memory) : varve::tour::tour(program, argv[1]);
   if (!shown.ok()) std::fprintf(stderr, "varve-tour: %s\n", shown.to_string().c_str());
   return shown.ok() ? 0 : 1;
 }

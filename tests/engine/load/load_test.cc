@@ -28,6 +28,7 @@ class LoadTest : public ::testing::Test {
     small_.sort_buffer_bytes = 4 << 10;
     small_.merge_width = 3;
     small_.file_bytes = 16 << 10;
+    small_.chunk_bytes = 4 << 10;
   }
 
   std::unique_ptr<Load> begin(const LoadOptions& options, format::TableId table = kLoaded) {
@@ -364,6 +365,34 @@ TEST_F(LoadTest, AdoptsNothingThatItDidNotLoad) {
   early.batch = batch.finish();
   early.load = load.get();
   EXPECT_EQ(engine_->commit(std::move(early)).code(), Code::kUnsupported);  // not installed yet
+}
+
+TEST_F(LoadTest, IsInACheckpointWholeOnceItIsAdoptedAndBeforeThatNotAtAll) {
+  const std::vector<std::size_t> rows = in_order(900);
+  auto load = begin(small_);
+  for (const std::size_t i : rows) ASSERT_TRUE(add(*load, i).ok());
+  ASSERT_TRUE(load->install().ok());
+  ASSERT_TRUE(engine_->checkpoint("/installed").ok());
+  ASSERT_TRUE(adopt(*load).ok());
+  ASSERT_TRUE(engine_->checkpoint("/adopted").ok());
+
+  for (const bool read_only : {true, false}) {
+    SCOPED_TRACE(read_only);
+    const EngineOptions options = read_only ? Machine::reading() : Machine::writable();
+    const auto before = Engine::open(machine_.env(), "/installed", options);
+    ASSERT_TRUE(before.ok()) << before.status().to_string();
+    EXPECT_TRUE(content(**before).empty());
+    const auto after = Engine::open(machine_.env(), "/adopted", options);
+    ASSERT_TRUE(after.ok()) << after.status().to_string();
+    EXPECT_EQ(content(**after), expected(rows));
+    if (read_only) continue;
+    ASSERT_TRUE((*before)->compact().ok());
+    std::uint64_t entries = 0;
+    const Statistics figures = (*before)->statistics();
+    for (const LevelFigures& level : figures.levels) entries += level.entries;
+    EXPECT_LT(entries, 10u) << "what nobody adopted takes space";
+  }
+  EXPECT_EQ(content(*engine_), expected(rows));
 }
 
 TEST_F(LoadTest, AnswersClosedOnceTheStoreIsClosed) {
