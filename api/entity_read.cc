@@ -8,22 +8,18 @@
 
 #include "api/continuation_token.h"
 #include "api/entity_codec.h"
+#include "api/filter/filter.h"
+#include "api/filter/key_plan.h"
 #include "api/limits.h"
 #include "api/names.h"
+#include "api/page_walk.h"
 #include "api/quoted.h"
 #include "api/service_error.h"
-#include "engine/cursor.h"
 #include "format/sort_key.h"
 #include "io/env.h"
 
 namespace varve {
 namespace {
-
-/// Sort keys from `lower` on, up to but without `upper`.
-struct KeyRange {
-  std::string lower;
-  std::string upper;
-};
 
 Status check_selection(const ReadOptions& options) {
   if (options.select.size() <= limits::kSelectedNamesMax) return Status();
@@ -64,7 +60,7 @@ std::string row_prefix(format::TableId table, const ScanRange& range) {
 
 KeyRange everything_with(std::string prefix) {
   std::string end = format::end_of_prefix(prefix);
-  return {std::move(prefix), std::move(end)};
+  return {std::move(prefix), std::move(end), false};
 }
 
 KeyRange key_range(format::TableId table, const ScanRange& range) {
@@ -75,11 +71,13 @@ KeyRange key_range(format::TableId table, const ScanRange& range) {
     case ScanRange::Kind::kRows:
       return {*format::encode_sort_key(table, range.partition_key(), range.from()),
               range.to() ? *format::encode_sort_key(table, range.partition_key(), *range.to())
-                         : format::end_of_prefix(*format::encode_partition(table, range.partition_key()))};
+                         : format::end_of_prefix(*format::encode_partition(table, range.partition_key())),
+              false};
     case ScanRange::Kind::kPartitions:
-      return {*format::encode_partition(table, range.from()), range.to()
-                                                                  ? *format::encode_partition(table, *range.to())
-                                                                  : format::end_of_prefix(format::encode_table(table))};
+      return {*format::encode_partition(table, range.from()),
+              range.to() ? *format::encode_partition(table, *range.to())
+                         : format::end_of_prefix(format::encode_table(table)),
+              false};
   }
   return {};
 }
@@ -94,19 +92,6 @@ Result<ResolvedTable> resolve(StoreCore& core, const TableName& name, NameEntry&
   return ResolvedTable{*std::move(view), *id};
 }
 
-Result<Entity> entity_at(const engine::Cursor& cursor, const ReadOptions& options) {
-  Result<format::SortKey> key = format::decode_sort_key(cursor.key());
-  if (!key.ok()) return key.status();
-  return decode_entity(std::move(key->partition_key), std::move(key->row_key), cursor.version(), cursor.value(),
-                       options.select);
-}
-
-Result<std::string> token_at(const engine::Cursor& cursor) {
-  const Result<format::SortKey> key = format::decode_sort_key(cursor.key());
-  if (!key.ok()) return key.status();
-  return encode_scan_token(key->partition_key, key->row_key);
-}
-
 Status check_key(std::string_view partition_key, std::string_view row_key) {
   if (Status key = check_key_characters(partition_key, "PartitionKey", KeyUse::kLookup); !key.ok()) return key;
   return check_key_characters(row_key, "RowKey", KeyUse::kLookup);
@@ -119,39 +104,6 @@ Result<std::optional<Entity>> entity_of(std::string_view partition_key, std::str
       decode_entity(std::string(partition_key), std::string(row_key), found->version, found->value, options.select);
   if (!entity.ok()) return entity.status();
   return std::optional<Entity>(*std::move(entity));
-}
-
-/// Ends a page by its time. The clock is asked only now and then.
-class Timer {
- public:
-  Timer(io::Clock& clock, std::chrono::milliseconds time_max) noexcept
-      : clock_(clock), deadline_(clock.monotonic() + time_max) {}
-  bool is_over(std::size_t entities) noexcept {
-    constexpr std::size_t kEntitiesBetween = 16;
-    return entities % kEntitiesBetween == 1 && clock_.monotonic() >= deadline_;
-  }
-
- private:
-  io::Clock& clock_;
-  std::chrono::nanoseconds deadline_;
-};
-
-Result<Page> walk(engine::Cursor& cursor, const Scan& scan, io::Clock& clock) {
-  Page page;
-  Timer timer(clock, scan.time_max);
-  for (cursor.seek_to_first(); cursor.valid(); cursor.next()) {
-    if (page.entities.size() == scan.page_size_max || timer.is_over(page.entities.size())) {
-      Result<std::string> token = token_at(cursor);
-      if (!token.ok()) return token.status();
-      page.continuation = *std::move(token);
-      return page;
-    }
-    Result<Entity> entity = entity_at(cursor, scan.read);
-    if (!entity.ok()) return entity.status();
-    page.entities.push_back(*std::move(entity));
-  }
-  if (!cursor.status().ok()) return cursor.status();
-  return page;
 }
 
 }  // namespace
@@ -207,6 +159,8 @@ Result<std::vector<std::optional<Entity>>> read_entities(StoreCore& core, const 
 Result<Page> read_page(StoreCore& core, const TableName& name, NameEntry& entry, const Scan& scan) {
   if (Status checked = check_scan(scan); !checked.ok()) return checked;
   if (Status checked = check_range(scan.range); !checked.ok()) return checked;
+  const Result<Filter> filter = Filter::parse(scan.filter);
+  if (!filter.ok()) return filter.status();
   std::optional<ScanPosition> position;
   if (!scan.continuation.empty()) {
     Result<ScanPosition> decoded = decode_scan_token(scan.continuation);
@@ -223,8 +177,7 @@ Result<Page> read_page(StoreCore& core, const TableName& name, NameEntry& entry,
     if (from > range.lower) range.lower = std::move(from);
   }
   if (range.lower >= range.upper) return Page();
-  engine::Cursor cursor = table->view.cursor(range.lower, range.upper);
-  return walk(cursor, scan, core.engine().env().clock);
+  return PageWalk(table->view, *filter, scan, core.engine().env().clock).run(plan_ranges(*filter, table->id, range));
 }
 
 }  // namespace varve

@@ -50,6 +50,9 @@ inline constexpr std::chrono::milliseconds kPageTimeMax{5000};
 /// Names in a projection.
 inline constexpr std::size_t kSelectedNamesMax = 255;
 
+/// Bytes of a filter; a limit of the store: the service bounds the request line instead.
+inline constexpr std::size_t kFilterBytesMax = 32'768;
+
 /// Bytes of the tag that a commit may carry; a limit of the store, not of the service.
 inline constexpr std::size_t kTagBytesMax = 1024;
 

@@ -63,14 +63,27 @@ struct EntityKey {
 
 struct Scan {
   ScanRange range = ScanRange::whole_table();
-  /// Where to go on: the token of the page before, from a scan of the same range. Empty begins at the range's
-  /// beginning.
+  /// Which entities of the range are returned: the table service's `$filter`, as
+  /// `PartitionKey eq 'eu' and (Total gt 100.0 or not Paid)`. Blank returns all. What it says of keys is used to
+  /// read no more than it must: an `or` of keys costs as many lookups.
+  std::string filter{};
+  /// Where to go on: the token of the page before, from a scan of the same range and filter. Empty begins at the
+  /// range's beginning.
   std::string continuation{};
   /// Entities of a page, at most limits::kPageSizeMax. Zero returns an empty page without a token.
   std::uint32_t page_size_max = limits::kPageSizeMax;
-  /// Ends the page when it has taken this long, but not before one entity. At most limits::kPageTimeMax.
+  /// Ends the page when it has taken this long, but not before it has looked at one entity. At most
+  /// limits::kPageTimeMax.
   std::chrono::milliseconds time_max = limits::kPageTimeMax;
   ReadOptions read;
+};
+
+/// What a page cost.
+struct PageCost {
+  /// Ranges of keys that were to be read, from the page's beginning to the scan's end. Points count as ranges.
+  std::uint64_t key_ranges = 0;
+  /// Entities that the filter judged, those returned among them.
+  std::uint64_t entities_examined = 0;
 };
 
 /// Each page is one consistent state of the store. Pages of one scan are not one state together unless they are read at
@@ -82,6 +95,7 @@ struct Page {
   /// stays valid for ever and survives the deletion of the entity it names. None when the end of the range
   /// was reached. A page may be shorter than asked, even empty, and still have one.
   std::optional<std::string> continuation;
+  PageCost cost;
 };
 
 }  // namespace varve

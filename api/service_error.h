@@ -65,6 +65,9 @@ inline Status resource_not_found(std::string_view message) noexcept {
 inline Status table_not_found(std::string_view message) noexcept {
   return Status::not_found(message).with_service_error("TableNotFound");
 }
+inline Status not_implemented(std::string_view message) noexcept {
+  return Status::unsupported(message).with_service_error("NotImplemented");
+}
 inline Status update_condition_not_satisfied(std::string_view message) noexcept {
   return Status(Code::kPreconditionFailed, message).with_service_error("UpdateConditionNotSatisfied");
 }

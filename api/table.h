@@ -109,7 +109,9 @@ class Table {
                                                       const ReadOptions& options = {}) const;
 
   /// One page of a range. Errors: kInvalidArgument (InvalidInput: page size, time or selection over their limits, a
-  /// continuation that is no token, a snapshot of another store). Source.
+  /// continuation that is no token, a snapshot of another store, a filter that does not parse: the message names the
+  /// character), kUnsupported (NotImplemented: a filter with functions or arithmetic, or that compares two properties).
+  /// Source.
   Result<Page> scan(const Scan& scan) const;
 
  private:

@@ -107,9 +107,7 @@ class VarveContender final : public Contender {
     return store_->create_table(kAccount, table_name(table)).status();
   }
 
-  Status drop_table(std::uint32_t table) override {
-    return store_->drop_table(kAccount, table_name(table));
-  }
+  Status drop_table(std::uint32_t table) override { return store_->drop_table(kAccount, table_name(table)); }
   Status reclaim(std::uint32_t /*table*/) override { return Status(); }  // it happens by itself
 
   Status wait_until_idle() override {

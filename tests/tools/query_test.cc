@@ -72,13 +72,32 @@ TEST_F(Query, ReadsTheKeysThatAreAskedFor) {
   EXPECT_EQ(query({"--count", "--top", "7"}).out, "7\n");
 }
 
+TEST_F(Query, AFilterChoosesAmongTheRangeAndBoundsWhatIsRead) {
+  import_grid();
+  EXPECT_EQ(keys({"--filter", "N eq 7"}), "a/07 b/07 c/07");
+  EXPECT_EQ(keys({"--filter", "N lt 2 or N gt 18", "--partition", "b"}), "b/00 b/01 b/19");
+  EXPECT_EQ(query({"--filter", "PartitionKey ge 'b' and N ge 10", "--count"}).out, "20\n");
+  const ProgramResult result =
+      query({"--filter", "PartitionKey eq 'b' and RowKey ge '05' and RowKey lt '08'", "--explain"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("judged  3 entities in 1 range of keys"));
+}
+
+TEST_F(Query, AFilterThatDoesNotParseIsRefusedWithThePlace) {
+  import_grid();
+  const ProgramResult result = query({"--filter", "N eq 7 and"});
+  EXPECT_NE(result.exit_code, 0);
+  EXPECT_THAT(result.err, HasSubstr("the filter, character 11"));
+  EXPECT_EQ(result.out, "");
+}
+
 TEST_F(Query, RefusesWordsThatDoNotGoTogether) {
   import_grid();
   for (const Words& words :
        {Words{"--row", "1"}, Words{"--prefix", "1"}, Words{"--partition", "a", "--prefix", "1", "--from", "1"},
-        Words{"--partition", "a", "--row", "1", "--to", "2"}, Words{"--key", "a", "1", "--partition", "a"},
-        Words{"--key", "a"}, Words{"--count", "--format", "csv"}, Words{"--format", "xml"},
-        Words{"--key", "a", "1", "--continuation", "x"}}) {
+        Words{"--partition", "a", "--row", "1", "--to", "2"}, Words{"--filter", "N eq 7", "--key", "a", "01"},
+        Words{"--key", "a", "1", "--partition", "a"}, Words{"--key", "a"}, Words{"--count", "--format", "csv"},
+        Words{"--format", "xml"}, Words{"--key", "a", "1", "--continuation", "x"}}) {
     const ProgramResult result = query(words);
     EXPECT_EQ(result.exit_code, 2) << ::testing::PrintToString(words);
     EXPECT_EQ(result.out, "");

@@ -23,6 +23,7 @@ namespace {
 struct QueryWords {
   Place place;
   KeyWords keys;
+  std::string filter;
   std::vector<std::string> select;
   std::uint64_t top = 0;
   std::string continuation;
@@ -43,12 +44,15 @@ class QueryReader {
   Status read(const TakePage& take) {
     entities_ = 0;
     pages_ = 0;
+    cost_ = PageCost();
     continuation_.reset();
     return plan_.points.empty() ? read_range(take) : read_points(take);
   }
 
   std::uint64_t entities() const noexcept { return entities_; }
   std::uint64_t pages() const noexcept { return pages_; }
+  /// Of the range; the ranges of keys are those that the filter left of it.
+  const PageCost& cost() const noexcept { return cost_; }
   /// Where the range goes on behind the last entity that was given.
   const std::optional<std::string>& continuation() const noexcept { return continuation_; }
 
@@ -58,6 +62,7 @@ class QueryReader {
   Status read_range(const TakePage& take) {
     Scan scan;
     scan.range = plan_.range;
+    scan.filter = words_.filter;
     scan.continuation = words_.continuation;
     scan.read = options_;
     for (;;) {
@@ -65,7 +70,8 @@ class QueryReader {
           static_cast<std::uint32_t>(std::min<std::uint64_t>(entities_max() - entities_, limits::kPageSizeMax));
       const Result<Page> page = table_.scan(scan);
       if (!page.ok()) return page.status();
-      ++pages_;
+      if (++pages_ == 1) cost_.key_ranges = page->cost.key_ranges;
+      cost_.entities_examined += page->cost.entities_examined;
       entities_ += page->entities.size();
       continuation_ = page->continuation;
       if (!take(page->entities) || !continuation_ || entities_ == entities_max()) return Status();
@@ -93,6 +99,7 @@ class QueryReader {
   ReadOptions options_;
   std::uint64_t entities_ = 0;
   std::uint64_t pages_ = 0;
+  PageCost cost_;
   std::optional<std::string> continuation_;
 };
 
@@ -173,6 +180,10 @@ void explain(const QueryPlan& plan, const QueryReader& reader, const Statistics&
              std::chrono::nanoseconds elapsed) {
   std::cout.flush();
   for (const std::string& line : describe(plan)) std::cerr << "reads   " << show_text(line, SIZE_MAX).text << "\n";
+  if (reader.pages() > 0) {
+    std::cerr << "judged  " << counted(reader.cost().entities_examined, "entity", "entities") << " in "
+              << counted(reader.cost().key_ranges, "range of keys", "ranges of keys") << "\n";
+  }
   std::cerr << "gave    " << counted(reader.entities(), "entity", "entities");
   if (reader.pages() > 0) std::cerr << " in " << counted(reader.pages(), "page", "pages");
   std::cerr << ", in " << duration_text(elapsed) << "\n"
@@ -189,6 +200,8 @@ int query_table(const QueryWords& words) {
   if (!plan.ok()) return fail(kUsage, plan.status().message());
   if (!words.continuation.empty() && !plan->points.empty())
     return fail(kUsage, "--continuation is of ranges, and goes without --row and --key");
+  if (!words.filter.empty() && !plan->points.empty())
+    return fail(kUsage, "--filter is of ranges, and goes without --row and --key");
   Result<std::unique_ptr<Store>> store = open_for_reading(words.place);
   if (!store.ok()) return fail(store.status());
   const Result<Statistics> before = (*store)->statistics();
@@ -226,6 +239,7 @@ void add_query_verb(CLI::App& app, int& exit_code) {
       "  varve query ./shop Orders --partition eu --prefix 00 --top 10\n"
       "  varve query ./shop Orders --key eu 0001 --key us 0007 --select Customer,Total\n"
       "  varve query ./shop Orders --from de --to fr --count\n"
+      "  varve query ./shop Orders --filter \"PartitionKey eq 'eu' and Total gt 100.0 and not Paid\" --explain\n"
       "  varve query ./shop Orders --partition eu --format csv > eu.csv");
   add_table_words(*verb, words->place);
   verb->add_option("--partition", words->keys.partition, "Of this partition alone");
@@ -236,6 +250,8 @@ void add_query_verb(CLI::App& app, int& exit_code) {
   verb->add_option("--from", words->keys.from, "From this RowKey on; without --partition, from this PartitionKey on");
   verb->add_option("--to", words->keys.to, "Up to but without this one");
   verb->add_option("--prefix", words->keys.prefix, "RowKeys that begin so; with --partition");
+  verb->add_option("--filter", words->filter,
+                   "Of these, what matches this $filter; what it says of keys bounds what is read");
   verb->add_option("--select", words->select, "Properties to print, separated by commas")->delimiter(',');
   verb->add_option("--top", words->top, "Entities to print; else all")->check(CLI::PositiveNumber);
   verb->add_option("--continuation", words->continuation, "Goes on where an earlier query of the same range stopped");

@@ -1,0 +1,225 @@
+// Owns: the forms of words and literals (filter_lexer.h).
+// Must never: read behind the end of the filter, or accept what only begins like a literal.
+#include "api/filter/filter_lexer.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "api/quoted.h"
+#include "api/service_error.h"
+
+namespace varve {
+namespace {
+
+constexpr std::size_t kGuidCharacters = 36;
+
+bool is_digit(char c) noexcept {
+  return c >= '0' && c <= '9';
+}
+bool is_word_begin(char c) noexcept {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || static_cast<unsigned char>(c) >= 0x80;
+}
+bool is_word(char c) noexcept {
+  return is_word_begin(c) || is_digit(c);
+}
+
+/// 0 to 15, or nothing.
+std::optional<unsigned> hex_digit(char c) noexcept {
+  if (is_digit(c)) return static_cast<unsigned>(c - '0');
+  if (c >= 'a' && c <= 'f') return static_cast<unsigned>(c - 'a') + 10;
+  if (c >= 'A' && c <= 'F') return static_cast<unsigned>(c - 'A') + 10;
+  return std::nullopt;
+}
+
+std::optional<Binary> read_binary(std::string_view digits) {
+  if (digits.size() % 2 != 0) return std::nullopt;
+  Binary binary;
+  for (std::size_t i = 0; i < digits.size(); i += 2) {
+    const std::optional<unsigned> high = hex_digit(digits[i]);
+    const std::optional<unsigned> low = hex_digit(digits[i + 1]);
+    if (!high || !low) return std::nullopt;
+    binary.bytes.push_back(static_cast<char>(*high << 4 | *low));
+  }
+  return binary;
+}
+
+/// The one form of the grammar, not all that Guid::parse takes.
+bool is_hyphenated_guid(std::string_view text) noexcept {
+  if (text.size() != kGuidCharacters) return false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool hyphen = i == 8 || i == 13 || i == 18 || i == 23;
+    if (hyphen ? text[i] != '-' : !hex_digit(text[i]).has_value()) return false;
+  }
+  return true;
+}
+
+/// `digits [. digits] [exponent]` with an optional sign: what from_chars takes, less what only it takes.
+bool is_decimal(std::string_view text) noexcept {
+  std::size_t at = text.starts_with('-') ? 1 : 0;
+  const auto digits = [&] {
+    const std::size_t begin = at;
+    while (at < text.size() && is_digit(text[at])) ++at;
+    return at > begin;
+  };
+  if (!digits()) return false;
+  if (at < text.size() && text[at] == '.') {
+    ++at;
+    if (!digits()) return false;
+  }
+  if (at < text.size() && (text[at] == 'e' || text[at] == 'E')) {
+    ++at;
+    if (at < text.size() && (text[at] == '+' || text[at] == '-')) ++at;
+    if (!digits()) return false;
+  }
+  return at == text.size();
+}
+
+bool is_integer(std::string_view text) noexcept {
+  const std::string_view digits = text.starts_with('-') ? text.substr(1) : text;
+  return !digits.empty() && std::all_of(digits.begin(), digits.end(), is_digit);
+}
+
+/// Nothing where it does not fit.
+template <typename Number>
+std::optional<Number> read_number(std::string_view text) noexcept {
+  Number number{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+std::size_t characters_before(std::string_view filter, std::size_t offset) noexcept {
+  const auto is_first_byte = [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; };
+  const std::string_view before = filter.substr(0, offset);
+  return static_cast<std::size_t>(std::count_if(before.begin(), before.end(), is_first_byte));
+}
+
+std::string at_character(std::string_view filter, std::size_t offset, std::string_view what) {
+  return "the filter, character " + std::to_string(characters_before(filter, offset) + 1) + ": " + std::string(what);
+}
+
+}  // namespace
+
+Status filter_error(std::string_view filter, std::size_t offset, std::string_view what) {
+  return service_error::invalid_input(at_character(filter, offset, what));
+}
+
+Status filter_not_implemented(std::string_view filter, std::size_t offset, std::string_view what) {
+  return service_error::not_implemented(at_character(filter, offset, what));
+}
+
+Result<FilterToken> FilterLexer::next() {
+  const std::size_t before = at_;
+  while (at_ < filter_.size() && filter_[at_] == ' ') ++at_;
+  if (at_ == filter_.size()) return FilterToken{FilterToken::Kind::kEnd, at_, {}, {}};
+  const char c = filter_[at_];
+  if (c == '(' || c == ')') {
+    ++at_;
+    return FilterToken{
+        c == '(' ? FilterToken::Kind::kOpen : FilterToken::Kind::kClose, at_ - 1, filter_.substr(at_ - 1, 1), {}};
+  }
+  const bool apart = at_ > before || at_ == 0 || filter_[at_ - 1] == '(' || filter_[at_ - 1] == ')';
+  if (!apart) return error(at_, "a space is missing");
+  if (c == '\'') return string();
+  if (c == '-' || is_digit(c)) return number();
+  if (is_word_begin(c)) return word();
+  return error(at_, quoted(filter_.substr(at_, 1)) + " cannot stand here");
+}
+
+Result<FilterToken> FilterLexer::word() {
+  const std::size_t begin = at_;
+  while (at_ < filter_.size() && is_word(filter_[at_])) ++at_;
+  const std::string_view text = filter_.substr(begin, at_ - begin);
+  if (at_ < filter_.size() && filter_[at_] == '\'') return typed(text, begin);
+  return FilterToken{FilterToken::Kind::kWord, begin, text, {}};
+}
+
+Result<FilterToken> FilterLexer::literal(std::size_t begin, Value value) {
+  return FilterToken{FilterToken::Kind::kLiteral, begin, filter_.substr(begin, at_ - begin), std::move(value)};
+}
+
+/// From the quote at hand to the next single one, which ends it; two stand for one.
+Result<std::string_view> FilterLexer::quoted_text(std::size_t begin) {
+  const std::size_t first = ++at_;
+  for (; at_ < filter_.size(); ++at_) {
+    if (filter_[at_] != '\'') continue;
+    if (at_ + 1 == filter_.size() || filter_[at_ + 1] != '\'') return filter_.substr(first, at_++ - first);
+    ++at_;
+  }
+  return error(begin, "the quote that opens here is not closed");
+}
+
+Result<FilterToken> FilterLexer::string() {
+  const std::size_t begin = at_;
+  const Result<std::string_view> text = quoted_text(begin);
+  if (!text.ok()) return text.status();
+  std::string value;
+  value.reserve(text->size());
+  for (std::size_t i = 0; i < text->size(); ++i) {
+    value.push_back((*text)[i]);
+    if ((*text)[i] == '\'') ++i;  // the second of two
+  }
+  return literal(begin, std::move(value));
+}
+
+Result<FilterToken> FilterLexer::typed(std::string_view prefix, std::size_t begin) {
+  const Result<std::string_view> text = quoted_text(at_);
+  if (!text.ok()) return text.status();
+  if (prefix == "datetime") {
+    const Result<DateTime> value = DateTime::parse(*text);
+    if (!value.ok()) return error(begin, value.status().message());
+    return literal(begin, *value);
+  }
+  if (prefix == "guid") {
+    const Result<Guid> value = Guid::parse(*text);
+    if (!is_hyphenated_guid(*text) || !value.ok()) return error(begin, quoted(*text) + " is not a Guid");
+    return literal(begin, *value);
+  }
+  if (prefix == "X" || prefix == "x" || prefix == "binary") {
+    std::optional<Binary> value = read_binary(*text);
+    if (!value) return error(begin, quoted(*text) + " is not pairs of hexadecimal digits");
+    return literal(begin, *std::move(value));
+  }
+  return error(begin, quoted(prefix) + " is no type of literal; there are datetime, guid, X and binary");
+}
+
+Result<FilterToken> FilterLexer::number() {
+  const std::size_t begin = at_;
+  ++at_;
+  while (at_ < filter_.size()) {
+    const char last = filter_[at_ - 1];
+    const bool sign_of_exponent = (filter_[at_] == '+' || filter_[at_] == '-') && (last == 'e' || last == 'E') &&
+                                  is_digit(filter_[begin + (filter_[begin] == '-' ? 1 : 0)]);
+    if (!is_word(filter_[at_]) && filter_[at_] != '.' && !sign_of_exponent) break;
+    ++at_;
+  }
+  const std::string_view text = filter_.substr(begin, at_ - begin);
+  if (text == "-INF") return literal(begin, -std::numeric_limits<double>::infinity());
+  const std::string_view body = text.substr(0, text.size() - 1);
+  const char suffix = text.back();
+  if ((suffix == 'L' || suffix == 'l') && is_integer(body)) {
+    if (const auto value = read_number<std::int64_t>(body)) return literal(begin, *value);
+    return error(begin, quoted(body) + " does not fit into an Int64");
+  }
+  if ((suffix == 'D' || suffix == 'd') && is_decimal(body)) {
+    if (const auto value = read_number<double>(body)) return literal(begin, *value);
+    return error(begin, quoted(body) + " does not fit into a Double");
+  }
+  if (is_integer(text)) {
+    if (const auto value = read_number<std::int32_t>(text)) return literal(begin, *value);
+    return error(begin, quoted(text) + " does not fit into an Int32; a literal of type Int64 ends in L");
+  }
+  if (is_decimal(text)) {
+    if (const auto value = read_number<double>(text)) return literal(begin, *value);
+    return error(begin, quoted(text) + " does not fit into a Double");
+  }
+  return error(begin, quoted(text) + " is not a number");
+}
+
+}  // namespace varve

@@ -1,0 +1,260 @@
+// Owns: the grammar of `$filter` (filter.h).
+// Must never: recurse, or keep more open than kDepthMax.
+//
+// Operators wait on one stack until one that binds less, a parenthesis or the end comes; what they join lies on
+// another (E. W. Dijkstra's shunting yard).
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "api/filter/filter.h"
+#include "api/filter/filter_lexer.h"
+#include "api/limits.h"
+#include "api/names.h"
+#include "api/quoted.h"
+#include "api/service_error.h"
+#include "format/sort_key.h"
+
+namespace varve {
+namespace {
+
+/// Parentheses and `not` that are open at once.
+constexpr std::size_t kDepthMax = 256;
+
+struct NamedOperator {
+  std::string_view name;
+  CompareOperator compare;
+  CompareOperator mirrored;  // with the two sides exchanged
+};
+constexpr std::array<NamedOperator, 6> kOperators = {{
+    {"eq", CompareOperator::kEqual, CompareOperator::kEqual},
+    {"ne", CompareOperator::kNotEqual, CompareOperator::kNotEqual},
+    {"gt", CompareOperator::kGreater, CompareOperator::kLess},
+    {"ge", CompareOperator::kGreaterOrEqual, CompareOperator::kLessOrEqual},
+    {"lt", CompareOperator::kLess, CompareOperator::kGreater},
+    {"le", CompareOperator::kLessOrEqual, CompareOperator::kGreaterOrEqual},
+}};
+
+const NamedOperator* find_operator(std::string_view word) noexcept {
+  for (const NamedOperator& named : kOperators) {
+    if (named.name == word) return &named;
+  }
+  return nullptr;
+}
+
+bool is_arithmetic(std::string_view word) noexcept {
+  return word == "add" || word == "sub" || word == "mul" || word == "div" || word == "mod";
+}
+/// What cannot be the name of a property in a filter.
+bool is_reserved(std::string_view word) noexcept {
+  return word == "and" || word == "or" || word == "not" || word == "null" || find_operator(word) != nullptr;
+}
+
+Comparison::Subject subject_of(std::string_view property) noexcept {
+  if (property == "PartitionKey") return Comparison::Subject::kPartitionKey;
+  if (property == "RowKey") return Comparison::Subject::kRowKey;
+  if (property == "Timestamp") return Comparison::Subject::kTimestamp;
+  return Comparison::Subject::kCustom;
+}
+
+/// The literals that are words.
+std::optional<Value> literal_of(const FilterToken& token) {
+  if (token.kind == FilterToken::Kind::kLiteral) return token.literal;
+  if (token.text == "true") return Value(true);
+  if (token.text == "false") return Value(false);
+  return std::nullopt;
+}
+/// On the right side of an operator also these; on the left one they are names.
+std::optional<Value> number_of(const FilterToken& token) {
+  if (token.text == "NaN") return Value(std::numeric_limits<double>::quiet_NaN());
+  if (token.text == "INF") return Value(std::numeric_limits<double>::infinity());
+  return std::nullopt;
+}
+
+}  // namespace
+
+class FilterParser {
+ public:
+  explicit FilterParser(std::string_view text) noexcept : text_(text), lexer_(text) {}
+
+  Result<Filter> run() {
+    if (Status moved = advance(); !moved.ok()) return moved;
+    if (token_.kind == Kind::kEnd) return Filter();
+    for (;;) {
+      if (Status status = operand(); !status.ok()) return status;
+      const Result<bool> goes_on = behind_operand();
+      if (!goes_on.ok()) return goes_on.status();
+      if (!*goes_on) break;
+    }
+    filter_.compile();
+    return std::move(filter_);
+  }
+
+ private:
+  using Kind = FilterToken::Kind;
+
+  enum class Waiting : std::uint8_t { kOpen, kOr, kAnd, kNot };  // the later, the tighter
+  struct Operator {
+    Waiting kind;
+    std::size_t offset;
+  };
+
+  Status advance() {
+    Result<FilterToken> next = lexer_.next();
+    if (!next.ok()) return next.status();
+    token_ = *std::move(next);
+    return Status();
+  }
+  Status error(std::string_view what) const { return filter_error(text_, token_.offset, what); }
+  bool is_word(std::string_view word) const noexcept { return token_.kind == Kind::kWord && token_.text == word; }
+
+  Status push(Waiting kind) {
+    if (operators_.size() == kDepthMax) {
+      return error("is nested more than " + std::to_string(kDepthMax) + " deep");
+    }
+    operators_.push_back({kind, token_.offset});
+    return advance();
+  }
+
+  /// Any number of `not` and `(`, and the condition behind them.
+  Status operand() {
+    for (;;) {
+      if (is_word("not")) {
+        if (Status pushed = push(Waiting::kNot); !pushed.ok()) return pushed;
+      } else if (token_.kind == Kind::kOpen) {
+        if (Status pushed = push(Waiting::kOpen); !pushed.ok()) return pushed;
+      } else {
+        return condition();
+      }
+    }
+  }
+
+  /// Any number of `)`, and then `and`, `or` or the end; true: an operand follows.
+  Result<bool> behind_operand() {
+    for (;;) {
+      if (token_.kind == Kind::kClose) {
+        join_down_to(Waiting::kOr);
+        if (operators_.empty()) return error("closes what was not opened");
+        operators_.pop_back();
+        if (Status moved = advance(); !moved.ok()) return moved;
+      } else if (token_.kind == Kind::kEnd) {
+        join_down_to(Waiting::kOr);
+        if (operators_.empty()) return false;
+        return filter_error(text_, operators_.back().offset, "the parenthesis that opens here is not closed");
+      } else if (is_word("and") || is_word("or")) {
+        const Waiting kind = is_word("and") ? Waiting::kAnd : Waiting::kOr;
+        join_down_to(kind);
+        if (Status pushed = push(kind); !pushed.ok()) return pushed;
+        return true;
+      } else {
+        return error(quoted(token_.text) + " stands where `and`, `or`, `)` or the end should");
+      }
+    }
+  }
+
+  /// Those waiting that bind at least as tight.
+  void join_down_to(Waiting kind) {
+    while (!operators_.empty() && operators_.back().kind >= kind) {
+      const Waiting joined = operators_.back().kind;
+      operators_.pop_back();
+      const std::uint32_t last = operands_.back();
+      if (joined == Waiting::kNot) {
+        operands_.back() = add({FilterNode::Kind::kNot, last, 0});
+        continue;
+      }
+      operands_.pop_back();
+      operands_.back() =
+          add({joined == Waiting::kAnd ? FilterNode::Kind::kAnd : FilterNode::Kind::kOr, operands_.back(), last});
+    }
+  }
+
+  std::uint32_t add(FilterNode node) {
+    filter_.nodes_.push_back(node);
+    return static_cast<std::uint32_t>(filter_.nodes_.size() - 1);
+  }
+
+  Status check_operand() const {
+    if (token_.kind == Kind::kLiteral) return Status();
+    if (token_.kind != Kind::kWord) return error("a property or a literal should stand here");
+    if (lexer_.at_open() && !is_reserved(token_.text)) {
+      return filter_not_implemented(text_, token_.offset,
+                                    "the function " + quoted(token_.text) + " is not implemented");
+    }
+    if (token_.text == "null")
+      return error("there is no null to compare with; a property without a value is not there");
+    if (is_reserved(token_.text)) return error(quoted(token_.text) + " stands where a property or a literal should");
+    return Status();
+  }
+
+  /// A comparison, a property that is Boolean, `true` or `false`.
+  Status condition() {
+    if (Status checked = check_operand(); !checked.ok()) return checked;
+    const FilterToken left = std::move(token_);
+    if (Status moved = advance(); !moved.ok()) return moved;
+    if (token_.kind == Kind::kWord) {
+      if (const NamedOperator* const named = find_operator(token_.text)) return comparison(left, *named);
+      if (is_arithmetic(token_.text)) {
+        return filter_not_implemented(text_, token_.offset, "arithmetic is not implemented");
+      }
+    }
+    if (left.kind == Kind::kLiteral) return error("an operator should stand here: eq, ne, gt, ge, lt or le");
+    if (left.text == "true" || left.text == "false") {
+      operands_.push_back(add({left.text == "true" ? FilterNode::Kind::kTrue : FilterNode::Kind::kFalse, 0, 0}));
+      return Status();
+    }
+    return compare(left, CompareOperator::kEqual, Value(true));
+  }
+
+  Status comparison(const FilterToken& left, const NamedOperator& named) {
+    if (Status moved = advance(); !moved.ok()) return moved;
+    if (Status checked = check_operand(); !checked.ok()) return checked;
+    const FilterToken right = std::move(token_);
+    if (Status moved = advance(); !moved.ok()) return moved;
+    if (token_.kind == Kind::kWord && is_arithmetic(token_.text)) {
+      return filter_not_implemented(text_, token_.offset, "arithmetic is not implemented");
+    }
+    std::optional<Value> left_literal = literal_of(left);
+    std::optional<Value> right_literal = literal_of(right);
+    if (!left_literal && !right_literal) right_literal = number_of(right);
+    if (left_literal.has_value() == right_literal.has_value()) {
+      return filter_not_implemented(text_, left.offset,
+                                    left_literal ? "two literals are compared; one side must be a property"
+                                                 : "two properties are compared; one side must be a literal");
+    }
+    return right_literal ? compare(left, named.compare, *std::move(right_literal))
+                         : compare(right, named.mirrored, *std::move(left_literal));
+  }
+
+  Status compare(const FilterToken& property, CompareOperator compare, Value literal) {
+    if (Status named = check_property_name(property.text); !named.ok()) {
+      return filter_error(text_, property.offset, named.message());
+    }
+    operands_.push_back(
+        add({FilterNode::Kind::kComparison, static_cast<std::uint32_t>(filter_.comparisons_.size()), 0}));
+    filter_.comparisons_.push_back(
+        {subject_of(property.text), std::string(property.text), compare, std::move(literal)});
+    return Status();
+  }
+
+  const std::string_view text_;
+  FilterLexer lexer_;
+  FilterToken token_;
+  std::vector<Operator> operators_;
+  std::vector<std::uint32_t> operands_;  // places of nodes
+  Filter filter_;
+};
+
+Result<Filter> Filter::parse(std::string_view text) {
+  if (text.size() > limits::kFilterBytesMax) {
+    return service_error::invalid_input("the filter has " + std::to_string(text.size()) + " bytes; at most " +
+                                        std::to_string(limits::kFilterBytesMax) + " are allowed");
+  }
+  if (!format::is_valid_utf8(text)) return service_error::invalid_input("the filter is not valid UTF-8");
+  return FilterParser(text).run();
+}
+
+}  // namespace varve

@@ -1,0 +1,26 @@
+// Owns: which keys a filter can match: the smallest set of ranges of sort keys that holds them.
+// Must never: leave out a key that may match. Too large a set costs time, too small a one an answer.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "api/filter/filter.h"
+#include "format/sort_key.h"
+
+namespace varve {
+
+/// Sort keys from `lower` on, up to but without `upper`.
+struct KeyRange {
+  std::string lower;
+  std::string upper;
+  /// It holds one key, `lower`.
+  bool is_point = false;
+  bool operator==(const KeyRange&) const = default;
+};
+
+/// The ranges of the table, within `within`, that hold every entity which the filter can match: in order, apart from
+/// each other. None where bounds contradict each other. A disjunction of keys is a range each.
+std::vector<KeyRange> plan_ranges(const Filter& filter, format::TableId table, const KeyRange& within);
+
+}  // namespace varve

@@ -1,0 +1,56 @@
+// Owns: the fuzzer of `$filter`.
+// Must never: let a filter match an entity whose key its plan leaves out.
+//
+// Input: a filter.
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "api/filter/filter.h"
+#include "api/filter/key_plan.h"
+#include "format/sort_key.h"
+
+namespace varve {
+namespace {
+
+constexpr format::TableId kTable = format::make_table_id(1, 1);
+
+bool is_planned(const std::vector<KeyRange>& ranges, const std::string& key) {
+  for (const KeyRange& range : ranges) {
+    if (range.lower <= key && key < range.upper) return true;
+  }
+  return false;
+}
+
+void check(std::string_view text) {
+  const Result<Filter> filter = Filter::parse(text);
+  if (!filter.ok()) return;
+  const std::string begin = format::encode_table(kTable);
+  const std::vector<KeyRange> ranges = plan_ranges(*filter, kTable, {begin, format::end_of_prefix(begin), false});
+  for (std::size_t i = 1; i < ranges.size(); ++i) {
+    if (ranges[i].lower < ranges[i - 1].upper) std::abort();
+  }
+  format::EntityBuilder builder;
+  builder.add_int32("A", 3);
+  builder.add_string("B", "x");
+  const std::string properties = builder.finish();
+  const Result<format::EntityView> view = format::EntityView::open(properties);
+  if (!view.ok()) std::abort();
+  for (const std::string_view partition : {"", "a", "p", "z"}) {
+    for (const std::string_view row : {"", "a", "r", "z"}) {
+      if (!filter->matches({partition, row, 638'000'000'000'000'000, *view})) continue;
+      if (!is_planned(ranges, *format::encode_sort_key(kTable, partition, row))) std::abort();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace varve
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  varve::check({reinterpret_cast<const char*>(data), size});
+  return 0;
+}

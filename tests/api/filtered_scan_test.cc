@@ -1,0 +1,214 @@
+// Goal: a scan with a filter returns what the filter says, in order, page by page, and reads no more than it must.
+// Method: what pages cost in places that are known; random queries over random data, compared with a slow evaluation,
+// before and after flush, compaction and reopen.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "format/sort_key.h"
+#include "tests/api/slow_filter.h"
+#include "tests/api/store_bench.h"
+#include "tests/support/effort.h"
+
+namespace varve {
+namespace {
+
+using namespace test;
+
+using Keys = std::vector<std::string>;
+
+class FilteredScans : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    table_.emplace(bench_.table());
+    for (const std::string_view partition : {"a", "b", "c"}) {
+      for (int row = 0; row < 20; ++row) {
+        const std::string name = std::to_string(100 + row);
+        ASSERT_TRUE(table_->insert(Entity(std::string(partition), name).set("N", row).set("Odd", row % 2 == 1)).ok());
+      }
+    }
+  }
+
+  Result<Page> page(std::string_view filter, const ScanRange& range = ScanRange::whole_table()) {
+    Scan scan;
+    scan.range = range;
+    scan.filter = filter;
+    return table_->scan(scan);
+  }
+  Keys keys(std::string_view filter, const ScanRange& range = ScanRange::whole_table()) {
+    const Result<Page> found = page(filter, range);
+    EXPECT_TRUE(found.ok()) << found.status().to_string();
+    return found.ok() ? keys_of(*found) : Keys{"failed"};
+  }
+  PageCost cost(std::string_view filter) {
+    const Result<Page> found = page(filter);
+    EXPECT_TRUE(found.ok()) << found.status().to_string();
+    return found.ok() ? found->cost : PageCost();
+  }
+
+  StoreBench bench_;
+  std::optional<Table> table_;
+};
+
+TEST_F(FilteredScans, ReturnWhatMatchesInTheOrderOfKeys) {
+  EXPECT_EQ(keys("N eq 7"), (Keys{"a/107", "b/107", "c/107"}));
+  EXPECT_EQ(keys("PartitionKey gt 'a' and Odd and N lt 4"), (Keys{"b/101", "b/103", "c/101", "c/103"}));
+  EXPECT_EQ(keys("PartitionKey eq 'c' and RowKey eq '119' or PartitionKey eq 'a' and RowKey eq '100'"),
+            (Keys{"a/100", "c/119"}));
+  EXPECT_EQ(keys("Missing ne 3"), Keys{});
+}
+
+TEST_F(FilteredScans, Q33_ContradictoryBoundsGiveAnEmptyPageWithoutAToken) {
+  const Result<Page> found = page("PartitionKey eq 'a' and PartitionKey eq 'b'");
+  ASSERT_TRUE(found.ok());
+  EXPECT_TRUE(found->entities.empty());
+  EXPECT_FALSE(found->continuation.has_value());
+  EXPECT_EQ(found->cost.entities_examined, 0U);
+}
+
+TEST_F(FilteredScans, Q31_CostNoMoreThanTheirAccessPath) {
+  EXPECT_EQ(cost("PartitionKey eq 'b' and RowKey eq '105'").entities_examined, 1U);
+  EXPECT_EQ(cost("PartitionKey eq 'b' and RowKey ge '105' and RowKey lt '108' and N ne 6").entities_examined, 3U);
+  EXPECT_EQ(cost("PartitionKey eq 'b' and N eq 3").entities_examined, 20U);
+  EXPECT_EQ(cost("N eq 3").entities_examined, 60U);
+  EXPECT_EQ(cost("").entities_examined, 60U);
+}
+
+TEST_F(FilteredScans, Q32_ADisjunctionOfKeysCostsAsManyLookups) {
+  std::string rows = "RowKey eq '100'";
+  for (int row = 1; row < 50; ++row) rows += " or RowKey eq '" + std::to_string(100 + row) + "'";
+  const PageCost found = cost("PartitionKey eq 'b' and (" + rows + ")");
+  EXPECT_EQ(found.key_ranges, 50U);
+  EXPECT_EQ(found.entities_examined, 20U) << "those that are there";
+}
+
+TEST_F(FilteredScans, NarrowTheRangeOfTheScan) {
+  EXPECT_EQ(keys("N ge 18", ScanRange::partition("b")), (Keys{"b/118", "b/119"}));
+  EXPECT_EQ(keys("PartitionKey eq 'a'", ScanRange::partition("b")), Keys{});
+  EXPECT_EQ(keys("RowKey lt '112' and Odd", ScanRange::rows("c", "109")), (Keys{"c/109", "c/111"}));
+}
+
+TEST_F(FilteredScans, SelectNeedNotNameWhatTheFilterNames) {
+  Scan scan;
+  scan.filter = "N eq 7 and PartitionKey eq 'a'";
+  scan.read.select = {"Odd"};
+  const Result<Page> found = table_->scan(scan);
+  ASSERT_TRUE(found.ok());
+  ASSERT_EQ(found->entities.size(), 1U);
+  EXPECT_EQ(found->entities[0].properties().size(), 1U);
+  EXPECT_TRUE(*found->entities[0].get<bool>("Odd"));
+}
+
+TEST_F(FilteredScans, BadFiltersAreRefusedAndNameTheCharacter) {
+  const Result<Page> refused = page("N eq 7 and");
+  EXPECT_EQ(refused.code(), Code::kInvalidArgument);
+  EXPECT_EQ(refused.status().service_error(), "InvalidInput");
+  EXPECT_NE(refused.status().message().find("character 11"), std::string::npos) << refused.status().message();
+  EXPECT_EQ(page("startswith(N,'x')").status().service_error(), "NotImplemented");
+}
+
+TEST_F(FilteredScans, PagesEndByTimeThoughNothingMatches) {
+  Scan scan;
+  scan.filter = "N lt 0";
+  scan.time_max = std::chrono::milliseconds(0);
+  std::size_t pages = 0;
+  for (;;) {
+    const Result<Page> found = table_->scan(scan);
+    ASSERT_TRUE(found.ok());
+    EXPECT_TRUE(found->entities.empty());
+    EXPECT_GT(found->cost.entities_examined, 0U) << "every page gets on";
+    ++pages;
+    if (!found->continuation) break;
+    scan.continuation = *found->continuation;
+  }
+  EXPECT_GT(pages, 10U);
+}
+
+/// Random data and queries. Each query is read in pages of random sizes.
+class RandomQueries : public ::testing::Test {
+ protected:
+  void SetUp() override { (void)bench_.table(); }
+  Table table() { return *bench_.store->open_table(kAccount, "Orders"); }
+
+  void fill(int entities) {
+    Table table = this->table();
+    for (int i = 0; i < entities; ++i) {
+      Entity entity = random_entity(random_);
+      const Result<ETag> written = table.insert_or_replace(entity);
+      ASSERT_TRUE(written.ok()) << written.status().to_string();
+    }
+    if (random_() % 2 == 0) return;
+    const std::vector<Entity> all = read("", 1000);
+    for (const Entity& entity : all) {
+      if (random_() % 10 != 0) continue;
+      ASSERT_TRUE(table.remove(entity.partition_key(), entity.row_key(), ETag::any()).ok());
+    }
+  }
+
+  std::vector<Entity> read(const std::string& filter, std::uint32_t page_size) {
+    std::vector<Entity> all;
+    Scan scan;
+    scan.filter = filter;
+    scan.page_size_max = page_size;
+    const Table table = this->table();
+    for (;;) {
+      Result<Page> page = table.scan(scan);
+      EXPECT_TRUE(page.ok()) << filter << ": " << page.status().to_string();
+      if (!page.ok()) return all;
+      EXPECT_LE(page->entities.size(), page_size);
+      for (Entity& entity : page->entities) all.push_back(std::move(entity));
+      if (!page->continuation) return all;
+      scan.continuation = *page->continuation;
+    }
+  }
+
+  void ask(int queries) {
+    const std::vector<Entity> all = read("", 1000);
+    for (int i = 0; i < queries && !HasFailure(); ++i) {
+      const SlowFilter slow = random_filter(random_, 4);
+      std::vector<Entity> expected;
+      for (const Entity& entity : all) {
+        if (slow.matches(entity)) expected.push_back(entity);
+      }
+      const auto page_size = static_cast<std::uint32_t>(random_() % 4 == 0 ? 1 + random_() % 7 : 1000);
+      const std::vector<Entity> found = read(slow.text(), page_size);
+      ASSERT_TRUE(same(found, expected)) << slow.text() << "\nfound " << found.size() << " of " << expected.size();
+      returned_ += found.size();
+    }
+  }
+
+  /// Doubles that are not numbers are not equal to themselves.
+  static bool same(const std::vector<Entity>& a, const std::vector<Entity>& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Entity& x, const Entity& y) {
+      return x.partition_key() == y.partition_key() && x.row_key() == y.row_key() && x.etag() == y.etag() &&
+             x.properties().size() == y.properties().size();
+    });
+  }
+
+  static constexpr std::uint64_t kSeed = 91;
+  RandomEngine random_{kSeed};
+  StoreBench bench_;
+  std::size_t returned_ = 0;
+};
+
+TEST_F(RandomQueries, GiveWhatASlowEvaluationGives) {
+  SCOPED_TRACE(kSeed);
+  const int queries = effort(1000);
+  ASSERT_NO_FATAL_FAILURE(fill(300));
+  ASSERT_NO_FATAL_FAILURE(ask(queries));
+  bench_.open();
+  ASSERT_NO_FATAL_FAILURE(ask(queries));
+  ASSERT_NO_FATAL_FAILURE(fill(300));
+  ASSERT_TRUE(bench_.store->compact().ok());
+  ASSERT_NO_FATAL_FAILURE(ask(queries));
+  ASSERT_NO_FATAL_FAILURE(fill(300));
+  ASSERT_NO_FATAL_FAILURE(ask(queries));
+  bench_.open();
+  ASSERT_NO_FATAL_FAILURE(ask(queries));
+  EXPECT_GT(returned_, static_cast<std::size_t>(queries) * 50);
+}
+
+}  // namespace
+}  // namespace varve
