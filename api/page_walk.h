@@ -11,7 +11,7 @@
 #include "api/filter/key_plan.h"
 #include "api/query.h"
 #include "engine/engine.h"
-#include "io/clock.h"
+#include "io/env.h"
 
 namespace varve {
 

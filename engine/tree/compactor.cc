@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <new>
+#include <set>
 #include <string>
 #include <utility>
 
 #include "engine/read/merge_cursor.h"
+#include "engine/tables/table_file.h"
 #include "engine/tables/table_scan.h"
 #include "engine/tree/bottom_check.h"
 #include "engine/tree/output_cuts.h"
@@ -43,6 +46,28 @@ std::uint64_t dead_bytes_of(const std::vector<format::DirectoryEntry>& directory
     }
   }
   return all_dead ? file_bytes : bytes;
+}
+
+/// Of which the job's files hold enough for a file of their own. Errors: those of read_directory().
+Result<std::set<TableId>> large_tables(const Job& job, const TreeShape& shape) {
+  std::map<TableId, std::uint64_t> bytes;
+  for (const LevelFiles* files : {&job.inputs, &job.overlapped}) {
+    for (const LevelFilePtr& file : *files) {
+      const format::TableFileEntry& entry = file->entry;
+      if (entry.first_table == entry.last_table) {
+        bytes[entry.first_table] += entry.size_bytes;
+        continue;
+      }
+      const Result<std::vector<format::DirectoryEntry>> directory = read_directory(*file->table);
+      if (!directory.ok()) return directory.status();
+      for (const format::DirectoryEntry& table : *directory) bytes[table.table] += table.bytes;
+    }
+  }
+  std::set<TableId> large;
+  for (const auto& [table, table_bytes] : bytes) {
+    if (table_bytes >= own_file_bytes(shape)) large.insert(table);
+  }
+  return large;
 }
 
 }  // namespace
@@ -238,13 +263,15 @@ Status Compactor::merge(const Job& job, const View& view, format::ManifestEdit& 
   MergeStream input(std::move(sources));
   BottomCheck bottom(*view.levels, job);
   Retention retention(view.horizon, view.dead, [&](std::string_view key) { return bottom.is_bottom(key); });
-  OutputCuts cuts(*view.levels, job, shape_);
+  Result<std::set<TableId>> large = large_tables(job, shape_);
+  if (!large.ok()) return large.status();
+  OutputCuts cuts(*view.levels, job, shape_, *std::move(large));
   RewriteOptions options;
   options.level = job.output_level;
   options.table = table_options(job.output_level);
   options.begins_new_file = [&](std::string_view key, std::uint64_t file_bytes, std::uint64_t table_bytes,
-                                bool same_table) {
-    return cuts.begins_new_file(key, file_bytes, table_bytes, same_table);
+                                std::optional<TableId> new_table) {
+    return cuts.begins_new_file(key, file_bytes, table_bytes, new_table);
   };
   Result<Rewritten> written = rewrite(input, retention, tree_.sink(stopping_), options);
   if (!written.ok()) return written.status();

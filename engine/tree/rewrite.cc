@@ -99,8 +99,10 @@ class Rewriter {
   bool begins_new_file(std::string_view sort_key, bool same_table) {
     if (!options_.begins_new_file) return false;
     const std::uint64_t file_bytes = writer_ ? writer_->estimated_bytes() : 0;
+    const std::optional<format::TableId> new_table =
+        same_table ? std::nullopt : std::optional(format::table_id_of(sort_key));
     const bool begins =
-        options_.begins_new_file(sort_key, file_bytes, done_.bytes_written + file_bytes - table_start_, same_table);
+        options_.begins_new_file(sort_key, file_bytes, done_.bytes_written + file_bytes - table_start_, new_table);
     if (!same_table) table_start_ = done_.bytes_written + file_bytes;
     return begins;
   }

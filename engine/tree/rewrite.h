@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "api/result.h"
@@ -30,7 +31,8 @@ struct RewriteOptions {
   std::uint32_t level = 0;
   format::TableOptions table;
   /// Whether a key begins a new file; may be empty: none does. As OutputCuts::begins_new_file().
-  std::function<bool(std::string_view key, std::uint64_t file_bytes, std::uint64_t table_bytes, bool same_table)>
+  std::function<bool(std::string_view key, std::uint64_t file_bytes, std::uint64_t table_bytes,
+                     std::optional<format::TableId> new_table)>
       begins_new_file;
 };
 

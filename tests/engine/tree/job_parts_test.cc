@@ -3,12 +3,14 @@
 
 #include "engine/tree/bottom_check.h"
 #include "engine/tree/output_cuts.h"
+#include "format/sort_key.h"
 #include "tests/engine/tree/tree_files.h"
 
 namespace varve::engine {
 namespace {
 
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
+constexpr TableId kTable = format::make_table_id(4, 7);
 
 Job merge_of(const Levels& levels, std::uint32_t level, std::uint32_t output_level) {
   Job job;
@@ -51,9 +53,9 @@ TEST(OutputCuts, CutsAtTheSizeOfAFile) {
   const Levels levels = levels_of({file_entry(1, 5, "a", "z")});
   const TreeShape shape;
   OutputCuts cuts(levels, merge_of(levels, 5, 6), shape);
-  EXPECT_FALSE(cuts.begins_new_file("a", 0, 0, false));
-  EXPECT_FALSE(cuts.begins_new_file("b", shape.file_bytes - 1, 0, true));
-  EXPECT_TRUE(cuts.begins_new_file("c", shape.file_bytes, 0, true));
+  EXPECT_FALSE(cuts.begins_new_file("a", 0, 0, kTable));
+  EXPECT_FALSE(cuts.begins_new_file("b", shape.file_bytes - 1, 0, std::nullopt));
+  EXPECT_TRUE(cuts.begins_new_file("c", shape.file_bytes, 0, std::nullopt));
 }
 
 TEST(OutputCuts, CutsBehindATableThatFillsAQuarterOfAFile) {
@@ -61,9 +63,27 @@ TEST(OutputCuts, CutsBehindATableThatFillsAQuarterOfAFile) {
   const TreeShape shape;
   OutputCuts cuts(levels, merge_of(levels, 5, 6), shape);
   const std::uint64_t quarter = shape.file_bytes / 4;
-  EXPECT_FALSE(cuts.begins_new_file("a", quarter, quarter, true));
-  EXPECT_FALSE(cuts.begins_new_file("b", quarter, quarter - 1, false));
-  EXPECT_TRUE(cuts.begins_new_file("c", quarter, quarter, false));
+  EXPECT_FALSE(cuts.begins_new_file("a", quarter, quarter, std::nullopt));
+  EXPECT_FALSE(cuts.begins_new_file("b", quarter, quarter - 1, kTable));
+  EXPECT_TRUE(cuts.begins_new_file("c", quarter, quarter, kTable + 1));
+}
+
+TEST(OutputCuts, CutsBeforeALargeTableWhateverIsBeforeIt) {
+  const Levels levels = levels_of({file_entry(1, 5, "a", "z")});
+  OutputCuts cuts(levels, merge_of(levels, 5, 6), {}, {kTable + 1});
+  EXPECT_FALSE(cuts.begins_new_file("a", 0, 0, kTable));
+  EXPECT_TRUE(cuts.begins_new_file("b", 100, 100, kTable + 1));
+  EXPECT_FALSE(cuts.begins_new_file("c", 100, 100, std::nullopt));
+  EXPECT_FALSE(cuts.begins_new_file("d", 200, 200, kTable + 2));
+}
+
+TEST(OutputCuts, CutsBehindTheStoresOwnTables) {
+  const Levels levels = levels_of({file_entry(1, 5, "a", "z")});
+  OutputCuts cuts(levels, merge_of(levels, 5, 6), {});
+  EXPECT_FALSE(cuts.begins_new_file("a", 0, 0, format::make_table_id(0, 1)));
+  EXPECT_FALSE(cuts.begins_new_file("b", 100, 100, format::make_table_id(0, 2)));
+  EXPECT_TRUE(cuts.begins_new_file("c", 200, 100, kTable));
+  EXPECT_FALSE(cuts.begins_new_file("d", 100, 100, kTable + 1));
 }
 
 TEST(OutputCuts, CutsBeforeAFileLiesOverTooMuch) {
@@ -77,7 +97,7 @@ TEST(OutputCuts, CutsBeforeAFileLiesOverTooMuch) {
   std::string cut_at;
   std::uint64_t bytes = 0;
   for (char at = 'a'; at <= 'z'; ++at) {
-    if (cuts.begins_new_file(std::string(1, at), bytes, bytes, true)) {
+    if (cuts.begins_new_file(std::string(1, at), bytes, bytes, std::nullopt)) {
       cut_at += at;
       bytes = 0;
     }
@@ -91,9 +111,9 @@ TEST(OutputCuts, PrefersTheEdgeOfAFileBelow) {
   const TreeShape shape;
   OutputCuts cuts(levels, merge_of(levels, 4, 5), shape);
   const std::uint64_t nearly = shape.file_bytes / 4 * 3;
-  EXPECT_FALSE(cuts.begins_new_file("f", nearly, 0, true));
-  EXPECT_TRUE(cuts.begins_new_file("g", nearly, 0, true));
-  EXPECT_FALSE(cuts.begins_new_file("h", nearly, 0, true));
+  EXPECT_FALSE(cuts.begins_new_file("f", nearly, 0, std::nullopt));
+  EXPECT_TRUE(cuts.begins_new_file("g", nearly, 0, std::nullopt));
+  EXPECT_FALSE(cuts.begins_new_file("h", nearly, 0, std::nullopt));
 }
 
 }  // namespace
