@@ -11,7 +11,8 @@ std::string_view hint_of(const Status& status) noexcept {
     case Code::kLocked: return "close the program that has the store open, then try again";
     case Code::kCorruption: return "run `varve verify STORE`; keep the files as they are";
     case Code::kNoSpace: return "free space on the device, or drop a table and reopen the store";
-    case Code::kUnsupported: return "the store was written by a newer version of this program";
+    case Code::kUnsupported:
+      return status.service_error().empty() ? "the store was written by a newer version of this program" : "";
     case Code::kNotFound:
       return status.service_error().empty() ? "`varve import`, `put` and `table create` make a store" : "";
     default: return "";

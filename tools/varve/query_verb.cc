@@ -51,6 +51,8 @@ class QueryReader {
 
   std::uint64_t entities() const noexcept { return entities_; }
   std::uint64_t pages() const noexcept { return pages_; }
+  /// Bounds what is read of the range.
+  const std::string& filter() const noexcept { return words_.filter; }
   /// Of the range; the ranges of keys are those that the filter left of it.
   const PageCost& cost() const noexcept { return cost_; }
   /// Where the range goes on behind the last entity that was given.
@@ -181,6 +183,7 @@ void explain(const QueryPlan& plan, const QueryReader& reader, const Statistics&
   std::cout.flush();
   for (const std::string& line : describe(plan)) std::cerr << "reads   " << show_text(line, SIZE_MAX).text << "\n";
   if (reader.pages() > 0) {
+    if (!reader.filter().empty()) std::cerr << "filter  " << show_text(reader.filter(), SIZE_MAX).text << "\n";
     std::cerr << "judged  " << counted(reader.cost().entities_examined, "entity", "entities") << " in "
               << counted(reader.cost().key_ranges, "range of keys", "ranges of keys") << "\n";
   }
