@@ -50,11 +50,23 @@ Result<bool> PageWalk::take(std::string_view sort_key, format::CommitVersion ver
     return true;
   }
   ++page_.cost.entities_examined;
-  const Result<bool> matching = matches(sort_key, version, value);
+  // The key is decoded once, and only for what needs it: a filter that names keys, an entity that is returned.
+  std::optional<format::SortKey> key;
+  const auto decode_key = [&]() -> Status {
+    Result<format::SortKey> decoded = format::decode_sort_key(sort_key);
+    if (!decoded.ok()) return decoded.status();
+    key = *std::move(decoded);
+    return Status();
+  };
+  if (filter_.names_keys()) {
+    if (Status decoded = decode_key(); !decoded.ok()) return decoded;
+  }
+  const Result<bool> matching = matches(key, version, value);
   if (!matching.ok()) return matching.status();
   if (!*matching) return false;
-  Result<format::SortKey> key = format::decode_sort_key(sort_key);
-  if (!key.ok()) return key.status();
+  if (!key) {
+    if (Status decoded = decode_key(); !decoded.ok()) return decoded;
+  }
   Result<Entity> entity =
       decode_entity(std::move(key->partition_key), std::move(key->row_key), version, value, scan_.read.select);
   if (!entity.ok()) return entity.status();
@@ -62,14 +74,17 @@ Result<bool> PageWalk::take(std::string_view sort_key, format::CommitVersion ver
   return false;
 }
 
-Result<bool> PageWalk::matches(std::string_view sort_key, format::CommitVersion version, std::string_view value) const {
+Result<bool> PageWalk::matches(const std::optional<format::SortKey>& key, format::CommitVersion version,
+                               std::string_view value) const {
   if (filter_.matches_everything()) return true;
   const Result<format::EntityView> properties = format::EntityView::open(value);
   if (!properties.ok()) return properties.status();
-  if (!filter_.names_keys()) return filter_.matches({{}, {}, version, *properties});
-  const Result<format::SortKey> key = format::decode_sort_key(sort_key);
-  if (!key.ok()) return key.status();
-  return filter_.matches({key->partition_key, key->row_key, version, *properties});
+  FilterSubject subject{{}, {}, version, *properties};
+  if (key) {
+    subject.partition_key = key->partition_key;
+    subject.row_key = key->row_key;
+  }
+  return filter_.matches(subject);
 }
 
 /// The clock is asked only now and then, and never before one entity was looked at.

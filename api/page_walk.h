@@ -11,6 +11,7 @@
 #include "api/filter/key_plan.h"
 #include "api/query.h"
 #include "engine/engine.h"
+#include "format/sort_key.h"
 #include "io/env.h"
 
 namespace varve {
@@ -29,7 +30,9 @@ class PageWalk {
   Result<bool> walk(const KeyRange& range);
   Result<bool> look_up(const KeyRange& point);
   Result<bool> take(std::string_view sort_key, format::CommitVersion version, std::string_view value);
-  Result<bool> matches(std::string_view sort_key, format::CommitVersion version, std::string_view value) const;
+  /// `key` is there where the filter names keys.
+  Result<bool> matches(const std::optional<format::SortKey>& key, format::CommitVersion version,
+                       std::string_view value) const;
   bool is_over();
 
   const engine::ReadView& view_;
