@@ -15,6 +15,7 @@
 #include "io/env.h"
 #include "io/manual_clock.h"
 #include "io/memory_file_system.h"
+#include "tests/support/effort.h"
 
 namespace varve {
 namespace {
@@ -453,7 +454,7 @@ TEST_P(Model, StoreEqualsTheModelAcrossReopensKillsAndPowerCuts) {
   EXPECT_GT(run.crashes(), 20);
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, Model, ::testing::Range<std::uint64_t>(1, 9));
+INSTANTIATE_TEST_SUITE_P(Seeds, Model, ::testing::Range<std::uint64_t>(1, 9, test::kStride));
 
 }  // namespace
 }  // namespace varve

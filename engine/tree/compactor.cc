@@ -202,9 +202,9 @@ Status Compactor::hasten_drops(const View& view) {
 /// not put off until the memtable is full.
 Status Compactor::hasten_deletes() {
   const CommitVersion visible = queue_.visible();
-  const bool rests = visible == seen_version_;
+  writers_rest_ = visible == seen_version_;
   seen_version_ = visible;
-  return rests && tree_.collects_deletes() ? queue_.seal_memtable() : Status();
+  return writers_rest_ && tree_.collects_deletes() ? queue_.seal_memtable() : Status();
 }
 
 /// How much of each file that holds dead tables beside live ones is dead.
@@ -231,7 +231,8 @@ Status Compactor::read_directories(const View& view) {
 }
 
 std::optional<Job> Compactor::pick(const View& view) {
-  const PickInput input{*view.levels, {}, quarantined_, view.dead, dead_bytes_, view.reclaimable, idle_round_};
+  const PickInput input{
+      *view.levels, {}, quarantined_, view.dead, dead_bytes_, view.reclaimable, idle_round_ || writers_rest_};
   return pick_job(input, shape_);
 }
 

@@ -71,6 +71,7 @@ class Compactor {
 
   // Of the thread alone:
   CommitVersion seen_version_ = 0;  // what was visible in the round before
+  bool writers_rest_ = false;       // nothing was committed since then
   bool idle_round_ = false;         // this round is for somebody who waits until all is done
   std::set<std::uint64_t> quarantined_;
   std::map<std::uint64_t, std::vector<format::DirectoryEntry>> directories_;  // by file, of those with dead tables

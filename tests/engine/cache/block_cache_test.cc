@@ -17,6 +17,7 @@
 #include "io/scheduler.h"
 #include "tests/engine/cache/cache_fill.h"
 #include "tests/support/allocation_counter.h"
+#include "tests/support/effort.h"
 
 namespace varve::engine {
 namespace {
@@ -439,7 +440,8 @@ TEST_P(BlockCacheBySeed, AnswersAsItsModelAndTellsItsMemoryToTheByte) {
   EXPECT_EQ(test::aligned_bytes_held(), held_before_);
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, BlockCacheBySeed, testing::Range<std::uint64_t>(1, 13));
+INSTANTIATE_TEST_SUITE_P(Seeds, BlockCacheBySeed,
+                         testing::Range<std::uint64_t>(1, 1 + test::effort<std::uint64_t>(12)));
 
 }  // namespace
 }  // namespace varve::engine

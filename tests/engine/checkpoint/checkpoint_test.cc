@@ -276,6 +276,7 @@ TEST_F(Checkpoint, FilesThatLeaveTheOriginMeanwhileAreInItAllTheSame) {
   // Before the first file is linked all of them leave the origin.
   std::atomic<bool> linking{false};
   std::atomic<bool> left{false};
+  std::uint64_t tables_left = 1;
   machine_.files->set_observer([&](const io::Operation& operation, io::Moment moment) {
     if (operation.kind != io::OperationKind::kLink || moment != io::Moment::kBefore) return;
     linking = true;
@@ -284,10 +285,16 @@ TEST_F(Checkpoint, FilesThatLeaveTheOriginMeanwhileAreInItAllTheSame) {
   {
     auto other = machine_.scheduler().start("drop", [&] {
       while (!linking) std::this_thread::yield();
-      // The segment in use, the one that was closed, and, made known together with its end, a spare one.
+      // The segment that was closed, the one in use, and the spare made for it.
       while (origin().statistics().log_segments < 3) std::this_thread::yield();
       const auto dropped = Change(test::kTable).retire(test::kTable).commit(origin());
-      const Status compacted = origin().compact();
+      Status compacted = origin().compact();
+      tables_left = origin().statistics().levels.back().files;
+      // A flush lets go of what the manifest knows as closed, which it may learn later than of the spare.
+      while (compacted.ok() && origin().statistics().log_segments > 2) {
+        EXPECT_TRUE(Change(kOtherTable).put("p", "more", "x").commit(origin()).ok());
+        compacted = origin().compact();
+      }
       left = true;
       ASSERT_TRUE(dropped.ok() && compacted.ok()) << compacted.to_string();
     });
@@ -296,7 +303,7 @@ TEST_F(Checkpoint, FilesThatLeaveTheOriginMeanwhileAreInItAllTheSame) {
   }
   machine_.files->set_observer({});
   const std::vector<std::string> linked = machine_.files->snapshot().file_names(kCopyPath);
-  EXPECT_EQ(origin().statistics().levels.back().files, 0u);
+  EXPECT_EQ(tables_left, 0u);
   EXPECT_EQ(rows_of(*open_copy()), rows);
 
   ASSERT_TRUE(origin_->close().ok());

@@ -11,6 +11,7 @@
 
 #include "tests/engine/commit/memtable_fill.h"
 #include "tests/support/allocation_counter.h"
+#include "tests/support/effort.h"
 
 namespace varve::engine {
 namespace {
@@ -381,7 +382,7 @@ TEST_P(MemtableModel, ACursorSeesWhatIsInsertedWhileItStands) {
   EXPECT_EQ(expected, model_.end());
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, MemtableModel, testing::Range<std::uint64_t>(1, 7));
+INSTANTIATE_TEST_SUITE_P(Seeds, MemtableModel, testing::Range<std::uint64_t>(1, 1 + test::effort<std::uint64_t>(6)));
 
 }  // namespace
 }  // namespace varve::engine

@@ -18,6 +18,7 @@
 #include "io/manual_clock.h"
 #include "io/seeded_scheduler.h"
 #include "tests/support/allocation_counter.h"
+#include "tests/support/effort.h"
 
 namespace varve::engine {
 namespace {
@@ -388,7 +389,7 @@ TEST_P(PartitionLocksBySeed, RandomSetsExcludeEachOtherAndEndWithoutADeadlock) {
   for (std::uint64_t i = 0; i < 6; ++i) EXPECT_TRUE(is_free(simulated_.locks(), i * 32));
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, PartitionLocksBySeed, testing::Range<std::uint64_t>(1, kSeeds + 1));
+INSTANTIATE_TEST_SUITE_P(Seeds, PartitionLocksBySeed, testing::Range<std::uint64_t>(1, 1 + test::effort(kSeeds)));
 
 TEST(PartitionLocksUnderSeeds, BothOutcomesOfALateHandOverHappen) {
   // What the test by seed allows must also occur, or it would show nothing.

@@ -14,6 +14,7 @@
 #include "io/clock.h"
 #include "io/manual_clock.h"
 #include "tests/engine/commit/memtable_fill.h"
+#include "tests/support/effort.h"
 
 namespace varve::engine {
 namespace {
@@ -112,7 +113,7 @@ TEST_P(MergeCursorTest, MaySeekTheKeyItIsAt) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, MergeCursorTest, testing::Range<std::uint64_t>(1, 21));
+INSTANTIATE_TEST_SUITE_P(Seeds, MergeCursorTest, testing::Range<std::uint64_t>(1, 1 + test::effort<std::uint64_t>(20)));
 
 }  // namespace
 }  // namespace varve::engine

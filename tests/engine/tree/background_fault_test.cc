@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/effort.h"
 #include "tests/support/engine_bench.h"
 
 namespace varve::engine {
@@ -150,7 +151,7 @@ TEST_P(BackgroundFault, AtAnyStepOnATableLosesNothingAndPasses) {
   const Way way = kWays[GetParam()];
   bool hit = true;
   std::uint64_t steps = 0;
-  for (std::uint64_t skipped = 0; hit && !HasFailure(); skipped += 1 + skipped / 8, ++steps) {
+  for (std::uint64_t skipped = 0; hit && !HasFailure(); skipped += test::kStride / 2 + 1 + skipped / 8, ++steps) {
     SCOPED_TRACE("step " + std::to_string(skipped));
     Work work(skipped + 1);
     work.write(10);
@@ -215,7 +216,7 @@ TEST_P(FullDiskInTheBackground, RefusesKeepsAndGoesOnWhenThereIsSpaceAgain) {
   work.reopen_and_check();
 }
 
-INSTANTIATE_TEST_SUITE_P(Rooms, FullDiskInTheBackground, testing::Range<std::uint64_t>(0, 24));
+INSTANTIATE_TEST_SUITE_P(Rooms, FullDiskInTheBackground, testing::Range<std::uint64_t>(0, 24, test::kStride));
 
 }  // namespace
 }  // namespace varve::engine

@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/effort.h"
 #include "tests/support/engine_bench.h"
 
 namespace varve::engine {
@@ -172,7 +173,7 @@ TEST_P(TablesModel, EveryHeldVersionShowsWhatItShowed) {
   EXPECT_GT(figures.flushes + figures.compaction.jobs, 0u);
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, TablesModel, testing::Range<std::uint64_t>(1, 9));
+INSTANTIATE_TEST_SUITE_P(Seeds, TablesModel, testing::Range<std::uint64_t>(1, 1 + test::effort<std::uint64_t>(8)));
 
 TEST(DeletedRuns, AreSteppedOverWithoutBeingRead) {
   Machine machine;
