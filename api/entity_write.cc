@@ -35,23 +35,9 @@ Status check_condition(Kind kind, ETag if_match) {
   return service_error::invalid_input("an ETag is needed, or ETag::any()");
 }
 
-Status check_tag(std::string_view tag) {
-  if (tag.size() <= limits::kTagBytesMax) return Status();
-  return service_error::invalid_input("the tag has " + std::to_string(tag.size()) + " bytes; at most 1024 are allowed");
-}
-
 /// Which table is not known yet; place_in_table() fills it in.
 Result<std::string> sort_key_without_table(std::string_view partition_key, std::string_view row_key) {
   return format::encode_sort_key(format::TableId{0}, partition_key, row_key);
-}
-
-void place_in_table(PreparedWrite& write, std::string_view encoded_id) {
-  write.sort_key.replace(0, format::kTableIdBytes, encoded_id);
-}
-
-std::string described(std::string_view sort_key) {
-  const Result<format::SortKey> key = format::decode_sort_key(sort_key);
-  return key.ok() ? quoted(key->partition_key) + ", " + quoted(key->row_key) : std::string("of this key");
 }
 
 /// Why an operation may not go on, and the commit that says so.
@@ -75,15 +61,15 @@ Judgement judge(PreparedWrite& write, const engine::Newest& newest) {
   const bool exists = newest.value.has_value();
 
   if (write.kind == Kind::kInsert && exists) {
-    return {service_error::entity_already_exists("the entity " + described(write.sort_key) + " is there"), version};
+    return {service_error::entity_already_exists("the entity " + quoted_keys(write.sort_key) + " is there"), version};
   }
   if (needs_etag(write.kind)) {
     if (!exists) {
-      return {service_error::resource_not_found("there is no entity " + described(write.sort_key)), version};
+      return {service_error::resource_not_found("there is no entity " + quoted_keys(write.sort_key)), version};
     }
     const ETag stored = ETag::of_timestamp(DateTime{version});
     if (!write.if_match.is_any() && write.if_match != stored) {
-      return {service_error::update_condition_not_satisfied("the entity " + described(write.sort_key) +
+      return {service_error::update_condition_not_satisfied("the entity " + quoted_keys(write.sort_key) +
                                                             " has the ETag " + stored.to_string()),
               version};
     }
@@ -94,25 +80,6 @@ Judgement judge(PreparedWrite& write, const engine::Newest& newest) {
     write.value = *std::move(merged);
   }
   return {};
-}
-
-std::string build_batch(std::span<const PreparedWrite> writes, std::string_view tag) {
-  format::BatchBuilder batch;
-  batch.set_tag(tag);
-  for (const PreparedWrite& write : writes) {
-    if (write.kind == Kind::kRemove) {
-      batch.remove(write.sort_key);
-    } else {
-      batch.put(write.sort_key, write.value);
-    }
-  }
-  return batch.finish();
-}
-
-std::uint64_t bytes_of(std::span<const PreparedWrite> writes) noexcept {
-  std::uint64_t bytes = 0;
-  for (const PreparedWrite& write : writes) bytes += write.sort_key.size() + write.value.size();
-  return bytes;
 }
 
 Status blamed(const Status& status, std::size_t index, bool in_transaction) {
@@ -135,10 +102,38 @@ Result<std::vector<engine::Newest>> read_states(const engine::ReadView& view, st
   return states;
 }
 
-/// Judges every operation under the partition's lock. A refusal lets go of the lock, and waits for the publication of
-/// what it rests on.
-Status judge_all(StoreCore& core, std::span<PreparedWrite> writes, engine::PartitionGuard& guard, bool in_transaction) {
-  const engine::ReadView view = core.engine().view();
+}  // namespace
+
+Status check_tag(std::string_view tag) {
+  if (tag.size() <= limits::kTagBytesMax) return Status();
+  return service_error::invalid_input("the tag has " + std::to_string(tag.size()) + " bytes; at most 1024 are allowed");
+}
+
+void place_in_table(PreparedWrite& write, std::string_view encoded_id) {
+  write.sort_key.replace(0, format::kTableIdBytes, encoded_id);
+}
+
+std::string build_batch(std::span<const PreparedWrite> writes, std::string_view tag) {
+  format::BatchBuilder batch;
+  batch.set_tag(tag);
+  for (const PreparedWrite& write : writes) {
+    if (write.kind == Kind::kRemove) {
+      batch.remove(write.sort_key);
+    } else {
+      batch.put(write.sort_key, write.value);
+    }
+  }
+  return batch.finish();
+}
+
+std::uint64_t bytes_of(std::span<const PreparedWrite> writes) noexcept {
+  std::uint64_t bytes = 0;
+  for (const PreparedWrite& write : writes) bytes += write.sort_key.size() + write.value.size();
+  return bytes;
+}
+
+Status judge_writes(StoreCore& core, const engine::ReadView& view, std::span<PreparedWrite> writes,
+                    engine::PartitionGuard& guard, bool in_transaction) {
   const Result<std::vector<engine::Newest>> states = read_states(view, writes);
   if (!states.ok()) return states.status();
   for (std::size_t i = 0; i < writes.size(); ++i) {
@@ -150,8 +145,6 @@ Status judge_all(StoreCore& core, std::span<PreparedWrite> writes, engine::Parti
   }
   return Status();
 }
-
-}  // namespace
 
 Result<PreparedWrite> prepare_put(Kind kind, const Entity& entity, ETag if_match) {
   const KeyUse use = kind == Kind::kInsert ? KeyUse::kInsert : KeyUse::kUpdate;
@@ -227,7 +220,9 @@ Result<ETag> commit_writes(StoreCore& core, const TableName& name, NameEntry& en
   Result<engine::PartitionGuard> guard = core.engine().lock_partitions(partition, options.wait_max);
   if (!guard.ok()) return guard.status();
   request.locks = *std::move(guard);
-  if (Status judged = judge_all(core, writes, request.locks, in_transaction); !judged.ok()) return judged;
+  if (Status judged = judge_writes(core, core.engine().view(), writes, request.locks, in_transaction); !judged.ok()) {
+    return judged;
+  }
   if (any_merge) request.batch = build_batch(writes, options.tag);
 
   const Result<engine::CommitVersion> version = core.engine().commit(std::move(request));

@@ -50,6 +50,19 @@ class InsertEncoder {
 };
 Result<PreparedWrite> prepare_remove(std::string_view partition_key, std::string_view row_key, ETag if_match);
 
+// -- The steps of a commit, for commits of more than one partition --------------------------------------------------
+
+/// Errors: kInvalidArgument (InvalidInput: too long).
+Status check_tag(std::string_view tag);
+void place_in_table(PreparedWrite& write, std::string_view encoded_id);
+std::uint64_t bytes_of(std::span<const PreparedWrite> writes) noexcept;
+/// Judges every operation, under the locks of their partitions and in a view made under them, and turns merges into
+/// what is to be stored. No view may be held across the commit: it would keep memory that the commit may wait for. A
+/// refusal lets go of the locks, and waits for the publication of what it rests on.
+Status judge_writes(StoreCore& core, const engine::ReadView& view, std::span<PreparedWrite> writes,
+                    engine::PartitionGuard& guard, bool in_transaction);
+std::string build_batch(std::span<const PreparedWrite> writes, std::string_view tag);
+
 /// Writes all of `writes`, which are of one partition and of different entities, or nothing; returns the ETag of what
 /// was written. With `in_transaction` errors name the operation. Errors: as the verbs of Table.
 Result<ETag> commit_writes(StoreCore& core, const TableName& name, NameEntry& entry, std::span<PreparedWrite> writes,

@@ -43,6 +43,12 @@ inline constexpr std::size_t kTransactionOperationsMax = 100;
 /// All entities of one entity group transaction together, by the accounting of D-60; a delete counts its keys (T-09).
 inline constexpr std::size_t kTransactionBytesMax = 4 * 1'048'576;
 
+/// Writes of one transaction over several partitions and tables, entities it may read, and bytes it may write by the
+/// accounting of D-60; limits of the store, whose commits are held in memory whole.
+inline constexpr std::size_t kStoreTransactionOperationsMax = 10'000;
+inline constexpr std::size_t kStoreTransactionReadsMax = 10'000;
+inline constexpr std::size_t kStoreTransactionBytesMax = 16 * 1'048'576;
+
 /// Entities, tables or accounts of one page (Q-41, B-06).
 inline constexpr std::uint32_t kPageSizeMax = 1000;
 /// Time of one page.

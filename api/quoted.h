@@ -9,5 +9,7 @@ namespace varve {
 
 /// The text between single quotes; control characters and stray bytes as \xHH; cut after 64 bytes.
 std::string quoted(std::string_view text);
+/// The keys of a stored entity, each quoted.
+std::string quoted_keys(std::string_view sort_key);
 
 }  // namespace varve

@@ -53,6 +53,8 @@ enum class Code : std::uint8_t {
   kClosed = 17,
   /// Another owner has taken the store over; every later write through this handle gets this answer.
   kFenced = 18,
+  /// What a transaction read was written by somebody else before it could commit. Nothing changed; run it again.
+  kConflict = 19,
 };
 
 /// The code's name as it is written in messages, "NotFound" for kNotFound.
@@ -77,6 +79,7 @@ constexpr std::string_view code_name(Code code) noexcept {
     case Code::kUnsupported: return "Unsupported";
     case Code::kClosed: return "Closed";
     case Code::kFenced: return "Fenced";
+    case Code::kConflict: return "Conflict";
   }
   return "?";
 }

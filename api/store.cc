@@ -8,6 +8,7 @@
 #include "api/listing.h"
 #include "api/names.h"
 #include "api/store_core.h"
+#include "api/store_transaction_state.h"
 #include "api/table_state.h"
 
 namespace varve {
@@ -71,6 +72,24 @@ Result<Snapshot> Store::snapshot() const {
     if (Status open = core_->check_open(); !open.ok()) return open;
     return core_->snapshot();
   });
+}
+
+Result<StoreTransaction> Store::begin_transaction() const {
+  return guarded([&]() -> Result<StoreTransaction> {
+    if (Status open = core_->check_open(); !open.ok()) return open;
+    return StoreTransaction(std::make_unique<StoreTransaction::State>(core_));
+  });
+}
+
+Result<std::vector<ETag>> Store::transact(const std::function<Status(StoreTransaction&)>& body,
+                                          const WriteOptions& options, int attempts_max) const {
+  for (int attempt = 1;; ++attempt) {
+    Result<StoreTransaction> transaction = begin_transaction();
+    if (!transaction.ok()) return transaction.status();
+    if (Status done = body(*transaction); !done.ok()) return done;
+    Result<std::vector<ETag>> committed = transaction->commit(options);
+    if (committed.code() != Code::kConflict || attempt >= attempts_max) return committed;
+  }
 }
 
 Result<std::optional<std::string>> Store::last_tag() const {

@@ -22,6 +22,7 @@
 #include "snapshot.h"
 #include "statistics.h"
 #include "status.h"
+#include "store_transaction.h"
 #include "table.h"
 #include "types.h"
 #include "verify.h"
@@ -120,6 +121,15 @@ class Store {
 
   /// Also of a closed store.
   Result<Statistics> statistics() const;
+
+  /// Begins a transaction over any partitions and tables, at the newest state. Errors: kClosed, kOutOfMemory.
+  Result<StoreTransaction> begin_transaction() const;
+  /// Runs `body` in a transaction and commits it; begins again, `body` included, when what it read was written
+  /// meanwhile, at most `attempts_max` times in all. `body` runs under no lock, may run several times, and must not
+  /// change anything besides the transaction. An error that it returns ends all, and nothing was written.
+  /// Errors: those of `body` and of StoreTransaction::commit(); kConflict after the last attempt.
+  Result<std::vector<ETag>> transact(const std::function<Status(StoreTransaction&)>& body,
+                                     const WriteOptions& options = {}, int attempts_max = 16) const;
 
   /// The tag of the last commit that carried one, as recovered at the open or committed since.
   Result<std::optional<std::string>> last_tag() const;

@@ -116,6 +116,7 @@ class Table {
 
  private:
   friend class Store;
+  friend class StoreTransaction;
   struct State;
   explicit Table(std::shared_ptr<const State> state) noexcept;
   std::shared_ptr<const State> state_;
