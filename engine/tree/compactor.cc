@@ -231,8 +231,8 @@ Status Compactor::read_directories(const View& view) {
 }
 
 std::optional<Job> Compactor::pick(const View& view) {
-  const PickInput input{
-      *view.levels, {}, quarantined_, view.dead, dead_bytes_, view.reclaimable, idle_round_ || writers_rest_};
+  const PickInput input{*view.levels,     {},          quarantined_, view.dead, dead_bytes_,
+                        view.reclaimable, idle_round_, writers_rest_};
   return pick_job(input, shape_);
 }
 

@@ -128,7 +128,8 @@ std::optional<Job> pick_job(const PickInput& input, const TreeShape& shape) {
     if (std::optional<Job> job = choice.from_level0(JobReason::kLevel0, nullptr)) return job;
   }
   if (std::optional<Job> job = dense_tombstones(input, choice)) return job;
-  if (std::optional<Job> job = excise(input, choice, 2, JobReason::kDeadBytes)) return job;
+  const std::uint64_t dead_part = input.writers_rest ? kIdleDeadPart : 2;
+  if (std::optional<Job> job = excise(input, choice, dead_part, JobReason::kDeadBytes)) return job;
   if (std::optional<Job> job = fullest_level(input, choice, shape)) return job;
   if (input.idle) return idle_work(input, choice, shape);
   return std::nullopt;

@@ -7,7 +7,8 @@
 // P3  it ends: without new files, a finite row of jobs leads to none.
 //
 // In order: unlink what is dead; level 0 when it is twice full; files that are mostly tombstones; files that are mostly
-// dead; the level furthest above its target; and, when no writer is busy, what is worth little.
+// dead, or dead in part when writers rest; the level furthest above its target; and, when somebody asked for it, what
+// is worth little.
 #pragma once
 
 #include <cstdint>
@@ -34,8 +35,10 @@ struct PickInput {
   const std::map<std::uint64_t, std::uint64_t>& dead_bytes;
   /// Every reader, now and later, reads at or above it, and it is durable. Tombstones up to it may go.
   CommitVersion reclaimable_version = 0;
-  /// No writer is busy: work that only helps readers and space is welcome.
+  /// Somebody waits until all is done: work that only helps readers and space is welcome.
   bool idle = false;
+  /// No writer is busy: space is given back for which others would have to wait.
+  bool writers_rest = false;
 };
 
 /// At most one job; none when there is nothing to do or all of it is blocked.

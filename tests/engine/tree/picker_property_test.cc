@@ -98,7 +98,8 @@ TEST_P(RandomTree, EveryJobIsFreeAndClosedAndTheyEnd) {
     const CommitVersion reclaimable = random_() % 2 == 0 ? next_ : random_() % next_;
     std::vector<Job> running;
     while (true) {
-      const PickInput input{levels, running, quarantined, dead, dead_bytes, reclaimable, round % 2 == 0};
+      const PickInput input{levels,     running,     quarantined,    dead,
+                            dead_bytes, reclaimable, round % 2 == 0, round % 3 == 0};
       std::optional<Job> job = pick_job(input, {});
       if (!job) break;
       const std::optional<Job> again = pick_job(input, {});

@@ -96,7 +96,7 @@ bool TreeSimulator::begin(bool idle) {
   for (const Running& running : running_) jobs.push_back(running.job);
   const DeadRanges dead_ranges = dead();
   const auto bytes = dead_bytes(dead_ranges);
-  const PickInput input{levels_, jobs, quarantined_, dead_ranges, bytes, reclaimable(), idle};
+  const PickInput input{levels_, jobs, quarantined_, dead_ranges, bytes, reclaimable(), idle, idle};
   std::optional<Job> job = pick_job(input, measures_.shape);
   if (!job) return false;
   for (const Job& other : jobs) EXPECT_FALSE(conflict(*job, other)) << describe();
