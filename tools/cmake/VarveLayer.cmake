@@ -40,6 +40,7 @@ function(varve_layer name)
   endif()
 
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${name}/*.cc")
+  list(FILTER sources EXCLUDE REGEX "/api/security/")
   if(NOT sources)
     set(empty "${PROJECT_BINARY_DIR}/generated/${name}_has_no_source.cc")
     file(WRITE "${empty}.in" "// This layer is headers only.\n")

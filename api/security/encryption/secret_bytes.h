@@ -1,0 +1,35 @@
+// Owns: bytes that nobody may find in memory later: content keys and key-encryption keys.
+// Must never: be copied by accident, or be freed before it was wiped.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+namespace varve {
+
+/// A fixed number of bytes, zero at first, wiped when they go. Can be moved; a copy must be asked for.
+class SecretBytes {
+ public:
+  SecretBytes() noexcept = default;
+  explicit SecretBytes(std::size_t size);
+  static SecretBytes copy_of(std::span<const std::uint8_t> bytes);
+  SecretBytes(SecretBytes&& other) noexcept;
+  SecretBytes& operator=(SecretBytes&& other) noexcept;
+  SecretBytes(const SecretBytes&) = delete;
+  SecretBytes& operator=(const SecretBytes&) = delete;
+  ~SecretBytes();
+
+  std::span<std::uint8_t> bytes() noexcept { return {bytes_.get(), size_}; }
+  std::span<const std::uint8_t> bytes() const noexcept { return {bytes_.get(), size_}; }
+  std::size_t size() const noexcept { return size_; }
+
+ private:
+  void wipe() noexcept;
+
+  std::unique_ptr<std::uint8_t[]> bytes_;
+  std::size_t size_ = 0;
+};
+
+}  // namespace varve

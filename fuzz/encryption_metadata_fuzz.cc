@@ -1,0 +1,57 @@
+// Owns: the fuzzer of the metadata of encryption, which anybody who writes to a table may have written.
+// Must never: read what cannot be written again, or return an entity that nobody encrypted.
+//
+// Input: the text of _ClientEncryptionMetadata1, or, as well, of the list of names.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include <varve/encryption/entity_encryption.h>
+
+namespace varve {
+namespace {
+
+void check_refusal(const Status& status) {
+  if (status.code() != Code::kCorruption && status.code() != Code::kUnsupported) std::abort();
+}
+
+void check_metadata(std::string_view text) {
+  const Result<EncryptionMetadata> metadata = parse_encryption_metadata(text);
+  if (!metadata.ok()) return check_refusal(metadata.status());
+  const Result<std::string> written = format_encryption_metadata(*metadata);
+  if (!written.ok()) std::abort();
+  const Result<EncryptionMetadata> again = parse_encryption_metadata(*written);
+  if (!again.ok() || *again != *metadata) std::abort();
+}
+
+void check_names(std::string_view text) {
+  const Result<std::vector<std::string>> names = parse_encrypted_names(text);
+  if (!names.ok()) return check_refusal(names.status());
+  const Result<std::vector<std::string>> again = parse_encrypted_names(format_encrypted_names(*names));
+  if (!again.ok() || *again != *names) std::abort();
+}
+
+/// A key for every id, so that the way goes on to the unwrapping, where it must end.
+void check_entity(std::string_view text) {
+  static const Result<std::shared_ptr<const KeyEncryptionKey>> key = make_aes_key("any", SecretBytes(32));
+  Entity entity("p", "r");
+  entity.add("Secret", Binary{"0123456789abcdef0123456789abcdef"});
+  entity.add(std::string(kEncryptionMetadataName), text);
+  entity.add(std::string(kEncryptedNamesName), Binary{"0123456789abcdef0123456789abcdef"});
+  const Result<Entity> plain = decrypt(entity, {[](std::string_view) { return key; }, nullptr});
+  if (plain.ok()) std::abort();
+  check_refusal(plain.status());
+}
+
+}  // namespace
+}  // namespace varve
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  varve::check_metadata(text);
+  varve::check_names(text);
+  varve::check_entity(text);
+  return 0;
+}
