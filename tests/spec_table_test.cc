@@ -1,0 +1,112 @@
+// Owns: the proof that tests/SPEC.md says what the tests are now, and that a rule without one is found.
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace varve {
+namespace {
+
+struct Outcome {
+  int exit_code = -1;
+  std::string output;  // what it printed, errors too
+};
+
+Outcome spec_table(const std::string& arguments) {
+  const std::string command = std::string("'" VARVE_SOURCE_DIR "/tools/spec_table' ") + arguments + " 2>&1";
+  Outcome outcome;
+  std::FILE* const pipe = ::popen(command.c_str(), "r");
+  if (pipe == nullptr) return outcome;
+  std::array<char, 4096> bytes{};
+  for (std::size_t size; (size = std::fread(bytes.data(), 1, bytes.size(), pipe)) > 0;) {
+    outcome.output.append(bytes.data(), size);
+  }
+  const int status = ::pclose(pipe);
+  outcome.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return outcome;
+}
+
+/// A small tree of rules and tests, gone at the end.
+class SpecTable : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (std::filesystem::temp_directory_path() / "varve-spec-XXXXXX").string();
+    ASSERT_NE(::mkdtemp(name.data()), nullptr);
+    root_ = name;
+    std::filesystem::create_directory(root_ / "tests");
+    write("spec_rules.txt", "# Rules.\n\n## Things\nA-01 The first | rule.\nA-02 The second.\nA-03 wire The third.\n");
+  }
+  void TearDown() override {
+    std::error_code ignored;
+    std::filesystem::remove_all(root_, ignored);
+  }
+
+  void write(const std::string& name, const std::string& text) const { std::ofstream(root_ / "tests" / name) << text; }
+  std::string table() const {
+    std::ifstream file(root_ / "tests" / "SPEC.md");
+    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  }
+  Outcome run(const std::string& options = "") const { return spec_table(options + " '" + root_.string() + "'"); }
+
+  std::filesystem::path root_;
+};
+
+TEST(SpecTableFile, IsUpToDate) {
+  const Outcome outcome = spec_table("--allow-gaps --check");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
+}
+
+TEST_F(SpecTable, NamesTheTestsOfEveryRule) {
+  write("a_test.cc",
+        "TEST(Things, A01_Work) {}\nTEST_F(Things,\n       A02_A01_Work) {}\nTEST(Things, A2_AndA02Not) {}\n");
+  const Outcome outcome = run();
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
+  EXPECT_NE(
+      table().find("| A-01 | The first \\| rule. | `Things.A01_Work` in tests/a_test.cc<br>`Things.A02_A01_Work` in "
+                   "tests/a_test.cc |\n"),
+      std::string::npos)
+      << table();
+  EXPECT_NE(table().find("| A-02 | The second. | `Things.A02_A01_Work` in tests/a_test.cc |\n"), std::string::npos)
+      << table();
+  EXPECT_NE(table().find("## Over HTTP alone"), std::string::npos);
+  EXPECT_NE(table().find("| A-03 | The third. | a server |\n"), std::string::npos) << table();
+}
+
+TEST_F(SpecTable, ARuleWithoutATestIsListedAndEndsIt) {
+  write("a_test.cc", "TEST(Things, A01_Work) {}\n// TEST(Things, A02_IsNone)\n");
+  const Outcome outcome = run();
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_NE(outcome.output.find("A-02 The second.\n"), std::string::npos) << outcome.output;
+  EXPECT_EQ(outcome.output.find("A-01"), std::string::npos) << outcome.output;
+  EXPECT_EQ(table(), "");
+  EXPECT_EQ(run("--allow-gaps").exit_code, 0);
+  EXPECT_NE(table().find("| A-02 | The second. | **nothing yet** |\n"), std::string::npos) << table();
+}
+
+TEST_F(SpecTable, ACheckFindsATableThatIsNotUpToDateAndWritesNothing) {
+  write("a_test.cc", "TEST(Things, A01_A02_Work) {}\n");
+  EXPECT_EQ(run("--check").exit_code, 1);
+  EXPECT_EQ(table(), "");
+  EXPECT_EQ(run().exit_code, 0);
+  EXPECT_EQ(run("--check").exit_code, 0);
+  write("b_test.cc", "TEST_P(Things, A02_WorkToo) {}\n");
+  EXPECT_EQ(run("--check").exit_code, 1);
+}
+
+TEST_F(SpecTable, RulesThatAreNoneOrThereTwiceAreRefused) {
+  write("a_test.cc", "TEST(Things, A01_Work) {}\n");
+  for (const std::string rules : {"A1 A rule.\n", "A-01 Once.\nA-01 Twice.\n"}) {
+    write("spec_rules.txt", rules);
+    const Outcome outcome = run("--allow-gaps");
+    EXPECT_NE(outcome.exit_code, 0) << outcome.output;
+    EXPECT_NE(outcome.output.find("tests/spec_rules.txt"), std::string::npos) << outcome.output;
+    EXPECT_EQ(table(), "");
+  }
+}
+
+}  // namespace
+}  // namespace varve
