@@ -10,7 +10,7 @@
 
 #include "api/security/encryption/cipher.h"
 #include "api/security/encryption/key_encryption_key.h"
-#include "format/sort_key.h"
+#include "api/security/encryption/utf8.h"
 
 namespace varve {
 namespace {
@@ -195,7 +195,7 @@ Result<EncryptionProtocol> take_protocol(MemberList& members) {
 }
 
 bool is_text(std::string_view text, std::size_t bytes_max) {
-  return !text.empty() && text.size() <= bytes_max && format::is_valid_utf8(text);
+  return !text.empty() && text.size() <= bytes_max && is_utf8(text);
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 
 #include "api/security/encryption/cipher.h"
 #include "api/security/encryption/property_cipher.h"
-#include "format/sort_key.h"
+#include "api/security/encryption/utf8.h"
 
 namespace varve {
 namespace {
@@ -117,7 +117,7 @@ Result<Value> decrypt_value(const PropertyCipher& cipher, const Property& proper
   if (stored == nullptr) return Status::corruption("is listed as encrypted and is no Binary");
   Result<std::string> plain = cipher.decrypt(property.name, stored->bytes);
   if (!plain.ok()) return plain.status();
-  if (!format::is_valid_utf8(*plain)) return Status::corruption("does not decrypt to UTF-8");
+  if (!is_utf8(*plain)) return Status::corruption("does not decrypt to UTF-8");
   return Value(*std::move(plain));
 }
 

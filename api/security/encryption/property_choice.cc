@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "api/security/encryption/entity_encryption.h"
-#include "format/sort_key.h"
+#include "api/security/encryption/utf8.h"
 
 namespace varve {
 namespace {
@@ -30,7 +30,7 @@ Status check_chosen(const Entity& entity, const std::string& name) {
     return Status::invalid_argument("the property '" + name + "' is to be encrypted and is of type " +
                                     std::string(property_type_name(found->value.type())) + "; only Edm.String can be");
   }
-  if (!format::is_valid_utf8(name) || !format::is_valid_utf8(*text)) {
+  if (!is_utf8(name) || !is_utf8(*text)) {
     return Status::invalid_argument("the name or the value of the property '" + name + "' is not UTF-8");
   }
   return {};
