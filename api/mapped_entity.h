@@ -157,7 +157,7 @@ class EntityWriter {
   template <typename T, typename E>
   Status write_element(const T& object, const E& element, bool inherited) {
     if constexpr (E::kKind == Element::kInherited) {
-      return write(static_cast<const typename E::base_type&>(object), true);
+      return write(static_cast<const typename E::value_type&>(object), true);
     } else if constexpr (E::kKind == Element::kFlattened) {
       const std::size_t before = prefix_.size();
       prefix_.append(element.name);
@@ -216,7 +216,7 @@ class EntityReader {
   template <typename T, typename E>
   Status read_element(T& object, const E& element, bool inherited) {
     if constexpr (E::kKind == Element::kInherited) {
-      return read(static_cast<typename E::base_type&>(object), true);
+      return read(static_cast<typename E::value_type&>(object), true);
     } else if constexpr (E::kKind == Element::kFlattened) {
       const std::size_t before = prefix_.size();
       prefix_.append(element.name);

@@ -70,7 +70,7 @@ struct Member {
 template <typename Base>
 struct Inherited {
   static constexpr Element kKind = Element::kInherited;
-  using base_type = Base;
+  using value_type = Base;
 };
 
 struct Discriminator {
@@ -172,17 +172,17 @@ namespace map {
 
 template <typename T>
 struct OptionalValue {
-  using type = T;
+  using value_type = T;
   static constexpr bool kIsOptional = false;
 };
 template <typename T>
 struct OptionalValue<std::optional<T>> {
-  using type = T;
+  using value_type = T;
   static constexpr bool kIsOptional = true;
 };
 /// What a member holds, optional or not.
 template <typename T>
-using ValueOf = typename OptionalValue<T>::type;
+using ValueOf = typename OptionalValue<T>::value_type;
 
 template <typename T>
 concept Character = std::same_as<T, char> || std::same_as<T, wchar_t> || std::same_as<T, char8_t> ||
@@ -247,8 +247,8 @@ constexpr void for_each_element(Visitor& visit, std::array<std::string_view, kPr
                                 std::size_t depth = 0, bool inherited = false) {
   const auto visit_one = [&]<typename E>(const E& element) {
     if constexpr (E::kKind == Element::kInherited) {
-      static_assert(Mapped<typename E::base_type>, "the base class in inherits() has no varve::mapping");
-      for_each_element<typename E::base_type>(visit, prefixes, depth, true);
+      static_assert(Mapped<typename E::value_type>, "the base class in inherits() has no varve::mapping");
+      for_each_element<typename E::value_type>(visit, prefixes, depth, true);
     } else if constexpr (E::kKind == Element::kFlattened) {
       visit(element, prefixes, depth);
       auto deeper = prefixes;

@@ -36,11 +36,11 @@ template <typename Pointer>
 struct MemberPointer;
 template <typename Owner, typename T>
 struct MemberPointer<T Owner::*> {
-  using owner_type = Owner;
+  using OwnerType = Owner;
   using value_type = T;
 };
 template <auto member>
-using OwnerOf = typename MemberPointer<decltype(member)>::owner_type;
+using OwnerOf = typename MemberPointer<decltype(member)>::OwnerType;
 template <auto member>
 using MemberOf = typename MemberPointer<decltype(member)>::value_type;
 

@@ -64,14 +64,14 @@ class PageWalk {
 ///
 /// An error is the last element. It cannot be overlooked: who takes the value of a Result that has none ends the
 /// process. Pages are read when the loop comes to them. One pass: begin() goes on where the walk stands. One object,
-/// one thread at a time. Source: C-06.
-template <typename T>
+/// one thread at a time. `Pages` is where the entities come from: PageWalk, or MergedPages. Source: C-06.
+template <typename T, typename Pages = PageWalk>
 class Walk {
  public:
   /// Makes a `T` of an entity that the scan returned.
   using Resolver = std::function<Result<T>(Entity&&)>;
 
-  Walk(PageWalk pages, Resolver resolver) : pages_(std::move(pages)), resolver_(std::move(resolver)) {}
+  Walk(Pages pages, Resolver resolver) : pages_(std::move(pages)), resolver_(std::move(resolver)) {}
 
   /// The next one; nothing behind the last, or behind an error.
   std::optional<Result<T>> next() {
@@ -110,7 +110,7 @@ class Walk {
   }
 
   /// What was read for it so far.
-  const PageCost& cost() const noexcept { return pages_.cost(); }
+  PageCost cost() const { return pages_.cost(); }
 
   class Iterator {
    public:
@@ -141,7 +141,7 @@ class Walk {
     return status;
   }
 
-  PageWalk pages_;
+  Pages pages_;
   Resolver resolver_;
   std::vector<Entity> page_;
   std::size_t at_ = 0;
