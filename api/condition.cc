@@ -8,6 +8,7 @@
 #include <cmath>
 #include <optional>
 
+#include "api/filter/filter.h"
 #include "api/names.h"
 #include "api/quoted.h"
 #include "api/service_error.h"
@@ -122,6 +123,16 @@ std::string prefix_successor(std::string_view prefix) {
     break;
   }
   return text;
+}
+
+Result<Condition> Condition::parse(std::string_view text) {
+  const Result<Filter> filter = Filter::parse(text);
+  if (!filter.ok()) return filter.status();
+  Condition condition;
+  if (filter->matches_everything()) return condition;
+  condition.text_ = text;
+  condition.binding_ = Binding::kOr;  // whatever it is, it gets parentheses where it might need them
+  return condition;
 }
 
 Condition Condition::refused(Status status) {

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <utility>
 
+#include "result.h"
 #include "status.h"
 #include "types.h"
 
@@ -33,6 +34,8 @@ class Condition {
  public:
   /// Everything.
   Condition() = default;
+  /// The condition that a text is, to be joined with others. Errors: those that a scan gives for such a filter.
+  static Result<Condition> parse(std::string_view text);
 
   /// The filter, for Scan::filter; blank for everything. If status() is not Ok it is a text that every scan refuses.
   const std::string& text() const noexcept { return text_; }

@@ -5,7 +5,7 @@
 #include "api/quoted.h"
 #include "api/service_error.h"
 
-namespace varve::map {
+namespace varve::mapped {
 namespace {
 
 std::string said_of(const Entity& entity, std::string_view name) {
@@ -47,4 +47,4 @@ Result<double> double_in(std::string_view name, const Value& value) {
   return does_not_fit(name, std::to_string(*integer));
 }
 
-}  // namespace varve::map
+}  // namespace varve::mapped

@@ -27,7 +27,7 @@
 
 namespace varve {
 
-namespace map {
+namespace mapped {
 
 /// "property 'Lines' is Edm.String, wanted Edm.Int32".
 Status wrong_type(std::string_view name, PropertyType wanted, PropertyType found);
@@ -311,15 +311,15 @@ constexpr bool are_told_apart() {
 /// "the entity is none of the types wanted: property 'Kind' is 'Robot'".
 Status none_of_the_types(const Entity& entity, std::string_view discriminator);
 
-}  // namespace map
+}  // namespace mapped
 
 /// The keys of a mapped struct.
 template <Mapped T>
 EntityKey key_of(const T& object) {
-  map::check_mapping<T>();
+  mapped::check_mapping<T>();
   EntityKey key;
-  map::with_element<map::Element::kPartitionKey, T>([&](const auto& e) { key.partition_key = object.*e.member; });
-  map::with_element<map::Element::kRowKey, T>([&](const auto& e) { key.row_key = object.*e.member; });
+  mapped::with_element<mapped::Element::kPartitionKey, T>([&](const auto& e) { key.partition_key = object.*e.member; });
+  mapped::with_element<mapped::Element::kRowKey, T>([&](const auto& e) { key.row_key = object.*e.member; });
   return key;
 }
 
@@ -329,7 +329,7 @@ template <Mapped T>
 Result<Entity> to_entity(const T& object) {
   EntityKey key = key_of(object);
   Entity entity(std::move(key.partition_key), std::move(key.row_key));
-  if (Status written = map::EntityWriter(entity).write(object); !written.ok()) return written;
+  if (Status written = mapped::EntityWriter(entity).write(object); !written.ok()) return written;
   return entity;
 }
 
@@ -339,7 +339,7 @@ Result<Entity> to_entity(const T& object) {
 template <typename T>
 Result<T> from_entity(const Entity& entity);
 
-namespace map {
+namespace mapped {
 
 template <typename T>
 Result<T> read_mapped(const Entity& entity) {
@@ -366,16 +366,16 @@ Result<Variant> read_variant(const Entity& entity, const std::variant<Ts...>* /*
   return found ? *std::move(found) : Result<Variant>(none_of_the_types(entity, kNames.front()));
 }
 
-}  // namespace map
+}  // namespace mapped
 
 template <typename T>
 Result<T> from_entity(const Entity& entity) {
   if constexpr (std::same_as<T, Entity>) {
     return entity;
-  } else if constexpr (map::IsVariant<T>::value) {
-    return map::read_variant<T>(entity, static_cast<const T*>(nullptr));
+  } else if constexpr (mapped::IsVariant<T>::value) {
+    return mapped::read_variant<T>(entity, static_cast<const T*>(nullptr));
   } else {
-    return map::read_mapped<T>(entity);
+    return mapped::read_mapped<T>(entity);
   }
 }
 

@@ -4,10 +4,10 @@
 //   struct Order { std::string region, number, customer; std::optional<double> total; ETag etag; };
 //
 //   template <>
-//   inline constexpr auto varve::mapping<Order> = varve::map::members(
-//       varve::map::partition_key(&Order::region), varve::map::row_key(&Order::number),
-//       varve::map::property("Customer", &Order::customer), varve::map::property("Total", &Order::total),
-//       varve::map::etag(&Order::etag));
+//   inline constexpr auto varve::mapping<Order> = varve::mapped::members(
+//       varve::mapped::partition_key(&Order::region), varve::mapped::row_key(&Order::number),
+//       varve::mapped::property("Customer", &Order::customer), varve::mapped::property("Total", &Order::total),
+//       varve::mapped::etag(&Order::etag));
 //
 // It stands outside of all namespaces (or in varve), before the first use. Members that it does not name are not
 // stored. mapped_entity.h turns one into the other, typed_table.h has the verbs.
@@ -42,7 +42,7 @@
 
 namespace varve {
 
-namespace map {
+namespace mapped {
 
 enum class Element : std::uint8_t {
   kPartitionKey,
@@ -150,7 +150,7 @@ constexpr auto extra(T Owner::*member) {
   return Member<Element::kExtra, Owner, T>{member};
 }
 
-}  // namespace map
+}  // namespace mapped
 
 struct NotMapped {};
 
@@ -168,7 +168,7 @@ inline constexpr auto enum_names = NotMapped{};
 template <typename E>
 concept NamedEnum = std::is_enum_v<E> && !std::same_as<std::remove_const_t<decltype(enum_names<E>)>, NotMapped>;
 
-namespace map {
+namespace mapped {
 
 template <typename T>
 struct OptionalValue {
@@ -353,7 +353,7 @@ constexpr bool encrypts_other_than_text() {
   return found;
 }
 
-}  // namespace map
+}  // namespace mapped
 
 /// What is wrong with the mapping of a struct; each is also a compiler's error where the mapping is used.
 enum class MappingFault : std::uint8_t {
@@ -374,23 +374,23 @@ constexpr MappingFault mapping_fault() {
   if constexpr (!Mapped<T>) {
     return MappingFault::kNotMapped;
   } else {
-    using map::Element;
-    if (map::has_unsupported_member<T>()) return MappingFault::kUnsupportedMember;
-    if (map::nests_more_than_properties<T>()) return MappingFault::kNestedElement;
-    if (map::count_of<T>(Element::kPartitionKey) != 1) return MappingFault::kPartitionKey;
-    if (map::count_of<T>(Element::kRowKey) != 1) return MappingFault::kRowKey;
-    if (map::names_twice<T>()) return MappingFault::kNameTwice;
-    if (map::names_system_property<T>()) return MappingFault::kSystemName;
-    if (map::encrypts_other_than_text<T>()) return MappingFault::kEncryptedNotText;
-    if (map::count_of<T>(Element::kETag) > 1 || map::count_of<T>(Element::kTimestamp) > 1 ||
-        map::count_of<T>(Element::kDiscriminator) > 1 || map::count_of<T>(Element::kExtra) > 1) {
+    using mapped::Element;
+    if (mapped::has_unsupported_member<T>()) return MappingFault::kUnsupportedMember;
+    if (mapped::nests_more_than_properties<T>()) return MappingFault::kNestedElement;
+    if (mapped::count_of<T>(Element::kPartitionKey) != 1) return MappingFault::kPartitionKey;
+    if (mapped::count_of<T>(Element::kRowKey) != 1) return MappingFault::kRowKey;
+    if (mapped::names_twice<T>()) return MappingFault::kNameTwice;
+    if (mapped::names_system_property<T>()) return MappingFault::kSystemName;
+    if (mapped::encrypts_other_than_text<T>()) return MappingFault::kEncryptedNotText;
+    if (mapped::count_of<T>(Element::kETag) > 1 || mapped::count_of<T>(Element::kTimestamp) > 1 ||
+        mapped::count_of<T>(Element::kDiscriminator) > 1 || mapped::count_of<T>(Element::kExtra) > 1) {
       return MappingFault::kStampTwice;
     }
     return MappingFault::kNone;
   }
 }
 
-namespace map {
+namespace mapped {
 
 /// Compiles only where the mapping of T is whole.
 template <typename T>
@@ -411,13 +411,13 @@ constexpr void check_mapping() {
   static_assert(std::default_initializable<T>, "what is read begins as T(), so that there must be one");
 }
 
-}  // namespace map
+}  // namespace mapped
 
 /// Whether the mapping of T declares this property; ignored ones too.
 template <typename T>
 bool is_mapped_property(std::string_view name) {
-  static constexpr auto kNames = map::names_of<T>();
-  return std::any_of(kNames.begin(), kNames.end(), [&](const map::QualifiedName& known) { return known == name; });
+  static constexpr auto kNames = mapped::names_of<T>();
+  return std::any_of(kNames.begin(), kNames.end(), [&](const mapped::QualifiedName& known) { return known == name; });
 }
 
 /// Whether the mapping of T marks this property as encrypted.
@@ -425,11 +425,11 @@ template <typename T>
 bool is_encrypted_property(std::string_view name) {
   bool found = false;
   const auto visit = [&]<typename E>(const E& element, const auto& prefixes, std::size_t /*depth*/) {
-    if constexpr (E::kKind == map::Element::kProperty) {
-      found = found || (element.is_encrypted && map::QualifiedName{prefixes, element.name} == name);
+    if constexpr (E::kKind == mapped::Element::kProperty) {
+      found = found || (element.is_encrypted && mapped::QualifiedName{prefixes, element.name} == name);
     }
   };
-  map::for_each_element<T>(visit);
+  mapped::for_each_element<T>(visit);
   return found;
 }
 

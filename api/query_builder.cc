@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace varve::map {
+namespace varve::mapped {
 
 Value narrowest(Value value) {
   constexpr std::int32_t kMin = std::numeric_limits<std::int32_t>::min();
@@ -20,4 +20,4 @@ Value narrowest(Value value) {
   return value;
 }
 
-}  // namespace varve::map
+}  // namespace varve::mapped

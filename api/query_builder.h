@@ -30,7 +30,7 @@
 
 namespace varve {
 
-namespace map {
+namespace mapped {
 
 template <typename Pointer>
 struct MemberPointer;
@@ -63,22 +63,23 @@ constexpr std::string_view name_of() {
 /// does.
 Value narrowest(Value value);
 
-}  // namespace map
+}  // namespace mapped
 
 /// A mapped member in a condition: the property's name and type come from the mapping, and what is no mapped member, or
 /// a value of another type, does not compile. Members of flattened structs are named by a path.
 template <auto... path>
 class MemberField {
   static constexpr std::size_t kSize = sizeof...(path);
-  static_assert(((!map::name_of<path>().empty()) && ...), "the varve::mapping of the struct does not name this member");
-  using LastMember = std::tuple_element_t<kSize - 1, std::tuple<map::MemberOf<path>...>>;
+  static_assert(((!mapped::name_of<path>().empty()) && ...),
+                "the varve::mapping of the struct does not name this member");
+  using LastMember = std::tuple_element_t<kSize - 1, std::tuple<mapped::MemberOf<path>...>>;
 
  public:
-  using value_type = map::ValueOf<LastMember>;
+  using value_type = mapped::ValueOf<LastMember>;
 
   std::string name() const {
     std::string full;
-    (full.append(map::name_of<path>()), ...);
+    (full.append(mapped::name_of<path>()), ...);
     return full;
   }
 
@@ -98,9 +99,9 @@ class MemberField {
   template <typename Compare>
   Condition compared(const value_type& value, Compare compare) const {
     const Field field(name());
-    Result<Value> literal = map::to_value(field.name(), value);
+    Result<Value> literal = mapped::to_value(field.name(), value);
     if (!literal.ok()) return Field::refused(literal.status());
-    return compare(field, map::narrowest(*std::move(literal)));
+    return compare(field, mapped::narrowest(*std::move(literal)));
   }
 };
 
@@ -117,8 +118,8 @@ class Query {
  public:
   Query() {
     if constexpr (Mapped<T>) {
-      map::check_mapping<T>();
-      constexpr auto kDiscriminator = map::discriminator_of<T>();
+      mapped::check_mapping<T>();
+      constexpr auto kDiscriminator = mapped::discriminator_of<T>();
       if (!kDiscriminator.first.empty()) where_ = field(kDiscriminator.first) == Value(kDiscriminator.second);
     }
   }
@@ -142,7 +143,7 @@ class Query {
   template <auto... members>
   Query& select() requires Mapped<T> {
     scan_.read.select = {field<members>().name()...};
-    constexpr auto kDiscriminator = map::discriminator_of<T>();
+    constexpr auto kDiscriminator = mapped::discriminator_of<T>();
     if (!kDiscriminator.first.empty()) scan_.read.select.emplace_back(kDiscriminator.first);
     return *this;
   }

@@ -19,7 +19,8 @@ namespace varve {
 ///
 /// Only kBusy is repeated: then nothing changed, and the cause ends by itself. Above all kUnknown is not: the commit
 /// may have happened, and only reading after a reopen tells. What writes by insert_or_replace() or deletes if it exists
-/// may be repeated then, as it is the same done once or twice.
+/// may be repeated then, as it is the same done once or twice. Nor is kConflict: what a transaction read has changed,
+/// so that it is to be begun again, which Store::transact does.
 template <typename Operation, typename Pause>
 requires std::invocable<Pause&, std::uint32_t>
 auto retry_busy(std::uint32_t attempts_max, Operation&& operation, Pause&& pause) {

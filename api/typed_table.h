@@ -32,7 +32,7 @@ namespace varve {
 template <Mapped T>
 class TypedTable {
  public:
-  explicit TypedTable(Table table) : table_(std::move(table)) { map::check_mapping<T>(); }
+  explicit TypedTable(Table table) : table_(std::move(table)) { mapped::check_mapping<T>(); }
 
   Table& table() noexcept { return table_; }
   const Table& table() const noexcept { return table_; }
@@ -109,17 +109,17 @@ class TypedTable {
   }
 
   static ETag carried(const T& object) {
-    static_assert(map::count_of<T>(map::Element::kETag) == 1,
+    static_assert(mapped::count_of<T>(mapped::Element::kETag) == 1,
                   "the varve::mapping declares no etag: pass the ETag, or ETag::any(), as the condition");
     ETag etag;
-    map::with_element<map::Element::kETag, T>([&](const auto& element) { etag = object.*element.member; });
+    mapped::with_element<mapped::Element::kETag, T>([&](const auto& element) { etag = object.*element.member; });
     return etag;
   }
 
   static Result<ETag> stamped(T& object, Result<ETag> etag) {
     if (!etag.ok()) return etag;
-    map::with_element<map::Element::kETag, T>([&](const auto& element) { object.*element.member = *etag; });
-    map::with_element<map::Element::kTimestamp, T>(
+    mapped::with_element<mapped::Element::kETag, T>([&](const auto& element) { object.*element.member = *etag; });
+    mapped::with_element<mapped::Element::kTimestamp, T>(
         [&](const auto& element) { object.*element.member = etag->timestamp(); });
     return etag;
   }

@@ -110,6 +110,17 @@ TEST(Conditions, C05_TheEmptyConditionIsEverything) {
   EXPECT_EQ(field("A").one_of({}).text(), "false");
 }
 
+TEST(Conditions, C05_TextsAreReadAndJoinedAsOne) {
+  const Result<Condition> either = Condition::parse("A eq 1 or B eq 2");
+  ASSERT_TRUE(either.ok());
+  EXPECT_EQ(either->text(), "A eq 1 or B eq 2");
+  EXPECT_EQ((*either && field("C") == 3).text(), "(A eq 1 or B eq 2) and C eq 3");
+  EXPECT_EQ((!*either).text(), "not (A eq 1 or B eq 2)");
+  EXPECT_EQ(Condition::parse("  ")->text(), "");
+  EXPECT_EQ(Condition::parse("A eq").status().service_error(), "InvalidInput");
+  EXPECT_EQ(Condition::parse("A) or (B").code(), Code::kInvalidArgument) << "it cannot close what it did not open";
+}
+
 TEST(Conditions, C05_NamesCannotChangeTheMeaning) {
   for (const std::string_view name : {"", "A eq 1 or B", "true", "and", "not", "null", "eq", "9a", "a-b", "'", "a)"}) {
     const Condition bad = field(name) == 1;

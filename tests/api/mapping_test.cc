@@ -111,66 +111,73 @@ inline constexpr auto enum_names<Stage> =
     std::array<std::pair<Stage, std::string_view>, 2>{{{Stage::kOpen, "open"}, {Stage::kShipped, "shipped"}}};
 
 template <>
-inline constexpr auto mapping<Address> = map::members(map::property("City", &Address::city),
-                                                      map::encrypted("Street", &Address::street));
+inline constexpr auto mapping<Address> = mapped::members(mapped::property("City", &Address::city),
+                                                         mapped::encrypted("Street", &Address::street));
 
 template <>
-inline constexpr auto mapping<Order> = map::members(
-    map::partition_key(&Order::region), map::row_key(&Order::number), map::property("Customer", &Order::customer),
-    map::property("Lines", &Order::lines), map::property("Weight", &Order::weight),
-    map::property("Serial", &Order::serial), map::property("Boxes", &Order::boxes),
-    map::property("Shelf", &Order::shelf), map::property("Total", &Order::total),
-    map::property("Discount", &Order::discount), map::property("Paid", &Order::paid), map::property("Due", &Order::due),
-    map::property("Id", &Order::id), map::property("Picture", &Order::picture), map::property("Stage", &Order::stage),
-    map::property("Priority", &Order::priority), map::property("Note", &Order::note),
-    map::property("Rating", &Order::rating), map::flattened("Home_", &Order::home),
-    map::flattened("Work_", &Order::work), map::etag(&Order::etag), map::timestamp(&Order::written));
+inline constexpr auto mapping<Order> = mapped::members(
+    mapped::partition_key(&Order::region), mapped::row_key(&Order::number),
+    mapped::property("Customer", &Order::customer), mapped::property("Lines", &Order::lines),
+    mapped::property("Weight", &Order::weight), mapped::property("Serial", &Order::serial),
+    mapped::property("Boxes", &Order::boxes), mapped::property("Shelf", &Order::shelf),
+    mapped::property("Total", &Order::total), mapped::property("Discount", &Order::discount),
+    mapped::property("Paid", &Order::paid), mapped::property("Due", &Order::due), mapped::property("Id", &Order::id),
+    mapped::property("Picture", &Order::picture), mapped::property("Stage", &Order::stage),
+    mapped::property("Priority", &Order::priority), mapped::property("Note", &Order::note),
+    mapped::property("Rating", &Order::rating), mapped::flattened("Home_", &Order::home),
+    mapped::flattened("Work_", &Order::work), mapped::etag(&Order::etag), mapped::timestamp(&Order::written));
 
 template <>
-inline constexpr auto mapping<Person> = map::members(map::partition_key(&Person::team), map::row_key(&Person::name),
-                                                     map::property("Title", &Person::title),
-                                                     map::discriminator("Kind", "person"), map::ignored("Obsolete"),
-                                                     map::extra(&Person::rest), map::etag(&Person::etag));
+inline constexpr auto mapping<Person> = mapped::members(mapped::partition_key(&Person::team),
+                                                        mapped::row_key(&Person::name),
+                                                        mapped::property("Title", &Person::title),
+                                                        mapped::discriminator("Kind", "person"),
+                                                        mapped::ignored("Obsolete"), mapped::extra(&Person::rest),
+                                                        mapped::etag(&Person::etag));
 template <>
-inline constexpr auto mapping<Manager> = map::members(map::inherits<Person>(), map::discriminator("Kind", "manager"),
-                                                      map::property("Reports", &Manager::reports));
+inline constexpr auto mapping<Manager> = mapped::members(mapped::inherits<Person>(),
+                                                         mapped::discriminator("Kind", "manager"),
+                                                         mapped::property("Reports", &Manager::reports));
 template <>
-inline constexpr auto mapping<Robot> = map::members(map::partition_key(&Robot::team), map::row_key(&Robot::name),
-                                                    map::property("Volts", &Robot::volts),
-                                                    map::discriminator("Kind", "robot"));
+inline constexpr auto mapping<Robot> = mapped::members(mapped::partition_key(&Robot::team),
+                                                       mapped::row_key(&Robot::name),
+                                                       mapped::property("Volts", &Robot::volts),
+                                                       mapped::discriminator("Kind", "robot"));
 
 template <>
-inline constexpr auto mapping<Bare> = map::members(map::partition_key(&Bare::a), map::row_key(&Bare::b),
-                                                   map::property("C", &Bare::c));
+inline constexpr auto mapping<Bare> = mapped::members(mapped::partition_key(&Bare::a), mapped::row_key(&Bare::b),
+                                                      mapped::property("C", &Bare::c));
 template <>
-inline constexpr auto mapping<NoKeys> = map::members(map::partition_key(&NoKeys::a));
+inline constexpr auto mapping<NoKeys> = mapped::members(mapped::partition_key(&NoKeys::a));
 template <>
-inline constexpr auto mapping<TwiceNamed> = map::members(map::partition_key(&TwiceNamed::a),
-                                                         map::row_key(&TwiceNamed::b),
-                                                         map::property("C", &TwiceNamed::c),
-                                                         map::property("C", &TwiceNamed::d));
+inline constexpr auto mapping<TwiceNamed> = mapped::members(mapped::partition_key(&TwiceNamed::a),
+                                                            mapped::row_key(&TwiceNamed::b),
+                                                            mapped::property("C", &TwiceNamed::c),
+                                                            mapped::property("C", &TwiceNamed::d));
 template <>
-inline constexpr auto mapping<TwiceNested> = map::members(map::partition_key(&TwiceNested::a),
-                                                          map::row_key(&TwiceNested::b),
-                                                          map::property("HomeCity", &TwiceNested::c),
-                                                          map::flattened("Home", &TwiceNested::home));
+inline constexpr auto mapping<TwiceNested> = mapped::members(mapped::partition_key(&TwiceNested::a),
+                                                             mapped::row_key(&TwiceNested::b),
+                                                             mapped::property("HomeCity", &TwiceNested::c),
+                                                             mapped::flattened("Home", &TwiceNested::home));
 template <>
-inline constexpr auto mapping<Pointers> = map::members(map::partition_key(&Pointers::a), map::row_key(&Pointers::b),
-                                                       map::property("T", &Pointers::text));
+inline constexpr auto mapping<Pointers> = mapped::members(mapped::partition_key(&Pointers::a),
+                                                          mapped::row_key(&Pointers::b),
+                                                          mapped::property("T", &Pointers::text));
 template <>
-inline constexpr auto mapping<NumberKey> = map::members(map::partition_key(&NumberKey::a), map::row_key(&NumberKey::b));
+inline constexpr auto mapping<NumberKey> = mapped::members(mapped::partition_key(&NumberKey::a),
+                                                           mapped::row_key(&NumberKey::b));
 template <>
-inline constexpr auto mapping<SystemName> = map::members(map::partition_key(&SystemName::a),
-                                                         map::row_key(&SystemName::b),
-                                                         map::property("Timestamp", &SystemName::c));
+inline constexpr auto mapping<SystemName> = mapped::members(mapped::partition_key(&SystemName::a),
+                                                            mapped::row_key(&SystemName::b),
+                                                            mapped::property("Timestamp", &SystemName::c));
 template <>
-inline constexpr auto mapping<NestedKeys> = map::members(map::partition_key(&NestedKeys::a),
-                                                         map::row_key(&NestedKeys::b),
-                                                         map::flattened("In", &NestedKeys::inner));
+inline constexpr auto mapping<NestedKeys> = mapped::members(mapped::partition_key(&NestedKeys::a),
+                                                            mapped::row_key(&NestedKeys::b),
+                                                            mapped::flattened("In", &NestedKeys::inner));
 template <>
-inline constexpr auto mapping<SecretNumber> = map::members(map::partition_key(&SecretNumber::a),
-                                                           map::row_key(&SecretNumber::b),
-                                                           map::encrypted("C", &SecretNumber::c));
+inline constexpr auto mapping<SecretNumber> = mapped::members(mapped::partition_key(&SecretNumber::a),
+                                                              mapped::row_key(&SecretNumber::b),
+                                                              mapped::encrypted("C", &SecretNumber::c));
 
 namespace {
 

@@ -129,7 +129,7 @@ TEST(Parts, C09_AnEmptyListIsDone) {
 }
 
 TEST(Retry, C11_RepeatsWhatWasBusyAndNothingElse) {
-  for (int number = 0; number <= static_cast<int>(Code::kFenced); ++number) {
+  for (int number = 0; number <= static_cast<int>(Code::kConflict); ++number) {
     const auto code = static_cast<Code>(number);
     int calls = 0;
     std::vector<std::uint32_t> pauses;

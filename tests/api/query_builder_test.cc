@@ -47,19 +47,24 @@ template <>
 inline constexpr auto enum_names<Colour> =
     std::array<std::pair<Colour, std::string_view>, 2>{{{Colour::kRed, "red"}, {Colour::kBlue, "blue"}}};
 template <>
-inline constexpr auto mapping<Size> = map::members(map::property("Width", &Size::width));
+inline constexpr auto mapping<Size> = mapped::members(mapped::property("Width", &Size::width));
 template <>
-inline constexpr auto mapping<Part> = map::members(
-    map::partition_key(&Part::bin), map::row_key(&Part::number), map::property("Weight", &Part::weight),
-    map::property("Stock", &Part::stock), map::property("Price", &Part::price), map::property("Colour", &Part::colour),
-    map::property("Note", &Part::note), map::flattened("Size", &Part::size));
+inline constexpr auto mapping<Part> = mapped::members(mapped::partition_key(&Part::bin), mapped::row_key(&Part::number),
+                                                      mapped::property("Weight", &Part::weight),
+                                                      mapped::property("Stock", &Part::stock),
+                                                      mapped::property("Price", &Part::price),
+                                                      mapped::property("Colour", &Part::colour),
+                                                      mapped::property("Note", &Part::note),
+                                                      mapped::flattened("Size", &Part::size));
 template <>
-inline constexpr auto mapping<Crate> = map::members(map::partition_key(&Crate::bin), map::row_key(&Crate::number),
-                                                    map::discriminator("Kind", "crate"));
+inline constexpr auto mapping<Crate> = mapped::members(mapped::partition_key(&Crate::bin),
+                                                       mapped::row_key(&Crate::number),
+                                                       mapped::discriminator("Kind", "crate"));
 template <>
-inline constexpr auto mapping<Pallet> = map::members(map::partition_key(&Pallet::bin), map::row_key(&Pallet::number),
-                                                     map::discriminator("Kind", "pallet"),
-                                                     map::property("Crates", &Pallet::crates));
+inline constexpr auto mapping<Pallet> = mapped::members(mapped::partition_key(&Pallet::bin),
+                                                        mapped::row_key(&Pallet::number),
+                                                        mapped::discriminator("Kind", "pallet"),
+                                                        mapped::property("Crates", &Pallet::crates));
 
 namespace {
 

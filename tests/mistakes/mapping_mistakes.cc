@@ -8,38 +8,39 @@ struct Pointer {
   const char* c;
 };
 template <>
-inline constexpr auto varve::mapping<Pointer> = varve::map::members(varve::map::partition_key(&Pointer::a),
-                                                                    varve::map::row_key(&Pointer::b),
-                                                                    varve::map::property("C", &Pointer::c));
+inline constexpr auto varve::mapping<Pointer> = varve::mapped::members(varve::mapped::partition_key(&Pointer::a),
+                                                                       varve::mapped::row_key(&Pointer::b),
+                                                                       varve::mapped::property("C", &Pointer::c));
 
 struct Twice {
   std::string a, b;
   int c, d, e;
 };
 template <>
-inline constexpr auto varve::mapping<Twice> = varve::map::members(varve::map::partition_key(&Twice::a),
-                                                                  varve::map::row_key(&Twice::b),
-                                                                  varve::map::property("C", &Twice::c),
-                                                                  varve::map::property("C", &Twice::d));
+inline constexpr auto varve::mapping<Twice> = varve::mapped::members(varve::mapped::partition_key(&Twice::a),
+                                                                     varve::mapped::row_key(&Twice::b),
+                                                                     varve::mapped::property("C", &Twice::c),
+                                                                     varve::mapped::property("C", &Twice::d));
 
 struct NoRowKey {
   std::string a, b;
 };
 template <>
-inline constexpr auto varve::mapping<NoRowKey> = varve::map::members(varve::map::partition_key(&NoRowKey::a));
+inline constexpr auto varve::mapping<NoRowKey> = varve::mapped::members(varve::mapped::partition_key(&NoRowKey::a));
 
 struct NoPartitionKey {
   std::string a, b;
 };
 template <>
-inline constexpr auto varve::mapping<NoPartitionKey> = varve::map::members(varve::map::row_key(&NoPartitionKey::a));
+inline constexpr auto varve::mapping<NoPartitionKey> =
+    varve::mapped::members(varve::mapped::row_key(&NoPartitionKey::a));
 
 struct NoETag {
   std::string a, b;
 };
 template <>
-inline constexpr auto varve::mapping<NoETag> = varve::map::members(varve::map::partition_key(&NoETag::a),
-                                                                   varve::map::row_key(&NoETag::b));
+inline constexpr auto varve::mapping<NoETag> = varve::mapped::members(varve::mapped::partition_key(&NoETag::a),
+                                                                      varve::mapped::row_key(&NoETag::b));
 
 void use(varve::Table& table) {
 #if MISTAKE == 0

@@ -18,14 +18,13 @@ struct Customer {
 };
 
 template <>
-inline constexpr auto varve::mapping<Order> = varve::map::members(varve::map::partition_key(&Order::day),
-                                                                  varve::map::row_key(&Order::number),
-                                                                  varve::map::property("Customer", &Order::customer),
-                                                                  varve::map::property("Total", &Order::total));
+inline constexpr auto varve::mapping<Order> = varve::mapped::members(
+    varve::mapped::partition_key(&Order::day), varve::mapped::row_key(&Order::number),
+    varve::mapped::property("Customer", &Order::customer), varve::mapped::property("Total", &Order::total));
 template <>
-inline constexpr auto varve::mapping<Customer> = varve::map::members(varve::map::partition_key(&Customer::country),
-                                                                     varve::map::row_key(&Customer::id),
-                                                                     varve::map::property("Name", &Customer::name));
+inline constexpr auto varve::mapping<Customer> =
+    varve::mapped::members(varve::mapped::partition_key(&Customer::country), varve::mapped::row_key(&Customer::id),
+                           varve::mapped::property("Name", &Customer::name));
 
 namespace {
 

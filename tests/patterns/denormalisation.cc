@@ -15,13 +15,14 @@ struct Department {
 };
 
 template <>
-inline constexpr auto varve::mapping<Contact> = varve::map::members(varve::map::property("Name", &Contact::name),
-                                                                    varve::map::property("Email", &Contact::email));
+inline constexpr auto varve::mapping<Contact> = varve::mapped::members(varve::mapped::property("Name", &Contact::name),
+                                                                       varve::mapped::property("Email",
+                                                                                               &Contact::email));
 template <>
-inline constexpr auto varve::mapping<Department> =
-    varve::map::members(varve::map::partition_key(&Department::name), varve::map::row_key(&Department::row),
-                        varve::map::property("EmployeeCount", &Department::employees),
-                        varve::map::flattened("Manager", &Department::manager), varve::map::etag(&Department::etag));
+inline constexpr auto varve::mapping<Department> = varve::mapped::members(
+    varve::mapped::partition_key(&Department::name), varve::mapped::row_key(&Department::row),
+    varve::mapped::property("EmployeeCount", &Department::employees),
+    varve::mapped::flattened("Manager", &Department::manager), varve::mapped::etag(&Department::etag));
 
 namespace {
 

@@ -19,19 +19,17 @@ struct Manager : Employee {
 };
 
 template <>
-inline constexpr auto varve::mapping<Department> = varve::map::members(
-    varve::map::partition_key(&Department::name), varve::map::row_key(&Department::key),
-    varve::map::discriminator("Type", "department"), varve::map::property("Budget", &Department::budget));
+inline constexpr auto varve::mapping<Department> = varve::mapped::members(
+    varve::mapped::partition_key(&Department::name), varve::mapped::row_key(&Department::key),
+    varve::mapped::discriminator("Type", "department"), varve::mapped::property("Budget", &Department::budget));
 template <>
-inline constexpr auto varve::mapping<Employee> = varve::map::members(varve::map::partition_key(&Employee::department),
-                                                                     varve::map::row_key(&Employee::key),
-                                                                     varve::map::discriminator("Type", "employee"),
-                                                                     varve::map::property("Name", &Employee::name));
+inline constexpr auto varve::mapping<Employee> = varve::mapped::members(
+    varve::mapped::partition_key(&Employee::department), varve::mapped::row_key(&Employee::key),
+    varve::mapped::discriminator("Type", "employee"), varve::mapped::property("Name", &Employee::name));
 template <>
-inline constexpr auto varve::mapping<Manager> = varve::map::members(varve::map::inherits<Employee>(),
-                                                                    varve::map::discriminator("Type", "manager"),
-                                                                    varve::map::property("Reports", &Manager::reports),
-                                                                    varve::map::property("Car", &Manager::car));
+inline constexpr auto varve::mapping<Manager> = varve::mapped::members(
+    varve::mapped::inherits<Employee>(), varve::mapped::discriminator("Type", "manager"),
+    varve::mapped::property("Reports", &Manager::reports), varve::mapped::property("Car", &Manager::car));
 
 namespace {
 

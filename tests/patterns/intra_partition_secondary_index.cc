@@ -12,11 +12,10 @@ struct Employee {
 };
 
 template <>
-inline constexpr auto varve::mapping<Employee> = varve::map::members(varve::map::partition_key(&Employee::department),
-                                                                     varve::map::row_key(&Employee::key),
-                                                                     varve::map::property("Number", &Employee::number),
-                                                                     varve::map::property("Email", &Employee::email),
-                                                                     varve::map::property("Name", &Employee::name));
+inline constexpr auto varve::mapping<Employee> = varve::mapped::members(
+    varve::mapped::partition_key(&Employee::department), varve::mapped::row_key(&Employee::key),
+    varve::mapped::property("Number", &Employee::number), varve::mapped::property("Email", &Employee::email),
+    varve::mapped::property("Name", &Employee::name));
 
 namespace {
 

@@ -54,6 +54,7 @@ int main() {
   Example::must(store_document(documents, "manual", "r2", second));
   example.show(read_document(documents, "manual") == second, "a new revision is there whole, from its head on");
   const Entity old = Example::must(documents.get("manual", piece_key("r1", 0)));
-  example.show(old.get<Binary>("Bytes").ok(), "the pieces of the old one are there until somebody deletes them: no reader is cut off");
+  example.show(old.get<Binary>("Bytes").ok(),
+               "the pieces of the old one are there until somebody deletes them: no reader is cut off");
   return example.end();
 }

@@ -9,9 +9,10 @@ struct Expense {
 };
 
 template <>
-inline constexpr auto varve::mapping<Expense> = varve::map::members(varve::map::partition_key(&Expense::employee),
-                                                                    varve::map::row_key(&Expense::key),
-                                                                    varve::map::property("Amount", &Expense::amount));
+inline constexpr auto varve::mapping<Expense> = varve::mapped::members(varve::mapped::partition_key(&Expense::employee),
+                                                                       varve::mapped::row_key(&Expense::key),
+                                                                       varve::mapped::property("Amount",
+                                                                                               &Expense::amount));
 
 namespace {
 
