@@ -31,7 +31,7 @@ void expect_same_as_the_store(const EntityGroupTransaction& transaction) {
   EXPECT_EQ(before.operation_index(), executed.operation_index());
 }
 
-TEST(Transactions, C09_AreJudgedAsAWholeBeforeTheyAreExecuted) {
+TEST(JudgedBefore, C09_AreJudgedAsAWholeBeforeTheyAreExecuted) {
   EXPECT_TRUE(check_transaction(inserts(100).operations()).ok());
   const Status many = check_transaction(inserts(101).operations());
   EXPECT_EQ(said(many), kInvalidInput);
@@ -53,7 +53,7 @@ TEST(Transactions, C09_AreJudgedAsAWholeBeforeTheyAreExecuted) {
   }
 }
 
-TEST(Transactions, C09_TellTheETagOfEachOperation) {
+TEST(JudgedBefore, C09_TellTheETagOfEachOperation) {
   StoreBench bench;
   Table table = bench.table();
   ASSERT_TRUE(table.insert(with_value("p", "9", "v")).ok());
