@@ -2,16 +2,11 @@
 // Must never: do the work; entity_read.h and entity_write.h do.
 #include "api/table.h"
 
-#include <set>
 #include <utility>
 
-#include "api/entity_codec.h"
 #include "api/entity_read.h"
 #include "api/entity_write.h"
 #include "api/guarded.h"
-#include "api/limits.h"
-#include "api/quoted.h"
-#include "api/service_error.h"
 #include "api/table_state.h"
 
 namespace varve {
@@ -21,54 +16,6 @@ using Kind = TransactionOperation::Kind;
 
 Status blamed(const Status& status, std::size_t index) {
   return status.at_operation(static_cast<std::uint32_t>(index));
-}
-
-Status check_one_partition(std::span<const TransactionOperation> operations) {
-  const std::string& partition = operations.front().entity.partition_key();
-  for (std::size_t i = 1; i < operations.size(); ++i) {
-    if (operations[i].entity.partition_key() == partition) continue;
-    return blamed(
-        service_error::different_partitions("the transaction is on partition " + quoted(partition) +
-                                            ", this operation on " + quoted(operations[i].entity.partition_key())),
-        i);
-  }
-  return Status();
-}
-
-Status check_each_row_once(std::span<const TransactionOperation> operations) {
-  std::set<std::string_view> rows;
-  for (std::size_t i = 0; i < operations.size(); ++i) {
-    const std::string& row = operations[i].entity.row_key();
-    if (rows.insert(row).second) continue;
-    return blamed(service_error::duplicate_row("the transaction has RowKey " + quoted(row) + " twice"), i);
-  }
-  return Status();
-}
-
-Status check_transaction_size(std::span<const TransactionOperation> operations) {
-  std::size_t bound = 0;
-  for (const TransactionOperation& operation : operations) bound += accounted_size_bound(operation.entity);
-  if (bound <= limits::kTransactionBytesMax) return Status();
-  std::size_t bytes = 0;
-  for (std::size_t i = 0; i < operations.size(); ++i) {
-    bytes += accounted_size_bytes(operations[i].entity);
-    if (bytes <= limits::kTransactionBytesMax) continue;
-    return blamed(service_error::request_body_too_large("the transaction counts more than 4194304 bytes"), i);
-  }
-  return Status();
-}
-
-/// What is wrong with the transaction as a whole.
-Status check_transaction(std::span<const TransactionOperation> operations) {
-  if (operations.empty()) return service_error::invalid_input("the transaction has no operation");
-  if (operations.size() > limits::kTransactionOperationsMax) {
-    return blamed(service_error::invalid_input("the transaction has " + std::to_string(operations.size()) +
-                                               " operations; at most 100 are allowed"),
-                  limits::kTransactionOperationsMax - 1);
-  }
-  if (Status checked = check_one_partition(operations); !checked.ok()) return checked;
-  if (Status checked = check_each_row_once(operations); !checked.ok()) return checked;
-  return check_transaction_size(operations);
 }
 
 Result<ETag> commit_single(StoreCore& core, const TableName& name, NameEntry& entry, Result<PreparedWrite> write,

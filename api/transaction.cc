@@ -11,6 +11,11 @@ EntityGroupTransaction& EntityGroupTransaction::add(Operation::Kind kind, Entity
   return *this;
 }
 
+EntityGroupTransaction& EntityGroupTransaction::add(Operation operation) {
+  operations_.push_back(std::move(operation));
+  return *this;
+}
+
 EntityGroupTransaction& EntityGroupTransaction::insert(Entity entity) {
   return add(Operation::Kind::kInsert, std::move(entity), ETag());
 }

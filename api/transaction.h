@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "status.h"
 #include "types.h"
 
 #pragma GCC visibility push(default)
@@ -42,6 +43,7 @@ class EntityGroupTransaction {
   EntityGroupTransaction& insert_or_replace(Entity entity);
   EntityGroupTransaction& insert_or_merge(Entity entity);
   EntityGroupTransaction& remove(std::string partition_key, std::string row_key, ETag if_match);
+  EntityGroupTransaction& add(Operation operation);
 
   std::span<const Operation> operations() const noexcept { return operations_; }
   std::size_t size() const noexcept { return operations_.size(); }
@@ -52,6 +54,10 @@ class EntityGroupTransaction {
   EntityGroupTransaction& add(Operation::Kind kind, Entity entity, ETag if_match);
   std::vector<Operation> operations_;
 };
+
+/// What Table::execute says of the transaction as a whole, without asking a store: the number of operations, one
+/// partition, each entity once, the size. Errors: as execute() has them. Source: T-01, T-06 to T-09, T-12, X-05.
+Status check_transaction(std::span<const TransactionOperation> operations);
 
 }  // namespace varve
 

@@ -1,0 +1,384 @@
+// Owns: a mapped struct as an entity, and an entity as a mapped struct, or as one of several.
+// Must never: lose a digit, or take one type for another, without saying so.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "mapping.h"
+#include "query.h"
+#include "result.h"
+#include "status.h"
+#include "types.h"
+
+#pragma GCC visibility push(default)
+
+namespace varve {
+
+namespace mapped {
+
+/// "property 'Lines' is Edm.String, wanted Edm.Int32".
+Status wrong_type(std::string_view name, PropertyType wanted, PropertyType found);
+/// "property 'Lines' is 70000, which the member cannot hold".
+Status does_not_fit(std::string_view name, std::string_view value);
+/// "property 'Kind' is 'Manager', wanted 'Employee'", or that it is absent.
+Status wrong_discriminator(const Entity& entity, std::string_view name, std::string_view wanted);
+
+template <typename T>
+Result<Value> to_value(std::string_view name, const T& member) {
+  if constexpr (PropertyValue<T>) {
+    return Value(member);
+  } else if constexpr (NamedEnum<T>) {
+    for (const auto& [value, text] : enum_names<T>) {
+      if (value == member) return Value(text);
+    }
+    return does_not_fit(name, std::to_string(static_cast<std::int64_t>(member)));
+  } else if constexpr (std::is_enum_v<T>) {
+    return to_value(name, static_cast<std::underlying_type_t<T>>(member));
+  } else if constexpr (std::same_as<T, float>) {
+    return Value(static_cast<double>(member));
+  } else if constexpr (stored_type<T>() == PropertyType::kInt32) {
+    return Value(static_cast<std::int32_t>(member));
+  } else {
+    if (std::in_range<std::int64_t>(member)) return Value(static_cast<std::int64_t>(member));
+    return does_not_fit(name, std::to_string(member));
+  }
+}
+
+/// Of an Int32, and where it is wanted of an Int64.
+inline std::optional<std::int64_t> integer_in(const Value& value, PropertyType wanted) {
+  if (const auto* const narrow = value.get_if<std::int32_t>()) return *narrow;
+  const auto* const wide = value.get_if<std::int64_t>();
+  return wide != nullptr && wanted != PropertyType::kInt32 ? std::optional<std::int64_t>(*wide) : std::nullopt;
+}
+
+/// A number of any type, if a Double can hold it.
+Result<double> double_in(std::string_view name, const Value& value);
+
+template <typename T>
+Status read_integer(std::string_view name, const Value& value, T& member) {
+  const std::optional<std::int64_t> number = integer_in(value, stored_type<T>());
+  if (!number) return wrong_type(name, stored_type<T>(), value.type());
+  if (!std::in_range<T>(*number)) return does_not_fit(name, std::to_string(*number));
+  member = static_cast<T>(*number);
+  return Status();
+}
+
+template <typename T>
+Status read_real(std::string_view name, const Value& value, T& member) {
+  const Result<double> number = double_in(name, value);
+  if (!number.ok()) return number.status();
+  member = static_cast<T>(*number);
+  if (static_cast<double>(member) == *number || std::isnan(*number)) return Status();
+  return does_not_fit(name, std::to_string(*number));
+}
+
+template <typename T>
+Status read_named(std::string_view name, const Value& value, T& member) {
+  const auto* const found = value.get_if<std::string>();
+  if (found == nullptr) return wrong_type(name, PropertyType::kString, value.type());
+  for (const auto& [candidate, text] : enum_names<T>) {
+    if (text != *found) continue;
+    member = candidate;
+    return Status();
+  }
+  return does_not_fit(name, *found);
+}
+
+template <typename T>
+Status read_value(std::string_view name, const Value& value, T& member) {
+  if constexpr (std::same_as<T, double> || std::same_as<T, float>) {
+    return read_real(name, value, member);
+  } else if constexpr (Integer<T>) {
+    return read_integer(name, value, member);
+  } else if constexpr (NamedEnum<T>) {
+    return read_named(name, value, member);
+  } else if constexpr (std::is_enum_v<T>) {
+    std::underlying_type_t<T> number{};
+    Status read = read_integer(name, value, number);
+    if (read.ok()) member = static_cast<T>(number);
+    return read;
+  } else {
+    const T* const typed = value.get_if<T>();
+    if (typed == nullptr) return wrong_type(name, property_type_of<T>(), value.type());
+    member = *typed;
+    return Status();
+  }
+}
+
+/// The properties of an entity by name; quick where they come in the order in which they are asked for.
+class PropertyCursor {
+ public:
+  explicit PropertyCursor(std::span<const Property> properties) noexcept : properties_(properties) {}
+  const Value* find(std::string_view name) noexcept {
+    for (std::size_t i = 0; i < properties_.size(); ++i) {
+      const std::size_t place = next_ + i < properties_.size() ? next_ + i : next_ + i - properties_.size();
+      if (properties_[place].name != name) continue;
+      next_ = place + 1;
+      return &properties_[place].value;
+    }
+    return nullptr;
+  }
+
+ private:
+  std::span<const Property> properties_;
+  std::size_t next_ = 0;
+};
+
+/// Makes an entity of a `T`. The struct is `Root`; a base class of it or a struct in it has a writer of its own.
+class EntityWriter {
+ public:
+  explicit EntityWriter(Entity& entity) noexcept : entity_(&entity) {}
+
+  template <typename T>
+  Status write(const T& object, bool inherited = false) {
+    Status status;
+    const auto write_next = [&](const auto& element) {
+      status = write_element(object, element, inherited);
+      return status.ok();
+    };
+    std::apply([&](const auto&... elements) { (void)(write_next(elements) && ...); }, mapping<T>.elements);
+    return status;
+  }
+
+ private:
+  template <typename T, typename E>
+  Status write_element(const T& object, const E& element, bool inherited) {
+    if constexpr (E::kKind == Element::kInherited) {
+      return write(static_cast<const typename E::value_type&>(object), true);
+    } else if constexpr (E::kKind == Element::kFlattened) {
+      const std::size_t before = prefix_.size();
+      prefix_.append(element.name);
+      Status status = write(object.*element.member);
+      prefix_.resize(before);
+      return status;
+    } else if constexpr (E::kKind == Element::kProperty) {
+      return write_property(element.name, object.*element.member);
+    } else {
+      if constexpr (E::kKind == Element::kDiscriminator) {
+        if (!inherited) entity_->add(std::string(element.name), Value(element.value));
+      } else if constexpr (E::kKind == Element::kExtra) {
+        for (const Property& property : object.*element.member) entity_->add(property.name, property.value);
+      } else if constexpr (E::kKind == Element::kETag) {
+        entity_->set_etag(object.*element.member);
+      }
+      return Status();
+    }
+  }
+
+  template <typename M>
+  Status write_property(std::string_view name, const M& member) {
+    if constexpr (OptionalValue<M>::kIsOptional) {
+      return member ? write_property(name, *member) : Status();
+    } else {
+      std::string full = prefix_ + std::string(name);
+      Result<Value> value = to_value(full, member);
+      if (!value.ok()) return value.status();
+      entity_->add(std::move(full), *std::move(value));
+      return Status();
+    }
+  }
+
+  Entity* entity_;
+  std::string prefix_;
+};
+
+/// Fills a `Root` from an entity.
+template <typename Root>
+class EntityReader {
+ public:
+  explicit EntityReader(const Entity& entity) : entity_(&entity), properties_(entity.properties()) {}
+
+  template <typename T>
+  Status read(T& object, bool inherited = false) {
+    Status status;
+    const auto read_next = [&](const auto& element) {
+      status = read_element(object, element, inherited);
+      return status.ok();
+    };
+    std::apply([&](const auto&... elements) { (void)(read_next(elements) && ...); }, mapping<T>.elements);
+    return status;
+  }
+
+ private:
+  template <typename T, typename E>
+  Status read_element(T& object, const E& element, bool inherited) {
+    if constexpr (E::kKind == Element::kInherited) {
+      return read(static_cast<typename E::value_type&>(object), true);
+    } else if constexpr (E::kKind == Element::kFlattened) {
+      const std::size_t before = prefix_.size();
+      prefix_.append(element.name);
+      Status status = read(object.*element.member);
+      prefix_.resize(before);
+      return status;
+    } else if constexpr (E::kKind == Element::kProperty) {
+      return read_property(element.name, object.*element.member);
+    } else if constexpr (E::kKind == Element::kDiscriminator) {
+      if (inherited) return Status();
+      const Value* const found = properties_.find(element.name);
+      if (found != nullptr && *found == Value(element.value)) return Status();
+      return wrong_discriminator(*entity_, element.name, element.value);
+    } else {
+      read_frame(object, element);
+      return Status();
+    }
+  }
+
+  template <typename T, typename E>
+  void read_frame(T& object, const E& element) {
+    if constexpr (E::kKind == Element::kPartitionKey) object.*element.member = entity_->partition_key();
+    if constexpr (E::kKind == Element::kRowKey) object.*element.member = entity_->row_key();
+    if constexpr (E::kKind == Element::kETag) object.*element.member = entity_->etag();
+    if constexpr (E::kKind == Element::kTimestamp) object.*element.member = entity_->timestamp();
+    if constexpr (E::kKind == Element::kExtra) {
+      (object.*element.member).clear();
+      for (const Property& property : entity_->properties()) {
+        if (!is_mapped_property<Root>(property.name)) (object.*element.member).push_back(property);
+      }
+    }
+  }
+
+  template <typename M>
+  Status read_property(std::string_view name, M& member) {
+    if (prefix_.empty()) return read_found(name, properties_.find(name), member);
+    const std::string full = prefix_ + std::string(name);
+    return read_found(full, properties_.find(full), member);
+  }
+
+  template <typename M>
+  static Status read_found(std::string_view name, const Value* found, M& member) {
+    if constexpr (OptionalValue<M>::kIsOptional) {
+      member.reset();
+      return found == nullptr ? Status() : read_value(name, *found, member.emplace());
+    } else {
+      return found == nullptr ? Status() : read_value(name, *found, member);
+    }
+  }
+
+  const Entity* entity_;
+  PropertyCursor properties_;
+  std::string prefix_;
+};
+
+/// The one element of this kind, which check_mapping() has seen to.
+template <Element kind, typename T, typename Use>
+void with_element(Use use) {
+  const auto visit = [&]<typename E>(const E& element, const auto& /*prefixes*/, std::size_t /*depth*/) {
+    if constexpr (E::kKind == kind) use(element);
+  };
+  for_each_element<T>(visit);
+}
+
+template <typename T>
+struct IsVariant : std::false_type {};
+template <typename... Ts>
+struct IsVariant<std::variant<Ts...>> : std::true_type {};
+
+template <typename T>
+constexpr std::pair<std::string_view, std::string_view> discriminator_of() {
+  std::pair<std::string_view, std::string_view> found;
+  const auto visit = [&]<typename E>(const E& element, const auto& /*prefixes*/, std::size_t /*depth*/) {
+    if constexpr (E::kKind == Element::kDiscriminator) found = {element.name, element.value};
+  };
+  for_each_element<T>(visit);
+  return found;
+}
+
+template <typename... Ts>
+constexpr bool are_told_apart() {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, sizeof...(Ts)> kAll = {discriminator_of<Ts>()...};
+  for (std::size_t i = 0; i < kAll.size(); ++i) {
+    if (kAll[i].first.empty()) return false;
+    for (std::size_t k = 0; k < i; ++k) {
+      if (kAll[i] == kAll[k]) return false;
+    }
+  }
+  return true;
+}
+
+/// "the entity is none of the types wanted: property 'Kind' is 'Robot'".
+Status none_of_the_types(const Entity& entity, std::string_view discriminator);
+
+}  // namespace mapped
+
+/// The keys of a mapped struct.
+template <Mapped T>
+EntityKey key_of(const T& object) {
+  mapped::check_mapping<T>();
+  EntityKey key;
+  mapped::with_element<mapped::Element::kPartitionKey, T>([&](const auto& e) { key.partition_key = object.*e.member; });
+  mapped::with_element<mapped::Element::kRowKey, T>([&](const auto& e) { key.row_key = object.*e.member; });
+  return key;
+}
+
+/// A mapped struct as an entity; with the ETag of the member that etag() declares. Errors: kInvalidArgument (a value
+/// that its property cannot hold, or an enum's value without a name; the message names the property).
+template <Mapped T>
+Result<Entity> to_entity(const T& object) {
+  EntityKey key = key_of(object);
+  Entity entity(std::move(key.partition_key), std::move(key.row_key));
+  if (Status written = mapped::EntityWriter(entity).write(object); !written.ok()) return written;
+  return entity;
+}
+
+/// An entity as a mapped struct, or as the one of a std::variant of mapped structs whose discriminator it has, or as it
+/// is. Errors: kInvalidArgument (a property of another type, or with a value that the member cannot hold, or another
+/// discriminator; the message names property, wanted and found).
+template <typename T>
+Result<T> from_entity(const Entity& entity);
+
+namespace mapped {
+
+template <typename T>
+Result<T> read_mapped(const Entity& entity) {
+  check_mapping<T>();
+  T object{};
+  if (Status read = EntityReader<T>(entity).read(object); !read.ok()) return read;
+  return object;
+}
+
+template <typename Variant, typename... Ts>
+Result<Variant> read_variant(const Entity& entity, const std::variant<Ts...>* /*types*/) {
+  static_assert(are_told_apart<Ts...>(), "each struct of the variant needs a discriminator of its own");
+  std::optional<Result<Variant>> found;
+  const auto try_one = [&]<typename T>(std::type_identity<T>) {
+    constexpr auto kDiscriminator = discriminator_of<T>();
+    const Value* const value = entity.find(kDiscriminator.first);
+    if (value == nullptr || *value != Value(kDiscriminator.second)) return false;
+    Result<T> object = read_mapped<T>(entity);
+    found = object.ok() ? Result<Variant>(Variant(*std::move(object))) : Result<Variant>(object.status());
+    return true;
+  };
+  (void)(try_one(std::type_identity<Ts>()) || ...);
+  constexpr std::array<std::string_view, sizeof...(Ts)> kNames = {discriminator_of<Ts>().first...};
+  return found ? *std::move(found) : Result<Variant>(none_of_the_types(entity, kNames.front()));
+}
+
+}  // namespace mapped
+
+template <typename T>
+Result<T> from_entity(const Entity& entity) {
+  if constexpr (std::same_as<T, Entity>) {
+    return entity;
+  } else if constexpr (mapped::IsVariant<T>::value) {
+    return mapped::read_variant<T>(entity, static_cast<const T*>(nullptr));
+  } else {
+    return mapped::read_mapped<T>(entity);
+  }
+}
+
+}  // namespace varve
+
+#pragma GCC visibility pop

@@ -1,0 +1,438 @@
+// Owns: how a C++ struct is declared to be an entity, and what a compiler can say against it.
+// Must never: touch a store, or keep what a declaration says anywhere but in constants.
+//
+//   struct Order { std::string region, number, customer; std::optional<double> total; ETag etag; };
+//
+//   template <>
+//   inline constexpr auto varve::mapping<Order> = varve::mapped::members(
+//       varve::mapped::partition_key(&Order::region), varve::mapped::row_key(&Order::number),
+//       varve::mapped::property("Customer", &Order::customer), varve::mapped::property("Total", &Order::total),
+//       varve::mapped::etag(&Order::etag));
+//
+// It stands outside of all namespaces (or in varve), before the first use. Members that it does not name are not
+// stored. mapped_entity.h turns one into the other, typed_table.h has the verbs.
+//
+// Member types, and how they are stored. Reading widens, as far as no digit is lost; what does not fit is an error.
+//   Binary, bool, DateTime, Guid, std::string   as their type; read from it alone
+//   signed integers up to 32 bits               Int32
+//   signed integers of 64 bits                  Int64, read from Int32 too
+//   unsigned integers                           Int64, read from Int32 too; above 2^63-1 it cannot be written
+//   double, float                               Double, read from Int32 and Int64 too
+//   an enum with enum_names<E>                  String: its name
+//   another enum                                as the integer that it stands on
+//   std::optional of any of these               the same; without a value the property is not written, and one that is
+//                                               absent is read as none
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <vector>
+
+#include "types.h"
+
+#pragma GCC visibility push(default)
+
+namespace varve {
+
+namespace mapped {
+
+enum class Element : std::uint8_t {
+  kPartitionKey,
+  kRowKey,
+  kETag,
+  kTimestamp,
+  kProperty,
+  kFlattened,
+  kInherited,
+  kDiscriminator,
+  kIgnored,
+  kExtra,
+};
+
+template <Element kind, typename Owner, typename T>
+struct Member {
+  static constexpr Element kKind = kind;
+  using value_type = T;
+  T Owner::*member;
+  /// The property's name; of kFlattened, what its properties' names begin with.
+  std::string_view name{};
+  bool is_encrypted = false;
+};
+
+template <typename Base>
+struct Inherited {
+  static constexpr Element kKind = Element::kInherited;
+  using value_type = Base;
+};
+
+struct Discriminator {
+  static constexpr Element kKind = Element::kDiscriminator;
+  std::string_view name;
+  std::string_view value;
+};
+
+struct Ignored {
+  static constexpr Element kKind = Element::kIgnored;
+  std::string_view name;
+};
+
+template <typename... Elements>
+struct Members {
+  std::tuple<Elements...> elements;
+};
+
+/// The whole declaration.
+template <typename... Elements>
+constexpr Members<Elements...> members(Elements... elements) {
+  return {std::tuple<Elements...>(elements...)};
+}
+
+/// The members that hold the keys: std::string. keys.h makes such out of numbers and times.
+template <typename Owner, typename T>
+constexpr auto partition_key(T Owner::*member) {
+  return Member<Element::kPartitionKey, Owner, T>{member, "PartitionKey"};
+}
+template <typename Owner, typename T>
+constexpr auto row_key(T Owner::*member) {
+  return Member<Element::kRowKey, Owner, T>{member, "RowKey"};
+}
+/// The member, of type ETag, that holds the state which was read: writes that need a condition take it from there.
+template <typename Owner, typename T>
+constexpr auto etag(T Owner::*member) {
+  return Member<Element::kETag, Owner, T>{member};
+}
+/// The member, of type DateTime, that gets the Timestamp. It is not written (D-50).
+template <typename Owner, typename T>
+constexpr auto timestamp(T Owner::*member) {
+  return Member<Element::kTimestamp, Owner, T>{member, "Timestamp"};
+}
+/// A property. Where the entity lacks it, the member keeps what T() gave it.
+template <typename Owner, typename T>
+constexpr auto property(std::string_view name, T Owner::*member) {
+  return Member<Element::kProperty, Owner, T>{member, name};
+}
+/// A property to be encrypted before it is stored: is_encrypted() tells. Nothing here encrypts.
+template <typename Owner, typename T>
+constexpr auto encrypted(std::string_view name, T Owner::*member) {
+  return Member<Element::kProperty, Owner, T>{member, name, true};
+}
+/// A struct with a mapping of its own, without keys: its properties are the entity's, their names behind `prefix`.
+template <typename Owner, typename T>
+constexpr auto flattened(std::string_view prefix, T Owner::*member) {
+  return Member<Element::kFlattened, Owner, T>{member, prefix};
+}
+/// All that the mapping of a base class declares, save its discriminator.
+template <typename Base>
+constexpr auto inherits() {
+  return Inherited<Base>{};
+}
+/// A String property that says of which type an entity is. It is written, and an entity that has not got it with this
+/// value is not read as a T.
+constexpr Discriminator discriminator(std::string_view name, std::string_view value) {
+  return {name, value};
+}
+/// A property that the table has and the struct has not: it is not kept by extra() either.
+constexpr Ignored ignored(std::string_view name) {
+  return {name};
+}
+/// The member, of type std::vector<Property>, that keeps what no other element names, and writes it back. Without it
+/// what is unknown is ignored when it is read, and a replace drops it.
+template <typename Owner, typename T>
+constexpr auto extra(T Owner::*member) {
+  return Member<Element::kExtra, Owner, T>{member};
+}
+
+}  // namespace mapped
+
+struct NotMapped {};
+
+/// The declaration of a struct's mapping: to be specialised.
+template <typename T>
+inline constexpr auto mapping = NotMapped{};
+
+template <typename T>
+concept Mapped = !std::same_as<std::remove_const_t<decltype(mapping<T>)>, NotMapped>;
+
+/// To be specialised for an enum: an array of std::pair<E, std::string_view>.
+template <typename E>
+inline constexpr auto enum_names = NotMapped{};
+
+template <typename E>
+concept NamedEnum = std::is_enum_v<E> && !std::same_as<std::remove_const_t<decltype(enum_names<E>)>, NotMapped>;
+
+namespace mapped {
+
+template <typename T>
+struct OptionalValue {
+  using value_type = T;
+  static constexpr bool kIsOptional = false;
+};
+template <typename T>
+struct OptionalValue<std::optional<T>> {
+  using value_type = T;
+  static constexpr bool kIsOptional = true;
+};
+/// What a member holds, optional or not.
+template <typename T>
+using ValueOf = typename OptionalValue<T>::value_type;
+
+template <typename T>
+concept Character = std::same_as<T, char> || std::same_as<T, wchar_t> || std::same_as<T, char8_t> ||
+    std::same_as<T, char16_t> || std::same_as<T, char32_t>;
+
+template <typename T>
+concept Integer = std::integral<T> && !std::same_as<T, bool> && !Character<T> && sizeof(T) <= 8;
+
+template <typename T>
+concept Supported = PropertyValue<T> || Integer<T> || std::same_as<T, float> || std::is_enum_v<T>;
+
+/// The property's type for a member of type `T`.
+template <typename T>
+constexpr PropertyType stored_type() {
+  if constexpr (PropertyValue<T>) {
+    return property_type_of<T>();
+  } else if constexpr (NamedEnum<T>) {
+    return PropertyType::kString;
+  } else if constexpr (std::is_enum_v<T>) {
+    return stored_type<std::underlying_type_t<T>>();
+  } else if constexpr (std::same_as<T, float>) {
+    return PropertyType::kDouble;
+  } else {
+    return std::signed_integral<T> && sizeof(T) <= 4 ? PropertyType::kInt32 : PropertyType::kInt64;
+  }
+}
+
+/// How deep structs may be flattened into each other.
+inline constexpr std::size_t kPrefixesMax = 8;
+
+/// A property's name behind the prefixes of the structs that it is nested in.
+struct QualifiedName {
+  std::array<std::string_view, kPrefixesMax> prefixes{};
+  std::string_view name;
+
+  constexpr std::size_t size() const {
+    std::size_t all = name.size();
+    for (const std::string_view prefix : prefixes) all += prefix.size();
+    return all;
+  }
+  constexpr char at(std::size_t place) const {
+    for (const std::string_view prefix : prefixes) {
+      if (place < prefix.size()) return prefix[place];
+      place -= prefix.size();
+    }
+    return name[place];
+  }
+  constexpr bool operator==(const QualifiedName& other) const {
+    if (size() != other.size()) return false;
+    for (std::size_t i = 0; i < size(); ++i) {
+      if (at(i) != other.at(i)) return false;
+    }
+    return true;
+  }
+  constexpr bool operator==(std::string_view text) const { return *this == QualifiedName{{}, text}; }
+};
+
+/// Calls `visit(element, prefixes, depth)` for every element of T's mapping: its own, the inherited ones (without their
+/// discriminators), and those of flattened structs.
+template <typename T, typename Visitor>
+constexpr void for_each_element(Visitor& visit, std::array<std::string_view, kPrefixesMax> prefixes = {},
+                                std::size_t depth = 0, bool inherited = false) {
+  const auto visit_one = [&]<typename E>(const E& element) {
+    if constexpr (E::kKind == Element::kInherited) {
+      static_assert(Mapped<typename E::value_type>, "the base class in inherits() has no varve::mapping");
+      for_each_element<typename E::value_type>(visit, prefixes, depth, true);
+    } else if constexpr (E::kKind == Element::kFlattened) {
+      visit(element, prefixes, depth);
+      auto deeper = prefixes;
+      deeper[depth] = element.name;
+      if constexpr (Mapped<typename E::value_type>) for_each_element<typename E::value_type>(visit, deeper, depth + 1);
+    } else {
+      if (E::kKind != Element::kDiscriminator || !inherited) visit(element, prefixes, depth);
+    }
+  };
+  std::apply([&](const auto&... elements) { (visit_one(elements), ...); }, mapping<T>.elements);
+}
+
+constexpr bool names_property(Element kind) {
+  return kind == Element::kProperty || kind == Element::kDiscriminator || kind == Element::kIgnored;
+}
+
+template <typename T>
+constexpr std::size_t count_of(Element kind) {
+  std::size_t count = 0;
+  const auto visit = [&]<typename E>(const E& /*element*/, const auto& /*prefixes*/, std::size_t /*depth*/) {
+    count += E::kKind == kind ? 1 : 0;
+  };
+  for_each_element<T>(visit);
+  return count;
+}
+
+template <typename T>
+constexpr std::size_t kNameCount =
+    count_of<T>(Element::kProperty) + count_of<T>(Element::kDiscriminator) + count_of<T>(Element::kIgnored);
+
+/// All properties that the mapping of T names.
+template <typename T>
+constexpr std::array<QualifiedName, kNameCount<T>> names_of() {
+  std::array<QualifiedName, kNameCount<T>> names{};
+  std::size_t count = 0;
+  const auto visit = [&]<typename E>(const E& element, const auto& prefixes, std::size_t /*depth*/) {
+    if constexpr (names_property(E::kKind)) names[count++] = {prefixes, element.name};
+  };
+  for_each_element<T>(visit);
+  return names;
+}
+
+template <typename T>
+constexpr bool names_twice() {
+  const auto names = names_of<T>();
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    for (std::size_t k = 0; k < i; ++k) {
+      if (names[i] == names[k]) return true;
+    }
+  }
+  return false;
+}
+
+template <typename T>
+constexpr bool names_system_property() {
+  for (const QualifiedName& name : names_of<T>()) {
+    if (name == "PartitionKey" || name == "RowKey" || name == "Timestamp" || name.size() == 0) return true;
+  }
+  return false;
+}
+
+template <typename T>
+constexpr bool has_unsupported_member() {
+  bool found = false;
+  const auto visit = [&]<typename E>(const E& /*element*/, const auto& /*prefixes*/, std::size_t /*depth*/) {
+    if constexpr (E::kKind == Element::kProperty) found = found || !Supported<ValueOf<typename E::value_type>>;
+    if constexpr (E::kKind == Element::kPartitionKey || E::kKind == Element::kRowKey) {
+      found = found || !std::same_as<typename E::value_type, std::string>;
+    }
+    if constexpr (E::kKind == Element::kFlattened) found = found || !Mapped<typename E::value_type>;
+    if constexpr (E::kKind == Element::kETag) found = found || !std::same_as<typename E::value_type, ETag>;
+    if constexpr (E::kKind == Element::kTimestamp) found = found || !std::same_as<typename E::value_type, DateTime>;
+    if constexpr (E::kKind == Element::kExtra) {
+      found = found || !std::same_as<typename E::value_type, std::vector<Property>>;
+    }
+  };
+  for_each_element<T>(visit);
+  return found;
+}
+
+/// Whether a flattened struct declares what only the whole entity has.
+template <typename T>
+constexpr bool nests_more_than_properties() {
+  bool found = false;
+  const auto visit = [&]<typename E>(const E& /*element*/, const auto& /*prefixes*/, std::size_t depth) {
+    found = found || (depth > 0 && E::kKind != Element::kProperty && E::kKind != Element::kFlattened &&
+                      E::kKind != Element::kIgnored);
+  };
+  for_each_element<T>(visit);
+  return found;
+}
+
+template <typename T>
+constexpr bool encrypts_other_than_text() {
+  bool found = false;
+  const auto visit = [&]<typename E>(const E& element, const auto& /*prefixes*/, std::size_t /*depth*/) {
+    if constexpr (E::kKind == Element::kProperty) {
+      found = found || (element.is_encrypted && !std::same_as<ValueOf<typename E::value_type>, std::string>);
+    }
+  };
+  for_each_element<T>(visit);
+  return found;
+}
+
+}  // namespace mapped
+
+/// What is wrong with the mapping of a struct; each is also a compiler's error where the mapping is used.
+enum class MappingFault : std::uint8_t {
+  kNone,
+  kNotMapped,
+  kPartitionKey,
+  kRowKey,
+  kUnsupportedMember,
+  kNameTwice,
+  kSystemName,
+  kNestedElement,
+  kEncryptedNotText,
+  kStampTwice,
+};
+
+template <typename T>
+constexpr MappingFault mapping_fault() {
+  if constexpr (!Mapped<T>) {
+    return MappingFault::kNotMapped;
+  } else {
+    using mapped::Element;
+    if (mapped::has_unsupported_member<T>()) return MappingFault::kUnsupportedMember;
+    if (mapped::nests_more_than_properties<T>()) return MappingFault::kNestedElement;
+    if (mapped::count_of<T>(Element::kPartitionKey) != 1) return MappingFault::kPartitionKey;
+    if (mapped::count_of<T>(Element::kRowKey) != 1) return MappingFault::kRowKey;
+    if (mapped::names_twice<T>()) return MappingFault::kNameTwice;
+    if (mapped::names_system_property<T>()) return MappingFault::kSystemName;
+    if (mapped::encrypts_other_than_text<T>()) return MappingFault::kEncryptedNotText;
+    if (mapped::count_of<T>(Element::kETag) > 1 || mapped::count_of<T>(Element::kTimestamp) > 1 ||
+        mapped::count_of<T>(Element::kDiscriminator) > 1 || mapped::count_of<T>(Element::kExtra) > 1) {
+      return MappingFault::kStampTwice;
+    }
+    return MappingFault::kNone;
+  }
+}
+
+namespace mapped {
+
+/// Compiles only where the mapping of T is whole.
+template <typename T>
+constexpr void check_mapping() {
+  constexpr MappingFault kFault = mapping_fault<T>();
+  static_assert(kFault != MappingFault::kNotMapped, "this struct has no varve::mapping");
+  static_assert(kFault != MappingFault::kPartitionKey, "varve::mapping declares no partition_key, or several");
+  static_assert(kFault != MappingFault::kRowKey, "varve::mapping declares no row_key, or several");
+  static_assert(kFault != MappingFault::kUnsupportedMember,
+                "varve::mapping names a member whose type it cannot hold; mapping.h lists those it can");
+  static_assert(kFault != MappingFault::kNameTwice, "varve::mapping names the same property twice");
+  static_assert(kFault != MappingFault::kSystemName,
+                "varve::mapping calls a property PartitionKey, RowKey or Timestamp, or nothing at all");
+  static_assert(kFault != MappingFault::kNestedElement, "a flattened struct may declare properties alone");
+  static_assert(kFault != MappingFault::kEncryptedNotText, "only text can be encrypted");
+  static_assert(kFault != MappingFault::kStampTwice,
+                "varve::mapping declares several members for one of etag, timestamp, discriminator and extra");
+  static_assert(std::default_initializable<T>, "what is read begins as T(), so that there must be one");
+}
+
+}  // namespace mapped
+
+/// Whether the mapping of T declares this property; ignored ones too.
+template <typename T>
+bool is_mapped_property(std::string_view name) {
+  static constexpr auto kNames = mapped::names_of<T>();
+  return std::any_of(kNames.begin(), kNames.end(), [&](const mapped::QualifiedName& known) { return known == name; });
+}
+
+/// Whether the mapping of T marks this property as encrypted.
+template <typename T>
+bool is_encrypted_property(std::string_view name) {
+  bool found = false;
+  const auto visit = [&]<typename E>(const E& element, const auto& prefixes, std::size_t /*depth*/) {
+    if constexpr (E::kKind == mapped::Element::kProperty) {
+      found = found || (element.is_encrypted && mapped::QualifiedName{prefixes, element.name} == name);
+    }
+  };
+  mapped::for_each_element<T>(visit);
+  return found;
+}
+
+}  // namespace varve
+
+#pragma GCC visibility pop

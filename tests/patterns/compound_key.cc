@@ -1,0 +1,47 @@
+// Pattern: compound key. Reviews of all years are kept beside the employee whom they are of: the RowKey is made of the
+// employee's number and the year. One prefix reads the employee with all reviews, one range those of some years.
+#include "tests/patterns/example.h"
+
+namespace {
+
+using namespace varve;
+using patterns::Example;
+
+std::string review_key(std::string_view number, std::uint64_t year) {
+  return Example::must(composite_key({number, Example::must(zero_padded(year, 4))}));
+}
+
+}  // namespace
+
+int main() {
+  Example example("Compound key: employee and year make one RowKey");
+  Table employees = example.table("Employees");
+  for (const std::string number : {"000223", "0002231"}) {  // the one begins like the other
+    Example::must(employees.insert(Entity("Sales", number).set("Name", "Ann")));
+    for (std::uint64_t year = 2019; year <= 2026; ++year) {
+      Entity review("Sales", review_key(number, year));
+      Example::must(employees.insert(review.set("Rating", static_cast<std::int32_t>(year % 5))));
+    }
+  }
+
+  Query<> some_years;
+  some_years.where(field("PartitionKey") == "Sales" && field("RowKey") >= review_key("000223", 2022) &&
+                   field("RowKey") <= review_key("000223", 2024));
+  Walk<Entity> three = some_years.run(employees);
+  example.show(Example::must(three.all()).size() == 3 && three.cost().entities_examined == 3,
+               "three years of reviews: three entities read");
+
+  Query<> all_years;
+  all_years.in(ScanRange::rows_with_prefix("Sales", Example::must(composite_prefix({"000223"}))));
+  const std::vector<Entity> reviews = Example::must(all_years.run(employees).all());
+  example.show(reviews.size() == 8, "all reviews of 000223, and none of 0002231, are one prefix");
+  example.show(Example::must(split_composite_key(reviews.back().row_key()))[1] == "2026", "in the order of years");
+
+  Query<> with_employee;
+  with_employee.where(field("PartitionKey") == "Sales" &&
+                      (field("RowKey") == "000223" || field("RowKey") == review_key("000223", 2026)));
+  Walk<Entity> two = with_employee.run(employees);
+  example.show(Example::must(two.all()).size() == 2 && two.cost().key_ranges == 2,
+               "the employee with the last review: one query, two lookups");
+  return example.end();
+}

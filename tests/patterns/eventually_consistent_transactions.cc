@@ -1,0 +1,90 @@
+// Pattern: eventually consistent transactions. An employee moves from one table to another, which no entity group
+// transaction can do. By hand: a work item says what is to be done; a worker does idempotent steps and removes the item
+// when all are done. Wherever it stops, doing it again ends in the same state, and at no time is the employee in
+// neither table. By a transaction over both tables, which is an addition of this store: two writes, both or neither.
+#include "tests/patterns/example.h"
+
+namespace {
+
+using namespace varve;
+using patterns::Example;
+
+struct Tables {
+  Table current;
+  Table archive;
+  Table work;
+};
+
+/// Does one work item; `steps` fewer than three stand for a worker that dies on its way.
+Status archive_one(Tables& tables, const Entity& item, int steps) {
+  const std::string department = *item.get<std::string>("Department");
+  const std::string number = *item.get<std::string>("Number");
+
+  const Result<std::optional<Entity>> employee = tables.current.get(department, number);
+  if (!employee.ok()) return employee.status();
+  if (employee->has_value()) {  // else an earlier run has copied and deleted it
+    if (const auto copied = tables.archive.insert_or_replace(**employee); !copied.ok()) return copied.status();
+    if (steps < 2) return Status();
+    if (const auto removed = remove_if_exists(tables.current, department, number); !removed.ok()) {
+      return removed.status();
+    }
+  }
+  if (steps < 3) return Status();
+  return remove_if_exists(tables.work, item.partition_key(), item.row_key()).status();
+}
+
+/// All of it by one transaction: what others see is before it or after it. Begun again if the employee was changed
+/// meanwhile.
+Status archive_at_once(Store& store, Tables& tables, const std::string& department, const std::string& number) {
+  const auto move_employee = [&](StoreTransaction& transaction) -> Status {
+    const Result<std::optional<Entity>> employee = transaction.get(tables.current, department, number);
+    if (!employee.ok()) return employee.status();
+    if (!employee->has_value()) return Status();  // moved already
+    transaction.insert(tables.archive, **employee);
+    transaction.remove(tables.current, department, number, (*employee)->etag());
+    return Status();
+  };
+  return store.transact(move_employee).status();
+}
+
+Status run_worker(Tables& tables, int steps) {
+  for (const Result<Entity>& item : Query<>().run(tables.work)) {
+    if (!item.ok()) return item.status();
+    if (Status done = archive_one(tables, *item, steps); !done.ok()) return done;
+  }
+  return Status();
+}
+
+bool has(const Table& table, std::string_view number) {
+  const auto found = table.get("Sales", number);
+  return found.ok() && found->has_value();
+}
+
+}  // namespace
+
+int main() {
+  Example example("Eventually consistent transactions: archive an employee, step by idempotent step");
+  Tables tables{example.table("Employees"), example.table("Archive"), example.table("Work")};
+  Example::must(tables.current.insert(Entity("Sales", "000223").set("Name", "Ann")));
+  Example::must(tables.work.insert(Entity("archive", "1").set("Department", "Sales").set("Number", "000223")));
+
+  Example::must(run_worker(tables, 1));
+  example.show(has(tables.current, "000223") && has(tables.archive, "000223"),
+               "stopped after the copy: Ann is in both tables, in neither never");
+  Example::must(run_worker(tables, 2));
+  example.show(!has(tables.current, "000223") && has(tables.archive, "000223"),
+               "stopped after the delete: Ann is moved, the work item is still there");
+  Example::must(run_worker(tables, 3));
+  example.show(Example::must(Query<>().run(tables.work).all()).empty(), "the next run finds nothing but its end");
+
+  Example::must(run_worker(tables, 3));
+  example.show(has(tables.archive, "000223"), "and running once more changes nothing");
+
+  Example::must(tables.current.insert(Entity("Sales", "000224").set("Name", "Bob")));
+  Example::must(archive_at_once(example.store(), tables, "Sales", "000224"));
+  example.show(!has(tables.current, "000224") && has(tables.archive, "000224"),
+               "by one transaction Bob is moved, with no steps between and nothing to clean up");
+  Example::must(archive_at_once(example.store(), tables, "Sales", "000224"));
+  example.show(has(tables.archive, "000224"), "which may be done again, too");
+  return example.end();
+}

@@ -1,0 +1,82 @@
+// Owns: what every pattern program stands on: a store of its own that goes when it ends, and claims that are printed
+// and counted when they do not hold.
+// Must never: do a part of a pattern: those are to be read in the programs.
+#pragma once
+
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <varve/if_exists.h>
+#include <varve/keys.h>
+#include <varve/mapping.h>
+#include <varve/parts.h>
+#include <varve/query_builder.h>
+#include <varve/store.h>
+#include <varve/typed_table.h>
+
+namespace varve::patterns {
+
+class Example {
+ public:
+  explicit Example(std::string_view title) {
+    std::cout << title << "\n";
+    std::string name = (std::filesystem::temp_directory_path() / "varve-pattern-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) fail("no temporary directory");
+    directory_ = name;
+    // Buffered: a power cut may take the last milliseconds of an example.
+    store_ = must(Store::open(name, {.create_if_missing = true, .default_durability = Durability::kBuffered}));
+    must(store_->create_account("examples"));
+  }
+  ~Example() {
+    store_.reset();
+    std::error_code ignored;
+    std::filesystem::remove_all(directory_, ignored);
+  }
+  Example(const Example&) = delete;
+  Example& operator=(const Example&) = delete;
+
+  Store& store() { return *store_; }
+  Table table(std::string_view name) { return must(create_table_if_absent(*store_, "examples", name)); }
+
+  /// The value, or the end of the program: an example has no way to go on.
+  template <typename T>
+  static T must(Result<T> result) {
+    if (!result.ok()) fail(result.status().to_string());
+    return *std::move(result);
+  }
+  static void must(const Status& status) {
+    if (!status.ok()) fail(status.to_string());
+  }
+  template <typename T>
+  static T must(Result<std::optional<T>> result) {
+    if (!result.ok()) fail(result.status().to_string());
+    if (!result->has_value()) fail("nothing was found");
+    return **std::move(result);
+  }
+
+  /// Prints what is shown, and remembers if it is not so.
+  void show(bool holds, std::string_view what) {
+    std::cout << (holds ? "  " : "  WRONG: ") << what << "\n";
+    failures_ += holds ? 0 : 1;
+  }
+  /// What main() returns.
+  int end() const { return failures_ == 0 ? 0 : 1; }
+
+ private:
+  [[noreturn]] static void fail(std::string_view why) {
+    std::cerr << "failed: " << why << "\n";
+    std::exit(1);
+  }
+
+  std::filesystem::path directory_;
+  std::unique_ptr<Store> store_;
+  int failures_ = 0;
+};
+
+}  // namespace varve::patterns

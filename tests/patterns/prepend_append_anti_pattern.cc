@@ -1,0 +1,57 @@
+// Anti-pattern: prepend or append. Keys that only grow bring all writes of the table to one end of it. In a service
+// that is one server, and the limit of it; in one store it is not dear to write. What stays is the cost of reading: in
+// ascending keys the latest entries are behind all others, and there is no order but that of the keys.
+#include "tests/patterns/example.h"
+
+namespace {
+
+using namespace varve;
+using patterns::Example;
+
+constexpr std::uint64_t kEntries = 2000;
+
+struct Cost {
+  std::uint64_t batch_bytes = 0;
+  std::uint64_t partition_waits = 0;
+};
+
+/// Writes one entry after the other; `partition_of` and `row_of` make the keys.
+template <typename PartitionOf, typename RowOf>
+Cost fill(Example& example, Table& table, PartitionOf partition_of, RowOf row_of) {
+  const Statistics before = Example::must(example.store().statistics());
+  for (std::uint64_t i = 0; i < kEntries; ++i) {
+    Entity entry(partition_of(i), row_of(DateTime{638'000'000'000'000'000 + i}));
+    Example::must(table.insert(entry.set("N", static_cast<std::int64_t>(i))));
+  }
+  const Statistics after = Example::must(example.store().statistics());
+  return {after.batch_bytes - before.batch_bytes, after.partition_waits - before.partition_waits};
+}
+
+}  // namespace
+
+int main() {
+  Example example("Prepend and append: what keys that only grow cost here");
+  Table appended = example.table("Appended");
+  Table spread = example.table("Spread");
+  Table prepended = example.table("Prepended");
+
+  const auto one = [](std::uint64_t) { return std::string("log"); };
+  const auto many = [](std::uint64_t i) { return "l" + Example::must(zero_padded(i % 16, 2)); };
+  const Cost append = fill(example, appended, one, ascending_ticks);
+  const Cost scatter = fill(example, spread, many, ascending_ticks);
+  const Cost prepend = fill(example, prepended, one, inverted_ticks);
+  example.show(append.batch_bytes == scatter.batch_bytes && append.batch_bytes == prepend.batch_bytes,
+               "writing: " + std::to_string(append.batch_bytes) + " bytes for 2000 entries, whatever the end");
+  example.show(append.partition_waits == 0, "one writer waits for nobody; writers of one partition take turns");
+
+  Walk<Entity> to_the_end = Query<>().in(ScanRange::partition("log")).run(appended);
+  const std::vector<Entity> all = Example::must(to_the_end.all());
+  example.show(to_the_end.cost().entities_examined == kEntries && *all.back().get<std::int64_t>("N") == kEntries - 1,
+               "the last 10 behind ascending keys: " + std::to_string(to_the_end.cost().entities_examined) +
+                   " entities examined");
+  Walk<Entity> from_the_front = Query<>().in(ScanRange::partition("log")).take(10).run(prepended);
+  const std::vector<Entity> latest = Example::must(from_the_front.all());
+  example.show(from_the_front.cost().entities_examined == 10 && *latest[0].get<std::int64_t>("N") == kEntries - 1,
+               "the last 10 before inverted keys: 10 entities examined");
+  return example.end();
+}
