@@ -11,18 +11,16 @@
 #include "api/security/query_fields.h"
 #include "api/security/table_sas.h"
 
+namespace varve::security {
 namespace {
-
-using namespace varve;
-using namespace varve::security;
 
 void check_refusal(const Status& status) {
   if (status.code() != Code::kForbidden || status.service_error() != "AuthenticationFailed") std::abort();
 }
 
 const AccountCredentials& account() {
-  static const AccountCredentials kAccount{"devstoreaccount1", *AccountKeys::create("AAECAwQFBgcICQoLDA0ODw==")};
-  return kAccount;
+  static const AccountCredentials the_account{"devstoreaccount1", *AccountKeys::create("AAECAwQFBgcICQoLDA0ODw==")};
+  return the_account;
 }
 
 /// A field that could end another one would let a signature be read in two ways.
@@ -68,12 +66,13 @@ void try_account_sas(std::string_view query) {
 }
 
 }  // namespace
+}  // namespace varve::security
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  try_table_sas(text);
-  try_account_sas(text);
-  const std::optional<std::string> back = percent_decode(percent_encode(text));
+  varve::security::try_table_sas(text);
+  varve::security::try_account_sas(text);
+  const std::optional<std::string> back = varve::security::percent_decode(varve::security::percent_encode(text));
   if (!back || *back != text) std::abort();
   return 0;
 }

@@ -89,9 +89,9 @@ Result<QueryFields> QueryFields::parse(std::string_view query, std::initializer_
 }
 
 const std::string& QueryFields::operator[](std::string_view name) const {
-  static const std::string kMissing;
+  static const std::string missing;
   const auto field = fields_.find(name);
-  return field == fields_.end() ? kMissing : field->second;
+  return field == fields_.end() ? missing : field->second;
 }
 
 void append_field(std::string& query, std::string_view name, std::string_view value) {

@@ -85,8 +85,8 @@ Status check_addresses(std::string_view text) {
 }
 
 Status check_window(const std::optional<DateTime>& start, const std::optional<DateTime>& expiry, DateTime now) {
-  if (start && now < *start) return authentication_failed("the signature is not valid yet");
-  if (!expiry || now >= *expiry) return authentication_failed("the signature has expired");
+  if (start && now.ticks < start->ticks) return authentication_failed("the signature is not valid yet");
+  if (!expiry || now.ticks >= expiry->ticks) return authentication_failed("the signature has expired");
   return Status();
 }
 
