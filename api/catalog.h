@@ -7,9 +7,12 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "api/access_policy.h"
 #include "api/catalog_rows.h"
 #include "api/name_cache.h"
 #include "api/result.h"
@@ -69,6 +72,11 @@ class Catalog {
   Status drop_account(std::string_view account);
   Status create_table(const TableName& name);
   Status drop_table(std::string_view account, std::string_view lower_name);
+
+  /// Errors: as Store::access_policies.
+  static Result<std::vector<AccessPolicy>> find_access_policies(const engine::ReadView& view, const TableName& name);
+  /// `policies` are checked. Errors: as Store::set_access_policies.
+  Status set_access_policies(const TableName& name, std::span<const AccessPolicy> policies);
 
   /// Draws id and version for `load`, of a table that is not there or is empty. Errors: as Store::load_table.
   Result<LoadTarget> begin_load(const TableName& name, engine::Load& load);

@@ -6,7 +6,7 @@
 //   (0,1) accounts   PartitionKey the account's name, RowKey empty: Number, NextTable, perhaps Created
 //   (0,2) tables     PartitionKey the account's name, RowKey the table's name in lower case: Name (as it was spelt),
 //   Id,
-//                    perhaps Created
+//                    perhaps Created, perhaps access policies (policy_rows.h)
 //   (0,3) service    PartitionKey empty, RowKey "accounts": NextAccount
 //
 // All numbers are Int64. Created is the commit version that made the account or table; it is left out while that is the

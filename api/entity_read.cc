@@ -108,9 +108,10 @@ Result<std::optional<Entity>> entity_of(std::string_view partition_key, std::str
 
 }  // namespace
 
-Result<std::optional<Entity>> read_entity(StoreCore& core, const TableName& name, NameEntry& entry,
+Result<std::optional<Entity>> read_entity(StoreCore& core, const TableName& name, NameEntry& entry, const Grant& grant,
                                           std::string_view partition_key, std::string_view row_key,
                                           const ReadOptions& options) {
+  if (Status granted = grant.check_read(partition_key, row_key); !granted.ok()) return granted;
   if (Status key = check_key(partition_key, row_key); !key.ok()) return key;
   if (Status selection = check_selection(options); !selection.ok()) return selection;
   const Result<ResolvedTable> table = resolve(core, name, entry, options);
@@ -125,8 +126,11 @@ Result<std::optional<Entity>> read_entity(StoreCore& core, const TableName& name
 }
 
 Result<std::vector<std::optional<Entity>>> read_entities(StoreCore& core, const TableName& name, NameEntry& entry,
-                                                         std::span<const EntityKey> keys, const ReadOptions& options) {
+                                                         const Grant& grant, std::span<const EntityKey> keys,
+                                                         const ReadOptions& options) {
+  if (Status granted = grant.check_query(); !granted.ok()) return granted;
   for (const EntityKey& key : keys) {
+    if (Status granted = grant.check_read(key.partition_key, key.row_key); !granted.ok()) return granted;
     if (Status checked = check_key(key.partition_key, key.row_key); !checked.ok()) return checked;
   }
   if (Status selection = check_selection(options); !selection.ok()) return selection;
@@ -156,7 +160,8 @@ Result<std::vector<std::optional<Entity>>> read_entities(StoreCore& core, const 
   return entities;
 }
 
-Result<Page> read_page(StoreCore& core, const TableName& name, NameEntry& entry, const Scan& scan) {
+Result<Page> read_page(StoreCore& core, const TableName& name, NameEntry& entry, const Grant& grant, const Scan& scan) {
+  if (Status granted = grant.check_query(); !granted.ok()) return granted;
   if (Status checked = check_scan(scan); !checked.ok()) return checked;
   if (Status checked = check_range(scan.range); !checked.ok()) return checked;
   const Result<Filter> filter = Filter::parse(scan.filter);
@@ -171,7 +176,7 @@ Result<Page> read_page(StoreCore& core, const TableName& name, NameEntry& entry,
   if (!table.ok()) return table.status();
   if (scan.page_size_max == 0) return Page();
 
-  KeyRange range = key_range(table->id, scan.range);
+  KeyRange range = grant.within(key_range(table->id, scan.range), table->id);
   if (position) {
     std::string from = *format::encode_sort_key(table->id, position->partition_key, position->row_key);
     if (from > range.lower) range.lower = std::move(from);

@@ -146,7 +146,8 @@ Status judge_writes(StoreCore& core, const engine::ReadView& view, std::span<Pre
   return Status();
 }
 
-Result<PreparedWrite> prepare_put(Kind kind, const Entity& entity, ETag if_match) {
+Result<PreparedWrite> prepare_put(const Grant& grant, Kind kind, const Entity& entity, ETag if_match) {
+  if (Status granted = grant.check_write(kind, entity.partition_key(), entity.row_key()); !granted.ok()) return granted;
   const KeyUse use = kind == Kind::kInsert ? KeyUse::kInsert : KeyUse::kUpdate;
   if (Status key = check_written_key(entity.partition_key(), kPartitionKey, use); !key.ok()) return key;
   if (Status key = check_written_key(entity.row_key(), kRowKey, use); !key.ok()) return key;
@@ -175,7 +176,9 @@ Status InsertEncoder::encode(const Entity& entity) {
   return Status();
 }
 
-Result<PreparedWrite> prepare_remove(std::string_view partition_key, std::string_view row_key, ETag if_match) {
+Result<PreparedWrite> prepare_remove(const Grant& grant, std::string_view partition_key, std::string_view row_key,
+                                     ETag if_match) {
+  if (Status granted = grant.check_write(Kind::kRemove, partition_key, row_key); !granted.ok()) return granted;
   if (Status key = check_key_characters(partition_key, kPartitionKey, KeyUse::kLookup); !key.ok()) return key;
   if (Status key = check_key_characters(row_key, kRowKey, KeyUse::kLookup); !key.ok()) return key;
   if (Status condition = check_condition(Kind::kRemove, if_match); !condition.ok()) return condition;
@@ -190,12 +193,12 @@ Result<PreparedWrite> prepare_remove(std::string_view partition_key, std::string
   return write;
 }
 
-Result<PreparedWrite> prepare_write(const TransactionOperation& operation) {
+Result<PreparedWrite> prepare_write(const Grant& grant, const TransactionOperation& operation) {
   const Entity& entity = operation.entity;
   if (operation.kind == Kind::kRemove) {
-    return prepare_remove(entity.partition_key(), entity.row_key(), operation.if_match);
+    return prepare_remove(grant, entity.partition_key(), entity.row_key(), operation.if_match);
   }
-  return prepare_put(operation.kind, entity, operation.if_match);
+  return prepare_put(grant, operation.kind, entity, operation.if_match);
 }
 
 Result<ETag> commit_writes(StoreCore& core, const TableName& name, NameEntry& entry, std::span<PreparedWrite> writes,

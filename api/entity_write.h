@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "api/store_core.h"
+#include "api/table_access.h"
 #include "api/transaction.h"
 #include "api/types.h"
 #include "format/entity.h"
@@ -29,9 +30,13 @@ struct PreparedWrite {
   bool key_too_long = false;
 };
 
-/// Errors: kInvalidArgument, kTooLarge, as the verbs of Table have them.
-Result<PreparedWrite> prepare_write(const TransactionOperation& operation);
-Result<PreparedWrite> prepare_put(TransactionOperation::Kind kind, const Entity& entity, ETag if_match);
+/// What the grant does not include is refused before all else. Errors: kForbidden, kInvalidArgument, kTooLarge, as the
+/// verbs of Table have them.
+Result<PreparedWrite> prepare_write(const Grant& grant, const TransactionOperation& operation);
+Result<PreparedWrite> prepare_put(const Grant& grant, TransactionOperation::Kind kind, const Entity& entity,
+                                  ETag if_match);
+Result<PreparedWrite> prepare_remove(const Grant& grant, std::string_view partition_key, std::string_view row_key,
+                                     ETag if_match);
 /// Many inserts into one table, one after the other: memory is used again.
 class InsertEncoder {
  public:
@@ -48,7 +53,6 @@ class InsertEncoder {
   std::string sort_key_;
   std::string value_;
 };
-Result<PreparedWrite> prepare_remove(std::string_view partition_key, std::string_view row_key, ETag if_match);
 
 // -- The steps of a commit, for commits of more than one partition --------------------------------------------------
 

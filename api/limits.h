@@ -59,6 +59,10 @@ inline constexpr std::size_t kSelectedNamesMax = 255;
 /// Bytes of a filter; a limit of the store: the service bounds the request line instead.
 inline constexpr std::size_t kFilterBytesMax = 32'768;
 
+/// Stored access policies of a table, and the id of one (S-41).
+inline constexpr std::size_t kAccessPoliciesMax = 5;
+inline constexpr std::size_t kAccessPolicyIdCodeUnitsMax = 64;
+
 /// Bytes of the tag that a commit may carry; a limit of the store, not of the service.
 inline constexpr std::size_t kTagBytesMax = 1024;
 

@@ -30,6 +30,12 @@ inline Status duplicate_key_property(std::string_view message) noexcept {
 inline Status different_partitions(std::string_view message) noexcept {
   return Status::invalid_argument(message).with_service_error("CommandsInBatchActOnDifferentPartitions");
 }
+inline Status invalid_xml_document(std::string_view message) noexcept {
+  return Status::invalid_argument(message).with_service_error("InvalidXmlDocument");
+}
+inline Status invalid_xml_node_value(std::string_view message) noexcept {
+  return Status::invalid_argument(message).with_service_error("InvalidXmlNodeValue");
+}
 inline Status duplicate_row(std::string_view message) noexcept {
   return Status::invalid_argument(message).with_service_error("InvalidDuplicateRow");
 }
@@ -67,6 +73,12 @@ inline Status table_not_found(std::string_view message) noexcept {
 }
 inline Status not_implemented(std::string_view message) noexcept {
   return Status::unsupported(message).with_service_error("NotImplemented");
+}
+inline Status authorization_failure(std::string_view message) noexcept {
+  return Status(Code::kForbidden, message).with_service_error("AuthorizationFailure");
+}
+inline Status permission_mismatch(std::string_view message) noexcept {
+  return Status(Code::kForbidden, message).with_service_error("AuthorizationPermissionMismatch");
 }
 inline Status update_condition_not_satisfied(std::string_view message) noexcept {
   return Status(Code::kPreconditionFailed, message).with_service_error("UpdateConditionNotSatisfied");

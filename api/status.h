@@ -55,6 +55,8 @@ enum class Code : std::uint8_t {
   kFenced = 18,
   /// What a transaction read was written by somebody else before it could commit. Nothing changed; run it again.
   kConflict = 19,
+  /// What the caller may do does not include this, or the caller did not show who it is. Nothing changed.
+  kForbidden = 20,
 };
 
 /// The code's name as it is written in messages, "NotFound" for kNotFound.
@@ -80,6 +82,7 @@ constexpr std::string_view code_name(Code code) noexcept {
     case Code::kClosed: return "Closed";
     case Code::kFenced: return "Fenced";
     case Code::kConflict: return "Conflict";
+    case Code::kForbidden: return "Forbidden";
   }
   return "?";
 }

@@ -168,6 +168,26 @@ Status Store::drop_table(std::string_view account, std::string_view table) {
   });
 }
 
+Status Store::set_access_policies(std::string_view account, std::string_view table,
+                                  std::span<const AccessPolicy> policies) {
+  return guarded([&]() -> Status {
+    if (Status writable = core_->check_writable(); !writable.ok()) return writable;
+    if (Status legal = find_legal_account(account); !legal.ok()) return legal;
+    if (!check_table_name(table).ok()) return no_such_table(account, table);
+    if (Status checked = check_access_policies(policies); !checked.ok()) return checked;
+    return core_->catalog().set_access_policies(table_name(account, table), policies);
+  });
+}
+
+Result<std::vector<AccessPolicy>> Store::access_policies(std::string_view account, std::string_view table) const {
+  return guarded([&]() -> Result<std::vector<AccessPolicy>> {
+    if (Status open = core_->check_open(); !open.ok()) return open;
+    if (Status legal = find_legal_account(account); !legal.ok()) return legal;
+    if (!check_table_name(table).ok()) return no_such_table(account, table);
+    return Catalog::find_access_policies(core_->engine().view(), table_name(account, table));
+  });
+}
+
 Result<TablePage> Store::list_tables(std::string_view account, const ListOptions& options) const {
   return guarded([&]() -> Result<TablePage> {
     if (Status open = core_->check_open(); !open.ok()) return open;

@@ -13,10 +13,12 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "access_policy.h"
 #include "options.h"
 #include "result.h"
 #include "snapshot.h"
@@ -168,6 +170,18 @@ class Store {
   /// Errors: kNotFound (ResourceNotFound: no such account), kInvalidArgument (InvalidInput: page size, token, or a
   /// snapshot of another store). Source: B-06.
   Result<TablePage> list_tables(std::string_view account, const ListOptions& options = {}) const;
+
+  // -- Access policies --------------------------------------------------------------------------------------------
+
+  /// Gives the table exactly these policies; none removes all. They stand in the table's catalog row: they survive as
+  /// the table does, vanish with it, and are on stable storage when this returns. What signatures say of them ends at
+  /// once (S-27).
+  /// Errors   kNotFound (TableNotFound; ResourceNotFound: no such account)
+  ///          kInvalidArgument (InvalidXmlDocument, InvalidXmlNodeValue)    as check_access_policies()
+  /// Source   S-40, S-41, S-42.
+  Status set_access_policies(std::string_view account, std::string_view table, std::span<const AccessPolicy> policies);
+  /// In the order in which they were given. Errors: kNotFound, as above.
+  Result<std::vector<AccessPolicy>> access_policies(std::string_view account, std::string_view table) const;
 
   // -- Verification -----------------------------------------------------------------------------------------------
 

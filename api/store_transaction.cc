@@ -129,8 +129,10 @@ Result<std::vector<std::optional<Entity>>> StoreTransaction::get_many(const Tabl
     ReadOptions at_begin = options;
     at_begin.snapshot = state_->snapshot;
     const Table::State& from = *table.state_;
+    const Result<Grant> granted = from.grant();
+    if (!granted.ok()) return granted.status();
     Result<std::vector<std::optional<Entity>>> found =
-        read_entities(*state_->core, from.name, *from.entry, keys, at_begin);
+        read_entities(*state_->core, from.name, *from.entry, *granted, keys, at_begin);
     if (!found.ok()) return found;
     if (Status kept = state_->keep_reads(from, keys); !kept.ok()) return kept;
     return found;
@@ -150,8 +152,10 @@ Result<std::optional<Entity>> StoreTransaction::get(const Table& table, std::str
 Result<Page> StoreTransaction::scan(const Table& table, Scan scan) const {
   return guarded([&]() -> Result<Page> {
     if (Status admitted = state_->admit_read(*table.state_, scan.read); !admitted.ok()) return admitted;
+    const Result<Grant> granted = table.state_->grant();
+    if (!granted.ok()) return granted.status();
     scan.read.snapshot = state_->snapshot;
-    return read_page(*state_->core, table.state_->name, *table.state_->entry, scan);
+    return read_page(*state_->core, table.state_->name, *table.state_->entry, *granted, scan);
   });
 }
 
@@ -220,8 +224,15 @@ Status StoreTransaction::State::check_writes() const {
 Result<std::vector<PreparedWrite>> StoreTransaction::State::prepare() const {
   std::vector<PreparedWrite> prepared;
   prepared.reserve(writes.size());
+  std::map<const Table::State*, Grant> grants;  // The rules of a handle are asked once.
   for (std::size_t i = 0; i < writes.size(); ++i) {
-    Result<PreparedWrite> write = prepare_write(writes[i].operation);
+    auto grant = grants.find(writes[i].table.get());
+    if (grant == grants.end()) {
+      Result<Grant> granted = writes[i].table->grant();
+      if (!granted.ok()) return blamed(granted.status(), i);
+      grant = grants.emplace(writes[i].table.get(), *std::move(granted)).first;
+    }
+    Result<PreparedWrite> write = prepare_write(grant->second, writes[i].operation);
     if (!write.ok()) return blamed(write.status(), i);
     prepared.push_back(*std::move(write));
   }

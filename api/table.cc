@@ -24,15 +24,16 @@ Result<ETag> commit_single(StoreCore& core, const TableName& name, NameEntry& en
   return commit_writes(core, name, entry, std::span(&*write, 1), options, false);
 }
 
-Result<ETag> put(StoreCore& core, const TableName& name, NameEntry& entry, Kind kind, const Entity& entity,
-                 ETag if_match, const WriteOptions& options) {
+}  // namespace
+
+Result<ETag> Table::State::put(Kind kind, const Entity& entity, ETag if_match, const WriteOptions& options) const {
   return guarded([&]() -> Result<ETag> {
-    if (Status writable = core.check_writable(); !writable.ok()) return writable;
-    return commit_single(core, name, entry, prepare_put(kind, entity, if_match), options);
+    if (Status writable = core->check_writable(); !writable.ok()) return writable;
+    const Result<Grant> granted = grant();
+    if (!granted.ok()) return granted.status();
+    return commit_single(*core, name, *entry, prepare_put(*granted, kind, entity, if_match), options);
   });
 }
-
-}  // namespace
 
 Table::Table(std::shared_ptr<const State> state) noexcept : state_(std::move(state)) {}
 
@@ -45,31 +46,33 @@ std::string_view Table::name() const noexcept {
 }
 
 Result<ETag> Table::insert(const Entity& entity, const WriteOptions& options) {
-  return put(*state_->core, state_->name, *state_->entry, Kind::kInsert, entity, ETag(), options);
+  return state_->put(Kind::kInsert, entity, ETag(), options);
 }
 
 Result<ETag> Table::replace(const Entity& entity, ETag if_match, const WriteOptions& options) {
-  return put(*state_->core, state_->name, *state_->entry, Kind::kReplace, entity, if_match, options);
+  return state_->put(Kind::kReplace, entity, if_match, options);
 }
 
 Result<ETag> Table::merge(const Entity& entity, ETag if_match, const WriteOptions& options) {
-  return put(*state_->core, state_->name, *state_->entry, Kind::kMerge, entity, if_match, options);
+  return state_->put(Kind::kMerge, entity, if_match, options);
 }
 
 Result<ETag> Table::insert_or_replace(const Entity& entity, const WriteOptions& options) {
-  return put(*state_->core, state_->name, *state_->entry, Kind::kInsertOrReplace, entity, ETag(), options);
+  return state_->put(Kind::kInsertOrReplace, entity, ETag(), options);
 }
 
 Result<ETag> Table::insert_or_merge(const Entity& entity, const WriteOptions& options) {
-  return put(*state_->core, state_->name, *state_->entry, Kind::kInsertOrMerge, entity, ETag(), options);
+  return state_->put(Kind::kInsertOrMerge, entity, ETag(), options);
 }
 
 Status Table::remove(std::string_view partition_key, std::string_view row_key, ETag if_match,
                      const WriteOptions& options) {
   return guarded([&]() -> Status {
     if (Status writable = state_->core->check_writable(); !writable.ok()) return writable;
-    return commit_single(*state_->core, state_->name, *state_->entry, prepare_remove(partition_key, row_key, if_match),
-                         options)
+    const Result<Grant> granted = state_->grant();
+    if (!granted.ok()) return granted.status();
+    return commit_single(*state_->core, state_->name, *state_->entry,
+                         prepare_remove(*granted, partition_key, row_key, if_match), options)
         .status();
   });
 }
@@ -77,12 +80,14 @@ Status Table::remove(std::string_view partition_key, std::string_view row_key, E
 Result<std::vector<ETag>> Table::execute(const EntityGroupTransaction& transaction, const WriteOptions& options) {
   return guarded([&]() -> Result<std::vector<ETag>> {
     if (Status writable = state_->core->check_writable(); !writable.ok()) return writable;
+    const Result<Grant> granted = state_->grant();
+    if (!granted.ok()) return granted.status();
     const std::span<const TransactionOperation> operations = transaction.operations();
     if (Status checked = check_transaction(operations); !checked.ok()) return checked;
     std::vector<PreparedWrite> writes;
     writes.reserve(operations.size());
     for (std::size_t i = 0; i < operations.size(); ++i) {
-      Result<PreparedWrite> write = prepare_write(operations[i]);
+      Result<PreparedWrite> write = prepare_write(*granted, operations[i]);
       if (!write.ok()) return blamed(write.status(), i);
       writes.push_back(*std::move(write));
     }
@@ -100,7 +105,9 @@ Result<std::optional<Entity>> Table::get(std::string_view partition_key, std::st
                                          const ReadOptions& options) const {
   return guarded([&]() -> Result<std::optional<Entity>> {
     if (Status open = state_->core->check_open(); !open.ok()) return open;
-    return read_entity(*state_->core, state_->name, *state_->entry, partition_key, row_key, options);
+    const Result<Grant> granted = state_->grant();
+    if (!granted.ok()) return granted.status();
+    return read_entity(*state_->core, state_->name, *state_->entry, *granted, partition_key, row_key, options);
   });
 }
 
@@ -108,14 +115,38 @@ Result<std::vector<std::optional<Entity>>> Table::get_many(std::span<const Entit
                                                            const ReadOptions& options) const {
   return guarded([&]() -> Result<std::vector<std::optional<Entity>>> {
     if (Status open = state_->core->check_open(); !open.ok()) return open;
-    return read_entities(*state_->core, state_->name, *state_->entry, keys, options);
+    const Result<Grant> granted = state_->grant();
+    if (!granted.ok()) return granted.status();
+    return read_entities(*state_->core, state_->name, *state_->entry, *granted, keys, options);
   });
 }
 
 Result<Page> Table::scan(const Scan& scan) const {
   return guarded([&]() -> Result<Page> {
     if (Status open = state_->core->check_open(); !open.ok()) return open;
-    return read_page(*state_->core, state_->name, *state_->entry, scan);
+    const Result<Grant> granted = state_->grant();
+    if (!granted.ok()) return granted.status();
+    return read_page(*state_->core, state_->name, *state_->entry, *granted, scan);
+  });
+}
+
+Result<Table> Table::restricted_to(const Access& access) const {
+  return guarded([&]() -> Result<Table> {
+    Result<std::shared_ptr<const TableAccess>> narrowed = TableAccess::restricted(state_->access.get(), access);
+    if (!narrowed.ok()) return narrowed.status();
+    auto state = std::make_shared<State>(*state_);
+    state->access = *std::move(narrowed);
+    return Table(std::move(state));
+  });
+}
+
+Result<std::vector<AccessPolicy>> Table::access_policies() const {
+  return guarded([&]() -> Result<std::vector<AccessPolicy>> {
+    if (Status open = state_->core->check_open(); !open.ok()) return open;
+    if (state_->access) {
+      return service_error::authorization_failure("a restricted handle does not tell the table's access policies");
+    }
+    return Catalog::find_access_policies(state_->core->engine().view(), state_->name);
   });
 }
 

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "access.h"
+#include "access_policy.h"
 #include "options.h"
 #include "query.h"
 #include "result.h"
@@ -34,6 +36,7 @@ namespace varve {
 ///   kNotFound (TableNotFound)             the table is not there
 ///   kInvalidArgument (InvalidInput)       a text is not UTF-8; the tag is too long
 ///   kClosed                               the store was closed
+///   kForbidden                            of a handle from restricted_to(), which see
 ///   kCorruption, kIoError                 the file or the place is named
 ///   kOutOfMemory
 /// and any write, besides:
@@ -50,8 +53,8 @@ namespace varve {
 ///                     `\` in a key, save for insert, where it is OutOfRangeInput; PropertyNameInvalid;
 ///                     DuplicatePropertiesSpecified; DuplicateKeyPropertySpecified: a property called PartitionKey or
 ///                     RowKey)
-/// Faults of the input are judged first, in this order of verbs' stages: keys and properties; the table; the entity's
-/// existence; its ETag; the resulting size (O-07).
+/// What the handle may not do is refused before all else (O-07). Then faults of the input are judged, in this order of
+/// verbs' stages: keys and properties; the table; the entity's existence; its ETag; the resulting size (O-07).
 class Table {
  public:
   std::string_view account() const noexcept;
@@ -113,6 +116,19 @@ class Table {
   /// character), kUnsupported (NotImplemented: a filter with functions or arithmetic, or that compares two properties).
   /// Source.
   Result<Page> scan(const Scan& scan) const;
+
+  /// A handle that can do less: what this one can and `access` allows. Restricting a restricted handle intersects;
+  /// there is no way back. Of its verbs, scans silently return what is inside of the interval alone, whatever range,
+  /// filter or continuation they are given, and
+  ///   kForbidden (AuthorizationPermissionMismatch)    refuses what needs a permission that is not there
+  ///   kForbidden (AuthorizationFailure)               refuses keys outside, of reads and of writes; get_many() and
+  ///                                                   transactions as a whole if one is outside
+  /// before anything is read or changed. In a transaction each operation is judged by itself, and its index is told.
+  /// Errors: kInvalidArgument (InvalidInput: a bound is not UTF-8). Source: S-24, S-25, S-26.
+  Result<Table> restricted_to(const Access& access) const;
+
+  /// As Store::access_policies(). A restricted handle does not tell them: kForbidden (AuthorizationFailure).
+  Result<std::vector<AccessPolicy>> access_policies() const;
 
  private:
   friend class Store;

@@ -127,6 +127,20 @@ TEST(LayersRule, HeadersOfApiMayNameANeighbour) {
   EXPECT_EQ(lines_found(check_layers, "engine/x.h", "#include \"engine.h\"\n"), (Lines{1}));
 }
 
+TEST(LayersRule, SecurityStandsOnApiAndNobodyStandsOnIt) {
+  const std::string text =
+      "#include \"api/security/session.h\"\n"
+      "#include \"api/store.h\"\n"
+      "#include \"engine/engine.h\"\n";
+  EXPECT_EQ(lines_found(check_layers, "api/security/x.cc", text), (Lines{3}));
+  EXPECT_EQ(lines_found(check_layers, "api/x.cc", text), (Lines{1}));
+  EXPECT_EQ(lines_found(check_layers, "api/x.h", "#include \"security/session.h\"\n"), (Lines{1}));
+  EXPECT_EQ(lines_found(check_layers, "api/security/x.h", "#include \"../types.h\"\n#include \"session.h\"\n"),
+            (Lines{}));
+  EXPECT_EQ(lines_found(check_layers, "api/security/x.h", "#include \"../../io/env.h\"\n#include \"../io/env.h\"\n"),
+            (Lines{1, 2}));
+}
+
 TEST(LayersRule, FindsWaysAroundIt) {
   EXPECT_EQ(lines_found(check_layers, "io/x.cc", "#include \"../format/bytes.h\"\n"), (Lines{1}));
   EXPECT_EQ(lines_found(check_layers, "io/x.cc", "#include \"io/../format/bytes.h\"\n"), (Lines{1}));

@@ -14,6 +14,7 @@ using Names = std::span<const std::string_view>;
 
 constexpr std::size_t kLinesMax = 500;
 
+constexpr std::string_view kSecurity = "api/security/";
 constexpr std::array<std::string_view, 2> kLeafHeaders = {"api/status.h", "api/result.h"};
 
 struct Layer {
@@ -26,6 +27,7 @@ const std::vector<Layer>& layers() {
       {"io/", {"io/"}},
       {"format/", {"format/"}},
       {"engine/", {"engine/", "format/", "io/"}},
+      {kSecurity, {"api/"}},  // on OpenSSL, beside the core; before api/, whose name begins it
       {"api/", {"api/", "engine/", "format/", "io/env.h", "io/scheduler.h"}},
   };
   return all;
@@ -168,6 +170,14 @@ std::size_t count_lines(std::string_view text) {
   return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
 }
 
+/// How a header finds another one where both are installed: beside it, and from security/ one directory up.
+bool names_a_neighbour(const SourceFile& file, const Include& include) {
+  if (include.angled || !file.path.starts_with("api/") || !file.path.ends_with(".h")) return false;
+  std::string_view name = include.name;
+  if (file.path.starts_with(kSecurity) && name.starts_with("../")) name.remove_prefix(3);
+  return name.find('/') == std::string_view::npos;
+}
+
 }  // namespace
 
 Offences check_layers(const SourceFile& file) {
@@ -181,11 +191,9 @@ Offences check_layers(const SourceFile& file) {
     const bool ours = std::any_of(layers().begin(), layers().end(),
                                   [name](const Layer& candidate) { return name.starts_with(candidate.directory); });
     if (include.angled && !ours) continue;
-    if (!include.angled && name.find('/') == std::string_view::npos && layer->directory == "api/" &&
-        file.path.ends_with(".h")) {
-      continue;  // a neighbour: so do public headers find each other where they are installed
-    }
-    const bool allowed = !include.angled && name.find("..") == std::string_view::npos &&
+    if (names_a_neighbour(file, include)) continue;
+    const bool upwards = name.starts_with(kSecurity) && layer->directory != kSecurity;
+    const bool allowed = !include.angled && !upwards && name.find("..") == std::string_view::npos &&
                          (contains(kLeafHeaders, name) ||
                           std::any_of(layer->may_include.begin(), layer->may_include.end(), [name](auto prefix) {
                             return prefix.ends_with('/') ? name.starts_with(prefix) : name == prefix;

@@ -76,6 +76,15 @@ TEST_F(InstallLong, AProgramLinksTheSharedLibraryByPkgConfig) {
   EXPECT_THAT(needed_libraries(), HasSubstr("libvarve.so.0.1]"));
 }
 
+TEST_F(InstallLong, AProgramLinksSecurityBesideEitherLibrary) {
+  for (const std::string kind : {"OFF", "ON"}) {
+    build_by_cmake("-DSECURED=ON -DBUILD_SHARED_LIBS=" + kind);
+    EXPECT_TRUE(run("cp out/secured embedding && rm -rf shop out")) << log();
+    EXPECT_TRUE(run("LD_LIBRARY_PATH=$(dirname $(find " + prefix_ + " -name libvarve.so)) ./embedding")) << log();
+    EXPECT_THAT(log(), HasSubstr("Forbidden (AuthorizationPermissionMismatch)"));
+  }
+}
+
 TEST_F(InstallLong, ThePackageRefusesAnotherMinorVersionAndUnknownComponents) {
   const std::string find = VARVE_CMAKE " -S . -B found -DCMAKE_PREFIX_PATH=" + prefix_;
   const auto finds = [&](const std::string& what) {
@@ -86,7 +95,7 @@ TEST_F(InstallLong, ThePackageRefusesAnotherMinorVersionAndUnknownComponents) {
   EXPECT_TRUE(finds("0.1 REQUIRED COMPONENTS static shared")) << log();
   EXPECT_FALSE(finds("0.2 REQUIRED"));
   EXPECT_FALSE(finds("REQUIRED COMPONENTS wooden"));
-  EXPECT_THAT(log(), HasSubstr("components static and shared, not wooden"));
+  EXPECT_THAT(log(), HasSubstr("components static, shared and security, not wooden"));
 }
 
 TEST_F(InstallLong, PublicHeadersIncludeOnlyEachOtherAndTheStandardLibrary) {

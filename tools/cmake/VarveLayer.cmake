@@ -13,19 +13,24 @@ function(varve_link_into_tree tree path)
   file(CREATE_LINK "${PROJECT_SOURCE_DIR}/${path}" "${tree}/${path}" SYMBOLIC)
 endfunction()
 
-# varve_public_headers(<tree>): links to api's public headers, as <tree>/varve/<name>.h.
+# varve_public_headers(<tree>): links to api's public headers, as <tree>/varve/<name>.h, and to those of varve_security, as
+# <tree>/varve/security/<name>.h.
 function(varve_public_headers tree)
   get_property(names GLOBAL PROPERTY VARVE_PUBLIC_HEADERS)
   file(REMOVE_RECURSE "${tree}")
   file(MAKE_DIRECTORY "${tree}/varve")
-  foreach(name IN LISTS names)
+  get_property(security_names GLOBAL PROPERTY VARVE_SECURITY_HEADERS)
+  list(TRANSFORM security_names PREPEND "security/")
+  file(MAKE_DIRECTORY "${tree}/varve/security")
+  foreach(name IN LISTS names security_names)
     file(CREATE_LINK "${PROJECT_SOURCE_DIR}/api/${name}.h" "${tree}/varve/${name}.h" SYMBOLIC)
   endforeach()
 endfunction()
 
-# varve_layer(<name> SEES <layer>... LINKS <target>...): the library varve_<name> of every *.cc below <name>/.
+# varve_layer(<name> SEES <layer>... LINKS <target>... [WITHOUT <directory>...]): the library varve_<name> of every *.cc
+# below <name>/, save for those below <name>/<directory>/, which are another library's.
 function(varve_layer name)
-  cmake_parse_arguments(PARSE_ARGV 1 layer "" "" "SEES;LINKS")
+  cmake_parse_arguments(PARSE_ARGV 1 layer "" "" "SEES;LINKS;WITHOUT")
   set(target "varve_${name}")
   set(tree "${PROJECT_BINARY_DIR}/include/${name}")
 
@@ -40,7 +45,9 @@ function(varve_layer name)
   endif()
 
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${name}/*.cc")
-  list(FILTER sources EXCLUDE REGEX "/api/security/")
+  foreach(directory IN LISTS layer_WITHOUT)
+    list(FILTER sources EXCLUDE REGEX "^${PROJECT_SOURCE_DIR}/${name}/${directory}/")
+  endforeach()
   if(NOT sources)
     set(empty "${PROJECT_BINARY_DIR}/generated/${name}_has_no_source.cc")
     file(WRITE "${empty}.in" "// This layer is headers only.\n")

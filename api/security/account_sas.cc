@@ -1,0 +1,177 @@
+// Owns: the fields of account signatures, what is signed of them, and what they permit (account_sas.h).
+// Must never: look at what a signature says before it is known to be one.
+#include "api/security/account_sas.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "api/guarded.h"
+#include "api/security/error.h"
+#include "api/security/query_fields.h"
+#include "api/security/token_conditions.h"
+#include "api/service_error.h"
+
+namespace varve::security {
+namespace {
+
+constexpr std::string_view kOldestVersion = "2015-04-05";
+constexpr std::string_view kEncryptionScopeVersion = "2020-12-06";
+constexpr char kTables = 't';
+
+bool has(std::string_view letters, char letter) noexcept {
+  return letters.find(letter) != std::string_view::npos;
+}
+
+bool are_letters(std::string_view text, std::string_view allowed) noexcept {
+  return !text.empty() && text.find_first_not_of(allowed) == std::string_view::npos;
+}
+
+/// What the fields mean.
+Result<AccountSasTerms> terms_of(const AccountSas& sas) {
+  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz";
+  if (Status versioned = check_version(sas.sv, kOldestVersion); !versioned.ok()) return versioned;
+  if (!are_letters(sas.ss, kLetters) || !are_letters(sas.sp, kLetters) || !are_letters(sas.srt, "sco")) {
+    return authentication_failed("ss, srt or sp is missing or malformed");
+  }
+  const Result<std::optional<DateTime>> start = parse_time(sas.st);
+  if (!start.ok()) return start.status();
+  const Result<std::optional<DateTime>> expiry = parse_time(sas.se);
+  if (!expiry.ok()) return expiry.status();
+  if (!*expiry) return authentication_failed("se is missing");
+  const Result<bool> https_only = parse_protocols(sas.spr);
+  if (!https_only.ok()) return https_only.status();
+  if (Status placed = check_addresses(sas.sip); !placed.ok()) return placed;
+  return AccountSasTerms{sas.sv, sas.ss, sas.srt, sas.sp, *start, *expiry, sas.sip, *https_only};
+}
+
+AccountSas fields_of(const AccountSasTerms& terms) {
+  AccountSas sas;
+  sas.sv = terms.version;
+  sas.ss = terms.services;
+  sas.srt = terms.resource_types;
+  sas.sp = terms.permissions;
+  if (terms.start) sas.st = terms.start->to_string();
+  if (terms.expiry) sas.se = terms.expiry->to_string();
+  sas.sip = terms.addresses;
+  if (terms.https_only) sas.spr = "https";
+  return sas;
+}
+
+/// Whether a verifier will read back what was meant.
+bool says(const AccountSas& sas, const AccountSasTerms& terms) {
+  const Result<AccountSas> read = parse_account_sas(to_query(sas));
+  if (!read.ok() || *read != sas) return false;
+  const Result<AccountSasTerms> meant = terms_of(*read);
+  return meant.ok() && *meant == terms && has(terms.services, kTables);
+}
+
+struct Need {
+  char resource_type;
+  /// One of them.
+  std::string_view permissions;
+};
+
+/// Of access policies, nothing is enough.
+std::optional<Need> need_of(AccountOperation operation) noexcept {
+  switch (operation) {
+    case AccountOperation::kListTables: return Need{'s', "l"};
+    case AccountOperation::kCreateTable: return Need{'c', "cw"};
+    case AccountOperation::kDropTable: return Need{'c', "d"};
+    case AccountOperation::kReadServiceProperties: return Need{'s', "r"};
+    case AccountOperation::kWriteServiceProperties: return Need{'s', "w"};
+    case AccountOperation::kReadServiceStatistics: return Need{'s', "r"};
+    case AccountOperation::kReadAccessPolicies:
+    case AccountOperation::kWriteAccessPolicies: return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Result<AccountSas> parse_account_sas(std::string_view query) {
+  return guarded([&]() -> Result<AccountSas> {
+    const Result<QueryFields> fields = QueryFields::parse(
+        query,
+        {"sv", "ss", "srt", "sp", "st", "se", "sip", "spr", "ses", "sig", "tn", "si", "spk", "srk", "epk", "erk"});
+    if (!fields.ok()) return fields.status();
+    const QueryFields& in = *fields;
+    for (const std::string_view foreign : {"tn", "si", "spk", "srk", "epk", "erk"}) {
+      if (in.has(foreign)) return authentication_failed("an account SAS has no table, policy or range of keys");
+    }
+    AccountSas sas{in["sv"], in["ss"],  in["srt"], in["sp"],  in["st"],
+                   in["se"], in["sip"], in["spr"], in["ses"], in["sig"]};
+    if (Status versioned = check_version(sas.sv, kOldestVersion); !versioned.ok()) return versioned;
+    if (sas.se.empty() || sas.sig.empty()) return authentication_failed("se and sig are needed");
+    return sas;
+  });
+}
+
+std::string to_query(const AccountSas& sas) {
+  std::string query;
+  append_field(query, "sv", sas.sv);
+  append_field(query, "ss", sas.ss);
+  append_field(query, "srt", sas.srt);
+  append_field(query, "sp", sas.sp);
+  append_field(query, "st", sas.st);
+  append_field(query, "se", sas.se);
+  append_field(query, "sip", sas.sip);
+  append_field(query, "spr", sas.spr);
+  append_field(query, "ses", sas.ses);
+  append_field(query, "sig", sas.sig);
+  return query;
+}
+
+std::string string_to_sign(const AccountSas& sas, std::string_view account) {
+  std::string text;
+  for (const std::string_view field :
+       {account, std::string_view(sas.sp), std::string_view(sas.ss), std::string_view(sas.srt),
+        std::string_view(sas.st), std::string_view(sas.se), std::string_view(sas.sip), std::string_view(sas.spr),
+        std::string_view(sas.sv)}) {
+    text.append(field).append(1, '\n');
+  }
+  if (sas.sv >= kEncryptionScopeVersion) text.append(sas.ses).append(1, '\n');
+  return text;
+}
+
+Result<AccountSas> sign_account_sas(const AccountSasTerms& terms, const AccountCredentials& account, KeyChoice choice) {
+  return guarded([&]() -> Result<AccountSas> {
+    AccountSas sas = fields_of(terms);
+    Result<std::string> signature = account.keys.sign(string_to_sign(sas, account.name), choice);
+    if (!signature.ok()) return signature.status();
+    sas.sig = *std::move(signature);
+    if (!says(sas, terms)) return service_error::invalid_input("an account SAS cannot say these terms");
+    return sas;
+  });
+}
+
+Result<AccountSasTerms> verify_account_sas(const AccountSas& sas, const AccountCredentials& account) {
+  return guarded([&]() -> Result<AccountSasTerms> {
+    if (!account.keys.verify(string_to_sign(sas, account.name), sas.sig)) {
+      return authentication_failed("the signature does not belong to this token");
+    }
+    Result<AccountSasTerms> terms = terms_of(sas);
+    if (terms.ok() && !has(terms->services, kTables)) return service_mismatch("the signature is not for tables");
+    return terms;
+  });
+}
+
+Status check_operation(const AccountSasTerms& terms, AccountOperation operation) {
+  const std::optional<Need> need = need_of(operation);
+  if (!need) return service_error::authorization_failure("access policies need the account key");
+  if (!has(terms.resource_types, need->resource_type)) {
+    return resource_type_mismatch("the signature is not for this type of resource");
+  }
+  if (terms.permissions.find_first_of(need->permissions) != std::string::npos) return Status();
+  return service_error::permission_mismatch("the signature does not permit this");
+}
+
+Result<Permissions> entity_permissions(const AccountSasTerms& terms) {
+  if (!has(terms.resource_types, 'o')) return resource_type_mismatch("the signature is not for entities");
+  std::string letters;
+  for (const char letter : {'r', 'a', 'u', 'd'}) {
+    if (has(terms.permissions, letter)) letters.push_back(letter);
+  }
+  return Permissions::parse(letters);
+}
+
+}  // namespace varve::security

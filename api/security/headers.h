@@ -1,0 +1,28 @@
+// Owns: finding headers in a request.
+// Must never: care for the case of their names.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "api/names.h"
+#include "api/security/request.h"
+
+namespace varve::security {
+
+/// `lower_name` is in lower case. The first one, or null.
+inline const std::string* find_header(const Request& request, std::string_view lower_name) {
+  for (const auto& [name, value] : request.headers) {
+    if (lower_case(name) == lower_name) return &value;
+  }
+  return nullptr;
+}
+
+inline std::size_t count_headers(const Request& request, std::string_view lower_name) {
+  std::size_t count = 0;
+  for (const auto& [name, value] : request.headers) count += lower_case(name) == lower_name ? 1U : 0U;
+  return count;
+}
+
+}  // namespace varve::security

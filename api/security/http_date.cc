@@ -1,0 +1,42 @@
+// Owns: dates of HTTP headers (http_date.h).
+// Must never: compute a calendar; DateTime does.
+#include "api/security/http_date.h"
+
+#include <algorithm>
+#include <array>
+
+namespace varve::security {
+namespace {
+
+constexpr std::string_view kPattern = "Www, dd Mmm yyyy hh:mm:ss GMT";
+constexpr std::array<std::string_view, 7> kDays = {"Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"};
+constexpr std::array<std::string_view, 12> kMonths = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                                      "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+
+/// Everything that is not a name: digits where the pattern has small letters, its own characters elsewhere.
+bool has_form(std::string_view text) noexcept {
+  for (std::size_t i = 3; i < kPattern.size(); ++i) {
+    if (i >= 8 && i < 11) continue;  // the month
+    const bool wants_digit = kPattern[i] >= 'a' && kPattern[i] <= 'z';
+    const bool is_digit = text[i] >= '0' && text[i] <= '9';
+    if (wants_digit ? !is_digit : text[i] != kPattern[i]) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::optional<DateTime> parse_http_date(std::string_view text) {
+  if (text.size() != kPattern.size() || !has_form(text)) return std::nullopt;
+  if (std::find(kDays.begin(), kDays.end(), text.substr(0, 3)) == kDays.end()) return std::nullopt;
+  const auto month = std::find(kMonths.begin(), kMonths.end(), text.substr(8, 3));
+  if (month == kMonths.end()) return std::nullopt;
+  const std::string number = std::to_string(month - kMonths.begin() + 1);
+  std::string iso(text.substr(12, 4));
+  iso.append(number.size() == 1 ? "-0" : "-").append(number).append(1, '-').append(text.substr(5, 2));
+  iso.append(1, 'T').append(text.substr(17, 8)).append(1, 'Z');
+  const Result<DateTime> time = DateTime::parse(iso);
+  return time.ok() ? std::optional<DateTime>(*time) : std::nullopt;
+}
+
+}  // namespace varve::security

@@ -1,0 +1,103 @@
+// Owns: taking queries apart and making them (query_fields.h).
+// Must never: decode twice.
+#include "api/security/query_fields.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "api/security/error.h"
+
+namespace varve::security {
+namespace {
+
+constexpr std::size_t kQueryBytesMax = 65'536;
+
+int hex_value(char c) noexcept {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+bool is_unreserved(char c) noexcept {
+  return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.' ||
+         c == '_' || c == '~';
+}
+
+/// A line feed in a field could be read as the end of it in what is signed.
+bool has_control_character(std::string_view text) noexcept {
+  return std::any_of(text.begin(), text.end(), [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte < 0x20 || byte == 0x7F;
+  });
+}
+
+}  // namespace
+
+std::optional<std::string> percent_decode(std::string_view text) {
+  std::string decoded;
+  decoded.reserve(text.size());
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '%') {
+      decoded.push_back(text[i]);
+      continue;
+    }
+    if (text.size() - i < 3) return std::nullopt;
+    const int high = hex_value(text[i + 1]);
+    const int low = hex_value(text[i + 2]);
+    if (high < 0 || low < 0) return std::nullopt;
+    decoded.push_back(static_cast<char>(high * 16 + low));
+    i += 2;
+  }
+  return decoded;
+}
+
+std::string percent_encode(std::string_view text) {
+  constexpr std::string_view kDigits = "0123456789ABCDEF";
+  std::string encoded;
+  for (const char c : text) {
+    if (is_unreserved(c)) {
+      encoded.push_back(c);
+      continue;
+    }
+    const auto byte = static_cast<unsigned char>(c);
+    encoded.append(1, '%').append(1, kDigits[byte >> 4]).append(1, kDigits[byte & 0xF]);
+  }
+  return encoded;
+}
+
+Result<QueryFields> QueryFields::parse(std::string_view query, std::initializer_list<std::string_view> names) {
+  if (query.size() > kQueryBytesMax) return authentication_failed("the query has more than 65536 bytes");
+  if (query.starts_with('?')) query.remove_prefix(1);
+  QueryFields fields;
+  while (!query.empty()) {
+    const std::string_view pair = query.substr(0, query.find('&'));
+    query.remove_prefix(std::min(query.size(), pair.size() + 1));
+    const std::size_t equals = pair.find('=');
+    const std::optional<std::string> name = percent_decode(pair.substr(0, equals));
+    if (!name || std::find(names.begin(), names.end(), *name) == names.end()) continue;
+    std::optional<std::string> value =
+        equals == std::string_view::npos ? std::string() : percent_decode(pair.substr(equals + 1));
+    if (!value || has_control_character(*value)) {
+      return authentication_failed("the query parameter " + *name + " is badly encoded");
+    }
+    if (!fields.fields_.emplace(*name, *std::move(value)).second) {
+      return authentication_failed("the query parameter " + *name + " is given twice");
+    }
+  }
+  return fields;
+}
+
+const std::string& QueryFields::operator[](std::string_view name) const {
+  static const std::string missing;
+  const auto field = fields_.find(name);
+  return field == fields_.end() ? missing : field->second;
+}
+
+void append_field(std::string& query, std::string_view name, std::string_view value) {
+  if (value.empty()) return;
+  if (!query.empty()) query.push_back('&');
+  query.append(name).append(1, '=').append(percent_encode(value));
+}
+
+}  // namespace varve::security

@@ -1,0 +1,39 @@
+// Owns: the query string of a request, as far as authentication looks at it.
+// Must never: pick one of two values: a field that is given twice makes the query unusable.
+#pragma once
+
+#include <initializer_list>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/result.h"
+
+namespace varve::security {
+
+/// The text with `%hh` replaced; nothing if a `%` is not followed by two hexadecimal digits.
+std::optional<std::string> percent_decode(std::string_view text);
+/// Everything but letters, digits and `-._~` as `%HH`.
+std::string percent_encode(std::string_view text);
+
+/// Some parameters of a query, percent-decoded once (S-10). What is not among them is passed over.
+class QueryFields {
+ public:
+  /// `query` is what follows the `?`, which may stand before it. Errors: kForbidden (AuthenticationFailed: a field
+  /// given twice, badly encoded, or with a control character; a query of more than 64 KiB).
+  static Result<QueryFields> parse(std::string_view query, std::initializer_list<std::string_view> names);
+
+  /// Empty where it is missing, which is the same to every signature.
+  const std::string& operator[](std::string_view name) const;
+  bool has(std::string_view name) const { return fields_.find(name) != fields_.end(); }
+
+ private:
+  std::map<std::string, std::string, std::less<>> fields_;
+};
+
+/// Adds `&name=value`, encoded, unless the value is empty; without `&` where nothing stands before it.
+void append_field(std::string& query, std::string_view name, std::string_view value);
+
+}  // namespace varve::security

@@ -1,0 +1,209 @@
+// Owns: sessions: from a signature to a narrowed handle (session.h).
+// Must never: remember an answer that time or a policy can change.
+#include "api/security/session.h"
+
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "api/guarded.h"
+#include "api/names.h"
+#include "api/security/error.h"
+#include "api/security/headers.h"
+#include "api/security/query_fields.h"
+#include "api/security/shared_key.h"
+#include "api/security/table_sas.h"
+#include "api/security/token_conditions.h"
+#include "api/service_error.h"
+
+namespace varve::security {
+namespace {
+
+struct AccountKeyShown {};
+
+/// What the table has now; nothing where the signature names no policy. A table that is not there has none.
+Result<std::vector<AccessPolicy>> policies_now(const Store& store, std::string_view account,
+                                               const TableSasTerms& terms) {
+  if (terms.policy.empty()) return std::vector<AccessPolicy>();
+  Result<std::vector<AccessPolicy>> policies = store.access_policies(account, terms.table);
+  if (policies.code() == Code::kNotFound) return std::vector<AccessPolicy>();
+  return policies;
+}
+
+/// Asks again at each verb of a table. It has a handle of its own, which is not restricted.
+class TableSasRule final : public AccessRule {
+ public:
+  TableSasRule(TableSasTerms terms, Table table, Clock clock)
+      : terms_(std::move(terms)), table_(std::move(table)), clock_(std::move(clock)) {}
+
+  Result<Permissions> permitted() const override {
+    if (terms_.policy.empty()) return permitted_at(terms_, {}, clock_());
+    const Result<std::vector<AccessPolicy>> policies = table_.access_policies();
+    if (policies.ok()) return permitted_at(terms_, *policies, clock_());
+    if (policies.code() != Code::kNotFound) return policies.status();
+    return permitted_at(terms_, {}, clock_());
+  }
+
+ private:
+  const TableSasTerms terms_;
+  const Table table_;
+  const Clock clock_;
+};
+
+class AccountSasRule final : public AccessRule {
+ public:
+  AccountSasRule(AccountSasTerms terms, Clock clock) : terms_(std::move(terms)), clock_(std::move(clock)) {}
+
+  Result<Permissions> permitted() const override {
+    if (Status within = check_window(terms_.start, terms_.expiry, clock_()); !within.ok()) return within;
+    return entity_permissions(terms_);
+  }
+
+ private:
+  const AccountSasTerms terms_;
+  const Clock clock_;
+};
+
+}  // namespace
+
+struct Session::State {
+  Store* store = nullptr;
+  std::string account;
+  std::variant<AccountKeyShown, AccountSasTerms, TableSasTerms> shown;
+  Clock clock;
+
+  /// Time and policy of what was shown. Errors: kForbidden (AuthenticationFailed).
+  Status check_still_valid() const {
+    if (const auto* const terms = std::get_if<AccountSasTerms>(&shown)) {
+      return check_window(terms->start, terms->expiry, clock());
+    }
+    if (const auto* const terms = std::get_if<TableSasTerms>(&shown)) {
+      const Result<std::vector<AccessPolicy>> policies = policies_now(*store, account, *terms);
+      if (!policies.ok()) return policies.status();
+      return permitted_at(*terms, *policies, clock()).status();
+    }
+    return Status();
+  }
+
+  Result<Table> table_by_account_sas(const AccountSasTerms& terms, std::string_view name) const {
+    const Result<Permissions> permitted = entity_permissions(terms);
+    if (!permitted.ok()) return permitted.status();
+    const Result<Table> whole = store->open_table(account, name);
+    if (!whole.ok()) return whole;
+    return whole->restricted_to({*permitted, {}, std::make_shared<AccountSasRule>(terms, clock)});
+  }
+
+  Result<Table> table_by_table_sas(const TableSasTerms& terms, std::string_view name) const {
+    if (lower_case(name) != lower_case(terms.table)) {
+      return service_error::authorization_failure("the signature is for another table");
+    }
+    Result<Table> whole = store->open_table(account, name);
+    if (!whole.ok()) return whole;
+    // What is permitted the rule says, since the policy may.
+    return whole->restricted_to(
+        {Permissions::all(), terms.interval, std::make_shared<TableSasRule>(terms, *whole, clock)});
+  }
+};
+
+Session::Session(std::shared_ptr<const State> state) noexcept : state_(std::move(state)) {}
+
+Result<Session> Session::open(Store& store, const AccountCredentials& account, std::string_view query,
+                              const Arrival& arrival, Clock clock) {
+  return guarded([&]() -> Result<Session> {
+    auto state = std::make_shared<State>();
+    state->store = &store;
+    state->account = account.name;
+    state->clock = std::move(clock);
+    const Result<QueryFields> kind = QueryFields::parse(query, {"sig", "ss", "srt", "tn"});
+    if (!kind.ok()) return kind.status();
+    if (!kind->has("sig")) return no_authentication_information("the request has no signature");
+
+    Status arrived;
+    if (kind->has("ss") && kind->has("srt")) {
+      const Result<AccountSas> sas = parse_account_sas(query);
+      if (!sas.ok()) return sas.status();
+      Result<AccountSasTerms> terms = verify_account_sas(*sas, account);
+      if (!terms.ok()) return terms.status();
+      arrived = check_arrival(terms->addresses, terms->https_only, arrival);
+      state->shown = *std::move(terms);
+    } else {
+      const Result<TableSas> sas = parse_table_sas(query);
+      if (!sas.ok()) return sas.status();
+      Result<TableSasTerms> terms = verify_table_sas(*sas, account);
+      if (!terms.ok()) return terms.status();
+      arrived = check_arrival(terms->addresses, terms->https_only, arrival);
+      state->shown = *std::move(terms);
+    }
+    if (Status valid = state->check_still_valid(); !valid.ok()) return valid;
+    if (!arrived.ok()) return arrived;
+    return Session(std::move(state));
+  });
+}
+
+Result<Session> Session::open(Store& store, const AccountCredentials& account, const Request& request,
+                              const Arrival& arrival, Clock clock) {
+  return guarded([&]() -> Result<Session> {
+    if (count_headers(request, "authorization") == 0) {
+      return open(store, account, std::string_view(request.query), arrival, std::move(clock));
+    }
+    if (Status shown = verify_shared_key(request, account, clock()); !shown.ok()) return shown;
+    auto state = std::make_shared<State>();
+    state->store = &store;
+    state->account = account.name;
+    state->clock = std::move(clock);
+    return Session(std::move(state));
+  });
+}
+
+Status Session::check(AccountOperation operation) const {
+  return guarded([&]() -> Status {
+    if (Status valid = state_->check_still_valid(); !valid.ok()) return valid;
+    if (const auto* const terms = std::get_if<AccountSasTerms>(&state_->shown)) {
+      return check_operation(*terms, operation);
+    }
+    if (std::holds_alternative<TableSasTerms>(state_->shown)) {
+      return service_error::authorization_failure("a table SAS is for the entities of its table only");
+    }
+    return Status();
+  });
+}
+
+Result<Table> Session::table(std::string_view table) const {
+  return guarded([&]() -> Result<Table> {
+    if (Status valid = state_->check_still_valid(); !valid.ok()) return valid;
+    if (const auto* const terms = std::get_if<AccountSasTerms>(&state_->shown)) {
+      return state_->table_by_account_sas(*terms, table);
+    }
+    if (const auto* const terms = std::get_if<TableSasTerms>(&state_->shown)) {
+      return state_->table_by_table_sas(*terms, table);
+    }
+    return state_->store->open_table(state_->account, table);
+  });
+}
+
+Status Session::create_table(std::string_view table) const {
+  if (Status checked = check(AccountOperation::kCreateTable); !checked.ok()) return checked;
+  return state_->store->create_table(state_->account, table).status();
+}
+
+Status Session::drop_table(std::string_view table) const {
+  if (Status checked = check(AccountOperation::kDropTable); !checked.ok()) return checked;
+  return state_->store->drop_table(state_->account, table);
+}
+
+Result<TablePage> Session::list_tables(const ListOptions& options) const {
+  if (Status checked = check(AccountOperation::kListTables); !checked.ok()) return checked;
+  return state_->store->list_tables(state_->account, options);
+}
+
+Result<std::vector<AccessPolicy>> Session::access_policies(std::string_view table) const {
+  if (Status checked = check(AccountOperation::kReadAccessPolicies); !checked.ok()) return checked;
+  return state_->store->access_policies(state_->account, table);
+}
+
+Status Session::set_access_policies(std::string_view table, std::span<const AccessPolicy> policies) const {
+  if (Status checked = check(AccountOperation::kWriteAccessPolicies); !checked.ok()) return checked;
+  return state_->store->set_access_policies(state_->account, table, policies);
+}
+
+}  // namespace varve::security

@@ -1,0 +1,196 @@
+// Owns: the fields of table signatures, what is signed of them, and what they mean (table_sas.h).
+// Must never: look at what a signature says before it is known to be one.
+#include "api/security/table_sas.h"
+
+#include <algorithm>
+#include <initializer_list>
+#include <utility>
+
+#include "api/guarded.h"
+#include "api/names.h"
+#include "api/security/error.h"
+#include "api/security/query_fields.h"
+#include "api/security/token_conditions.h"
+#include "api/service_error.h"
+
+namespace varve::security {
+namespace {
+
+constexpr std::string_view kOldestVersion = "2012-02-12";
+constexpr std::string_view kServiceNameVersion = "2015-02-21";
+constexpr std::string_view kConditionsVersion = "2015-04-05";  // addresses and protocols
+
+bool signs_conditions(const TableSas& sas) noexcept {
+  return sas.sv >= kConditionsVersion;
+}
+
+std::optional<KeyBound> bound_of(const std::string& partition_key, const std::string& row_key) {
+  if (partition_key.empty()) return std::nullopt;
+  return KeyBound{partition_key, row_key.empty() ? std::nullopt : std::optional<std::string>(row_key)};
+}
+
+Status check_bounds(const TableSas& sas) {
+  if (sas.spk.empty() && !sas.srk.empty()) return authentication_failed("srk needs spk");
+  if (sas.epk.empty() && !sas.erk.empty()) return authentication_failed("erk needs epk");
+  return Status();
+}
+
+/// What the fields mean.
+Result<TableSasTerms> terms_of(const TableSas& sas) {
+  if (Status versioned = check_version(sas.sv, kOldestVersion); !versioned.ok()) return versioned;
+  if (Status bounded = check_bounds(sas); !bounded.ok()) return bounded;
+  if (!signs_conditions(sas) && !(sas.sip.empty() && sas.spr.empty())) {
+    return authentication_failed("this version does not sign addresses and protocols");
+  }
+  const Result<std::optional<DateTime>> start = parse_time(sas.st);
+  if (!start.ok()) return start.status();
+  const Result<std::optional<DateTime>> expiry = parse_time(sas.se);
+  if (!expiry.ok()) return expiry.status();
+  const Result<Permissions> permissions = Permissions::parse(sas.sp);
+  if (!permissions.ok()) return authentication_failed(permissions.status().message());
+  const Result<bool> https_only = parse_protocols(sas.spr);
+  if (!https_only.ok()) return https_only.status();
+  if (Status placed = check_addresses(sas.sip); !placed.ok()) return placed;
+
+  TableSasTerms terms;
+  terms.version = sas.sv;
+  terms.table = sas.tn;
+  if (!permissions->empty()) terms.permissions = *permissions;
+  terms.start = *start;
+  terms.expiry = *expiry;
+  terms.policy = sas.si;
+  terms.interval = KeyInterval{bound_of(sas.spk, sas.srk), bound_of(sas.epk, sas.erk)};
+  terms.addresses = sas.sip;
+  terms.https_only = *https_only;
+  if (!check_key_interval(terms.interval).ok()) return authentication_failed("a bound is not valid UTF-8");
+  return terms;
+}
+
+TableSas fields_of(const TableSasTerms& terms) {
+  TableSas sas;
+  sas.sv = terms.version;
+  sas.tn = terms.table;
+  if (terms.permissions) sas.sp = terms.permissions->to_string();
+  if (terms.start) sas.st = terms.start->to_string();
+  if (terms.expiry) sas.se = terms.expiry->to_string();
+  sas.si = terms.policy;
+  if (terms.interval.from) {
+    sas.spk = terms.interval.from->partition_key;
+    sas.srk = terms.interval.from->row_key.value_or("");
+  }
+  if (terms.interval.to) {
+    sas.epk = terms.interval.to->partition_key;
+    sas.erk = terms.interval.to->row_key.value_or("");
+  }
+  sas.sip = terms.addresses;
+  if (terms.https_only) sas.spr = "https";
+  return sas;
+}
+
+/// A lower bound at the beginning of a partition, as the format says it.
+TableSasTerms simplified(TableSasTerms terms) {
+  std::optional<KeyBound>& from = terms.interval.from;
+  if (from && from->row_key && from->row_key->empty()) from->row_key.reset();
+  return terms;
+}
+
+/// Whether a verifier will read back what was meant.
+bool says(const TableSas& sas, const TableSasTerms& terms) {
+  const Result<TableSas> read = parse_table_sas(to_query(sas));
+  if (!read.ok() || *read != sas) return false;
+  const Result<TableSasTerms> meant = terms_of(*read);
+  return meant.ok() && *meant == terms;
+}
+
+}  // namespace
+
+Result<TableSas> parse_table_sas(std::string_view query) {
+  return guarded([&]() -> Result<TableSas> {
+    const Result<QueryFields> fields = QueryFields::parse(
+        query, {"sv", "tn", "sp", "st", "se", "spk", "srk", "epk", "erk", "si", "sip", "spr", "sig"});
+    if (!fields.ok()) return fields.status();
+    const QueryFields& in = *fields;
+    TableSas sas{in["sv"],  in["tn"],  in["sp"], in["st"],  in["se"],  in["spk"], in["srk"],
+                 in["epk"], in["erk"], in["si"], in["sip"], in["spr"], in["sig"]};
+    if (Status versioned = check_version(sas.sv, kOldestVersion); !versioned.ok()) return versioned;
+    if (sas.tn.empty() || sas.sig.empty()) return authentication_failed("tn and sig are needed");
+    return sas;
+  });
+}
+
+std::string to_query(const TableSas& sas) {
+  std::string query;
+  append_field(query, "sv", sas.sv);
+  append_field(query, "tn", sas.tn);
+  append_field(query, "sp", sas.sp);
+  append_field(query, "st", sas.st);
+  append_field(query, "se", sas.se);
+  append_field(query, "spk", sas.spk);
+  append_field(query, "srk", sas.srk);
+  append_field(query, "epk", sas.epk);
+  append_field(query, "erk", sas.erk);
+  append_field(query, "si", sas.si);
+  append_field(query, "sip", sas.sip);
+  append_field(query, "spr", sas.spr);
+  append_field(query, "sig", sas.sig);
+  return query;
+}
+
+std::string string_to_sign(const TableSas& sas, std::string_view account) {
+  std::string canonical(sas.sv >= kServiceNameVersion ? "/table/" : "/");
+  canonical.append(account).append(1, '/').append(lower_case(sas.tn));
+  std::string text;
+  const auto add = [&text](std::initializer_list<std::string_view> fields) {
+    for (const std::string_view field : fields) text.append(field).append(1, '\n');
+  };
+  add({sas.sp, sas.st, sas.se, canonical, sas.si});
+  if (signs_conditions(sas)) add({sas.sip, sas.spr});
+  add({sas.sv, sas.spk, sas.srk, sas.epk, sas.erk});
+  text.pop_back();  // Fields are joined, not ended, by line feeds.
+  return text;
+}
+
+Result<TableSas> sign_table_sas(const TableSasTerms& terms, const AccountCredentials& account, KeyChoice choice) {
+  return guarded([&]() -> Result<TableSas> {
+    if (Status named = check_table_name(terms.table); !named.ok()) return named;
+    if (terms.policy.empty() && !(terms.permissions && terms.expiry)) {
+      return service_error::invalid_input("a table SAS without a policy needs permissions and an expiry");
+    }
+    const TableSasTerms meant = simplified(terms);
+    TableSas sas = fields_of(meant);
+    Result<std::string> signature = account.keys.sign(string_to_sign(sas, account.name), choice);
+    if (!signature.ok()) return signature.status();
+    sas.sig = *std::move(signature);
+    if (!says(sas, meant)) return service_error::invalid_input("a table SAS cannot say these terms");
+    return sas;
+  });
+}
+
+Result<TableSasTerms> verify_table_sas(const TableSas& sas, const AccountCredentials& account) {
+  return guarded([&]() -> Result<TableSasTerms> {
+    if (!account.keys.verify(string_to_sign(sas, account.name), sas.sig)) {
+      return authentication_failed("the signature does not belong to this token");
+    }
+    return terms_of(sas);
+  });
+}
+
+Result<Permissions> permitted_at(const TableSasTerms& terms, std::span<const AccessPolicy> policies, DateTime now) {
+  AccessPolicy given;
+  if (!terms.policy.empty()) {
+    const auto policy = std::find_if(policies.begin(), policies.end(),
+                                     [&terms](const AccessPolicy& one) { return one.id == terms.policy; });
+    if (policy == policies.end()) return authentication_failed("the table has no access policy of this id");
+    given = *policy;
+  }
+  const bool twice =
+      (terms.start && given.start) || (terms.expiry && given.expiry) || (terms.permissions && given.permissions);
+  if (twice) return authentication_failed("the signature says what its access policy says");
+  const std::optional<Permissions> permissions = terms.permissions ? terms.permissions : given.permissions;
+  const std::optional<DateTime> expiry = terms.expiry ? terms.expiry : given.expiry;
+  if (!permissions || !expiry) return authentication_failed("permissions or expiry are said nowhere");
+  if (Status within = check_window(terms.start ? terms.start : given.start, expiry, now); !within.ok()) return within;
+  return *permissions;
+}
+
+}  // namespace varve::security

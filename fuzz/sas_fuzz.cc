@@ -1,0 +1,78 @@
+// Owns: the fuzzer of signatures in query strings: text from outside that says what its bearer may do.
+// Must never: read two meanings in one string to sign, or lose a field between query and fields.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "api/security/account_sas.h"
+#include "api/security/query_fields.h"
+#include "api/security/table_sas.h"
+
+namespace varve::security {
+namespace {
+
+void check_refusal(const Status& status) {
+  if (status.code() != Code::kForbidden || status.service_error() != "AuthenticationFailed") std::abort();
+}
+
+const AccountCredentials& account() {
+  static const AccountCredentials the_account{"devstoreaccount1", *AccountKeys::create("AAECAwQFBgcICQoLDA0ODw==")};
+  return the_account;
+}
+
+/// A field that could end another one would let a signature be read in two ways.
+void check_lines(const std::string& text, std::ptrdiff_t expected) {
+  if (std::count(text.begin(), text.end(), '\n') != expected) std::abort();
+}
+
+void try_table_sas(std::string_view query) {
+  Result<TableSas> sas = parse_table_sas(query);
+  if (!sas.ok()) return check_refusal(sas.status());
+  const Result<TableSas> again = parse_table_sas(to_query(*sas));
+  if (!again.ok() || *again != *sas) std::abort();
+  const std::string text = string_to_sign(*sas, "devstoreaccount1");
+  check_lines(text, sas->sv >= "2015-04-05" ? 11 : 9);
+
+  sas->sig = *account().keys.sign(text);
+  const Result<TableSasTerms> terms = verify_table_sas(*sas, account());
+  if (!terms.ok()) return check_refusal(terms.status());
+  if (!check_key_interval(terms->interval).ok()) std::abort();
+  const Result<Permissions> permitted = permitted_at(*terms, {}, DateTime{638'000'000'000'000'000});
+  if (!permitted.ok()) check_refusal(permitted.status());
+  const Result<TableSas> signed_again = sign_table_sas(*terms, account());
+  if (!signed_again.ok()) return;  // Names and requirements that a verifier leaves to others.
+  if (*verify_table_sas(*signed_again, account()) != *terms) std::abort();
+}
+
+void try_account_sas(std::string_view query) {
+  Result<AccountSas> sas = parse_account_sas(query);
+  if (!sas.ok()) return check_refusal(sas.status());
+  const Result<AccountSas> again = parse_account_sas(to_query(*sas));
+  if (!again.ok() || *again != *sas) std::abort();
+  const std::string text = string_to_sign(*sas, "devstoreaccount1");
+  check_lines(text, sas->sv >= "2020-12-06" ? 10 : 9);
+
+  sas->sig = *account().keys.sign(text);
+  const Result<AccountSasTerms> terms = verify_account_sas(*sas, account());
+  if (terms.ok()) {
+    (void)entity_permissions(*terms);
+    if (check_operation(*terms, AccountOperation::kWriteAccessPolicies).ok()) std::abort();
+  } else if (terms.status().service_error() != "AuthorizationServiceMismatch") {
+    check_refusal(terms.status());
+  }
+}
+
+}  // namespace
+}  // namespace varve::security
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  varve::security::try_table_sas(text);
+  varve::security::try_account_sas(text);
+  const std::optional<std::string> back = varve::security::percent_decode(varve::security::percent_encode(text));
+  if (!back || *back != text) std::abort();
+  return 0;
+}
