@@ -30,12 +30,14 @@ struct PreparedWrite {
 };
 
 /// Errors: kInvalidArgument, kTooLarge, as the verbs of Table have them.
-Result<PreparedWrite> prepare_write(const TransactionOperation& operation);
-Result<PreparedWrite> prepare_put(TransactionOperation::Kind kind, const Entity& entity, ETag if_match);
+Result<PreparedWrite> prepare_write(const TransactionOperation& operation, const StoreLimits& limits);
+Result<PreparedWrite> prepare_put(TransactionOperation::Kind kind, const Entity& entity, ETag if_match,
+                                  const StoreLimits& limits);
 /// Many inserts into one table, one after the other: memory is used again.
 class InsertEncoder {
  public:
-  explicit InsertEncoder(format::TableId table) : encoded_id_(format::encode_table(table)) {}
+  InsertEncoder(format::TableId table, const StoreLimits& limits)
+      : encoded_id_(format::encode_table(table)), limits_(limits) {}
   /// Errors: as prepare_put() for an insert; sort_key() and value() say nothing then.
   Status encode(const Entity& entity);
   // Valid until the next call of encode().
@@ -44,11 +46,13 @@ class InsertEncoder {
 
  private:
   const std::string encoded_id_;
+  const StoreLimits limits_;
   format::EntityBuilder builder_;
   std::string sort_key_;
   std::string value_;
 };
-Result<PreparedWrite> prepare_remove(std::string_view partition_key, std::string_view row_key, ETag if_match);
+Result<PreparedWrite> prepare_remove(std::string_view partition_key, std::string_view row_key, ETag if_match,
+                                     const StoreLimits& limits);
 
 // -- The steps of a commit, for commits of more than one partition --------------------------------------------------
 

@@ -45,30 +45,33 @@ Status check_each_row_once(std::span<const TransactionOperation> operations) {
   return Status();
 }
 
-Status check_transaction_size(std::span<const TransactionOperation> operations) {
+Status check_transaction_size(std::span<const TransactionOperation> operations, const StoreLimits& limits) {
   std::size_t bound = 0;
   for (const TransactionOperation& operation : operations) bound += accounted_size_bound(operation.entity);
-  if (bound <= limits::kTransactionBytesMax) return Status();
+  if (bound <= limits.transaction_bytes_max) return Status();
   std::size_t bytes = 0;
   for (std::size_t i = 0; i < operations.size(); ++i) {
     bytes += accounted_size_bytes(operations[i].entity);
-    if (bytes <= limits::kTransactionBytesMax) continue;
-    return blamed(service_error::request_body_too_large("the transaction counts more than 4194304 bytes"), i);
+    if (bytes <= limits.transaction_bytes_max) continue;
+    return blamed(service_error::request_body_too_large("the transaction counts more than " +
+                                                        std::to_string(limits.transaction_bytes_max) + " bytes"),
+                  i);
   }
   return Status();
 }
 
 /// What is wrong with the transaction as a whole.
-Status check_transaction(std::span<const TransactionOperation> operations) {
+Status check_transaction(std::span<const TransactionOperation> operations, const StoreLimits& limits) {
   if (operations.empty()) return service_error::invalid_input("the transaction has no operation");
-  if (operations.size() > limits::kTransactionOperationsMax) {
+  if (operations.size() > limits.transaction_operations_max) {
     return blamed(service_error::invalid_input("the transaction has " + std::to_string(operations.size()) +
-                                               " operations; at most 100 are allowed"),
-                  limits::kTransactionOperationsMax - 1);
+                                               " operations; at most " +
+                                               std::to_string(limits.transaction_operations_max) + " are allowed"),
+                  limits.transaction_operations_max - 1);
   }
   if (Status checked = check_one_partition(operations); !checked.ok()) return checked;
   if (Status checked = check_each_row_once(operations); !checked.ok()) return checked;
-  return check_transaction_size(operations);
+  return check_transaction_size(operations, limits);
 }
 
 Result<ETag> commit_single(StoreCore& core, const TableName& name, NameEntry& entry, Result<PreparedWrite> write,
@@ -81,7 +84,7 @@ Result<ETag> put(StoreCore& core, const TableName& name, NameEntry& entry, Kind 
                  ETag if_match, const WriteOptions& options) {
   return guarded([&]() -> Result<ETag> {
     if (Status writable = core.check_writable(); !writable.ok()) return writable;
-    return commit_single(core, name, entry, prepare_put(kind, entity, if_match), options);
+    return commit_single(core, name, entry, prepare_put(kind, entity, if_match, core.limits()), options);
   });
 }
 
@@ -121,8 +124,8 @@ Status Table::remove(std::string_view partition_key, std::string_view row_key, E
                      const WriteOptions& options) {
   return guarded([&]() -> Status {
     if (Status writable = state_->core->check_writable(); !writable.ok()) return writable;
-    return commit_single(*state_->core, state_->name, *state_->entry, prepare_remove(partition_key, row_key, if_match),
-                         options)
+    return commit_single(*state_->core, state_->name, *state_->entry,
+                         prepare_remove(partition_key, row_key, if_match, state_->core->limits()), options)
         .status();
   });
 }
@@ -131,11 +134,11 @@ Result<std::vector<ETag>> Table::execute(const EntityGroupTransaction& transacti
   return guarded([&]() -> Result<std::vector<ETag>> {
     if (Status writable = state_->core->check_writable(); !writable.ok()) return writable;
     const std::span<const TransactionOperation> operations = transaction.operations();
-    if (Status checked = check_transaction(operations); !checked.ok()) return checked;
+    if (Status checked = check_transaction(operations, state_->core->limits()); !checked.ok()) return checked;
     std::vector<PreparedWrite> writes;
     writes.reserve(operations.size());
     for (std::size_t i = 0; i < operations.size(); ++i) {
-      Result<PreparedWrite> write = prepare_write(operations[i]);
+      Result<PreparedWrite> write = prepare_write(operations[i], state_->core->limits());
       if (!write.ok()) return blamed(write.status(), i);
       writes.push_back(*std::move(write));
     }

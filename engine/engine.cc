@@ -212,6 +212,10 @@ bool Engine::read_only() const noexcept {
   return state_->options.read_only;
 }
 
+const std::string& Engine::model_options() const noexcept {
+  return state_->stored_options.model_options;
+}
+
 Durability Engine::default_durability() const noexcept {
   return state_->stored_options.default_durability == static_cast<std::uint64_t>(Durability::kBuffered)
              ? Durability::kBuffered

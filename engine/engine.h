@@ -168,6 +168,7 @@ class Engine {
   Statistics statistics() const;
   /// What the store was created with.
   Durability default_durability() const noexcept;
+  const std::string& model_options() const noexcept;
   const io::Env& env() const noexcept;
   bool read_only() const noexcept;
 
