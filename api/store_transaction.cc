@@ -14,6 +14,7 @@
 #include "api/limits.h"
 #include "api/names.h"
 #include "api/quoted.h"
+#include "api/scan_read.h"
 #include "api/service_error.h"
 #include "api/store_transaction_state.h"
 #include "format/sort_key.h"

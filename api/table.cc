@@ -11,6 +11,7 @@
 #include "api/guarded.h"
 #include "api/limits.h"
 #include "api/quoted.h"
+#include "api/scan_read.h"
 #include "api/service_error.h"
 #include "api/table_state.h"
 
@@ -172,6 +173,20 @@ Result<Page> Table::scan(const Scan& scan) const {
   return guarded([&]() -> Result<Page> {
     if (Status open = state_->core->check_open(); !open.ok()) return open;
     return read_page(*state_->core, state_->name, *state_->entry, scan);
+  });
+}
+
+Result<Count> Table::count(const Scan& scan) const {
+  return guarded([&]() -> Result<Count> {
+    if (Status open = state_->core->check_open(); !open.ok()) return open;
+    return count_entities(*state_->core, state_->name, *state_->entry, scan);
+  });
+}
+
+Result<ScanPlan> Table::explain(const Scan& scan) const {
+  return guarded([&]() -> Result<ScanPlan> {
+    if (Status open = state_->core->check_open(); !open.ok()) return open;
+    return explain_scan(*state_->core, state_->name, *state_->entry, scan);
   });
 }
 
