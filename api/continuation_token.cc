@@ -2,8 +2,10 @@
 // Must never: read past a length that a token claims.
 #include "api/continuation_token.h"
 
+#include <charconv>
 #include <cstdint>
 #include <optional>
+#include <system_error>
 
 #include "api/quoted.h"
 #include "api/service_error.h"
@@ -13,8 +15,9 @@ namespace varve {
 namespace {
 
 constexpr std::string_view kStart = "1!";
+constexpr std::string_view kStartBackward = "2!";
 constexpr char kSeparator = '!';
-constexpr char kBetweenKeys = ' ';
+constexpr char kBetween = ' ';
 
 constexpr std::string_view kAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789*_";
 constexpr char kPadding = '-';
@@ -60,9 +63,15 @@ std::optional<std::string> decode_base64(std::string_view text) {
   return again == text ? std::optional(std::move(bytes)) : std::nullopt;
 }
 
-std::optional<std::string> decode_key(std::string_view token) {
-  if (!token.starts_with(kStart)) return std::nullopt;
-  token.remove_prefix(kStart.size());
+std::string encode_key(std::string_view start, std::string_view key) {
+  std::string encoded;
+  append_base64(encoded, key);
+  return std::string(start).append(std::to_string(encoded.size())).append(1, kSeparator).append(encoded);
+}
+
+std::optional<std::string> decode_key(std::string_view start, std::string_view token) {
+  if (!token.starts_with(start)) return std::nullopt;
+  token.remove_prefix(start.size());
   const std::size_t separator = token.find(kSeparator);
   if (separator == std::string_view::npos) return std::nullopt;
   const std::string_view encoded = token.substr(separator + 1);
@@ -72,6 +81,14 @@ std::optional<std::string> decode_key(std::string_view token) {
   return key;
 }
 
+/// A decimal number above zero, as std::to_string writes it.
+std::optional<std::uint64_t> decode_count(std::string_view text) {
+  std::uint64_t count = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+  const bool whole = error == std::errc() && end == text.data() + text.size();
+  return whole && count > 0 && text.front() != '0' ? std::optional(count) : std::nullopt;
+}
+
 Status not_a_token(std::string_view token) {
   return service_error::invalid_input(quoted(token) + " is not a continuation token");
 }
@@ -79,28 +96,39 @@ Status not_a_token(std::string_view token) {
 }  // namespace
 
 std::string encode_key_token(std::string_view key) {
-  std::string encoded;
-  append_base64(encoded, key);
-  return std::string(kStart).append(std::to_string(encoded.size())).append(1, kSeparator).append(encoded);
+  return encode_key(kStart, key);
 }
 
 Result<std::string> decode_key_token(std::string_view token) {
-  std::optional<std::string> key = decode_key(token);
+  std::optional<std::string> key = decode_key(kStart, token);
   if (!key) return not_a_token(token);
   return *std::move(key);
 }
 
-std::string encode_scan_token(std::string_view partition_key, std::string_view row_key) {
-  return encode_key_token(partition_key).append(1, kBetweenKeys).append(encode_key_token(row_key));
+std::string encode_scan_token(std::string_view partition_key, std::string_view row_key, bool backward,
+                              const std::optional<std::uint64_t>& remaining) {
+  const std::string_view start = backward ? kStartBackward : kStart;
+  std::string token = encode_key(start, partition_key).append(1, kBetween).append(encode_key(start, row_key));
+  if (remaining) token.append(1, kBetween).append(std::to_string(*remaining));
+  return token;
 }
 
 Result<ScanPosition> decode_scan_token(std::string_view token) {
-  const std::size_t between = token.find(kBetweenKeys);
+  const std::size_t between = token.find(kBetween);
   if (between == std::string_view::npos) return not_a_token(token);
-  std::optional<std::string> partition_key = decode_key(token.substr(0, between));
-  std::optional<std::string> row_key = decode_key(token.substr(between + 1));
+  const std::string_view behind = token.substr(between + 1);
+  const std::size_t second = behind.find(kBetween);
+  std::optional<std::uint64_t> remaining;
+  if (second != std::string_view::npos) {
+    remaining = decode_count(behind.substr(second + 1));
+    if (!remaining) return not_a_token(token);
+  }
+  const bool backward = token.starts_with(kStartBackward);
+  const std::string_view start = backward ? kStartBackward : kStart;
+  std::optional<std::string> partition_key = decode_key(start, token.substr(0, between));
+  std::optional<std::string> row_key = decode_key(start, behind.substr(0, second));
   if (!partition_key || !row_key) return not_a_token(token);
-  return ScanPosition{*std::move(partition_key), *std::move(row_key)};
+  return ScanPosition{*std::move(partition_key), *std::move(row_key), backward, remaining};
 }
 
 }  // namespace varve

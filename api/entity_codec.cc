@@ -26,25 +26,28 @@ constexpr std::size_t kTextConstantBytes = 4;
 
 struct ValueChecker {
   const std::string& name;
+  const StoreLimits& limits;
 
   Status operator()(const Binary& value) const {
-    if (value.bytes.size() <= limits::kBinaryBytesMax) return Status();
+    if (value.bytes.size() <= limits.binary_bytes_max) return Status();
     return service_error::property_value_too_large("property " + quoted(name) + " has " +
-                                                   std::to_string(value.bytes.size()) +
-                                                   " bytes; at most 65536 are allowed");
+                                                   std::to_string(value.bytes.size()) + " bytes; at most " +
+                                                   std::to_string(limits.binary_bytes_max) + " are allowed");
   }
   Status operator()(const std::string& value) const {
     if (!format::is_valid_utf8(value)) {
       return service_error::invalid_input("property " + quoted(name) + " is not valid UTF-8");
     }
-    if (value.size() <= limits::kStringCodeUnitsMax) return Status();
+    if (value.size() <= limits.string_code_units_max) return Status();
     const std::size_t code_units = format::utf16_length(value);
-    if (code_units <= limits::kStringCodeUnitsMax) return Status();
+    if (code_units <= limits.string_code_units_max) return Status();
     return service_error::property_value_too_large("property " + quoted(name) + " has " + std::to_string(code_units) +
-                                                   " UTF-16 code units; at most 32768 are allowed");
+                                                   " UTF-16 code units; at most " +
+                                                   std::to_string(limits.string_code_units_max) + " are allowed");
   }
   Status operator()(const DateTime& value) const {
-    if (value.ticks >= limits::kDateTimeTicksMin && value.ticks <= limits::kDateTimeTicksMax) return Status();
+    if (value.ticks >= varve::limits::kDateTimeTicksMin && value.ticks <= varve::limits::kDateTimeTicksMax)
+      return Status();
     return service_error::out_of_range_input("property " + quoted(name) + " does not lie in the years 1601 to 9999");
   }
   Status operator()(bool /*value*/) const { return Status(); }
@@ -54,13 +57,13 @@ struct ValueChecker {
   Status operator()(std::int64_t /*value*/) const { return Status(); }
 };
 
-Status check_property(const Property& property) {
+Status check_property(const Property& property, const StoreLimits& limits) {
   if (property.name == kPartitionKey || property.name == kRowKey) {
     return service_error::duplicate_key_property("a property is called " + property.name +
                                                  "; the entity's keys are given apart from its properties");
   }
   if (Status named = check_property_name(property.name); !named.ok()) return named;
-  return std::visit(ValueChecker{property.name}, property.value.variant());
+  return std::visit(ValueChecker{property.name, limits}, property.value.variant());
 }
 
 /// Few names are compared with each other; many are sorted.
@@ -86,14 +89,15 @@ const std::string* name_given_twice(std::span<const Property> properties) {
   return twice == names.end() ? nullptr : *twice;
 }
 
-Status too_many(std::size_t count) {
+Status too_many(std::size_t count, const StoreLimits& limits) {
   return service_error::too_many_properties("the entity has " + std::to_string(count) +
-                                            " properties besides its keys and Timestamp; at most 252 are allowed");
+                                            " properties besides its keys and Timestamp; at most " +
+                                            std::to_string(limits.custom_properties_max) + " are allowed");
 }
 
-Status too_large(std::size_t bytes) {
-  return service_error::entity_too_large("the entity counts " + std::to_string(bytes) +
-                                         " bytes; at most 1048576 are allowed");
+Status too_large(std::size_t bytes, const StoreLimits& limits) {
+  return service_error::entity_too_large("the entity counts " + std::to_string(bytes) + " bytes; at most " +
+                                         std::to_string(limits.entity_bytes_max) + " are allowed");
 }
 
 struct ByteBound {
@@ -149,20 +153,20 @@ bool is_selected(std::span<const std::string> select, std::string_view name) noe
 
 }  // namespace
 
-Status check_properties(const Entity& entity) {
+Status check_properties(const Entity& entity, const StoreLimits& limits) {
   std::size_t count = 0;
   for (const Property& property : entity.properties()) {
     if (property.name == kTimestamp) continue;
-    if (Status checked = check_property(property); !checked.ok()) return checked;
+    if (Status checked = check_property(property, limits); !checked.ok()) return checked;
     ++count;
   }
   if (const std::string* const name = name_given_twice(entity.properties()); name != nullptr) {
     return service_error::duplicate_properties("the property " + quoted(*name) + " is given twice");
   }
-  if (count > limits::kCustomPropertiesMax) return too_many(count);
-  if (accounted_size_bound(entity) <= limits::kEntityBytesMax) return Status();
+  if (count > limits.custom_properties_max) return too_many(count, limits);
+  if (accounted_size_bound(entity) <= limits.entity_bytes_max) return Status();
   const std::size_t bytes = accounted_size_bytes(entity);
-  return bytes <= limits::kEntityBytesMax ? Status() : too_large(bytes);
+  return bytes <= limits.entity_bytes_max ? Status() : too_large(bytes, limits);
 }
 
 std::string encode_properties(const Entity& entity) {
@@ -194,7 +198,8 @@ std::size_t accounted_key_bytes(std::string_view partition_key, std::string_view
   return kEntityConstantBytes + 2 * format::utf16_length(partition_key) + 2 * format::utf16_length(row_key);
 }
 
-Result<std::string> merge_properties(std::string_view stored, std::string_view added, std::size_t key_bytes) {
+Result<std::string> merge_properties(std::string_view stored, std::string_view added, std::size_t key_bytes,
+                                     const StoreLimits& limits) {
   const Result<format::EntityView> old = format::EntityView::open(stored);
   if (!old.ok()) return old.status();
   const Result<format::EntityView> more = format::EntityView::open(added);
@@ -214,8 +219,8 @@ Result<std::string> merge_properties(std::string_view stored, std::string_view a
     const format::PropertyView property = more->property(i);
     if (!old->find(property.name)) add(property);
   }
-  if (builder.property_count() > limits::kCustomPropertiesMax) return too_many(builder.property_count());
-  if (bytes > limits::kEntityBytesMax) return too_large(bytes);
+  if (builder.property_count() > limits.custom_properties_max) return too_many(builder.property_count(), limits);
+  if (bytes > limits.entity_bytes_max) return too_large(bytes, limits);
   return builder.finish();
 }
 

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "api/result.h"
+#include "api/store_limits.h"
 #include "api/types.h"
 #include "format/entity.h"
 #include "format/internal_key.h"
@@ -17,7 +18,7 @@ namespace varve {
 /// What an entity's properties must keep, in this order: each name and value; no name twice; how many; how large with
 /// the keys, which are valid UTF-8. A property called Timestamp is not looked at (D-50).
 /// Errors: kInvalidArgument, kTooLarge, as Table has them for a write. Source: D-20 to D-39, D-60, D-62, O-07.
-Status check_properties(const Entity& entity);
+Status check_properties(const Entity& entity, const StoreLimits& limits = {});
 
 /// The properties of an entity that passed check_properties, without Timestamp.
 std::string encode_properties(const Entity& entity);
@@ -31,7 +32,8 @@ std::size_t accounted_size_bound(const Entity& entity) noexcept;
 /// keys account for `key_bytes`, the constant of D-60 included. Both are what encode_properties makes.
 /// Errors: kTooLarge (TooManyProperties, EntityTooLarge); kCorruption, kUnsupported (what is stored cannot be read).
 /// Source: O-12, D-22, D-62.
-Result<std::string> merge_properties(std::string_view stored, std::string_view added, std::size_t key_bytes);
+Result<std::string> merge_properties(std::string_view stored, std::string_view added, std::size_t key_bytes,
+                                     const StoreLimits& limits = {});
 
 /// 4 + 2 for each code unit of both keys (D-60), which are valid UTF-8.
 std::size_t accounted_key_bytes(std::string_view partition_key, std::string_view row_key) noexcept;

@@ -1,4 +1,4 @@
-// Owns: reads of entities: by key, and page by page.
+// Owns: reads of entities by their keys, and what every read begins with.
 // Must never: take a lock of any partition, or decode what was not asked for.
 #pragma once
 
@@ -21,6 +21,12 @@ Result<std::optional<Entity>> read_entity(StoreCore& core, const TableName& name
 Result<std::vector<std::optional<Entity>>> read_entities(StoreCore& core, const TableName& name, NameEntry& entry,
                                                          const Grant& grant, std::span<const EntityKey> keys,
                                                          const ReadOptions& options);
-Result<Page> read_page(StoreCore& core, const TableName& name, NameEntry& entry, const Grant& grant, const Scan& scan);
+
+/// Errors: kInvalidArgument (InvalidInput).
+Status check_selection(const ReadOptions& options);
+/// The state a read sees and the table's id in it. Errors: kNotFound (TableNotFound), kInvalidArgument (InvalidInput: a
+/// snapshot of another store), those of reading.
+Result<ResolvedTable> resolve_for_read(StoreCore& core, const TableName& name, NameEntry& entry,
+                                       const ReadOptions& options);
 
 }  // namespace varve

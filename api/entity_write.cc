@@ -52,9 +52,9 @@ bool rests_on_state(const PreparedWrite& write) noexcept {
 }
 
 /// Judges the operation on the newest state of its entity, and turns a merge into what is to be stored.
-Judgement judge(PreparedWrite& write, const engine::Newest& newest) {
+Judgement judge(PreparedWrite& write, const engine::Newest& newest, const StoreLimits& limits) {
   if (write.key_too_long) {
-    return {service_error::resource_not_found("there is no entity with a key of more than 1024 UTF-16 code units")};
+    return {service_error::resource_not_found("there is no entity with so long a key")};
   }
   if (!rests_on_state(write)) return {};
   const engine::CommitVersion version = newest.version;
@@ -75,7 +75,7 @@ Judgement judge(PreparedWrite& write, const engine::Newest& newest) {
     }
   }
   if (merges(write.kind) && exists) {
-    Result<std::string> merged = merge_properties(*newest.value, write.value, write.accounted_key_bytes);
+    Result<std::string> merged = merge_properties(*newest.value, write.value, write.accounted_key_bytes, limits);
     if (!merged.ok()) return {merged.status(), version};
     write.value = *std::move(merged);
   }
@@ -137,7 +137,7 @@ Status judge_writes(StoreCore& core, const engine::ReadView& view, std::span<Pre
   const Result<std::vector<engine::Newest>> states = read_states(view, writes);
   if (!states.ok()) return states.status();
   for (std::size_t i = 0; i < writes.size(); ++i) {
-    const Judgement judgement = judge(writes[i], (*states)[i]);
+    const Judgement judgement = judge(writes[i], (*states)[i], core.limits());
     if (judgement.status.ok()) continue;
     guard.release();
     if (Status published = core.engine().await_published(judgement.rests_on); !published.ok()) return published;
@@ -146,13 +146,14 @@ Status judge_writes(StoreCore& core, const engine::ReadView& view, std::span<Pre
   return Status();
 }
 
-Result<PreparedWrite> prepare_put(const Grant& grant, Kind kind, const Entity& entity, ETag if_match) {
+Result<PreparedWrite> prepare_put(const Grant& grant, Kind kind, const Entity& entity, ETag if_match,
+                                  const StoreLimits& limits) {
   if (Status granted = grant.check_write(kind, entity.partition_key(), entity.row_key()); !granted.ok()) return granted;
   const KeyUse use = kind == Kind::kInsert ? KeyUse::kInsert : KeyUse::kUpdate;
-  if (Status key = check_written_key(entity.partition_key(), kPartitionKey, use); !key.ok()) return key;
-  if (Status key = check_written_key(entity.row_key(), kRowKey, use); !key.ok()) return key;
+  if (Status key = check_written_key(entity.partition_key(), kPartitionKey, use, limits); !key.ok()) return key;
+  if (Status key = check_written_key(entity.row_key(), kRowKey, use, limits); !key.ok()) return key;
   if (Status condition = check_condition(kind, if_match); !condition.ok()) return condition;
-  if (Status properties = check_properties(entity); !properties.ok()) return properties;
+  if (Status properties = check_properties(entity, limits); !properties.ok()) return properties;
 
   Result<std::string> sort_key = sort_key_without_table(entity.partition_key(), entity.row_key());
   if (!sort_key.ok()) return sort_key.status();
@@ -166,9 +167,10 @@ Result<PreparedWrite> prepare_put(const Grant& grant, Kind kind, const Entity& e
 }
 
 Status InsertEncoder::encode(const Entity& entity) {
-  if (Status key = check_written_key(entity.partition_key(), kPartitionKey, KeyUse::kInsert); !key.ok()) return key;
-  if (Status key = check_written_key(entity.row_key(), kRowKey, KeyUse::kInsert); !key.ok()) return key;
-  if (Status properties = check_properties(entity); !properties.ok()) return properties;
+  if (Status key = check_written_key(entity.partition_key(), kPartitionKey, KeyUse::kInsert, limits_); !key.ok())
+    return key;
+  if (Status key = check_written_key(entity.row_key(), kRowKey, KeyUse::kInsert, limits_); !key.ok()) return key;
+  if (Status properties = check_properties(entity, limits_); !properties.ok()) return properties;
   sort_key_.assign(encoded_id_);
   if (Status encoded = format::append_text(sort_key_, entity.partition_key()); !encoded.ok()) return encoded;
   if (Status encoded = format::append_text(sort_key_, entity.row_key()); !encoded.ok()) return encoded;
@@ -177,7 +179,7 @@ Status InsertEncoder::encode(const Entity& entity) {
 }
 
 Result<PreparedWrite> prepare_remove(const Grant& grant, std::string_view partition_key, std::string_view row_key,
-                                     ETag if_match) {
+                                     ETag if_match, const StoreLimits& limits) {
   if (Status granted = grant.check_write(Kind::kRemove, partition_key, row_key); !granted.ok()) return granted;
   if (Status key = check_key_characters(partition_key, kPartitionKey, KeyUse::kLookup); !key.ok()) return key;
   if (Status key = check_key_characters(row_key, kRowKey, KeyUse::kLookup); !key.ok()) return key;
@@ -189,16 +191,17 @@ Result<PreparedWrite> prepare_remove(const Grant& grant, std::string_view partit
   write.kind = Kind::kRemove;
   write.if_match = if_match;
   write.sort_key = *std::move(sort_key);
-  write.key_too_long = is_key_too_long(partition_key) || is_key_too_long(row_key);
+  write.key_too_long = is_key_too_long(partition_key, limits) || is_key_too_long(row_key, limits);
   return write;
 }
 
-Result<PreparedWrite> prepare_write(const Grant& grant, const TransactionOperation& operation) {
+Result<PreparedWrite> prepare_write(const Grant& grant, const TransactionOperation& operation,
+                                    const StoreLimits& limits) {
   const Entity& entity = operation.entity;
   if (operation.kind == Kind::kRemove) {
-    return prepare_remove(grant, entity.partition_key(), entity.row_key(), operation.if_match);
+    return prepare_remove(grant, entity.partition_key(), entity.row_key(), operation.if_match, limits);
   }
-  return prepare_put(grant, operation.kind, entity, operation.if_match);
+  return prepare_put(grant, operation.kind, entity, operation.if_match, limits);
 }
 
 Result<ETag> commit_writes(StoreCore& core, const TableName& name, NameEntry& entry, std::span<PreparedWrite> writes,

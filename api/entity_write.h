@@ -32,15 +32,17 @@ struct PreparedWrite {
 
 /// What the grant does not include is refused before all else. Errors: kForbidden, kInvalidArgument, kTooLarge, as the
 /// verbs of Table have them.
-Result<PreparedWrite> prepare_write(const Grant& grant, const TransactionOperation& operation);
+Result<PreparedWrite> prepare_write(const Grant& grant, const TransactionOperation& operation,
+                                    const StoreLimits& limits);
 Result<PreparedWrite> prepare_put(const Grant& grant, TransactionOperation::Kind kind, const Entity& entity,
-                                  ETag if_match);
+                                  ETag if_match, const StoreLimits& limits);
 Result<PreparedWrite> prepare_remove(const Grant& grant, std::string_view partition_key, std::string_view row_key,
-                                     ETag if_match);
+                                     ETag if_match, const StoreLimits& limits);
 /// Many inserts into one table, one after the other: memory is used again.
 class InsertEncoder {
  public:
-  explicit InsertEncoder(format::TableId table) : encoded_id_(format::encode_table(table)) {}
+  InsertEncoder(format::TableId table, const StoreLimits& limits)
+      : encoded_id_(format::encode_table(table)), limits_(limits) {}
   /// Errors: as prepare_put() for an insert; sort_key() and value() say nothing then.
   Status encode(const Entity& entity);
   // Valid until the next call of encode().
@@ -49,6 +51,7 @@ class InsertEncoder {
 
  private:
   const std::string encoded_id_;
+  const StoreLimits limits_;
   format::EntityBuilder builder_;
   std::string sort_key_;
   std::string value_;

@@ -58,6 +58,8 @@ inline constexpr std::size_t kSelectedNamesMax = 255;
 
 /// Bytes of a filter; a limit of the store: the service bounds the request line instead.
 inline constexpr std::size_t kFilterBytesMax = 32'768;
+/// Comparisons of a filter, of a store that takes the reference by its word; others take any number.
+inline constexpr std::uint32_t kStrictFilterComparisonsMax = 15;
 
 /// Stored access policies of a table, and the id of one (S-41).
 inline constexpr std::size_t kAccessPoliciesMax = 5;

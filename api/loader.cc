@@ -45,7 +45,7 @@ Result<Loader> Store::load_table(std::string_view account, std::string_view tabl
     const Result<LoadTarget> target = core_->catalog().begin_load(state->name, *state->load);
     if (!target.ok()) return target.status();
     state->target = *target;
-    state->encoder.emplace(target->id);
+    state->encoder.emplace(target->id, core_->limits());
     return Loader(std::move(state));
   });
 }

@@ -135,16 +135,17 @@ Status check_key_characters(std::string_view key, std::string_view which, KeyUse
   return Status();
 }
 
-bool is_key_too_long(std::string_view key) noexcept {
-  return key.size() > limits::kKeyCodeUnitsMax && format::utf16_length(key) > limits::kKeyCodeUnitsMax;
+bool is_key_too_long(std::string_view key, const StoreLimits& limits) noexcept {
+  if (key.size() > StoreLimits::kKeyBytesMax) return true;
+  return key.size() > limits.key_code_units_max && format::utf16_length(key) > limits.key_code_units_max;
 }
 
-Status check_written_key(std::string_view key, std::string_view which, KeyUse use) {
+Status check_written_key(std::string_view key, std::string_view which, KeyUse use, const StoreLimits& limits) {
   if (Status checked = check_key_characters(key, which, use); !checked.ok()) return checked;
-  if (!is_key_too_long(key)) return Status();
-  return service_error::property_value_too_large(std::string(which) + " " + quoted(key) + " has " +
-                                                 std::to_string(format::utf16_length(key)) +
-                                                 " UTF-16 code units; at most 1024 are allowed");
+  if (!is_key_too_long(key, limits)) return Status();
+  return service_error::property_value_too_large(
+      std::string(which) + " " + quoted(key) + " has " + std::to_string(format::utf16_length(key)) +
+      " UTF-16 code units; at most " + std::to_string(limits.key_code_units_max) + " are allowed");
 }
 
 Status check_property_name(std::string_view name) {

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "status.h"
+#include "store_limits.h"
 
 #pragma GCC visibility push(default)
 
@@ -32,9 +33,9 @@ enum class KeyUse : std::uint8_t {
 /// Source: D-10, D-11, D-13.
 Status check_key_characters(std::string_view key, std::string_view which, KeyUse use);
 /// Of valid UTF-8. Source: D-12.
-bool is_key_too_long(std::string_view key) noexcept;
+bool is_key_too_long(std::string_view key, const StoreLimits& limits = {}) noexcept;
 /// All that a key that is written must keep. Errors: as above, and kTooLarge (PropertyValueTooLarge).
-Status check_written_key(std::string_view key, std::string_view which, KeyUse use);
+Status check_written_key(std::string_view key, std::string_view which, KeyUse use, const StoreLimits& limits = {});
 
 /// Errors: kInvalidArgument (PropertyNameInvalid; InvalidInput: not UTF-8), kTooLarge (PropertyNameTooLong). Nothing is
 /// said here about the names of system properties. Source: D-20, X-04, X-12.

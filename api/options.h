@@ -10,6 +10,7 @@
 
 #include "result.h"
 #include "status.h"
+#include "store_limits.h"
 
 #pragma GCC visibility push(default)
 
@@ -90,6 +91,12 @@ struct StoreOptions {
   /// What writes use that do not choose. Stored when the store is made (kSync if not given); an open that asks for
   /// another one is refused, one that does not ask takes what is stored.
   std::optional<Durability> default_durability{};
+  /// What writes and queries may hold. Stored when the store is made (the service's limits if not given); an open that
+  /// asks for others is refused, one that does not ask takes what is stored.
+  std::optional<StoreLimits> limits{};
+  /// For tests of clients: pages of scans and counts end after a few entities, often with none, and go on by their
+  /// tokens, as pages of the service may.
+  bool short_pages = false;
   /// Shared with other stores. Without it the store has its own, as ResourceOptions has them by default.
   std::shared_ptr<Resources> resources{};
   /// The machine below: for tests. Without it, this machine. Outlives the store and every handle made from it.

@@ -2,6 +2,7 @@
 // Must never: decode an entity that is not returned.
 #include "api/page_walk.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "api/continuation_token.h"
@@ -12,86 +13,138 @@
 
 namespace varve {
 
-PageWalk::PageWalk(const engine::ReadView& view, const Filter& filter, const Scan& scan, io::Clock& clock)
-    : view_(view), filter_(filter), scan_(scan), clock_(clock), deadline_(clock.monotonic() + scan.time_max) {}
+namespace {
+
+/// So many points are looked up side by side.
+constexpr std::size_t kPointsAtOnce = 64;
+
+}  // namespace
+
+PageWalk::PageWalk(const engine::ReadView& view, const Filter& filter, const Scan& scan, PageBounds bounds,
+                   Wanted wanted, io::Clock& clock)
+    : view_(view), filter_(filter), scan_(scan), bounds_(std::move(bounds)), wanted_(wanted), clock_(clock) {}
 
 Result<Page> PageWalk::run(const std::vector<KeyRange>& ranges) {
   page_.cost.key_ranges = ranges.size();
-  for (const KeyRange& range : ranges) {
-    const Result<bool> ended = range.is_point ? look_up(range) : walk(range);
+  const auto range_at = [&](std::size_t i) -> const KeyRange& {
+    return ranges[scan_.backward ? ranges.size() - 1 - i : i];
+  };
+  for (std::size_t i = 0; i < ranges.size();) {
+    std::vector<std::string_view> points;
+    // One more than the page can hold: the one that its token names.
+    const std::uint64_t points_max = 1 + std::min<std::uint64_t>(kPointsAtOnce - 1, bounds_.entities_max - matched_);
+    for (; i < ranges.size() && range_at(i).is_point && points.size() < points_max; ++i) {
+      points.push_back(range_at(i).lower);
+    }
+    const Result<bool> ended = points.empty() ? walk(range_at(i++)) : look_up(points);
     if (!ended.ok()) return ended.status();
     if (*ended) break;
   }
+  page_.cost.blocks_read = read_cost_.blocks_read;
+  page_.cost.blocks_from_cache = read_cost_.blocks_from_cache;
+  page_.cost.blocks_skipped = read_cost_.blocks_skipped;
   return std::move(page_);
 }
 
 Result<bool> PageWalk::walk(const KeyRange& range) {
-  engine::Cursor cursor = view_.cursor(range.lower, range.upper);
-  for (cursor.seek_to_first(); cursor.valid(); cursor.next()) {
+  engine::Cursor cursor = view_.cursor(range.lower, range.upper, &read_cost_);
+  scan_.backward ? cursor.seek_to_last() : cursor.seek_to_first();
+  while (cursor.valid()) {
     Result<bool> ended = take(cursor.key(), cursor.version(), cursor.value());
     if (!ended.ok() || *ended) return ended;
+    scan_.backward ? cursor.previous() : cursor.next();
   }
   if (!cursor.status().ok()) return cursor.status();
   return false;
 }
 
-Result<bool> PageWalk::look_up(const KeyRange& point) {
-  const auto found = view_.get(point.lower);
+Result<bool> PageWalk::look_up(std::span<const std::string_view> points) {
+  if (points.size() == 1) {  // One search needs no queue.
+    const auto found = view_.get(points.front(), &read_cost_);
+    if (!found.ok()) return found.status();
+    if (!*found) return false;
+    return take(points.front(), (*found)->version, (*found)->value);
+  }
+  const auto found = view_.get_many(points, &read_cost_);
   if (!found.ok()) return found.status();
-  if (!*found) return false;
-  return take(point.lower, (*found)->version, (*found)->value);
-}
-
-Result<bool> PageWalk::take(std::string_view sort_key, format::CommitVersion version, std::string_view value) {
-  if (is_over()) {
-    const Result<format::SortKey> key = format::decode_sort_key(sort_key);
-    if (!key.ok()) return key.status();
-    page_.continuation = encode_scan_token(key->partition_key, key->row_key);
-    return true;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const std::optional<engine::FoundEntry>& entry = (*found)[i];
+    if (!entry) continue;
+    Result<bool> ended = take(points[i], entry->version, entry->value);
+    if (!ended.ok() || *ended) return ended;
   }
-  ++page_.cost.entities_examined;
-  // The key is decoded once, and only for what needs it: a filter that names keys, an entity that is returned.
-  std::optional<format::SortKey> key;
-  const auto decode_key = [&]() -> Status {
-    Result<format::SortKey> decoded = format::decode_sort_key(sort_key);
-    if (!decoded.ok()) return decoded.status();
-    key = *std::move(decoded);
-    return Status();
-  };
-  if (filter_.names_keys()) {
-    if (Status decoded = decode_key(); !decoded.ok()) return decoded;
-  }
-  const Result<bool> matching = matches(key, version, value);
-  if (!matching.ok()) return matching.status();
-  if (!*matching) return false;
-  if (!key) {
-    if (Status decoded = decode_key(); !decoded.ok()) return decoded;
-  }
-  Result<Entity> entity =
-      decode_entity(std::move(key->partition_key), std::move(key->row_key), version, value, scan_.read.select);
-  if (!entity.ok()) return entity.status();
-  page_.entities.push_back(*std::move(entity));
   return false;
 }
 
-Result<bool> PageWalk::matches(const std::optional<format::SortKey>& key, format::CommitVersion version,
-                               std::string_view value) const {
+Result<bool> PageWalk::take(std::string_view sort_key, format::CommitVersion version, std::string_view value) {
+  Candidate candidate{sort_key, version, value, std::nullopt};
+  if (is_over()) return end_before(candidate);
+  if (bounds_.short_pages) {
+    const ShortPages::Verdict verdict = bounds_.short_pages->judge(sort_key);
+    if (verdict != ShortPages::Verdict::kTake) {
+      return end_before(candidate, verdict == ShortPages::Verdict::kEndAtPartition);
+    }
+  }
+  ++page_.cost.entities_examined;
+  const Result<bool> matching = matches(candidate);
+  if (!matching.ok()) return matching;
+  if (!*matching) return false;
+  if (wanted_ == Wanted::kEntities) {
+    const std::uint64_t bytes = sort_key.size() + value.size();
+    const std::uint64_t left = bounds_.bytes_max - std::min(bounds_.bytes_max, bytes_);
+    if (matched_ > 0 && bytes > left) return end_before(candidate);
+    bytes_ += bytes;
+    if (const Result<bool> kept = keep(candidate); !kept.ok()) return kept;
+  }
+  ++matched_;
+  return bounds_.remaining && matched_ == *bounds_.remaining;
+}
+
+Result<bool> PageWalk::keep(Candidate& candidate) {
+  if (Status decoded = decode_key(candidate); !decoded.ok()) return decoded;
+  format::SortKey& key = *candidate.key;
+  Result<Entity> entity = decode_entity(std::move(key.partition_key), std::move(key.row_key), candidate.version,
+                                        candidate.value, scan_.read.select);
+  if (!entity.ok()) return entity.status();
+  page_.entities.push_back(*std::move(entity));
+  return true;
+}
+
+Result<bool> PageWalk::end_before(Candidate& candidate, bool at_partition) {
+  if (Status decoded = decode_key(candidate); !decoded.ok()) return decoded;
+  std::optional<std::uint64_t> remaining;
+  if (bounds_.remaining) remaining = *bounds_.remaining - matched_;
+  page_.continuation = encode_scan_token(
+      candidate.key->partition_key, at_partition ? std::string() : candidate.key->row_key, scan_.backward, remaining);
+  return true;
+}
+
+Status PageWalk::decode_key(Candidate& candidate) {
+  if (candidate.key) return Status();
+  Result<format::SortKey> decoded = format::decode_sort_key(candidate.sort_key);
+  if (!decoded.ok()) return decoded.status();
+  candidate.key = *std::move(decoded);
+  return Status();
+}
+
+Result<bool> PageWalk::matches(Candidate& candidate) const {
   if (filter_.matches_everything()) return true;
-  const Result<format::EntityView> properties = format::EntityView::open(value);
+  const Result<format::EntityView> properties = format::EntityView::open(candidate.value);
   if (!properties.ok()) return properties.status();
-  FilterSubject subject{{}, {}, version, *properties};
-  if (key) {
-    subject.partition_key = key->partition_key;
-    subject.row_key = key->row_key;
+  FilterSubject subject{{}, {}, candidate.version, *properties};
+  if (filter_.names_keys()) {
+    if (Status decoded = decode_key(candidate); !decoded.ok()) return decoded;
+    subject.partition_key = candidate.key->partition_key;
+    subject.row_key = candidate.key->row_key;
   }
   return filter_.matches(subject);
 }
 
 /// The clock is asked only now and then, and never before one entity was looked at.
 bool PageWalk::is_over() {
-  if (page_.entities.size() == scan_.page_size_max) return true;
+  if (matched_ == bounds_.entities_max) return true;
   constexpr std::uint64_t kEntitiesBetween = 16;
-  return page_.cost.entities_examined % kEntitiesBetween == 1 && clock_.monotonic() >= deadline_;
+  return page_.cost.entities_examined % kEntitiesBetween == 1 && clock_.monotonic() >= bounds_.deadline;
 }
 
 }  // namespace varve

@@ -2,7 +2,9 @@
 // Must never: end a page without a token while something may follow.
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,36 +12,67 @@
 #include "api/filter/filter.h"
 #include "api/filter/key_plan.h"
 #include "api/query.h"
+#include "api/short_pages.h"
 #include "engine/engine.h"
 #include "format/sort_key.h"
 #include "io/env.h"
 
 namespace varve {
 
+/// What ends one page.
+struct PageBounds {
+  std::uint64_t entities_max = 0;
+  std::uint64_t bytes_max = UINT64_MAX;
+  std::chrono::nanoseconds deadline{0};
+  /// What is left of Scan::take.
+  std::optional<std::uint64_t> remaining{};
+  std::optional<ShortPages> short_pages{};
+};
+
+enum class Wanted : std::uint8_t { kEntities, kCount };
+
 /// For one page. What is passed to the constructor outlives it.
 class PageWalk {
  public:
-  PageWalk(const engine::ReadView& view, const Filter& filter, const Scan& scan, io::Clock& clock);
+  /// `filter` is what is left to be judged of entities in the ranges.
+  PageWalk(const engine::ReadView& view, const Filter& filter, const Scan& scan, PageBounds bounds, Wanted wanted,
+           io::Clock& clock);
 
   /// The ranges are in order and apart from each other, and the filter matches nothing outside them.
   /// Errors: those of reading; kCorruption (what is stored cannot be read).
   Result<Page> run(const std::vector<KeyRange>& ranges);
+  /// How many entities the page holds, or would hold if they were wanted.
+  std::uint64_t matched() const noexcept { return matched_; }
 
  private:
-  /// True: the page has ended, before the entity at hand.
+  /// An entity where it lies; the key is decoded once, and only for what needs it.
+  struct Candidate {
+    std::string_view sort_key;
+    format::CommitVersion version = 0;
+    std::string_view value;
+    std::optional<format::SortKey> key;
+  };
+
+  // True: the page has ended.
   Result<bool> walk(const KeyRange& range);
-  Result<bool> look_up(const KeyRange& point);
+  Result<bool> look_up(std::span<const std::string_view> points);
   Result<bool> take(std::string_view sort_key, format::CommitVersion version, std::string_view value);
-  /// `key` is there where the filter names keys.
-  Result<bool> matches(const std::optional<format::SortKey>& key, format::CommitVersion version,
-                       std::string_view value) const;
+  Result<bool> keep(Candidate& candidate);
+  /// The next page begins at the candidate, or where its partition does.
+  Result<bool> end_before(Candidate& candidate, bool at_partition = false);
+  Result<bool> matches(Candidate& candidate) const;
+  static Status decode_key(Candidate& candidate);
   bool is_over();
 
   const engine::ReadView& view_;
   const Filter& filter_;
   const Scan& scan_;
+  PageBounds bounds_;
+  const Wanted wanted_;
   io::Clock& clock_;
-  const std::chrono::nanoseconds deadline_;
+  engine::ReadCost read_cost_;
+  std::uint64_t matched_ = 0;
+  std::uint64_t bytes_ = 0;
   Page page_;
 };
 

@@ -6,6 +6,7 @@
 
 #include "api/resources_state.h"
 #include "api/service_error.h"
+#include "api/stored_limits.h"
 #include "io/env.h"
 
 namespace varve {
@@ -64,12 +65,20 @@ Result<std::shared_ptr<StoreCore>> StoreCore::open(std::string_view path, const 
   chosen.create_if_missing = options.create_if_missing;
   chosen.read_only = options.read_only;
   if (options.default_durability) chosen.default_durability = to_engine(*options.default_durability);
+  if (options.limits) {
+    if (Status possible = check_limits(*options.limits); !possible.ok()) return possible;
+    chosen.model_options = encode_limits(*options.limits);
+  }
   chosen.write_budget = core->resources_->state_->write_budget;
   chosen.block_cache = core->resources_->state_->block_cache;
   chosen.events = core->events_.get();
   const io::Env& env = options.env != nullptr ? *options.env : io::system_env();
   Result<std::unique_ptr<engine::Engine>> engine = engine::Engine::open(env, path, chosen);
   if (!engine.ok()) return engine.status();
+  const Result<StoreLimits> limits = decode_limits((*engine)->model_options());
+  if (!limits.ok()) return limits.status().in_file(path);
+  core->limits_ = *limits;
+  core->makes_short_pages_ = options.short_pages;
   core->engine_ = *std::move(engine);
   core->catalog_ = std::make_unique<Catalog>(*core->engine_);
   return core;

@@ -49,6 +49,9 @@ class StoreCore : public std::enable_shared_from_this<StoreCore> {
   Result<engine::ReadView> view(const std::optional<Snapshot>& snapshot) const;
 
   engine::Durability durability(const WriteOptions& options) const noexcept;
+  const StoreLimits& limits() const noexcept { return limits_; }
+  /// StoreOptions::short_pages.
+  bool makes_short_pages() const noexcept { return makes_short_pages_; }
 
  private:
   class EventForwarder;
@@ -58,6 +61,8 @@ class StoreCore : public std::enable_shared_from_this<StoreCore> {
   std::unique_ptr<EventForwarder> events_;
   std::unique_ptr<engine::Engine> engine_;
   std::unique_ptr<Catalog> catalog_;
+  StoreLimits limits_;
+  bool makes_short_pages_ = false;
   std::atomic<bool> closed_{false};
 };
 

@@ -14,6 +14,7 @@
 #include "api/limits.h"
 #include "api/names.h"
 #include "api/quoted.h"
+#include "api/scan_read.h"
 #include "api/service_error.h"
 #include "api/store_transaction_state.h"
 #include "format/sort_key.h"
@@ -108,7 +109,9 @@ Status StoreTransaction::State::keep_reads(const Table::State& table, std::span<
   const Result<format::TableId> id = Catalog::resolve_at(*view, table.name);
   if (!id.ok()) return id.status();
   for (const EntityKey& key : keys) {
-    if (is_key_too_long(key.partition_key) || is_key_too_long(key.row_key)) continue;  // It can never be there.
+    if (is_key_too_long(key.partition_key, core->limits()) || is_key_too_long(key.row_key, core->limits())) {
+      continue;  // It can never be there.
+    }
     Result<std::string> sort_key = format::encode_sort_key(*id, key.partition_key, key.row_key);
     if (!sort_key.ok()) return sort_key.status();
     reads.push_back(*std::move(sort_key));
@@ -232,7 +235,7 @@ Result<std::vector<PreparedWrite>> StoreTransaction::State::prepare() const {
       if (!granted.ok()) return blamed(granted.status(), i);
       grant = grants.emplace(writes[i].table.get(), *std::move(granted)).first;
     }
-    Result<PreparedWrite> write = prepare_write(grant->second, writes[i].operation);
+    Result<PreparedWrite> write = prepare_write(grant->second, writes[i].operation, core->limits());
     if (!write.ok()) return blamed(write.status(), i);
     prepared.push_back(*std::move(write));
   }

@@ -7,6 +7,8 @@
 #include "api/entity_read.h"
 #include "api/entity_write.h"
 #include "api/guarded.h"
+#include "api/scan_read.h"
+#include "api/service_error.h"
 #include "api/table_state.h"
 
 namespace varve {
@@ -31,7 +33,7 @@ Result<ETag> Table::State::put(Kind kind, const Entity& entity, ETag if_match, c
     if (Status writable = core->check_writable(); !writable.ok()) return writable;
     const Result<Grant> granted = grant();
     if (!granted.ok()) return granted.status();
-    return commit_single(*core, name, *entry, prepare_put(*granted, kind, entity, if_match), options);
+    return commit_single(*core, name, *entry, prepare_put(*granted, kind, entity, if_match, core->limits()), options);
   });
 }
 
@@ -72,7 +74,7 @@ Status Table::remove(std::string_view partition_key, std::string_view row_key, E
     const Result<Grant> granted = state_->grant();
     if (!granted.ok()) return granted.status();
     return commit_single(*state_->core, state_->name, *state_->entry,
-                         prepare_remove(*granted, partition_key, row_key, if_match), options)
+                         prepare_remove(*granted, partition_key, row_key, if_match, state_->core->limits()), options)
         .status();
   });
 }
@@ -83,11 +85,11 @@ Result<std::vector<ETag>> Table::execute(const EntityGroupTransaction& transacti
     const Result<Grant> granted = state_->grant();
     if (!granted.ok()) return granted.status();
     const std::span<const TransactionOperation> operations = transaction.operations();
-    if (Status checked = check_transaction(operations); !checked.ok()) return checked;
+    if (Status checked = check_transaction(operations, state_->core->limits()); !checked.ok()) return checked;
     std::vector<PreparedWrite> writes;
     writes.reserve(operations.size());
     for (std::size_t i = 0; i < operations.size(); ++i) {
-      Result<PreparedWrite> write = prepare_write(*granted, operations[i]);
+      Result<PreparedWrite> write = prepare_write(*granted, operations[i], state_->core->limits());
       if (!write.ok()) return blamed(write.status(), i);
       writes.push_back(*std::move(write));
     }
@@ -147,6 +149,24 @@ Result<std::vector<AccessPolicy>> Table::access_policies() const {
       return service_error::authorization_failure("a restricted handle does not tell the table's access policies");
     }
     return Catalog::find_access_policies(state_->core->engine().view(), state_->name);
+  });
+}
+
+Result<Count> Table::count(const Scan& scan) const {
+  return guarded([&]() -> Result<Count> {
+    if (Status open = state_->core->check_open(); !open.ok()) return open;
+    const Result<Grant> granted = state_->grant();
+    if (!granted.ok()) return granted.status();
+    return count_entities(*state_->core, state_->name, *state_->entry, *granted, scan);
+  });
+}
+
+Result<ScanPlan> Table::explain(const Scan& scan) const {
+  return guarded([&]() -> Result<ScanPlan> {
+    if (Status open = state_->core->check_open(); !open.ok()) return open;
+    const Result<Grant> granted = state_->grant();
+    if (!granted.ok()) return granted.status();
+    return explain_scan(*state_->core, state_->name, *state_->entry, *granted, scan);
   });
 }
 

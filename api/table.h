@@ -13,6 +13,7 @@
 #include "options.h"
 #include "query.h"
 #include "result.h"
+#include "scan_plan.h"
 #include "status.h"
 #include "transaction.h"
 #include "types.h"
@@ -112,9 +113,9 @@ class Table {
                                                       const ReadOptions& options = {}) const;
 
   /// One page of a range. Errors: kInvalidArgument (InvalidInput: page size, time or selection over their limits, a
-  /// continuation that is no token, a snapshot of another store, a filter that does not parse: the message names the
-  /// character), kUnsupported (NotImplemented: a filter with functions or arithmetic, or that compares two properties).
-  /// Source.
+  /// continuation that is no token or of the other direction, a snapshot of another store, a filter that does not
+  /// parse: the message names the character), kUnsupported (NotImplemented: a filter with functions or arithmetic, or
+  /// that compares two properties). Source.
   Result<Page> scan(const Scan& scan) const;
 
   /// A handle that can do less: what this one can and `access` allows. Restricting a restricted handle intersects;
@@ -129,6 +130,13 @@ class Table {
 
   /// As Store::access_policies(). A restricted handle does not tell them: kForbidden (AuthorizationFailure).
   Result<std::vector<AccessPolicy>> access_policies() const;
+  /// How many entities the scan would return, counted without decoding them, in the time of one page
+  /// (Scan::time_max); page_size_max and page_bytes_max do not end it. Errors: as scan().
+  Result<Count> count(const Scan& scan) const;
+
+  /// Which keys the scan would read, and what would be left to judge; reads none of them. What a page cost stands in
+  /// the page. Errors: as scan(). Source: Q-31.
+  Result<ScanPlan> explain(const Scan& scan) const;
 
  private:
   friend class Store;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "status.h"
+#include "store_limits.h"
 #include "types.h"
 
 #pragma GCC visibility push(default)
@@ -56,8 +57,9 @@ class EntityGroupTransaction {
 };
 
 /// What Table::execute says of the transaction as a whole, without asking a store: the number of operations, one
-/// partition, each entity once, the size. Errors: as execute() has them. Source: T-01, T-06 to T-09, T-12, X-05.
-Status check_transaction(std::span<const TransactionOperation> operations);
+/// partition, each entity once, the size. `limits` are those that the store was made with. Errors: as execute() has
+/// them. Source: T-01, T-06 to T-09, T-12, X-05.
+Status check_transaction(std::span<const TransactionOperation> operations, const StoreLimits& limits = {});
 
 }  // namespace varve
 

@@ -40,31 +40,34 @@ Status check_each_row_once(std::span<const TransactionOperation> operations) {
   return Status();
 }
 
-Status check_transaction_size(std::span<const TransactionOperation> operations) {
+Status check_transaction_size(std::span<const TransactionOperation> operations, const StoreLimits& limits) {
   std::size_t bound = 0;
   for (const TransactionOperation& operation : operations) bound += accounted_size_bound(operation.entity);
-  if (bound <= limits::kTransactionBytesMax) return Status();
+  if (bound <= limits.transaction_bytes_max) return Status();
   std::size_t bytes = 0;
   for (std::size_t i = 0; i < operations.size(); ++i) {
     bytes += accounted_size_bytes(operations[i].entity);
-    if (bytes <= limits::kTransactionBytesMax) continue;
-    return blamed(service_error::request_body_too_large("the transaction counts more than 4194304 bytes"), i);
+    if (bytes <= limits.transaction_bytes_max) continue;
+    return blamed(service_error::request_body_too_large("the transaction counts more than " +
+                                                        std::to_string(limits.transaction_bytes_max) + " bytes"),
+                  i);
   }
   return Status();
 }
 
 }  // namespace
 
-Status check_transaction(std::span<const TransactionOperation> operations) {
+Status check_transaction(std::span<const TransactionOperation> operations, const StoreLimits& limits) {
   if (operations.empty()) return service_error::invalid_input("the transaction has no operation");
-  if (operations.size() > limits::kTransactionOperationsMax) {
+  if (operations.size() > limits.transaction_operations_max) {
     return blamed(service_error::invalid_input("the transaction has " + std::to_string(operations.size()) +
-                                               " operations; at most 100 are allowed"),
-                  limits::kTransactionOperationsMax - 1);
+                                               " operations; at most " +
+                                               std::to_string(limits.transaction_operations_max) + " are allowed"),
+                  limits.transaction_operations_max - 1);
   }
   if (Status checked = check_one_partition(operations); !checked.ok()) return checked;
   if (Status checked = check_each_row_once(operations); !checked.ok()) return checked;
-  return check_transaction_size(operations);
+  return check_transaction_size(operations, limits);
 }
 
 }  // namespace varve

@@ -25,11 +25,13 @@ Cursor::Cursor(ReadStates::Pin pin, std::unique_ptr<EntryCursor> entries, std::s
     : pin_(std::move(pin)), entries_(std::move(entries)), lower_(lower), upper_(upper), version_(version) {}
 
 void Cursor::seek_to_first() {
+  backward_ = false;
   entries_->seek(lower_, version_);
   settle_forward(Passing::kNothing);
 }
 
 void Cursor::seek_to_last() {
+  backward_ = true;
   if (upper_.empty()) {
     entries_->seek_to_last();
   } else {
@@ -39,22 +41,33 @@ void Cursor::seek_to_last() {
 }
 
 void Cursor::seek(std::string_view sort_key) {
+  backward_ = false;
   entries_->seek(std::max(sort_key, std::string_view(lower_)), version_);
   settle_forward(Passing::kNothing);
 }
 
-// After a move in either direction the entries' cursor is at the entry shown: of its key, the newest entry that is not
-// above version_. Newer ones stand before it, older ones behind it.
+// After a move forward the entries' cursor is at the entry shown: of its key, the newest entry that is not above
+// version_. Newer ones stand before it, older ones behind it. After a move backward it is before all entries of the key
+// shown, since all of them had to be seen.
 
 void Cursor::next() {
   assert(valid_);
+  if (backward_) {
+    backward_ = false;
+    entries_->seek(key_, version_);
+    valid_ = entries_->valid();  // Else an error: the entry was there.
+    if (!valid_) return;
+  }
   entries_->next();
   settle_forward(Passing::kHidden);
 }
 
 void Cursor::previous() {
   assert(valid_);
-  entries_->seek_before(key_);
+  if (!backward_) {
+    backward_ = true;
+    entries_->seek_before(key_);
+  }
   settle_backward();
 }
 
@@ -92,18 +105,47 @@ void Cursor::settle_backward() {
   valid_ = false;
   while (entries_->valid()) {
     const Entry oldest = entries_->entry();
-    ++examined_;
     if (oldest.sort_key < lower_) return;
-    key_.assign(oldest.sort_key);
-    if (oldest.version <= version_) {
-      entries_->seek(key_, version_);
-      if (!entries_->valid()) return;  // An error: the entry was there.
-      const Entry newest = entries_->entry();
+    if (oldest.kind == Kind::kDelete && entries_->pass_deletes_backward(lower_)) {
       ++examined_;
-      if (newest.kind == Kind::kPut) return show(newest);
+      continue;
     }
-    entries_->seek_before(key_);
+    const bool live = take_backward();
+    if (!entries_->valid() && !entries_->status().ok()) return;
+    if (!live) continue;
+    value_ = kept_value_;
+    valid_ = true;
+    return;
   }
+}
+
+bool Cursor::take_backward() {
+  key_.assign(entries_->entry().sort_key);
+  bool live = false;
+  for (int steps = 0; entries_->valid(); entries_->previous()) {
+    const Entry entry = entries_->entry();
+    if (entry.sort_key != key_) return live;
+    ++examined_;
+    if (entry.version > version_ || ++steps > kStepsMax) break;
+    live = entry.kind == Kind::kPut;
+    if (live) keep(entry);
+  }
+  if (!entries_->valid()) return live;
+  // The rest of the key is too new, or many: what is to be shown of it is searched for.
+  if (entries_->entry().version <= version_) {
+    entries_->seek(key_, version_);
+    if (!entries_->valid()) return false;  // An error: the entry was there.
+    live = entries_->entry().kind == Kind::kPut;
+    if (live) keep(entries_->entry());
+  }
+  entries_->seek_before(key_);
+  return live;
+}
+
+/// It is left before it is shown.
+void Cursor::keep(const Entry& entry) {
+  kept_value_.assign(entry.value);
+  shown_version_ = entry.version;
 }
 
 void Cursor::show(const Entry& entry) {

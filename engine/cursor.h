@@ -48,7 +48,11 @@ class Cursor {
   void settle_forward(Passing passing);
   /// From where the entries' cursor is, the last entry of its key, back to the first key to be shown.
   void settle_backward();
+  /// Of the key whose last entry the entries' cursor is at, what is to be shown, if anything; then to the last entry of
+  /// the key before.
+  bool take_backward();
   void show(const Entry& entry);
+  void keep(const Entry& entry);
 
   ReadStates::Pin pin_;  // let go after entries_
   std::unique_ptr<EntryCursor> entries_;
@@ -58,8 +62,10 @@ class Cursor {
 
   std::string key_;  // of the entry shown; while settling, of entries passed over
   std::string_view value_;
+  std::string kept_value_;  // of a walk backward, whose entries' cursor is ahead of it
   CommitVersion shown_version_ = 0;
   bool valid_ = false;
+  bool backward_ = false;
   std::uint64_t examined_ = 0;
 };
 

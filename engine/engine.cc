@@ -212,6 +212,10 @@ bool Engine::read_only() const noexcept {
   return state_->options.read_only;
 }
 
+const std::string& Engine::model_options() const noexcept {
+  return state_->stored_options.model_options;
+}
+
 Durability Engine::default_durability() const noexcept {
   return state_->stored_options.default_durability == static_cast<std::uint64_t>(Durability::kBuffered)
              ? Durability::kBuffered
@@ -292,15 +296,16 @@ Statistics Engine::statistics() const {
   return figures;
 }
 
-Result<std::optional<FoundEntry>> ReadView::get(std::string_view sort_key) const {
-  Result<std::optional<FoundEntry>> found = read_point(*pin_, *state_->blocks, sort_key, version_);
+Result<std::optional<FoundEntry>> ReadView::get(std::string_view sort_key, ReadCost* cost) const {
+  Result<std::optional<FoundEntry>> found = read_point(*pin_, *state_->blocks, sort_key, version_, cost);
   if (found.ok() && *found && (*found)->kind != Kind::kPut) return std::optional<FoundEntry>();
   return found;
 }
 
-Result<std::vector<std::optional<FoundEntry>>> ReadView::get_many(std::span<const std::string_view> sort_keys) const {
+Result<std::vector<std::optional<FoundEntry>>> ReadView::get_many(std::span<const std::string_view> sort_keys,
+                                                                  ReadCost* cost) const {
   Result<std::vector<std::optional<FoundEntry>>> found =
-      read_points(*pin_, *state_->blocks, *state_->read_queues, sort_keys, version_);
+      read_points(*pin_, *state_->blocks, *state_->read_queues, sort_keys, version_, cost);
   if (!found.ok()) return found;
   for (std::optional<FoundEntry>& entry : *found) {
     if (entry && entry->kind != Kind::kPut) entry.reset();
@@ -343,8 +348,8 @@ Result<std::vector<Newest>> ReadView::newest_many(std::span<const std::string_vi
   return newest;
 }
 
-Cursor ReadView::cursor(std::string_view lower, std::string_view upper) const {
-  return Cursor(pin_.again(), cursor_over(*pin_, *state_->blocks), lower, upper, version_);
+Cursor ReadView::cursor(std::string_view lower, std::string_view upper, ReadCost* cost) const {
+  return Cursor(pin_.again(), cursor_over(*pin_, *state_->blocks, cost), lower, upper, version_);
 }
 
 }  // namespace varve::engine

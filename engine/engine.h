@@ -21,6 +21,7 @@
 #include "engine/load/load_options.h"
 #include "engine/options.h"
 #include "engine/read/point_read.h"
+#include "engine/read/read_cost.h"
 #include "engine/read/read_states.h"
 #include "engine/statistics.h"
 #include "format/manifest_edit.h"
@@ -69,16 +70,19 @@ class ReadView {
 
   /// The key's value at this version, or empty. The value is valid as long as both this view and what is returned.
   /// Errors: kCorruption, kUnsupported, kIoError, kTooManyFiles, kOutOfMemory.
-  Result<std::optional<FoundEntry>> get(std::string_view sort_key) const;
+  /// `cost`, here and below, is told what the read cost, and may be null.
+  Result<std::optional<FoundEntry>> get(std::string_view sort_key, ReadCost* cost = nullptr) const;
   /// get() of many keys, in their order; what must be read from the disk is read side by side. Errors: as get(), of the
   /// first key that fails.
-  Result<std::vector<std::optional<FoundEntry>>> get_many(std::span<const std::string_view> sort_keys) const;
+  Result<std::vector<std::optional<FoundEntry>>> get_many(std::span<const std::string_view> sort_keys,
+                                                          ReadCost* cost = nullptr) const;
   /// The newest assigned state, whatever this view's version. Errors: as get().
   Result<Newest> newest(std::string_view sort_key) const;
   /// newest() of many keys, in their order, as get_many().
   Result<std::vector<Newest>> newest_many(std::span<const std::string_view> sort_keys) const;
   /// Walks the live keys of [lower, upper) at this version, forward and backward. An empty `upper` is no bound.
-  Cursor cursor(std::string_view lower, std::string_view upper) const;
+  /// `cost` outlives the cursor.
+  Cursor cursor(std::string_view lower, std::string_view upper, ReadCost* cost = nullptr) const;
 
  private:
   friend class Engine;
@@ -164,6 +168,7 @@ class Engine {
   Statistics statistics() const;
   /// What the store was created with.
   Durability default_durability() const noexcept;
+  const std::string& model_options() const noexcept;
   const io::Env& env() const noexcept;
   bool read_only() const noexcept;
 

@@ -30,10 +30,15 @@ Status no_store(std::string_view path) {
 }
 
 Status check_stored_options(const EngineOptions& asked, const format::StoredOptions& stored, std::string_view path) {
-  if (!asked.default_durability) return Status();
-  if (static_cast<std::uint64_t>(*asked.default_durability) == stored.default_durability) return Status();
-  return Status::invalid_argument("the store was created with another default durability, which cannot be changed")
-      .in_file(path);
+  const auto refused = [path](std::string_view what) {
+    return Status::invalid_argument("the store was created with " + std::string(what) + ", which cannot be changed")
+        .in_file(path);
+  };
+  if (asked.default_durability && static_cast<std::uint64_t>(*asked.default_durability) != stored.default_durability) {
+    return refused("another default durability");
+  }
+  if (asked.model_options && *asked.model_options != stored.model_options) return refused("other limits");
+  return Status();
 }
 
 /// A sealed memtable is this part of the write buffer: while one is written, others fill.
@@ -95,6 +100,7 @@ Status start_writing(EngineState& state, Established established, CommitStart be
 Status open_new(EngineState& state) {
   format::StoredOptions stored;
   stored.default_durability = static_cast<std::uint64_t>(state.options.default_durability.value_or(Durability::kSync));
+  stored.model_options = state.options.model_options.value_or(std::string());
   Result<Established> made = make_store(state.env, *state.directory, stored);
   if (!made.ok()) return made.status();
   state.stored_options = stored;

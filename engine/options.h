@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "api/status.h"
@@ -38,6 +39,9 @@ struct EngineOptions {
   bool read_only = false;
   /// Stored when the store is created (kSync if not given); an open that asks for another one is refused.
   std::optional<Durability> default_durability;
+  /// Choices of the model above, which mean nothing to the engine: stored when the store is created (empty if not
+  /// given); an open that asks for others is refused.
+  std::optional<std::string> model_options;
   /// Bounds the memory that holds entities, of all stores that are given it. Null gives the store one of its own, of
   /// kWriteBufferBytes.
   std::shared_ptr<WriteBudget> write_budget;

@@ -237,6 +237,7 @@ std::string encode(const StoredOptions& options) {
   OrderedFieldWriter writer(out, options.unknown_fields);
   writer.number(1, options.default_durability);
   writer.number(3, options.retention_ticks);
+  if (!options.model_options.empty()) writer.bytes(5, options.model_options);
   writer.finish();
   return out;
 }
@@ -249,6 +250,13 @@ Status decode(std::string_view bytes, StoredOptions* options) {
                   "durability " + std::to_string(options->default_durability) + " is not known to this build");
   }
   reader.require_number(3, &options->retention_ticks);
+  std::string_view model_options;
+  if (reader.take(5, &model_options)) {
+    if (model_options.empty() || model_options.size() > kModelOptionsBytesMax) {
+      reader.refuse(Code::kCorruption, std::to_string(model_options.size()) + " bytes of options of the model");
+    }
+    options->model_options = model_options;
+  }
   return reader.finish(&options->unknown_fields);
 }
 

@@ -103,10 +103,13 @@ struct DeadId {
 };
 
 /// Choices that change bytes or answers, made when the store is created and the same at every open. Fields: 1 default
-/// durability (1 sync, 2 buffered), 3 retention of old versions in ticks.
+/// durability (1 sync, 2 buffered), 3 retention of old versions in ticks, 5 those of the model above, left out if there
+/// are none (at most kModelOptionsBytesMax bytes).
+inline constexpr std::size_t kModelOptionsBytesMax = 1024;
 struct StoredOptions {
   std::uint64_t default_durability = 1;
   std::uint64_t retention_ticks = 0;
+  std::string model_options;
   std::string unknown_fields;
   bool operator==(const StoredOptions&) const = default;
 };

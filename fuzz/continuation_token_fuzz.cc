@@ -22,7 +22,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
   const varve::Result<varve::ScanPosition> position = varve::decode_scan_token(text);
   if (position.ok()) {
-    if (varve::encode_scan_token(position->partition_key, position->row_key) != text) std::abort();
+    if (varve::encode_scan_token(position->partition_key, position->row_key, position->backward, position->remaining) !=
+        text) {
+      std::abort();
+    }
     if (!varve::format::is_valid_utf8(position->partition_key)) std::abort();
     if (!varve::format::is_valid_utf8(position->row_key)) std::abort();
   } else {

@@ -48,6 +48,45 @@ void Filter::compile() {
   }
 }
 
+std::string_view Filter::text_of(std::uint32_t node) const noexcept {
+  return std::string_view(text_).substr(places_[node].begin, places_[node].end - places_[node].begin);
+}
+
+std::uint32_t Filter::first_of(std::uint32_t node) const noexcept {
+  while (nodes_[node].kind > FilterNode::Kind::kFalse) node = nodes_[node].first;
+  return node;
+}
+
+Filter Filter::all_of(std::span<const std::uint32_t> nodes) const {
+  Filter all;
+  for (const std::uint32_t whole : nodes) {
+    const std::uint32_t begin = first_of(whole);
+    const bool joins = !all.nodes_.empty();
+    const auto left = static_cast<std::uint32_t>(all.nodes_.size());
+    if (joins) all.text_ += " and ";
+    const std::size_t text_begin = all.text_.size();
+    all.text_ += text_of(whole);
+    for (std::uint32_t i = begin; i <= whole; ++i) {
+      FilterNode node = nodes_[i];
+      if (node.kind == FilterNode::Kind::kComparison) {
+        all.comparisons_.push_back(comparisons_[node.first]);
+        node.first = static_cast<std::uint32_t>(all.comparisons_.size() - 1);
+      } else {
+        node.first += left - begin;
+        node.second += left - begin;
+      }
+      all.nodes_.push_back(node);
+      const std::size_t moved = text_begin - places_[whole].begin;
+      all.places_.push_back({places_[i].begin + moved, places_[i].end + moved});
+    }
+    if (!joins) continue;
+    all.nodes_.push_back({FilterNode::Kind::kAnd, left - 1, static_cast<std::uint32_t>(all.nodes_.size() - 1)});
+    all.places_.push_back({0, all.text_.size()});
+  }
+  all.compile();
+  return all;
+}
+
 bool Filter::matches(const FilterSubject& subject) const noexcept {
   if (steps_.empty()) return true;
   std::uint32_t at = 0;

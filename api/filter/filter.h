@@ -5,7 +5,9 @@
 // where the types differ the property counts as smaller than the literal.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -64,6 +66,13 @@ class Filter {
   const std::vector<FilterNode>& nodes() const noexcept { return nodes_; }
   const std::vector<Comparison>& comparisons() const noexcept { return comparisons_; }
 
+  /// What a node was parsed from, its parentheses included.
+  std::string_view text_of(std::uint32_t node) const noexcept;
+  /// The filter that holds where all of these nodes do; everything matches none. No node may stand below another.
+  Filter all_of(std::span<const std::uint32_t> nodes) const;
+  /// As it can be parsed again; empty: it matches everything.
+  const std::string& text() const noexcept { return text_; }
+
  private:
   friend class FilterParser;
   /// One leaf, and where to go on when it holds and when it does not.
@@ -75,11 +84,21 @@ class Filter {
   static constexpr std::uint32_t kMatch = UINT32_MAX;
   static constexpr std::uint32_t kNoMatch = UINT32_MAX - 1;
 
+  /// In bytes of the text.
+  struct Place {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+  };
+
   void compile();
+  /// The first of the node's own nodes, which all stand in one row before it.
+  std::uint32_t first_of(std::uint32_t node) const noexcept;
 
   std::vector<FilterNode> nodes_;
   std::vector<Comparison> comparisons_;
   std::vector<Step> steps_;
+  std::string text_;
+  std::vector<Place> places_;  // of the nodes
   bool names_keys_ = false;
 };
 

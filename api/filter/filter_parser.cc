@@ -90,6 +90,7 @@ class FilterParser {
       if (!goes_on.ok()) return goes_on.status();
       if (!*goes_on) break;
     }
+    filter_.text_ = text_;
     filter_.compile();
     return std::move(filter_);
   }
@@ -139,6 +140,7 @@ class FilterParser {
       if (token_.kind == Kind::kClose) {
         join_down_to(Waiting::kOr);
         if (operators_.empty()) return error("closes what was not opened");
+        filter_.places_[operands_.back()] = {operators_.back().offset, token_.offset + token_.text.size()};
         operators_.pop_back();
         if (Status moved = advance(); !moved.ok()) return moved;
       } else if (token_.kind == Kind::kEnd) {
@@ -159,21 +161,23 @@ class FilterParser {
   /// Those waiting that bind at least as tight.
   void join_down_to(Waiting kind) {
     while (!operators_.empty() && operators_.back().kind >= kind) {
-      const Waiting joined = operators_.back().kind;
+      const Operator joined = operators_.back();
       operators_.pop_back();
       const std::uint32_t last = operands_.back();
-      if (joined == Waiting::kNot) {
-        operands_.back() = add({FilterNode::Kind::kNot, last, 0});
+      const std::size_t end = filter_.places_[last].end;
+      if (joined.kind == Waiting::kNot) {
+        operands_.back() = add({FilterNode::Kind::kNot, last, 0}, {joined.offset, end});
         continue;
       }
       operands_.pop_back();
-      operands_.back() =
-          add({joined == Waiting::kAnd ? FilterNode::Kind::kAnd : FilterNode::Kind::kOr, operands_.back(), last});
+      const auto joint = joined.kind == Waiting::kAnd ? FilterNode::Kind::kAnd : FilterNode::Kind::kOr;
+      operands_.back() = add({joint, operands_.back(), last}, {filter_.places_[operands_.back()].begin, end});
     }
   }
 
-  std::uint32_t add(FilterNode node) {
+  std::uint32_t add(FilterNode node, Filter::Place place) {
     filter_.nodes_.push_back(node);
+    filter_.places_.push_back(place);
     return static_cast<std::uint32_t>(filter_.nodes_.size() - 1);
   }
 
@@ -203,10 +207,11 @@ class FilterParser {
     }
     if (left.kind == Kind::kLiteral) return error("an operator should stand here: eq, ne, gt, ge, lt or le");
     if (left.text == "true" || left.text == "false") {
-      operands_.push_back(add({left.text == "true" ? FilterNode::Kind::kTrue : FilterNode::Kind::kFalse, 0, 0}));
+      operands_.push_back(
+          add({left.text == "true" ? FilterNode::Kind::kTrue : FilterNode::Kind::kFalse, 0, 0}, place_of(left)));
       return Status();
     }
-    return compare(left, CompareOperator::kEqual, Value(true));
+    return compare(left, CompareOperator::kEqual, Value(true), place_of(left));
   }
 
   Status comparison(const FilterToken& left, const NamedOperator& named) {
@@ -225,16 +230,21 @@ class FilterParser {
                                     left_literal ? "two literals are compared; one side must be a property"
                                                  : "two properties are compared; one side must be a literal");
     }
-    return right_literal ? compare(left, named.compare, *std::move(right_literal))
-                         : compare(right, named.mirrored, *std::move(left_literal));
+    const Filter::Place place{place_of(left).begin, place_of(right).end};
+    return right_literal ? compare(left, named.compare, *std::move(right_literal), place)
+                         : compare(right, named.mirrored, *std::move(left_literal), place);
   }
 
-  Status compare(const FilterToken& property, CompareOperator compare, Value literal) {
+  static Filter::Place place_of(const FilterToken& token) noexcept {
+    return {token.offset, token.offset + token.text.size()};
+  }
+
+  Status compare(const FilterToken& property, CompareOperator compare, Value literal, Filter::Place place) {
     if (Status named = check_property_name(property.text); !named.ok()) {
       return filter_error(text_, property.offset, named.message());
     }
     operands_.push_back(
-        add({FilterNode::Kind::kComparison, static_cast<std::uint32_t>(filter_.comparisons_.size()), 0}));
+        add({FilterNode::Kind::kComparison, static_cast<std::uint32_t>(filter_.comparisons_.size()), 0}, place));
     filter_.comparisons_.push_back(
         {subject_of(property.text), std::string(property.text), compare, std::move(literal)});
     return Status();

@@ -1,4 +1,5 @@
-// Owns: which keys a filter can match: the smallest set of ranges of sort keys that holds them.
+// Owns: which keys a filter can match: the smallest set of ranges of sort keys that holds them, and what of the filter
+// the ranges do not say already.
 // Must never: leave out a key that may match. Too large a set costs time, too small a one an answer.
 #pragma once
 
@@ -19,8 +20,15 @@ struct KeyRange {
   bool operator==(const KeyRange&) const = default;
 };
 
-/// The ranges of the table, within `within`, that hold every entity which the filter can match: in order, apart from
-/// each other. None where bounds contradict each other. A disjunction of keys is a range each.
-std::vector<KeyRange> plan_ranges(const Filter& filter, format::TableId table, const KeyRange& within);
+struct KeyPlan {
+  /// The ranges of the table, within what was asked for, that hold every entity which the filter can match: in order,
+  /// apart from each other. None where bounds contradict each other. A disjunction of keys is a range each
+  ///
+  std::vector<KeyRange> ranges;
+  /// What is still to be judged of an entity in one of them.
+  Filter residual;
+};
+
+KeyPlan plan_keys(const Filter& filter, format::TableId table, const KeyRange& within);
 
 }  // namespace varve

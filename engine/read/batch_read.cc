@@ -25,8 +25,8 @@ struct Arrival {
 class BatchRead {
  public:
   BatchRead(const Levels& levels, BlockReader& blocks, ReadQueues& queues,
-            std::vector<std::optional<FoundEntry>>& found)
-      : levels_(levels), blocks_(blocks), queues_(queues), found_(found) {}
+            std::vector<std::optional<FoundEntry>>& found, ReadCost* cost)
+      : levels_(levels), blocks_(blocks), queues_(queues), found_(found), cost_(cost) {}
 
   ~BatchRead() {
     if (queue_ == nullptr) return;
@@ -35,7 +35,7 @@ class BatchRead {
   }
 
   void add(std::size_t place, std::string_view sort_key, CommitVersion at_most) {
-    searches_.push_back({place, std::make_unique<Lookup>(levels_, sort_key, at_most)});
+    searches_.push_back({place, std::make_unique<Lookup>(levels_, sort_key, at_most, cost_)});
   }
 
   Status run() {
@@ -85,6 +85,7 @@ class BatchRead {
     if (is_new) {
       arrivals_.push_back(std::make_unique<Arrival>(Arrival{wanted, {}, {}}));
       unsubmitted_.push_back(known->second);
+      if (cost_ != nullptr) ++cost_->blocks_read;
     }
     arrivals_[known->second]->waiting.push_back(number);
   }
@@ -154,6 +155,7 @@ class BatchRead {
   BlockReader& blocks_;
   ReadQueues& queues_;
   std::vector<std::optional<FoundEntry>>& found_;
+  ReadCost* const cost_;
   std::vector<Search> searches_;
   std::vector<std::unique_ptr<Arrival>> arrivals_;  // null once taken; their numbers are the tags of reads
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::size_t> on_the_way_;  // by file and offset
@@ -167,10 +169,10 @@ class BatchRead {
 Result<std::vector<std::optional<FoundEntry>>> read_points(const ReadState& state, BlockReader& blocks,
                                                            ReadQueues& queues,
                                                            std::span<const std::string_view> sort_keys,
-                                                           CommitVersion at_most) {
+                                                           CommitVersion at_most, ReadCost* cost) {
   try {
     std::vector<std::optional<FoundEntry>> found(sort_keys.size());
-    BatchRead batch(*state.tables, blocks, queues, found);
+    BatchRead batch(*state.tables, blocks, queues, found, cost);
     for (std::size_t place = 0; place < sort_keys.size(); ++place) {
       found[place] = read_memtables(state, sort_keys[place], at_most);
       if (!found[place]) batch.add(place, sort_keys[place], at_most);

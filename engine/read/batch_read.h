@@ -9,15 +9,16 @@
 
 #include "api/result.h"
 #include "engine/read/point_read.h"
+#include "engine/read/read_cost.h"
 #include "engine/read/read_queues.h"
 
 namespace varve::engine {
 
-/// For each key what read_point() gives, in the order of the keys. The first failure ends it.
-/// Errors: those of read_point(), and of making a read queue.
+/// For each key what read_point() gives, in the order of the keys. The first failure ends it. `cost`, which may be
+/// null, is told what it cost. Errors: those of read_point(), and of making a read queue.
 Result<std::vector<std::optional<FoundEntry>>> read_points(const ReadState& state, BlockReader& blocks,
                                                            ReadQueues& queues,
                                                            std::span<const std::string_view> sort_keys,
-                                                           CommitVersion at_most);
+                                                           CommitVersion at_most, ReadCost* cost = nullptr);
 
 }  // namespace varve::engine

@@ -41,13 +41,22 @@ class EntryCursor : public EntryStream {
 
   /// To the first entry that is not before (sort_key, at_most).
   virtual void seek(std::string_view sort_key, CommitVersion at_most) = 0;
-  /// To the last entry whose sort key is below the one given.
+  /// To the last entry whose sort key is below the one given; from there the walk goes backward.
   virtual void seek_before(std::string_view sort_key) = 0;
+  /// To the last entry of all; from there the walk goes backward.
   virtual void seek_to_last() = 0;
+  /// To the entry before the one at hand: older versions of a key come before newer ones. valid() holds, and the walk
+  /// goes backward. Only a seek() makes it go forward again.
+  virtual void previous() = 0;
 
   /// Where the walk is among deletes alone, past all of them that are known to be so without being read and end below
   /// `bound` (empty: no bound). False where nothing is known; then the walk has not moved.
   virtual bool pass_deletes(std::string_view bound) {
+    static_cast<void>(bound);
+    return false;
+  }
+  /// The same of a walk backward, past those that begin behind `bound`.
+  virtual bool pass_deletes_backward(std::string_view bound) {
     static_cast<void>(bound);
     return false;
   }

@@ -18,13 +18,20 @@ std::size_t LevelCursor::first_not_below(std::string_view sort_key) const noexce
 void LevelCursor::open(std::size_t file) {
   if (cursor_ && file_ == file) return;
   file_ = file;
-  cursor_.emplace(*files_[file]->table, blocks_);
+  cursor_.emplace(*files_[file]->table, blocks_, cost_);
 }
 
 void LevelCursor::settle() {
   while (!cursor_->valid() && cursor_->status().ok() && file_ + 1 < files_.size()) {
     open(file_ + 1);
     cursor_->seek(files_[file_]->entry.smallest_key, format::kCommitVersionMax);
+  }
+}
+
+void LevelCursor::settle_backward() {
+  while (!cursor_->valid() && cursor_->status().ok() && file_ > 0) {
+    open(file_ - 1);
+    cursor_->seek_to_last();
   }
 }
 
@@ -42,14 +49,11 @@ void LevelCursor::seek(std::string_view sort_key, CommitVersion at_most) {
 
 void LevelCursor::seek_before(std::string_view sort_key) {
   const std::string target(sort_key);
-  std::size_t file = first_not_below(target);
+  const std::size_t file = first_not_below(target);
   if (file == files_.size()) return seek_to_last();
   open(file);
   cursor_->seek_before(target);
-  while (!cursor_->valid() && cursor_->status().ok() && file > 0) {
-    open(--file);
-    cursor_->seek_to_last();
-  }
+  settle_backward();
 }
 
 void LevelCursor::seek_to_last() {
@@ -68,10 +72,23 @@ bool LevelCursor::pass_deletes(std::string_view bound) {
   return true;
 }
 
+bool LevelCursor::pass_deletes_backward(std::string_view bound) {
+  assert(valid());
+  if (!cursor_->pass_deletes_backward(bound)) return false;
+  settle_backward();
+  return true;
+}
+
 void LevelCursor::next() {
   assert(valid());
   cursor_->next();
   settle();
+}
+
+void LevelCursor::previous() {
+  assert(valid());
+  cursor_->previous();
+  settle_backward();
 }
 
 }  // namespace varve::engine

@@ -13,14 +13,17 @@ namespace varve::engine {
 
 class LevelCursor final : public EntryCursor {
  public:
-  /// Both outlive the cursor; the level is not level 0.
-  LevelCursor(const LevelFiles& level, BlockReader& blocks) noexcept : files_(level), blocks_(blocks) {}
+  /// All outlive the cursor; the level is not level 0; `cost` may be null.
+  LevelCursor(const LevelFiles& level, BlockReader& blocks, ReadCost* cost) noexcept
+      : files_(level), blocks_(blocks), cost_(cost) {}
 
   void seek(std::string_view sort_key, CommitVersion at_most) override;
   void seek_before(std::string_view sort_key) override;
   void seek_to_last() override;
   void next() override;
+  void previous() override;
   bool pass_deletes(std::string_view bound) override;
+  bool pass_deletes_backward(std::string_view bound) override;
   bool valid() const noexcept override { return cursor_ && cursor_->valid(); }
   Entry entry() const noexcept override { return cursor_->entry(); }
   Status status() const override { return cursor_ ? cursor_->status() : Status(); }
@@ -31,9 +34,12 @@ class LevelCursor final : public EntryCursor {
   void open(std::size_t file);
   /// At the end of a file, to the first entry of the next one.
   void settle();
+  /// At the beginning of a file, to the last entry of the one before.
+  void settle_backward();
 
   const LevelFiles& files_;
   BlockReader& blocks_;
+  ReadCost* const cost_;
   std::size_t file_ = 0;
   std::optional<TableCursor> cursor_;
 };

@@ -6,8 +6,8 @@
 
 namespace varve::engine {
 
-Lookup::Lookup(const Levels& levels, std::string_view sort_key, CommitVersion at_most)
-    : levels_(levels), key_{sort_key, format::content_hash(sort_key), at_most} {}
+Lookup::Lookup(const Levels& levels, std::string_view sort_key, CommitVersion at_most, ReadCost* cost)
+    : levels_(levels), key_{sort_key, format::content_hash(sort_key), at_most}, cost_(cost) {}
 
 /// On to the next file that may hold the key.
 bool Lookup::next_file() {
@@ -46,6 +46,9 @@ Lookup::Step Lookup::advance(BlockCache::ReadGuard& guard, const CachedBlock* bl
       case LookupStep::kFound: return Step::kFound;
       case LookupStep::kFailed: return Step::kFailed;
       case LookupStep::kAbsent:
+        if (cost_ != nullptr && block != nullptr && table_.wanted().type == format::BlockType::kFilterPartition) {
+          ++cost_->blocks_skipped;
+        }
         begun_ = false;
         file_ = nullptr;
         block = nullptr;
@@ -53,6 +56,7 @@ Lookup::Step Lookup::advance(BlockCache::ReadGuard& guard, const CachedBlock* bl
       case LookupStep::kWantsBlock:
         block = guard.find(table_.wanted().table->cache_id, table_.wanted().handle.offset);
         if (block == nullptr) return Step::kWantsBlock;
+        if (cost_ != nullptr) ++cost_->blocks_from_cache;
         break;
     }
   }

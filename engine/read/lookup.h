@@ -8,6 +8,7 @@
 #include <cstddef>
 
 #include "api/result.h"
+#include "engine/read/read_cost.h"
 #include "engine/tables/table_lookup.h"
 #include "engine/tree/levels.h"
 
@@ -15,8 +16,9 @@ namespace varve::engine {
 
 class Lookup {
  public:
-  /// `levels` outlives the search.
-  Lookup(const Levels& levels, std::string_view sort_key, CommitVersion at_most);
+  /// All outlive the search. `cost`, which may be null, is told what the cache had and what filters saved; blocks that
+  /// are wanted count for who reads them.
+  Lookup(const Levels& levels, std::string_view sort_key, CommitVersion at_most, ReadCost* cost = nullptr);
 
   /// Goes on with the block that was wanted (null at first), and with what `cache` has, until it must wait for another.
   /// Under a guard of the cache. After kFound the entry is valid as long as the guard and `block`. Opens files, which
@@ -35,6 +37,7 @@ class Lookup {
 
   const Levels& levels_;
   const LookupKey key_;
+  ReadCost* const cost_;
   std::uint32_t level_ = 0;
   std::size_t place_ = 0;  // in level 0
   const TableFile* file_ = nullptr;

@@ -15,6 +15,7 @@ class MemtableCursor final : public EntryCursor {
   void seek_before(std::string_view sort_key) override { cursor_.seek_before(sort_key); }
   void seek_to_last() override { cursor_.seek_to_last(); }
   void next() override { cursor_.next(); }
+  void previous() override { cursor_.previous(); }
   bool valid() const noexcept override { return cursor_.valid(); }
   Entry entry() const noexcept override { return cursor_.entry(); }
   Status status() const override { return Status(); }

@@ -9,59 +9,67 @@
 namespace varve::engine {
 
 MergeCursor::MergeCursor(std::vector<std::unique_ptr<EntryCursor>> sources) : sources_(std::move(sources)) {
-  heap_.reserve(sources_.size());
+  forward_.reserve(sources_.size());
+  backward_.reserve(sources_.size());
+}
+
+void MergeCursor::clear() noexcept {
+  forward_.clear();
+  backward_.clear();
 }
 
 bool MergeCursor::take_status(const EntryStream& source) {
   Status ended = source.status();
   if (ended.ok()) return true;
   status_ = std::move(ended);
-  heap_.clear();
+  clear();
   return false;
 }
 
-void MergeCursor::gather() {
-  heap_.clear();
+template <typename Heap>
+void MergeCursor::gather(Heap& heap) {
+  clear();
   for (std::size_t i = 0; i < sources_.size(); ++i) {
     if (sources_[i]->valid()) {
-      heap_.add(sources_[i]->entry(), i);
+      heap.add(sources_[i]->entry(), i);
     } else if (!take_status(*sources_[i])) {
       return;
     }
   }
-  heap_.order();
+  heap.order();
+}
+
+template <typename Heap>
+void MergeCursor::settle(Heap& heap, const EntryStream& source) {
+  if (source.valid()) {
+    heap.replace_top(source.entry());
+  } else if (take_status(source)) {
+    heap.remove_top();
+  }
 }
 
 void MergeCursor::seek(std::string_view sort_key, CommitVersion at_most) {
   status_ = Status();
   const std::string target(sort_key);  // It may point into an entry that a source is about to leave.
   for (const auto& source : sources_) source->seek(target, at_most);
-  gather();
-}
-
-void MergeCursor::settle(const EntryStream& source) {
-  if (source.valid()) {
-    heap_.replace_top(source.entry());
-  } else if (take_status(source)) {
-    heap_.remove_top();
-  }
+  gather(forward_);
 }
 
 void MergeCursor::next() {
-  assert(valid());
-  EntryCursor& source = *sources_[heap_.top().walk];
+  assert(!forward_.empty());
+  EntryCursor& source = *sources_[forward_.top().walk];
   source.next();
-  settle(source);
+  settle(forward_, source);
 }
 
 /// What the others stand at is the first that a delete might hide.
 bool MergeCursor::pass_deletes(std::string_view bound) {
-  assert(valid());
-  const MergeHeap::Head* const other = heap_.second();
+  assert(!forward_.empty());
+  const MergeHeap::Head* const other = forward_.second();
   if (other != nullptr && (bound.empty() || other->entry.sort_key < bound)) bound = other->entry.sort_key;
-  EntryCursor& source = *sources_[heap_.top().walk];
+  EntryCursor& source = *sources_[forward_.top().walk];
   if (!source.pass_deletes(bound)) return false;
-  settle(source);
+  settle(forward_, source);
   return true;
 }
 
@@ -69,22 +77,31 @@ void MergeCursor::seek_before(std::string_view sort_key) {
   status_ = Status();
   const std::string bound(sort_key);
   for (const auto& source : sources_) source->seek_before(bound);
-  keep_last();
+  gather(backward_);
 }
 
 void MergeCursor::seek_to_last() {
   status_ = Status();
   for (const auto& source : sources_) source->seek_to_last();
-  keep_last();
+  gather(backward_);
 }
 
-void MergeCursor::keep_last() {
-  gather();
-  if (heap_.empty()) return;
-  // The others stand before it; so that next() goes on from here, they come to the first entry not before it.
-  const std::string sort_key(heap_.last().entry.sort_key);
-  const CommitVersion version = heap_.last().entry.version;
-  seek(sort_key, version);
+void MergeCursor::previous() {
+  assert(!backward_.empty());
+  EntryCursor& source = *sources_[backward_.top().walk];
+  source.previous();
+  settle(backward_, source);
+}
+
+/// What the others stand at is the last that a delete might hide.
+bool MergeCursor::pass_deletes_backward(std::string_view bound) {
+  assert(!backward_.empty());
+  const auto* const other = backward_.second();
+  if (other != nullptr && other->entry.sort_key > bound) bound = other->entry.sort_key;
+  EntryCursor& source = *sources_[backward_.top().walk];
+  if (!source.pass_deletes_backward(bound)) return false;
+  settle(backward_, source);
+  return true;
 }
 
 MergeStream::MergeStream(std::vector<std::unique_ptr<EntryStream>> sources) : sources_(std::move(sources)) {

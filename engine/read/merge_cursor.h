@@ -21,22 +21,27 @@ class MergeCursor final : public EntryCursor {
   void seek_before(std::string_view sort_key) override;
   void seek_to_last() override;
   void next() override;
+  void previous() override;
   bool pass_deletes(std::string_view bound) override;
-  bool valid() const noexcept override { return !heap_.empty(); }
-  Entry entry() const noexcept override { return heap_.top().entry; }
+  bool pass_deletes_backward(std::string_view bound) override;
+  bool valid() const noexcept override { return !forward_.empty() || !backward_.empty(); }
+  Entry entry() const noexcept override { return forward_.empty() ? backward_.top().entry : forward_.top().entry; }
   Status status() const override { return status_; }
 
  private:
+  void clear() noexcept;
   /// Orders the sources by where they stand.
-  void gather();
-  /// Of the places before a bound that the sources stand at, keeps the last.
-  void keep_last();
+  template <typename Heap>
+  void gather(Heap& heap);
   bool take_status(const EntryStream& source);
-  /// The source at the top has moved.
-  void settle(const EntryStream& source);
+  /// The source at the top of the heap has moved.
+  template <typename Heap>
+  void settle(Heap& heap, const EntryStream& source);
 
   std::vector<std::unique_ptr<EntryCursor>> sources_;
-  MergeHeap heap_;  // empty at an end and after an error
+  // The one of the walk's direction is filled; both are empty at an end and after an error.
+  MergeHeap forward_;
+  DirectedMergeHeap<Direction::kBackward> backward_;
   Status status_;
 };
 

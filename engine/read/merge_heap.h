@@ -1,11 +1,13 @@
-// Owns: which of several walks is at the smallest entry.
+// Owns: which of several walks comes first: is at the smallest entry or, of walks backward, at the greatest.
 // Must never: compare an entry of a walk that has moved since it was read.
 //
-// G1  every walk but the ended ones stands at its first entry that is not before the one at the top.
+// G1  every walk but the ended ones stands at its first entry that does not come before the one at the top, in the
+//     heap's direction.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -13,9 +15,12 @@
 
 namespace varve::engine {
 
+enum class Direction : std::uint8_t { kForward, kBackward };
+
 /// Over walks that it does not own, known by their places in a list. Where two hold the same (sort key, version), the
-/// one of the earlier walk comes first.
-class MergeHeap {
+/// one of the earlier walk comes first forward, and last backward.
+template <Direction kDirection>
+class DirectedMergeHeap {
  public:
   struct Head {
     Entry entry;
@@ -31,11 +36,6 @@ class MergeHeap {
     if (heads_.size() < 2) return nullptr;
     const bool right = heads_.size() > 2 && comes_later(heads_[1], heads_[2]);
     return right ? &heads_[2] : &heads_[1];
-  }
-  /// The greatest of all; not empty.
-  const Head& last() const noexcept {
-    return *std::max_element(heads_.begin(), heads_.end(),
-                             [](const Head& a, const Head& b) { return comes_later(b, a); });
   }
 
   void add(const Entry& entry, std::size_t walk) { heads_.push_back({entry, walk}); }
@@ -56,6 +56,9 @@ class MergeHeap {
 
  private:
   static bool comes_later(const Head& a, const Head& b) noexcept {
+    return kDirection == Direction::kForward ? is_behind(a, b) : is_behind(b, a);
+  }
+  static bool is_behind(const Head& a, const Head& b) noexcept {
     if (const int compared = a.entry.sort_key.compare(b.entry.sort_key); compared != 0) return compared > 0;
     if (a.entry.version != b.entry.version) return a.entry.version < b.entry.version;
     return a.walk > b.walk;
@@ -78,5 +81,7 @@ class MergeHeap {
 
   std::vector<Head> heads_;
 };
+
+using MergeHeap = DirectedMergeHeap<Direction::kForward>;
 
 }  // namespace varve::engine

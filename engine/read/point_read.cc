@@ -39,8 +39,8 @@ std::optional<FoundEntry> read_memtables(const ReadState& state, std::string_vie
 namespace {
 
 Result<std::optional<FoundEntry>> read_tables(const Levels& levels, BlockReader& blocks, std::string_view sort_key,
-                                              CommitVersion at_most) {
-  Lookup lookup(levels, sort_key, at_most);
+                                              CommitVersion at_most, ReadCost* cost) {
+  Lookup lookup(levels, sort_key, at_most, cost);
   PinnedBlock block;
   for (;;) {
     Lookup::Step step;
@@ -60,6 +60,7 @@ Result<std::optional<FoundEntry>> read_tables(const Levels& levels, BlockReader&
         break;
       }
       case Lookup::Step::kWantsBlock: {
+        if (cost != nullptr) ++cost->blocks_read;
         Result<PinnedBlock> read = blocks.read(lookup.wanted());
         if (!read.ok()) return read.status();
         block = *std::move(read);
@@ -72,11 +73,11 @@ Result<std::optional<FoundEntry>> read_tables(const Levels& levels, BlockReader&
 }  // namespace
 
 Result<std::optional<FoundEntry>> read_point(const ReadState& state, BlockReader& blocks, std::string_view sort_key,
-                                             CommitVersion at_most) {
+                                             CommitVersion at_most, ReadCost* cost) {
   if (std::optional<FoundEntry> found = read_memtables(state, sort_key, at_most)) return found;
   if (state.tables->file_count() == 0) return std::optional<FoundEntry>();
   try {
-    return read_tables(*state.tables, blocks, sort_key, at_most);
+    return read_tables(*state.tables, blocks, sort_key, at_most, cost);
   } catch (const std::bad_alloc&) {
     return Status::out_of_memory();
   }

@@ -9,6 +9,7 @@
 
 #include "api/result.h"
 #include "engine/entry.h"
+#include "engine/read/read_cost.h"
 #include "engine/read/read_states.h"
 #include "engine/tables/block_reader.h"
 
@@ -36,6 +37,6 @@ std::optional<FoundEntry> read_memtables(const ReadState& state, std::string_vie
 /// The newest entry of the key that is not above `at_most`; empty when there is none.
 /// Errors: kCorruption, kUnsupported, kIoError, kTooManyFiles, kOutOfMemory.
 Result<std::optional<FoundEntry>> read_point(const ReadState& state, BlockReader& blocks, std::string_view sort_key,
-                                             CommitVersion at_most);
+                                             CommitVersion at_most, ReadCost* cost = nullptr);
 
 }  // namespace varve::engine

@@ -13,14 +13,15 @@
 
 namespace varve::engine {
 
-std::unique_ptr<EntryCursor> cursor_over(const ReadState& state, BlockReader& blocks) {
+std::unique_ptr<EntryCursor> cursor_over(const ReadState& state, BlockReader& blocks, ReadCost* cost) {
   std::vector<std::unique_ptr<EntryCursor>> sources;
   sources.push_back(std::make_unique<MemtableCursor>(*state.active));
   for (const auto& memtable : state.sealed) sources.push_back(std::make_unique<MemtableCursor>(*memtable));
   const Levels& levels = *state.tables;
-  for (const auto& file : levels.level(0)) sources.push_back(std::make_unique<TableCursor>(*file->table, blocks));
+  for (const auto& file : levels.level(0)) sources.push_back(std::make_unique<TableCursor>(*file->table, blocks, cost));
   for (std::uint32_t level = 1; level < kLevelCount; ++level) {
-    if (!levels.level(level).empty()) sources.push_back(std::make_unique<LevelCursor>(levels.level(level), blocks));
+    if (levels.level(level).empty()) continue;
+    sources.push_back(std::make_unique<LevelCursor>(levels.level(level), blocks, cost));
   }
   if (sources.size() == 1) return std::move(sources.front());
   return std::make_unique<MergeCursor>(std::move(sources));

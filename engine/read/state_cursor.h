@@ -5,12 +5,13 @@
 #include <memory>
 
 #include "engine/read/entry_cursor.h"
+#include "engine/read/read_cost.h"
 #include "engine/read/read_states.h"
 #include "engine/tables/block_reader.h"
 
 namespace varve::engine {
 
-/// Both outlive the walk; the state is pinned meanwhile.
-std::unique_ptr<EntryCursor> cursor_over(const ReadState& state, BlockReader& blocks);
+/// All outlive the walk; the state is pinned meanwhile. `cost`, which is told what the walk costs, may be null.
+std::unique_ptr<EntryCursor> cursor_over(const ReadState& state, BlockReader& blocks, ReadCost* cost);
 
 }  // namespace varve::engine

@@ -13,18 +13,32 @@ constexpr std::uint64_t kWindowBytesMax = std::uint64_t{512} << 10;
 
 }  // namespace
 
-Result<PinnedBlock> ReadAhead::get(const BlockWanted& wanted, bool in_sequence) {
+format::BlockHandle ReadAhead::window(const BlockWanted& wanted, Way way) const noexcept {
+  const format::BlockHandle block = wanted.handle;
+  if (way == Way::kForward) {
+    const std::uint64_t left = wanted.run->offset + wanted.run->data_bytes - block.offset;
+    return {block.offset, std::max(std::min(window_bytes_, left), block.bytes)};
+  }
+  const std::uint64_t end = block.offset + block.bytes;
+  const std::uint64_t bytes = std::max(std::min(window_bytes_, end - wanted.run->offset), block.bytes);
+  return {end - bytes, bytes};
+}
+
+Result<PinnedBlock> ReadAhead::get(const BlockWanted& wanted, Way way) {
   const OpenTable& table = *wanted.table;
-  if (PinnedBlock cached = blocks_.cache().pin(table.cache_id, wanted.handle.offset); cached) return cached;
+  if (PinnedBlock cached = blocks_.cache().pin(table.cache_id, wanted.handle.offset); cached) {
+    if (cost_ != nullptr) ++cost_->blocks_from_cache;
+    return cached;
+  }
+  if (cost_ != nullptr) ++cost_->blocks_read;
   if (stored_.holds(wanted.handle)) return blocks_.take(wanted, stored_);
-  if (!in_sequence) {
+  if (way == Way::kJump) {
     window_bytes_ = 0;
     return blocks_.read(wanted);
   }
   window_bytes_ = std::clamp(2 * window_bytes_, kWindowBytesMin, kWindowBytesMax);
-  const std::uint64_t left = wanted.run->offset + wanted.run->data_bytes - wanted.handle.offset;
-  const std::uint64_t bytes = std::max(std::min(window_bytes_, left), wanted.handle.bytes);
-  if (Status ready = stored_.prepare(wanted.handle.offset, bytes, table.file->size_bytes()); !ready.ok()) return ready;
+  const format::BlockHandle ahead = window(wanted, way);
+  if (Status ready = stored_.prepare(ahead.offset, ahead.bytes, table.file->size_bytes()); !ready.ok()) return ready;
   if (Status read = table.file->read_exactly(stored_.offset(), stored_.bytes()); !read.ok()) {
     stored_.clear();
     return read.in_file(table.name, wanted.handle.offset);

@@ -1,10 +1,11 @@
-// Owns: how much a walk forward over one table reads at once: the more, the longer it has gone on.
-// Must never: read behind the data of the run at hand: what lies there is known exactly.
+// Owns: how much a walk over one table reads at once, forward or backward: the more, the longer it has gone on.
+// Must never: read outside the data of the run at hand: what lies there is known exactly.
 #pragma once
 
 #include <cstdint>
 
 #include "api/result.h"
+#include "engine/read/read_cost.h"
 #include "engine/tables/block_reader.h"
 #include "engine/tables/stored_bytes.h"
 
@@ -13,15 +14,21 @@ namespace varve::engine {
 /// One thread at a time.
 class ReadAhead {
  public:
-  /// `blocks` outlives it.
-  explicit ReadAhead(BlockReader& blocks) noexcept : blocks_(blocks) {}
+  /// Both outlive it; `cost` may be null.
+  ReadAhead(BlockReader& blocks, ReadCost* cost) noexcept : blocks_(blocks), cost_(cost) {}
 
-  /// A data block, from the cache, out of what was read ahead, or from the disk. `in_sequence` says that the walk comes
-  /// from the block before it. All calls are about one table. Errors: those of BlockReader::get.
-  Result<PinnedBlock> get(const BlockWanted& wanted, bool in_sequence);
+  /// Where the walk comes from: anywhere, the block before, or the block behind.
+  enum class Way : std::uint8_t { kJump, kForward, kBackward };
+  /// A data block, from the cache, out of what was read ahead, or from the disk. All calls are about one table.
+  /// Errors: those of BlockReader::get.
+  Result<PinnedBlock> get(const BlockWanted& wanted, Way way);
 
  private:
+  /// What is read at once: the block, and what the walk comes to next.
+  format::BlockHandle window(const BlockWanted& wanted, Way way) const noexcept;
+
   BlockReader& blocks_;
+  ReadCost* const cost_;
   std::uint64_t window_bytes_ = 0;  // of the last reading ahead; zero: none yet
   StoredBytes stored_;
 };

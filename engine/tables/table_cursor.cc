@@ -24,12 +24,22 @@ bool TableCursor::open() {
   return true;
 }
 
+Result<PinnedBlock> TableCursor::index_of(const format::RunEntry& run) {
+  const BlockWanted wanted{table_, run.index(), format::BlockType::kIndexPartition, &run};
+  if (PinnedBlock cached = blocks_.cache().pin(table_->cache_id, wanted.handle.offset); cached) {
+    if (cost_ != nullptr) ++cost_->blocks_from_cache;
+    return cached;
+  }
+  if (cost_ != nullptr) ++cost_->blocks_read;
+  return blocks_.read(wanted);
+}
+
 bool TableCursor::open_run(std::size_t run) {
   if (run == run_) return true;
   run_ = kNoRun;
   block_offset_ = 0;
   const format::RunEntry& entry = runs()[run];
-  Result<PinnedBlock> block = blocks_.get({table_, entry.index(), format::BlockType::kIndexPartition, &entry});
+  Result<PinnedBlock> block = index_of(entry);
   if (!block.ok()) return fail(block.status());
   if (Status opened = index_.open((*block)->content(), entry); !opened.ok()) {
     return fail(opened.in_file(table_->name, entry.index().offset));
@@ -39,12 +49,12 @@ bool TableCursor::open_run(std::size_t run) {
   return true;
 }
 
-bool TableCursor::open_block(bool in_sequence) {
+bool TableCursor::open_block(ReadAhead::Way way) {
   const format::RunEntry& run = runs()[run_];
   const format::BlockHandle handle = index_.block();
   if (handle.offset == block_offset_) return true;
   block_offset_ = 0;
-  Result<PinnedBlock> block = ahead_.get({table_, handle, format::BlockType::kData, &run}, in_sequence);
+  Result<PinnedBlock> block = ahead_.get({table_, handle, format::BlockType::kData, &run}, way);
   if (!block.ok()) return fail(block.status());
   if (Status opened = data_.open((*block)->content()); !opened.ok()) {
     return fail(opened.in_file(table_->name, handle.offset));
@@ -67,21 +77,25 @@ bool TableCursor::next_index_entry() {
 
 /// To the first entry of the next block; false at the end of the file.
 bool TableCursor::next_block() {
-  if (!next_index_entry() || !open_block(true)) return false;
+  if (!next_index_entry() || !open_block(ReadAhead::Way::kForward)) return false;
   data_.seek_to_first();
   return true;
 }
 
-bool TableCursor::previous_block() {
+/// Of this run, or the one before; false at the beginning of the file.
+bool TableCursor::previous_index_entry() {
   index_.previous();
-  if (!index_.valid()) {
-    if (Status walked = index_.status(); !walked.ok()) return fail(walked.in_file(table_->name));
-    if (run_ == 0) return false;
-    if (!open_run(run_ - 1)) return false;
-    index_.seek_to_last();
-    if (!index_.valid()) return fail(Status::corruption("a run without blocks").in_file(table_->name));
-  }
-  if (!open_block()) return false;
+  if (index_.valid()) return true;
+  if (Status walked = index_.status(); !walked.ok()) return fail(walked.in_file(table_->name));
+  if (run_ == 0) return false;
+  if (!open_run(run_ - 1)) return false;
+  index_.seek_to_last();
+  return index_.valid() || fail(Status::corruption("a run without blocks").in_file(table_->name));
+}
+
+/// To the last entry of the block before; false at the beginning of the file.
+bool TableCursor::previous_block() {
+  if (!previous_index_entry() || !open_block(ReadAhead::Way::kBackward)) return false;
   data_.seek_to_last();
   return true;
 }
@@ -94,6 +108,18 @@ void TableCursor::settle() {
       return;
     }
     if (!next_block()) return;
+  }
+  valid_ = true;
+}
+
+/// After a move of data_: back to the block before at the beginning of one.
+void TableCursor::settle_backward() {
+  while (!data_.valid()) {
+    if (Status walked = data_.status(); !walked.ok()) {
+      (void)fail(walked.in_file(table_->name, block_offset_));
+      return;
+    }
+    if (!previous_block()) return;
   }
   valid_ = true;
 }
@@ -137,14 +163,7 @@ void TableCursor::seek_before(std::string_view sort_key) {
   } else if (data_.status().ok()) {
     data_.seek_to_last();  // All of the block is below the target.
   }
-  while (!data_.valid()) {
-    if (Status walked = data_.status(); !walked.ok()) {
-      (void)fail(walked.in_file(table_->name, block_offset_));
-      return;
-    }
-    if (!previous_block()) return;
-  }
-  valid_ = true;
+  settle_backward();
 }
 
 void TableCursor::seek_to_last() {
@@ -180,6 +199,7 @@ bool TableCursor::pass_deletes(std::string_view bound) {
   if (!is_block_passable(bound)) return false;
   valid_ = false;
   do {
+    if (cost_ != nullptr) ++cost_->blocks_skipped;
     if (!next_index_entry()) return true;
   } while (is_block_passable(bound));
   if (!open_block()) return true;
@@ -188,11 +208,48 @@ bool TableCursor::pass_deletes(std::string_view bound) {
   return true;
 }
 
+/// Whether the block that the index is at is deletes alone and begins behind the bound. Where it begins is told by
+/// where the block before it ends.
+bool TableCursor::is_block_passable_backward(std::string_view bound) {
+  if (!index_.entry().only_deletes) return false;
+  if (bound.empty()) return true;
+  index_.previous();
+  if (index_.valid()) {
+    const bool is_behind = index_.separator() > bound;
+    index_.next();
+    return index_.valid() ? is_behind : fail(index_.status().in_file(table_->name));
+  }
+  index_.seek_to_first();
+  if (!index_.valid()) return fail(index_.status().in_file(table_->name));
+  return run_ > 0 && runs()[run_ - 1].largest_key > bound;
+}
+
+bool TableCursor::pass_deletes_backward(std::string_view bound) {
+  assert(valid_);
+  if (!is_block_passable_backward(bound)) return !valid_;  // After a failure it has moved.
+  valid_ = false;
+  do {
+    if (cost_ != nullptr) ++cost_->blocks_skipped;
+    if (!previous_index_entry()) return true;
+  } while (is_block_passable_backward(bound));
+  if (!status_.ok() || !open_block(ReadAhead::Way::kBackward)) return true;
+  data_.seek_to_last();
+  settle_backward();
+  return true;
+}
+
 void TableCursor::next() {
   assert(valid_);
   valid_ = false;
   data_.next();
   settle();
+}
+
+void TableCursor::previous() {
+  assert(valid_);
+  valid_ = false;
+  data_.previous();
+  settle_backward();
 }
 
 }  // namespace varve::engine

@@ -17,14 +17,18 @@ namespace varve::engine {
 /// What it shows is valid until the next move.
 class TableCursor final : public EntryCursor {
  public:
-  /// Both outlive the cursor. The file is opened at the first move.
-  TableCursor(const TableFile& file, BlockReader& blocks) noexcept : file_(file), blocks_(blocks), ahead_(blocks) {}
+  /// All outlive the cursor; `cost`, which is told what the walk costs, may be null. The file is opened at the first
+  /// move.
+  TableCursor(const TableFile& file, BlockReader& blocks, ReadCost* cost) noexcept
+      : file_(file), blocks_(blocks), cost_(cost), ahead_(blocks, cost) {}
 
   void seek(std::string_view sort_key, CommitVersion at_most) override;
   void seek_before(std::string_view sort_key) override;
   void seek_to_last() override;
   void next() override;
+  void previous() override;
   bool pass_deletes(std::string_view bound) override;
+  bool pass_deletes_backward(std::string_view bound) override;
   bool valid() const noexcept override { return valid_; }
   Entry entry() const noexcept override { return {data_.key(), data_.version(), data_.kind(), data_.value()}; }
   Status status() const override { return status_; }
@@ -35,18 +39,23 @@ class TableCursor final : public EntryCursor {
   const std::vector<format::RunEntry>& runs() const noexcept { return table_->index.runs(); }
   bool open();
   bool open_run(std::size_t run);
+  Result<PinnedBlock> index_of(const format::RunEntry& run);
   /// The data block that the index cursor is at.
-  bool open_block(bool in_sequence = false);
+  bool open_block(ReadAhead::Way way = ReadAhead::Way::kJump);
   bool next_index_entry();
   bool next_block();
   bool is_block_passable(std::string_view bound) const noexcept;
   bool goes_on_in_next_run() const noexcept;
+  bool previous_index_entry();
   bool previous_block();
+  bool is_block_passable_backward(std::string_view bound);
   void settle();
+  void settle_backward();
   bool fail(const Status& status);
 
   const TableFile& file_;
   BlockReader& blocks_;
+  ReadCost* const cost_;
   ReadAhead ahead_;
   const OpenTable* table_ = nullptr;
   std::size_t run_ = kNoRun;

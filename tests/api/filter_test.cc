@@ -216,7 +216,7 @@ KeyRange whole() {
 std::vector<KeyRange> plan(std::string_view text) {
   const Result<Filter> filter = Filter::parse(text);
   EXPECT_TRUE(filter.ok()) << text << ": " << filter.status().to_string();
-  return plan_ranges(*filter, kTable, whole());
+  return plan_keys(*filter, kTable, whole()).ranges;
 }
 
 std::string partition(std::string_view key) {
@@ -291,7 +291,7 @@ TEST(Filters, AgreeWithASlowEvaluationAndTheirPlanHoldsEveryMatch) {
     const std::string text = slow.text();
     const Result<Filter> filter = Filter::parse(text);
     ASSERT_TRUE(filter.ok()) << text << ": " << filter.status().to_string();
-    const Ranges ranges = plan_ranges(*filter, kTable, whole());
+    const Ranges ranges = plan_keys(*filter, kTable, whole()).ranges;
     for (std::size_t i = 1; i < ranges.size(); ++i) ASSERT_LE(ranges[i - 1].upper, ranges[i].lower) << text;
     for (std::size_t i = 0; i < 10; ++i) {
       const Entity& entity = entities[random() % entities.size()];

@@ -1,16 +1,11 @@
 // Goal: a scan with a filter returns what the filter says, in order, page by page, and reads no more than it must.
-// Method: what pages cost in places that are known; random queries over random data, compared with a slow evaluation,
-// before and after flush, compaction and reopen.
-#include <algorithm>
+// Method: what pages cost in places that are known. random_query_test.cc asks for what nobody thought of.
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "format/sort_key.h"
-#include "tests/api/slow_filter.h"
 #include "tests/api/store_bench.h"
-#include "tests/support/effort.h"
 
 namespace varve {
 namespace {
@@ -124,90 +119,6 @@ TEST_F(FilteredScans, PagesEndByTimeThoughNothingMatches) {
     scan.continuation = *found->continuation;
   }
   EXPECT_GT(pages, 10U);
-}
-
-/// Random data and queries. Each query is read in pages of random sizes.
-class RandomQueries : public ::testing::Test {
- protected:
-  void SetUp() override { (void)bench_.table(); }
-  Table table() { return *bench_.store->open_table(kAccount, "Orders"); }
-
-  void fill(int entities) {
-    Table table = this->table();
-    for (int i = 0; i < entities; ++i) {
-      Entity entity = random_entity(random_);
-      const Result<ETag> written = table.insert_or_replace(entity);
-      ASSERT_TRUE(written.ok()) << written.status().to_string();
-    }
-    if (random_() % 2 == 0) return;
-    const std::vector<Entity> all = read("", 1000);
-    for (const Entity& entity : all) {
-      if (random_() % 10 != 0) continue;
-      ASSERT_TRUE(table.remove(entity.partition_key(), entity.row_key(), ETag::any()).ok());
-    }
-  }
-
-  std::vector<Entity> read(const std::string& filter, std::uint32_t page_size) {
-    std::vector<Entity> all;
-    Scan scan;
-    scan.filter = filter;
-    scan.page_size_max = page_size;
-    const Table table = this->table();
-    for (;;) {
-      Result<Page> page = table.scan(scan);
-      EXPECT_TRUE(page.ok()) << filter << ": " << page.status().to_string();
-      if (!page.ok()) return all;
-      EXPECT_LE(page->entities.size(), page_size);
-      for (Entity& entity : page->entities) all.push_back(std::move(entity));
-      if (!page->continuation) return all;
-      scan.continuation = *page->continuation;
-    }
-  }
-
-  void ask(int queries) {
-    const std::vector<Entity> all = read("", 1000);
-    for (int i = 0; i < queries && !HasFailure(); ++i) {
-      const SlowFilter slow = random_filter(random_, 4);
-      std::vector<Entity> expected;
-      for (const Entity& entity : all) {
-        if (slow.matches(entity)) expected.push_back(entity);
-      }
-      const auto page_size = static_cast<std::uint32_t>(random_() % 4 == 0 ? 1 + random_() % 7 : 1000);
-      const std::vector<Entity> found = read(slow.text(), page_size);
-      ASSERT_TRUE(same(found, expected)) << slow.text() << "\nfound " << found.size() << " of " << expected.size();
-      returned_ += found.size();
-    }
-  }
-
-  /// Doubles that are not numbers are not equal to themselves.
-  static bool same(const std::vector<Entity>& a, const std::vector<Entity>& b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Entity& x, const Entity& y) {
-      return x.partition_key() == y.partition_key() && x.row_key() == y.row_key() && x.etag() == y.etag() &&
-             x.properties().size() == y.properties().size();
-    });
-  }
-
-  static constexpr std::uint64_t kSeed = 91;
-  RandomEngine random_{kSeed};
-  StoreBench bench_;
-  std::size_t returned_ = 0;
-};
-
-TEST_F(RandomQueries, GiveWhatASlowEvaluationGives) {
-  SCOPED_TRACE(kSeed);
-  const int queries = effort(1000);
-  ASSERT_NO_FATAL_FAILURE(fill(300));
-  ASSERT_NO_FATAL_FAILURE(ask(queries));
-  bench_.open();
-  ASSERT_NO_FATAL_FAILURE(ask(queries));
-  ASSERT_NO_FATAL_FAILURE(fill(300));
-  ASSERT_TRUE(bench_.store->compact().ok());
-  ASSERT_NO_FATAL_FAILURE(ask(queries));
-  ASSERT_NO_FATAL_FAILURE(fill(300));
-  ASSERT_NO_FATAL_FAILURE(ask(queries));
-  bench_.open();
-  ASSERT_NO_FATAL_FAILURE(ask(queries));
-  EXPECT_GT(returned_, static_cast<std::size_t>(queries) * 50);
 }
 
 }  // namespace

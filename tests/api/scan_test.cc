@@ -289,6 +289,72 @@ TEST_F(Scans, Q03_NoMatchIsAnEmptyPageAndAMissingTableAnError) {
   EXPECT_EQ(said(table().scan(Scan{})), kTableNotFound);
 }
 
+TEST_F(Scans, Q48_TheLastNAreTheFirstOfAScanBackward) {
+  for (const std::string_view row : {"a", "b", "c", "d"}) insert("p", row);
+  insert("q", "a");
+  Scan scan = over(ScanRange::partition("p"));
+  scan.backward = true;
+  scan.page_size_max = 3;
+  EXPECT_EQ(pages(scan), (std::vector<Keys>{{"p/d", "p/c", "p/b"}, {"p/a"}}));
+  scan.range = ScanRange::whole_table();
+  scan.page_size_max = 5;
+  EXPECT_EQ(pages(scan), (std::vector<Keys>{{"q/a", "p/d", "p/c", "p/b", "p/a"}})) << "and no empty page at the end";
+}
+
+TEST_F(Scans, Q43_ATokenOfAScanBackwardSurvivesTheDeletionOfTheEntityItNames) {
+  for (const std::string_view row : {"a", "b", "c", "d"}) insert("p", row);
+  Scan scan;
+  scan.backward = true;
+  scan.page_size_max = 2;
+  const Result<Page> first = table().scan(scan);
+  ASSERT_TRUE(first.ok() && first->continuation);
+  EXPECT_EQ(decode_scan_token(*first->continuation)->row_key, "b");
+  scan.continuation = *first->continuation;
+  EXPECT_EQ(page(scan), (Keys{"p/b", "p/a"}));
+  ASSERT_TRUE(table().remove("p", "b", ETag::any()).ok());
+  EXPECT_EQ(page(scan), Keys{"p/a"});
+  insert("p", "aa");
+  insert("p", "bb");
+  EXPECT_EQ(page(scan), (Keys{"p/aa", "p/a"}));
+  Scan narrow = over(ScanRange::rows("p", "aa", "bb"));
+  narrow.backward = true;
+  narrow.continuation = encode_scan_token("q", "x", true);
+  EXPECT_EQ(page(narrow), Keys{"p/aa"}) << "a token never widens its range";
+}
+
+TEST_F(Scans, Q43_ATokenIsOfOneDirection) {
+  for (const std::string_view row : {"a", "b", "c"}) insert("p", row);
+  Scan forward;
+  forward.page_size_max = 1;
+  Scan backward = forward;
+  backward.backward = true;
+  const std::string ahead = *table().scan(forward)->continuation;
+  const std::string back = *table().scan(backward)->continuation;
+  forward.continuation = back;
+  EXPECT_EQ(said(table().scan(forward)), kInvalidInput);
+  backward.continuation = ahead;
+  EXPECT_EQ(said(table().scan(backward)), kInvalidInput);
+}
+
+TEST_F(Scans, AScanBackwardAtASnapshotSeesItsVersionsAndNoDroppedTable) {
+  for (const std::string_view row : {"a", "b", "c"}) insert("p", row);
+  Scan scan;
+  scan.backward = true;
+  scan.read.snapshot = *bench_.store->snapshot();
+  for (int i = 0; i < 20; ++i) ASSERT_TRUE(table().insert_or_replace(with_value("p", "b", "later")).ok());
+  ASSERT_TRUE(table().remove("p", "c", ETag::any()).ok());
+  insert("p", "bb");
+  EXPECT_EQ(page(scan), (Keys{"p/c", "p/b", "p/a"}));
+  ASSERT_TRUE(bench_.store->compact().ok());
+  EXPECT_EQ(page(scan), (Keys{"p/c", "p/b", "p/a"}));
+  scan.read.snapshot.reset();
+  EXPECT_EQ(page(scan), (Keys{"p/bb", "p/b", "p/a"}));
+  ASSERT_TRUE(bench_.store->drop_table(kAccount, "Orders").ok());
+  Table again = bench_.table();
+  ASSERT_TRUE(again.insert(with_value("q", "x", "v")).ok());
+  EXPECT_EQ(page(scan), Keys{"q/x"});
+}
+
 // Goal: any scan, in pages of any size, gives what a sorted map would.
 TEST_F(Scans, Q43_RandomRangesInRandomPagesAgreeWithASortedMap) {
   const std::uint64_t seed = 20260303;
@@ -340,9 +406,14 @@ TEST_F(Scans, Q43_RandomRangesInRandomPagesAgreeWithASortedMap) {
     }
     Scan scan = over(range);
     scan.page_size_max = static_cast<std::uint32_t>(1 + random_below(random, 20));
+    scan.backward = one_in(random, 2);
+    if (scan.backward) std::reverse(expected.begin(), expected.end());
     Keys joined;
     for (const Keys& each : pages(scan)) joined.insert(joined.end(), each.begin(), each.end());
     EXPECT_EQ(joined, expected);
+    if (i == 100 || i == 200) {
+      ASSERT_TRUE(bench_.store->compact().ok());
+    }
   }
 }
 

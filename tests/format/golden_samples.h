@@ -107,7 +107,7 @@ inline ManifestEdit manifest_edit() {
   edit.file_number_ceiling = 1000;
   edit.version_ceiling = kVersion + 1'000'000;
   edit.oldest_readable_version = kVersion - 9;
-  edit.stored_options = StoredOptions{1, 864'000'000'000, ""};
+  edit.stored_options = StoredOptions{1, 864'000'000'000, "", ""};
   edit.commit_tag = CommitTag{kVersion, "tag", ""};
   edit.log_buffer = LogBufferEntry{43, 44, ""};
   edit.announced_segments = {{45, 46, ""}, {47, 48, ""}};

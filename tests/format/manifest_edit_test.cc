@@ -56,7 +56,7 @@ ManifestEdit full_edit() {
   edit.file_number_ceiling = 1000;
   edit.version_ceiling = kCommitVersionMax;
   edit.oldest_readable_version = 99;
-  edit.stored_options = StoredOptions{2, 864'000'000'000, ""};
+  edit.stored_options = StoredOptions{2, 864'000'000'000, "model", ""};
   edit.commit_tag = CommitTag{98, "position 17", ""};
   edit.log_buffer = LogBufferEntry{9, 0x9999, ""};
   edit.announced_segments = {{10, 0xaaaa, ""}, {11, 0xbbbb, ""}};
@@ -173,7 +173,8 @@ ManifestEdit random_edit(RandomValues& random) {
   if (random.one_in(2)) edit.version_ceiling.reset();
   if (random.one_in(2)) edit.oldest_readable_version = random.number() >> 2;
   if (random.one_in(2))
-    edit.stored_options = StoredOptions{1 + random.below(2), random.number(), random_unknown(random)};
+    edit.stored_options = StoredOptions{1 + random.below(2), random.number(),
+                                        random.bytes(random.below(kModelOptionsBytesMax + 1)), random_unknown(random)};
   if (random.one_in(2))
     edit.commit_tag =
         CommitTag{random.number() >> 2, random.bytes(random.below(kTagBytesMax + 1)), random_unknown(random)};
@@ -447,10 +448,19 @@ TEST(ManifestEdit, EmptyOriginIsLeftOutAndRefused) {
   EXPECT_EQ(code_of(joined(fields)), Code::kCorruption);
 }
 
+TEST(ManifestEdit, OptionsOfTheModelAreLeftOutWhereThereAreNoneAndBounded) {
+  const auto stored = [](const std::string& model) {
+    return encoded([&](ManifestEdit* edit) { edit->stored_options = StoredOptions{1, 0, model, ""}; });
+  };
+  EXPECT_EQ(decode_manifest_edit(stored("model"))->stored_options->model_options, "model");
+  EXPECT_LT(stored("").size(), stored("m").size() - 1);
+  EXPECT_EQ(code_of(stored(std::string(kModelOptionsBytesMax + 1, 'x'))), Code::kCorruption);
+}
+
 TEST(ManifestEdit, UnknownDurabilityIsUnsupported) {
   for (const std::uint64_t durability : {0u, 3u, 200u}) {
     const std::string bytes = encoded([&](ManifestEdit* edit) {
-      edit->stored_options = StoredOptions{durability, 0, ""};
+      edit->stored_options = StoredOptions{durability, 0, "", ""};
     });
     EXPECT_EQ(code_of(bytes), Code::kUnsupported);
   }

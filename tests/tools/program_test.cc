@@ -367,11 +367,26 @@ TEST_F(Program, WhatAMachineReadsIsJson) {
 // -- The command line -------------------------------------------------------------------------------------------------
 
 TEST_F(Program, EveryVerbExplainsItself) {
-  for (const Words& verb :
-       {Words{}, Words{"import"}, Words{"export"}, Words{"get"}, Words{"put"}, Words{"delete"}, Words{"query"},
-        Words{"verify"}, Words{"stats"}, Words{"compact"}, Words{"inspect"}, Words{"table"}, Words{"table", "create"},
-        Words{"table", "drop"}, Words{"table", "list"}, Words{"account"}, Words{"account", "create"},
-        Words{"account", "drop"}, Words{"account", "list"}}) {
+  for (const Words& verb : {Words{},
+                            Words{"import"},
+                            Words{"export"},
+                            Words{"get"},
+                            Words{"put"},
+                            Words{"delete"},
+                            Words{"query"},
+                            Words{"shell"},
+                            Words{"verify"},
+                            Words{"stats"},
+                            Words{"compact"},
+                            Words{"inspect"},
+                            Words{"table"},
+                            Words{"table", "create"},
+                            Words{"table", "drop"},
+                            Words{"table", "list"},
+                            Words{"account"},
+                            Words{"account", "create"},
+                            Words{"account", "drop"},
+                            Words{"account", "list"}}) {
     SCOPED_TRACE(::testing::PrintToString(verb));
     Words arguments = verb;
     arguments.emplace_back("--help");

@@ -83,6 +83,33 @@ TEST_F(Query, AFilterChoosesAmongTheRangeAndBoundsWhatIsRead) {
   EXPECT_THAT(result.err, HasSubstr("judged  3 entities in 1 range of keys"));
 }
 
+TEST_F(Query, BackwardTurnsTheOrderRoundAndGoesOnByItsToken) {
+  import_grid();
+  EXPECT_EQ(keys({"--partition", "b", "--backward", "--top", "3"}), "b/19 b/18 b/17");
+  EXPECT_EQ(keys({"--filter", "N ge 19", "--backward", "--all"}), "c/19 b/19 a/19");
+  const ProgramResult first = query({"--backward", "--top", "58", "--json"});
+  const std::size_t begin = first.err.find('\'');
+  ASSERT_NE(begin, std::string::npos) << first.err;
+  const std::string token = first.err.substr(begin + 1, first.err.rfind('\'') - begin - 1);
+  EXPECT_EQ(keys({"--backward", "--continuation", token}), "a/01 a/00");
+  EXPECT_EQ(query({"--continuation", token}).exit_code, 1) << "forward";
+  EXPECT_EQ(query({"--filter", "N ge 18", "--count", "--top", "5"}).out, "5\n");
+}
+
+TEST_F(Query, ExplainTellsThePlanAndWhatIsLeftToJudge) {
+  import_grid();
+  const ProgramResult row = query({"--filter", "PartitionKey eq 'b' and RowKey ge '05' and N lt 7", "--explain"});
+  EXPECT_THAT(row.err, HasSubstr("plan    row range\n        rows from '05' of partition 'b'\njudges  N lt 7\n"));
+  EXPECT_THAT(row.err, HasSubstr("blocks  0 read, 0 from the cache, 0 skipped\n"));
+  ASSERT_EQ(run_program({"compact", store_}).exit_code, 0);
+  const ProgramResult points =
+      query({"--filter", "PartitionKey eq 'b' and (RowKey eq '01' or RowKey eq '02')", "--explain", "--count"});
+  EXPECT_EQ(points.out, "2\n");
+  EXPECT_THAT(points.err, HasSubstr("plan    points\n"));
+  EXPECT_THAT(points.err, HasSubstr("judges  nothing\n"));
+  EXPECT_THAT(points.err, Not(HasSubstr("blocks  0 read, 0")));
+}
+
 TEST_F(Query, AFilterThatDoesNotParseIsRefusedWithThePlace) {
   import_grid();
   const ProgramResult result = query({"--filter", "N eq 7 and"});
@@ -100,7 +127,8 @@ TEST_F(Query, RefusesWordsThatDoNotGoTogether) {
        {Words{"--row", "1"}, Words{"--prefix", "1"}, Words{"--partition", "a", "--prefix", "1", "--from", "1"},
         Words{"--partition", "a", "--row", "1", "--to", "2"}, Words{"--filter", "N eq 7", "--key", "a", "01"},
         Words{"--key", "a", "1", "--partition", "a"}, Words{"--key", "a"}, Words{"--count", "--format", "csv"},
-        Words{"--format", "xml"}, Words{"--key", "a", "1", "--continuation", "x"}}) {
+        Words{"--format", "xml"}, Words{"--key", "a", "1", "--continuation", "x"}, Words{"--all", "--top", "3"},
+        Words{"--json", "--format", "csv"}, Words{"--key", "a", "1", "--backward"}}) {
     const ProgramResult result = query(words);
     EXPECT_EQ(result.exit_code, 2) << ::testing::PrintToString(words);
     EXPECT_EQ(result.out, "");

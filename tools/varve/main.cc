@@ -32,6 +32,7 @@ Examples
   varve query ./shop Orders --partition eu --prefix 00 --top 10
   varve get ./shop Orders eu 0001
   varve put ./shop Orders eu 0002 Customer=Ann Lines=3
+  varve shell ./shop
   varve export ./shop Orders --format jsonl > orders.jsonl
   varve table drop ./shop Orders
   varve verify ./shop
@@ -66,6 +67,7 @@ int run(int argc, char** argv) {
   add_import_verb(app, exit_code);
   add_export_verb(app, exit_code);
   add_query_verb(app, exit_code);
+  add_shell_verb(app, exit_code);
   add_entity_verbs(app, exit_code);
   add_table_verbs(app, exit_code);
   add_store_verbs(app, exit_code);

@@ -30,6 +30,8 @@ struct QueryWords {
   std::string format;
   bool count = false;
   bool explain = false;
+  bool backward = false;
+  bool json = false;
 };
 
 /// Takes a page of entities; false ends the reading.
@@ -49,6 +51,23 @@ class QueryReader {
     return plan_.points.empty() ? read_range(take) : read_points(take);
   }
 
+  /// How many entities read() would give, without reading more of them than that needs.
+  Status count() {
+    if (!plan_.points.empty()) return read([](const std::vector<Entity>&) { return true; });
+    Scan scan = scan_of_range();
+    if (words_.continuation.empty() && words_.top > 0) scan.take = words_.top;
+    for (;;) {
+      const Result<Count> part = table_.count(scan);
+      if (!part.ok()) return part.status();
+      add(part->cost);
+      entities_ += part->entities;
+      if (!part->continuation) return Status();
+      scan.continuation = *part->continuation;
+    }
+  }
+  /// Errors: those of Table::explain.
+  Result<ScanPlan> explain() const { return table_.explain(scan_of_range()); }
+
   std::uint64_t entities() const noexcept { return entities_; }
   std::uint64_t pages() const noexcept { return pages_; }
   /// Bounds what is read of the range.
@@ -61,19 +80,31 @@ class QueryReader {
  private:
   std::uint64_t entities_max() const noexcept { return words_.top > 0 ? words_.top : UINT64_MAX; }
 
-  Status read_range(const TakePage& take) {
+  Scan scan_of_range() const {
     Scan scan;
     scan.range = plan_.range;
     scan.filter = words_.filter;
     scan.continuation = words_.continuation;
+    scan.backward = words_.backward;
     scan.read = options_;
+    return scan;
+  }
+
+  /// The ranges of the first page are all there are; the others go on within them.
+  void add(const PageCost& cost) {
+    const std::uint64_t ranges = ++pages_ == 1 ? cost.key_ranges : cost_.key_ranges;
+    cost_ += cost;
+    cost_.key_ranges = ranges;
+  }
+
+  Status read_range(const TakePage& take) {
+    Scan scan = scan_of_range();
     for (;;) {
       scan.page_size_max =
           static_cast<std::uint32_t>(std::min<std::uint64_t>(entities_max() - entities_, limits::kPageSizeMax));
       const Result<Page> page = table_.scan(scan);
       if (!page.ok()) return page.status();
-      if (++pages_ == 1) cost_.key_ranges = page->cost.key_ranges;
-      cost_.entities_examined += page->cost.entities_examined;
+      add(page->cost);
       entities_ += page->entities.size();
       continuation_ = page->continuation;
       if (!take(page->entities) || !continuation_ || entities_ == entities_max()) return Status();
@@ -165,17 +196,29 @@ Status print_table(QueryReader& reader, const std::vector<std::string>& select) 
 }
 
 Status count_entities(QueryReader& reader) {
-  const Status read = reader.read([](const std::vector<Entity>&) { return true; });
-  if (read.ok()) std::cout << reader.entities() << "\n";
-  return read;
+  const Status counted = reader.count();
+  if (counted.ok()) std::cout << reader.entities() << "\n";
+  return counted;
 }
 
 Status print_rows(QueryReader& reader, const QueryWords& words) {
   if (words.count) return count_entities(reader);
-  std::string format = words.format;
+  std::string format = words.json ? "jsonl" : words.format;
   if (format.empty()) format = is_terminal_output() ? "table" : "jsonl";
   if (format == "csv") return print_csv(reader, words.select);
   return format == "table" ? print_table(reader, words.select) : print_json_lines(reader);
+}
+
+constexpr std::size_t kRangesShownMax = 20;
+
+void explain_ranges(const ScanPlan& plan) {
+  std::cerr << "plan    " << access_path_name(plan.path) << "\n";
+  const std::size_t shown = std::min(plan.ranges.size(), kRangesShownMax);
+  for (std::size_t i = 0; i < shown; ++i) {
+    std::cerr << "        " << show_text(plan.ranges[i].to_string(), SIZE_MAX).text << "\n";
+  }
+  if (shown < plan.ranges.size()) std::cerr << "        and " << with_commas(plan.ranges.size() - shown) << " more\n";
+  std::cerr << "judges  " << (plan.residual.empty() ? "nothing" : show_text(plan.residual, SIZE_MAX).text) << "\n";
 }
 
 void explain(const QueryPlan& plan, const QueryReader& reader, const Statistics& before, const Statistics& after,
@@ -185,7 +228,10 @@ void explain(const QueryPlan& plan, const QueryReader& reader, const Statistics&
   if (reader.pages() > 0) {
     if (!reader.filter().empty()) std::cerr << "filter  " << show_text(reader.filter(), SIZE_MAX).text << "\n";
     std::cerr << "judged  " << counted(reader.cost().entities_examined, "entity", "entities") << " in "
-              << counted(reader.cost().key_ranges, "range of keys", "ranges of keys") << "\n";
+              << counted(reader.cost().key_ranges, "range of keys", "ranges of keys") << "\n"
+              << "blocks  " << with_commas(reader.cost().blocks_read) << " read, "
+              << with_commas(reader.cost().blocks_from_cache) << " from the cache, "
+              << with_commas(reader.cost().blocks_skipped) << " skipped\n";
   }
   std::cerr << "gave    " << counted(reader.entities(), "entity", "entities");
   if (reader.pages() > 0) std::cerr << " in " << counted(reader.pages(), "page", "pages");
@@ -203,6 +249,8 @@ int query_table(const QueryWords& words) {
   if (!plan.ok()) return fail(kUsage, plan.status().message());
   if (!words.continuation.empty() && !plan->points.empty())
     return fail(kUsage, "--continuation is of ranges, and goes without --row and --key");
+  if (words.backward && !plan->points.empty())
+    return fail(kUsage, "--backward is of ranges, and goes without --row and --key");
   if (!words.filter.empty() && !plan->points.empty())
     return fail(kUsage, "--filter is of ranges, and goes without --row and --key");
   Result<std::unique_ptr<Store>> store = open_for_reading(words.place);
@@ -227,6 +275,11 @@ int query_table(const QueryWords& words) {
   if (!words.explain) return kSuccess;
   const Result<Statistics> after = (*store)->statistics();
   if (!after.ok()) return fail(after.status());
+  if (plan->points.empty()) {
+    const Result<ScanPlan> ranges = reader.explain();
+    if (!ranges.ok()) return fail(ranges.status());
+    explain_ranges(*ranges);
+  }
   explain(*plan, reader, *before, *after, elapsed);
   return kSuccess;
 }
@@ -243,6 +296,7 @@ void add_query_verb(CLI::App& app, int& exit_code) {
       "  varve query ./shop Orders --key eu 0001 --key us 0007 --select Customer,Total\n"
       "  varve query ./shop Orders --from de --to fr --count\n"
       "  varve query ./shop Orders --filter \"PartitionKey eq 'eu' and Total gt 100.0 and not Paid\" --explain\n"
+      "  varve query ./shop Orders --partition eu --backward --top 5\n"
       "  varve query ./shop Orders --partition eu --format csv > eu.csv");
   add_table_words(*verb, words->place);
   verb->add_option("--partition", words->keys.partition, "Of this partition alone");
@@ -256,11 +310,14 @@ void add_query_verb(CLI::App& app, int& exit_code) {
   verb->add_option("--filter", words->filter,
                    "Of these, what matches this $filter; what it says of keys bounds what is read");
   verb->add_option("--select", words->select, "Properties to print, separated by commas")->delimiter(',');
-  verb->add_option("--top", words->top, "Entities to print; else all")->check(CLI::PositiveNumber);
+  CLI::Option* top = verb->add_option("--top", words->top, "Entities to print; else all")->check(CLI::PositiveNumber);
+  verb->add_flag("--all", "Print all, page after page, as it does without --top")->excludes(top);
+  verb->add_flag("--backward", words->backward, "From the greatest key to the smallest");
   verb->add_option("--continuation", words->continuation, "Goes on where an earlier query of the same range stopped");
   CLI::Option* format =
       verb->add_option("--format", words->format, "table, jsonl or csv; else a table on a terminal, jsonl elsewhere")
           ->check(CLI::IsMember({"table", "jsonl", "csv"}));
+  verb->add_flag("--json", words->json, "JSON Lines, wherever they go")->excludes(format);
   verb->add_flag("--count", words->count, "Print how many there are, and nothing else")->excludes(format);
   verb->add_flag("--explain", words->explain, "Tell on standard error which keys were read, and what that cost");
   verb->callback([words, &exit_code] { exit_code = query_table(*words); });

@@ -31,7 +31,7 @@ FileSet sample() {
   edit.version_ceiling = 5'000;
   edit.oldest_readable_version = 10;
   edit.flushed_version = 45;
-  edit.stored_options = format::StoredOptions{2, 77, {}};
+  edit.stored_options = format::StoredOptions{2, 77, {}, {}};
   edit.commit_tag = format::CommitTag{9, "tag", {}};
   edit.log_buffer = format::LogBufferEntry{20, 21, {}};
   edit.announced_segments = {{1, 11, {}}, {2, 12, {}}, {3, 13, {}}};

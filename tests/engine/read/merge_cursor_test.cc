@@ -51,6 +51,15 @@ class MergeCursorTest : public testing::TestWithParam<std::uint64_t> {
   static Expected at(const MergeCursor& cursor) {
     return {std::string(cursor.entry().sort_key), cursor.entry().version};
   }
+  /// `behind` is behind the one it is at.
+  void expect_back_from(MergeCursor& cursor, std::vector<Expected>::const_iterator behind) {
+    for (; cursor.valid(); cursor.previous()) {
+      ASSERT_NE(behind, all_.cbegin());
+      ASSERT_EQ(at(cursor), *--behind);
+    }
+    ASSERT_EQ(behind, all_.cbegin());
+    ASSERT_TRUE(cursor.status().ok());
+  }
   void expect_from(MergeCursor& cursor, std::vector<Expected>::const_iterator from) {
     for (; cursor.valid(); cursor.next(), ++from) {
       ASSERT_NE(from, all_.cend());
@@ -81,22 +90,23 @@ TEST_P(MergeCursorTest, SeeksAnyPlace) {
   }
 }
 
-TEST_P(MergeCursorTest, SeeksTheLastEntryBeforeAKeyAndGoesOnFromThere) {
+TEST_P(MergeCursorTest, GoesBackwardFromTheLastEntryBeforeAKey) {
   MergeCursor cursor = merge();
   for (int i = 0; i < 40; ++i) {
     const std::string bound = key_of(io::random_below(random_, 32));
     const auto after = std::find_if(all_.cbegin(), all_.cend(), [&](const Expected& e) { return e.key >= bound; });
     cursor.seek_before(bound);
     ASSERT_EQ(cursor.valid(), after != all_.cbegin());
-    if (cursor.valid()) expect_from(cursor, std::prev(after));
+    expect_back_from(cursor, after);
   }
 }
 
-TEST_P(MergeCursorTest, FindsTheLastEntry) {
+TEST_P(MergeCursorTest, GoesBackwardFromTheLastEntryAndForwardAgain) {
   MergeCursor cursor = merge();
   cursor.seek_to_last();
-  ASSERT_EQ(cursor.valid(), !all_.empty());
-  if (cursor.valid()) expect_from(cursor, std::prev(all_.cend()));
+  expect_back_from(cursor, all_.cend());
+  cursor.seek("", std::numeric_limits<CommitVersion>::max());
+  expect_from(cursor, all_.cbegin());
 }
 
 TEST_P(MergeCursorTest, MaySeekTheKeyItIsAt) {

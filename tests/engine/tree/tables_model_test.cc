@@ -75,6 +75,34 @@ class TablesModel : public testing::TestWithParam<std::uint64_t> {
     ASSERT_EQ(engine_->flush().to_string(), "Ok");
   }
 
+  /// Between two bounds, forward and backward in turn, at random.
+  void check_turning(const ReadView& view, const Rows& expected) {
+    const std::string first = row(below(650));
+    const std::string end = row(below(650));
+    if (first >= end) return;
+    const Rows within(expected.lower_bound(first), expected.lower_bound(end));
+    Cursor cursor = view.cursor(test::key_of("p", first), test::key_of("p", end));
+    auto at = within.end();
+    for (int step = 0; step < 60; ++step) {
+      if (at == within.end()) {
+        const bool last = below(2) == 0 && !within.empty();
+        last ? cursor.seek_to_last() : cursor.seek_to_first();
+        at = last ? std::prev(within.end()) : within.begin();
+      } else if (below(2) == 0) {
+        cursor.next();
+        ++at;
+      } else {
+        cursor.previous();
+        at = at == within.begin() ? within.end() : std::prev(at);
+      }
+      ASSERT_TRUE(cursor.status().ok()) << cursor.status().to_string();
+      ASSERT_EQ(cursor.valid(), at != within.end());
+      if (!cursor.valid()) continue;
+      ASSERT_EQ(cursor.key(), test::key_of("p", at->first));
+      ASSERT_EQ(cursor.value(), at->second);
+    }
+  }
+
   void check(const ReadView& view, const Rows& expected) {
     Cursor cursor = view.cursor("", "");
     auto at = expected.begin();
@@ -86,12 +114,14 @@ class TablesModel : public testing::TestWithParam<std::uint64_t> {
     ASSERT_TRUE(cursor.status().ok()) << cursor.status().to_string();
     ASSERT_EQ(at, expected.end());
     auto back = expected.rbegin();
-    int steps = 0;
-    for (cursor.seek_to_last(); cursor.valid() && steps < 40; cursor.previous(), ++back, ++steps) {
+    for (cursor.seek_to_last(); cursor.valid(); cursor.previous(), ++back) {
       ASSERT_NE(back, expected.rend());
       ASSERT_EQ(cursor.key(), test::key_of("p", back->first));
+      ASSERT_EQ(cursor.value(), back->second);
     }
     ASSERT_TRUE(cursor.status().ok()) << cursor.status().to_string();
+    ASSERT_EQ(back, expected.rend());
+    check_turning(view, expected);
     for (int i = 0; i < 20; ++i) {
       const std::string name = row(below(650));
       const auto found = view.get(test::key_of("p", name));
@@ -198,6 +228,18 @@ TEST(DeletedRuns, AreSteppedOverWithoutBeingRead) {
   cursor.next();
   ASSERT_TRUE(cursor.valid());
   EXPECT_EQ(cursor.value(), "last");
+
+  ReadCost cost;
+  Cursor back = view.cursor("", "", &cost);
+  back.seek_to_last();
+  for (const std::string_view value : {"last", "behind", "first"}) {
+    ASSERT_TRUE(back.valid());
+    EXPECT_EQ(back.value(), value);
+    back.previous();
+  }
+  EXPECT_FALSE(back.valid());
+  EXPECT_LT(back.entries_examined(), 1000u);
+  EXPECT_GT(cost.blocks_skipped, 5u);
 }
 
 class Drops : public testing::Test {

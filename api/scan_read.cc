@@ -1,0 +1,191 @@
+// Owns: the way of a scan from what was asked for to what is walked (scan_read.h).
+// Must never: end a page without a token while something may follow.
+#include "api/scan_read.h"
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <utility>
+
+#include "api/continuation_token.h"
+#include "api/describe_plan.h"
+#include "api/entity_read.h"
+#include "api/filter/filter.h"
+#include "api/filter/key_plan.h"
+#include "api/limits.h"
+#include "api/page_walk.h"
+#include "api/quoted.h"
+#include "api/service_error.h"
+#include "format/sort_key.h"
+#include "io/env.h"
+
+namespace varve {
+namespace {
+
+Status check_scan(const Scan& scan, const StoreLimits& limits) {
+  if (scan.page_size_max > limits.page_size_max) {
+    return service_error::invalid_input("a page of " + std::to_string(scan.page_size_max) +
+                                        " entities is asked for; at most " + std::to_string(limits.page_size_max) +
+                                        " are allowed");
+  }
+  if (scan.time_max < std::chrono::milliseconds(0) || scan.time_max > limits::kPageTimeMax) {
+    return service_error::invalid_input("a page of " + std::to_string(scan.time_max.count()) +
+                                        " ms is asked for; 0 to 5000 are allowed");
+  }
+  return check_selection(scan.read);
+}
+
+Status check_bound(std::string_view text) {
+  if (format::is_valid_utf8(text)) return Status();
+  return service_error::invalid_input("the bound " + quoted(text) + " is not valid UTF-8");
+}
+
+Status check_range(const ScanRange& range) {
+  if (Status checked = check_bound(range.partition_key()); !checked.ok()) return checked;
+  if (Status checked = check_bound(range.from()); !checked.ok()) return checked;
+  return check_bound(range.to().value_or(std::string()));
+}
+
+// Texts are UTF-8 from here on, so encoding them cannot fail.
+
+std::string row_prefix(format::TableId table, const ScanRange& range) {
+  std::string prefix = *format::encode_partition(table, range.partition_key());
+  const Status appended = format::append_text_prefix(prefix, range.from());
+  return appended.ok() ? prefix : std::string();
+}
+
+KeyRange everything_with(std::string prefix) {
+  std::string end = format::end_of_prefix(prefix);
+  return {std::move(prefix), std::move(end), false};
+}
+
+KeyRange key_range(format::TableId table, const ScanRange& range) {
+  switch (range.kind()) {
+    case ScanRange::Kind::kTable: return everything_with(format::encode_table(table));
+    case ScanRange::Kind::kPartition: return everything_with(*format::encode_partition(table, range.partition_key()));
+    case ScanRange::Kind::kRowPrefix: return everything_with(row_prefix(table, range));
+    case ScanRange::Kind::kRows:
+      return {*format::encode_sort_key(table, range.partition_key(), range.from()),
+              range.to() ? *format::encode_sort_key(table, range.partition_key(), *range.to())
+                         : format::end_of_prefix(*format::encode_partition(table, range.partition_key())),
+              false};
+    case ScanRange::Kind::kPartitions:
+      return {*format::encode_partition(table, range.from()),
+              range.to() ? *format::encode_partition(table, *range.to())
+                         : format::end_of_prefix(format::encode_table(table)),
+              false};
+  }
+  return {};
+}
+
+///
+Result<Filter> parse_filter(const Scan& scan, const StoreLimits& limits) {
+  Result<Filter> filter = Filter::parse(scan.filter);
+  if (!filter.ok() || filter->comparisons().size() <= limits.filter_comparisons_max) return filter;
+  return service_error::invalid_input("the filter has " + std::to_string(filter->comparisons().size()) +
+                                      " comparisons; at most " + std::to_string(limits.filter_comparisons_max) +
+                                      " are allowed");
+}
+
+Result<std::optional<ScanPosition>> position_of(const Scan& scan) {
+  if (scan.continuation.empty()) return std::optional<ScanPosition>();
+  Result<ScanPosition> position = decode_scan_token(scan.continuation);
+  if (!position.ok()) return position.status();
+  if (position->backward != scan.backward) {
+    return service_error::invalid_input("the continuation is of a scan in the other direction");
+  }
+  if (position->remaining.has_value() != scan.take.has_value()) {
+    return service_error::invalid_input("the continuation is of a scan " + std::string(scan.take ? "without" : "with") +
+                                        " a limit over all pages");
+  }
+  return std::optional<ScanPosition>(*std::move(position));
+}
+
+/// A scan that was understood, at the state that it reads.
+struct PreparedScan {
+  ResolvedTable table;
+  KeyPlan plan;
+  /// The sort key that the continuation names.
+  std::string named;
+  std::optional<std::uint64_t> remaining;
+};
+
+Result<PreparedScan> prepare(StoreCore& core, const TableName& name, NameEntry& entry, const Grant& grant,
+                             const Scan& scan) {
+  if (Status granted = grant.check_query(); !granted.ok()) return granted;
+  if (Status checked = check_scan(scan, core.limits()); !checked.ok()) return checked;
+  if (Status checked = check_range(scan.range); !checked.ok()) return checked;
+  const Result<Filter> filter = parse_filter(scan, core.limits());
+  if (!filter.ok()) return filter.status();
+  const Result<std::optional<ScanPosition>> position = position_of(scan);
+  if (!position.ok()) return position.status();
+  Result<ResolvedTable> table = resolve_for_read(core, name, entry, scan.read);
+  if (!table.ok()) return table.status();
+
+  PreparedScan prepared{*std::move(table), {}, {}, scan.take};
+  KeyRange range = grant.within(key_range(prepared.table.id, scan.range), prepared.table.id);
+  if (*position) {
+    const ScanPosition& at = **position;
+    if (scan.take) prepared.remaining = std::min(*scan.take, *at.remaining);
+    prepared.named = *format::encode_sort_key(prepared.table.id, at.partition_key, at.row_key);
+    if (scan.backward) {
+      range.upper = std::min(range.upper, format::end_of_prefix(prepared.named));  // It is the prefix of no other key.
+    } else {
+      range.lower = std::max(range.lower, prepared.named);
+    }
+  }
+  if (range.lower < range.upper) prepared.plan = plan_keys(*filter, prepared.table.id, range);
+  return prepared;
+}
+
+PageBounds bounds_of(StoreCore& core, const Scan& scan, PreparedScan& prepared, std::uint64_t entities_max) {
+  PageBounds bounds;
+  bounds.entities_max = entities_max;
+  bounds.bytes_max = scan.page_bytes_max;
+  bounds.deadline = core.engine().env().clock.monotonic() + scan.time_max;
+  bounds.remaining = prepared.remaining;
+  if (core.makes_short_pages()) bounds.short_pages.emplace(std::move(prepared.named), scan.backward);
+  return bounds;
+}
+
+}  // namespace
+
+PageCost& PageCost::operator+=(const PageCost& more) noexcept {
+  key_ranges += more.key_ranges;
+  entities_examined += more.entities_examined;
+  blocks_read += more.blocks_read;
+  blocks_from_cache += more.blocks_from_cache;
+  blocks_skipped += more.blocks_skipped;
+  return *this;
+}
+
+Result<Page> read_page(StoreCore& core, const TableName& name, NameEntry& entry, const Grant& grant, const Scan& scan) {
+  Result<PreparedScan> prepared = prepare(core, name, entry, grant, scan);
+  if (!prepared.ok()) return prepared.status();
+  if (scan.page_size_max == 0 || prepared->remaining == 0) return Page();
+  const PageBounds bounds = bounds_of(core, scan, *prepared, scan.page_size_max);
+  PageWalk walk(prepared->table.view, prepared->plan.residual, scan, bounds, Wanted::kEntities,
+                core.engine().env().clock);
+  return walk.run(prepared->plan.ranges);
+}
+
+Result<Count> count_entities(StoreCore& core, const TableName& name, NameEntry& entry, const Grant& grant,
+                             const Scan& scan) {
+  Result<PreparedScan> prepared = prepare(core, name, entry, grant, scan);
+  if (!prepared.ok()) return prepared.status();
+  if (prepared->remaining == 0) return Count();
+  const PageBounds bounds = bounds_of(core, scan, *prepared, UINT64_MAX);
+  PageWalk walk(prepared->table.view, prepared->plan.residual, scan, bounds, Wanted::kCount, core.engine().env().clock);
+  Result<Page> page = walk.run(prepared->plan.ranges);
+  if (!page.ok()) return page.status();
+  return Count{walk.matched(), std::move(page->continuation), page->cost};
+}
+
+Result<ScanPlan> explain_scan(StoreCore& core, const TableName& name, NameEntry& entry, const Grant& grant,
+                              const Scan& scan) {
+  const Result<PreparedScan> prepared = prepare(core, name, entry, grant, scan);
+  if (!prepared.ok()) return prepared.status();
+  return describe_plan(prepared->plan, scan.backward);
+}
+
+}  // namespace varve

@@ -1,0 +1,20 @@
+// Owns: scans: checked, planned, and read page by page, counted, or explained.
+// Must never: keep anything between two pages.
+#pragma once
+
+#include "api/catalog.h"
+#include "api/query.h"
+#include "api/scan_plan.h"
+#include "api/store_core.h"
+#include "api/table_access.h"
+
+namespace varve {
+
+// Within what the grant includes. Errors: as the verbs of Table.
+Result<Page> read_page(StoreCore& core, const TableName& name, NameEntry& entry, const Grant& grant, const Scan& scan);
+Result<Count> count_entities(StoreCore& core, const TableName& name, NameEntry& entry, const Grant& grant,
+                             const Scan& scan);
+Result<ScanPlan> explain_scan(StoreCore& core, const TableName& name, NameEntry& entry, const Grant& grant,
+                              const Scan& scan);
+
+}  // namespace varve

@@ -1,0 +1,32 @@
+// Owns: the fuzzer of request options and of a store's limits.
+// Must never: take more than a scan can ask for.
+//
+// Input: a query string; the same bytes as the limits that a store keeps.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "api/query_options.h"
+#include "api/stored_limits.h"
+
+namespace varve {
+namespace {
+
+void check(std::string_view input) {
+  const Result<Scan> scan = parse_query_options(input);
+  if (scan.ok()) {
+    if (scan->page_size_max > limits::kPageSizeMax) std::abort();
+    if (scan->read.select.size() > limits::kSelectedNamesMax) std::abort();
+  }
+  const Result<StoreLimits> limits = decode_limits(input);
+  if (limits.ok() && *decode_limits(encode_limits(*limits)) != *limits) std::abort();
+}
+
+}  // namespace
+}  // namespace varve
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  varve::check({reinterpret_cast<const char*>(data), size});
+  return 0;
+}

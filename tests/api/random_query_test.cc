@@ -1,0 +1,179 @@
+// Goal: whatever is asked for, a scan returns what a slow evaluation by the words of the rules returns: forward and
+// backward, with a projection, in pages of any size, with a limit over all pages, counted, and with short pages.
+// Method: random queries over random data, before and after flush, compaction and reopen, and over a mixture of
+// memtable and tables. A few thousand queries at every run, a million in the long one.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tests/api/slow_filter.h"
+#include "tests/api/store_bench.h"
+#include "tests/support/effort.h"
+
+namespace varve {
+namespace {
+
+using namespace test;
+
+/// How a query is asked.
+struct Manner {
+  bool backward = false;
+  std::uint32_t page_size = 1000;
+  std::optional<std::uint64_t> take;
+  std::vector<std::string> select;
+};
+
+class RandomQueries {
+ public:
+  explicit RandomQueries(std::uint64_t seed) : random_(seed) { (void)bench_.table(); }
+
+  void fill(int entities) {
+    Table table = this->table();
+    for (int i = 0; i < entities; ++i) {
+      const Result<ETag> written = table.insert_or_replace(random_entity(random_));
+      ASSERT_TRUE(written.ok()) << written.status().to_string();
+    }
+    all_ = read("", Manner());
+    for (const Entity& entity : all_) {
+      if (random_() % 10 != 0) continue;
+      ASSERT_TRUE(table.remove(entity.partition_key(), entity.row_key(), ETag::any()).ok());
+    }
+    all_ = read("", Manner());
+  }
+  void compact() { ASSERT_TRUE(bench_.store->compact().ok()); }
+  void reopen(bool short_pages) {
+    StoreOptions options = bench_.options();
+    options.short_pages = short_pages;
+    bench_.open(options);
+  }
+
+  void ask(int queries) {
+    for (int i = 0; i < queries; ++i) {
+      const SlowFilter slow = random_filter(random_, 4);
+      const std::string text = slow.text();
+      const Manner manner = random_manner();
+      std::vector<const Entity*> expected;
+      for (const Entity& entity : all_) {
+        if (slow.matches(entity)) expected.push_back(&entity);
+      }
+      if (manner.backward) std::reverse(expected.begin(), expected.end());
+      if (manner.take && expected.size() > *manner.take) expected.resize(*manner.take);
+      const std::vector<Entity> found = read(text, manner);
+      ASSERT_TRUE(same(found, expected, manner.select))
+          << text << "\nfound " << found.size() << " of " << expected.size() << (manner.backward ? " backward" : "");
+      if (random_() % 8 == 0) {
+        ASSERT_EQ(count(text, manner), expected.size()) << text;
+      }
+      returned_ += found.size();
+    }
+  }
+  /// Asks in every state that data can be in, `queries` in all.
+  void ask_in_every_state(int queries, int entities) {
+    const int part = queries / 5;
+    ASSERT_NO_FATAL_FAILURE(fill(entities));
+    ASSERT_NO_FATAL_FAILURE(ask(queries - 4 * part)) << "from the memtable";
+    reopen(false);
+    ASSERT_NO_FATAL_FAILURE(ask(part)) << "recovered";
+    ASSERT_NO_FATAL_FAILURE(compact());
+    ASSERT_NO_FATAL_FAILURE(ask(part)) << "from tables";
+    ASSERT_NO_FATAL_FAILURE(fill(entities / 2));
+    ASSERT_NO_FATAL_FAILURE(ask(part)) << "from both";
+    reopen(true);
+    ASSERT_NO_FATAL_FAILURE(ask(part)) << "in short pages";
+  }
+  std::size_t returned() const { return returned_; }
+
+ private:
+  Table table() { return *bench_.store->open_table(kAccount, "Orders"); }
+
+  Manner random_manner() {
+    Manner manner;
+    manner.backward = random_() % 2 == 0;
+    if (random_() % 4 == 0) manner.page_size = static_cast<std::uint32_t>(1 + random_() % 7);
+    if (random_() % 4 == 0) manner.take = random_() % 12;
+    if (random_() % 4 == 0) manner.select = {"A", "Missing", "B"};
+    return manner;
+  }
+  static Scan scan_of(const std::string& filter, const Manner& manner) {
+    Scan scan;
+    scan.filter = filter;
+    scan.backward = manner.backward;
+    scan.page_size_max = manner.page_size;
+    scan.take = manner.take;
+    scan.read.select = manner.select;
+    return scan;
+  }
+
+  std::vector<Entity> read(const std::string& filter, const Manner& manner) {
+    std::vector<Entity> found;
+    Scan scan = scan_of(filter, manner);
+    const Table table = this->table();
+    for (;;) {
+      Result<Page> page = table.scan(scan);
+      EXPECT_TRUE(page.ok()) << filter << ": " << page.status().to_string();
+      if (!page.ok()) return found;
+      EXPECT_LE(page->entities.size(), manner.page_size);
+      for (Entity& entity : page->entities) found.push_back(std::move(entity));
+      if (!page->continuation) return found;
+      scan.continuation = *page->continuation;
+    }
+  }
+  std::uint64_t count(const std::string& filter, const Manner& manner) {
+    std::uint64_t counted = 0;
+    Scan scan = scan_of(filter, manner);
+    const Table table = this->table();
+    for (;;) {
+      const Result<Count> part = table.count(scan);
+      EXPECT_TRUE(part.ok()) << filter << ": " << part.status().to_string();
+      if (!part.ok()) return counted;
+      counted += part->entities;
+      if (!part->continuation) return counted;
+      scan.continuation = *part->continuation;
+    }
+  }
+
+  /// Properties by their number alone: Doubles that are not numbers are not equal to themselves.
+  static bool same(const std::vector<Entity>& found, const std::vector<const Entity*>& expected,
+                   const std::vector<std::string>& select) {
+    const auto is_selected = [&](const Property& property) {
+      return select.empty() || std::find(select.begin(), select.end(), property.name) != select.end();
+    };
+    return std::equal(
+        found.begin(), found.end(), expected.begin(), expected.end(), [&](const Entity& x, const Entity* y) {
+          const auto properties = std::count_if(y->properties().begin(), y->properties().end(), is_selected);
+          return x.partition_key() == y->partition_key() && x.row_key() == y->row_key() && x.etag() == y->etag() &&
+                 static_cast<std::ptrdiff_t>(x.properties().size()) == properties;
+        });
+  }
+
+  RandomEngine random_;
+  StoreBench bench_;
+  std::vector<Entity> all_;
+  std::size_t returned_ = 0;
+};
+
+TEST(RandomQuery, Q31_GivesWhatASlowEvaluationGivesInEveryState) {
+  for (const std::uint64_t seed : {std::uint64_t{91}, std::uint64_t{92}}) {
+    SCOPED_TRACE(seed);
+    RandomQueries queries(seed);
+    const int asked = effort(2000);
+    ASSERT_NO_FATAL_FAILURE(queries.ask_in_every_state(asked, seed == 91 ? 300 : 40));
+    EXPECT_GT(queries.returned(), static_cast<std::size_t>(asked) * 5);
+  }
+}
+
+TEST(RandomQueryLong, Q31_AMillionGiveWhatASlowEvaluationGives) {
+  constexpr std::uint64_t kRounds = 50;
+  constexpr int kQueriesOfARound = 20'000;
+  for (std::uint64_t seed = 1; seed <= effort(kRounds); ++seed) {
+    SCOPED_TRACE(seed);
+    RandomQueries queries(1000 + seed);
+    ASSERT_NO_FATAL_FAILURE(queries.ask_in_every_state(kQueriesOfARound, 20 + static_cast<int>(seed)));
+    EXPECT_GT(queries.returned(), std::size_t{kQueriesOfARound});
+  }
+}
+
+}  // namespace
+}  // namespace varve

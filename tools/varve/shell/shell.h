@@ -1,0 +1,69 @@
+// Owns: the commands of `varve shell`: what each does, and what it says.
+// Must never: end for a command that failed; it says why and goes on.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/store.h"
+#include "tools/varve/session.h"
+#include "tools/varve/shell/command_line.h"
+
+namespace varve::tool {
+
+class Shell {
+ public:
+  /// `rows_max` are those of one page of a query; the rest comes with `more`. `store` outlives it.
+  Shell(Store& store, Place place, std::uint64_t rows_max);
+
+  /// Carries out one line. False when it asks for the end.
+  bool run(const std::string& line);
+  /// Commands that failed.
+  std::uint64_t failures() const noexcept { return failures_; }
+  std::string prompt() const;
+  std::vector<std::string> complete(std::string_view before, std::string_view begun) const;
+
+ private:
+  using Words = std::vector<LineWord>;
+  struct Command {
+    std::string_view name;
+    std::string_view usage;
+    std::string_view about;
+    std::size_t words_min;  // behind the name
+    std::size_t words_max;
+    Status (Shell::*run)(const std::string& line, const Words& words);
+  };
+  static const std::vector<Command>& commands();
+
+  Status use(const std::string& line, const Words& words);
+  Status tables(const std::string& line, const Words& words);
+  Status query(const std::string& line, const Words& words);
+  Status more(const std::string& line, const Words& words);
+  Status get(const std::string& line, const Words& words);
+  Status count(const std::string& line, const Words& words);
+  Status insert(const std::string& line, const Words& words);
+  Status remove(const std::string& line, const Words& words);
+  Status stats(const std::string& line, const Words& words);
+  Status help(const std::string& line, const Words& words);
+
+  /// Errors: kInvalidArgument (no table was chosen).
+  Result<Table> table() const;
+  Result<std::vector<std::string>> table_names() const;
+  /// The next page of the query at hand.
+  Status print_page();
+  void learn_names(const std::vector<Entity>& entities);
+
+  Store& store_;
+  Place place_;
+  const std::uint64_t rows_max_;
+  std::optional<Scan> open_query_;  // more of it may follow
+  std::uint64_t rows_left_ = 0;     // of its --top
+  std::set<std::string, std::less<>> property_names_;
+  std::uint64_t failures_ = 0;
+};
+
+}  // namespace varve::tool

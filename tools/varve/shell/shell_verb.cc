@@ -1,0 +1,61 @@
+// Owns: `varve shell`: the store it works on, and the loop over its lines.
+// Must never: make a store or a table.
+#include <iostream>
+
+#include "tools/varve/outcome.h"
+#include "tools/varve/shell/line_input.h"
+#include "tools/varve/shell/shell.h"
+#include "tools/varve/verbs.h"
+
+namespace varve::tool {
+
+namespace {
+
+/// Of a page at a terminal; elsewhere there are no pages.
+constexpr std::uint64_t kRowsOfAPage = 20;
+
+struct ShellWords {
+  Place place;
+  bool read_only = false;
+};
+
+int run_shell(const ShellWords& words) {
+  Result<std::unique_ptr<Store>> store =
+      words.read_only ? open_for_reading(words.place) : open_for_writing(words.place);
+  if (!store.ok()) return fail(store.status());
+  const Shell* completer = nullptr;
+  Result<LineInput> input = LineInput::open([&completer](std::string_view before, std::string_view begun) {
+    return completer == nullptr ? std::vector<std::string>() : completer->complete(before, begun);
+  });
+  if (!input.ok()) return fail(input.status());
+  Shell shell(**store, words.place, input->is_terminal() ? kRowsOfAPage : UINT64_MAX);
+  completer = &shell;
+  if (!words.place.table.empty()) (void)shell.run("use " + words.place.table);
+  while (const std::optional<std::string> line = input->next(shell.prompt())) {
+    if (!shell.run(*line) || !std::cout) break;
+  }
+  if (Status closed = (*store)->close(); !closed.ok()) return fail(closed);
+  // A person saw what failed; a script is told.
+  return shell.failures() > 0 && !input->is_terminal() ? kRefused : kSuccess;
+}
+
+}  // namespace
+
+void add_shell_verb(CLI::App& app, int& exit_code) {
+  auto words = std::make_shared<ShellWords>();
+  CLI::App* verb = app.add_subcommand("shell", "Work on a store by commands, typed or from a pipe");
+  verb->footer(
+      "\nAt a terminal lines have a history and the tab key completes commands, tables and properties; `help` lists "
+      "the\n"
+      "commands. From a pipe every line is a command; one that fails is told, the others are carried out, and the "
+      "exit\n"
+      "code is 1.\n"
+      "\nExample: echo \"count Lines ge 3\" | varve shell ./shop Orders");
+  add_store_words(*verb, words->place);
+  verb->add_option("TABLE", words->place.table, "The table to begin with");
+  verb->add_option("--account", words->place.account, "Account that tables belong to")->capture_default_str();
+  verb->add_flag("--read-only", words->read_only, "Write nothing; may run beside other readers");
+  verb->callback([words, &exit_code] { exit_code = run_shell(*words); });
+}
+
+}  // namespace varve::tool
