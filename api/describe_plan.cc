@@ -24,12 +24,12 @@ std::string decoded(std::string_view text) {
 }
 
 /// `bytes` begin behind what all of the range shares, and are not empty.
-KeyBound lower_bound(std::string_view bytes) {
+TextBound lower_bound(std::string_view bytes) {
   const char last = bytes.back();
   if (last == kTextEnd || last == kBehindTextEnd) bytes.remove_suffix(1);
   return {decoded(bytes), last != kBehindTextEnd};
 }
-KeyBound upper_bound(std::string_view bytes) {
+TextBound upper_bound(std::string_view bytes) {
   const char last = bytes.back();
   if (last == kTextEnd || last == kBehindTextEnd) bytes.remove_suffix(1);
   return {decoded(bytes), last == kBehindTextEnd};
@@ -68,7 +68,7 @@ PlannedRange describe(const KeyRange& range) {
     planned.path = AccessPath::kPoint;
     if (!key.ok()) return planned;  // The filter is valid UTF-8, so this does not come.
     planned.partition_key = std::move(key->partition_key);
-    planned.lower = planned.upper = KeyBound{std::move(key->row_key), true};
+    planned.lower = planned.upper = TextBound{std::move(key->row_key), true};
     return planned;
   }
   if (const std::string_view partition = shared_partition(range); !partition.empty()) {

@@ -27,11 +27,11 @@ enum class AccessPath : std::uint8_t {
 /// "nothing", "point", "points", "row range", "row prefix", "partition", "partition range", "table", "several ranges".
 std::string_view access_path_name(AccessPath path) noexcept;
 
-struct KeyBound {
+struct TextBound {
   std::string text;
   /// Whether the key `text` itself is within.
   bool inclusive = true;
-  bool operator==(const KeyBound&) const = default;
+  bool operator==(const TextBound&) const = default;
 };
 
 /// One range of keys, without a gap.
@@ -42,8 +42,8 @@ struct PlannedRange {
   std::optional<std::string> partition_key;
   /// Of RowKeys where there is one partition, else of PartitionKeys; none is no bound. Of a point, the RowKey twice; of
   /// a prefix, the prefix as the lower one.
-  std::optional<KeyBound> lower;
-  std::optional<KeyBound> upper;
+  std::optional<TextBound> lower;
+  std::optional<TextBound> upper;
   bool operator==(const PlannedRange&) const = default;
 
   /// For people: "rows from '05' to before '07' of partition 'b'".
