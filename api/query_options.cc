@@ -9,9 +9,9 @@
 #include <system_error>
 #include <utility>
 
+#include "api/limits.h"
 #include "api/quoted.h"
 #include "api/service_error.h"
-#include "limits.h"
 
 namespace varve {
 namespace {

@@ -97,7 +97,7 @@ TEST_F(ShellProgram, AtATerminalItPromptsCompletesPagesAndRemembers) {
   EXPECT_THAT(result.shown, HasSubstr("20 entities; `more` goes on"));
   EXPECT_THAT(result.shown, HasSubstr("10 entities\r\n"));
   EXPECT_THAT(result.shown, HasSubstr("there is no more"));
-  EXPECT_THAT(test::content_of(home + "/.varve_history"), HasSubstr("query --backward"));
+  EXPECT_THAT(test::content_of(home + "/.varve_history"), HasSubstr("--backward"));
 }
 
 TEST_F(ShellProgram, AStoreThatIsNotThereIsNotMade) {

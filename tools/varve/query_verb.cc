@@ -32,6 +32,8 @@ struct QueryWords {
   bool explain = false;
   bool backward = false;
   bool json = false;
+  /// Which is what happens without --top.
+  bool all = false;
 };
 
 /// Takes a page of entities; false ends the reading.
@@ -311,7 +313,7 @@ void add_query_verb(CLI::App& app, int& exit_code) {
                    "Of these, what matches this $filter; what it says of keys bounds what is read");
   verb->add_option("--select", words->select, "Properties to print, separated by commas")->delimiter(',');
   CLI::Option* top = verb->add_option("--top", words->top, "Entities to print; else all")->check(CLI::PositiveNumber);
-  verb->add_flag("--all", "Print all, page after page, as it does without --top")->excludes(top);
+  verb->add_flag("--all", words->all, "Print all, page after page, as it does without --top")->excludes(top);
   verb->add_flag("--backward", words->backward, "From the greatest key to the smallest");
   verb->add_option("--continuation", words->continuation, "Goes on where an earlier query of the same range stopped");
   CLI::Option* format =
