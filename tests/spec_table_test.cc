@@ -56,7 +56,7 @@ class SpecTable : public ::testing::Test {
 };
 
 TEST(SpecTableFile, IsUpToDate) {
-  const Outcome outcome = spec_table("--allow-gaps --check");
+  const Outcome outcome = spec_table("--check");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
 }
 

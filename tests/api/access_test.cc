@@ -96,7 +96,7 @@ TEST_F(RestrictedTable, S21_PermissionsAreSomeOfRaudInThatOrder) {
   }
 }
 
-TEST_F(RestrictedTable, S24_OperationsOfATransactionAreJudgedByThemselves) {
+TEST_F(RestrictedTable, T14_S24_OperationsOfATransactionAreJudgedByThemselves) {
   Table inserts = permitted("a");
   EntityGroupTransaction transaction;
   transaction.insert(with_value("a", "1", "x")).insert(with_value("a", "2", "x")).remove("a", "3", ETag::any());
@@ -205,6 +205,26 @@ TEST_F(RestrictedTable, S26_ContinuationsFromOutsideDoNotWiden) {
     const Keys got = seen(table, scan);
     EXPECT_EQ(got, outside == "a/3" ? (Keys{"b/3", "b/5"}) : (Keys{})) << outside;
   }
+}
+
+TEST_F(RestrictedTable, S26_CountsBackwardScansAndPlansKeepInside) {
+  const Table table = within(bound("a", "9"), bound("b", "5"));
+  Scan scan;
+  EXPECT_EQ(table.count(scan)->entities, 3u);
+  scan.backward = true;
+  EXPECT_EQ(seen(table, scan), (Keys{"b/5", "b/3", "a/9"}));
+  Scan first;  // A token that the whole table gives, naming an entity behind the interval.
+  first.backward = true;
+  first.page_size_max = 1;
+  scan.continuation = whole().scan(first)->continuation.value();
+  EXPECT_EQ(seen(table, scan), (Keys{"b/5", "b/3", "a/9"}));
+  EXPECT_EQ(table.count(scan)->entities, 3u);
+  Scan outside;
+  outside.filter = "PartitionKey eq 'c'";
+  EXPECT_EQ(table.explain(outside)->path, AccessPath::kNothing);
+  const Table writer = permitted("au");
+  EXPECT_EQ(writer.count({}).code(), Code::kForbidden);
+  EXPECT_EQ(writer.explain({}).code(), Code::kForbidden);
 }
 
 TEST_F(RestrictedTable, S26_SnapshotsAreFencedToo) {

@@ -26,7 +26,7 @@ constexpr format::TableId kTable = format::make_table_id(3, 4);
 
 std::vector<KeyRange> plan(const Filter& filter) {
   const std::string begin = format::encode_table(kTable);
-  return plan_ranges(filter, kTable, {begin, format::end_of_prefix(begin), false});
+  return plan_keys(filter, kTable, {begin, format::end_of_prefix(begin), false}).ranges;
 }
 
 bool matches(const Filter& filter, const Entity& entity) {

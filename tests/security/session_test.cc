@@ -110,7 +110,7 @@ TEST_F(Sessions, S21_ATableSignatureIsForItsTableAlone) {
   EXPECT_EQ(said(session(bench_.token(missing)).table("Missing")), kTableNotFound);
 }
 
-TEST_F(Sessions, S24_ATableSignatureDoesNothingToTablesAsAWhole) {
+TEST_F(Sessions, B10_S24_ATableSignatureDoesNothingToTablesAsAWhole) {
   const Session open = session(bench_.token(SecurityBench::table_terms()));
   EXPECT_EQ(said(open.create_table("Fresh")), kAuthorizationFailure);
   EXPECT_EQ(said(open.drop_table("Orders")), kAuthorizationFailure);
