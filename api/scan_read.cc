@@ -13,7 +13,7 @@
 #include "api/filter/filter.h"
 #include "api/filter/key_plan.h"
 #include "api/limits.h"
-#include "api/page_walk.h"
+#include "api/page_scan.h"
 #include "api/quoted.h"
 #include "api/service_error.h"
 #include "format/sort_key.h"
@@ -164,7 +164,7 @@ Result<Page> read_page(StoreCore& core, const TableName& name, NameEntry& entry,
   if (!prepared.ok()) return prepared.status();
   if (scan.page_size_max == 0 || prepared->remaining == 0) return Page();
   const PageBounds bounds = bounds_of(core, scan, *prepared, scan.page_size_max);
-  PageWalk walk(prepared->table.view, prepared->plan.residual, scan, bounds, Wanted::kEntities,
+  PageScan walk(prepared->table.view, prepared->plan.residual, scan, bounds, Wanted::kEntities,
                 core.engine().env().clock);
   return walk.run(prepared->plan.ranges);
 }
@@ -175,7 +175,7 @@ Result<Count> count_entities(StoreCore& core, const TableName& name, NameEntry& 
   if (!prepared.ok()) return prepared.status();
   if (prepared->remaining == 0) return Count();
   const PageBounds bounds = bounds_of(core, scan, *prepared, UINT64_MAX);
-  PageWalk walk(prepared->table.view, prepared->plan.residual, scan, bounds, Wanted::kCount, core.engine().env().clock);
+  PageScan walk(prepared->table.view, prepared->plan.residual, scan, bounds, Wanted::kCount, core.engine().env().clock);
   Result<Page> page = walk.run(prepared->plan.ranges);
   if (!page.ok()) return page.status();
   return Count{walk.matched(), std::move(page->continuation), page->cost};

@@ -1,6 +1,6 @@
-// Owns: the steps of a page (page_walk.h).
+// Owns: the steps of a page (page_scan.h).
 // Must never: decode an entity that is not returned.
-#include "api/page_walk.h"
+#include "api/page_scan.h"
 
 #include <algorithm>
 #include <utility>
@@ -20,11 +20,11 @@ constexpr std::size_t kPointsAtOnce = 64;
 
 }  // namespace
 
-PageWalk::PageWalk(const engine::ReadView& view, const Filter& filter, const Scan& scan, PageBounds bounds,
+PageScan::PageScan(const engine::ReadView& view, const Filter& filter, const Scan& scan, PageBounds bounds,
                    Wanted wanted, io::Clock& clock)
     : view_(view), filter_(filter), scan_(scan), bounds_(std::move(bounds)), wanted_(wanted), clock_(clock) {}
 
-Result<Page> PageWalk::run(const std::vector<KeyRange>& ranges) {
+Result<Page> PageScan::run(const std::vector<KeyRange>& ranges) {
   page_.cost.key_ranges = ranges.size();
   const auto range_at = [&](std::size_t i) -> const KeyRange& {
     return ranges[scan_.backward ? ranges.size() - 1 - i : i];
@@ -46,7 +46,7 @@ Result<Page> PageWalk::run(const std::vector<KeyRange>& ranges) {
   return std::move(page_);
 }
 
-Result<bool> PageWalk::walk(const KeyRange& range) {
+Result<bool> PageScan::walk(const KeyRange& range) {
   engine::Cursor cursor = view_.cursor(range.lower, range.upper, &read_cost_);
   scan_.backward ? cursor.seek_to_last() : cursor.seek_to_first();
   while (cursor.valid()) {
@@ -58,7 +58,7 @@ Result<bool> PageWalk::walk(const KeyRange& range) {
   return false;
 }
 
-Result<bool> PageWalk::look_up(std::span<const std::string_view> points) {
+Result<bool> PageScan::look_up(std::span<const std::string_view> points) {
   if (points.size() == 1) {  // One search needs no queue.
     const auto found = view_.get(points.front(), &read_cost_);
     if (!found.ok()) return found.status();
@@ -76,7 +76,7 @@ Result<bool> PageWalk::look_up(std::span<const std::string_view> points) {
   return false;
 }
 
-Result<bool> PageWalk::take(std::string_view sort_key, format::CommitVersion version, std::string_view value) {
+Result<bool> PageScan::take(std::string_view sort_key, format::CommitVersion version, std::string_view value) {
   Candidate candidate{sort_key, version, value, std::nullopt};
   if (is_over()) return end_before(candidate);
   if (bounds_.short_pages) {
@@ -100,7 +100,7 @@ Result<bool> PageWalk::take(std::string_view sort_key, format::CommitVersion ver
   return bounds_.remaining && matched_ == *bounds_.remaining;
 }
 
-Result<bool> PageWalk::keep(Candidate& candidate) {
+Result<bool> PageScan::keep(Candidate& candidate) {
   if (Status decoded = decode_key(candidate); !decoded.ok()) return decoded;
   format::SortKey& key = *candidate.key;
   Result<Entity> entity = decode_entity(std::move(key.partition_key), std::move(key.row_key), candidate.version,
@@ -110,7 +110,7 @@ Result<bool> PageWalk::keep(Candidate& candidate) {
   return true;
 }
 
-Result<bool> PageWalk::end_before(Candidate& candidate, bool at_partition) {
+Result<bool> PageScan::end_before(Candidate& candidate, bool at_partition) {
   if (Status decoded = decode_key(candidate); !decoded.ok()) return decoded;
   std::optional<std::uint64_t> remaining;
   if (bounds_.remaining) remaining = *bounds_.remaining - matched_;
@@ -119,7 +119,7 @@ Result<bool> PageWalk::end_before(Candidate& candidate, bool at_partition) {
   return true;
 }
 
-Status PageWalk::decode_key(Candidate& candidate) {
+Status PageScan::decode_key(Candidate& candidate) {
   if (candidate.key) return Status();
   Result<format::SortKey> decoded = format::decode_sort_key(candidate.sort_key);
   if (!decoded.ok()) return decoded.status();
@@ -127,7 +127,7 @@ Status PageWalk::decode_key(Candidate& candidate) {
   return Status();
 }
 
-Result<bool> PageWalk::matches(Candidate& candidate) const {
+Result<bool> PageScan::matches(Candidate& candidate) const {
   if (filter_.matches_everything()) return true;
   const Result<format::EntityView> properties = format::EntityView::open(candidate.value);
   if (!properties.ok()) return properties.status();
@@ -141,7 +141,7 @@ Result<bool> PageWalk::matches(Candidate& candidate) const {
 }
 
 /// The clock is asked only now and then, and never before one entity was looked at.
-bool PageWalk::is_over() {
+bool PageScan::is_over() {
   if (matched_ == bounds_.entities_max) return true;
   constexpr std::uint64_t kEntitiesBetween = 16;
   return page_.cost.entities_examined % kEntitiesBetween == 1 && clock_.monotonic() >= bounds_.deadline;

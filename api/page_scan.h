@@ -32,10 +32,10 @@ struct PageBounds {
 enum class Wanted : std::uint8_t { kEntities, kCount };
 
 /// For one page. What is passed to the constructor outlives it.
-class PageWalk {
+class PageScan {
  public:
   /// `filter` is what is left to be judged of entities in the ranges.
-  PageWalk(const engine::ReadView& view, const Filter& filter, const Scan& scan, PageBounds bounds, Wanted wanted,
+  PageScan(const engine::ReadView& view, const Filter& filter, const Scan& scan, PageBounds bounds, Wanted wanted,
            io::Clock& clock);
 
   /// The ranges are in order and apart from each other, and the filter matches nothing outside them.
