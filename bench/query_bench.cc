@@ -2,7 +2,8 @@
 // and backward.
 // Method: ten thousand encoded entities of ten properties, the filter's among the last; one in a thousand matches.
 // Scans: a hundred thousand entities of 120 bytes in tables, of which the cache holds all, or nothing, and a tenth of
-// them again in the memtable; beside the scan backward stands the one forward.
+// them again in the memtable; beside the scan backward stands the one forward. Fifty keys: by one filter that names
+// them, by fifty gets, by one get of many, and by a filter that says nothing of keys.
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -123,16 +124,18 @@ class ScannedStore {
     }
   }
 
- private:
+  static std::string key(int number) { return std::to_string(1'000'000 + number); }
+  const Table& table() const { return *table_; }
   static constexpr int kScanned = 100'000;
+
+ private:
   static constexpr int kOfATransaction = 100;
 
   void write(int every) {
     for (int i = 0; i < kScanned; i += kOfATransaction * every) {
       EntityGroupTransaction transaction;
       for (int j = 0; j < kOfATransaction; ++j) {
-        transaction.insert_or_replace(
-            Entity("p", std::to_string(1'000'000 + i + j)).set("N", j).set("Text", std::string(80, 'x')));
+        transaction.insert_or_replace(Entity("p", key(i + j)).set("N", j).set("Text", std::string(80, 'x')));
       }
       if (!table_->execute(transaction).ok()) std::abort();
     }
@@ -154,6 +157,60 @@ BENCHMARK_CAPTURE(scan, forward_cached, std::uint64_t{256} << 20, false)->Unit(b
 BENCHMARK_CAPTURE(scan, backward_cached, std::uint64_t{256} << 20, true)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(scan, forward_cold, std::uint64_t{0}, false)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK_CAPTURE(scan, backward_cold, std::uint64_t{0}, true)->Unit(benchmark::kMillisecond)->UseRealTime();
+
+constexpr int kWanted = 50;
+
+/// Spread over the whole partition.
+std::vector<EntityKey> wanted_keys() {
+  std::vector<EntityKey> keys;
+  for (int i = 0; i < kWanted; ++i)
+    keys.push_back({"p", ScannedStore::key(i * (ScannedStore::kScanned / kWanted) + 7)});
+  return keys;
+}
+
+void fifty_by_filter(benchmark::State& state, std::uint64_t cache_bytes) {
+  const ScannedStore store(cache_bytes);
+  Scan scan;
+  for (const EntityKey& key : wanted_keys()) {
+    scan.filter +=
+        (scan.filter.empty() ? "PartitionKey eq 'p' and (RowKey eq '" : " or RowKey eq '") + key.row_key + "'";
+  }
+  scan.filter += ")";
+  for (auto _ : state) {
+    const Result<Page> page = store.table().scan(scan);
+    if (!page.ok() || page->entities.size() != kWanted) std::abort();
+  }
+}
+
+void fifty_by_gets(benchmark::State& state, std::uint64_t cache_bytes) {
+  const ScannedStore store(cache_bytes);
+  const std::vector<EntityKey> keys = wanted_keys();
+  for (auto _ : state) {
+    for (const EntityKey& key : keys) {
+      if (!store.table().get(key.partition_key, key.row_key)->has_value()) std::abort();
+    }
+  }
+}
+
+void fifty_by_get_many(benchmark::State& state, std::uint64_t cache_bytes) {
+  const ScannedStore store(cache_bytes);
+  const std::vector<EntityKey> keys = wanted_keys();
+  for (auto _ : state) {
+    if (!store.table().get_many(keys)->back().has_value()) std::abort();
+  }
+}
+
+void fifty_by_scan(benchmark::State& state, std::uint64_t cache_bytes) {
+  const ScannedStore store(cache_bytes);
+  for (auto _ : state) benchmark::DoNotOptimize(store.scan(false));
+}
+BENCHMARK_CAPTURE(fifty_by_filter, cached, std::uint64_t{256} << 20)->Unit(benchmark::kMicrosecond)->UseRealTime();
+BENCHMARK_CAPTURE(fifty_by_gets, cached, std::uint64_t{256} << 20)->Unit(benchmark::kMicrosecond)->UseRealTime();
+BENCHMARK_CAPTURE(fifty_by_get_many, cached, std::uint64_t{256} << 20)->Unit(benchmark::kMicrosecond)->UseRealTime();
+BENCHMARK_CAPTURE(fifty_by_scan, cached, std::uint64_t{256} << 20)->Unit(benchmark::kMicrosecond)->UseRealTime();
+BENCHMARK_CAPTURE(fifty_by_filter, cold, std::uint64_t{0})->Unit(benchmark::kMicrosecond)->UseRealTime();
+BENCHMARK_CAPTURE(fifty_by_gets, cold, std::uint64_t{0})->Unit(benchmark::kMicrosecond)->UseRealTime();
+BENCHMARK_CAPTURE(fifty_by_get_many, cold, std::uint64_t{0})->Unit(benchmark::kMicrosecond)->UseRealTime();
 
 }  // namespace
 }  // namespace varve

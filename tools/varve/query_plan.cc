@@ -8,14 +8,14 @@ namespace varve::tool {
 
 namespace {
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   return "\"" + std::string(text) + "\"";
 }
 
 std::string bounds(const ScanRange& range) {
   std::string text;
-  if (!range.from().empty()) text += " from " + quoted(range.from());
-  if (range.to()) text += " up to but without " + quoted(*range.to());
+  if (!range.from().empty()) text += " from " + in_quotes(range.from());
+  if (range.to()) text += " up to but without " + in_quotes(*range.to());
   return text;
 }
 
@@ -55,15 +55,15 @@ Result<QueryPlan> plan_query(const KeyWords& words) {
 std::vector<std::string> describe(const QueryPlan& plan) {
   std::vector<std::string> lines;
   for (const auto& [partition, row] : plan.points)
-    lines.push_back("one entity: partition " + quoted(partition) + ", row " + quoted(row));
+    lines.push_back("one entity: partition " + in_quotes(partition) + ", row " + in_quotes(row));
   if (!lines.empty()) return lines;
   const ScanRange& range = plan.range;
-  const std::string in_partition = " of partition " + quoted(range.partition_key());
+  const std::string in_partition = " of partition " + in_quotes(range.partition_key());
   switch (range.kind()) {
     case ScanRange::Kind::kTable: return {"the whole table"};
     case ScanRange::Kind::kPartition: return {"all" + in_partition};
     case ScanRange::Kind::kRows: return {"rows" + bounds(range) + in_partition};
-    case ScanRange::Kind::kRowPrefix: return {"rows that begin with " + quoted(range.from()) + in_partition};
+    case ScanRange::Kind::kRowPrefix: return {"rows that begin with " + in_quotes(range.from()) + in_partition};
     case ScanRange::Kind::kPartitions: return {"partitions" + bounds(range)};
   }
   return {};
