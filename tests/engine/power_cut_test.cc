@@ -12,6 +12,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/effort.h"
 #include "tests/support/engine_bench.h"
 
 namespace varve::engine {
@@ -250,7 +251,7 @@ TEST_P(PowerCut, LeavesAPrefixOfTheOrderWithEverythingAcknowledged) {
   expect_prefixes(GetParam());
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, PowerCut, testing::Range<std::uint64_t>(1, 3));
+INSTANTIATE_TEST_SUITE_P(Seeds, PowerCut, testing::Range<std::uint64_t>(1, 1 + test::effort<std::uint64_t>(2)));
 
 class PowerCutLong : public PowerCut {};
 
