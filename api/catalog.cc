@@ -54,13 +54,16 @@ Result<format::TableId> Catalog::resolve_at(const engine::ReadView& view, const 
   return (*row)->id;
 }
 
-Result<ResolvedTable> Catalog::resolve_newest(const TableName& name, NameEntry& entry) {
+std::optional<ResolvedTable> Catalog::resolve_cached(const NameEntry& entry) const {
   const format::TableId before = entry.live_id();
-  {
-    engine::ReadView view = engine_.view();
-    if (before != 0 && entry.live_id() == before)
-      return ResolvedTable{std::move(view), before};  // N1, and no drop between
-  }
+  if (before == 0) return std::nullopt;
+  engine::ReadView view = engine_.view();
+  if (entry.live_id() != before) return std::nullopt;
+  return ResolvedTable{std::move(view), before};  // N1, and no drop between
+}
+
+Result<ResolvedTable> Catalog::resolve_newest(const TableName& name, NameEntry& entry) {
+  if (std::optional<ResolvedTable> cached = resolve_cached(entry)) return *std::move(cached);
   const std::uint64_t lookup = names_.begin_lookup(entry);
   engine::ReadView view = engine_.view();
   const Result<format::TableId> id = resolve_at(view, name);

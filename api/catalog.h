@@ -57,6 +57,8 @@ class Catalog {
   // Errors of all: kNotFound (TableNotFound), kCorruption, kIoError.
   /// For a read of the newest state.
   Result<ResolvedTable> resolve_newest(const TableName& name, NameEntry& entry);
+  /// The same where that takes no read of the catalog; else nothing.
+  std::optional<ResolvedTable> resolve_cached(const NameEntry& entry) const;
   /// For a write, which the engine refuses if the table is dropped before its turn.
   Result<format::TableId> resolve_for_write(const TableName& name, NameEntry& entry);
   /// For a read at another version.

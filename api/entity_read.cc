@@ -64,39 +64,52 @@ Result<std::optional<Entity>> read_entity(StoreCore& core, const TableName& name
   return entity_of(partition_key, row_key, *found, options);
 }
 
-Result<std::vector<std::optional<Entity>>> read_entities(StoreCore& core, const TableName& name, NameEntry& entry,
-                                                         const Grant& grant, std::span<const EntityKey> keys,
-                                                         const ReadOptions& options) {
-  if (Status granted = grant.check_query(); !granted.ok()) return granted;
+Status check_read(const Grant& grant, std::span<const EntityKey> keys, const ReadOptions& options) {
   for (const EntityKey& key : keys) {
     if (Status granted = grant.check_read(key.partition_key, key.row_key); !granted.ok()) return granted;
     if (Status checked = check_key(key.partition_key, key.row_key); !checked.ok()) return checked;
   }
-  if (Status selection = check_selection(options); !selection.ok()) return selection;
-  const Result<ResolvedTable> table = resolve_for_read(core, name, entry, options);
-  if (!table.ok()) return table.status();
+  return check_selection(options);
+}
 
-  std::vector<std::string> sort_keys;
-  std::vector<std::size_t> places;  // of those that can be there
+Result<WantedKeys> wanted_keys(format::TableId table, std::span<const EntityKey> keys, const StoreLimits& limits) {
+  WantedKeys wanted;
   for (std::size_t place = 0; place < keys.size(); ++place) {
     const EntityKey& key = keys[place];
-    if (is_key_too_long(key.partition_key, core.limits()) || is_key_too_long(key.row_key, core.limits())) continue;
-    Result<std::string> sort_key = format::encode_sort_key(table->id, key.partition_key, key.row_key);
+    if (is_key_too_long(key.partition_key, limits) || is_key_too_long(key.row_key, limits)) continue;
+    Result<std::string> sort_key = format::encode_sort_key(table, key.partition_key, key.row_key);
     if (!sort_key.ok()) return sort_key.status();
-    sort_keys.push_back(*std::move(sort_key));
-    places.push_back(place);
+    wanted.sort_keys.push_back(*std::move(sort_key));
+    wanted.places.push_back(place);
   }
-  const std::vector<std::string_view> wanted(sort_keys.begin(), sort_keys.end());
-  const auto found = table->view.get_many(wanted);
-  if (!found.ok()) return found.status();
+  return wanted;
+}
+
+Result<std::vector<std::optional<Entity>>> decode_found(std::span<const EntityKey> keys, const WantedKeys& wanted,
+                                                        std::span<const std::optional<engine::FoundEntry>> found,
+                                                        const ReadOptions& options) {
   std::vector<std::optional<Entity>> entities(keys.size());
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    const EntityKey& key = keys[places[i]];
-    Result<std::optional<Entity>> entity = entity_of(key.partition_key, key.row_key, (*found)[i], options);
+  for (std::size_t i = 0; i < wanted.places.size(); ++i) {
+    const EntityKey& key = keys[wanted.places[i]];
+    Result<std::optional<Entity>> entity = entity_of(key.partition_key, key.row_key, found[i], options);
     if (!entity.ok()) return entity.status();
-    entities[places[i]] = *std::move(entity);
+    entities[wanted.places[i]] = *std::move(entity);
   }
   return entities;
+}
+
+Result<std::vector<std::optional<Entity>>> read_entities(StoreCore& core, const TableName& name, NameEntry& entry,
+                                                         const Grant& grant, std::span<const EntityKey> keys,
+                                                         const ReadOptions& options) {
+  if (Status granted = grant.check_query(); !granted.ok()) return granted;
+  if (Status checked = check_read(grant, keys, options); !checked.ok()) return checked;
+  const Result<ResolvedTable> table = resolve_for_read(core, name, entry, options);
+  if (!table.ok()) return table.status();
+  const Result<WantedKeys> wanted = wanted_keys(table->id, keys, core.limits());
+  if (!wanted.ok()) return wanted.status();
+  const auto found = table->view.get_many(wanted->views());
+  if (!found.ok()) return found.status();
+  return decode_found(keys, *wanted, *found, options);
 }
 
 }  // namespace varve

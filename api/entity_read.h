@@ -22,6 +22,21 @@ Result<std::vector<std::optional<Entity>>> read_entities(StoreCore& core, const 
                                                          const Grant& grant, std::span<const EntityKey> keys,
                                                          const ReadOptions& options);
 
+// -- The steps of a read ---------------------------------------------------------------------------------------------
+
+/// What is judged of each key before anything is read. Errors: as above.
+Status check_read(const Grant& grant, std::span<const EntityKey> keys, const ReadOptions& options);
+/// The sort keys of those that can be there, in their order, and their places among the keys.
+struct WantedKeys {
+  std::vector<std::string> sort_keys;
+  std::vector<std::size_t> places;
+  std::vector<std::string_view> views() const { return {sort_keys.begin(), sort_keys.end()}; }
+};
+Result<WantedKeys> wanted_keys(format::TableId table, std::span<const EntityKey> keys, const StoreLimits& limits);
+/// Out of what was found of the wanted keys. Errors: kCorruption.
+Result<std::vector<std::optional<Entity>>> decode_found(std::span<const EntityKey> keys, const WantedKeys& wanted,
+                                                        std::span<const std::optional<engine::FoundEntry>> found,
+                                                        const ReadOptions& options);
 /// Errors: kInvalidArgument (InvalidInput).
 Status check_selection(const ReadOptions& options);
 /// The state a read sees and the table's id in it. Errors: kNotFound (TableNotFound), kInvalidArgument (InvalidInput: a

@@ -2,7 +2,6 @@
 // Must never: change what was prepared in a way that a second attempt would see.
 #include "api/entity_write.h"
 
-#include <array>
 #include <cstdint>
 #include <utility>
 
@@ -40,23 +39,13 @@ Result<std::string> sort_key_without_table(std::string_view partition_key, std::
   return format::encode_sort_key(format::TableId{0}, partition_key, row_key);
 }
 
-/// Why an operation may not go on, and the commit that says so.
-struct Judgement {
-  Status status;
-  engine::CommitVersion rests_on = 0;
-};
-
 /// Whether the newest state of its entity matters: looking could cost a read of the disk.
 bool rests_on_state(const PreparedWrite& write) noexcept {
   return !write.key_too_long && write.kind != Kind::kInsertOrReplace;
 }
 
 /// Judges the operation on the newest state of its entity, and turns a merge into what is to be stored.
-Judgement judge(PreparedWrite& write, const engine::Newest& newest, const StoreLimits& limits) {
-  if (write.key_too_long) {
-    return {service_error::resource_not_found("there is no entity with so long a key")};
-  }
-  if (!rests_on_state(write)) return {};
+Refusal judge(PreparedWrite& write, const engine::Newest& newest, const StoreLimits& limits) {
   const engine::CommitVersion version = newest.version;
   const bool exists = newest.value.has_value();
 
@@ -84,22 +73,6 @@ Judgement judge(PreparedWrite& write, const engine::Newest& newest, const StoreL
 
 Status blamed(const Status& status, std::size_t index, bool in_transaction) {
   return in_transaction ? status.at_operation(static_cast<std::uint32_t>(index)) : status;
-}
-
-/// Of every operation that rests on it, the newest state of its entity, read side by side; of the others, nothing.
-Result<std::vector<engine::Newest>> read_states(const engine::ReadView& view, std::span<const PreparedWrite> writes) {
-  std::vector<engine::Newest> states(writes.size());
-  std::vector<std::string_view> keys;
-  std::vector<std::size_t> places;
-  for (std::size_t i = 0; i < writes.size(); ++i) {
-    if (!rests_on_state(writes[i])) continue;
-    keys.push_back(writes[i].sort_key);
-    places.push_back(i);
-  }
-  Result<std::vector<engine::Newest>> newest = view.newest_many(keys);
-  if (!newest.ok()) return newest;
-  for (std::size_t i = 0; i < places.size(); ++i) states[places[i]] = std::move((*newest)[i]);
-  return states;
 }
 
 }  // namespace
@@ -132,18 +105,40 @@ std::uint64_t bytes_of(std::span<const PreparedWrite> writes) noexcept {
   return bytes;
 }
 
+std::vector<std::string_view> keys_to_judge(std::span<const PreparedWrite> writes) {
+  std::vector<std::string_view> keys;
+  for (const PreparedWrite& write : writes) {
+    if (rests_on_state(write)) keys.push_back(write.sort_key);
+  }
+  return keys;
+}
+
+std::optional<Refusal> judge_states(std::span<PreparedWrite> writes, std::span<const engine::Newest> states,
+                                    const StoreLimits& limits, bool in_transaction) {
+  std::size_t next_state = 0;
+  for (std::size_t i = 0; i < writes.size(); ++i) {
+    Refusal refusal;
+    if (writes[i].key_too_long) {
+      refusal.status = service_error::resource_not_found("there is no entity with so long a key");
+    } else if (rests_on_state(writes[i])) {
+      refusal = judge(writes[i], states[next_state++], limits);
+    }
+    if (refusal.status.ok()) continue;
+    refusal.status = blamed(refusal.status, i, in_transaction);
+    return refusal;
+  }
+  return std::nullopt;
+}
+
 Status judge_writes(StoreCore& core, const engine::ReadView& view, std::span<PreparedWrite> writes,
                     engine::PartitionGuard& guard, bool in_transaction) {
-  const Result<std::vector<engine::Newest>> states = read_states(view, writes);
+  const Result<std::vector<engine::Newest>> states = view.newest_many(keys_to_judge(writes));
   if (!states.ok()) return states.status();
-  for (std::size_t i = 0; i < writes.size(); ++i) {
-    const Judgement judgement = judge(writes[i], (*states)[i], core.limits());
-    if (judgement.status.ok()) continue;
-    guard.release();
-    if (Status published = core.engine().await_published(judgement.rests_on); !published.ok()) return published;
-    return blamed(judgement.status, i, in_transaction);
-  }
-  return Status();
+  const std::optional<Refusal> refusal = judge_states(writes, *states, core.limits(), in_transaction);
+  if (!refusal) return Status();
+  guard.release();
+  if (Status published = core.engine().await_published(refusal->rests_on); !published.ok()) return published;
+  return refusal->status;
 }
 
 Result<PreparedWrite> prepare_put(const Grant& grant, Kind kind, const Entity& entity, ETag if_match,
@@ -204,39 +199,72 @@ Result<PreparedWrite> prepare_write(const Grant& grant, const TransactionOperati
   return prepare_put(grant, operation.kind, entity, operation.if_match, limits);
 }
 
-Result<ETag> commit_writes(StoreCore& core, const TableName& name, NameEntry& entry, std::span<PreparedWrite> writes,
-                           const WriteOptions& options, bool in_transaction) {
-  if (Status tag = check_tag(options.tag); !tag.ok()) return tag;
-  const Result<format::TableId> table = core.catalog().resolve_for_write(name, entry);
-  if (!table.ok()) return blamed(table.status(), 0, in_transaction && table.code() == Code::kNotFound);
-  const std::string encoded_id = format::encode_table(*table);
-  bool any_merge = false;
+Result<std::vector<PreparedWrite>> prepare_transaction(const Grant& grant,
+                                                       std::span<const TransactionOperation> operations,
+                                                       const StoreLimits& limits) {
+  if (Status checked = check_transaction(operations, limits); !checked.ok()) return checked;
+  std::vector<PreparedWrite> writes;
+  writes.reserve(operations.size());
+  for (std::size_t i = 0; i < operations.size(); ++i) {
+    Result<PreparedWrite> write = prepare_write(grant, operations[i], limits);
+    if (!write.ok()) return blamed(write.status(), i, true);
+    writes.push_back(*std::move(write));
+  }
+  return writes;
+}
+
+std::vector<ETag> etags_of(std::span<const TransactionOperation> operations, ETag etag) {
+  std::vector<ETag> etags(operations.size());
+  for (std::size_t i = 0; i < operations.size(); ++i) {
+    if (operations[i].kind != Kind::kRemove) etags[i] = etag;
+  }
+  return etags;
+}
+
+PlacedWrites place_writes(StoreCore& core, format::TableId table, std::span<PreparedWrite> writes,
+                          const WriteOptions& options) {
+  const std::string encoded_id = format::encode_table(table);
+  PlacedWrites placed;
   for (PreparedWrite& write : writes) {
     place_in_table(write, encoded_id);
-    any_merge = any_merge || merges(write.kind);
+    placed.any_merge = placed.any_merge || merges(write.kind);
   }
+  placed.partition_hash = format::partition_hash(format::partition_of(writes.front().sort_key));
+  placed.request.tables = {table};
+  placed.request.durability = core.durability(options);
+  if (!placed.any_merge) placed.request.batch = build_batch(writes, options.tag);  // Others wait for the lock.
+  return placed;
+}
 
-  engine::CommitRequest request;
-  request.tables = {*table};
-  request.durability = core.durability(options);
-  if (!any_merge) request.batch = build_batch(writes, options.tag);  // Before the lock: others wait for it.
-  core.engine().pace(bytes_of(writes));
-  const std::array<std::uint64_t, 1> partition = {
-      format::partition_hash(format::partition_of(writes.front().sort_key))};
-  Result<engine::PartitionGuard> guard = core.engine().lock_partitions(partition, options.wait_max);
-  if (!guard.ok()) return guard.status();
-  request.locks = *std::move(guard);
-  if (Status judged = judge_writes(core, core.engine().view(), writes, request.locks, in_transaction); !judged.ok()) {
-    return judged;
-  }
-  if (any_merge) request.batch = build_batch(writes, options.tag);
+Status no_table_to_write(const Status& status, bool in_transaction) {
+  return blamed(status, 0, in_transaction && status.code() == Code::kNotFound);
+}
 
-  const Result<engine::CommitVersion> version = core.engine().commit(std::move(request));
+Result<ETag> etag_of(const Result<engine::CommitVersion>& version, const TableName& name, bool in_transaction) {
   if (version.ok()) return ETag::of_timestamp(DateTime{*version});
   if (version.code() != Code::kNotFound) return version.status();
   const Status dropped =
       service_error::table_not_found("table " + quoted(name.spelling) + " was dropped before this write's turn");
   return blamed(dropped, 0, in_transaction);
+}
+
+Result<ETag> commit_writes(StoreCore& core, const TableName& name, NameEntry& entry, std::span<PreparedWrite> writes,
+                           const WriteOptions& options, bool in_transaction) {
+  if (Status tag = check_tag(options.tag); !tag.ok()) return tag;
+  const Result<format::TableId> table = core.catalog().resolve_for_write(name, entry);
+  if (!table.ok()) return no_table_to_write(table.status(), in_transaction);
+  PlacedWrites placed = place_writes(core, *table, writes, options);
+  core.engine().pace(bytes_of(writes));
+  Result<engine::PartitionGuard> guard =
+      core.engine().lock_partitions(std::span(&placed.partition_hash, 1), options.wait_max);
+  if (!guard.ok()) return guard.status();
+  engine::CommitRequest& request = placed.request;
+  request.locks = *std::move(guard);
+  if (Status judged = judge_writes(core, core.engine().view(), writes, request.locks, in_transaction); !judged.ok()) {
+    return judged;
+  }
+  if (placed.any_merge) request.batch = build_batch(writes, options.tag);
+  return etag_of(core.engine().commit(std::move(request)), name, in_transaction);
 }
 
 }  // namespace varve

@@ -4,9 +4,11 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "api/store_core.h"
 #include "api/table_access.h"
@@ -38,6 +40,13 @@ Result<PreparedWrite> prepare_put(const Grant& grant, TransactionOperation::Kind
                                   ETag if_match, const StoreLimits& limits);
 Result<PreparedWrite> prepare_remove(const Grant& grant, std::string_view partition_key, std::string_view row_key,
                                      ETag if_match, const StoreLimits& limits);
+/// All of a transaction, judged as a whole first. Errors: as Table::execute, as far as they need no store.
+Result<std::vector<PreparedWrite>> prepare_transaction(const Grant& grant,
+                                                       std::span<const TransactionOperation> operations,
+                                                       const StoreLimits& limits);
+/// What each of its operations is answered.
+std::vector<ETag> etags_of(std::span<const TransactionOperation> operations, ETag etag);
+
 /// Many inserts into one table, one after the other: memory is used again.
 class InsertEncoder {
  public:
@@ -63,12 +72,35 @@ class InsertEncoder {
 Status check_tag(std::string_view tag);
 void place_in_table(PreparedWrite& write, std::string_view encoded_id);
 std::uint64_t bytes_of(std::span<const PreparedWrite> writes) noexcept;
-/// Judges every operation, under the locks of their partitions and in a view made under them, and turns merges into
-/// what is to be stored. No view may be held across the commit: it would keep memory that the commit may wait for. A
-/// refusal lets go of the locks, and waits for the publication of what it rests on.
+/// Why an operation may not go on, and the commit that says so, after whose publication it is told.
+struct Refusal {
+  Status status;
+  engine::CommitVersion rests_on = 0;
+};
+/// The keys of the operations that rest on what is stored, whose newest states are to be read under their locks.
+std::vector<std::string_view> keys_to_judge(std::span<const PreparedWrite> writes);
+/// Judges every operation on those states, given in the order of the keys, and turns merges into what is to be stored.
+std::optional<Refusal> judge_states(std::span<PreparedWrite> writes, std::span<const engine::Newest> states,
+                                    const StoreLimits& limits, bool in_transaction);
+/// All of it, under the locks of their partitions and in a view made under them. No view may be held across the commit:
+/// it would keep memory that the commit may wait for. A refusal lets go of the locks, and waits for the publication of
+/// what it rests on.
 Status judge_writes(StoreCore& core, const engine::ReadView& view, std::span<PreparedWrite> writes,
                     engine::PartitionGuard& guard, bool in_transaction);
 std::string build_batch(std::span<const PreparedWrite> writes, std::string_view tag);
+
+/// Writes of one partition, as they stand before the lock.
+struct PlacedWrites {
+  engine::CommitRequest request;  // without a batch if something is to be merged first
+  std::uint64_t partition_hash = 0;
+  bool any_merge = false;
+};
+PlacedWrites place_writes(StoreCore& core, format::TableId table, std::span<PreparedWrite> writes,
+                          const WriteOptions& options);
+/// Why the table of the writes was not found.
+Status no_table_to_write(const Status& status, bool in_transaction);
+/// What the commit of them came to.
+Result<ETag> etag_of(const Result<engine::CommitVersion>& version, const TableName& name, bool in_transaction);
 
 /// Writes all of `writes`, which are of one partition and of different entities, or nothing; returns the ETag of what
 /// was written. With `in_transaction` errors name the operation. Errors: as the verbs of Table.

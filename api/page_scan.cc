@@ -144,7 +144,8 @@ Result<bool> PageScan::matches(Candidate& candidate) const {
 bool PageScan::is_over() {
   if (matched_ == bounds_.entities_max) return true;
   constexpr std::uint64_t kEntitiesBetween = 16;
-  return page_.cost.entities_examined % kEntitiesBetween == 1 && clock_.monotonic() >= bounds_.deadline;
+  if (page_.cost.entities_examined % kEntitiesBetween != 1) return false;
+  return clock_.monotonic() >= bounds_.deadline || bounds_.stop.stop_requested();
 }
 
 }  // namespace varve

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,7 @@ struct PageBounds {
   /// What is left of Scan::take.
   std::optional<std::uint64_t> remaining{};
   std::optional<ShortPages> short_pages{};
+  std::stop_token stop{};
 };
 
 enum class Wanted : std::uint8_t { kEntities, kCount };

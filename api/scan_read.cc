@@ -138,8 +138,14 @@ Result<PreparedScan> prepare(StoreCore& core, const TableName& name, NameEntry& 
   return prepared;
 }
 
-PageBounds bounds_of(StoreCore& core, const Scan& scan, PreparedScan& prepared, std::uint64_t entities_max) {
+Status was_stopped() {
+  return Status(Code::kCancelled, "the scan was asked to stop");
+}
+
+PageBounds bounds_of(StoreCore& core, const Scan& scan, PreparedScan& prepared, std::uint64_t entities_max,
+                     const std::stop_token& stop) {
   PageBounds bounds;
+  bounds.stop = stop;
   bounds.entities_max = entities_max;
   bounds.bytes_max = scan.page_bytes_max;
   bounds.deadline = core.engine().env().clock.monotonic() + scan.time_max;
@@ -159,25 +165,29 @@ PageCost& PageCost::operator+=(const PageCost& more) noexcept {
   return *this;
 }
 
-Result<Page> read_page(StoreCore& core, const TableName& name, NameEntry& entry, const Grant& grant, const Scan& scan) {
+Result<Page> read_page(StoreCore& core, const TableName& name, NameEntry& entry, const Grant& grant, const Scan& scan,
+                       const std::stop_token& stop) {
   Result<PreparedScan> prepared = prepare(core, name, entry, grant, scan);
   if (!prepared.ok()) return prepared.status();
   if (scan.page_size_max == 0 || prepared->remaining == 0) return Page();
-  const PageBounds bounds = bounds_of(core, scan, *prepared, scan.page_size_max);
+  const PageBounds bounds = bounds_of(core, scan, *prepared, scan.page_size_max, stop);
   PageScan walk(prepared->table.view, prepared->plan.residual, scan, bounds, Wanted::kEntities,
                 core.engine().env().clock);
-  return walk.run(prepared->plan.ranges);
+  Result<Page> page = walk.run(prepared->plan.ranges);
+  if (stop.stop_requested()) return was_stopped();
+  return page;
 }
 
 Result<Count> count_entities(StoreCore& core, const TableName& name, NameEntry& entry, const Grant& grant,
-                             const Scan& scan) {
+                             const Scan& scan, const std::stop_token& stop) {
   Result<PreparedScan> prepared = prepare(core, name, entry, grant, scan);
   if (!prepared.ok()) return prepared.status();
   if (prepared->remaining == 0) return Count();
-  const PageBounds bounds = bounds_of(core, scan, *prepared, UINT64_MAX);
+  const PageBounds bounds = bounds_of(core, scan, *prepared, UINT64_MAX, stop);
   PageScan walk(prepared->table.view, prepared->plan.residual, scan, bounds, Wanted::kCount, core.engine().env().clock);
   Result<Page> page = walk.run(prepared->plan.ranges);
   if (!page.ok()) return page.status();
+  if (stop.stop_requested()) return was_stopped();
   return Count{walk.matched(), std::move(page->continuation), page->cost};
 }
 

@@ -2,6 +2,8 @@
 // Must never: keep anything between two pages.
 #pragma once
 
+#include <stop_token>
+
 #include "api/catalog.h"
 #include "api/query.h"
 #include "api/scan_plan.h"
@@ -10,10 +12,11 @@
 
 namespace varve {
 
-// Within what the grant includes. Errors: as the verbs of Table.
-Result<Page> read_page(StoreCore& core, const TableName& name, NameEntry& entry, const Grant& grant, const Scan& scan);
+// Within what the grant includes. Errors: as the verbs of Table; kCancelled (`stop` was asked).
+Result<Page> read_page(StoreCore& core, const TableName& name, NameEntry& entry, const Grant& grant, const Scan& scan,
+                       const std::stop_token& stop = {});
 Result<Count> count_entities(StoreCore& core, const TableName& name, NameEntry& entry, const Grant& grant,
-                             const Scan& scan);
+                             const Scan& scan, const std::stop_token& stop = {});
 Result<ScanPlan> explain_scan(StoreCore& core, const TableName& name, NameEntry& entry, const Grant& grant,
                               const Scan& scan);
 

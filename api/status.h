@@ -57,6 +57,8 @@ enum class Code : std::uint8_t {
   kConflict = 19,
   /// What the caller may do does not include this, or the caller did not show who it is. Nothing changed.
   kForbidden = 20,
+  /// Its caller asked it to stop before it had done anything. Nothing changed.
+  kCancelled = 21,
 };
 
 /// The code's name as it is written in messages, "NotFound" for kNotFound.
@@ -83,6 +85,7 @@ constexpr std::string_view code_name(Code code) noexcept {
     case Code::kFenced: return "Fenced";
     case Code::kConflict: return "Conflict";
     case Code::kForbidden: return "Forbidden";
+    case Code::kCancelled: return "Cancelled";
   }
   return "?";
 }

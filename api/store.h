@@ -193,6 +193,7 @@ class Store {
                                      const std::function<void(const VerifyReport&)>& progress = {});
 
  private:
+  friend class AsyncStore;
   explicit Store(std::shared_ptr<StoreCore> core) noexcept;
   std::shared_ptr<StoreCore> core_;
 };

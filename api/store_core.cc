@@ -81,17 +81,46 @@ Result<std::shared_ptr<StoreCore>> StoreCore::open(std::string_view path, const 
   core->makes_short_pages_ = options.short_pages;
   core->engine_ = *std::move(engine);
   core->catalog_ = std::make_unique<Catalog>(*core->engine_);
+  core->async_mutex_ = std::make_unique<io::Mutex>(env.scheduler);
   return core;
 }
 
 Status StoreCore::close() {
+  if (Status allowed = check_thread(); !allowed.ok()) return allowed;
   closed_.store(true, std::memory_order_release);
+  engine::AsyncEngine* async = nullptr;
+  {
+    const io::MutexGuard guard(*async_mutex_);
+    async = own_async_.get();  // Nobody makes one any more.
+  }
+  if (async != nullptr) async->stop();
   return engine_->close();
+}
+
+Result<engine::AsyncEngine*> StoreCore::async() {
+  if (closed_.load(std::memory_order_acquire)) return Status(Code::kClosed, "the store was closed");
+  if (engine::AsyncEngine* const made = async_.load(std::memory_order_acquire)) return made;
+  const io::MutexGuard guard(*async_mutex_);
+  if (closed_.load(std::memory_order_acquire)) return Status(Code::kClosed, "the store was closed");
+  if (!own_async_) {
+    Result<std::unique_ptr<engine::AsyncEngine>> started = engine::AsyncEngine::start(*engine_);
+    if (!started.ok()) return started.status();
+    own_async_ = *std::move(started);
+    async_.store(own_async_.get(), std::memory_order_release);
+  }
+  return own_async_.get();
+}
+
+Status StoreCore::check_thread() const {
+  const engine::AsyncEngine* const async = async_.load(std::memory_order_acquire);
+  if (async == nullptr || !async->is_on_its_thread()) return Status();
+  return Status::invalid_argument(
+      "a verb that waits was called on the store's asynchronous thread, and would hold up all its operations");
 }
 
 Status StoreCore::check_open() const {
   if (closed_.load(std::memory_order_acquire)) return Status(Code::kClosed, "the store was closed");
-  return Status();
+  return check_thread();
 }
 
 Status StoreCore::check_writable() const {

@@ -13,6 +13,7 @@
 #include "api/result.h"
 #include "api/snapshot.h"
 #include "api/statistics.h"
+#include "engine/async/async_engine.h"
 #include "engine/engine.h"
 
 namespace varve {
@@ -34,11 +35,15 @@ class StoreCore : public std::enable_shared_from_this<StoreCore> {
   StoreCore(const StoreCore&) = delete;
   StoreCore& operator=(const StoreCore&) = delete;
 
+  /// Waits for the end of asynchronous operations. Errors: those of Store::close, kInvalidArgument (called by one).
   Status close();
-  /// Errors: kClosed.
+  /// Before a verb that waits. Errors: kClosed, kInvalidArgument (on the asynchronous thread).
   Status check_open() const;
   /// Before a write. Errors: kClosed, kReadOnly.
   Status check_writable() const;
+
+  /// What asynchronous operations run on, made with the first one. Errors: kClosed, those of AsyncEngine::start.
+  Result<engine::AsyncEngine*> async();
 
   engine::Engine& engine() noexcept { return *engine_; }
   Catalog& catalog() noexcept { return *catalog_; }
@@ -56,6 +61,7 @@ class StoreCore : public std::enable_shared_from_this<StoreCore> {
  private:
   class EventForwarder;
   StoreCore(std::string_view path, std::shared_ptr<Resources> resources);
+  Status check_thread() const;
 
   std::shared_ptr<Resources> resources_;
   std::unique_ptr<EventForwarder> events_;
@@ -64,6 +70,9 @@ class StoreCore : public std::enable_shared_from_this<StoreCore> {
   StoreLimits limits_;
   bool makes_short_pages_ = false;
   std::atomic<bool> closed_{false};
+  std::unique_ptr<io::Mutex> async_mutex_;
+  std::atomic<engine::AsyncEngine*> async_{nullptr};
+  std::unique_ptr<engine::AsyncEngine> own_async_;  // under the mutex; behind the engine and the catalog, which it uses
 };
 
 /// What the engine calls it.

@@ -16,10 +16,6 @@ namespace {
 
 using Kind = TransactionOperation::Kind;
 
-Status blamed(const Status& status, std::size_t index) {
-  return status.at_operation(static_cast<std::uint32_t>(index));
-}
-
 Result<ETag> commit_single(StoreCore& core, const TableName& name, NameEntry& entry, Result<PreparedWrite> write,
                            const WriteOptions& options) {
   if (!write.ok()) return write.status();
@@ -85,21 +81,11 @@ Result<std::vector<ETag>> Table::execute(const EntityGroupTransaction& transacti
     const Result<Grant> granted = state_->grant();
     if (!granted.ok()) return granted.status();
     const std::span<const TransactionOperation> operations = transaction.operations();
-    if (Status checked = check_transaction(operations, state_->core->limits()); !checked.ok()) return checked;
-    std::vector<PreparedWrite> writes;
-    writes.reserve(operations.size());
-    for (std::size_t i = 0; i < operations.size(); ++i) {
-      Result<PreparedWrite> write = prepare_write(*granted, operations[i], state_->core->limits());
-      if (!write.ok()) return blamed(write.status(), i);
-      writes.push_back(*std::move(write));
-    }
-    std::vector<ETag> etags(operations.size());
-    const Result<ETag> etag = commit_writes(*state_->core, state_->name, *state_->entry, writes, options, true);
+    Result<std::vector<PreparedWrite>> writes = prepare_transaction(*granted, operations, state_->core->limits());
+    if (!writes.ok()) return writes.status();
+    const Result<ETag> etag = commit_writes(*state_->core, state_->name, *state_->entry, *writes, options, true);
     if (!etag.ok()) return etag.status();
-    for (std::size_t i = 0; i < operations.size(); ++i) {
-      if (operations[i].kind != Kind::kRemove) etags[i] = *etag;
-    }
-    return etags;
+    return etags_of(operations, *etag);
   });
 }
 

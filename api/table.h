@@ -139,6 +139,7 @@ class Table {
   Result<ScanPlan> explain(const Scan& scan) const;
 
  private:
+  friend class AsyncTable;
   friend class Store;
   friend class StoreTransaction;
   struct State;

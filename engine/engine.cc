@@ -14,53 +14,8 @@
 #include "engine/read/state_cursor.h"
 #include "engine/tables/table_check.h"
 #include "engine/tree/levels.h"
-#include "format/batch.h"
-#include "format/bytes.h"
 
 namespace varve::engine {
-
-namespace {
-
-/// What a caller may not put into a batch: an adoption but that of the load it brings along.
-Status check_operations(std::string_view batch, const Load* load) {
-  Result<format::BatchReader> reader = format::BatchReader::open(batch);
-  if (!reader.ok()) return reader.status();
-  format::Operation operation;
-  for (;;) {
-    const Result<bool> more = reader->next(&operation);
-    if (!more.ok()) return more.status();
-    if (!*more) return Status();
-    if (operation.kind != format::Kind::kAdopt) continue;
-    const bool is_the_loads = load != nullptr && load->is_installed() && load->has_entries() &&
-                              load->table() == format::load_u64_big_endian(operation.key.data());
-    if (!is_the_loads) return Status::unsupported("a commit adopts a table that it did not load");
-  }
-}
-
-Status describe(const CommitRequest& request, Member& member) {
-  if (request.batch.size() > kBatchBytesMax) {
-    return Status::too_large("a commit of " + std::to_string(request.batch.size()) + " bytes is over the limit of " +
-                             std::to_string(kBatchBytesMax));
-  }
-  const Result<MemtableDemand> demand = Memtable::demand_of(request.batch);
-  if (!demand.ok()) return demand.status();
-  if (demand->other_count > 0) {
-    if (Status allowed = check_operations(request.batch, request.load); !allowed.ok()) return allowed;
-  }
-  const Result<format::BatchReader> reader = format::BatchReader::open(request.batch);
-  if (!reader.ok()) return reader.status();
-  member.batch = request.batch;
-  member.tag = reader->tag();
-  member.has_tag = reader->has_tag();
-  member.tables = request.tables;
-  member.durability = request.durability;
-  member.frees_space = request.frees_space;
-  member.unwritten = request.load != nullptr ? request.load->watched() : nullptr;
-  member.demand = *demand;
-  return Status();
-}
-
-}  // namespace
 
 Engine::Engine(std::unique_ptr<EngineState> state) noexcept : state_(std::move(state)) {}
 
@@ -102,6 +57,10 @@ void Engine::pace(std::uint64_t commit_bytes) noexcept {
   state_->memtables->wait_for_room();
 }
 
+bool Engine::is_pacing() const noexcept {
+  return state_->queue && (state_->pacer->is_pacing() || state_->memtables->is_crowded());
+}
+
 Result<PartitionGuard> Engine::lock_partitions(std::span<const std::uint64_t> hashes,
                                                std::optional<std::chrono::milliseconds> wait_max) {
   return state_->locks.lock(hashes, wait_max);
@@ -120,14 +79,17 @@ Result<std::unique_ptr<Load>> Engine::begin_load(const LoadOptions& options) {
   return std::make_unique<Load>(*state_, options);
 }
 
+Status check_committable(const EngineState& state) {
+  if (state.closed.load(std::memory_order_relaxed)) return Status(Code::kClosed, "the store was closed");
+  if (!state.queue) return Status(Code::kReadOnly, "the store was opened for reading only");
+  return state.lock->check();
+}
+
 Result<CommitVersion> Engine::commit_request(CommitRequest& request) {
-  if (state_->closed.load(std::memory_order_relaxed)) return Status(Code::kClosed, "the store was closed");
-  if (!state_->queue) return Status(Code::kReadOnly, "the store was opened for reading only");
-  if (Status held = state_->lock->check(); !held.ok()) return held;
+  if (Status possible = check_committable(*state_); !possible.ok()) return possible;
   for (;;) {
     Member member;
     if (Status described = describe(request, member); !described.ok()) return described;
-    member.locks = &request.locks;
     Result<CommitVersion> committed = state_->queue->commit(member);
     // Rare, since commits are held up earlier: many large ones came at once, and the write buffer is full.
     if (!member.write_buffer_full || !state_->memtables->wait_for_flush()) return committed;
@@ -135,8 +97,12 @@ Result<CommitVersion> Engine::commit_request(CommitRequest& request) {
 }
 
 Status Engine::await_published(CommitVersion version) {
-  if (!state_->queue || version <= state_->queue->visible()) return Status();
+  if (is_published(version)) return Status();
   return state_->queue->await_published(version);
+}
+
+bool Engine::is_published(CommitVersion version) const noexcept {
+  return !state_->queue || version <= state_->queue->visible();
 }
 
 Status Engine::sync() {
@@ -147,9 +113,7 @@ Status Engine::sync() {
 }
 
 Status Engine::flush() {
-  if (state_->closed.load(std::memory_order_relaxed)) return Status(Code::kClosed, "the store was closed");
-  if (!state_->queue) return Status(Code::kReadOnly, "the store was opened for reading only");
-  if (Status held = state_->lock->check(); !held.ok()) return held;
+  if (Status possible = check_committable(*state_); !possible.ok()) return possible;
   if (Status sealed = state_->queue->seal_memtable(); !sealed.ok()) return sealed;
   return state_->memtables->wait_until_flushed();
 }
@@ -307,15 +271,17 @@ Result<std::vector<std::optional<FoundEntry>>> ReadView::get_many(std::span<cons
   Result<std::vector<std::optional<FoundEntry>>> found =
       read_points(*pin_, *state_->blocks, *state_->read_queues, sort_keys, version_, cost);
   if (!found.ok()) return found;
-  for (std::optional<FoundEntry>& entry : *found) {
-    if (entry && entry->kind != Kind::kPut) entry.reset();
-  }
+  keep_live(*found);
   return found;
 }
 
-namespace {
+void keep_live(std::vector<std::optional<FoundEntry>>& found) noexcept {
+  for (std::optional<FoundEntry>& entry : found) {
+    if (entry && entry->kind != Kind::kPut) entry.reset();
+  }
+}
 
-Newest newest_of(std::optional<FoundEntry> found) {
+Newest Newest::of(std::optional<FoundEntry> found) noexcept {
   Newest newest;
   if (!found) return newest;
   newest.entry = *std::move(found);
@@ -324,12 +290,10 @@ Newest newest_of(std::optional<FoundEntry> found) {
   return newest;
 }
 
-}  // namespace
-
 Result<Newest> ReadView::newest(std::string_view sort_key) const {
   Result<std::optional<FoundEntry>> found = read_point(*pin_, *state_->blocks, sort_key, format::kCommitVersionMax);
   if (!found.ok()) return found.status();
-  return newest_of(*std::move(found));
+  return Newest::of(*std::move(found));
 }
 
 Result<std::vector<Newest>> ReadView::newest_many(std::span<const std::string_view> sort_keys) const {
@@ -344,7 +308,7 @@ Result<std::vector<Newest>> ReadView::newest_many(std::span<const std::string_vi
   Result<std::vector<std::optional<FoundEntry>>> found =
       read_points(*pin_, *state_->blocks, *state_->read_queues, sort_keys, format::kCommitVersionMax);
   if (!found.ok()) return found.status();
-  for (std::optional<FoundEntry>& entry : *found) newest.push_back(newest_of(std::move(entry)));
+  for (std::optional<FoundEntry>& entry : *found) newest.push_back(Newest::of(std::move(entry)));
   return newest;
 }
 

@@ -16,6 +16,7 @@
 
 #include "api/result.h"
 #include "engine/commit/partition_locks.h"
+#include "engine/commit_request.h"
 #include "engine/cursor.h"
 #include "engine/files/snapshots.h"
 #include "engine/load/load_options.h"
@@ -32,22 +33,6 @@ namespace varve::engine {
 class Load;
 using format::TableId;
 
-/// One commit, complete but for its version.
-struct CommitRequest {
-  /// Made by format::BatchBuilder.
-  std::string batch;
-  /// The tables by whose handles the batch was made: if one was retired by an earlier version, the commit is refused.
-  std::vector<TableId> tables;
-  /// The locks of every partition the batch writes; let go as soon as the entries can be read by the next writer.
-  PartitionGuard locks;
-  Durability durability = Durability::kSync;
-  /// Set for commits that give space back (a drop): they may use the space kept aside for a full disk.
-  bool frees_space = false;
-  /// The load that the batch brings to life by its `adopt`, the only one it may hold. The load ends with this commit,
-  /// however the commit does. Outlives the call.
-  Load* load = nullptr;
-};
-
 /// The newest assigned state of a key, published or not. Look under the key's partition lock, by a view made under it.
 struct Newest {
   /// Of the put or delete the answer rests on; zero when the key was never written, or is forgotten.
@@ -55,7 +40,12 @@ struct Newest {
   /// The value of a put; empty for a deleted or unknown key. Valid as long as both this and the view it came from.
   std::optional<std::string_view> value;
   FoundEntry entry;
+
+  static Newest of(std::optional<FoundEntry> found) noexcept;
 };
+
+/// Of what was found, only what is there: deletes become nothing.
+void keep_live(std::vector<std::optional<FoundEntry>>& found) noexcept;
 
 class EngineState;
 
@@ -85,6 +75,7 @@ class ReadView {
   Cursor cursor(std::string_view lower, std::string_view upper, ReadCost* cost = nullptr) const;
 
  private:
+  friend class AsyncRead;
   friend class Engine;
   ReadView(const EngineState& state, ReadStates::Pin pin, CommitVersion version) noexcept
       : state_(&state), pin_(std::move(pin)), version_(version) {}
@@ -114,6 +105,8 @@ class Engine {
   /// Asked once before each commit, about so many bytes long, by who holds no lock: where commits come faster than they
   /// can be written to tables and merged, this is where they wait, a little each and early. A drop need not ask.
   void pace(std::uint64_t commit_bytes) noexcept;
+  /// Whether pace() may wait now.
+  bool is_pacing() const noexcept;
   /// Locks of the partitions whose hashes (format::partition_hash) are given. Errors: kBusy, kOutOfMemory.
   Result<PartitionGuard> lock_partitions(std::span<const std::uint64_t> hashes,
                                          std::optional<std::chrono::milliseconds> wait_max = std::nullopt);
@@ -127,6 +120,7 @@ class Engine {
   ///          kLocked (called in a forked child); nothing changed
   Result<CommitVersion> commit(CommitRequest request);
 
+  bool is_published(CommitVersion version) const noexcept;
   /// Waits until the commit with this version is published. A refusal that rests on an unpublished version is told only
   /// after that. Errors: kPoisoned.
   Status await_published(CommitVersion version);
@@ -173,6 +167,7 @@ class Engine {
   bool read_only() const noexcept;
 
  private:
+  friend class AsyncEngine;
   explicit Engine(std::unique_ptr<EngineState> state) noexcept;
   Result<CommitVersion> commit_request(CommitRequest& request);
   std::unique_ptr<EngineState> state_;

@@ -85,4 +85,7 @@ class EngineState {
   CommitVersion visible() const noexcept { return queue ? queue->visible() : recovered_version; }
 };
 
+/// Errors: kClosed, kReadOnly, kLocked.
+Status check_committable(const EngineState& state);
+
 }  // namespace varve::engine

@@ -33,6 +33,7 @@ Status MemoryReadQueue::submit(const ReadableFile& file, std::uint64_t offset, s
 }
 
 std::size_t MemoryReadQueue::reap(std::span<FinishedRead> finished, std::size_t wait_count) noexcept {
+  if (wait_count > 0 && is_woken_.exchange(false, std::memory_order_acquire)) wait_count = 0;
   const std::size_t count_max = std::min(finished.size(), wanted_.size());
   std::size_t count = std::min(wait_count, count_max);
   count += static_cast<std::size_t>(random_below(random_, count_max - count + 1));

@@ -2,6 +2,7 @@
 // Must never: let the memory of a read in flight hold what the read will bring: who looks too early is to see it.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -35,6 +36,8 @@ class MemoryReadQueue final : public ReadQueue {
   Status submit(const ReadableFile& file, std::uint64_t offset, std::span<std::byte> bytes,
                 std::uint64_t tag) noexcept override;
   std::size_t reap(std::span<FinishedRead> finished, std::size_t wait_count) noexcept override;
+  Status allow_wake() noexcept override { return Status(); }
+  void wake() noexcept override { is_woken_.store(true, std::memory_order_release); }
 
  private:
   struct Wanted {
@@ -50,6 +53,7 @@ class MemoryReadQueue final : public ReadQueue {
   const std::size_t depth_;
   const OwnerProcess owner_ = OwnerProcess::current();
   SeededRandom random_;
+  std::atomic<bool> is_woken_{false};
   std::vector<Wanted> wanted_;  // has room for depth_
 };
 

@@ -24,8 +24,9 @@ struct FinishedRead {
   Status status;
 };
 
-/// One thread at a time; it may pass to another thread while nothing is in flight. A thread does not end with reads in
-/// flight. A fork of the process leaves it alone: submit() answers kLocked there, and it is not destroyed.
+/// One thread at a time, but for wake(); it may pass to another thread while nothing is in flight. A thread does not
+/// end with reads in flight. A fork of the process leaves it alone: submit() answers kLocked there, and it is not
+/// destroyed.
 class ReadQueue {
  public:
   /// Waits until no read is in flight; how they ended is lost, and some may not have been made at all.
@@ -50,6 +51,12 @@ class ReadQueue {
   /// `finished`, and stores those, and others that are finished by then, from its front. Returns how many. With zero it
   /// begins and does not wait.
   virtual std::size_t reap(std::span<FinishedRead> finished, std::size_t wait_count) noexcept = 0;
+
+  /// Makes wake() possible; before the first read. Errors: kTooManyFiles, kIoError, kOutOfMemory.
+  virtual Status allow_wake() noexcept = 0;
+  /// The reap() that waits now, or else the next one that would, waits no longer, and may return less than it waits
+  /// for. Any thread, after allow_wake().
+  virtual void wake() noexcept = 0;
 };
 
 /// For those who implement it. Errors: kInvalidArgument.

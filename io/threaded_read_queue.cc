@@ -61,7 +61,8 @@ std::size_t ThreadedReadQueue::reap(std::span<FinishedRead> finished, std::size_
   wait_count = std::min({wait_count, in_flight_, finished.size()});
   const MutexGuard guard(mutex_);
   awaited_ = wait_count;
-  while (finished_.size() < wait_count) finished_changed_.wait(mutex_);
+  while (finished_.size() < wait_count && !is_woken_) finished_changed_.wait(mutex_);
+  if (wait_count > 0) is_woken_ = false;
   awaited_ = SIZE_MAX;
   const std::size_t count = std::min(finished.size(), finished_.size());
   const auto end = finished_.begin() + static_cast<std::ptrdiff_t>(count);
@@ -69,6 +70,12 @@ std::size_t ThreadedReadQueue::reap(std::span<FinishedRead> finished, std::size_
   finished_.erase(finished_.begin(), end);
   in_flight_ -= count;
   return count;
+}
+
+void ThreadedReadQueue::wake() noexcept {
+  const MutexGuard guard(mutex_);
+  is_woken_ = true;
+  finished_changed_.notify_one();
 }
 
 void ThreadedReadQueue::start_threads() noexcept {

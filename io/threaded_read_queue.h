@@ -39,6 +39,8 @@ class ThreadedReadQueue final : public ReadQueue {
   Status submit(const ReadableFile& file, std::uint64_t offset, std::span<std::byte> bytes,
                 std::uint64_t tag) noexcept override;
   std::size_t reap(std::span<FinishedRead> finished, std::size_t wait_count) noexcept override;
+  Status allow_wake() noexcept override { return Status(); }
+  void wake() noexcept override;
 
  private:
   struct Wanted {
@@ -64,6 +66,7 @@ class ThreadedReadQueue final : public ReadQueue {
   std::size_t next_ VARVE_GUARDED_BY(mutex_) = 0;  // of wanted_, to be begun
   std::vector<FinishedRead> finished_ VARVE_GUARDED_BY(mutex_);
   std::size_t awaited_ VARVE_GUARDED_BY(mutex_) = SIZE_MAX;  // how many finished reads the owner waits for, if it does
+  bool is_woken_ VARVE_GUARDED_BY(mutex_) = false;
   bool is_closing_ VARVE_GUARDED_BY(mutex_) = false;
 
   bool is_started_ = false;

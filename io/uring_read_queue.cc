@@ -6,9 +6,14 @@
 #include <array>
 #include <cassert>
 #include <cerrno>
+#include <system_error>
 #include <thread>
 #include <utility>
 
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "io/os_error.h"
 #include "io/posix_file.h"
 #include "io/posix_handle.h"
 #include "io/posix_transfer.h"
@@ -17,7 +22,7 @@ namespace varve::io {
 
 Result<std::unique_ptr<ReadQueue>> UringReadQueue::make(std::size_t depth) {
   if (Status valid = check_read_depth(depth); !valid.ok()) return valid;
-  Result<std::unique_ptr<Ring>> ring = Ring::make(depth);
+  Result<std::unique_ptr<Ring>> ring = Ring::make(depth + 1);
   if (!ring.ok()) return ring.status();
   return std::unique_ptr<ReadQueue>(std::make_unique<UringReadQueue>(*std::move(ring), depth));
 }
@@ -25,7 +30,7 @@ Result<std::unique_ptr<ReadQueue>> UringReadQueue::make(std::size_t depth) {
 UringReadQueue::UringReadQueue(std::unique_ptr<Ring> ring, std::size_t depth) : ring_(std::move(ring)), slots_(depth) {
   free_.reserve(depth);
   ready_.reserve(depth);
-  prepared_.reserve(depth);
+  prepared_.reserve(depth + 1);
   finished_.reserve(depth);
   for (std::size_t i = depth; i-- > 0;) free_.push_back(static_cast<SlotNumber>(i));
 }
@@ -54,19 +59,25 @@ Status UringReadQueue::submit(const ReadableFile& file, std::uint64_t offset, st
 
 std::size_t UringReadQueue::reap(std::span<FinishedRead> finished, std::size_t wait_count) noexcept {
   wait_count = std::min({wait_count, in_flight_, finished.size()});
+  const bool waits = finished_.size() < wait_count;
+  if (waits) set_alarm();
   do {
     begin_ready();
     const std::size_t under_way = in_kernel_ + prepared_.size();
-    enter(finished_.size() < wait_count ? std::min(wait_count - finished_.size(), under_way) : 0);
+    std::size_t missing = finished_.size() < wait_count ? std::min(wait_count - finished_.size(), under_way) : 0;
+    if (is_alarm_set_) missing = std::min<std::size_t>(missing, 1);  // which may be the alarm
+    enter(is_woken_ ? 0 : missing);
     collect();
-  } while (finished_.size() < wait_count || !ready_.empty());
+  } while ((finished_.size() < wait_count && !is_woken_) || !ready_.empty());
+  if (waits) is_woken_ = false;
 
   const std::size_t count = std::min(finished.size(), finished_.size());
   const auto end = finished_.begin() + static_cast<std::ptrdiff_t>(count);
   std::move(finished_.begin(), end, finished.begin());
   finished_.erase(finished_.begin(), end);
   in_flight_ -= count;
-  assert(in_kernel_ + prepared_.size() + ready_.size() + finished_.size() == in_flight_);  // R2
+  assert(in_kernel_ + prepared_.size() + ready_.size() + finished_.size() ==
+         in_flight_ + static_cast<std::size_t>(is_alarm_set_));  // R2
   return count;
 }
 
@@ -82,9 +93,39 @@ void UringReadQueue::begin_ready() noexcept {
   ready_.clear();
 }
 
-void UringReadQueue::prepare(SlotNumber number) noexcept {
-  io_uring_sqe* entry = ::io_uring_get_sqe(ring_->get());
+Status UringReadQueue::allow_wake() noexcept {
+  Descriptor made(::eventfd(0, EFD_CLOEXEC));
+  if (made.get() < 0)
+    return call_error(os_error_code(errno), {"eventfd", "a ring's alarm"}, {std::generic_category().message(errno)});
+  Result<Descriptor> alarm = above_standard(std::move(made), "a ring's alarm");
+  if (!alarm.ok()) return alarm.status();
+  alarm_ = *std::move(alarm);
+  return Status();
+}
+
+void UringReadQueue::wake() noexcept {
+  const std::uint64_t one = 1;
+  const ssize_t written = ::write(alarm_.get(), &one, sizeof one);  // Waits for nothing below 2^64 - 1 calls.
+  assert(written == sizeof one);
+}
+
+void UringReadQueue::set_alarm() noexcept {
+  if (alarm_.get() < 0 || is_alarm_set_ || ring_ == nullptr) return;
+  io_uring_sqe* const entry = next_entry();
+  ::io_uring_prep_read(entry, alarm_.get(), &alarm_count_, sizeof alarm_count_, 0);
+  ::io_uring_sqe_set_data64(entry, slots_.size());
+  prepared_.push_back(static_cast<SlotNumber>(slots_.size()));
+  is_alarm_set_ = true;
+}
+
+io_uring_sqe* UringReadQueue::next_entry() noexcept {
+  io_uring_sqe* const entry = ::io_uring_get_sqe(ring_->get());
   assert(entry != nullptr);  // R2
+  return entry;
+}
+
+void UringReadQueue::prepare(SlotNumber number) noexcept {
+  io_uring_sqe* const entry = next_entry();
   const PosixRead::Part part = slots_[number].read.part();
   ::io_uring_prep_read(entry, part.descriptor, part.memory.data(), static_cast<unsigned>(part.memory.size()),
                        part.offset);
@@ -121,9 +162,14 @@ void UringReadQueue::collect() noexcept {
     count = ::io_uring_peek_batch_cqe(ring_->get(), completions.data(), completions.size());
     for (unsigned i = 0; i < count; ++i) {
       const auto number = static_cast<SlotNumber>(::io_uring_cqe_get_data64(completions[i]));
-      assert(number < slots_.size());
       assert(in_kernel_ > 0);
       --in_kernel_;
+      if (number == slots_.size()) {
+        is_alarm_set_ = false;
+        is_woken_ = true;
+        continue;
+      }
+      assert(number < slots_.size());
       slots_[number].read.advance(completions[i]->res);
       place(number);
     }
@@ -150,6 +196,7 @@ void UringReadQueue::finish(SlotNumber number) noexcept {
 /// entered, and yielding enters it.
 void UringReadQueue::drain() noexcept {
   if (ring_ == nullptr) return;
+  if (is_alarm_set_) wake();
   collect();
   while (in_kernel_ > 0) {
     io_uring_cqe* completion = nullptr;
@@ -161,6 +208,8 @@ void UringReadQueue::drain() noexcept {
 void UringReadQueue::give_ring_up() noexcept {
   drain();
   ring_.reset();  // and with it the entries that the kernel did not take
+  if (is_alarm_set_) std::erase(prepared_, static_cast<SlotNumber>(slots_.size()));
+  is_alarm_set_ = false;
   ready_.insert(ready_.end(), prepared_.begin(), prepared_.end());
   prepared_.clear();
 }

@@ -4,9 +4,11 @@
 //
 // Invariants
 //   R1  every read in flight is in exactly one place: ready_, prepared_, the kernel, or finished_.
-//   R2  in_kernel_ + prepared_ + ready_ + finished_ = in_flight_ <= depth_ <= entries of the ring.
+//   R2  in_kernel_ + prepared_ + ready_ + finished_ = in_flight_ <= depth < entries of the ring. The read of the alarm,
+//       while there is one, is prepared or in the kernel too, and has the entry that is left.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -14,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "io/posix_descriptor.h"
 #include "io/posix_process.h"
 #include "io/posix_read.h"
 #include "io/read_queue.h"
@@ -39,6 +42,8 @@ class UringReadQueue final : public ReadQueue {
   Status submit(const ReadableFile& file, std::uint64_t offset, std::span<std::byte> bytes,
                 std::uint64_t tag) noexcept override;
   std::size_t reap(std::span<FinishedRead> finished, std::size_t wait_count) noexcept override;
+  Status allow_wake() noexcept override;
+  void wake() noexcept override;
 
  private:
   using SlotNumber = std::uint32_t;
@@ -49,6 +54,8 @@ class UringReadQueue final : public ReadQueue {
 
   void begin_ready() noexcept;
   void prepare(SlotNumber number) noexcept;
+  void set_alarm() noexcept;
+  io_uring_sqe* next_entry() noexcept;
   void enter(std::size_t wait_count) noexcept;
   void collect() noexcept;
   /// To finished_ if it is done, else to ready_.
@@ -60,6 +67,11 @@ class UringReadQueue final : public ReadQueue {
   std::unique_ptr<Ring> ring_;  // null once it was given up
   const OwnerProcess owner_ = OwnerProcess::current();
   std::vector<Slot> slots_;
+  // The alarm is a counter of the kernel's whose read, one among the others, ends when wake() raises it.
+  Descriptor alarm_;
+  std::uint64_t alarm_count_ = 0;  // the kernel writes here
+  bool is_alarm_set_ = false;      // its read is prepared or in the kernel
+  bool is_woken_ = false;
   std::size_t in_flight_ = 0;
   std::size_t in_kernel_ = 0;
   int refusals_ = 0;  // in a row

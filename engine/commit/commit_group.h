@@ -13,11 +13,24 @@
 #include "engine/commit/write_tracker.h"
 #include "engine/commit/write_watch.h"
 #include "engine/options.h"
+#include "engine/step.h"
 #include "format/sort_key.h"
 
 namespace varve::engine {
 
-/// One caller in a group. Lives on the caller's stack until the group is done.
+/// Whom to tell where no thread waits, and who leads then.
+struct MemberSteps {
+  /// Leads the group this member begins. Posted once, or never.
+  Step* lead = nullptr;
+  StepTaker* leaders = nullptr;
+  /// Posted when the member's result stands.
+  Step* done = nullptr;
+  StepTaker* told = nullptr;
+};
+
+struct CommitGroup;
+
+/// One caller in a group. Lives where its caller waits until the group is done.
 struct Member {
   // What the caller brings. A member without a batch only wants what was acknowledged before it to be durable.
   std::string_view batch;
@@ -33,6 +46,12 @@ struct Member {
   bool seals_memtable = false;
   bool closes_segment = false;
   MemtableDemand demand;
+  /// Null where the caller's thread waits.
+  const MemberSteps* steps = nullptr;
+
+  // What joining adds.
+  CommitGroup* group = nullptr;
+  Member* next = nullptr;
 
   // What the leader adds.
   Memtable::Reservation reservation;
@@ -40,13 +59,12 @@ struct Member {
   Status status;
   bool write_buffer_full = false;  // refused for that
   CommitVersion closed_upto = 0;   // of one that closes a segment: the last version in closed ones
-  Member* next = nullptr;
 };
 
 struct CommitGroup {
   explicit CommitGroup(io::Scheduler& scheduler) noexcept : lead(scheduler), done(scheduler) {}
 
-  /// Set when the first member is to lead the group.
+  /// Set when the first member is to lead the group, if its thread waits for that.
   io::Event lead;
   /// Set when every member's result stands.
   io::Event done;
@@ -77,8 +95,8 @@ struct CommitGroup {
   bool inserted = false;
   CommitGroup* next = nullptr;
 
-  /// Members that have not looked at their result yet; the last one deletes the group.
-  std::atomic<std::size_t> members_left{0};
+  /// Members that have not looked at their result yet, and who tells them; the last one deletes the group.
+  std::atomic<std::size_t> users_left{1};
 };
 
 /// A queue of groups, linked through them, so that joining it allocates nothing.

@@ -47,15 +47,19 @@ CommitQueue::~CommitQueue() {
 // ---------------------------------------------------------------------------------------------- joining a group
 
 Result<CommitVersion> CommitQueue::commit(Member& member) {
-  bool leads = false;
-  const Result<CommitGroup*> group = join(member, &leads);
-  if (!group.ok()) return group.status();
-  if (leads) {
-    (*group)->lead.wait();
-    run_turn(**group);
+  const Result<bool> leads = join(member);
+  if (!leads.ok()) return leads.status();
+  if (*leads) {
+    member.group->lead.wait();
+    run_turn(*member.group);
   }
-  (*group)->done.wait();
-  return result_of(*group, member);
+  member.group->done.wait();
+  return result_of(member);
+}
+
+Status CommitQueue::begin_commit(Member& member) {
+  assert(member.steps != nullptr);
+  return join(member).status();
 }
 
 bool CommitQueue::may_join(const CommitGroup& group, const Member& member) noexcept {
@@ -65,6 +69,7 @@ bool CommitQueue::may_join(const CommitGroup& group, const Member& member) noexc
 void CommitQueue::add_member(CommitGroup& group, Member& member) noexcept {
   (group.first == nullptr ? group.first : group.last->next) = &member;
   group.last = &member;
+  member.group = &group;
   group.batch_bytes += member.batch.size();
   if (!member.batch.empty()) ++group.batch_count;
   group.wants_durable |= member.durability == Durability::kSync;
@@ -72,10 +77,11 @@ void CommitQueue::add_member(CommitGroup& group, Member& member) noexcept {
   group.wants_watermark |= member.watermark;
   group.seals_memtable |= member.seals_memtable;
   group.closes_segment |= member.closes_segment;
-  group.members_left.fetch_add(1, std::memory_order_relaxed);
+  group.users_left.fetch_add(1, std::memory_order_relaxed);
 }
 
-Result<CommitGroup*> CommitQueue::join(Member& member, bool* leads) {
+/// True: it leads the group.
+Result<bool> CommitQueue::join(Member& member) {
   std::unique_ptr<CommitGroup> fresh(new (std::nothrow) CommitGroup(env_.scheduler));
   if (!fresh) return Status::out_of_memory();
   const io::MutexGuard guard(mutex_);
@@ -83,28 +89,48 @@ Result<CommitGroup*> CommitQueue::join(Member& member, bool* leads) {
   if (!poisoned_.ok()) return poisoned_;
   if (!waiting_.empty() && may_join(*waiting_.back(), member)) {
     add_member(*waiting_.back(), member);
-    return waiting_.back();
+    return false;
   }
-  *leads = true;
   add_member(*fresh, member);
-  waiting_.push_back(fresh.get());
+  waiting_.push_back(fresh.release());
   grant_lead();
-  return fresh.release();
+  return true;
 }
 
 void CommitQueue::grant_lead() {
   if (lead_taken_ || waiting_.empty()) return;
   if (wal_.tracker().in_flight() >= kLogWritesInFlightMax) return;
   lead_taken_ = true;
-  waiting_.front()->lead.set();  // It stays in the queue, open to more members, until its leader begins.
+  // It stays in the queue, open to more members, until its leader begins.
+  CommitGroup& next = *waiting_.front();
+  if (next.first->steps != nullptr) {
+    next.first->steps->leaders->post(*next.first->steps->lead);
+  } else {
+    next.lead.set();
+  }
 }
 
-Result<CommitVersion> CommitQueue::result_of(CommitGroup* group, Member& member) noexcept {
+Result<CommitVersion> CommitQueue::result_of(Member& member) noexcept {
   const CommitVersion version = member.version;
   Status status = std::move(member.status);
-  if (group->members_left.fetch_sub(1, std::memory_order_acq_rel) == 1) delete group;
+  let_go(member.group);
   if (!status.ok()) return status;
   return version;
+}
+
+void CommitQueue::let_go(CommitGroup* group) noexcept {
+  if (group->users_left.fetch_sub(1, std::memory_order_acq_rel) == 1) delete group;
+}
+
+/// A member may be gone as soon as it was told.
+void CommitQueue::tell(CommitGroup* group) noexcept {
+  for (Member* member = group->first; member != nullptr;) {
+    Member* const next = member->next;
+    if (member->steps != nullptr) member->steps->told->post(*member->steps->done);
+    member = next;
+  }
+  group->done.set();
+  let_go(group);
 }
 
 // --------------------------------------------------------------------------------------------- the leader's turn
@@ -389,7 +415,7 @@ void CommitQueue::publish() noexcept {
     if (awaiting_ > 0 || closed_) changed_.notify_all();
     grant_lead();
   }
-  while (!finished.empty()) finished.pop_front()->done.set();  // Not touched afterwards: a member may delete it.
+  while (!finished.empty()) tell(finished.pop_front());
 }
 
 void CommitQueue::publish_group(CommitGroup& group) noexcept {
@@ -468,24 +494,6 @@ Status CommitQueue::close() {
     lead_taken_ = true;
   }
   return wal_.close();
-}
-
-CommitQueue::TimerWork CommitQueue::wait_for_timer_work() {
-  const io::MutexGuard guard(mutex_);
-  for (;;) {
-    if (closed_) return TimerWork::kEnd;
-    if (poisoned_.ok() && slot_open_) {
-      (void)timer_.wait_for(mutex_, kBufferedInterval);
-      if (!closed_ && poisoned_.ok()) return TimerWork::kFlush;
-    } else if (poisoned_.ok() && mark_due_) {
-      const std::uint64_t seen = turns_;
-      (void)timer_.wait_for(mutex_, kIdleInterval);
-      if (!closed_ && poisoned_.ok() && turns_ == seen) return TimerWork::kWatermark;
-    } else {
-      timer_asleep_ = true;
-      timer_.wait(mutex_);
-    }
-  }
 }
 
 std::size_t CommitQueue::retired_count() const noexcept {

@@ -66,6 +66,13 @@ class CommitQueue {
 
   /// Commits the member's batch; blocks until the group is done. Errors: those of Engine::commit.
   Result<CommitVersion> commit(Member& member);
+  /// The same without a thread that waits: `member.steps` is told. Errors: as commit(); then it was not begun, and
+  /// nobody is told.
+  Status begin_commit(Member& member);
+  /// What `member.steps->lead` does.
+  void lead_for(Member& member) noexcept { run_turn(*member.group); }
+  /// How it ended, after `member.steps->done` was posted; once.
+  Result<CommitVersion> end_commit(Member& member) noexcept { return result_of(member); }
   /// Makes everything acknowledged so far durable. With `watermark` the log also gets a record that marks its end.
   Status flush(bool watermark);
   /// Seals the active memtable, if it holds anything, and makes what it holds durable.
@@ -99,7 +106,7 @@ class CommitQueue {
   TimerWork wait_for_timer_work();
 
  private:
-  Result<CommitGroup*> join(Member& member, bool* leads);
+  Result<bool> join(Member& member);
   static bool may_join(const CommitGroup& group, const Member& member) noexcept;
   static void add_member(CommitGroup& group, Member& member) noexcept;
   void grant_lead() VARVE_REQUIRES(mutex_);
@@ -126,7 +133,9 @@ class CommitQueue {
   bool must_fail(const CommitGroup& group) const noexcept VARVE_REQUIRES(mutex_);
   void publish_group(CommitGroup& group) noexcept VARVE_REQUIRES(mutex_);
   void fail_group(CommitGroup& group) noexcept VARVE_REQUIRES(mutex_);
-  Result<CommitVersion> result_of(CommitGroup* group, Member& member) noexcept;
+  static Result<CommitVersion> result_of(Member& member) noexcept;
+  static void tell(CommitGroup* group) noexcept;
+  static void let_go(CommitGroup* group) noexcept;
   void set_health(Health health, const Status& cause) noexcept;
 
   const io::Env& env_;

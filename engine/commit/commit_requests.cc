@@ -1,5 +1,5 @@
-// Owns: what is asked of the commit queue without a batch: a flush, the end of a memtable, the end of a segment,
-// and what it knows.
+// Owns: what is asked of the commit queue without a batch: a flush, the end of a memtable, the end of a segment, what
+// its timer has to do, and what it knows.
 // Must never: go past the order of commits: each is a member of a group like any commit.
 #include "engine/commit/commit_queue.h"
 
@@ -25,6 +25,24 @@ Result<CommitVersion> CommitQueue::close_segment() {
   const Result<CommitVersion> closed = commit(member);
   if (!closed.ok()) return closed;
   return member.closed_upto;
+}
+
+CommitQueue::TimerWork CommitQueue::wait_for_timer_work() {
+  const io::MutexGuard guard(mutex_);
+  for (;;) {
+    if (closed_) return TimerWork::kEnd;
+    if (poisoned_.ok() && slot_open_) {
+      (void)timer_.wait_for(mutex_, kBufferedInterval);
+      if (!closed_ && poisoned_.ok()) return TimerWork::kFlush;
+    } else if (poisoned_.ok() && mark_due_) {
+      const std::uint64_t seen = turns_;
+      (void)timer_.wait_for(mutex_, kIdleInterval);
+      if (!closed_ && poisoned_.ok() && turns_ == seen) return TimerWork::kWatermark;
+    } else {
+      timer_asleep_ = true;
+      timer_.wait(mutex_);
+    }
+  }
 }
 
 std::vector<format::DeadId> CommitQueue::unsealed_drops() const {

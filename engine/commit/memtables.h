@@ -70,6 +70,8 @@ class Memtables {
   /// commits are held up when they are faster than flushes, before they hold anything. Returns at once when nothing is
   /// to be hoped for: then a commit that finds no room is refused.
   void wait_for_room() noexcept;
+  /// Whether wait_for_room() may wait.
+  bool is_crowded() const noexcept;
   /// Waits until the oldest sealed memtable has left. False when there is none, or its flush failed.
   bool wait_for_flush() noexcept;
   /// Waits until every memtable sealed so far is flushed, and has a retry that is due made at once.
@@ -85,7 +87,6 @@ class Memtables {
   static constexpr std::uint64_t kPartsUsedMax = 3;
   /// A smaller part of a whole memtable is not worth a table of its own.
   static constexpr std::uint64_t kPartsWorthSealing = 8;
-  bool is_crowded() const noexcept;
 
   ReadStates& states_;
   const std::shared_ptr<WriteBudget> budget_;

@@ -19,6 +19,14 @@ constexpr std::chrono::milliseconds kWaitMax = std::chrono::hours(24 * 365);
 
 }  // namespace
 
+Status partition_was_held(std::chrono::milliseconds wait_max) noexcept {
+  std::array<char, 96> text;
+  const int length = std::snprintf(text.data(), text.size(), "another commit held the partition for all of %lld ms",
+                                   static_cast<long long>(wait_max.count()));
+  assert(length > 0 && static_cast<std::size_t>(length) < text.size());
+  return {Code::kBusy, {text.data(), static_cast<std::size_t>(length)}};
+}
+
 /// When a request gives up.
 class PartitionLocks::Deadline {
  public:
@@ -31,28 +39,12 @@ class PartitionLocks::Deadline {
   bool is_set() const noexcept { return wait_max_.has_value(); }
   std::chrono::nanoseconds left() const noexcept { return at_ - clock_.monotonic(); }
 
-  Status passed() const noexcept {
-    std::array<char, 96> text;
-    const int length = std::snprintf(text.data(), text.size(), "another commit held the partition for all of %lld ms",
-                                     static_cast<long long>(wait_max_->count()));
-    assert(length > 0 && static_cast<std::size_t>(length) < text.size());
-    return {Code::kBusy, {text.data(), static_cast<std::size_t>(length)}};
-  }
+  Status passed() const noexcept { return partition_was_held(*wait_max_); }
 
  private:
   io::Clock& clock_;
   std::optional<std::chrono::milliseconds> wait_max_;
   std::chrono::nanoseconds at_{0};
-};
-
-/// One request in line, on the stack of its thread. Told by the event when it waits without a bound: then nobody else
-/// wakes it, and it need not take the shard's mutex again. Told by the condition when it may give up.
-struct PartitionLocks::Waiter {
-  io::Event* event = nullptr;
-  io::Condition* condition = nullptr;
-  bool is_holder = false;  // with a condition; guarded by the shard's mutex
-  Waiter* previous = nullptr;
-  Waiter* next = nullptr;
 };
 
 /// The hashes that are held. Few at any time, so that the list is searched from end to end.
@@ -64,6 +56,7 @@ struct alignas(64) PartitionLocks::Shard {
 
     void push(Waiter& waiter) noexcept {
       waiter.previous = last;
+      waiter.next = nullptr;
       (last == nullptr ? first : last->next) = &waiter;
       last = &waiter;
     }
@@ -228,6 +221,30 @@ Status PartitionLocks::wait_in_line_until(std::uint64_t hash, const Deadline& de
   return Status();
 }
 
+/// True: the lock is held. False: the waiter is in line.
+Result<bool> PartitionLocks::take_or_line_up(std::uint64_t hash, Waiter& waiter) noexcept {
+  Shard& shard = shard_of(hash);
+  const io::MutexGuard guard(shard.mutex);
+  Shard::Held* const held = shard.find(hash);
+  if (held == nullptr) {
+    if (Status added = shard.add(hash); !added.ok()) return added;
+    return true;
+  }
+  waiter.is_holder = false;
+  held->push(waiter);
+  waits_.fetch_add(1, std::memory_order_relaxed);
+  return false;
+}
+
+/// False: it is the holder, and was told.
+bool PartitionLocks::leave_line(std::uint64_t hash, Waiter& waiter) noexcept {
+  Shard& shard = shard_of(hash);
+  const io::MutexGuard guard(shard.mutex);
+  if (waiter.is_holder) return false;
+  shard.find(hash)->remove(waiter);
+  return true;
+}
+
 void PartitionLocks::unlock_one(std::uint64_t hash) noexcept {
   Shard& shard = shard_of(hash);
   io::Event* handed_over = nullptr;
@@ -241,13 +258,76 @@ void PartitionLocks::unlock_one(std::uint64_t hash) noexcept {
     } else {
       held->remove(*next);  // L2: the hash stays held, so that nobody new can come between.
       handed_over = next->event;
-      if (next->condition != nullptr) {
-        next->is_holder = true;
-        next->condition->notify_one();  // Under the mutex: without it the waiter could be gone already.
-      }
+      next->is_holder = true;
+      // Under the mutex: without it the waiter could be gone already.
+      if (next->condition != nullptr) next->condition->notify_one();
+      if (next->step != nullptr) next->taker->post(*next->step);
     }
   }
   if (handed_over != nullptr) handed_over->set();  // Until this it waits, and lives.
+}
+
+// ------------------------------------------------------------------------------------------- without a thread
+
+Status LockRequest::ask(std::span<const std::uint64_t> hashes) {
+  assert(hashes_.empty());
+  try {
+    hashes_.assign(hashes.begin(), hashes.end());
+  } catch (const std::bad_alloc&) {
+    return Status::out_of_memory();
+  }
+  std::sort(hashes_.begin(), hashes_.end());
+  hashes_.erase(std::unique(hashes_.begin(), hashes_.end()), hashes_.end());
+  return Status();
+}
+
+Result<bool> LockRequest::advance() noexcept {
+  if (waits_) {
+    waits_ = false;
+    ++held_;
+  }
+  while (held_ < hashes_.size()) {
+    const Result<bool> taken = locks_.take_or_line_up(hashes_[held_], waiter_);
+    if (!taken.ok()) {
+      give_up();
+      return taken;
+    }
+    if (!*taken) {
+      waits_ = true;
+      return false;
+    }
+    ++held_;
+  }
+  return true;
+}
+
+bool LockRequest::call_off() noexcept {
+  assert(waits_);
+  if (!locks_.leave_line(hashes_[held_], waiter_)) return false;
+  waits_ = false;
+  give_up();
+  return true;
+}
+
+PartitionGuard LockRequest::take() noexcept {
+  assert(!waits_ && held_ == hashes_.size());
+  PartitionGuard guard;
+  if (hashes_.empty()) return guard;
+  guard.locks_ = &locks_;
+  if (hashes_.size() == 1) {
+    guard.single_ = hashes_.front();
+  } else {
+    guard.several_ = std::move(hashes_);
+  }
+  hashes_.clear();
+  held_ = 0;
+  return guard;
+}
+
+void LockRequest::give_up() noexcept {
+  assert(!waits_);
+  while (held_ > 0) locks_.unlock_one(hashes_[--held_]);
+  hashes_.clear();
 }
 
 }  // namespace varve::engine

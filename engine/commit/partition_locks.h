@@ -19,12 +19,16 @@
 #include <vector>
 
 #include "api/result.h"
+#include "engine/step.h"
 #include "io/clock.h"
 #include "io/scheduler.h"
 
 namespace varve::engine {
 
 class PartitionLocks;
+
+/// kBusy: what who waited in vain for `wait_max` is told.
+Status partition_was_held(std::chrono::milliseconds wait_max) noexcept;
 
 /// Holds the locks of one commit; releases them when destroyed, on any thread.
 class PartitionGuard {
@@ -38,6 +42,7 @@ class PartitionGuard {
 
  private:
   friend class PartitionLocks;
+  friend class LockRequest;
   PartitionLocks* locks_ = nullptr;     // null when none is held
   std::uint64_t single_ = 0;            // the usual commit holds one lock and allocates nothing
   std::vector<std::uint64_t> several_;  // ascending; used instead when there are more
@@ -64,8 +69,19 @@ class PartitionLocks {
 
  private:
   friend class PartitionGuard;
+  friend class LockRequest;
   struct Shard;
-  struct Waiter;
+  /// One request in line. Told by the event when it waits without a bound: then nobody else wakes it, and it need not
+  /// take the shard's mutex again; by the condition when it may give up; by the step when no thread waits.
+  struct Waiter {
+    io::Event* event = nullptr;
+    io::Condition* condition = nullptr;
+    Step* step = nullptr;
+    StepTaker* taker = nullptr;  // of the step
+    bool is_holder = false;      // with a condition or a step; guarded by the shard's mutex
+    Waiter* previous = nullptr;
+    Waiter* next = nullptr;
+  };
   class Deadline;
   static constexpr std::size_t kShardCount = 64;
 
@@ -75,12 +91,48 @@ class PartitionLocks {
   Status lock_one(std::uint64_t hash, const Deadline& deadline) noexcept;
   Status wait_in_line(std::uint64_t hash) noexcept;
   Status wait_in_line_until(std::uint64_t hash, const Deadline& deadline) noexcept;
+  Result<bool> take_or_line_up(std::uint64_t hash, Waiter& waiter) noexcept;
+  bool leave_line(std::uint64_t hash, Waiter& waiter) noexcept;
   void unlock_one(std::uint64_t hash) noexcept;
 
   io::Scheduler& scheduler_;
   io::Clock& clock_;
   std::vector<std::unique_ptr<Shard>> shards_;
   std::atomic<std::uint64_t> waits_{0};
+};
+
+/// The locks of one commit, asked for without a thread that waits: as PartitionLocks::lock(), step by step. Used by one
+/// thread at a time, and stays where it is.
+class LockRequest {
+ public:
+  /// `turn` is posted to `taker` each time a lock that was waited for is handed over. All outlive this.
+  LockRequest(PartitionLocks& locks, StepTaker& taker, Step& turn) noexcept : locks_(locks) {
+    waiter_.step = &turn;
+    waiter_.taker = &taker;
+  }
+  /// Lets go of what it has. It does not wait in a line.
+  ~LockRequest() { give_up(); }
+  LockRequest(const LockRequest&) = delete;
+  LockRequest& operator=(const LockRequest&) = delete;
+
+  /// Which locks, in any order and with repetitions. Once, first. Errors: kOutOfMemory.
+  Status ask(std::span<const std::uint64_t> hashes);
+  /// Takes what can be had: true when all are held; false when one must be waited for, after whose turn this is called
+  /// again. Errors: kOutOfMemory; no lock is held then.
+  Result<bool> advance() noexcept;
+  /// Leaves the line, after which no lock is held and no turn comes. False when the turn is on its way already.
+  bool call_off() noexcept;
+  /// After advance() returned true.
+  PartitionGuard take() noexcept;
+
+ private:
+  void give_up() noexcept;
+
+  PartitionLocks& locks_;
+  PartitionLocks::Waiter waiter_;
+  std::vector<std::uint64_t> hashes_;  // ascending
+  std::size_t held_ = 0;               // of them, from the front
+  bool waits_ = false;                 // for the next one
 };
 
 }  // namespace varve::engine

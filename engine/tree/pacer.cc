@@ -21,13 +21,22 @@ void Pacer::look_at(const Levels& levels) noexcept {
   debt_bytes_.store(compaction_debt_bytes(levels, shape_), std::memory_order_relaxed);
 }
 
-void Pacer::pace(std::uint64_t commit_bytes) noexcept {
+std::chrono::nanoseconds Pacer::delay_of(std::uint64_t commit_bytes) const noexcept {
   PacingInput input;
   input.write_buffer_used_bytes = budget_.used_bytes();
   input.write_buffer_bytes = budget_.bytes_max();
   input.level0_file_count = level0_file_count_.load(std::memory_order_relaxed);
   input.debt_bytes = debt_bytes();
-  const std::chrono::nanoseconds delay = commit_delay(input, limits_, commit_bytes);
+  return commit_delay(input, limits_, commit_bytes);
+}
+
+bool Pacer::is_pacing() const noexcept {
+  constexpr std::uint64_t kLargeCommit = 1 << 20;  // Too small a one has a delay of zero.
+  return delay_of(kLargeCommit).count() > 0;
+}
+
+void Pacer::pace(std::uint64_t commit_bytes) noexcept {
+  const std::chrono::nanoseconds delay = delay_of(commit_bytes);
   if (delay.count() == 0) return;
   const std::int64_t owed = owed_nanoseconds_.fetch_add(delay.count(), std::memory_order_relaxed) + delay.count();
   if (owed < kSleepMin.count()) return;

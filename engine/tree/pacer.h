@@ -26,6 +26,8 @@ class Pacer {
   /// Waits as long as a commit of so many bytes must. Waits too short to be slept are added up, over all threads, and
   /// slept by the commit that completes a fair one.
   void pace(std::uint64_t commit_bytes) noexcept;
+  /// Whether commits have to wait at all now.
+  bool is_pacing() const noexcept;
 
   /// Nobody waits from now on.
   void stop() noexcept;
@@ -38,6 +40,7 @@ class Pacer {
   }
 
  private:
+  std::chrono::nanoseconds delay_of(std::uint64_t commit_bytes) const noexcept;
   void wait_out(std::chrono::nanoseconds duration) noexcept;
 
   const WriteBudget& budget_;

@@ -205,7 +205,8 @@ TEST_P(TablesModel, EveryHeldVersionShowsWhatItShowed) {
 
 INSTANTIATE_TEST_SUITE_P(Seeds, TablesModel, testing::Range<std::uint64_t>(1, 1 + test::effort<std::uint64_t>(8)));
 
-TEST(DeletedRuns, AreSteppedOverWithoutBeingRead) {
+/// What a walk back over 40,000 deletes costs, which finds three entities around them.
+void walk_over_deletes(ReadCost& cost, bool* deletes_are_left) {
   Machine machine;
   const auto engine = *machine.open();
   const auto name = [](int number) { return std::to_string(1'000'000 + number); };
@@ -229,7 +230,6 @@ TEST(DeletedRuns, AreSteppedOverWithoutBeingRead) {
   ASSERT_TRUE(cursor.valid());
   EXPECT_EQ(cursor.value(), "last");
 
-  ReadCost cost;
   Cursor back = view.cursor("", "", &cost);
   back.seek_to_last();
   for (const std::string_view value : {"last", "behind", "first"}) {
@@ -239,7 +239,21 @@ TEST(DeletedRuns, AreSteppedOverWithoutBeingRead) {
   }
   EXPECT_FALSE(back.valid());
   EXPECT_LT(back.entries_examined(), 1000u);
-  EXPECT_GT(cost.blocks_skipped, 5u);
+  std::uint64_t left = 0;
+  for (const LevelFigures& level : engine->statistics().levels) left += level.tombstones;
+  *deletes_are_left = left > 1000;
+}
+
+TEST(DeletedRuns, AreSteppedOverWithoutBeingRead) {
+  // On a busy machine compaction may be done with the deletes before the walk: then there is nothing to step over.
+  for (int attempt = 0; attempt < 20; ++attempt) {
+    ReadCost cost;
+    bool deletes_are_left = true;
+    walk_over_deletes(cost, &deletes_are_left);
+    if (HasFailure() || cost.blocks_skipped > 5) return;
+    ASSERT_FALSE(deletes_are_left) << "only " << cost.blocks_skipped << " blocks were skipped";
+  }
+  FAIL() << "compaction was always first";
 }
 
 class Drops : public testing::Test {

@@ -1,0 +1,90 @@
+// Owns: the beginning and the end of asynchronous verbs, and who may end a wait for a lock (async_call.h).
+// Must never: resume a coroutine while somebody may still tell it something.
+#include "api/async_call.h"
+
+#include <algorithm>
+
+#include "api/guarded.h"
+#include "io/env.h"
+
+namespace varve {
+
+AsyncCall::~AsyncCall() {
+  if (async_ != nullptr) async_->executor().end_operation();
+}
+
+Status AsyncCall::check_stop() const noexcept {
+  if (!stop_.stop_requested()) return Status();
+  return Status(Code::kCancelled, "the operation was asked to stop before it had done anything");
+}
+
+bool AsyncCall::Begin::await_ready() noexcept {
+  const Result<engine::AsyncEngine*> async = guarded([&] { return call_.core_->async(); });
+  if (!async.ok()) {
+    status_ = async.status();
+  } else if ((*async)->executor().begin_operation()) {
+    call_.async_ = *async;
+  } else {
+    status_ = Status(Code::kClosed, "the store was closed");
+  }
+  return !status_.ok();
+}
+
+void AsyncCall::Begin::await_suspend(std::coroutine_handle<> coroutine) noexcept {
+  step_.set(coroutine);
+  call_.async_->executor().post(step_);
+}
+
+LockWait::LockWait(AsyncCall& call, std::optional<std::chrono::milliseconds> wait_max) noexcept
+    : executor_(call.async().executor()),
+      clock_(call.core().engine().env().clock),
+      stop_(call.stop()),
+      wait_max_(wait_max),
+      request_(call.async().lock_request(on_turn_)) {
+  constexpr std::chrono::milliseconds kLongest = std::chrono::hours(24 * 365);
+  if (wait_max) deadline_ = clock_.monotonic() + std::clamp(*wait_max, std::chrono::milliseconds(0), kLongest);
+}
+
+bool LockWait::begin(std::coroutine_handle<> coroutine) noexcept {
+  coroutine_ = coroutine;
+  has_ended_ = false;
+  has_stop_run_ = false;
+  is_stop_posted_.store(false, std::memory_order_relaxed);
+  if (wait_max_) {
+    outcome_ = executor_.set(timer_, deadline_);
+    if (!outcome_.ok() && request_.call_off()) return false;
+    // Else the turn is on its way already, and needs no timer.
+  }
+  stop_callback_.emplace(stop_, PostStop{*this});
+  return true;
+}
+
+void LockWait::PostStop::operator()() const noexcept {
+  wait.is_stop_posted_.store(true, std::memory_order_relaxed);
+  wait.executor_.post(wait.on_stop_);
+}
+
+void LockWait::tell(Why why) noexcept {
+  if (why == Why::kStop) has_stop_run_ = true;
+  if (has_ended_) {  // Only for the stop that was still on its way.
+    coroutine_.resume();
+    return;
+  }
+  if (why == Why::kTurn) {
+    end(Status());
+  } else if (request_.call_off()) {
+    end(why == Why::kTime
+            ? engine::partition_was_held(*wait_max_)
+            : Status(Code::kCancelled, "the operation was asked to stop while it waited for its partition"));
+  }
+}
+
+void LockWait::end(Status outcome) noexcept {
+  outcome_ = std::move(outcome);
+  has_ended_ = true;
+  executor_.call_off(timer_);
+  stop_callback_.reset();  // When this returns, the stop was posted or never will be.
+  if (!is_stop_posted_.load(std::memory_order_relaxed) || has_stop_run_) coroutine_.resume();
+}
+
+}  // namespace varve

@@ -1,0 +1,217 @@
+// Owns: the places at which an asynchronous verb waits, as awaitables: its beginning, a change of thread, keys, locks,
+// a commit.
+// Must never: wait on a thread, or go on elsewhere than on the store's asynchronous thread, save where it says so.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <coroutine>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "api/result.h"
+#include "api/store_core.h"
+#include "engine/async/async_commit.h"
+#include "engine/async/async_engine.h"
+#include "engine/async/async_read.h"
+#include "engine/commit/partition_locks.h"
+#include "engine/step.h"
+
+namespace varve {
+
+/// Resumes a coroutine.
+class ResumeStep final : public engine::Step {
+ public:
+  void set(std::coroutine_handle<> coroutine) noexcept { coroutine_ = coroutine; }
+  void run() noexcept override { coroutine_.resume(); }
+
+ private:
+  std::coroutine_handle<> coroutine_;
+};
+
+/// Goes on with whoever takes the step.
+class Hop {
+ public:
+  explicit Hop(engine::StepTaker& taker) noexcept : taker_(taker) {}
+  bool await_ready() const noexcept { return false; }
+  void await_suspend(std::coroutine_handle<> coroutine) noexcept {
+    step_.set(coroutine);
+    taker_.post(step_);
+  }
+  void await_resume() const noexcept {}
+
+ private:
+  engine::StepTaker& taker_;
+  ResumeStep step_;
+};
+
+/// One verb on its way. In the verb's own frame.
+class AsyncCall {
+ public:
+  AsyncCall(std::shared_ptr<StoreCore> core, std::stop_token stop) noexcept
+      : core_(std::move(core)), stop_(std::move(stop)) {}
+  /// On the asynchronous thread, if the verb began.
+  ~AsyncCall();
+  AsyncCall(const AsyncCall&) = delete;
+  AsyncCall& operator=(const AsyncCall&) = delete;
+
+  /// `co_await call.begin()`, once and first: Ok, and the verb is on the asynchronous thread, or why it cannot begin,
+  /// and nothing happened. Errors: kCancelled, those of StoreCore::async().
+  class Begin {
+   public:
+    explicit Begin(AsyncCall& call) noexcept : call_(call) {}
+    bool await_ready() noexcept;
+    void await_suspend(std::coroutine_handle<> coroutine) noexcept;
+    Status await_resume() noexcept { return status_.ok() ? call_.check_stop() : status_; }
+
+   private:
+    AsyncCall& call_;
+    Status status_;
+    ResumeStep step_;
+  };
+  Begin begin() noexcept { return Begin(*this); }
+
+  /// To a thread that may wait, and back.
+  Hop to_worker() noexcept { return Hop(async_->workers()); }
+  Hop back() noexcept { return Hop(async_->executor()); }
+
+  /// Errors: kCancelled.
+  Status check_stop() const noexcept;
+
+  StoreCore& core() noexcept { return *core_; }
+  engine::AsyncEngine& async() noexcept { return *async_; }
+  const std::stop_token& stop() const noexcept { return stop_; }
+
+ private:
+  const std::shared_ptr<StoreCore> core_;
+  const std::stop_token stop_;
+  engine::AsyncEngine* async_ = nullptr;  // once begun
+};
+
+/// `co_await PointReads(...)`: the newest entry of each key not above a version, in the order of the keys. Errors: as
+/// engine::ReadView::get_many.
+class PointReads {
+ public:
+  /// All outlive it, the keys' bytes too.
+  PointReads(AsyncCall& call, const engine::ReadView& view, std::span<const std::string_view> sort_keys,
+             engine::CommitVersion at_most) noexcept
+      : read_(call.async().executor(), view), sort_keys_(sort_keys), at_most_(at_most) {}
+  bool await_ready() const noexcept { return false; }
+  bool await_suspend(std::coroutine_handle<> coroutine) {
+    step_.set(coroutine);
+    const Result<bool> is_done = read_.begin(sort_keys_, at_most_, step_);
+    status_ = is_done.status();
+    return is_done.ok() && !*is_done;
+  }
+  Result<std::vector<std::optional<engine::FoundEntry>>> await_resume() {
+    if (!status_.ok()) return status_;
+    return read_.take();
+  }
+
+ private:
+  engine::AsyncRead read_;
+  const std::span<const std::string_view> sort_keys_;
+  const engine::CommitVersion at_most_;
+  Status status_;
+  ResumeStep step_;
+};
+
+/// The wait in the lines of partitions. As LockRequest; `co_await turn()` after advance() said false.
+class LockWait {
+ public:
+  LockWait(AsyncCall& call, std::optional<std::chrono::milliseconds> wait_max) noexcept;
+  LockWait(const LockWait&) = delete;
+  LockWait& operator=(const LockWait&) = delete;
+
+  Status ask(std::span<const std::uint64_t> hashes) { return request_.ask(hashes); }
+  Result<bool> advance() noexcept { return request_.advance(); }
+  engine::PartitionGuard take() noexcept { return request_.take(); }
+
+  /// Ok: it is this one's turn. Errors, after which no lock is held: kBusy, kCancelled, kOutOfMemory.
+  class Turn {
+   public:
+    explicit Turn(LockWait& wait) noexcept : wait_(wait) {}
+    bool await_ready() const noexcept { return false; }
+    bool await_suspend(std::coroutine_handle<> coroutine) noexcept { return wait_.begin(coroutine); }
+    Status await_resume() const noexcept { return wait_.outcome_; }
+
+   private:
+    LockWait& wait_;
+  };
+  Turn turn() noexcept { return Turn(*this); }
+
+ private:
+  enum class Why : std::uint8_t { kTurn, kTime, kStop };
+  template <Why why>
+  class Told final : public engine::Step {
+   public:
+    explicit Told(LockWait& wait) noexcept : wait_(wait) {}
+    void run() noexcept override { wait_.tell(why); }
+
+   private:
+    LockWait& wait_;
+  };
+  /// Called on any thread.
+  struct PostStop {
+    LockWait& wait;
+    void operator()() const noexcept;
+  };
+
+  bool begin(std::coroutine_handle<> coroutine) noexcept;
+  void tell(Why why) noexcept;
+  void end(Status outcome) noexcept;
+
+  engine::Executor& executor_;
+  io::Clock& clock_;
+  const std::stop_token stop_;
+  const std::optional<std::chrono::milliseconds> wait_max_;
+  std::chrono::nanoseconds deadline_{0};
+
+  Told<Why::kTurn> on_turn_{*this};
+  Told<Why::kTime> on_time_{*this};
+  Told<Why::kStop> on_stop_{*this};
+  engine::Executor::Timer timer_{on_time_};
+  std::optional<std::stop_callback<PostStop>> stop_callback_;
+  std::atomic<bool> is_stop_posted_{false};
+  bool has_stop_run_ = false;
+  bool has_ended_ = false;
+  Status outcome_;
+  std::coroutine_handle<> coroutine_;
+  engine::LockRequest request_;
+};
+
+/// `co_await Commit(...)`: as engine::Engine::commit, but that who is refused for a full write buffer is told.
+class Commit {
+ public:
+  struct End {
+    Result<engine::CommitVersion> version;
+    /// Refused for want of room that a flush makes.
+    bool wants_flush = false;
+  };
+
+  Commit(AsyncCall& call, engine::CommitRequest request) noexcept
+      : commit_(call.async().commit(std::move(request), step_)) {}
+  bool await_ready() const noexcept { return false; }
+  bool await_suspend(std::coroutine_handle<> coroutine) {
+    step_.set(coroutine);
+    refused_ = commit_.begin();
+    return refused_.ok();
+  }
+  End await_resume() {
+    if (!refused_.ok()) return {refused_};
+    Result<engine::CommitVersion> version = commit_.end();
+    return {std::move(version), commit_.may_be_repeated()};
+  }
+
+ private:
+  ResumeStep step_;
+  Status refused_;
+  engine::AsyncCommit commit_;
+};
+
+}  // namespace varve

@@ -1,0 +1,283 @@
+// Owns: the verbs of a table, step by step where they would wait (async.h).
+// Must never: refuse or change anything that the verb of the same name on Table would not: both are made of the same
+// steps (entity_read.h, entity_write.h).
+#include <span>
+#include <utility>
+
+#include "api/async.h"
+#include "api/async_call.h"
+#include "api/entity_read.h"
+#include "api/entity_write.h"
+#include "api/guarded.h"
+#include "api/scan_read.h"
+#include "api/table_state.h"
+
+namespace varve {
+
+using Kind = TransactionOperation::Kind;
+
+/// As coroutines on what stands behind the handle, which may be gone before they end.
+struct AsyncTable::Verbs {
+  using State = std::shared_ptr<const Table::State>;
+  using Found = Result<std::vector<std::optional<Entity>>>;
+
+  static State state_of(const AsyncTable& table) { return table.table_.state_; }
+
+  // -- Reads ------------------------------------------------------------------------------------------------------
+
+  /// The state that is read, and the table's id in it.
+  static Task<Result<ResolvedTable>> resolve(AsyncCall& call, const Table::State& state, const ReadOptions& options) {
+    if (!options.snapshot) {
+      if (std::optional<ResolvedTable> cached = call.core().catalog().resolve_cached(*state.entry)) {
+        co_return *std::move(cached);
+      }
+    }
+    co_await call.to_worker();
+    Result<ResolvedTable> resolved = guarded(
+        [&]() -> Result<ResolvedTable> { return resolve_for_read(call.core(), state.name, *state.entry, options); });
+    co_await call.back();
+    co_return resolved;
+  }
+
+  static Task<Found> read(AsyncCall& call, const Table::State& state, std::span<const EntityKey> keys,
+                          const ReadOptions& options) {
+    Result<ResolvedTable> table = co_await resolve(call, state, options);
+    if (!table.ok()) co_return table.status();
+    const Result<WantedKeys> wanted = wanted_keys(table->id, keys, call.core().limits());
+    if (!wanted.ok()) co_return wanted.status();
+    const std::vector<std::string_view> sort_keys = wanted->views();
+    auto found = co_await PointReads(call, table->view, sort_keys, table->view.version());
+    if (!found.ok()) co_return found.status();
+    if (Status stopped = call.check_stop(); !stopped.ok()) co_return stopped;
+    engine::keep_live(*found);
+    co_return decode_found(keys, *wanted, *found, options);
+  }
+
+  static Task<Found> get_many(State state, std::vector<EntityKey> keys, ReadOptions options, std::stop_token stop) {
+    AsyncCall call(state->core, std::move(stop));
+    if (Status begun = co_await call.begin(); !begun.ok()) co_return begun;
+    const Result<Grant> granted = state->grant();
+    if (!granted.ok()) co_return granted.status();
+    if (Status queries = granted->check_query(); !queries.ok()) co_return queries;
+    if (Status checked = check_read(*granted, keys, options); !checked.ok()) co_return checked;
+    co_return co_await read(call, *state, keys, options);
+  }
+
+  static Task<Result<std::optional<Entity>>> get(State state, EntityKey key, ReadOptions options,
+                                                 std::stop_token stop) {
+    AsyncCall call(state->core, std::move(stop));
+    if (Status begun = co_await call.begin(); !begun.ok()) co_return begun;
+    const Result<Grant> granted = state->grant();
+    if (!granted.ok()) co_return granted.status();
+    const std::span<const EntityKey> keys(&key, 1);
+    if (Status checked = check_read(*granted, keys, options); !checked.ok()) co_return checked;
+    Found found = co_await read(call, *state, keys, options);
+    if (!found.ok()) co_return found.status();
+    co_return std::move(found->front());
+  }
+
+  /// A verb that waits, on a thread that may.
+  template <typename Answer, typename Verb>
+  static Task<Answer> on_worker(State state, std::stop_token stop, Verb verb) {
+    AsyncCall call(state->core, std::move(stop));
+    if (Status begun = co_await call.begin(); !begun.ok()) co_return begun;
+    co_await call.to_worker();
+    Answer answer = guarded([&]() -> Answer {
+      if (Status stopped = call.check_stop(); !stopped.ok()) return stopped;
+      const Result<Grant> granted = state->grant();
+      if (!granted.ok()) return granted.status();
+      return verb(*state, *granted, call.stop());
+    });
+    co_await call.back();
+    co_return answer;
+  }
+
+  // -- Writes -----------------------------------------------------------------------------------------------------
+
+  static Task<Result<format::TableId>> resolve_for_write(AsyncCall& call, const Table::State& state) {
+    if (const format::TableId live = state.entry->live_id(); live != 0) co_return live;
+    co_await call.to_worker();
+    const Result<format::TableId> resolved = guarded(
+        [&]() -> Result<format::TableId> { return call.core().catalog().resolve_for_write(state.name, *state.entry); });
+    co_await call.back();
+    co_return resolved;
+  }
+
+  static Task<Result<engine::PartitionGuard>> lock(AsyncCall& call, std::uint64_t partition_hash,
+                                                   const WriteOptions& options) {
+    LockWait wait(call, options.wait_max);
+    if (Status asked = wait.ask(std::span(&partition_hash, 1)); !asked.ok()) co_return asked;
+    for (;;) {
+      const Result<bool> is_held = wait.advance();
+      if (!is_held.ok()) co_return is_held.status();
+      if (*is_held) co_return wait.take();
+      if (Status turn = co_await wait.turn(); !turn.ok()) co_return turn;
+    }
+  }
+
+  /// As judge_writes().
+  static Task<Status> judge(AsyncCall& call, std::span<PreparedWrite> writes, engine::PartitionGuard& guard,
+                            bool in_transaction) {
+    std::vector<engine::Newest> states;
+    std::optional<Refusal> refusal;
+    {
+      const engine::ReadView view = call.core().engine().view();
+      const std::vector<std::string_view> keys = keys_to_judge(writes);
+      auto found = co_await PointReads(call, view, keys, format::kCommitVersionMax);
+      if (!found.ok()) co_return found.status();
+      for (std::optional<engine::FoundEntry>& entry : *found) states.push_back(engine::Newest::of(std::move(entry)));
+      refusal = judge_states(writes, states, call.core().limits(), in_transaction);
+    }
+    if (!refusal) co_return Status();
+    guard.release();
+    if (call.core().engine().is_published(refusal->rests_on)) co_return refusal->status;
+    co_await call.to_worker();
+    Status published = call.core().engine().await_published(refusal->rests_on);
+    co_await call.back();
+    co_return published.ok() ? refusal->status : published;
+  }
+
+  /// From the lock to the publication. A second attempt finds the writes as they were.
+  static Task<Commit::End> commit_once(AsyncCall& call, PlacedWrites placed, std::span<PreparedWrite> writes,
+                                       const WriteOptions& options, bool in_transaction) {
+    std::vector<PreparedWrite> merged;
+    if (placed.any_merge) {
+      merged.assign(writes.begin(), writes.end());
+      writes = merged;
+    }
+    Result<engine::PartitionGuard> guard = co_await lock(call, placed.partition_hash, options);
+    if (!guard.ok()) co_return Commit::End{guard.status()};
+    placed.request.locks = *std::move(guard);
+    Status judged = co_await judge(call, writes, placed.request.locks, in_transaction);
+    if (judged.ok()) judged = call.check_stop();
+    if (!judged.ok()) co_return Commit::End{judged};
+    if (placed.any_merge) placed.request.batch = build_batch(writes, options.tag);
+    co_return co_await Commit(call, std::move(placed.request));
+  }
+
+  /// As commit_writes().
+  static Task<Result<ETag>> commit(AsyncCall& call, const Table::State& state, std::vector<PreparedWrite> writes,
+                                   const WriteOptions& options, bool in_transaction) {
+    if (Status tag = check_tag(options.tag); !tag.ok()) co_return tag;
+    const Result<format::TableId> table = co_await resolve_for_write(call, state);
+    if (!table.ok()) co_return no_table_to_write(table.status(), in_transaction);
+    for (;;) {
+      if (call.core().engine().is_pacing()) {
+        co_await call.to_worker();
+        call.core().engine().pace(bytes_of(writes));
+        co_await call.back();
+      }
+      PlacedWrites placed = place_writes(call.core(), *table, writes, options);
+      Commit::End end = co_await commit_once(call, std::move(placed), writes, options, in_transaction);
+      if (!end.wants_flush) co_return etag_of(end.version, state.name, in_transaction);
+      // Nothing is held now. What was judged is judged again: meanwhile others may write.
+      co_await call.to_worker();
+      const bool was_flushed = call.async().wait_for_flush();
+      co_await call.back();
+      if (!was_flushed) co_return end.version.status();
+    }
+  }
+
+  /// Errors: as Table's verbs, of what is judged before anything is shared.
+  static Result<Grant> begin_write(const Table::State& state) {
+    if (state.core->engine().read_only()) {
+      return Status(Code::kReadOnly, "the store was opened for reading only");
+    }
+    return state.grant();
+  }
+
+  static Task<Result<ETag>> write(State state, TransactionOperation operation, WriteOptions options,
+                                  std::stop_token stop) {
+    AsyncCall call(state->core, std::move(stop));
+    if (Status begun = co_await call.begin(); !begun.ok()) co_return begun;
+    const Result<Grant> granted = begin_write(*state);
+    if (!granted.ok()) co_return granted.status();
+    Result<PreparedWrite> prepared = prepare_write(*granted, operation, state->core->limits());
+    if (!prepared.ok()) co_return prepared.status();
+    std::vector<PreparedWrite> writes;
+    writes.push_back(*std::move(prepared));
+    co_return co_await commit(call, *state, std::move(writes), options, false);
+  }
+
+  static Task<Status> remove(Task<Result<ETag>> write) {
+    const Result<ETag> removed = co_await write;
+    co_return removed.status();
+  }
+
+  static Task<Result<std::vector<ETag>>> execute(State state, EntityGroupTransaction transaction, WriteOptions options,
+                                                 std::stop_token stop) {
+    AsyncCall call(state->core, std::move(stop));
+    if (Status begun = co_await call.begin(); !begun.ok()) co_return begun;
+    const Result<Grant> granted = begin_write(*state);
+    if (!granted.ok()) co_return granted.status();
+    Result<std::vector<PreparedWrite>> writes =
+        prepare_transaction(*granted, transaction.operations(), state->core->limits());
+    if (!writes.ok()) co_return writes.status();
+    const Result<ETag> etag = co_await commit(call, *state, *std::move(writes), options, true);
+    if (!etag.ok()) co_return etag.status();
+    co_return etags_of(transaction.operations(), *etag);
+  }
+};
+
+Task<Result<ETag>> AsyncTable::insert(Entity entity, WriteOptions options, std::stop_token stop) const {
+  return Verbs::write(Verbs::state_of(*this), {Kind::kInsert, std::move(entity), ETag()}, options, std::move(stop));
+}
+
+Task<Result<ETag>> AsyncTable::replace(Entity entity, ETag if_match, WriteOptions options, std::stop_token stop) const {
+  return Verbs::write(Verbs::state_of(*this), {Kind::kReplace, std::move(entity), if_match}, options, std::move(stop));
+}
+
+Task<Result<ETag>> AsyncTable::merge(Entity entity, ETag if_match, WriteOptions options, std::stop_token stop) const {
+  return Verbs::write(Verbs::state_of(*this), {Kind::kMerge, std::move(entity), if_match}, options, std::move(stop));
+}
+
+Task<Result<ETag>> AsyncTable::insert_or_replace(Entity entity, WriteOptions options, std::stop_token stop) const {
+  return Verbs::write(Verbs::state_of(*this), {Kind::kInsertOrReplace, std::move(entity), ETag()}, options,
+                      std::move(stop));
+}
+
+Task<Result<ETag>> AsyncTable::insert_or_merge(Entity entity, WriteOptions options, std::stop_token stop) const {
+  return Verbs::write(Verbs::state_of(*this), {Kind::kInsertOrMerge, std::move(entity), ETag()}, options,
+                      std::move(stop));
+}
+
+Task<Status> AsyncTable::remove(std::string partition_key, std::string row_key, ETag if_match, WriteOptions options,
+                                std::stop_token stop) const {
+  Entity entity(std::move(partition_key), std::move(row_key));
+  return Verbs::remove(
+      Verbs::write(Verbs::state_of(*this), {Kind::kRemove, std::move(entity), if_match}, options, std::move(stop)));
+}
+
+Task<Result<std::vector<ETag>>> AsyncTable::execute(EntityGroupTransaction transaction, WriteOptions options,
+                                                    std::stop_token stop) const {
+  return Verbs::execute(Verbs::state_of(*this), std::move(transaction), options, std::move(stop));
+}
+
+Task<Result<std::optional<Entity>>> AsyncTable::get(std::string partition_key, std::string row_key, ReadOptions options,
+                                                    std::stop_token stop) const {
+  return Verbs::get(Verbs::state_of(*this), {std::move(partition_key), std::move(row_key)}, std::move(options),
+                    std::move(stop));
+}
+
+Task<Result<std::vector<std::optional<Entity>>>> AsyncTable::get_many(std::vector<EntityKey> keys, ReadOptions options,
+                                                                      std::stop_token stop) const {
+  return Verbs::get_many(Verbs::state_of(*this), std::move(keys), std::move(options), std::move(stop));
+}
+
+Task<Result<Page>> AsyncTable::scan(Scan scan, std::stop_token stop) const {
+  return Verbs::on_worker<Result<Page>>(
+      Verbs::state_of(*this), std::move(stop),
+      [scan = std::move(scan)](const Table::State& state, const Grant& grant, const std::stop_token& stopping) {
+        return read_page(*state.core, state.name, *state.entry, grant, scan, stopping);
+      });
+}
+
+Task<Result<Count>> AsyncTable::count(Scan scan, std::stop_token stop) const {
+  return Verbs::on_worker<Result<Count>>(
+      Verbs::state_of(*this), std::move(stop),
+      [scan = std::move(scan)](const Table::State& state, const Grant& grant, const std::stop_token& stopping) {
+        return count_entities(*state.core, state.name, *state.entry, grant, scan, stopping);
+      });
+}
+
+}  // namespace varve

@@ -1,0 +1,47 @@
+// Owns: one commit on its way without a thread that waits for it.
+// Must never: go before it was told the end, or run a turn of a leader on the thread of the operation.
+#pragma once
+
+#include "api/result.h"
+#include "engine/commit/commit_queue.h"
+#include "engine/commit_request.h"
+#include "engine/engine_state.h"
+#include "engine/step.h"
+
+namespace varve::engine {
+
+/// One thread at a time. Stays where it is.
+class AsyncCommit {
+ public:
+  /// `done` is posted to `told` when the commit has ended; `leaders` wait for the log, should it come to lead a group.
+  /// All outlive it. The request holds no load. Begun once.
+  AsyncCommit(EngineState& state, CommitRequest request, StepTaker& leaders, StepTaker& told, Step& done) noexcept;
+  AsyncCommit(const AsyncCommit&) = delete;
+  AsyncCommit& operator=(const AsyncCommit&) = delete;
+
+  /// Errors: as Engine::commit; it was not begun then, and nobody is told.
+  Status begin();
+  /// After `done`: how it ended. Errors: as Engine::commit.
+  Result<CommitVersion> end() noexcept { return state_.queue->end_commit(member_); }
+  /// After end(): whether it was refused for a full write buffer, which a flush empties.
+  bool may_be_repeated() const noexcept { return member_.write_buffer_full; }
+
+ private:
+  /// A turn of this commit's group.
+  class Turn final : public Step {
+   public:
+    explicit Turn(AsyncCommit& commit) noexcept : commit_(commit) {}
+    void run() noexcept override { commit_.state_.queue->lead_for(commit_.member_); }
+
+   private:
+    AsyncCommit& commit_;
+  };
+
+  EngineState& state_;
+  CommitRequest request_;
+  Turn turn_{*this};
+  const MemberSteps steps_;
+  Member member_;
+};
+
+}  // namespace varve::engine

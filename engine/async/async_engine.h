@@ -1,0 +1,58 @@
+// Owns: what asynchronous operations on a store run on: one thread for their steps, a few for what has to wait.
+// Must never: be part of a store that nobody uses so: it is made with the first operation.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <utility>
+
+#include "api/result.h"
+#include "engine/async/async_commit.h"
+#include "engine/async/executor.h"
+#include "engine/async/workers.h"
+#include "engine/commit/partition_locks.h"
+#include "engine/engine.h"
+#include "engine/engine_state.h"
+
+namespace varve::engine {
+
+/// Any thread.
+class AsyncEngine {
+ public:
+  /// Calls that have no other form than one that waits, side by side.
+  static constexpr std::size_t kWaitingCallsMax = 8;
+
+  /// The engine outlives it. Errors: those of Executor::start and Workers::start.
+  static Result<std::unique_ptr<AsyncEngine>> start(Engine& engine);
+  /// For start() alone.
+  explicit AsyncEngine(Engine& engine);
+  /// stop() if need be.
+  ~AsyncEngine() { stop(); }
+
+  /// Lets no operation begin any more, and waits for the end of all. Not on the executor's thread.
+  void stop() noexcept;
+  bool is_on_its_thread() const noexcept { return executor_->is_this_thread(); }
+  Executor& executor() noexcept { return *executor_; }
+  /// For calls that wait.
+  Workers& workers() noexcept { return workers_; }
+
+  /// Waits for the flush that a commit refused with AsyncCommit::may_be_repeated() waits for; false when there is none.
+  /// Not on the executor's thread, and by nobody who holds a lock: a flush may need a commit.
+  bool wait_for_flush() noexcept { return engine_.state_->memtables->wait_for_flush(); }
+
+  // The parts of an operation. What is asked for is told by steps that run on the executor's thread.
+  LockRequest lock_request(Step& turn) noexcept { return {engine_.state_->locks, *executor_, turn}; }
+  AsyncCommit commit(CommitRequest request, Step& done) noexcept {
+    return {*engine_.state_, std::move(request), leaders_, *executor_, done};
+  }
+
+ private:
+  Engine& engine_;
+  // Each has one write of the log at a time, and a group leads only when one of these is free. Apart from the workers,
+  // whose calls may wait for a commit.
+  Workers leaders_;
+  Workers workers_;
+  std::unique_ptr<Executor> executor_;
+};
+
+}  // namespace varve::engine

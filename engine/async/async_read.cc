@@ -1,0 +1,58 @@
+// Owns: counting the searches of one read (async_read.h).
+// Must never: search in tables for what a memtable has.
+#include "engine/async/async_read.h"
+
+#include <new>
+#include <utility>
+
+#include "engine/tree/levels.h"
+
+namespace varve::engine {
+
+class AsyncRead::KeySearch final : public SearchStep {
+ public:
+  KeySearch(AsyncRead& read, std::size_t place, const Levels& levels, std::string_view sort_key, CommitVersion at_most)
+      : SearchStep(levels, sort_key, at_most), place_(place), read_(read) {}
+
+  std::size_t place() const noexcept { return place_; }
+  void run() noexcept override {
+    if (--read_.under_way_ == 0) read_.end_->run();
+  }
+
+ private:
+  const std::size_t place_;
+  AsyncRead& read_;
+};
+
+AsyncRead::AsyncRead(Executor& executor, const ReadView& view) noexcept : executor_(executor), view_(view) {}
+
+AsyncRead::~AsyncRead() = default;
+
+Result<bool> AsyncRead::begin(std::span<const std::string_view> sort_keys, CommitVersion at_most, Step& end) {
+  const ReadState& state = *view_.pin_;
+  try {
+    found_.resize(sort_keys.size());
+    for (std::size_t place = 0; place < sort_keys.size(); ++place) {
+      found_[place] = read_memtables(state, sort_keys[place], at_most);
+      if (found_[place] || state.tables->file_count() == 0) continue;
+      searches_.push_back(std::make_unique<KeySearch>(*this, place, *state.tables, sort_keys[place], at_most));
+    }
+  } catch (const std::bad_alloc&) {
+    return Status::out_of_memory();
+  }
+  end_ = &end;
+  under_way_ = searches_.size();
+  for (const std::unique_ptr<KeySearch>& search : searches_) executor_.begin(*search);
+  return searches_.empty();
+}
+
+Result<std::vector<std::optional<FoundEntry>>> AsyncRead::take() {
+  for (const std::unique_ptr<KeySearch>& search : searches_) {
+    Result<std::optional<FoundEntry>> entry = search->take();
+    if (!entry.ok()) return entry.status();
+    found_[search->place()] = *std::move(entry);
+  }
+  return std::move(found_);
+}
+
+}  // namespace varve::engine

@@ -1,0 +1,170 @@
+// Owns: the loop of the asynchronous thread (executor.h).
+// Must never: hold the mutex while a step runs.
+#include "engine/async/executor.h"
+
+#include <cassert>
+#include <new>
+
+namespace varve::engine {
+
+namespace {
+
+/// Whose thread this is.
+thread_local const Executor* thread_owner = nullptr;
+
+}  // namespace
+
+Result<std::unique_ptr<Executor>> Executor::start(const io::Env& env, BlockReader& blocks) {
+  Result<std::unique_ptr<io::ReadQueue>> queue = env.files.make_read_queue(env.scheduler, kReadsInFlightMax);
+  if (!queue.ok()) return queue.status();
+  if (Status allowed = (*queue)->allow_wake(); !allowed.ok()) return allowed;
+  auto executor = std::make_unique<Executor>(env, blocks, *std::move(queue));
+  Result<io::Thread> thread = env.scheduler.start("varve-async", [&started = *executor] { started.run(); });
+  if (!thread.ok()) return thread.status();
+  executor->thread_ = *std::move(thread);
+  return executor;
+}
+
+Executor::Executor(const io::Env& env, BlockReader& blocks, std::unique_ptr<io::ReadQueue> queue)
+    : env_(env),
+      queue_(queue.get()),
+      searches_(blocks, std::move(queue)),
+      mutex_(env.scheduler),
+      changed_(env.scheduler) {}
+
+Executor::~Executor() {
+  stop();
+}
+
+bool Executor::is_this_thread() const noexcept {
+  return thread_owner == this;
+}
+
+void Executor::post(Step& step) noexcept {
+  if (is_this_thread()) {
+    own_.push(step);
+    return;
+  }
+  const io::MutexGuard guard(mutex_);
+  posted_.push(step);
+  if (waiting_ == Waiting::kForPost) changed_.notify_all();
+  if (waiting_ == Waiting::kForRead) queue_->wake();
+  waiting_ = Waiting::kNot;
+}
+
+bool Executor::begin_operation() noexcept {
+  const io::MutexGuard guard(mutex_);
+  if (is_stopping_) return false;
+  ++operations_;
+  return true;
+}
+
+void Executor::end_operation() noexcept {
+  assert(is_this_thread());
+  const io::MutexGuard guard(mutex_);
+  assert(operations_ > 0);
+  --operations_;
+}
+
+void Executor::stop() noexcept {
+  assert(!is_this_thread());
+  {
+    const io::MutexGuard guard(mutex_);
+    is_stopping_ = true;
+    if (waiting_ == Waiting::kForPost) changed_.notify_all();
+    waiting_ = Waiting::kNot;
+  }
+  thread_.join();
+}
+
+Status Executor::set(Timer& timer, std::chrono::nanoseconds at) noexcept {
+  assert(is_this_thread() && !timer.at_);
+  try {
+    timers_.emplace(at, &timer);
+  } catch (const std::bad_alloc&) {
+    return Status::out_of_memory();
+  }
+  timer.at_ = at;
+  return Status();
+}
+
+void Executor::call_off(Timer& timer) noexcept {
+  assert(is_this_thread());
+  if (!timer.at_) return;
+  timers_.erase({*timer.at_, &timer});
+  timer.at_.reset();
+}
+
+// ------------------------------------------------------------------------------------------------------ the thread
+
+void Executor::run() noexcept {
+  thread_owner = this;
+  StepList steps;
+  while (take_posted(steps)) {
+    while (!steps.empty()) steps.pop().run();
+    run_due_timers();
+    run_ended_searches();
+    if (!searches_.waits()) continue;
+    const bool may_wait = begin_wait_for_read();
+    searches_.go_on(may_wait);
+    if (may_wait) end_wait_for_read();
+    run_ended_searches();
+  }
+  thread_owner = nullptr;
+}
+
+bool Executor::begin_wait_for_read() noexcept {
+  if (!own_.empty()) return false;
+  const io::MutexGuard guard(mutex_);
+  if (!posted_.empty()) return false;
+  waiting_ = Waiting::kForRead;
+  return true;
+}
+
+void Executor::end_wait_for_read() noexcept {
+  const io::MutexGuard guard(mutex_);
+  waiting_ = Waiting::kNot;
+}
+
+bool Executor::must_wait() const noexcept {
+  return posted_.empty() && own_.empty() && !searches_.waits();
+}
+
+bool Executor::take_posted(StepList& steps) noexcept {
+  const io::MutexGuard guard(mutex_);
+  while (must_wait()) {
+    if (is_stopping_ && operations_ == 0) return false;
+    if (!timers_.empty() && timers_.begin()->first <= env_.clock.monotonic()) break;
+    wait_for_post();
+  }
+  steps = posted_.take();
+  while (!own_.empty()) steps.push(own_.pop());
+  return true;
+}
+
+void Executor::wait_for_post() noexcept {
+  waiting_ = Waiting::kForPost;
+  if (timers_.empty()) {
+    changed_.wait(mutex_);
+  } else {
+    (void)changed_.wait_for(mutex_, timers_.begin()->first - env_.clock.monotonic());
+  }
+  waiting_ = Waiting::kNot;
+}
+
+void Executor::run_due_timers() noexcept {
+  while (!timers_.empty()) {
+    const auto [at, timer] = *timers_.begin();
+    if (at > env_.clock.monotonic()) return;
+    timers_.erase(timers_.begin());
+    timer->at_.reset();
+    timer->step_.run();
+  }
+}
+
+/// Those too that end while the others go on.
+void Executor::run_ended_searches() noexcept {
+  while (Search* const search = searches_.take_ended()) static_cast<SearchStep*>(search)->run();
+}
+
+}  // namespace varve::engine

@@ -1,0 +1,56 @@
+// Owns: what a batch may hold (commit_request.h).
+// Must never: change a batch.
+#include "engine/commit_request.h"
+
+#include "engine/commit/commit_queue.h"
+#include "engine/load/load.h"
+#include "format/batch.h"
+#include "format/bytes.h"
+
+namespace varve::engine {
+
+namespace {
+
+/// What a caller may not put into a batch: an adoption but that of the load it brings along.
+Status check_operations(std::string_view batch, const Load* load) {
+  Result<format::BatchReader> reader = format::BatchReader::open(batch);
+  if (!reader.ok()) return reader.status();
+  format::Operation operation;
+  for (;;) {
+    const Result<bool> more = reader->next(&operation);
+    if (!more.ok()) return more.status();
+    if (!*more) return Status();
+    if (operation.kind != format::Kind::kAdopt) continue;
+    const bool is_the_loads = load != nullptr && load->is_installed() && load->has_entries() &&
+                              load->table() == format::load_u64_big_endian(operation.key.data());
+    if (!is_the_loads) return Status::unsupported("a commit adopts a table that it did not load");
+  }
+}
+
+}  // namespace
+
+Status describe(CommitRequest& request, Member& member) {
+  if (request.batch.size() > kBatchBytesMax) {
+    return Status::too_large("a commit of " + std::to_string(request.batch.size()) + " bytes is over the limit of " +
+                             std::to_string(kBatchBytesMax));
+  }
+  const Result<MemtableDemand> demand = Memtable::demand_of(request.batch);
+  if (!demand.ok()) return demand.status();
+  if (demand->other_count > 0) {
+    if (Status allowed = check_operations(request.batch, request.load); !allowed.ok()) return allowed;
+  }
+  const Result<format::BatchReader> reader = format::BatchReader::open(request.batch);
+  if (!reader.ok()) return reader.status();
+  member.batch = request.batch;
+  member.tag = reader->tag();
+  member.has_tag = reader->has_tag();
+  member.tables = request.tables;
+  member.durability = request.durability;
+  member.frees_space = request.frees_space;
+  member.unwritten = request.load != nullptr ? request.load->watched() : nullptr;
+  member.demand = *demand;
+  member.locks = &request.locks;
+  return Status();
+}
+
+}  // namespace varve::engine
