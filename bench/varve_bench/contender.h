@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "api/result.h"
+#include "bench/varve_bench/entities.h"
 
 namespace varve::bench {
 
@@ -56,11 +57,18 @@ class Contender {
                      Promise promise) = 0;
   virtual Status remove(std::uint32_t table, std::string_view partition, std::span<const Row> rows,
                         Promise promise) = 0;
+  /// All rows of one partition, in one commit, each only if it is as the last call for the partition left it; the first
+  /// call makes them. Settings::checks is set.
+  virtual Status replace_unchanged(std::uint32_t table, std::string_view partition, std::span<const Row> rows,
+                                   Promise promise) = 0;
   /// Entities 0 to `count` of entities.h, in the order of their keys.
   virtual Status load(std::uint32_t table, std::uint64_t count, LoadWay way) = 0;
 
   /// Whether it is there; an entity that is there is decoded.
   virtual Result<bool> get(std::uint32_t table, std::string_view partition, std::string_view row) = 0;
+  /// get() of many keys asked for by one thread, `in_flight` of them at a time; how many are there.
+  virtual Result<std::uint64_t> get_side_by_side(std::uint32_t table, std::span<const Keys> keys,
+                                                 std::size_t in_flight) = 0;
   /// How many entities the partition has, at most `count_max`; each is decoded.
   virtual Result<std::uint64_t> scan_partition(std::uint32_t table, std::string_view partition,
                                                std::uint32_t count_max) = 0;

@@ -1,6 +1,9 @@
 #include "bench/varve_bench/device_limit.h"
 
 #include <atomic>
+#include <memory>
+#include <numeric>
+#include <vector>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -59,6 +62,39 @@ Result<Effect> read_all_over(Session& session, const Effort& effort, const std::
   return effect;
 }
 
+/// One thread that always has as many reads in flight.
+Result<Effect> read_side_by_side(Session& session, double seconds, io::Directory& directory, int in_flight) {
+  const auto depth = static_cast<std::size_t>(in_flight);
+  Result<std::unique_ptr<io::ReadableFile>> file = directory.open("device", io::ReadMode::kDirect);
+  if (!file.ok()) return file.status();
+  Result<io::AlignedBuffer> memory = io::AlignedBuffer::allocate(depth * io::kSectorBytes);
+  if (!memory.ok()) return memory.status();
+  const io::Env& env = io::system_env();
+  Result<std::unique_ptr<io::ReadQueue>> queue = env.files.make_read_queue(env.scheduler, depth);
+  if (!queue.ok()) return queue.status();
+  std::vector<std::uint64_t> free(depth);
+  std::iota(free.begin(), free.end(), std::uint64_t{0});
+  std::vector<io::FinishedRead> finished(depth);
+  Random random(now());
+  std::uint64_t done = 0;
+  const Stopwatch watch(session.directory());
+  for (bool is_over = false; !is_over || (*queue)->in_flight() > 0;) {
+    is_over = watch.seconds() >= seconds;
+    for (; !is_over && !free.empty(); free.pop_back()) {
+      const std::uint64_t offset = random.below(kSpaceBytes / io::kSectorBytes) * io::kSectorBytes;
+      const auto sector = memory->bytes().subspan(free.back() * io::kSectorBytes, io::kSectorBytes);
+      if (Status sent = (*queue)->submit(**file, offset, sector, free.back()); !sent.ok()) return sent;
+    }
+    const std::size_t count = (*queue)->reap(finished, 1);
+    for (std::size_t i = 0; i < count; ++i) {
+      if (!finished[i].status.ok()) return finished[i].status;
+      free.push_back(finished[i].tag);
+    }
+    done += count;
+  }
+  return watch.effect(done);
+}
+
 }  // namespace
 
 Result<double> measure_limit(const Choice& choice, const Limit& limit) {
@@ -66,9 +102,11 @@ Result<double> measure_limit(const Choice& choice, const Limit& limit) {
   const Result<Space> space = prepare_space(session.directory());
   if (!space.ok()) return space.status();
   const Effort effort{limit.threads, choice.seconds, 0};
-  const Result<Effect> effect = limit.kind == Limit::Kind::kRandomRead
-                                    ? read_all_over(session, effort, session.directory() + "/device")
-                                    : write_all_over(session, effort, *space->segment);
+  const bool reads = limit.kind == Limit::Kind::kRandomRead;
+  const Result<Effect> effect = !reads ? write_all_over(session, effort, *space->segment)
+                                : limit.in_flight > 1
+                                    ? read_side_by_side(session, choice.seconds, *space->directory, limit.in_flight)
+                                    : read_all_over(session, effort, session.directory() + "/device");
   if (!effect.ok()) return effect.status();
   return effect->rate();
 }

@@ -7,7 +7,10 @@
 #ifdef VARVE_BENCH_ROCKSDB
 
 #include <chrono>
+#include <cstring>
 #include <filesystem>
+#include <map>
+#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -107,6 +110,33 @@ class RocksDbContender final : public Contender {
     return from_rocksdb(database_->Write(write_options(promise), &batch));
   }
 
+  /// RocksDB has no versions to compare, so its users put one before each value.
+  Status replace_unchanged(std::uint32_t table, std::string_view partition, std::span<const Row> rows,
+                           Promise promise) override {
+    std::uint64_t known = 0;
+    {
+      const std::lock_guard lock(known_mutex_);
+      known = known_[std::string(partition)];
+    }
+    const std::unique_ptr<rocksdb::Transaction> transaction(transactions_->BeginTransaction(write_options(promise)));
+    std::string found;
+    const std::string partition_lock = *format::encode_partition(id_of(table), partition);
+    rocksdb::Status status = transaction->GetForUpdate(rocksdb::ReadOptions(), partition_lock, &found);
+    if (!status.ok() && !status.IsNotFound()) return from_rocksdb(status);
+    for (const Row& row : rows) {
+      const std::string key = key_of(table, partition, row.key);
+      status = database_->Get(rocksdb::ReadOptions(), key, &found);
+      if (!status.ok() && !status.IsNotFound()) return from_rocksdb(status);
+      if (version_of(status.ok() ? found : std::string()) != known) return Status(Code::kPreconditionFailed);
+      status = transaction->Put(key, with_version(known + 1, value_of(row.payload)));
+      if (!status.ok()) return from_rocksdb(status);
+    }
+    if (status = transaction->Commit(); !status.ok()) return from_rocksdb(status);
+    const std::lock_guard lock(known_mutex_);
+    known_[std::string(partition)] = known + 1;
+    return Status();
+  }
+
   Status load(std::uint32_t table, std::uint64_t count, LoadWay way) override {
     if (way == LoadWay::kFiles) return load_files(table, count);
     rocksdb::WriteOptions options = write_options(Promise::kBuffered);
@@ -130,6 +160,20 @@ class RocksDbContender final : public Contender {
     const Result<Entity> entity = decode_entity(std::string(partition), std::string(row), 1, view(value), {});
     if (!entity.ok()) return entity.status();
     return true;
+  }
+
+  /// MultiGet, which reads the blocks of one batch side by side.
+  Result<std::uint64_t> get_side_by_side(std::uint32_t table, std::span<const Keys> keys,
+                                         std::size_t in_flight) override {
+    rocksdb::ReadOptions options;
+    options.async_io = true;
+    std::uint64_t present = 0;
+    for (; !keys.empty(); keys = keys.subspan(std::min(in_flight, keys.size()))) {
+      const Result<std::uint64_t> found = get_batch(table, keys.first(std::min(in_flight, keys.size())), options);
+      if (!found.ok()) return found;
+      present += *found;
+    }
+    return present;
   }
 
   Result<std::uint64_t> scan_partition(std::uint32_t table, std::string_view partition,
@@ -173,6 +217,37 @@ class RocksDbContender final : public Contender {
   }
 
  private:
+  static std::uint64_t version_of(std::string_view value) {
+    std::uint64_t version = 0;
+    if (value.size() >= sizeof version) std::memcpy(&version, value.data(), sizeof version);
+    return version;
+  }
+  static std::string with_version(std::uint64_t version, std::string_view value) {
+    std::string text(sizeof version, '\0');
+    std::memcpy(text.data(), &version, sizeof version);
+    return text.append(value);
+  }
+
+  Result<std::uint64_t> get_batch(std::uint32_t table, std::span<const Keys> keys,
+                                  const rocksdb::ReadOptions& options) {
+    std::vector<std::string> sort_keys;
+    for (const Keys& key : keys) sort_keys.push_back(key_of(table, key.partition, key.row));
+    const std::vector<rocksdb::Slice> slices(sort_keys.begin(), sort_keys.end());
+    std::vector<rocksdb::PinnableSlice> values(keys.size());
+    std::vector<rocksdb::Status> statuses(keys.size());
+    database_->MultiGet(options, database_->DefaultColumnFamily(), keys.size(), slices.data(), values.data(),
+                        statuses.data());
+    std::uint64_t present = 0;
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      if (statuses[i].IsNotFound()) continue;
+      if (!statuses[i].ok()) return from_rocksdb(statuses[i]);
+      const Result<Entity> entity = decode_entity(keys[i].partition, keys[i].row, 1, view(values[i]), {});
+      if (!entity.ok()) return entity.status();
+      ++present;
+    }
+    return present;
+  }
+
   bool is_idle() const {
     for (const char* name : {"rocksdb.num-running-compactions", "rocksdb.compaction-pending",
                              "rocksdb.num-running-flushes", "rocksdb.mem-table-flush-pending"}) {
@@ -251,6 +326,8 @@ class RocksDbContender final : public Contender {
   std::unique_ptr<rocksdb::DB> database_;
   rocksdb::TransactionDB* transactions_;  // the same object, or null
   std::string directory_;
+  std::mutex known_mutex_;
+  std::map<std::string, std::uint64_t> known_;  // by partition, for replace_unchanged()
 };
 
 }  // namespace

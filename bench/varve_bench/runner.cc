@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <tuple>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -125,10 +126,10 @@ class Race {
   }
 
   Status measure_limits(const Workload& workload) {
-    std::map<std::pair<Limit::Kind, int>, double> measured;
+    std::map<std::tuple<Limit::Kind, int, int>, double> measured;
     for (const WorkloadRow& row : workload.rows) {
       if (row.limit.kind == Limit::Kind::kNone) continue;
-      const auto key = std::make_pair(row.limit.kind, row.limit.threads);
+      const auto key = std::make_tuple(row.limit.kind, row.limit.threads, row.limit.in_flight);
       if (measured.count(key) == 0) {
         const Result<std::string> answer = in_child_process([&]() -> Result<std::string> {
           const Result<double> rate = measure_limit(choice_, row.limit);

@@ -1,11 +1,14 @@
 // Owns: Varve in the race, by its public interface alone.
 // Must never: reach below api/.
+#include <atomic>
 #include <chrono>
 #include <filesystem>
+#include <map>
 #include <mutex>
 #include <thread>
 #include <vector>
 
+#include "api/async.h"
 #include "api/loader.h"
 #include "api/store.h"
 #include "bench/varve_bench/contender.h"
@@ -29,6 +32,25 @@ Entity entity_of(std::string_view partition, const Row& row) {
   Entity entity{std::string(partition), row.key};
   entity.add(std::string(kPayloadName), row.payload);
   return entity;
+}
+
+/// Keys that one thread asks for, and what came of them.
+struct SideBySide {
+  std::span<const Keys> keys;
+  std::atomic<std::size_t> next{0};
+  std::atomic<std::uint64_t> found{0};
+};
+
+/// One get after the other, as long as there are keys: many of these run side by side.
+Task<Status> get_one_by_one(AsyncTable table, SideBySide& shared) {
+  for (;;) {
+    const std::size_t mine = shared.next.fetch_add(1, std::memory_order_relaxed);
+    if (mine >= shared.keys.size()) co_return Status();
+    const Keys& key = shared.keys[mine];
+    const Result<std::optional<Entity>> entity = co_await table.get(key.partition, key.row);
+    if (!entity.ok()) co_return entity.status();
+    if (entity->has_value()) shared.found.fetch_add(1, std::memory_order_relaxed);
+  }
 }
 
 class VarveContender final : public Contender {
@@ -66,6 +88,28 @@ class VarveContender final : public Contender {
     return tables_[table].execute(transaction, write_options(promise)).status();
   }
 
+  Status replace_unchanged(std::uint32_t table, std::string_view partition, std::span<const Row> rows,
+                           Promise promise) override {
+    ETag known;
+    {
+      const std::lock_guard lock(known_mutex_);
+      known = known_[std::string(partition)];
+    }
+    EntityGroupTransaction transaction;
+    for (const Row& row : rows) {
+      if (known.is_none()) {
+        transaction.insert(entity_of(partition, row));
+      } else {
+        transaction.replace(entity_of(partition, row), known);
+      }
+    }
+    const Result<std::vector<ETag>> etags = tables_[table].execute(transaction, write_options(promise));
+    if (!etags.ok()) return etags.status();
+    const std::lock_guard lock(known_mutex_);
+    known_[std::string(partition)] = etags->front();  // All of one transaction are equal.
+    return Status();
+  }
+
   Status load(std::uint32_t table, std::uint64_t count, LoadWay way) override {
     switch (way) {
       case LoadWay::kBatches: return load_batches(table, count);
@@ -79,6 +123,17 @@ class VarveContender final : public Contender {
     const Result<std::optional<Entity>> entity = tables_[table].get(partition, row);
     if (!entity.ok()) return entity.status();
     return entity->has_value();
+  }
+
+  Result<std::uint64_t> get_side_by_side(std::uint32_t table, std::span<const Keys> keys,
+                                         std::size_t in_flight) override {
+    SideBySide shared{keys};
+    std::vector<Task<Status>> running;
+    for (std::size_t i = 0; i < in_flight; ++i) running.push_back(get_one_by_one(AsyncTable(tables_[table]), shared));
+    for (const Status& ended : wait(all(std::move(running)))) {
+      if (!ended.ok()) return ended;
+    }
+    return shared.found.load();
   }
 
   Result<std::uint64_t> scan_partition(std::uint32_t table, std::string_view partition,
@@ -155,6 +210,8 @@ class VarveContender final : public Contender {
 
   std::unique_ptr<Store> store_;
   std::vector<Table> tables_;
+  std::mutex known_mutex_;
+  std::map<std::string, ETag> known_;  // by partition, for replace_unchanged()
 };
 
 }  // namespace

@@ -68,11 +68,13 @@ class Session {
   std::unique_ptr<Contender> contender_;
 };
 
-/// What the device itself does, with as many threads: the limit that a row stands beside.
+/// What the device itself does, with as many threads or, of one thread, as many reads in flight: the limit that a row
+/// stands beside.
 struct Limit {
   enum class Kind : std::uint8_t { kNone, kDurableWrite, kRandomRead };
   Kind kind = Kind::kNone;
   int threads = 1;
+  int in_flight = 1;
 };
 
 struct WorkloadRow {

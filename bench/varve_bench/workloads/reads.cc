@@ -2,6 +2,8 @@
 // Must never: count an answer that was not checked to be the expected one.
 #include "bench/varve_bench/workloads/reads.h"
 
+#include <vector>
+
 #include "bench/varve_bench/drive.h"
 
 namespace varve::bench {
@@ -38,6 +40,28 @@ Result<Outcome> scan_partitions(Session& session) {
         if (*count != kEntitiesOfPartition) return Status::corruption("a partition is not whole");
         return 1;
       }));
+}
+
+/// Random gets that one thread has under way side by side.
+WorkloadRow side_by_side_row(std::string name, int in_flight) {
+  return {std::move(name),
+          [in_flight](Session& session) -> Result<Outcome> {
+            constexpr std::size_t kKeysAtOnce = 16'384;
+            const std::uint64_t entities = session.choice().entities;
+            Result<Effect> effect =
+                drive(session, {1, session.choice().seconds, 0}, [&](Worker& worker) -> Result<std::uint64_t> {
+                  std::vector<Keys> keys;
+                  while (keys.size() < kKeysAtOnce) keys.push_back(keys_of(worker.random.below(entities)));
+                  const Result<std::uint64_t> found =
+                      session.contender().get_side_by_side(0, keys, static_cast<std::size_t>(in_flight));
+                  if (!found.ok()) return found.status();
+                  if (*found != keys.size()) return Status::corruption("a get did not find what was loaded");
+                  return *found;
+                });
+            if (effect.ok()) effect->latencies = Histogram();  // They are of all the keys together.
+            return outcome_of_reads(effect);
+          },
+          {Limit::Kind::kRandomRead, 1, in_flight}};
 }
 
 }  // namespace
@@ -90,7 +114,9 @@ Workload cold_workload() {
           "direct reads, the data eight times the cache",
           scarce_cache,
           {get_row("cold get, 1 thread", 1, true, false, {Limit::Kind::kRandomRead, 1}),
-           get_row("cold get, 16 threads", 16, true, false, {Limit::Kind::kRandomRead, 16})},
+           get_row("cold get, 16 threads", 16, true, false, {Limit::Kind::kRandomRead, 16}),
+           side_by_side_row("cold get, 32 in flight, 1 thread", 32),
+           side_by_side_row("cold get, 256 in flight, 1 thread", 256)},
           "loaded",
           load_and_compact};
 }
