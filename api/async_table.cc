@@ -25,13 +25,8 @@ struct AsyncTable::Verbs {
 
   // -- Reads ------------------------------------------------------------------------------------------------------
 
-  /// The state that is read, and the table's id in it.
+  /// The state that is read, and the table's id in it, out of the catalog.
   static Task<Result<ResolvedTable>> resolve(AsyncCall& call, const Table::State& state, const ReadOptions& options) {
-    if (!options.snapshot) {
-      if (std::optional<ResolvedTable> cached = call.core().catalog().resolve_cached(*state.entry)) {
-        co_return *std::move(cached);
-      }
-    }
     co_await call.to_worker();
     Result<ResolvedTable> resolved = guarded(
         [&]() -> Result<ResolvedTable> { return resolve_for_read(call.core(), state.name, *state.entry, options); });
@@ -41,8 +36,13 @@ struct AsyncTable::Verbs {
 
   static Task<Found> read(AsyncCall& call, const Table::State& state, std::span<const EntityKey> keys,
                           const ReadOptions& options) {
-    Result<ResolvedTable> table = co_await resolve(call, state, options);
-    if (!table.ok()) co_return table.status();
+    std::optional<ResolvedTable> table;
+    if (!options.snapshot) table = call.core().catalog().resolve_cached(*state.entry);
+    if (!table) {
+      Result<ResolvedTable> resolved = co_await resolve(call, state, options);
+      if (!resolved.ok()) co_return resolved.status();
+      table.emplace(*std::move(resolved));
+    }
     const Result<WantedKeys> wanted = wanted_keys(table->id, keys, call.core().limits());
     if (!wanted.ok()) co_return wanted.status();
     const std::vector<std::string_view> sort_keys = wanted->views();

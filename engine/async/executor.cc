@@ -19,6 +19,7 @@ Result<std::unique_ptr<Executor>> Executor::start(const io::Env& env, BlockReade
   if (!queue.ok()) return queue.status();
   if (Status allowed = (*queue)->allow_wake(); !allowed.ok()) return allowed;
   auto executor = std::make_unique<Executor>(env, blocks, *std::move(queue));
+  if (Status helps = executor->helper_.start(); !helps.ok()) return helps;
   Result<io::Thread> thread = env.scheduler.start("varve-async", [&started = *executor] { started.run(); });
   if (!thread.ok()) return thread.status();
   executor->thread_ = *std::move(thread);
@@ -28,9 +29,12 @@ Result<std::unique_ptr<Executor>> Executor::start(const io::Env& env, BlockReade
 Executor::Executor(const io::Env& env, BlockReader& blocks, std::unique_ptr<io::ReadQueue> queue)
     : env_(env),
       queue_(queue.get()),
-      searches_(blocks, std::move(queue)),
+      searches_(env.scheduler, blocks, std::move(queue)),
       mutex_(env.scheduler),
-      changed_(env.scheduler) {}
+      changed_(env.scheduler),
+      helper_(env.scheduler, "varve-unpack", 1) {
+  searches_.share_work(helper_, *this);
+}
 
 Executor::~Executor() {
   stop();
@@ -104,7 +108,7 @@ void Executor::run() noexcept {
     while (!steps.empty()) steps.pop().run();
     run_due_timers();
     run_ended_searches();
-    if (!searches_.waits()) continue;
+    if (!searches_.reads()) continue;
     const bool may_wait = begin_wait_for_read();
     searches_.go_on(may_wait);
     if (may_wait) end_wait_for_read();
@@ -127,7 +131,7 @@ void Executor::end_wait_for_read() noexcept {
 }
 
 bool Executor::must_wait() const noexcept {
-  return posted_.empty() && own_.empty() && !searches_.waits();
+  return posted_.empty() && own_.empty() && !searches_.reads();
 }
 
 bool Executor::take_posted(StepList& steps) noexcept {

@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "api/result.h"
+#include "engine/async/workers.h"
 #include "engine/read/searches.h"
 #include "engine/step.h"
 #include "engine/tables/block_reader.h"
@@ -103,6 +104,7 @@ class Executor final : public StepTaker {
   std::size_t operations_ VARVE_GUARDED_BY(mutex_) = 0;
   bool is_stopping_ VARVE_GUARDED_BY(mutex_) = false;
 
+  Workers helper_;     // of searches_
   io::Thread thread_;  // last: it uses all of the above
 };
 

@@ -47,7 +47,7 @@ Result<std::vector<std::optional<FoundEntry>>> read_points(const ReadState& stat
                                                            std::span<const std::string_view> sort_keys,
                                                            CommitVersion at_most, ReadCost* cost) {
   try {
-    Searches searches(blocks, queues);
+    Searches searches(queues.scheduler(), blocks, queues);
     return read_side_by_side(state, searches, sort_keys, at_most, cost);
   } catch (const std::bad_alloc&) {
     return Status::out_of_memory();

@@ -19,6 +19,7 @@ class ReadQueues {
  public:
   explicit ReadQueues(const io::Env& env) noexcept : env_(env), mutex_(env.scheduler) {}
 
+  io::Scheduler& scheduler() const noexcept { return env_.scheduler; }
   /// Errors: those of FileSystem::make_read_queue.
   Result<std::unique_ptr<io::ReadQueue>> take();
   /// Nothing is in flight in it.

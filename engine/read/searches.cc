@@ -7,6 +7,13 @@
 
 namespace varve::engine {
 
+namespace {
+
+/// Blocks that came together: to wake a helper for fewer takes longer than they do.
+constexpr std::size_t kWorthHelp = 4;
+
+}  // namespace
+
 Searches::~Searches() {
   if (queue_ == nullptr) return;
   while (queue_->in_flight() > 0) (void)queue_->reap(finished_, queue_->in_flight());
@@ -17,22 +24,77 @@ void Searches::begin(Search& search) noexcept {
   advance(search, nullptr);
 }
 
+void Searches::share_work(StepTaker& helper, StepTaker& home) noexcept {
+  helper_ = &helper;
+  home_ = &home;
+}
+
 void Searches::go_on(bool may_wait) noexcept {
   submit_all();
   if (queue_ == nullptr || queue_->in_flight() == 0) return;
   const std::size_t count = queue_->reap(finished_, may_wait ? 1 : 0);
-  for (std::size_t i = 0; i < count; ++i) {
-    const io::FinishedRead& read = finished_[i];
-    const std::unique_ptr<Arrival> arrival = take_arrival(read.tag);
-    const BlockWanted& wanted = arrival->wanted;
-    serve(*arrival, read.status.ok() ? blocks_.take(wanted, arrival->stored)
-                                     : read.status.in_file(wanted.table->name, wanted.handle.offset));
+  const std::span<io::FinishedRead> finished(finished_.data(), count);
+  for (io::FinishedRead& read : finished) arrivals_[read.tag]->read = std::move(read.status);
+  if (helper_ != nullptr && count >= kWorthHelp) {
+    take_out_together(finished);
+    return;
+  }
+  for (const io::FinishedRead& read : finished) {
+    take_out(*arrivals_[read.tag]);
+    serve(*arrivals_[read.tag]);
+  }
+}
+
+/// Any thread: what the arrival holds is its alone.
+void Searches::take_out(Arrival& arrival) noexcept {
+  const BlockWanted& wanted = arrival.wanted;
+  if (arrival.read.ok()) {
+    arrival.block.emplace(blocks_.take(wanted, arrival.stored));
+  } else {
+    arrival.block.emplace(arrival.read.in_file(wanted.table->name, wanted.handle.offset));
+  }
+}
+
+/// This thread and the helper's each take the next one that nobody has.
+void Searches::take_out_together(std::span<const io::FinishedRead> finished) noexcept {
+  bool needs_helper = false;
+  {
+    const io::MutexGuard guard(mutex_);
+    for (const io::FinishedRead& read : finished) read_.push(*arrivals_[read.tag]);
+    needs_helper = !is_helping_;
+    is_helping_ = true;
+  }
+  if (needs_helper) helper_->post(help_);
+  while (Arrival* const arrival = next_to_take_out()) {
+    take_out(*arrival);
+    serve(*arrival);
+  }
+}
+
+Searches::Arrival* Searches::next_to_take_out() noexcept {
+  const io::MutexGuard guard(mutex_);
+  return read_.pop();
+}
+
+void Searches::help() noexcept {
+  for (;;) {
+    Arrival* arrival = nullptr;
+    {
+      const io::MutexGuard guard(mutex_);
+      arrival = read_.pop();
+      if (arrival == nullptr) {
+        is_helping_ = false;
+        return;
+      }
+    }
+    take_out(*arrival);
+    home_->post(*arrival);
   }
 }
 
 void Searches::finish() noexcept {
   while (waits()) {
-    if (arrivals_in_use_ == 1 && first_unsubmitted_ != nullptr) {
+    if (arrivals_in_use_ == 1 && !unsubmitted_.empty()) {
       read_alone();
     } else {
       go_on(true);
@@ -88,57 +150,38 @@ bool Searches::advance_or_throw(Search& search, const CachedBlock* block) {
   }
 }
 
-/// A number for one more arrival, and room to note that it is free again, so that nothing fails later.
-std::size_t Searches::free_arrival() {
-  if (!free_.empty()) return free_.back();
-  arrivals_.emplace_back();
-  try {
-    free_.reserve(arrivals_.size());
-  } catch (const std::bad_alloc&) {
-    arrivals_.pop_back();
-    throw;
+/// One more, with room to note that it is free again, so that nothing fails later.
+Searches::Arrival& Searches::free_arrival() {
+  if (free_.empty()) {
+    free_.reserve(arrivals_.size() + 1);
+    arrivals_.push_back(std::make_unique<Arrival>(*this, arrivals_.size()));
+    free_.push_back(arrivals_.back().get());
   }
-  free_.push_back(arrivals_.size() - 1);
-  return free_.back();
+  return *free_.back();
 }
 
 void Searches::want(Search& search) {
   const BlockWanted& wanted = search.lookup_.wanted();
   const BlockPlace place(wanted.table->cache_id, wanted.handle.offset);
   if (const auto known = on_the_way_.find(place); known != on_the_way_.end()) {
-    arrivals_[known->second]->waiting.push_back(&search);
+    known->second->waiting.push_back(&search);
     return;
   }
-  const std::size_t number = free_arrival();
-  auto arrival = std::make_unique<Arrival>(Arrival{number, wanted, {}, {&search}});
-  on_the_way_.emplace(place, number);
+  Arrival& arrival = free_arrival();
+  arrival.waiting.reserve(1);
+  on_the_way_.emplace(place, &arrival);
   free_.pop_back();
   ++arrivals_in_use_;
-  (last_unsubmitted_ == nullptr ? first_unsubmitted_ : last_unsubmitted_->next) = arrival.get();
-  last_unsubmitted_ = arrival.get();
-  arrivals_[number] = std::move(arrival);
+  arrival.wanted = wanted;
+  arrival.waiting.push_back(&search);
+  unsubmitted_.push(arrival);
   if (search.cost_ != nullptr) ++search.cost_->blocks_read;
 }
 
-std::unique_ptr<Searches::Arrival> Searches::take_arrival(std::size_t number) noexcept {
-  std::unique_ptr<Arrival> arrival = std::move(arrivals_[number]);
-  assert(arrival != nullptr);
-  on_the_way_.erase({arrival->wanted.table->cache_id, arrival->wanted.handle.offset});
-  free_.push_back(number);  // There is room for every number.
-  --arrivals_in_use_;
-  return arrival;
-}
-
-Searches::Arrival& Searches::pop_unsubmitted() noexcept {
-  Arrival& arrival = *first_unsubmitted_;
-  first_unsubmitted_ = arrival.next;
-  if (first_unsubmitted_ == nullptr) last_unsubmitted_ = nullptr;
-  return arrival;
-}
-
 void Searches::read_alone() noexcept {
-  const std::unique_ptr<Arrival> arrival = take_arrival(pop_unsubmitted().number);
-  serve(*arrival, blocks_.read(arrival->wanted));
+  Arrival& arrival = *unsubmitted_.pop();
+  arrival.block.emplace(blocks_.read(arrival.wanted));
+  serve(arrival);
 }
 
 Status Searches::take_queue() {
@@ -162,16 +205,22 @@ Status Searches::submit(Arrival& arrival) {
 
 /// As many as the queue takes. Who waits for one that it does not take is told.
 void Searches::submit_all() noexcept {
-  while (first_unsubmitted_ != nullptr) {
+  while (!unsubmitted_.empty()) {
     Status submitted = take_queue();
     if (submitted.ok() && queue_->in_flight() == queue_->depth()) return;
-    Arrival& arrival = pop_unsubmitted();
+    Arrival& arrival = *unsubmitted_.pop();
     if (submitted.ok()) submitted = submit(arrival);
-    if (!submitted.ok()) serve(*take_arrival(arrival.number), submitted);
+    if (submitted.ok()) continue;
+    arrival.block.emplace(submitted);
+    serve(arrival);
   }
 }
 
-void Searches::serve(const Arrival& arrival, const Result<PinnedBlock>& block) noexcept {
+/// Lets those go on who waited for it; they may want it again, as another one.
+void Searches::serve(Arrival& arrival) noexcept {
+  on_the_way_.erase({arrival.wanted.table->cache_id, arrival.wanted.handle.offset});
+  const Result<PinnedBlock> block = *std::move(arrival.block);
+  arrival.block.reset();
   for (Search* const search : arrival.waiting) {
     if (block.ok()) {
       advance(*search, &**block);
@@ -180,6 +229,9 @@ void Searches::serve(const Arrival& arrival, const Result<PinnedBlock>& block) n
       end(*search);
     }
   }
+  arrival.waiting.clear();
+  free_.push_back(&arrival);  // There is room for each.
+  --arrivals_in_use_;
 }
 
 }  // namespace varve::engine
