@@ -30,6 +30,15 @@ if(VARVE_SANITIZE)
   target_compile_options(varve_flags INTERFACE -g1)  # names and lines are enough there, and cost less time
   target_compile_options(varve_flags INTERFACE "-fsanitize=${VARVE_SANITIZE}" -fno-sanitize-recover=all)
   target_link_options(varve_flags INTERFACE "-fsanitize=${VARVE_SANITIZE}")
+  if(CMAKE_CXX_COMPILER_ID MATCHES "Clang" AND VARVE_SANITIZE STREQUAL "thread")
+    # Clang links the run-time library with an operator new that cannot be replaced, and tests count allocations by
+    # replacing it: so the library is linked by hand, without that part.
+    execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=libclang_rt.tsan-x86_64.a
+      OUTPUT_VARIABLE tsan_runtime OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+    target_link_options(varve_flags INTERFACE -fno-sanitize-link-runtime
+      "LINKER:--whole-archive,${tsan_runtime},--no-whole-archive,--export-dynamic")
+    target_link_libraries(varve_flags INTERFACE dl rt m pthread resolv)
+  endif()
   target_compile_definitions(varve_flags INTERFACE _GLIBCXX_ASSERTIONS)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # The instrumentation makes GCC 12 see accesses out of bounds that the plain build shows are not there.
