@@ -496,8 +496,4 @@ Status CommitQueue::close() {
   return wal_.close();
 }
 
-std::size_t CommitQueue::retired_count() const noexcept {
-  return retired_count_.load(std::memory_order_relaxed);
-}
-
 }  // namespace varve::engine

@@ -55,4 +55,8 @@ std::optional<format::CommitTag> CommitQueue::last_tag() const {
   return last_tag_;
 }
 
+std::size_t CommitQueue::retired_count() const noexcept {
+  return retired_count_.load(std::memory_order_relaxed);
+}
+
 }  // namespace varve::engine

@@ -38,9 +38,10 @@ constexpr std::array<std::string_view, 22> kSystemHeaders = {
     "fstream",  "filesystem", "iostream", "liburing.h", "libaio.h", "sys",     "linux",    "asm",
     "arpa",     "netinet",    "spawn.h",  "pthread.h",  "pwd.h",    "ext"};
 
-constexpr std::array<std::string_view, 13> kThreadHeaders = {
+// A std::stop_token is a value, by which callers say that they no longer want an answer; it starts no thread.
+constexpr std::array<std::string_view, 12> kThreadHeaders = {
     "thread", "mutex", "shared_mutex", "condition_variable", "semaphore", "latch", "barrier", "future", "threads.h",
-    "random", "ctime", "time.h",       "stop_token"};
+    "random", "ctime", "time.h"};
 
 // Functions by name alone. open, close, read and write are also what our own classes call their verbs; those four are
 // known by `::` before them or by a descriptor as their first argument.
@@ -63,7 +64,7 @@ constexpr std::array<std::string_view, 14> kTimeAndRandomCalls = {
     "clock_gettime", "gettimeofday", "nanosleep", "clock_nanosleep", "usleep",  "sleep",  "getrandom",
     "getentropy",    "rand",         "srand",     "rand_r",          "drand48", "random", "time"};
 
-constexpr std::array<std::string_view, 32> kStdThreadNames = {"thread",
+constexpr std::array<std::string_view, 31> kStdThreadNames = {"thread",
                                                               "jthread",
                                                               "mutex",
                                                               "recursive_mutex",
@@ -89,7 +90,6 @@ constexpr std::array<std::string_view, 32> kStdThreadNames = {"thread",
                                                               "binary_semaphore",
                                                               "latch",
                                                               "barrier",
-                                                              "stop_token",
                                                               "stop_source",
                                                               "random_device",
                                                               "mt19937",
