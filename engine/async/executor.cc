@@ -75,8 +75,8 @@ void Executor::stop() noexcept {
   {
     const io::MutexGuard guard(mutex_);
     is_stopping_ = true;
+    // Where it waits for a read it goes on doing so, and the next post must find it there.
     if (waiting_ == Waiting::kForPost) changed_.notify_all();
-    waiting_ = Waiting::kNot;
   }
   thread_.join();
 }

@@ -1,5 +1,7 @@
 // The contract suite, part three: every sentence of io/read_queue.h that each implementation can show.
+#include <algorithm>
 #include <array>
+#include <atomic>
 #include <map>
 #include <thread>
 
@@ -22,6 +24,12 @@ class ReadQueueContract : public FileSystemContract {
     Result<std::unique_ptr<ReadQueue>> made = files().make_read_queue(scheduler_, depth);
     EXPECT_TRUE(is_ok(made));
     return made.ok() ? *std::move(made) : nullptr;
+  }
+
+  std::unique_ptr<ReadQueue> make_queue_to_wake(std::size_t depth) {
+    std::unique_ptr<ReadQueue> queue = make_queue(depth);
+    EXPECT_TRUE(is_ok(queue->allow_wake()));
+    return queue;
   }
 
   std::unique_ptr<ReadableFile> open_file(std::string_view name, ReadMode mode) {
@@ -49,9 +57,11 @@ class ReadQueueContract : public FileSystemContract {
   Scheduler scheduler_;
 };
 
+enum class Woken : std::uint8_t { kNever, kMaybe };
+
 /// Fills a queue over and over with reads at random places, and takes out what is finished.
 void read_at_random(ReadQueue& queue, const std::vector<const ReadableFile*>& files, const Bytes& expected,
-                    std::uint64_t seed, std::size_t read_count) {
+                    std::uint64_t seed, std::size_t read_count, Woken woken = Woken::kNever) {
   std::mt19937_64 random(seed);
   std::map<std::uint64_t, Asked> asked;
   std::vector<FinishedRead> finished(queue.depth());
@@ -67,8 +77,10 @@ void read_at_random(ReadQueue& queue, const std::vector<const ReadableFile*>& fi
     }
     const std::size_t wait_count = random() % (queue.in_flight() + 2);
     const std::size_t in_flight = queue.in_flight();
-    const std::size_t count = queue.reap(std::span(finished).first(1 + random() % finished.size()), wait_count);
+    const auto room = std::span(finished).first(1 + random() % finished.size());
+    const std::size_t count = queue.reap(room, wait_count);
     ASSERT_LE(count, in_flight);
+    ASSERT_GE(count, woken == Woken::kNever ? std::min({wait_count, in_flight, room.size()}) : 0);
     for (std::size_t i = 0; i < count; ++i) {
       ASSERT_TRUE(is_ok(finished[i].status));
       const auto found = asked.find(finished[i].tag);
@@ -306,6 +318,125 @@ TEST_P(ReadQueueContract, FilesOfAnotherKindAreReadTheSame) {
   const std::unique_ptr<ReadableFile> other_file = *other->open("a", ReadMode::kDirect);
   const std::unique_ptr<ReadQueue> queue = make_queue(8);
   read_at_random(*queue, {own_file.get(), other_file.get()}, expected, 20, 200);
+}
+
+TEST_P(ReadQueueContract, AQueueThatMayBeWokenAndIsNotWaitsAsEver) {
+  const Bytes expected = bytes_by_seed(21, 300'000);
+  ASSERT_TRUE(is_ok(write_whole(directory(), "a", expected)));
+  const std::unique_ptr<ReadableFile> file = open_file("a", ReadMode::kDirect);
+  for (const std::size_t depth : kDepths) {
+    SCOPED_TRACE(depth);
+    const std::unique_ptr<ReadQueue> queue = make_queue_to_wake(depth);
+    read_at_random(*queue, {file.get()}, expected, depth, 300);
+  }
+}
+
+TEST_P(ReadQueueContract, WakesBeforeAReapEndItEarlyAndLoseOrDoubleNoRead) {
+  constexpr std::size_t kReads = 16;
+  const Bytes expected = bytes_by_seed(22, kReads * 5000);
+  ASSERT_TRUE(is_ok(write_whole(directory(), "a", expected)));
+  const std::unique_ptr<ReadableFile> file = open_file("a", ReadMode::kDirect);
+  const std::unique_ptr<ReadQueue> queue = make_queue_to_wake(kReads);
+  for (int wakes = 0; wakes < 40; ++wakes) {
+    std::vector<Bytes> memory(kReads, Bytes(5000));
+    for (std::size_t i = 0; i < kReads; ++i) ASSERT_TRUE(is_ok(queue->submit(*file, i * 5000, memory[i], i)));
+    for (int i = 0; i < wakes; ++i) queue->wake();
+    std::array<FinishedRead, kReads> finished;
+    std::vector<int> told(kReads);
+    int early = 0;
+    while (queue->in_flight() > 0) {
+      const std::size_t wanted = queue->in_flight();
+      const std::size_t count = queue->reap(finished, wanted);
+      if (count < wanted) ++early;
+      for (const FinishedRead& read : std::span(finished).first(count)) {
+        EXPECT_TRUE(is_ok(read.status));
+        ++told[read.tag];
+      }
+    }
+    EXPECT_LE(early, wakes + 1) << "one may be left of the round before";
+    EXPECT_EQ(told, std::vector<int>(kReads, 1));
+    for (std::size_t i = 0; i < kReads; ++i) {
+      EXPECT_TRUE(
+          std::equal(memory[i].begin(), memory[i].end(), expected.begin() + static_cast<std::ptrdiff_t>(i) * 5000));
+    }
+  }
+}
+
+TEST_P(ReadQueueContract, WithNothingInFlightAWakeHarmsNothing) {
+  ASSERT_TRUE(is_ok(write_whole(directory(), "a", bytes_of("12345"))));
+  const std::unique_ptr<ReadableFile> file = open_file("a", ReadMode::kCached);
+  const std::unique_ptr<ReadQueue> queue = make_queue_to_wake(4);
+  std::array<FinishedRead, 4> finished;
+  for (int round = 0; round < 10; ++round) {
+    queue->wake();
+    EXPECT_EQ(queue->reap(finished, 0), 0U);
+    EXPECT_EQ(queue->reap(finished, 4), 0U);
+    EXPECT_EQ(queue->reap({}, 4), 0U);
+    Bytes memory(5);
+    ASSERT_TRUE(is_ok(queue->submit(*file, 0, memory, 7)));
+    std::size_t told = 0;
+    while (queue->in_flight() > 0) told += queue->reap(finished, 1);
+    EXPECT_EQ(told, 1U);
+    EXPECT_EQ(memory, bytes_of("12345"));
+  }
+}
+
+TEST_P(ReadQueueContract, AThreadThatWakesAllTheTimeLosesNoRead) {
+  const Bytes expected = bytes_by_seed(23, 300'000);
+  ASSERT_TRUE(is_ok(write_whole(directory(), "a", expected)));
+  const std::unique_ptr<ReadableFile> cached = open_file("a", ReadMode::kCached);
+  const std::unique_ptr<ReadableFile> direct = open_file("a", ReadMode::kDirect);
+  for (const std::size_t depth : kDepths) {
+    SCOPED_TRACE(depth);
+    const std::unique_ptr<ReadQueue> queue = make_queue_to_wake(depth);
+    std::atomic<bool> ends{false};
+    std::thread waker([&] {
+      while (!ends.load()) {
+        queue->wake();
+        std::this_thread::yield();
+      }
+    });
+    read_at_random(*queue, {cached.get(), direct.get()}, expected, depth, 300, Woken::kMaybe);
+    ends.store(true);
+    waker.join();
+  }
+}
+
+TEST_P(ReadQueueContract, TheEndOfAQueueThatWasWokenWaitsForItsReads) {
+  constexpr std::size_t kReads = 32;
+  constexpr std::size_t kReadBytes = 8 * kSectorBytes;
+  ASSERT_TRUE(is_ok(write_whole(directory(), "a", bytes_by_seed(24, kReads * kReadBytes))));
+  const std::unique_ptr<ReadableFile> file = open_file("a", ReadMode::kDirect);
+  Result<AlignedBuffer> memory = AlignedBuffer::allocate(kReads * kReadBytes);
+  const std::span<std::byte> bytes = memory->bytes();
+  for (int round = 0; round < 12; ++round) {
+    std::unique_ptr<ReadQueue> queue = make_queue_to_wake(kReads);
+    for (std::size_t i = 0; i < kReads; ++i) {
+      ASSERT_TRUE(is_ok(queue->submit(*file, i * kReadBytes, bytes.subspan(i * kReadBytes, kReadBytes), i)));
+    }
+    std::array<FinishedRead, kReads> finished;
+    if (round % 2 == 0) queue->wake();
+    if (round % 4 < 2) queue->reap(finished, kReads / 2);  // waits, so that an alarm is set
+    if (round % 3 == 0) queue->wake();
+    queue.reset();
+    std::fill(bytes.begin(), bytes.end(), std::byte{0});  // The file has no zeros.
+    for (int look = 0; look < 50; ++look) {
+      for (std::size_t at = 0; at < bytes.size(); at += kSectorBytes) ASSERT_EQ(bytes[at], std::byte{0}) << at;
+      std::this_thread::yield();
+    }
+  }
+}
+
+TEST_P(ReadQueueContract, AQueueThatIsWokenPassesFromThreadToThread) {
+  const Bytes expected = bytes_by_seed(25, 300'000);
+  ASSERT_TRUE(is_ok(write_whole(directory(), "a", expected)));
+  const std::unique_ptr<ReadableFile> file = open_file("a", ReadMode::kDirect);
+  std::unique_ptr<ReadQueue> queue = make_queue_to_wake(16);
+  for (std::uint64_t seed = 0; seed < 8; ++seed) {
+    std::thread([&] { read_at_random(*queue, {file.get()}, expected, seed, 100, Woken::kMaybe); }).join();
+    if (seed % 2 == 0) queue->wake();
+  }
+  std::thread([&] { queue.reset(); }).join();
 }
 
 INSTANTIATE_TEST_SUITE_P(Every, ReadQueueContract,
