@@ -137,20 +137,21 @@ struct AsyncTable::Verbs {
     co_return published.ok() ? refusal->status : published;
   }
 
-  /// From the lock to the publication. A second attempt finds the writes as they were.
-  static Task<Commit::End> commit_once(AsyncCall& call, PlacedWrites placed, std::span<PreparedWrite> writes,
-                                       const WriteOptions& options, bool in_transaction) {
+  /// From the lock to the publication. A second attempt finds the writes as they were. Errors: what refuses them before
+  /// there is a commit, as it is to be told.
+  static Task<Result<Commit::End>> commit_once(AsyncCall& call, PlacedWrites placed, std::span<PreparedWrite> writes,
+                                               const WriteOptions& options, bool in_transaction) {
     std::vector<PreparedWrite> merged;
     if (placed.any_merge) {
       merged.assign(writes.begin(), writes.end());
       writes = merged;
     }
     Result<engine::PartitionGuard> guard = co_await lock(call, placed.partition_hash, options);
-    if (!guard.ok()) co_return Commit::End{guard.status()};
+    if (!guard.ok()) co_return guard.status();
     placed.request.locks = *std::move(guard);
     Status judged = co_await judge(call, writes, placed.request.locks, in_transaction);
     if (judged.ok()) judged = call.check_stop();
-    if (!judged.ok()) co_return Commit::End{judged};
+    if (!judged.ok()) co_return judged;
     if (placed.any_merge) placed.request.batch = build_batch(writes, options.tag);
     co_return co_await Commit(call, std::move(placed.request));
   }
@@ -168,13 +169,14 @@ struct AsyncTable::Verbs {
         co_await call.back();
       }
       PlacedWrites placed = place_writes(call.core(), *table, writes, options);
-      Commit::End end = co_await commit_once(call, std::move(placed), writes, options, in_transaction);
-      if (!end.wants_flush) co_return etag_of(end.version, state.name, in_transaction);
+      const Result<Commit::End> end = co_await commit_once(call, std::move(placed), writes, options, in_transaction);
+      if (!end.ok()) co_return end.status();
+      if (!end->wants_flush) co_return etag_of(end->version, state.name, in_transaction);
       // Nothing is held now. What was judged is judged again: meanwhile others may write.
       co_await call.to_worker();
       const bool was_flushed = call.async().wait_for_flush();
       co_await call.back();
-      if (!was_flushed) co_return end.version.status();
+      if (!was_flushed) co_return end->version.status();
     }
   }
 
