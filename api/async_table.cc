@@ -23,6 +23,15 @@ struct AsyncTable::Verbs {
 
   static State state_of(const AsyncTable& table) { return table.table_.state_; }
 
+  /// As Table::State::grant(). A rule may read the store, by verbs that wait.
+  static Task<Result<Grant>> grant(AsyncCall& call, const Table::State& state) {
+    if (!state.access || !state.access->has_rules()) co_return state.grant();
+    co_await call.to_worker();
+    Result<Grant> granted = guarded([&] { return state.grant(); });
+    co_await call.back();
+    co_return granted;
+  }
+
   // -- Reads ------------------------------------------------------------------------------------------------------
 
   /// The state that is read, and the table's id in it, out of the catalog.
@@ -56,7 +65,7 @@ struct AsyncTable::Verbs {
   static Task<Found> get_many(State state, std::vector<EntityKey> keys, ReadOptions options, std::stop_token stop) {
     AsyncCall call(state->core, std::move(stop));
     if (Status begun = co_await call.begin(); !begun.ok()) co_return begun;
-    const Result<Grant> granted = state->grant();
+    const Result<Grant> granted = co_await grant(call, *state);
     if (!granted.ok()) co_return granted.status();
     if (Status queries = granted->check_query(); !queries.ok()) co_return queries;
     if (Status checked = check_read(*granted, keys, options); !checked.ok()) co_return checked;
@@ -67,7 +76,7 @@ struct AsyncTable::Verbs {
                                                  std::stop_token stop) {
     AsyncCall call(state->core, std::move(stop));
     if (Status begun = co_await call.begin(); !begun.ok()) co_return begun;
-    const Result<Grant> granted = state->grant();
+    const Result<Grant> granted = co_await grant(call, *state);
     if (!granted.ok()) co_return granted.status();
     const std::span<const EntityKey> keys(&key, 1);
     if (Status checked = check_read(*granted, keys, options); !checked.ok()) co_return checked;
@@ -137,20 +146,21 @@ struct AsyncTable::Verbs {
     co_return published.ok() ? refusal->status : published;
   }
 
-  /// From the lock to the publication. A second attempt finds the writes as they were.
-  static Task<Commit::End> commit_once(AsyncCall& call, PlacedWrites placed, std::span<PreparedWrite> writes,
-                                       const WriteOptions& options, bool in_transaction) {
+  /// From the lock to the publication. A second attempt finds the writes as they were. Errors: what refuses them before
+  /// there is a commit, as it is to be told.
+  static Task<Result<Commit::End>> commit_once(AsyncCall& call, PlacedWrites placed, std::span<PreparedWrite> writes,
+                                               const WriteOptions& options, bool in_transaction) {
     std::vector<PreparedWrite> merged;
     if (placed.any_merge) {
       merged.assign(writes.begin(), writes.end());
       writes = merged;
     }
     Result<engine::PartitionGuard> guard = co_await lock(call, placed.partition_hash, options);
-    if (!guard.ok()) co_return Commit::End{guard.status()};
+    if (!guard.ok()) co_return guard.status();
     placed.request.locks = *std::move(guard);
     Status judged = co_await judge(call, writes, placed.request.locks, in_transaction);
     if (judged.ok()) judged = call.check_stop();
-    if (!judged.ok()) co_return Commit::End{judged};
+    if (!judged.ok()) co_return judged;
     if (placed.any_merge) placed.request.batch = build_batch(writes, options.tag);
     co_return co_await Commit(call, std::move(placed.request));
   }
@@ -168,29 +178,31 @@ struct AsyncTable::Verbs {
         co_await call.back();
       }
       PlacedWrites placed = place_writes(call.core(), *table, writes, options);
-      Commit::End end = co_await commit_once(call, std::move(placed), writes, options, in_transaction);
-      if (!end.wants_flush) co_return etag_of(end.version, state.name, in_transaction);
+      const std::uint64_t flushes = call.async().flush_count();
+      const Result<Commit::End> end = co_await commit_once(call, std::move(placed), writes, options, in_transaction);
+      if (!end.ok()) co_return end.status();
+      if (!end->wants_flush) co_return etag_of(end->version, state.name, in_transaction);
       // Nothing is held now. What was judged is judged again: meanwhile others may write.
       co_await call.to_worker();
-      const bool was_flushed = call.async().wait_for_flush();
+      const bool was_flushed = call.async().wait_for_flush(flushes);
       co_await call.back();
-      if (!was_flushed) co_return end.version.status();
+      if (!was_flushed) co_return end->version.status();
     }
   }
 
   /// Errors: as Table's verbs, of what is judged before anything is shared.
-  static Result<Grant> begin_write(const Table::State& state) {
+  static Task<Result<Grant>> begin_write(AsyncCall& call, const Table::State& state) {
     if (state.core->engine().read_only()) {
-      return Status(Code::kReadOnly, "the store was opened for reading only");
+      co_return Status(Code::kReadOnly, "the store was opened for reading only");
     }
-    return state.grant();
+    co_return co_await grant(call, state);
   }
 
   static Task<Result<ETag>> write(State state, TransactionOperation operation, WriteOptions options,
                                   std::stop_token stop) {
     AsyncCall call(state->core, std::move(stop));
     if (Status begun = co_await call.begin(); !begun.ok()) co_return begun;
-    const Result<Grant> granted = begin_write(*state);
+    const Result<Grant> granted = co_await begin_write(call, *state);
     if (!granted.ok()) co_return granted.status();
     Result<PreparedWrite> prepared = prepare_write(*granted, operation, state->core->limits());
     if (!prepared.ok()) co_return prepared.status();
@@ -208,7 +220,7 @@ struct AsyncTable::Verbs {
                                                  std::stop_token stop) {
     AsyncCall call(state->core, std::move(stop));
     if (Status begun = co_await call.begin(); !begun.ok()) co_return begun;
-    const Result<Grant> granted = begin_write(*state);
+    const Result<Grant> granted = co_await begin_write(call, *state);
     if (!granted.ok()) co_return granted.status();
     Result<std::vector<PreparedWrite>> writes =
         prepare_transaction(*granted, transaction.operations(), state->core->limits());

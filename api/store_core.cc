@@ -87,13 +87,15 @@ Result<std::shared_ptr<StoreCore>> StoreCore::open(std::string_view path, const 
 
 Status StoreCore::close() {
   if (Status allowed = check_thread(); !allowed.ok()) return allowed;
-  closed_.store(true, std::memory_order_release);
   engine::AsyncEngine* async = nullptr;
   {
     const io::MutexGuard guard(*async_mutex_);
-    async = own_async_.get();  // Nobody makes one any more.
+    makes_no_async_ = true;
+    async = own_async_.get();
   }
+  // Before the verbs that wait are refused: what is under way may call some.
   if (async != nullptr) async->stop();
+  closed_.store(true, std::memory_order_release);
   return engine_->close();
 }
 
@@ -101,7 +103,7 @@ Result<engine::AsyncEngine*> StoreCore::async() {
   if (closed_.load(std::memory_order_acquire)) return Status(Code::kClosed, "the store was closed");
   if (engine::AsyncEngine* const made = async_.load(std::memory_order_acquire)) return made;
   const io::MutexGuard guard(*async_mutex_);
-  if (closed_.load(std::memory_order_acquire)) return Status(Code::kClosed, "the store was closed");
+  if (makes_no_async_) return Status(Code::kClosed, "the store was closed");
   if (!own_async_) {
     Result<std::unique_ptr<engine::AsyncEngine>> started = engine::AsyncEngine::start(*engine_);
     if (!started.ok()) return started.status();

@@ -71,6 +71,7 @@ class StoreCore : public std::enable_shared_from_this<StoreCore> {
   bool makes_short_pages_ = false;
   std::atomic<bool> closed_{false};
   std::unique_ptr<io::Mutex> async_mutex_;
+  bool makes_no_async_ = false;  // under the mutex: close() was called
   std::atomic<engine::AsyncEngine*> async_{nullptr};
   std::unique_ptr<engine::AsyncEngine> own_async_;  // under the mutex; behind the engine and the catalog, which it uses
 };

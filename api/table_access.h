@@ -75,6 +75,7 @@ class TableAccess : public std::enable_shared_from_this<TableAccess> {
 
   /// Asks the rules. Errors: theirs.
   Result<Grant> grant() const;
+  bool has_rules() const noexcept { return !rules_.empty(); }
   const KeyFence& fence() const noexcept { return fence_; }
 
  private:

@@ -36,6 +36,32 @@ class Task;
 
 namespace task_detail {
 
+/// A task that this thread is just beginning. Where it ends before that is over, who waits for it goes on here, at the
+/// bottom of the stack: to go on from the end would take stack each time where a compiler makes no tail calls, as g++
+/// does not below -O2, and a loop over tasks that end at once would use it up.
+class Beginning {
+ public:
+  explicit Beginning(const void* task) noexcept : task_(task), outer_(innermost_) { innermost_ = this; }
+  ~Beginning() { innermost_ = outer_; }
+  Beginning(const Beginning&) = delete;
+  Beginning& operator=(const Beginning&) = delete;
+
+  bool has_ended() const noexcept { return has_ended_; }
+  /// At the end of a task, on any thread; `beginning` may be long gone. True: who waits goes on where it began.
+  static bool tell_end(const void* task, const Beginning* beginning) noexcept {
+    // Both, for the memory of either may belong to another one meanwhile.
+    if (innermost_ == nullptr || innermost_ != beginning || innermost_->task_ != task) return false;
+    innermost_->has_ended_ = true;
+    return true;
+  }
+
+ private:
+  static inline thread_local constinit Beginning* innermost_ = nullptr;
+  const void* const task_;
+  Beginning* const outer_;
+  bool has_ended_ = false;
+};
+
 /// What every task keeps of how it ends.
 template <typename T>
 class TaskPromise {
@@ -43,11 +69,13 @@ class TaskPromise {
   Task<T> get_return_object() noexcept;
   std::suspend_always initial_suspend() const noexcept { return {}; }
 
-  /// Goes on with who waits, without growing the stack.
+  /// Goes on with who waits.
   struct Resume {
     bool await_ready() const noexcept { return false; }
     std::coroutine_handle<> await_suspend(std::coroutine_handle<TaskPromise> ended) const noexcept {
-      return ended.promise().waiting_;
+      const TaskPromise& promise = ended.promise();
+      if (Beginning::tell_end(&promise, promise.beginning_)) return std::noop_coroutine();
+      return promise.waiting_;
     }
     void await_resume() const noexcept {}
   };
@@ -72,7 +100,14 @@ class TaskPromise {
     }
   }
 
-  void set_waiting(std::coroutine_handle<> waiting) noexcept { waiting_ = waiting; }
+  /// False: it has ended, and `waiting` goes on; otherwise it may be gone already.
+  bool begin(std::coroutine_handle<> waiting) noexcept {
+    const Beginning beginning(this);
+    beginning_ = &beginning;
+    waiting_ = waiting;
+    std::coroutine_handle<TaskPromise>::from_promise(*this).resume();
+    return !beginning.has_ended();
+  }
   bool is_begun() const noexcept { return static_cast<bool>(waiting_); }
   T take() {
     if (exception_) std::rethrow_exception(exception_);
@@ -81,6 +116,7 @@ class TaskPromise {
 
  private:
   std::coroutine_handle<> waiting_;
+  const Beginning* beginning_ = nullptr;
   std::optional<T> value_;
   std::exception_ptr exception_;
 };
@@ -114,10 +150,7 @@ class [[nodiscard]] Task {
    public:
     explicit Awaiter(std::coroutine_handle<promise_type> coroutine) noexcept : coroutine_(coroutine) {}
     bool await_ready() const noexcept { return false; }
-    std::coroutine_handle<> await_suspend(std::coroutine_handle<> waiting) const noexcept {
-      coroutine_.promise().set_waiting(waiting);
-      return coroutine_;
-    }
+    bool await_suspend(std::coroutine_handle<> waiting) const noexcept { return coroutine_.promise().begin(waiting); }
     T await_resume() const { return coroutine_.promise().take(); }
 
    private:

@@ -90,9 +90,10 @@ Result<CommitVersion> Engine::commit_request(CommitRequest& request) {
   for (;;) {
     Member member;
     if (Status described = describe(request, member); !described.ok()) return described;
+    const std::uint64_t flushes = state_->memtables->flush_count();
     Result<CommitVersion> committed = state_->queue->commit(member);
     // Rare, since commits are held up earlier: many large ones came at once, and the write buffer is full.
-    if (!member.write_buffer_full || !state_->memtables->wait_for_flush()) return committed;
+    if (!member.write_buffer_full || !state_->memtables->wait_for_flush(flushes)) return committed;
   }
 }
 

@@ -36,9 +36,10 @@ class AsyncEngine {
   /// For calls that wait.
   Workers& workers() noexcept { return workers_; }
 
-  /// Waits for the flush that a commit refused with AsyncCommit::may_be_repeated() waits for; false when there is none.
-  /// Not on the executor's thread, and by nobody who holds a lock: a flush may need a commit.
-  bool wait_for_flush() noexcept { return engine_.state_->memtables->wait_for_flush(); }
+  /// As Memtables has them, for a commit refused with AsyncCommit::may_be_repeated(). The wait not on the executor's
+  /// thread, and by nobody who holds a lock: a flush may need a commit.
+  std::uint64_t flush_count() const noexcept { return engine_.state_->memtables->flush_count(); }
+  bool wait_for_flush(std::uint64_t before) noexcept { return engine_.state_->memtables->wait_for_flush(before); }
 
   // The parts of an operation. What is asked for is told by steps that run on the executor's thread.
   LockRequest lock_request(Step& turn) noexcept { return {engine_.state_->locks, *executor_, turn}; }

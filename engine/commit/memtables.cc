@@ -97,9 +97,8 @@ void Memtables::wait_for_room() noexcept {
   while (is_crowded() && !sealed_.empty() && last_flush_.ok() && !stopping_) changed_.wait(mutex_);
 }
 
-bool Memtables::wait_for_flush() noexcept {
+bool Memtables::wait_for_flush(std::uint64_t before) noexcept {
   const io::MutexGuard guard(mutex_);
-  const std::uint64_t before = flushed_;
   while (flushed_ == before && !sealed_.empty() && last_flush_.ok() && !stopping_) changed_.wait(mutex_);
   return flushed_ != before;
 }

@@ -6,6 +6,7 @@
 // T2  a memtable leaves the readers' state only in the step that brings the table made of it.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -72,8 +73,11 @@ class Memtables {
   void wait_for_room() noexcept;
   /// Whether wait_for_room() may wait.
   bool is_crowded() const noexcept;
-  /// Waits until the oldest sealed memtable has left. False when there is none, or its flush failed.
-  bool wait_for_flush() noexcept;
+  /// Memtables flushed so far.
+  std::uint64_t flush_count() const noexcept { return flushed_.load(std::memory_order_acquire); }
+  /// Waits until more were flushed than `before`, as flush_count() said before room was asked for in vain: a flush that
+  /// ended meanwhile has made room too. False when there were none, and nothing is being flushed or its flush failed.
+  bool wait_for_flush(std::uint64_t before) noexcept;
   /// Waits until every memtable sealed so far is flushed, and has a retry that is due made at once.
   /// Errors: those of an attempt made after the call; kClosed.
   Status wait_until_flushed();
@@ -96,7 +100,7 @@ class Memtables {
   mutable io::Mutex mutex_;
   io::Condition changed_;
   std::vector<SealedMemtable> sealed_ VARVE_GUARDED_BY(mutex_);
-  std::uint64_t flushed_ VARVE_GUARDED_BY(mutex_) = 0;  // memtables, so far
+  std::atomic<std::uint64_t> flushed_{0};  // memtables, so far; written under the mutex
   Status last_flush_ VARVE_GUARDED_BY(mutex_);
   std::uint64_t attempts_ VARVE_GUARDED_BY(mutex_) = 0;        // to flush, begun so far
   std::uint64_t failed_attempt_ VARVE_GUARDED_BY(mutex_) = 0;  // the last that failed
