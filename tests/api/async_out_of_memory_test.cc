@@ -4,6 +4,8 @@
 // whose n-th allocation fails. On this machine's own files, as there.
 #include <functional>
 #include <memory>
+#include <optional>
+#include <vector>
 
 #include <gtest/gtest.h>
 
