@@ -225,9 +225,11 @@ struct AsyncTable::Verbs {
     Result<std::vector<PreparedWrite>> writes =
         prepare_transaction(*granted, transaction.operations(), state->core->limits());
     if (!writes.ok()) co_return writes.status();
+    std::vector<ETag> etags(transaction.size());
     const Result<ETag> etag = co_await commit(call, *state, *std::move(writes), options, true);
     if (!etag.ok()) co_return etag.status();
-    co_return etags_of(transaction.operations(), *etag);
+    set_etags(transaction.operations(), *etag, etags);
+    co_return std::move(etags);
   }
 };
 

@@ -213,12 +213,10 @@ Result<std::vector<PreparedWrite>> prepare_transaction(const Grant& grant,
   return writes;
 }
 
-std::vector<ETag> etags_of(std::span<const TransactionOperation> operations, ETag etag) {
-  std::vector<ETag> etags(operations.size());
+void set_etags(std::span<const TransactionOperation> operations, ETag etag, std::span<ETag> etags) noexcept {
   for (std::size_t i = 0; i < operations.size(); ++i) {
     if (operations[i].kind != Kind::kRemove) etags[i] = etag;
   }
-  return etags;
 }
 
 PlacedWrites place_writes(StoreCore& core, format::TableId table, std::span<PreparedWrite> writes,

@@ -44,8 +44,8 @@ Result<PreparedWrite> prepare_remove(const Grant& grant, std::string_view partit
 Result<std::vector<PreparedWrite>> prepare_transaction(const Grant& grant,
                                                        std::span<const TransactionOperation> operations,
                                                        const StoreLimits& limits);
-/// What each of its operations is answered.
-std::vector<ETag> etags_of(std::span<const TransactionOperation> operations, ETag etag);
+/// What each of its operations is answered. `etags` is as long as they are: once there is a commit, nothing may fail.
+void set_etags(std::span<const TransactionOperation> operations, ETag etag, std::span<ETag> etags) noexcept;
 
 /// Many inserts into one table, one after the other: memory is used again.
 class InsertEncoder {

@@ -83,9 +83,11 @@ Result<std::vector<ETag>> Table::execute(const EntityGroupTransaction& transacti
     const std::span<const TransactionOperation> operations = transaction.operations();
     Result<std::vector<PreparedWrite>> writes = prepare_transaction(*granted, operations, state_->core->limits());
     if (!writes.ok()) return writes.status();
+    std::vector<ETag> etags(operations.size());
     const Result<ETag> etag = commit_writes(*state_->core, state_->name, *state_->entry, *writes, options, true);
     if (!etag.ok()) return etag.status();
-    return etags_of(operations, *etag);
+    set_etags(operations, *etag, etags);
+    return etags;
   });
 }
 

@@ -3,6 +3,7 @@
 // Method: the log is held, so that a partition is held for as long as the test likes; and stops at random from another
 // thread, after which answers and contents must agree.
 #include <chrono>
+#include <memory>
 #include <stop_token>
 #include <string>
 #include <vector>

@@ -3,6 +3,9 @@
 // Method: each verb beside its namesake, good and bad; verbs that wait called from callbacks; a store closed under many
 // operations.
 #include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 

@@ -1,6 +1,7 @@
 // Goal: many operations side by side mean what each of them means alone: none is lost, none happens twice, whatever
 // memory, partitions and handles they share.
 // Method: hundreds at once from one thread on the in-memory disk; what must have come of them is counted.
+#include <algorithm>
 #include <memory>
 #include <set>
 #include <string>

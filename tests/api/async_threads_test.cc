@@ -3,7 +3,10 @@
 // Method: a scheduler that runs one thread at a time picks the next by a seed, many seeds; rerun one by its number. The
 // power is cut, and the log fails, at steps chosen by the same seeds.
 #include <atomic>
+#include <chrono>
 #include <functional>
+#include <memory>
+#include <stop_token>
 #include <string>
 #include <vector>
 

@@ -1,0 +1,145 @@
+// Goal: memory that cannot be had, at any single allocation that an asynchronous verb makes on the asynchronous thread,
+// is told as such and changes nothing.
+// Method: as out_of_memory_test.cc, but each attempt is made within a callback, so that all of it runs on the thread
+// whose n-th allocation fails. On this machine's own files, as there.
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tests/api/async_support.h"
+#include "tests/api/store_bench.h"
+#include "tests/io/temporary_directory.h"
+#include "tests/support/allocation_counter.h"
+
+namespace varve {
+namespace {
+
+using namespace test;
+
+class AsyncOutOfMemory : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    StoreOptions options;
+    options.create_if_missing = true;
+    Result<std::unique_ptr<Store>> opened = Store::open(directory_.path() + "/store", options);
+    ASSERT_TRUE(opened.ok()) << opened.status().to_string();
+    store_ = *std::move(opened);
+    ASSERT_TRUE(store_->create_account(kAccount).ok());
+    table_.emplace(*store_->create_table(kAccount, "Orders"));
+    put_first_state();
+  }
+  void put_first_state() {
+    ASSERT_TRUE(table_->insert_or_replace(with_value("p", "r", "first")).ok());
+    ASSERT_TRUE(table_->insert_or_replace(with_value("p", "s", "first")).ok());
+    (void)table_->remove("p", "new", ETag::any());
+    ASSERT_TRUE(store_->compact().ok());  // What is read is read from a table.
+  }
+  void expect_unchanged() {
+    EXPECT_EQ(keys_of(*table_->scan(Scan{})), (std::vector<std::string>{"p/r", "p/s"}));
+    EXPECT_EQ(value_in(*table_, "p", "r"), "first");
+    EXPECT_EQ(read(*table_, "p", "r")->properties().size(), 1u);
+  }
+
+  /// One attempt, within a callback, with its `nth` allocation failing.
+  template <typename T>
+  Status attempt(const std::function<Task<T>(const AsyncTable&)>& verb, std::uint64_t nth, bool& failed) {
+    const AsyncTable async(*table_);
+    io::Event ended(scheduler_);
+    Status status;
+    std::optional<AllocationFailure> failure;
+    const auto end = [&](const Status& how) {
+      failed = failure->happened();
+      failure.reset();
+      status = how;
+      ended.set();
+    };
+    start(async.get("no", "no"), [&](const Result<std::optional<Entity>>&) {
+      failure.emplace(nth);
+      try {
+        start(verb(async), [&end](const T& answer) { end(status_of(answer)); });
+      } catch (const std::bad_alloc&) {  // There was none for the task.
+        end(Status(Code::kOutOfMemory));
+      }
+    });
+    ended.wait();
+    return status;
+  }
+
+  /// Until no allocation fails.
+  template <typename T>
+  void sweep(const std::function<Task<T>(const AsyncTable&)>& verb) {
+    for (std::uint64_t nth = 1; nth < 10'000; ++nth) {
+      SCOPED_TRACE("allocation " + std::to_string(nth));
+      bool failed = false;
+      const Status status = attempt(verb, nth, failed);
+      if (!failed) {
+        EXPECT_TRUE(status.ok()) << status.to_string();
+        EXPECT_GT(nth, 5u);
+        return;
+      }
+      if (status.ok()) {  // It can do without: one more thread that waits, for one.
+        put_first_state();
+        continue;
+      }
+      ASSERT_EQ(status.code(), Code::kOutOfMemory) << status.to_string();
+      expect_unchanged();
+      if (HasFailure()) return;
+    }
+    FAIL() << "the verb needs more than 10,000 allocations";
+  }
+
+  static const Status& status_of(const Status& status) { return status; }
+  template <typename T>
+  static Status status_of(const Result<T>& result) {
+    return result.status();
+  }
+
+  io::TemporaryDirectory directory_;
+  io::Scheduler scheduler_;
+  std::unique_ptr<Store> store_;
+  std::optional<Table> table_;
+};
+
+TEST_F(AsyncOutOfMemory, InAReadIsTold) {
+  sweep<Result<std::optional<Entity>>>([](const AsyncTable& table) { return table.get("p", "r"); });
+  sweep<Result<std::vector<std::optional<Entity>>>>([](const AsyncTable& table) {
+    return table.get_many({{"p", "r"}, {"p", "s"}, {"q", "none"}});
+  });
+}
+
+TEST_F(AsyncOutOfMemory, InAWriteChangesNothing) {
+  sweep<Result<ETag>>([](const AsyncTable& table) {
+    return table.replace(with_value("p", "r", "a value that is longer than a short string"), ETag::any());
+  });
+  EXPECT_EQ(value_in(*table_, "p", "r"), "a value that is longer than a short string");
+}
+
+TEST_F(AsyncOutOfMemory, InAMergeChangesNothing) {
+  sweep<Result<ETag>>([](const AsyncTable& table) {
+    Entity entity("p", "r");
+    for (int i = 0; i < 20; ++i) entity.set("Another" + std::to_string(i), i);
+    return table.merge(std::move(entity), ETag::any());
+  });
+  EXPECT_EQ(read(*table_, "p", "r")->properties().size(), 21u);
+}
+
+TEST_F(AsyncOutOfMemory, InARemovalChangesNothing) {
+  sweep<Status>([](const AsyncTable& table) { return table.remove("p", "s", ETag::any()); });
+  EXPECT_EQ(value_in(*table_, "p", "s"), "-");
+}
+
+TEST_F(AsyncOutOfMemory, InATransactionChangesNothing) {
+  sweep<Result<std::vector<ETag>>>([](const AsyncTable& table) {
+    EntityGroupTransaction transaction;
+    transaction.insert(with_value("p", "new", "x")).merge(with_value("p", "r", "second"), ETag::any());
+    transaction.remove("p", "s", ETag::any());
+    return table.execute(std::move(transaction));
+  });
+  EXPECT_EQ(keys_of(*table_->scan(Scan{})), (std::vector<std::string>{"p/new", "p/r"}));
+}
+
+}  // namespace
+}  // namespace varve
