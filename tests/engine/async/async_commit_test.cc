@@ -304,7 +304,7 @@ class AsyncCommitTest : public testing::Test {
       std::unique_ptr<Call> told;
       std::unique_ptr<AsyncCommit> commit;
     };
-    Countdown done(machine_.scheduler(), count);
+    Countdown done(machine_.scheduler(), count + 1);  // with the step that begins them
     std::vector<One> all(count);
     std::vector<Ended> ended(count, Ended{Status(Code::kUnknown, "it has not ended"), false});
     const auto end = [&](std::size_t i, Result<CommitVersion> outcome, bool may_be_repeated) {
@@ -322,6 +322,7 @@ class AsyncCommitTest : public testing::Test {
         all[i].commit.reset(new AsyncCommit(async_->commit(request(i), *all[i].told)));
         if (Status begun = all[i].commit->begin(); !begun.ok()) end(i, begun, false);
       }
+      done.tick();
     });
     for (std::size_t i = 0; i < count; ++i) EXPECT_TRUE(async_->executor().begin_operation());
     async_->executor().post(begin);

@@ -133,11 +133,12 @@ class Store {
 
   /// Reads side by side.
   std::deque<Reading> read(std::vector<std::pair<ReadView, std::vector<std::string>>> wanted) {
-    Countdown done(machine_.scheduler(), wanted.size());
+    Countdown done(machine_.scheduler(), wanted.size() + 1);  // with the step that begins them
     std::deque<Reading> readings;
     for (auto& [view, keys] : wanted) readings.emplace_back(*async_, std::move(view), std::move(keys), done);
-    Call all([&readings] {
+    Call all([&readings, &done] {
       for (Reading& reading : readings) reading.run();
+      done.tick();
     });
     for (std::size_t i = 0; i < readings.size(); ++i) EXPECT_TRUE(async_->executor().begin_operation());
     async_->executor().post(all);
