@@ -16,6 +16,7 @@
 
 #include "engine/async/async_engine.h"
 #include "tests/engine/async/async_bench.h"
+#include "tests/support/allocation_counter.h"
 #include "tests/support/effort.h"
 #include "tests/support/engine_bench.h"
 
@@ -385,6 +386,60 @@ TEST_F(AsyncCommitTest, AFullWriteBufferIsToldAndTheCommitSucceedsBehindAFlush) 
   EXPECT_TRUE(again.outcome.ok());
   EXPECT_FALSE(again.may_be_repeated);
   EXPECT_EQ(value_of(*engine_, "p", "again"), value);
+}
+
+TEST_F(AsyncCommitTest, WhatTheWriteBufferRefusedSucceedsWhenItIsRepeated) {
+  EngineOptions options = Machine::writable();
+  options.write_budget = std::make_shared<WriteBudget>(1 << 20);
+  open(options);
+  const std::string value(100'000, 'v');
+  std::vector<std::string> rows;
+  for (int i = 0; i < 30; ++i) rows.push_back(std::to_string(i));
+  for (int attempt = 0; attempt < 100 && !rows.empty(); ++attempt) {
+    const std::vector<Ended> ended = commit(rows.size(), [&](std::size_t i) { return put(rows[i], value); });
+    std::vector<std::string> refused;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (ended[i].may_be_repeated) refused.push_back(rows[i]);
+      EXPECT_EQ(ended[i].outcome.ok(), !ended[i].may_be_repeated) << ended[i].outcome.status().to_string();
+    }
+    rows = std::move(refused);
+    (void)async_->wait_for_flush();
+  }
+  EXPECT_TRUE(rows.empty());
+  for (int i = 0; i < 30; ++i) EXPECT_EQ(value_of(*engine_, "p", std::to_string(i)), value);
+}
+
+TEST_F(AsyncCommitTest, WithoutMemoryItDoesNotBeginAndNobodyIsTold) {
+  open();
+  for (std::uint64_t nth = 1; nth < 100; ++nth) {
+    SCOPED_TRACE(nth);
+    Countdown done(machine_.scheduler(), 1);
+    Status begun;
+    bool happened = false;
+    std::unique_ptr<AsyncCommit> commit;
+    Call told([&] {
+      EXPECT_TRUE(commit->end().ok());
+      async_->executor().end_operation();
+      done.tick();
+    });
+    Call begin([&] {
+      commit.reset(new AsyncCommit(async_->commit(put("r", std::to_string(nth)), told)));
+      {
+        const test::AllocationFailure failure(nth);
+        begun = commit->begin();
+        happened = failure.happened();
+      }
+      if (begun.ok()) return;
+      async_->executor().end_operation();
+      done.tick();
+    });
+    ASSERT_TRUE(async_->executor().begin_operation());
+    async_->executor().post(begin);
+    done.wait();
+    if (!happened) return;
+    EXPECT_EQ(begun.code(), Code::kOutOfMemory);
+  }
+  FAIL() << "there is no end of allocations";
 }
 
 TEST_F(AsyncCommitTest, RefusalsAreThoseOfACommitThatWaits) {

@@ -14,6 +14,8 @@
 
 #include "engine/async/async_engine.h"
 #include "tests/engine/async/async_bench.h"
+#include "tests/io/temporary_directory.h"
+#include "tests/support/allocation_counter.h"
 #include "tests/support/effort.h"
 #include "tests/support/engine_bench.h"
 
@@ -92,11 +94,12 @@ class Reading final : public Step {
 /// A store on a machine, and reads of it.
 class Store {
  public:
-  Store(Machine& machine, const io::Env& env, std::uint64_t cache_bytes, std::uint64_t seed)
+  Store(Machine& machine, const io::Env& env, std::uint64_t cache_bytes, std::uint64_t seed,
+        std::string_view path = test::kStorePath)
       : machine_(machine), random_(seed) {
     EngineOptions options = Machine::writable();
     options.block_cache = std::make_shared<BlockCache>(machine.scheduler(), cache_bytes);
-    engine_ = *Engine::open(env, test::kStorePath, options);
+    engine_ = *Engine::open(env, path, options);
     async_ = *AsyncEngine::start(*engine_);
   }
 
@@ -255,6 +258,69 @@ TEST(AsyncRead, AFailedReadIsToldAndTheNextOneWorks) {
     if (read != right) {
       ++failures;
       EXPECT_NE(read.find(".sst"), std::string::npos) << read;
+    }
+    ASSERT_EQ(store.read_one(keys), right);
+  }
+  EXPECT_GT(failures, 5);
+}
+
+/// One operation whose n-th allocation on the executor's thread fails, from its begin to its end.
+class ReadingShortOfMemory final : public Step {
+ public:
+  ReadingShortOfMemory(Store& store, const std::vector<std::string>& keys, std::uint64_t nth, Countdown& done)
+      : async_(store.async()), view_(store.engine().view()), keys_(views_of(keys)), nth_(nth), done_(done) {}
+  void run() noexcept override {
+    failure_ = std::make_unique<test::AllocationFailure>(nth_);
+    const Result<bool> has_all = read_.begin(keys_, view_.version(), end_);
+    if (!has_all.ok()) {
+      end(has_all.status());
+    } else if (*has_all) {
+      end(read_.take());
+    }
+  }
+  bool happened() const noexcept { return happened_; }
+  const std::string& text() const noexcept { return text_; }
+
+ private:
+  void end(Found found) {
+    happened_ = failure_->happened();
+    failure_.reset();
+    text_ = text_of(std::move(found));
+    async_.executor().end_operation();
+    done_.tick();
+  }
+  AsyncEngine& async_;
+  const ReadView view_;
+  const std::vector<std::string_view> keys_;
+  const std::uint64_t nth_;
+  Countdown& done_;
+  AsyncRead read_{async_.executor(), view_};
+  Call end_{[this] { end(read_.take()); }};
+  std::unique_ptr<test::AllocationFailure> failure_;
+  bool happened_ = false;
+  std::string text_;
+};
+
+TEST(AsyncRead, WithoutMemoryItFailsAndTheNextOneWorks) {
+  const io::TemporaryDirectory directory;  // files in memory need memory to be read
+  Machine machine;
+  Store store(machine, io::system_env(), kColdBytes, 6, directory.path_of("store"));
+  ASSERT_NO_FATAL_FAILURE(store.fill());
+  std::vector<std::string> keys;
+  for (int row = 0; row < kRows; row += 50) keys.push_back(key(row));
+  const std::string right = store.read_one(keys);
+  int failures = 0;
+  for (std::uint64_t nth = 1;; nth += test::kStride) {
+    SCOPED_TRACE(nth);
+    Countdown done(machine.scheduler(), 1);
+    ReadingShortOfMemory reading(store, keys, nth, done);
+    ASSERT_TRUE(store.async().executor().begin_operation());
+    store.async().executor().post(reading);
+    done.wait();
+    if (!reading.happened()) break;
+    if (reading.text() != right) {
+      ++failures;
+      EXPECT_EQ(reading.text().find("OutOfMemory"), 0U) << reading.text();
     }
     ASSERT_EQ(store.read_one(keys), right);
   }
