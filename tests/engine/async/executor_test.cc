@@ -29,7 +29,7 @@ using test::Change;
 using test::Countdown;
 using test::Machine;
 
-constexpr std::uint64_t kSeeds = 40;
+constexpr std::uint64_t kSeeds = 24;
 
 class ExecutorBySeed : public testing::TestWithParam<std::uint64_t> {
  protected:

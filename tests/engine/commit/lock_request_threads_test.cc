@@ -26,7 +26,7 @@ using std::chrono::milliseconds;
 using test::Call;
 using test::Countdown;
 
-constexpr std::uint64_t kSeeds = 60;
+constexpr std::uint64_t kSeeds = 40;
 
 bool is_free(PartitionLocks& locks, std::uint64_t hash) {
   return locks.lock(std::array{hash}, milliseconds(0)).ok();
