@@ -4,6 +4,7 @@
 // deadlock, which the scheduler reports with the seed.
 #include "engine/async/executor.h"
 
+#include <algorithm>
 #include <deque>
 #include <memory>
 #include <random>
@@ -14,6 +15,7 @@
 
 #include "engine/async/async_read.h"
 #include "tests/engine/async/async_bench.h"
+#include "tests/support/allocation_counter.h"
 #include "tests/support/effort.h"
 #include "tests/support/engine_bench.h"
 
@@ -27,7 +29,7 @@ using test::Change;
 using test::Countdown;
 using test::Machine;
 
-constexpr std::uint64_t kSeeds = 40;
+constexpr std::uint64_t kSeeds = 24;
 
 class ExecutorBySeed : public testing::TestWithParam<std::uint64_t> {
  protected:
@@ -225,6 +227,21 @@ TEST_P(ExecutorBySeed, ATimerThatIsCalledOffDoesNotRunAndOthersDo) {
     executor_->call_off(first);
   });
   EXPECT_EQ(order, "ab");
+}
+
+TEST_P(ExecutorBySeed, WithoutMemoryATimerIsNotSetAndCanBeLater) {
+  Countdown done(machine_.scheduler(), 1);
+  Call tick([&] { done.tick(); });
+  Executor::Timer timer(tick);
+  run_there([&] {
+    {
+      const test::AllocationFailure failure(1);
+      EXPECT_EQ(executor_->set(timer, now()).code(), Code::kOutOfMemory);
+    }
+    executor_->call_off(timer);
+    EXPECT_TRUE(executor_->set(timer, now()).ok());
+  });
+  done.wait();
 }
 
 TEST_P(ExecutorBySeed, StopWaitsForOperationsThatHaveBegunAndLetsNoneBegin) {

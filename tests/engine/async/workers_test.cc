@@ -24,7 +24,7 @@ namespace {
 using test::Call;
 using test::Countdown;
 
-constexpr std::uint64_t kSeeds = 60;
+constexpr std::uint64_t kSeeds = 24;
 
 class WorkersBySeed : public testing::TestWithParam<std::uint64_t> {
  protected:

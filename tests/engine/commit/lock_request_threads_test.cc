@@ -1,10 +1,9 @@
 // Goal: those who wait for partition locks with a thread (lock()) and those who are told by a step (LockRequest) stand
-// in one line, exclude each other and all end, also when some leave the line. Method: seeded schedules, with random
-// sets of few hashes.
+// in one line, exclude each other and all end, also when some leave the line. Method: random sets of few hashes, under
+// seeded schedules and with real threads; what each lock guards is guarded by nothing else.
 #include <array>
 #include <deque>
 #include <functional>
-#include <map>
 #include <optional>
 #include <random>
 #include <string>
@@ -14,6 +13,7 @@
 
 #include "engine/async/workers.h"
 #include "engine/commit/partition_locks.h"
+#include "io/env.h"
 #include "io/manual_clock.h"
 #include "io/seeded_scheduler.h"
 #include "tests/engine/async/async_bench.h"
@@ -26,7 +26,7 @@ using std::chrono::milliseconds;
 using test::Call;
 using test::Countdown;
 
-constexpr std::uint64_t kSeeds = 60;
+constexpr std::uint64_t kSeeds = 40;
 
 bool is_free(PartitionLocks& locks, std::uint64_t hash) {
   return locks.lock(std::array{hash}, milliseconds(0)).ok();
@@ -98,26 +98,30 @@ TEST_P(LockRequestBySeed, ALineOfBothKindsIsServedInTheOrderOfTheirComing) {
   EXPECT_TRUE(is_free(locks_, 7));
 }
 
-/// Who holds which hash; threads of a simulation run one at a time.
+constexpr std::uint64_t kHashes = 6;
+constexpr std::uint64_t kHashStep = 32;  // two shards
+
+/// Who holds which hash. Each place is guarded by the lock of its hash, and by nothing else.
 class Holders {
  public:
   void take(const std::vector<std::uint64_t>& hashes, const void* holder) {
     for (const std::uint64_t hash : hashes) {
-      const auto [held, is_new] = holders_.emplace(hash, holder);
-      EXPECT_TRUE(is_new || held->second == holder) << "two hold " << hash;
+      const void*& held = holders_[hash / kHashStep];
+      EXPECT_TRUE(held == nullptr || held == holder) << "two hold " << hash;
+      held = holder;
     }
   }
   void let_go(const std::vector<std::uint64_t>& hashes) {
-    for (const std::uint64_t hash : hashes) holders_.erase(hash);
+    for (const std::uint64_t hash : hashes) holders_[hash / kHashStep] = nullptr;
   }
 
  private:
-  std::map<std::uint64_t, const void*> holders_;
+  std::array<const void*, kHashes> holders_{};
 };
 
 std::vector<std::uint64_t> random_hashes(std::mt19937_64& random) {
   std::vector<std::uint64_t> hashes(1 + random() % 4);
-  for (std::uint64_t& hash : hashes) hash = random() % 6 * 32;
+  for (std::uint64_t& hash : hashes) hash = random() % kHashes * kHashStep;
   return hashes;
 }
 
@@ -223,27 +227,42 @@ int lock_at_random(PartitionLocks& locks, io::Scheduler& scheduler, Holders& hol
   return ended;
 }
 
-TEST_P(LockRequestBySeed, RandomSetsOfBothKindsExcludeEachOtherAndAllEnd) {
-  constexpr std::uint64_t kOfEachKind = 3;
+void ask_both_ways_at_random(io::Scheduler& scheduler, io::Clock& clock, std::uint64_t seed) {
+  constexpr std::size_t kOfEachKind = 3;
+  PartitionLocks locks(scheduler, clock);
+  Workers steps(scheduler, "steps", 1);
+  ASSERT_TRUE(steps.start().ok());
   Holders holders;
-  Countdown done(scheduler(), kOfEachKind);
+  Countdown done(scheduler, kOfEachKind);
   std::deque<RestlessAsker> askers;
-  int ended = 0;
+  std::array<int, kOfEachKind> ended{};
   std::vector<io::Thread> threads;
-  for (std::uint64_t i = 0; i < kOfEachKind; ++i) {
-    steps_.post(askers.emplace_back(locks_, steps_, holders, GetParam() * 10 + i, done).first_step());
-    threads.push_back(start_thread(
-        [&, i] { ended += lock_at_random(locks_, scheduler(), holders, GetParam() * 10 + kOfEachKind + i); }));
+  for (std::size_t i = 0; i < kOfEachKind; ++i) {
+    steps.post(askers.emplace_back(locks, steps, holders, seed * 10 + i, done).first_step());
+    threads.push_back(*scheduler.start(
+        "locker", [&, i] { ended[i] = lock_at_random(locks, scheduler, holders, seed * 10 + kOfEachKind + i); }));
   }
   threads.clear();
   done.wait();
-  steps_.stop();
-  EXPECT_EQ(ended, static_cast<int>(kOfEachKind) * kRounds);
+  steps.stop();
+  for (const int rounds : ended) EXPECT_EQ(rounds, kRounds);
   for (const RestlessAsker& asker : askers) EXPECT_EQ(asker.served() + asker.called_off(), kRounds);
-  for (std::uint64_t i = 0; i < 6; ++i) EXPECT_TRUE(is_free(locks_, i * 32));
+  for (std::uint64_t i = 0; i < kHashes; ++i) EXPECT_TRUE(is_free(locks, i * kHashStep));
+}
+
+TEST_P(LockRequestBySeed, RandomSetsOfBothKindsExcludeEachOtherAndAllEnd) {
+  ask_both_ways_at_random(scheduler(), clock_, GetParam());
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, LockRequestBySeed, testing::Range<std::uint64_t>(1, 1 + test::effort(kSeeds)));
+
+TEST(LockRequestAndThreads, RealThreadsExcludeEachOtherAndAllEnd) {
+  const io::Env& env = io::system_env();
+  for (std::uint64_t seed = 1; seed <= test::effort(40U); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    ask_both_ways_at_random(env.scheduler, env.clock, seed);
+  }
+}
 
 }  // namespace
 }  // namespace varve::engine
