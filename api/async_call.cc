@@ -49,7 +49,7 @@ bool LockWait::begin(std::coroutine_handle<> coroutine) noexcept {
   coroutine_ = coroutine;
   has_ended_ = false;
   has_stop_run_ = false;
-  is_stop_posted_.store(false, std::memory_order_relaxed);
+  was_stopped_.store(false, std::memory_order_relaxed);
   if (wait_max_) {
     outcome_ = executor_.set(timer_, deadline_);
     if (!outcome_.ok() && request_.call_off()) return false;
@@ -60,19 +60,19 @@ bool LockWait::begin(std::coroutine_handle<> coroutine) noexcept {
 }
 
 void LockWait::PostStop::operator()() const noexcept {
-  wait.is_stop_posted_.store(true, std::memory_order_relaxed);
+  wait.is_stopping_.store(true, std::memory_order_relaxed);
+  wait.was_stopped_.store(true, std::memory_order_relaxed);
   wait.executor_.post(wait.on_stop_);
+  wait.is_stopping_.store(false, std::memory_order_release);
 }
 
 void LockWait::tell(Why why) noexcept {
   if (why == Why::kStop) has_stop_run_ = true;
-  if (has_ended_) {  // Only for the stop that was still on its way.
-    coroutine_.resume();
-    return;
-  }
-  if (why == Why::kTurn) {
+  if (has_ended_) {
+    resume();
+  } else if (why == Why::kTurn) {
     end(Status());
-  } else if (request_.call_off()) {
+  } else if (request_.call_off()) {  // Else the turn is on its way, and decides.
     end(why == Why::kTime
             ? engine::partition_was_held(*wait_max_)
             : Status(Code::kCancelled, "the operation was asked to stop while it waited for its partition"));
@@ -83,8 +83,19 @@ void LockWait::end(Status outcome) noexcept {
   outcome_ = std::move(outcome);
   has_ended_ = true;
   executor_.call_off(timer_);
-  stop_callback_.reset();  // When this returns, the stop was posted or never will be.
-  if (!is_stop_posted_.load(std::memory_order_relaxed) || has_stop_run_) coroutine_.resume();
+  resume();
+}
+
+/// When nobody can tell anything any more. A stop that is just being told ends in on_stop_, which comes back here: to
+/// let the token's callback go meanwhile would be to wait for another thread.
+void LockWait::resume() noexcept {
+  if (is_stopping_.load(std::memory_order_acquire)) {
+    if (has_stop_run_) executor_.post(on_stop_);
+    return;
+  }
+  stop_callback_.reset();  // From here on nothing is posted.
+  if (was_stopped_.load(std::memory_order_relaxed) && !has_stop_run_) return;
+  coroutine_.resume();
 }
 
 }  // namespace varve

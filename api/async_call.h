@@ -156,7 +156,7 @@ class LockWait {
    private:
     LockWait& wait_;
   };
-  /// Called on any thread.
+  /// The token's, on any thread.
   struct PostStop {
     LockWait& wait;
     void operator()() const noexcept;
@@ -165,6 +165,7 @@ class LockWait {
   bool begin(std::coroutine_handle<> coroutine) noexcept;
   void tell(Why why) noexcept;
   void end(Status outcome) noexcept;
+  void resume() noexcept;
 
   engine::Executor& executor_;
   io::Clock& clock_;
@@ -177,8 +178,9 @@ class LockWait {
   Told<Why::kStop> on_stop_{*this};
   engine::Executor::Timer timer_{on_time_};
   std::optional<std::stop_callback<PostStop>> stop_callback_;
-  std::atomic<bool> is_stop_posted_{false};
-  bool has_stop_run_ = false;
+  std::atomic<bool> is_stopping_{false};  // PostStop is under way
+  std::atomic<bool> was_stopped_{false};  // it has begun
+  bool has_stop_run_ = false;             // what it posts
   bool has_ended_ = false;
   Status outcome_;
   std::coroutine_handle<> coroutine_;

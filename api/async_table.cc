@@ -23,9 +23,9 @@ struct AsyncTable::Verbs {
 
   static State state_of(const AsyncTable& table) { return table.table_.state_; }
 
-  /// As Table::State::grant(). A rule may read the store, by verbs that wait.
-  static Task<Result<Grant>> grant(AsyncCall& call, const Table::State& state) {
-    if (!state.access || !state.access->has_rules()) co_return state.grant();
+  /// Rules may read the store, by verbs that wait, and are asked where that may be.
+  static bool has_rules(const Table::State& state) noexcept { return state.access && state.access->has_rules(); }
+  static Task<Result<Grant>> ask_rules(AsyncCall& call, const Table::State& state) {
     co_await call.to_worker();
     Result<Grant> granted = guarded([&] { return state.grant(); });
     co_await call.back();
@@ -65,7 +65,12 @@ struct AsyncTable::Verbs {
   static Task<Found> get_many(State state, std::vector<EntityKey> keys, ReadOptions options, std::stop_token stop) {
     AsyncCall call(state->core, std::move(stop));
     if (Status begun = co_await call.begin(); !begun.ok()) co_return begun;
-    const Result<Grant> granted = co_await grant(call, *state);
+    Result<Grant> granted = Grant();
+    if (has_rules(*state)) {
+      granted = co_await ask_rules(call, *state);
+    } else {
+      granted = state->grant();
+    }
     if (!granted.ok()) co_return granted.status();
     if (Status queries = granted->check_query(); !queries.ok()) co_return queries;
     if (Status checked = check_read(*granted, keys, options); !checked.ok()) co_return checked;
@@ -76,7 +81,12 @@ struct AsyncTable::Verbs {
                                                  std::stop_token stop) {
     AsyncCall call(state->core, std::move(stop));
     if (Status begun = co_await call.begin(); !begun.ok()) co_return begun;
-    const Result<Grant> granted = co_await grant(call, *state);
+    Result<Grant> granted = Grant();
+    if (has_rules(*state)) {
+      granted = co_await ask_rules(call, *state);
+    } else {
+      granted = state->grant();
+    }
     if (!granted.ok()) co_return granted.status();
     const std::span<const EntityKey> keys(&key, 1);
     if (Status checked = check_read(*granted, keys, options); !checked.ok()) co_return checked;
@@ -190,19 +200,22 @@ struct AsyncTable::Verbs {
     }
   }
 
-  /// Errors: as Table's verbs, of what is judged before anything is shared.
-  static Task<Result<Grant>> begin_write(AsyncCall& call, const Table::State& state) {
-    if (state.core->engine().read_only()) {
-      co_return Status(Code::kReadOnly, "the store was opened for reading only");
-    }
-    co_return co_await grant(call, state);
+  static Status check_writable(const Table::State& state) {
+    if (!state.core->engine().read_only()) return Status();
+    return Status(Code::kReadOnly, "the store was opened for reading only");
   }
 
   static Task<Result<ETag>> write(State state, TransactionOperation operation, WriteOptions options,
                                   std::stop_token stop) {
     AsyncCall call(state->core, std::move(stop));
     if (Status begun = co_await call.begin(); !begun.ok()) co_return begun;
-    const Result<Grant> granted = co_await begin_write(call, *state);
+    if (Status writable = check_writable(*state); !writable.ok()) co_return writable;
+    Result<Grant> granted = Grant();
+    if (has_rules(*state)) {
+      granted = co_await ask_rules(call, *state);
+    } else {
+      granted = state->grant();
+    }
     if (!granted.ok()) co_return granted.status();
     Result<PreparedWrite> prepared = prepare_write(*granted, operation, state->core->limits());
     if (!prepared.ok()) co_return prepared.status();
@@ -220,7 +233,13 @@ struct AsyncTable::Verbs {
                                                  std::stop_token stop) {
     AsyncCall call(state->core, std::move(stop));
     if (Status begun = co_await call.begin(); !begun.ok()) co_return begun;
-    const Result<Grant> granted = co_await begin_write(call, *state);
+    if (Status writable = check_writable(*state); !writable.ok()) co_return writable;
+    Result<Grant> granted = Grant();
+    if (has_rules(*state)) {
+      granted = co_await ask_rules(call, *state);
+    } else {
+      granted = state->grant();
+    }
     if (!granted.ok()) co_return granted.status();
     Result<std::vector<PreparedWrite>> writes =
         prepare_transaction(*granted, transaction.operations(), state->core->limits());
