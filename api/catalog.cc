@@ -3,7 +3,9 @@
 #include "api/catalog.h"
 
 #include <array>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "api/quoted.h"
 #include "api/service_error.h"
@@ -26,7 +28,8 @@ Status no_such_table(std::string_view account, std::string_view table) {
   return service_error::table_not_found("account " + quoted(account) + " has no table " + quoted(table));
 }
 
-Catalog::Catalog(engine::Engine& engine) : engine_(engine), names_(engine.env().scheduler) {}
+Catalog::Catalog(engine::Engine& engine, std::chrono::milliseconds recreation_delay)
+    : engine_(engine), names_(engine.env().scheduler), release_(recreation_delay, engine.env().clock) {}
 
 Result<std::optional<AccountRow>> Catalog::find_account(const engine::ReadView& view, std::string_view account) {
   const auto found = view.get(account_row_key(account));
@@ -86,9 +89,9 @@ Status Catalog::refuse(engine::PartitionGuard guard, engine::CommitVersion rests
   return refusal;
 }
 
-Result<engine::PartitionGuard> Catalog::lock_rows(std::string_view first_key, std::string_view second_key) {
-  const std::array<std::uint64_t, 2> hashes = {format::partition_hash(format::partition_of(first_key)),
-                                               format::partition_hash(format::partition_of(second_key))};
+Result<engine::PartitionGuard> Catalog::lock_rows(std::initializer_list<std::string_view> keys) {
+  std::vector<std::uint64_t> hashes;
+  for (const std::string_view key : keys) hashes.push_back(format::partition_hash(format::partition_of(key)));
   return engine_.lock_partitions(hashes);
 }
 
@@ -105,17 +108,17 @@ Status Catalog::create_account(std::string_view account) {
   const std::string row_key = account_row_key(account);
   const std::string counter_key = account_counter_key();
   engine_.pace(row_key.size());
-  Result<engine::PartitionGuard> guard = lock_rows(row_key, counter_key);
+  Result<engine::PartitionGuard> guard = lock_rows({row_key, counter_key});
   if (!guard.ok()) return guard.status();
 
-  const engine::ReadView view = engine_.view();
-  const Result<engine::Newest> row = view.newest(row_key);
+  std::optional<engine::ReadView> view = engine_.view();
+  const Result<engine::Newest> row = view->newest(row_key);
   if (!row.ok()) return row.status();
   if (row->value) {
     return refuse(*std::move(guard), row->version,
                   service_error::resource_already_exists("account " + quoted(account) + " is there"));
   }
-  const Result<engine::Newest> counter = view.newest(counter_key);
+  const Result<engine::Newest> counter = view->newest(counter_key);
   if (!counter.ok()) return counter.status();
   std::uint32_t number = kFirstNumber;
   if (counter->value) {
@@ -131,6 +134,7 @@ Status Catalog::create_account(std::string_view account) {
   format::BatchBuilder batch;
   batch.put(row_key, encode_account_row(number));
   batch.put(counter_key, *raised);
+  view.reset();  // It would keep memory that the commit may wait for.
   return commit(batch, *std::move(guard), false);
 }
 
@@ -138,20 +142,23 @@ Status Catalog::create_table(const TableName& name) {
   const std::string account_key = account_row_key(name.account);
   const std::string table_key = table_row_key(name.account, name.lower);
   engine_.pace(table_key.size());
-  Result<engine::PartitionGuard> guard = lock_rows(account_key, table_key);
+  Result<engine::PartitionGuard> guard = lock_rows({account_key, table_key});
   if (!guard.ok()) return guard.status();
 
-  const engine::ReadView view = engine_.view();
-  const Result<engine::Newest> owner = view.newest(account_key);
+  std::optional<engine::ReadView> view = engine_.view();
+  const Result<engine::Newest> owner = view->newest(account_key);
   if (!owner.ok()) return owner.status();
   if (!owner->value) return refuse(*std::move(guard), owner->version, no_such_account(name.account));
-  const Result<engine::Newest> table = view.newest(table_key);
+  const Result<engine::Newest> table = view->newest(table_key);
   if (!table.ok()) return table.status();
   if (table->value) {
     return refuse(*std::move(guard), table->version,
                   service_error::table_already_exists("table " + quoted(name.lower) + " of account " +
                                                       quoted(name.account) + " is there"));
   }
+  const Result<NameRelease::Found> dropped = release_.look(*view, name.account, name.lower);
+  if (!dropped.ok()) return dropped.status();
+  if (!dropped->status.ok()) return refuse(*std::move(guard), dropped->rests_on, dropped->status);
   const Result<AccountRow> account = decode_account_row(name.account, owner->version, *owner->value);
   if (!account.ok()) return account.status();
   if (account->next_table == kTableNumberEnd) return numbers_used_up("table");
@@ -161,18 +168,23 @@ Status Catalog::create_table(const TableName& name) {
   format::BatchBuilder batch;
   batch.put(account_key, *raised);
   batch.put(table_key, encode_table_row(name.spelling, format::make_table_id(account->number, account->next_table)));
+  NameRelease::forget(batch, *dropped, name.account, name.lower);
+  view.reset();
   return commit(batch, *std::move(guard), false);
 }
 
 Status Catalog::drop_table(std::string_view account, std::string_view lower_name) {
   const std::string key = table_row_key(account, lower_name);
-  Result<engine::PartitionGuard> guard = lock_rows(key, key);
+  Result<engine::PartitionGuard> guard = lock_rows({key});
   if (!guard.ok()) return guard.status();
 
-  const engine::ReadView view = engine_.view();
-  const Result<engine::Newest> row = view.newest(key);
+  std::optional<engine::ReadView> view = engine_.view();
+  const Result<engine::Newest> row = view->newest(key);
   if (!row.ok()) return row.status();
   if (!row->value) {
+    const Result<NameRelease::Found> dropped = release_.look(*view, account, lower_name);
+    if (!dropped.ok()) return dropped.status();
+    if (!dropped->status.ok()) return refuse(*std::move(guard), dropped->rests_on, dropped->status);
     return refuse(*std::move(guard), row->version,
                   no_such_table(account, lower_name).with_service_error("ResourceNotFound"));
   }
@@ -183,6 +195,8 @@ Status Catalog::drop_table(std::string_view account, std::string_view lower_name
   format::BatchBuilder batch;
   batch.remove(key);
   batch.retire_table(table->id);
+  release_.note_drop(batch, account, lower_name);
+  view.reset();
   return commit(batch, *std::move(guard), true);
 }
 

@@ -5,6 +5,8 @@
 // unpublished one is told after its publication.
 #pragma once
 
+#include <chrono>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <span>
@@ -15,6 +17,7 @@
 #include "api/access_policy.h"
 #include "api/catalog_rows.h"
 #include "api/name_cache.h"
+#include "api/name_release.h"
 #include "api/result.h"
 #include "engine/engine.h"
 
@@ -50,7 +53,8 @@ struct ResolvedTable {
 /// Any thread.
 class Catalog {
  public:
-  explicit Catalog(engine::Engine& engine);
+  /// `recreation_delay` is StoreOptions'.
+  Catalog(engine::Engine& engine, std::chrono::milliseconds recreation_delay);
 
   NameCache& names() noexcept { return names_; }
 
@@ -88,11 +92,12 @@ class Catalog {
  private:
   Status refuse(engine::PartitionGuard guard, engine::CommitVersion rests_on, const Status& refusal);
   Status commit(format::BatchBuilder& batch, engine::PartitionGuard guard, bool is_drop);
-  Result<engine::PartitionGuard> lock_rows(std::string_view first_key, std::string_view second_key);
+  Result<engine::PartitionGuard> lock_rows(std::initializer_list<std::string_view> keys);
   Result<bool> try_drop_account(std::string_view account);
 
   engine::Engine& engine_;
   NameCache names_;
+  NameRelease release_;
 };
 
 }  // namespace varve

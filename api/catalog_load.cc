@@ -1,6 +1,7 @@
 // Owns: the two commits of a load (catalog.h): the one that draws its id and version, and the one that names its table.
 // Must never: give a name to a load while the table that had it may hold something.
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "api/catalog.h"
@@ -55,21 +56,26 @@ Status judge_load(const TableName& name, const LoadTarget& target, const engine:
 Result<LoadTarget> Catalog::begin_load(const TableName& name, engine::Load& load) {
   const std::string account_key = account_row_key(name.account);
   const std::string table_key = table_row_key(name.account, name.lower);
-  Result<engine::PartitionGuard> guard = lock_rows(account_key, table_key);
+  Result<engine::PartitionGuard> guard = lock_rows({account_key, table_key});
   if (!guard.ok()) return guard.status();
 
-  const engine::ReadView view = engine_.view();
-  const Result<engine::Newest> owner = view.newest(account_key);
+  std::optional<engine::ReadView> view = engine_.view();
+  const Result<engine::Newest> owner = view->newest(account_key);
   if (!owner.ok()) return owner.status();
   if (!owner->value) return refuse(*std::move(guard), owner->version, no_such_account(name.account));
-  const Result<engine::Newest> row = view.newest(table_key);
+  const Result<engine::Newest> row = view->newest(table_key);
   if (!row.ok()) return row.status();
+  if (!row->value) {
+    const Result<NameRelease::Found> dropped = release_.look(*view, name.account, name.lower);
+    if (!dropped.ok()) return dropped.status();
+    if (!dropped->status.ok()) return refuse(*std::move(guard), dropped->rests_on, dropped->status);
+  }
 
   LoadTarget target;
   if (row->value) {
     const Result<TableRow> table = decode_table_row(name.account, name.lower, row->version, *row->value);
     if (!table.ok()) return table.status();
-    if (Status empty = check_empty(view, name, table->id); !empty.ok()) return empty;  // Most often known by now.
+    if (Status empty = check_empty(*view, name, table->id); !empty.ok()) return empty;  // Most often known by now.
     target.replaced = table->id;
     load.watch(table->id);
   }
@@ -82,6 +88,7 @@ Result<LoadTarget> Catalog::begin_load(const TableName& name, engine::Load& load
   if (!raised.ok()) return raised.status();
   format::BatchBuilder batch;
   batch.put(account_key, *raised);
+  view.reset();  // It would keep memory that the commit may wait for.
   engine::CommitRequest request;
   request.batch = batch.finish();
   request.locks = *std::move(guard);
@@ -98,13 +105,13 @@ Result<LoadTarget> Catalog::begin_load(const TableName& name, engine::Load& load
 Status Catalog::finish_load(const TableName& name, const LoadTarget& target, engine::Load& load) {
   const std::string account_key = account_row_key(name.account);
   const std::string table_key = table_row_key(name.account, name.lower);
-  Result<engine::PartitionGuard> guard = lock_rows(account_key, table_key);
+  Result<engine::PartitionGuard> guard = lock_rows({account_key, table_key});
   if (!guard.ok()) return guard.status();
 
-  const engine::ReadView view = engine_.view();
-  const Result<engine::Newest> owner = view.newest(account_key);
+  std::optional<engine::ReadView> view = engine_.view();
+  const Result<engine::Newest> owner = view->newest(account_key);
   if (!owner.ok()) return owner.status();
-  const Result<engine::Newest> row = view.newest(table_key);
+  const Result<engine::Newest> row = view->newest(table_key);
   if (!row.ok()) return row.status();
   if (Status judged = judge_load(name, target, *owner, *row); !judged.ok()) {
     return refuse(*std::move(guard), std::max(owner->version, row->version), judged);
@@ -116,7 +123,12 @@ Status Catalog::finish_load(const TableName& name, const LoadTarget& target, eng
   format::BatchBuilder batch;
   if (load.has_entries()) batch.adopt(target.id);
   if (!target.replaced) {
+    const Result<NameRelease::Found> dropped = release_.look(*view, name.account, name.lower);
+    if (!dropped.ok()) return dropped.status();
+    if (!dropped->status.ok()) return refuse(std::move(request.locks), dropped->rests_on, dropped->status);
     batch.put(table_key, encode_table_row(name.spelling, target.id));
+    NameRelease::forget(batch, *dropped, name.account, name.lower);
+    view.reset();
     request.batch = batch.finish();
     return engine_.commit(std::move(request)).status();
   }
@@ -126,6 +138,7 @@ Status Catalog::finish_load(const TableName& name, const LoadTarget& target, eng
   batch.retire_table(*target.replaced);
   request.tables.push_back(*target.replaced);
   request.batch = batch.finish();
+  view.reset();
   const NameCache::DropMark mark = names_.mark_table_drop(name.account, name.lower);
   const Status committed = engine_.commit(std::move(request)).status();
   if (committed.code() == Code::kPreconditionFailed) return not_loadable(name, "was written while it was loaded");

@@ -1,5 +1,6 @@
 // Owns: the access policies of tables in the catalog: reading them, and replacing them as a whole.
 // Must never: lose when the table was made: a row that is written again says so itself.
+#include <optional>
 #include <utility>
 
 #include "api/catalog.h"
@@ -37,14 +38,14 @@ Result<std::vector<AccessPolicy>> Catalog::find_access_policies(const engine::Re
 Status Catalog::set_access_policies(const TableName& name, std::span<const AccessPolicy> policies) {
   const std::string key = table_row_key(name.account, name.lower);
   engine_.pace(key.size());
-  Result<engine::PartitionGuard> guard = lock_rows(key, key);
+  Result<engine::PartitionGuard> guard = lock_rows({key});
   if (!guard.ok()) return guard.status();
 
-  const engine::ReadView view = engine_.view();
-  const Result<engine::Newest> row = view.newest(key);
+  std::optional<engine::ReadView> view = engine_.view();
+  const Result<engine::Newest> row = view->newest(key);
   if (!row.ok()) return row.status();
   if (!row->value) {
-    const Result<std::optional<AccountRow>> owner = find_account(view, name.account);
+    const Result<std::optional<AccountRow>> owner = find_account(*view, name.account);
     if (!owner.ok()) return owner.status();
     return refuse(*std::move(guard), row->version, absent(*owner, name));
   }
@@ -57,6 +58,7 @@ Status Catalog::set_access_policies(const TableName& name, std::span<const Acces
 
   format::BatchBuilder batch;
   batch.put(key, *changed);
+  view.reset();  // It would keep memory that the commit may wait for.
   engine::CommitRequest request;
   request.batch = batch.finish();
   request.locks = *std::move(guard);

@@ -78,6 +78,10 @@ std::string account_counter_key() {
   return *format::encode_sort_key(kServiceTable, "", kAccountCounterRow);
 }
 
+std::string drop_note_key(std::string_view account, std::string_view lower_name) {
+  return *format::encode_sort_key(kDropsTable, account, lower_name);
+}
+
 std::string table_rows_prefix(std::string_view account) {
   return *format::encode_partition(kTablesTable, account);
 }

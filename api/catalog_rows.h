@@ -8,6 +8,8 @@
 //   Id,
 //                    perhaps Created, perhaps access policies (policy_rows.h)
 //   (0,3) service    PartitionKey empty, RowKey "accounts": NextAccount
+//   (0,4) drops      PartitionKey the account's name, RowKey the table's name in lower case: nothing; see
+//   name_release.h
 //
 // All numbers are Int64. Created is the commit version that made the account or table; it is left out while that is the
 // row's own version, so until the row is written again. NextTable and NextAccount are the next numbers to be given:
@@ -28,6 +30,7 @@ namespace varve {
 inline constexpr format::TableId kAccountsTable = format::make_table_id(0, 1);
 inline constexpr format::TableId kTablesTable = format::make_table_id(0, 2);
 inline constexpr format::TableId kServiceTable = format::make_table_id(0, 3);
+inline constexpr format::TableId kDropsTable = format::make_table_id(0, 4);
 
 inline constexpr std::uint32_t kFirstNumber = 1;
 /// No table of a user's has this number or a higher one.
@@ -38,6 +41,7 @@ inline constexpr std::uint32_t kAccountNumberEnd = UINT32_MAX;
 std::string account_row_key(std::string_view account);
 std::string table_row_key(std::string_view account, std::string_view lower_name);
 std::string account_counter_key();
+std::string drop_note_key(std::string_view account, std::string_view lower_name);
 /// What the keys of all table rows of an account begin with.
 std::string table_rows_prefix(std::string_view account);
 

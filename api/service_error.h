@@ -62,6 +62,9 @@ inline Status entity_already_exists(std::string_view message) noexcept {
 inline Status table_already_exists(std::string_view message) noexcept {
   return Status::exists(message).with_service_error("TableAlreadyExists");
 }
+inline Status table_being_deleted(std::string_view message) noexcept {
+  return Status(Code::kBusy, message).with_service_error("TableBeingDeleted");
+}
 inline Status resource_already_exists(std::string_view message) noexcept {
   return Status::exists(message).with_service_error("ResourceAlreadyExists");
 }

@@ -59,6 +59,10 @@ Result<std::shared_ptr<StoreCore>> StoreCore::open(std::string_view path, const 
     if (!own.ok()) return own.status();
     resources = *std::move(own);
   }
+  if (options.recreation_delay < std::chrono::milliseconds(0) || options.recreation_delay > std::chrono::hours(24)) {
+    return Status::invalid_argument("a recreation delay of " + std::to_string(options.recreation_delay.count()) +
+                                    " ms is asked for; 0 to 24 hours are allowed");
+  }
   const std::shared_ptr<StoreCore> core(new StoreCore(path, std::move(resources)));
 
   engine::EngineOptions chosen;
@@ -80,7 +84,7 @@ Result<std::shared_ptr<StoreCore>> StoreCore::open(std::string_view path, const 
   core->limits_ = *limits;
   core->makes_short_pages_ = options.short_pages;
   core->engine_ = *std::move(engine);
-  core->catalog_ = std::make_unique<Catalog>(*core->engine_);
+  core->catalog_ = std::make_unique<Catalog>(*core->engine_, options.recreation_delay);
   core->async_mutex_ = std::make_unique<io::Mutex>(env.scheduler);
   return core;
 }

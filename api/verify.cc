@@ -46,6 +46,7 @@ class Verifier {
       case kAccountsTable: return visit_account(entry);
       case kTablesTable: return visit_table(entry);
       case kServiceTable: return visit_service(entry);
+      case kDropsTable: return visit_drop_note(entry, properties);
       default: return visit_entity(entry, properties);
     }
   }
@@ -97,6 +98,13 @@ class Verifier {
       add_finding("account " + quoted(name), "another account has its number");
     }
     accounts_[name] = *row;
+  }
+
+  void visit_drop_note(const Entry& entry, std::size_t properties) {
+    const bool could_be_dropped =
+        check_account_name(entry.key.partition_key).ok() && check_table_name(entry.key.row_key).ok();
+    if (!could_be_dropped) add_finding(name_of(entry), "it notes the drop of a table that cannot have been");
+    if (properties > 0) add_finding(name_of(entry), "a note of a drop has no properties");
   }
 
   void visit_table(const Entry& entry) {
