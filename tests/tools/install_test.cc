@@ -85,6 +85,15 @@ TEST_F(InstallLong, AProgramLinksSecurityBesideEitherLibrary) {
   }
 }
 
+TEST_F(InstallLong, AProgramLinksEncryptionBesideEitherLibrary) {
+  for (const std::string kind : {"OFF", "ON"}) {
+    build_by_cmake("-DENCRYPTED=ON -DBUILD_SHARED_LIBS=" + kind);
+    EXPECT_TRUE(run("cp out/encrypted embedding && rm -rf shop out")) << log();
+    EXPECT_TRUE(run("LD_LIBRARY_PATH=$(dirname $(find " + prefix_ + " -name libvarve.so)) ./embedding")) << log();
+    EXPECT_THAT(log(), HasSubstr("read: asthma\nstored: no text"));
+  }
+}
+
 TEST_F(InstallLong, ThePackageRefusesAnotherMinorVersionAndUnknownComponents) {
   const std::string find = VARVE_CMAKE " -S . -B found -DCMAKE_PREFIX_PATH=" + prefix_;
   const auto finds = [&](const std::string& what) {
@@ -95,7 +104,7 @@ TEST_F(InstallLong, ThePackageRefusesAnotherMinorVersionAndUnknownComponents) {
   EXPECT_TRUE(finds("0.1 REQUIRED COMPONENTS static shared")) << log();
   EXPECT_FALSE(finds("0.2 REQUIRED"));
   EXPECT_FALSE(finds("REQUIRED COMPONENTS wooden"));
-  EXPECT_THAT(log(), HasSubstr("components static, shared and security, not wooden"));
+  EXPECT_THAT(log(), HasSubstr("components static, shared, security and encryption, not wooden"));
 }
 
 TEST_F(InstallLong, PublicHeadersIncludeOnlyEachOtherAndTheStandardLibrary) {
@@ -105,11 +114,12 @@ TEST_F(InstallLong, PublicHeadersIncludeOnlyEachOtherAndTheStandardLibrary) {
     if (entry.is_directory()) continue;
     const std::string name = std::filesystem::relative(entry.path(), root).string();
     all += "#include <" + name + ">\n";
-    if (name.starts_with("varve/security/")) continue;  // of a static library
+    if (name.starts_with("varve/security/") || name.starts_with("varve/encryption/")) continue;  // static libraries
     EXPECT_THAT(test::content_of(entry.path()), HasSubstr("#pragma GCC visibility push(default)")) << name;
   }
   EXPECT_THAT(all, HasSubstr("<varve/store.h>"));
   EXPECT_THAT(all, HasSubstr("<varve/security/session.h>"));
+  EXPECT_THAT(all, HasSubstr("<varve/encryption/encrypted_table.h>"));
   scratch_.file("all.cc", all);
   EXPECT_TRUE(run(VARVE_CXX " -std=c++20 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -Iprefix/include all.cc"))
       << log();

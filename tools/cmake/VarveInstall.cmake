@@ -35,20 +35,29 @@ varve_merged_library(static STATIC)
 varve_merged_library(shared SHARED)
 target_link_options(varve_shared PRIVATE -Wl,--no-undefined -Wl,--exclude-libs,ALL)
 
-# varve_security goes with either of them; it needs nothing of the core but what the public headers show.
-if(TARGET varve_security)
-  add_library(varve_security_package STATIC $<TARGET_OBJECTS:varve_security>)
-  set_target_properties(varve_security_package PROPERTIES
-    OUTPUT_NAME varve_security EXPORT_NAME security LINKER_LANGUAGE CXX)
-  target_compile_features(varve_security_package INTERFACE cxx_std_20)
-  target_link_libraries(varve_security_package INTERFACE OpenSSL::Crypto)
-  install(TARGETS varve_security_package EXPORT varve-security-targets)
-  install(EXPORT varve-security-targets NAMESPACE varve:: DESTINATION "${package_dir}")
-  get_property(security_headers GLOBAL PROPERTY VARVE_SECURITY_HEADERS)
-  list(TRANSFORM security_headers PREPEND "${PROJECT_SOURCE_DIR}/api/security/")
-  list(TRANSFORM security_headers APPEND ".h")
-  install(FILES ${security_headers} DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/varve/security")
-endif()
+# varve_side_package(<name> <folder of its headers>): varve_<name>, which goes with either of them; it needs nothing of the
+# core but what the public headers show.
+function(varve_side_package name folder)
+  if(NOT TARGET varve_${name})
+    return()
+  endif()
+  set(target "varve_${name}_package")
+  add_library(${target} STATIC $<TARGET_OBJECTS:varve_${name}>)
+  set_target_properties(${target} PROPERTIES
+    OUTPUT_NAME varve_${name} EXPORT_NAME ${name} LINKER_LANGUAGE CXX)
+  target_compile_features(${target} INTERFACE cxx_std_20)
+  target_link_libraries(${target} INTERFACE OpenSSL::Crypto)
+  install(TARGETS ${target} EXPORT varve-${name}-targets)
+  install(EXPORT varve-${name}-targets NAMESPACE varve:: DESTINATION "${package_dir}")
+  string(TOUPPER "VARVE_${name}_HEADERS" property)
+  get_property(headers GLOBAL PROPERTY ${property})
+  list(TRANSFORM headers PREPEND "${PROJECT_SOURCE_DIR}/${folder}/")
+  list(TRANSFORM headers APPEND ".h")
+  install(FILES ${headers} DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/varve/${name}")
+endfunction()
+
+varve_side_package(security api/security)
+varve_side_package(encryption api/security/encryption)
 
 install(FILES ${public_headers} DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/varve")
 
