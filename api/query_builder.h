@@ -181,6 +181,9 @@ class Query {
     return scan;
   }
 
+  /// take(), or PageWalk::kNoLimit: what scan() does not hold.
+  std::uint64_t taken() const noexcept { return take_; }
+
   /// Reads nothing yet.
   PageWalk pages(const Table& table) const {
     Result<Scan> asked = scan();

@@ -22,6 +22,27 @@
 
 namespace varve {
 
+namespace mapped {
+
+/// The ETag that an object carries, as the condition of its next write.
+template <Mapped T>
+ETag carried_etag(const T& object) {
+  static_assert(count_of<T>(Element::kETag) == 1,
+                "the varve::mapping declares no etag: pass the ETag, or ETag::any(), as the condition");
+  ETag etag;
+  with_element<Element::kETag, T>([&](const auto& element) { etag = object.*element.member; });
+  return etag;
+}
+
+/// Gives an object's ETag and Timestamp members what a write gave its entity.
+template <Mapped T>
+void stamp(T& object, ETag etag) {
+  with_element<Element::kETag, T>([&](const auto& element) { object.*element.member = etag; });
+  with_element<Element::kTimestamp, T>([&](const auto& element) { object.*element.member = etag.timestamp(); });
+}
+
+}  // namespace mapped
+
 /// A table whose entities are `T`, or whose interesting ones are: other entities may lie between them. As cheap and as
 /// safe for threads as the Table in it, whose verbs and errors these are; besides, kInvalidArgument where a struct and
 /// an entity do not fit each other (mapped_entity.h).
@@ -60,7 +81,7 @@ class TypedTable {
   }
 
   Result<ETag> replace(T& object, const WriteOptions& options = {}) {
-    return replace(object, carried(object), options);
+    return replace(object, mapped::carried_etag(object), options);
   }
   Result<ETag> replace(T& object, ETag if_match, const WriteOptions& options = {}) {
     return stamped(object, replace(std::as_const(object), if_match, options));
@@ -69,7 +90,9 @@ class TypedTable {
     return write(object, [&](const Entity& entity) { return table_.replace(entity, if_match, options); });
   }
 
-  Result<ETag> merge(T& object, const WriteOptions& options = {}) { return merge(object, carried(object), options); }
+  Result<ETag> merge(T& object, const WriteOptions& options = {}) {
+    return merge(object, mapped::carried_etag(object), options);
+  }
   Result<ETag> merge(T& object, ETag if_match, const WriteOptions& options = {}) {
     return stamped(object, merge(std::as_const(object), if_match, options));
   }
@@ -78,7 +101,9 @@ class TypedTable {
     return write(object, [&](const Entity& entity) { return table_.merge(entity, if_match, options); });
   }
 
-  Status remove(const T& object, const WriteOptions& options = {}) { return remove(object, carried(object), options); }
+  Status remove(const T& object, const WriteOptions& options = {}) {
+    return remove(object, mapped::carried_etag(object), options);
+  }
   Status remove(const T& object, ETag if_match, const WriteOptions& options = {}) {
     const EntityKey key = key_of(object);
     return table_.remove(key.partition_key, key.row_key, if_match, options);
@@ -101,27 +126,16 @@ class TypedTable {
   Walk<T> run(const Query<T>& query) const { return query.run(table_); }
 
  private:
+  static Result<ETag> stamped(T& object, Result<ETag> etag) {
+    if (etag.ok()) mapped::stamp(object, *etag);
+    return etag;
+  }
+
   template <typename Write>
   static Result<ETag> write(const T& object, Write write) {
     const Result<Entity> entity = to_entity(object);
     if (!entity.ok()) return entity.status();
     return write(*entity);
-  }
-
-  static ETag carried(const T& object) {
-    static_assert(mapped::count_of<T>(mapped::Element::kETag) == 1,
-                  "the varve::mapping declares no etag: pass the ETag, or ETag::any(), as the condition");
-    ETag etag;
-    mapped::with_element<mapped::Element::kETag, T>([&](const auto& element) { etag = object.*element.member; });
-    return etag;
-  }
-
-  static Result<ETag> stamped(T& object, Result<ETag> etag) {
-    if (!etag.ok()) return etag;
-    mapped::with_element<mapped::Element::kETag, T>([&](const auto& element) { object.*element.member = *etag; });
-    mapped::with_element<mapped::Element::kTimestamp, T>(
-        [&](const auto& element) { object.*element.member = etag->timestamp(); });
-    return etag;
   }
 
   Table table_;

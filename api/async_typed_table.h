@@ -1,0 +1,156 @@
+// Owns: the verbs of a table on a mapped struct, as tasks.
+// Must never: mean anything else than the verb of the same name of TypedTable.
+#pragma once
+
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "async.h"
+#include "condition.h"
+#include "mapped_entity.h"
+#include "mapping.h"
+#include "options.h"
+#include "query.h"
+#include "query_builder.h"
+#include "result.h"
+#include "status.h"
+#include "table.h"
+#include "task.h"
+#include "typed_table.h"
+#include "types.h"
+#include "walk.h"
+
+#pragma GCC visibility push(default)
+
+namespace varve {
+
+/// AsyncTable for entities that are `T`. Objects are kept by the operations; what a write gave one is in its ETag,
+/// which mapped::stamp() brings to the caller's copy. Errors, besides AsyncTable's: kInvalidArgument where a struct and
+/// an entity do not fit each other (mapped_entity.h).
+template <Mapped T>
+class AsyncTypedTable {
+ public:
+  explicit AsyncTypedTable(Table table) : table_(std::move(table)) { mapped::check_mapping<T>(); }
+
+  const AsyncTable& table() const noexcept { return table_; }
+
+  Task<Result<ETag>> insert(T object, WriteOptions options = {}, std::stop_token stop = {}) const {
+    return write(table_, std::move(object), ETag(), options, std::move(stop), &AsyncTypedTable::insert_entity);
+  }
+  Task<Result<ETag>> insert_or_replace(T object, WriteOptions options = {}, std::stop_token stop = {}) const {
+    return write(table_, std::move(object), ETag(), options, std::move(stop),
+                 &AsyncTypedTable::insert_or_replace_entity);
+  }
+  /// Optional members without a value leave the stored property as it is (D-45).
+  Task<Result<ETag>> insert_or_merge(T object, WriteOptions options = {}, std::stop_token stop = {}) const {
+    return write(table_, std::move(object), ETag(), options, std::move(stop), &AsyncTypedTable::insert_or_merge_entity);
+  }
+  /// Under the ETag that the object carries.
+  Task<Result<ETag>> replace(T object, WriteOptions options = {}, std::stop_token stop = {}) const {
+    const ETag if_match = mapped::carried_etag(object);
+    return replace(std::move(object), if_match, options, std::move(stop));
+  }
+  Task<Result<ETag>> replace(T object, ETag if_match, WriteOptions options = {}, std::stop_token stop = {}) const {
+    return write(table_, std::move(object), if_match, options, std::move(stop), &AsyncTypedTable::replace_entity);
+  }
+  /// Under the ETag that the object carries. Optional members as insert_or_merge().
+  Task<Result<ETag>> merge(T object, WriteOptions options = {}, std::stop_token stop = {}) const {
+    const ETag if_match = mapped::carried_etag(object);
+    return merge(std::move(object), if_match, options, std::move(stop));
+  }
+  Task<Result<ETag>> merge(T object, ETag if_match, WriteOptions options = {}, std::stop_token stop = {}) const {
+    return write(table_, std::move(object), if_match, options, std::move(stop), &AsyncTypedTable::merge_entity);
+  }
+  /// Under the ETag that the object carries.
+  Task<Status> remove(const T& object, WriteOptions options = {}, std::stop_token stop = {}) const {
+    return remove(object, mapped::carried_etag(object), options, std::move(stop));
+  }
+  Task<Status> remove(const T& object, ETag if_match, WriteOptions options = {}, std::stop_token stop = {}) const {
+    EntityKey key = key_of(object);
+    return table_.remove(std::move(key.partition_key), std::move(key.row_key), if_match, options, std::move(stop));
+  }
+
+  /// The object, or nothing if it is not there.
+  Task<Result<std::optional<T>>> get(std::string partition_key, std::string row_key, ReadOptions options = {},
+                                     std::stop_token stop = {}) const {
+    return find(table_, {std::move(partition_key), std::move(row_key)}, std::move(options), std::move(stop));
+  }
+
+  /// All that the query finds, page after page. Pages are not one state of the table together, unless the query reads
+  /// at a snapshot.
+  Task<Result<std::vector<T>>> query(Condition where = {}, std::stop_token stop = {}) const {
+    return run(Query<T>().where(std::move(where)), std::move(stop));
+  }
+  Task<Result<std::vector<T>>> run(Query<T> query, std::stop_token stop = {}) const {
+    return collect(table_, std::move(query), std::move(stop));
+  }
+
+ private:
+  using WriteVerb = Task<Result<ETag>> (*)(const AsyncTable&, Entity, ETag, WriteOptions, std::stop_token);
+
+  static Task<Result<ETag>> insert_entity(const AsyncTable& table, Entity entity, ETag /*if_match*/,
+                                          WriteOptions options, std::stop_token stop) {
+    return table.insert(std::move(entity), options, std::move(stop));
+  }
+  static Task<Result<ETag>> insert_or_replace_entity(const AsyncTable& table, Entity entity, ETag /*if_match*/,
+                                                     WriteOptions options, std::stop_token stop) {
+    return table.insert_or_replace(std::move(entity), options, std::move(stop));
+  }
+  static Task<Result<ETag>> insert_or_merge_entity(const AsyncTable& table, Entity entity, ETag /*if_match*/,
+                                                   WriteOptions options, std::stop_token stop) {
+    return table.insert_or_merge(std::move(entity), options, std::move(stop));
+  }
+  static Task<Result<ETag>> replace_entity(const AsyncTable& table, Entity entity, ETag if_match, WriteOptions options,
+                                           std::stop_token stop) {
+    return table.replace(std::move(entity), if_match, options, std::move(stop));
+  }
+  static Task<Result<ETag>> merge_entity(const AsyncTable& table, Entity entity, ETag if_match, WriteOptions options,
+                                         std::stop_token stop) {
+    return table.merge(std::move(entity), if_match, options, std::move(stop));
+  }
+
+  static Task<Result<ETag>> write(AsyncTable table, T object, ETag if_match, WriteOptions options, std::stop_token stop,
+                                  WriteVerb verb) {
+    Result<Entity> entity = to_entity(object);
+    if (!entity.ok()) co_return entity.status();
+    co_return co_await verb(table, *std::move(entity), if_match, options, std::move(stop));
+  }
+
+  static Task<Result<std::optional<T>>> find(AsyncTable table, EntityKey key, ReadOptions options,
+                                             std::stop_token stop) {
+    const Result<std::optional<Entity>> found =
+        co_await table.get(std::move(key.partition_key), std::move(key.row_key), std::move(options), std::move(stop));
+    if (!found.ok()) co_return found.status();
+    if (!found->has_value()) co_return std::optional<T>();
+    Result<T> object = from_entity<T>(**found);
+    if (!object.ok()) co_return object.status();
+    co_return std::optional<T>(*std::move(object));
+  }
+
+  static Task<Result<std::vector<T>>> collect(AsyncTable table, Query<T> query, std::stop_token stop) {
+    Result<Scan> scan = query.scan();
+    if (!scan.ok()) co_return scan.status();
+    if (query.taken() != PageWalk::kNoLimit) scan->take = query.taken();
+    std::vector<T> objects;
+    for (;;) {
+      Result<Page> page = co_await table.scan(*scan, stop);
+      if (!page.ok()) co_return page.status();
+      for (const Entity& entity : page->entities) {
+        Result<T> object = from_entity<T>(entity);
+        if (!object.ok()) co_return object.status();
+        objects.push_back(*std::move(object));
+      }
+      if (!page->continuation) co_return objects;
+      scan->continuation = *std::move(page->continuation);
+    }
+  }
+
+  AsyncTable table_;
+};
+
+}  // namespace varve
+
+#pragma GCC visibility pop
