@@ -101,6 +101,11 @@ TEST(Lint, EverySourceIncludesItsOwnHeaderFirst) {
   }
 }
 
+TEST(Lint, EveryTypeHasOneDefinition) {
+  const std::vector<SourceFile> files = sources_of({"io", "format", "engine", "api"}, kCpp);
+  for (const Offence& offence : check_one_definition(files)) ADD_FAILURE() << offence.to_string();
+}
+
 TEST(Lint, NothingIsLeftUnfinished) {
   expect_none(sources_of({"io", "format", "engine", "api", "tests", "fuzz", "bench", "tools"}, kAllText),
               check_finished);
@@ -244,6 +249,22 @@ TEST(OwnHeaderRule, FindsSourcesThatDoNotBeginWithTheirHeader) {
   EXPECT_EQ(found("#include \"io/y.h\"\n"), (Lines{1}));
   EXPECT_EQ(found("int x;\n"), (Lines{1}));
   EXPECT_TRUE(check_own_header_first({{"io/z.cc", "#include <map>\n"}}).empty());
+}
+
+TEST(OneDefinitionRule, FindsASecondTypeOfOneNameInOneNamespace) {
+  const auto found = [](std::string first, std::string second) {
+    return check_one_definition({{"api/a.h", std::move(first)}, {"api/b.h", std::move(second)}}).size();
+  };
+  const std::string job = "namespace varve::engine {\nclass Job final : public Base {\n  int x;\n};\n}\n";
+  EXPECT_EQ(found(job, job), 1u);
+  EXPECT_EQ(found(job, "namespace varve {\nnamespace engine {\nstruct Job { };\n}\n}\n"), 1u);
+  EXPECT_EQ(found(job, "namespace varve::engine {\nclass Job;\nvoid f(class Job& job);\n}\n"), 0u);
+  EXPECT_EQ(found(job, "namespace varve {\nclass Job {};\n}\n"), 0u);
+  EXPECT_EQ(found(job, "namespace varve::engine {\nnamespace {\nclass Job {};\n}\n}\n"), 0u);
+  EXPECT_EQ(found(job, "namespace varve::engine {\nclass Tree {\n  struct Job {};\n};\n}\n"), 0u);
+  EXPECT_EQ(found(job, "namespace varve::engine {\nstruct Tree::Job {};\n}\n"), 0u);
+  EXPECT_EQ(found(job, "namespace varve::engine {\ntemplate <class Job>\nint f() { return 1; }\n}\n"), 0u);
+  EXPECT_EQ(found("template <typename T>\nclass Box {};\n", "template <>\nclass Box<int> {};\n"), 0u);
 }
 
 TEST(FinishedRule, FindsMarksOfUnfinishedWorkAndMissingNewlines) {

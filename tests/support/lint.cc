@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 #include <span>
 #include <string_view>
@@ -279,6 +280,90 @@ Offences check_own_header_first(const std::vector<SourceFile>& files) {
     if (!includes.empty() && !includes.front().angled && includes.front().name == header) continue;
     offences.push_back({file.path, includes.empty() ? 1 : includes.front().line,
                         "must include \"" + header + "\" first, which so is seen to include what it uses"});
+  }
+  return offences;
+}
+
+namespace {
+
+/// Walks the tokens of one file, and knows in which namespace it is.
+class TypeDefinitions {
+ public:
+  explicit TypeDefinitions(const std::vector<Token>& tokens) : tokens_(tokens) {}
+
+  /// The types defined right in a named namespace, "varve::engine::Lookup", with their lines.
+  std::vector<Token> find() {
+    while (at_ < tokens_.size()) step();
+    return std::move(found_);
+  }
+
+ private:
+  bool is(std::size_t at, std::string_view text) const { return at < tokens_.size() && tokens_[at].text == text; }
+
+  void step() {
+    if (is(at_, "namespace")) return enter_namespace();
+    const bool defines_types = is(at_, "class") || is(at_, "struct") || is(at_, "union");
+    if (defines_types && !in_template_list() && opaque_depth_ == 0 && !in_unnamed()) note_type();
+    if (is(at_, "{")) opaque_depth_ += 1;
+    if (is(at_, "}")) leave();
+    ++at_;
+  }
+
+  bool in_template_list() const { return at_ > 0 && (is(at_ - 1, "<") || is(at_ - 1, ",")); }
+
+  bool in_unnamed() const { return std::find(namespaces_.begin(), namespaces_.end(), "") != namespaces_.end(); }
+
+  void enter_namespace() {
+    std::string name;
+    std::size_t next = at_ + 1;
+    for (; next < tokens_.size() && !is(next, "{") && !is(next, ";") && !is(next, "="); ++next) {
+      name += tokens_[next].text;
+    }
+    at_ = next + 1;
+    if (is(next, "{")) namespaces_.push_back(name);
+  }
+
+  void leave() {
+    if (opaque_depth_ > 0) {
+      --opaque_depth_;
+    } else if (!namespaces_.empty()) {
+      namespaces_.pop_back();
+    }
+  }
+
+  /// `class [attributes] NAME [final] [: bases] {`, and neither a part of another name nor a specialisation.
+  void note_type() {
+    std::size_t name = at_ + 1;
+    while (name + 1 < tokens_.size() && is_word(tokens_[name].text) && is_word(tokens_[name + 1].text) &&
+           !is(name + 1, "final")) {
+      ++name;  // VARVE_CAPABILITY and the like; `enum class X` has its name next as well
+    }
+    const std::size_t behind = is(name + 1, "final") ? name + 2 : name + 1;
+    if (!is(behind, "{") && !is(behind, ":")) return;
+    std::string full;
+    for (const std::string& one : namespaces_) full += one + "::";
+    found_.push_back({full + tokens_[name].text, tokens_[name].line});
+  }
+
+  const std::vector<Token>& tokens_;
+  std::size_t at_ = 0;
+  std::vector<std::string> namespaces_;
+  int opaque_depth_ = 0;  // braces within, of types and functions
+  std::vector<Token> found_;
+};
+
+}  // namespace
+
+Offences check_one_definition(const std::vector<SourceFile>& files) {
+  std::map<std::string, std::string> known;  // where
+  Offences offences;
+  for (const SourceFile& file : files) {
+    const std::vector<Token> tokens = tokenize(file.text).tokens;
+    for (const Token& type : TypeDefinitions(tokens).find()) {
+      const auto [first, is_new] = known.emplace(type.text, file.path + ":" + std::to_string(type.line));
+      if (is_new) continue;
+      offences.push_back({file.path, type.line, type.text + " is defined at " + first->second + " too"});
+    }
   }
   return offences;
 }

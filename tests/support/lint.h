@@ -40,6 +40,11 @@ Offences check_head_and_length(const SourceFile& file);
 /// compiles. Takes all files of a layer, since only they say which headers there are.
 Offences check_own_header_first(const std::vector<SourceFile>& files);
 
+/// A type that other files could name has one definition in all files given. Two of one name in headers that no file
+/// includes together pass the compiler, and break the program where the linker takes functions of the one for the
+/// other's. Forward declarations, specialisations and what stands in an unnamed namespace are no definitions.
+Offences check_one_definition(const std::vector<SourceFile>& files);
+
 /// No mark of unfinished work, and a newline at the end. For every file.
 Offences check_finished(const SourceFile& file);
 
