@@ -41,8 +41,8 @@ namespace task_detail {
 /// does not below -O2, and a loop over tasks that end at once would use it up.
 class Beginning {
  public:
-  explicit Beginning(const void* task) noexcept : task_(task), outer_(innermost_) { innermost_ = this; }
-  ~Beginning() { innermost_ = outer_; }
+  explicit Beginning(const void* task) noexcept : task_(task), outer_(innermost) { innermost = this; }
+  ~Beginning() { innermost = outer_; }
   Beginning(const Beginning&) = delete;
   Beginning& operator=(const Beginning&) = delete;
 
@@ -50,13 +50,13 @@ class Beginning {
   /// At the end of a task, on any thread; `beginning` may be long gone. True: who waits goes on where it began.
   static bool tell_end(const void* task, const Beginning* beginning) noexcept {
     // Both, for the memory of either may belong to another one meanwhile.
-    if (innermost_ == nullptr || innermost_ != beginning || innermost_->task_ != task) return false;
-    innermost_->has_ended_ = true;
+    if (innermost == nullptr || innermost != beginning || innermost->task_ != task) return false;
+    innermost->has_ended_ = true;
     return true;
   }
 
  private:
-  static inline thread_local constinit Beginning* innermost_ = nullptr;
+  static inline thread_local constinit Beginning* innermost = nullptr;
   const void* const task_;
   Beginning* const outer_;
   bool has_ended_ = false;
@@ -133,7 +133,7 @@ class TaskPromise {
 template <typename T>
 class [[nodiscard]] Task {
  public:
-  using promise_type = task_detail::TaskPromise<T>;
+  using promise_type = task_detail::TaskPromise<T>;  // NOLINT(readability-identifier-naming): the language's name
 
   Task(Task&& other) noexcept : coroutine_(std::exchange(other.coroutine_, nullptr)) {}
   Task& operator=(Task&& other) noexcept {
@@ -176,7 +176,7 @@ Task<T> TaskPromise<T>::get_return_object() noexcept {
 
 /// A coroutine that nobody waits for; it goes when it has ended.
 struct Detached {
-  struct promise_type {
+  struct promise_type {  // NOLINT(readability-identifier-naming): the language's name
     Detached get_return_object() const noexcept { return {}; }
     std::suspend_never initial_suspend() const noexcept { return {}; }
     std::suspend_never final_suspend() const noexcept { return {}; }

@@ -44,10 +44,8 @@ class StepList {
 /// Who does steps. Any thread may post, under any lock of the engine's: post() waits for nothing but its own.
 class StepTaker {
  public:
+  virtual ~StepTaker() = default;
   virtual void post(Step& step) noexcept = 0;
-
- protected:
-  ~StepTaker() = default;
 };
 
 }  // namespace varve::engine
