@@ -41,7 +41,7 @@ class Executor final : public StepTaker {
   /// For start() alone.
   Executor(const io::Env& env, BlockReader& blocks, std::unique_ptr<io::ReadQueue> queue);
   /// stop() if need be.
-  ~Executor();
+  ~Executor() override;
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
 

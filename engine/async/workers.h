@@ -18,7 +18,7 @@ class Workers final : public StepTaker {
  public:
   /// `name` is that of the threads.
   Workers(io::Scheduler& scheduler, std::string_view name, std::size_t threads_max);
-  ~Workers() { stop(); }
+  ~Workers() override { stop(); }
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
 
