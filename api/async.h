@@ -15,12 +15,14 @@
 //
 // Threads    any. Callbacks are called, and coroutines go on, on the asynchronous thread (where an operation could not
 //            begin, before start() returns): they must not block it. A verb of the store that waits answers
-//            kInvalidArgument there and changes nothing.
+//            kInvalidArgument there and changes nothing; nor may the Store be destroyed there.
 // Lifetimes  operations keep what they are given; a tag (WriteOptions::tag) must live until the end. Store::close()
 //            and the destructor of Store wait until all operations have ended; those begun later answer kClosed.
-// Stopping   a std::stop_token ends an operation with kCancelled, nothing changed, as long as its commit has not begun.
-//            A page of a scan ends early, with its token, when it has taken as long as it may; a stop ends it then.
-// Errors     those of the verb, and kCancelled, kClosed, kOutOfMemory, kIoError and kTooManyFiles (the thread, or the
+// Stopping   a std::stop_token ends an operation on entities with kCancelled, nothing changed, as long as its commit
+//            has not begun; where it waits for room or for others, when that wait is over, but in a partition's line at
+//            once. A scan ends within a few entities. Verbs of the store look at it once, before they begin.
+// Errors     those of the verb, and kCancelled, kClosed, kLocked, kOutOfMemory, kIoError and kTooManyFiles (the thread,
+// or the
 //            queue of its reads, could not be had).
 #pragma once
 
@@ -96,7 +98,8 @@ class AsyncStore {
   Task<Status> sync(std::stop_token stop = {}) const;
   Task<Status> compact(std::stop_token stop = {}) const;
   Task<Result<CheckpointStatistics>> checkpoint(std::string path, std::stop_token stop = {}) const;
-  /// `body` runs on a thread of its own for the time, and uses verbs that wait.
+  /// `body` runs on a thread of its own for the time, and uses verbs that wait. It neither throws, closes the store,
+  /// nor waits for tasks of it: eight that did would leave no thread for those.
   Task<Result<std::vector<ETag>>> transact(std::function<Status(StoreTransaction&)> body, WriteOptions options = {},
                                            int attempts_max = 16, std::stop_token stop = {}) const;
 

@@ -8,6 +8,16 @@
 #include "io/env.h"
 
 namespace varve {
+namespace {
+
+/// As PartitionLocks::lock() takes it.
+std::optional<std::chrono::milliseconds> bounded(std::optional<std::chrono::milliseconds> wait_max) noexcept {
+  constexpr std::chrono::milliseconds kLongest = std::chrono::hours(24 * 365);
+  if (wait_max) wait_max = std::clamp(*wait_max, std::chrono::milliseconds(0), kLongest);
+  return wait_max;
+}
+
+}  // namespace
 
 AsyncCall::~AsyncCall() {
   if (async_ != nullptr) async_->executor().end_operation();
@@ -39,10 +49,9 @@ LockWait::LockWait(AsyncCall& call, std::optional<std::chrono::milliseconds> wai
     : executor_(call.async().executor()),
       clock_(call.core().engine().env().clock),
       stop_(call.stop()),
-      wait_max_(wait_max),
+      wait_max_(bounded(wait_max)),
       request_(call.async().lock_request(on_turn_)) {
-  constexpr std::chrono::milliseconds kLongest = std::chrono::hours(24 * 365);
-  if (wait_max) deadline_ = clock_.monotonic() + std::clamp(*wait_max, std::chrono::milliseconds(0), kLongest);
+  if (wait_max_) deadline_ = clock_.monotonic() + *wait_max_;
 }
 
 bool LockWait::begin(std::coroutine_handle<> coroutine) noexcept {

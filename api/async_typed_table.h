@@ -2,6 +2,8 @@
 // Must never: mean anything else than the verb of the same name of TypedTable.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -133,9 +135,10 @@ class AsyncTypedTable {
   static Task<Result<std::vector<T>>> collect(AsyncTable table, Query<T> query, std::stop_token stop) {
     Result<Scan> scan = query.scan();
     if (!scan.ok()) co_return scan.status();
-    if (query.taken() != PageWalk::kNoLimit) scan->take = query.taken();
     std::vector<T> objects;
-    for (;;) {
+    while (objects.size() < query.taken()) {
+      const std::uint64_t left = query.taken() - objects.size();
+      scan->page_size_max = static_cast<std::uint32_t>(std::min<std::uint64_t>(scan->page_size_max, left));
       Result<Page> page = co_await table.scan(*scan, stop);
       if (!page.ok()) co_return page.status();
       for (const Entity& entity : page->entities) {
@@ -143,9 +146,10 @@ class AsyncTypedTable {
         if (!object.ok()) co_return object.status();
         objects.push_back(*std::move(object));
       }
-      if (!page->continuation) co_return objects;
+      if (!page->continuation) break;
       scan->continuation = *std::move(page->continuation);
     }
+    co_return objects;
   }
 
   AsyncTable table_;

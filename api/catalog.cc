@@ -209,11 +209,11 @@ Result<bool> Catalog::try_drop_account(std::string_view account) {
   Result<engine::PartitionGuard> guard = engine_.lock_partitions(hashes);
   if (!guard.ok()) return guard.status();
 
-  const engine::ReadView view = engine_.view();
-  const Result<engine::Newest> row = view.newest(account_key);
+  std::optional<engine::ReadView> view = engine_.view();
+  const Result<engine::Newest> row = view->newest(account_key);
   if (!row.ok()) return row.status();
   if (!row->value) return refuse(*std::move(guard), row->version, no_such_account(account));
-  if (row->version > view.version()) {
+  if (row->version > view->version()) {
     guard->release();
     if (Status published = engine_.await_published(row->version); !published.ok()) return published;
     return false;
@@ -225,9 +225,12 @@ Result<bool> Catalog::try_drop_account(std::string_view account) {
   // published is deleted a second time, which changes nothing.
   const NameCache::DropMark mark = names_.mark_account_drop(account);
   format::BatchBuilder batch;
-  engine::Cursor tables = view.cursor(tables_prefix, format::end_of_prefix(tables_prefix));
-  for (tables.seek_to_first(); tables.valid(); tables.next()) batch.remove(tables.key());
-  if (!tables.status().ok()) return tables.status();
+  {
+    engine::Cursor tables = view->cursor(tables_prefix, format::end_of_prefix(tables_prefix));
+    for (tables.seek_to_first(); tables.valid(); tables.next()) batch.remove(tables.key());
+    if (!tables.status().ok()) return tables.status();
+  }
+  view.reset();
   batch.remove(account_key);
   batch.retire_account(owner->number);
   if (Status dropped = commit(batch, *std::move(guard), true); !dropped.ok()) return dropped;

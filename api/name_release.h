@@ -2,7 +2,7 @@
 // Must never: be asked by who does not hold the lock of the table's row: that one guards the note as well.
 //
 // A drop leaves a note beside the catalog's rows, an entity without properties: its version says when the drop was. It
-// stays until the name is used again.
+// stays until the name is used again, by whatever account of that name; the drop of an account leaves none.
 #pragma once
 
 #include <chrono>

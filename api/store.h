@@ -156,6 +156,7 @@ class Store {
   ///          kInvalidArgument (OutOfRangeInput)         a name of less than 3 or more than 63 characters
   ///          kInvalidArgument (InvalidResourceName)     other characters than letters and digits, or a digit first
   ///          kInvalidArgument (InvalidInput)            the reserved name `tables`
+  ///          kBusy (TableBeingDeleted)                  StoreOptions::recreation_delay runs
   /// Source   D-04, D-05, D-06, B-01, B-02.
   Result<Table> create_table(std::string_view account, std::string_view table);
   /// Begins to fill a table, one that is not there or is empty, beside the log. See loader.h.
@@ -164,8 +165,10 @@ class Store {
   /// A handle of a table that is there. Errors: kNotFound (TableNotFound; ResourceNotFound: no such account).
   Result<Table> open_table(std::string_view account, std::string_view table) const;
   /// Removes a table with all its entities, in one commit that costs the same whatever it holds. On stable storage when
-  /// it returns; snapshots taken before go on reading the table. The name may be used again at once.
-  /// Errors: kNotFound (ResourceNotFound), also for a name that no table can have. Source: B-03, B-04, B-05.
+  /// it returns; snapshots taken before go on reading the table. The name may be used again at once,
+  /// or after StoreOptions::recreation_delay.
+  /// Errors: kNotFound (ResourceNotFound), also for a name that no table can have; kBusy (TableBeingDeleted: it was
+  /// dropped, and the delay runs). Source: B-03, B-04, B-05, X-11.
   Status drop_table(std::string_view account, std::string_view table);
   /// Errors: kNotFound (ResourceNotFound: no such account), kInvalidArgument (InvalidInput: page size, token, or a
   /// snapshot of another store). Source: B-06.

@@ -105,7 +105,10 @@ Status StoreCore::close() {
 
 Result<engine::AsyncEngine*> StoreCore::async() {
   if (closed_.load(std::memory_order_acquire)) return Status(Code::kClosed, "the store was closed");
-  if (engine::AsyncEngine* const made = async_.load(std::memory_order_acquire)) return made;
+  if (engine::AsyncEngine* const made = async_.load(std::memory_order_acquire)) {
+    if (made->is_usable()) return made;
+    return Status(Code::kLocked, "the store was opened by the process of which this one is a fork");
+  }
   const io::MutexGuard guard(*async_mutex_);
   if (makes_no_async_) return Status(Code::kClosed, "the store was closed");
   if (!own_async_) {

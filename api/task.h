@@ -187,7 +187,9 @@ struct Detached {
 
 template <typename T, typename Callback>
 Detached run_detached(Task<T> task, Callback on_end) {
-  std::move(on_end)(co_await task);
+  T result = co_await task;
+  { const Task<T> ended = std::move(task); }  // What it kept goes before anybody is told.
+  std::move(on_end)(std::move(result));
 }
 
 /// Ends that are counted down to none. Shared by all who count, since the last one may be gone before it was told.
@@ -264,7 +266,8 @@ T wait(Task<T> task) {
   return *std::move(given);
 }
 
-/// All tasks side by side; what they give, in their order. What one throws ends the process.
+/// All tasks side by side; what they give, in their order. What one throws ends the process, and so does a lack of
+/// memory to begin them.
 template <typename T>
 Task<std::vector<T>> all(std::vector<Task<T>> tasks) {
   co_return co_await task_detail::AllAwaiter<T>(tasks);

@@ -13,6 +13,7 @@
 #include "engine/commit/partition_locks.h"
 #include "engine/engine.h"
 #include "engine/engine_state.h"
+#include "io/posix_process.h"
 
 namespace varve::engine {
 
@@ -32,6 +33,9 @@ class AsyncEngine {
   /// Lets no operation begin any more, and waits for the end of all. Not on the executor's thread.
   void stop() noexcept;
   bool is_on_its_thread() const noexcept { return executor_->is_this_thread(); }
+  /// Not in a fork of the process that started it, which has none of its threads.
+  bool is_usable() const noexcept { return owner_.is_this_process(); }
+
   Executor& executor() noexcept { return *executor_; }
   /// For calls that wait.
   Workers& workers() noexcept { return workers_; }
@@ -49,6 +53,7 @@ class AsyncEngine {
 
  private:
   Engine& engine_;
+  const io::OwnerProcess owner_ = io::OwnerProcess::current();
   // Each has one write of the log at a time, and a group leads only when one of these is free. Apart from the workers,
   // whose calls may wait for a commit.
   Workers leaders_;

@@ -1,6 +1,7 @@
 // Owns: the one thread on which asynchronous operations go on: their steps, the reads they have in flight, their
 // timers.
-// Must never: run a step that waits for anything but the executor's own reads.
+// Must never: run a step that waits for anything but the executor's own reads and, once for each, the opening of a
+// table file.
 //
 // X1  what is posted runs once, on the executor's thread, in the order in which each thread posted it.
 // X2  the thread waits in one place at a time: for a post or a timer while no read is in flight, else for a read, and a

@@ -1,6 +1,6 @@
 // Owns: a program that keeps a text from the store it writes to, built and run by the test of the installed package.
 // Must never: need more than the public headers.
-#include <cstddef>
+#include <cstdint>
 #include <iostream>
 #include <string>
 #include <vector>
@@ -13,7 +13,7 @@ int main() {
   if (!store.ok()) return 1;
   (void)(*store)->create_account("myaccount");
   auto table = (*store)->create_table("myaccount", "Patients");
-  auto key = varve::make_aes_key("key-2026", std::vector<std::byte>(32, std::byte{7}));
+  auto key = varve::make_aes_key("key-2026", varve::SecretBytes::copy_of(std::vector<std::uint8_t>(32, 7)));
   if (!table.ok() || !key.ok()) return 1;
 
   varve::EncryptedTable patients(*table, {.key = *key, .properties = varve::PropertyChoice::names({"Diagnosis"})});

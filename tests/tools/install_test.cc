@@ -104,7 +104,7 @@ TEST_F(InstallLong, ThePackageRefusesAnotherMinorVersionAndUnknownComponents) {
   EXPECT_TRUE(finds("0.1 REQUIRED COMPONENTS static shared")) << log();
   EXPECT_FALSE(finds("0.2 REQUIRED"));
   EXPECT_FALSE(finds("REQUIRED COMPONENTS wooden"));
-  EXPECT_THAT(log(), HasSubstr("components static, shared, security and encryption, not wooden"));
+  EXPECT_THAT(log(), HasSubstr("components static, shared, security and encryption"));
 }
 
 TEST_F(InstallLong, PublicHeadersIncludeOnlyEachOtherAndTheStandardLibrary) {
