@@ -171,8 +171,11 @@ Result<SegmentWalk> SegmentReader::end_sealed(const format::Record& footer, std:
   }
   walk_.sealed = true;
   walk_.end = offset + io::kSectorBytes;
-  const std::size_t written = image_.find_first_not_of('\0', last_end_);
+  // The file is cut when the footer is durable: until then a crash may have torn its write.
+  const bool may_be_torn = !segment_.closed && image_.size() > walk_.end;
+  const std::size_t written = image_.find_first_not_of('\0', may_be_torn ? walk_.end : last_end_);
   if (written != std::string::npos) return damaged(written, "written to behind the footer");
+  walk_.torn_bytes = torn_bytes_from(last_end_);
   return std::move(walk_);
 }
 

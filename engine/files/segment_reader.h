@@ -10,7 +10,8 @@
 // The end. Where no record follows there is damage, or the end of the log. Up to eight writes were in flight at once,
 // so valid records may stand behind a hole. Each says how much of the segment was durable when it was framed: if that
 // is more than what lies before the hole, the hole was once whole, and this is damage. Otherwise nothing behind the
-// hole was acknowledged, and it is a torn tail.
+// hole was acknowledged, and it is a torn tail. Behind a footer nothing can stand but what its own write left when it
+// was torn, and that only as long as the file was not cut.
 #pragma once
 
 #include <cstdint>

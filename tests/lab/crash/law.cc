@@ -1,0 +1,120 @@
+#include "tests/lab/crash/law.h"
+
+#include <set>
+#include <utility>
+
+#include "engine/files/recovery.h"
+#include "format/file_header.h"
+
+namespace varve::lab {
+namespace {
+
+/// Two writes that no run makes.
+constexpr std::string_view kProbeAccount = "probeaccount";
+constexpr std::string_view kProbeTable = "Probe";
+
+/// The store takes writes above every version that anybody may have seen.
+std::string write_on(Store& store, std::uint64_t highest_version, Content& content) {
+  if (Status made = store.create_account(kProbeAccount); !made.ok()) return "a write: " + made.to_string();
+  Result<Table> table = store.create_table(kProbeAccount, kProbeTable);
+  if (!table.ok()) return "a write: " + table.status().to_string();
+  const Entity entity = std::move(Entity("p", "r").set("V", "v"));
+  const Result<ETag> etag = table->insert(entity);
+  if (!etag.ok()) return "a write: " + etag.status().to_string();
+  if (etag->timestamp().ticks <= highest_version) return "a version was given twice, or went back";
+  content[account_name(kProbeAccount)] = {};
+  content[table_name(kProbeAccount, kProbeTable)] = {};
+  content[entity_name(kProbeAccount, kProbeTable, "p", "r")] = row_of(entity, etag->timestamp().ticks);
+  return {};
+}
+
+std::string check_content(const Store& store, const Content& expected) {
+  const Result<Content> found = read_content(store);
+  if (!found.ok()) return "a read: " + found.status().to_string();
+  return difference(expected, *found);
+}
+
+std::string check_closed(const io::MemoryDisk& disk, const Tuning& tuning, std::uint64_t seed,
+                         const Content& expected) {
+  if (std::string files = check_files(disk, kStorePath); !files.empty()) return "after a close: " + files;
+  test::Machine machine(seed, disk);
+  const io::Env env = machine.env();
+  Result<StoreOptions> options = make_options(tuning, env);
+  if (!options.ok()) return options.status().to_string();
+  const Result<VerifyReport> report = Store::verify(kStorePath, *options);
+  if (!report.ok()) return "verify after a close: " + report.status().to_string();
+  if (!report->sound()) return "verify after a close: " + report->findings.front();
+  if (!report->recovery.clean) return "a closed store is not clean";
+  options->read_only = true;
+  options->create_if_missing = false;
+  const Result<std::unique_ptr<Store>> again = Store::open(kStorePath, *options);
+  if (!again.ok()) return "the next open: " + again.status().to_string();
+  const std::string differs = check_content(**again, expected);
+  return differs.empty() ? "" : "after the next open: " + differs;
+}
+
+/// A checkpoint that was acknowledged opens; one that was not opens or is no store; what opens is one state.
+std::string check_checkpoint(const Image& image, const CheckpointBegun& begun, const Ledger& ledger,
+                             std::uint64_t seed) {
+  test::Machine machine(seed, image.disk);
+  const io::Env env = machine.env();
+  Result<StoreOptions> options = make_options({}, env);
+  if (!options.ok()) return options.status().to_string();
+  options->read_only = true;
+  options->create_if_missing = false;
+  const Result<std::unique_ptr<Store>> opened = Store::open(begun.path, *options);
+  if (!opened.ok()) {
+    if (begun.version) return "an acknowledged checkpoint does not open: " + opened.status().to_string();
+    return {};
+  }
+  const Result<Statistics> statistics = (*opened)->statistics();
+  if (!statistics.ok()) return statistics.status().to_string();
+  const std::uint64_t version = statistics->visible_version.ticks;
+  if (begun.version && version != *begun.version) return "a checkpoint opens at another version than it told";
+  const std::string differs = check_content(**opened, *ledger.content_at(version));
+  return differs.empty() ? "" : "in a checkpoint: " + differs;
+}
+
+}  // namespace
+
+std::string check_files(const io::MemoryDisk& disk, std::string_view path) {
+  test::Machine machine(1, disk);
+  const io::Env env = machine.env();
+  const Result<std::unique_ptr<io::Directory>> directory = env.files.open_directory(path);
+  if (!directory.ok()) return directory.status().to_string();
+  const Result<engine::Recovered> recovered = engine::read_store(env, **directory, false);
+  if (!recovered.ok()) return recovered.status().to_string();
+  std::set<std::string> named{"CURRENT", "LOCK"};
+  named.insert(format::file_name(format::FileType::kManifest, recovered->root.root().manifest_number));
+  for (const auto& [number, segment] : recovered->files.segments) {
+    named.insert(format::file_name(format::FileType::kLogSegment, number));
+  }
+  for (const auto& [number, entry] : recovered->files.tables) {
+    named.insert(format::file_name(format::FileType::kTable, number));
+  }
+  for (const std::string& name : disk.file_names(path)) {
+    if (named.erase(name) == 0) return "a file that nothing names: " + name;
+  }
+  return named.empty() ? "" : "a file is missing: " + *named.begin();
+}
+
+std::string check_image(const Image& image, const Ledger& ledger, const Tuning& tuning, std::uint64_t seed) {
+  Opened opened = open_copy(image.disk, seed, tuning);
+  if (!opened.store) return "does not open: " + opened.status.to_string();
+  const Result<Statistics> statistics = opened.store->statistics();
+  if (!statistics.ok()) return statistics.status().to_string();
+  const Result<Content> found = read_content(*opened.store);
+  if (!found.ok()) return "a read: " + found.status().to_string();
+  std::string broken = ledger.judge(image.mark, image.killed, statistics->visible_version.ticks, *found);
+  if (!broken.empty()) return broken;
+  for (const CheckpointBegun& begun : image.checkpoints) {
+    if (std::string wrong = check_checkpoint(image, begun, ledger, seed + 1); !wrong.empty()) return wrong;
+  }
+  Content content = *found;
+  if (std::string wrong = write_on(*opened.store, image.mark.highest_version, content); !wrong.empty()) return wrong;
+  if (Status closed = opened.store->close(); !closed.ok()) return "a close: " + closed.to_string();
+  opened.store.reset();
+  return check_closed(opened.machine->files->snapshot(), tuning, seed + 2, content);
+}
+
+}  // namespace varve::lab

@@ -1,0 +1,86 @@
+// Goal: the law after a crash, at every step of every scenario (reliability's 40 and more): a kill and several ways of
+// a power cut at each. Method: tests/lab/crash. A longer share, with other images each time, is the soak's.
+#include "tests/lab/crash/crash.h"
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace varve::lab {
+namespace {
+
+constexpr std::uint64_t kSeed = 1;
+
+class CrashPoints : public testing::TestWithParam<std::size_t> {};
+
+TEST_P(CrashPoints, LeaveAPrefixWithEverythingAcknowledged) {
+  const Scenario& scenario = scenarios()[GetParam()];
+  Share share;
+  share.seed = kSeed;
+  share.only = std::string(scenario.name);
+  const Report report = crash_points(share);
+  for (const Finding& finding : report.findings) {
+    ADD_FAILURE() << finding.what << "\n" << finding.detail << "\nseed " << finding.seed;
+  }
+  const auto recoveries = report.counts.find("recoveries");
+  ASSERT_NE(recoveries, report.counts.end());
+  EXPECT_GE(recoveries->second, 20u) << "hardly anything was looked at";
+}
+
+std::string name_of(const testing::TestParamInfo<std::size_t>& info) {
+  std::string name;
+  bool begins = true;
+  for (const char c : scenarios()[info.param].name) {
+    if (c == '-') {
+      begins = true;
+    } else {
+      name += begins ? static_cast<char>(c - 'a' + 'A') : c;
+      begins = false;
+    }
+  }
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Scenarios, CrashPoints, testing::Range<std::size_t>(0, scenarios().size()), name_of);
+
+/// The run that the planted errors below are taken from.
+CrashRun run_of_inserts() {
+  return run_to_crash(*find_scenario("insert-sync"), kSeed);
+}
+
+TEST(CrashLaw, FindsAnAcknowledgedWriteThatIsLost) {
+  const CrashRun run = run_of_inserts();
+  Image early = run.images.front();
+  ASSERT_EQ(check_image(early, run.ledger, {}, kSeed), "");
+  early.mark = run.images.back().mark;  // promised more than the disk holds
+  EXPECT_NE(check_image(early, run.ledger, {}, kSeed).find("acknowledged and lost"), std::string::npos);
+}
+
+TEST(CrashLaw, FindsAWriteThatNobodyMade) {
+  const CrashRun run = run_of_inserts();
+  const Ledger forgetful;  // as if nothing had been written
+  Image last = run.images.back();
+  last.mark = {};
+  EXPECT_NE(check_image(last, forgetful, {}, kSeed).find("no prefix"), std::string::npos);
+}
+
+TEST(CrashLaw, FindsADiskThatDoesNotOpen) {
+  const CrashRun run = run_of_inserts();
+  Image last = run.images.back();
+  ASSERT_TRUE(last.disk.remove_file("/store/CURRENT").ok());
+  EXPECT_NE(check_image(last, run.ledger, {}, kSeed), "");
+}
+
+TEST(CrashLaw, FindsAFileThatNothingNames) {
+  const CrashRun run = run_of_inserts();
+  Opened opened = open_copy(run.images.back().disk, kSeed, {});
+  ASSERT_TRUE(opened.store != nullptr);
+  ASSERT_TRUE(opened.store->close().ok());
+  io::MemoryDisk closed = opened.machine->files->snapshot();
+  EXPECT_EQ(check_files(closed, kStorePath), "");
+  closed.write_file("/store/000099.sst", {});
+  EXPECT_NE(check_files(closed, kStorePath).find("000099.sst"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace varve::lab

@@ -1,0 +1,198 @@
+#include "tests/lab/scenario/scripts.h"
+
+namespace varve::lab {
+namespace {
+
+using Kind = Stage::Kind;
+
+void one_table(Stage& stage) {
+  stage.account();
+  stage.table("Orders");
+}
+
+void rows(Stage& stage) {
+  one_table(stage);
+  stage.batch("Orders",
+              {{Kind::kInsert, "p", "a", "1"}, {Kind::kInsert, "p", "b", "2"}, {Kind::kInsert, "p", "c", "3"}});
+  stage.write("Orders", {Kind::kInsert, "q", "a", "4"});
+}
+
+void two_tables(Stage& stage) {
+  rows(stage);
+  stage.table("Archive");
+}
+
+void inserts_sync(Stage& stage) {
+  for (int i = 0; i < 6; ++i) stage.write("Orders", {Kind::kInsert, "p", std::to_string(i), stage.letters(40)});
+}
+
+void inserts_buffered(Stage& stage) {
+  for (int i = 0; i < 8; ++i) {
+    stage.write("Orders", {Kind::kInsert, "p", std::to_string(i), stage.letters(40)}, Durability::kBuffered);
+  }
+  stage.sync();
+  stage.write("Orders", {Kind::kInsert, "p", "last", "x"}, Durability::kBuffered);
+}
+
+void mixed_durability(Stage& stage) {
+  for (int i = 0; i < 12; ++i) {
+    stage.write("Orders", {Kind::kInsertOrReplace, "p", std::to_string(i % 5), stage.letters(300)},
+                i % 3 == 2 ? Durability::kSync : Durability::kBuffered);
+  }
+}
+
+void replaces(Stage& stage) {
+  for (int i = 0; i < 4; ++i) stage.write("Orders", {Kind::kReplace, "p", "a", stage.letters(20), true});
+}
+
+void merges(Stage& stage) {
+  stage.write("Orders", {Kind::kMerge, "p", "a", "x", true});
+  stage.write("Orders", {Kind::kMerge, "p", "a", "y"}, Durability::kBuffered);
+  stage.write("Orders", {Kind::kInsertOrMerge, "p", "new", "z"});
+  stage.write("Orders", {Kind::kInsertOrMerge, "p", "b", "z"});
+}
+
+void removes(Stage& stage) {
+  stage.write("Orders", {Kind::kRemove, "p", "a", "", true});
+  stage.write("Orders", {Kind::kRemove, "p", "b", ""}, Durability::kBuffered);
+  stage.write("Orders", {Kind::kInsert, "p", "a", "again"});
+}
+
+void batches(Stage& stage) {
+  for (int i = 0; i < 3; ++i) {
+    stage.batch("Orders",
+                {{Kind::kInsert, "p", "n" + std::to_string(i), stage.letters(60)},
+                 {Kind::kReplace, "p", "a", stage.letters(60), true},
+                 {Kind::kInsertOrMerge, "p", "c", stage.letters(60)}},
+                i == 1 ? Durability::kBuffered : Durability::kSync);
+  }
+  stage.batch("Orders", {{Kind::kRemove, "p", "a", ""}, {Kind::kRemove, "p", "b", ""}});
+}
+
+/// Each is several sectors, pages and changes of the disk.
+void large_batches(Stage& stage) {
+  for (int i = 0; i < 3; ++i) stage.fill("Orders", "large", i * 20, 20, 2000, Durability::kSync);
+}
+
+void large_entities(Stage& stage) {
+  for (int i = 0; i < 3; ++i) {
+    stage.write("Orders", {Kind::kInsertOrReplace, "p", "big" + std::to_string(i), stage.letters(32'000)},
+                i == 1 ? Durability::kBuffered : Durability::kSync);
+  }
+}
+
+/// A segment has a mebibyte at first: this fills one, and begins the next.
+void log_rolls(Stage& stage) {
+  stage.fill("Orders", "roll", 0, 60, 20'000, Durability::kSync);
+}
+
+void log_rolls_buffered(Stage& stage) {
+  stage.fill("Orders", "roll", 0, 60, 20'000, Durability::kBuffered);
+  stage.sync();
+}
+
+void transactions(Stage& stage) {
+  stage.transact({{"Orders", {Kind::kRemove, "p", "a", ""}}, {"Archive", {Kind::kInsert, "2026", "a", "1"}}});
+  stage.transact(
+      {{"Orders", {Kind::kInsertOrReplace, "p", "b", "x"}}, {"Orders", {Kind::kInsertOrReplace, "q", "a", "y"}}},
+      Durability::kBuffered);
+  stage.transact({{"Archive", {Kind::kInsertOrReplace, "2025", "b", stage.letters(5000)}},
+                  {"Orders", {Kind::kRemove, "q", "a", ""}}});
+}
+
+void tags(Stage& stage) {
+  stage.write("Orders", {Kind::kInsert, "p", "t1", "x"}, Durability::kSync, "position 1");
+  stage.write("Orders", {Kind::kInsert, "p", "t2", "x"}, Durability::kBuffered, "position 2");
+  stage.write("Orders", {Kind::kInsert, "p", "t3", "x"}, Durability::kSync);
+  stage.write("Orders", {Kind::kInsert, "p", "t4", "x"}, Durability::kSync, "position 4");
+}
+
+void tags_and_flushes(Stage& stage) {
+  tags(stage);
+  stage.compact();
+  stage.write("Orders", {Kind::kInsert, "p", "t5", "x"}, Durability::kBuffered, "position 5");
+}
+
+/// So that the log's end is marked, and then goes on.
+void idle_moments(Stage& stage) {
+  for (int i = 0; i < 3; ++i) {
+    stage.write("Orders", {Kind::kInsertOrReplace, "p", "idle", std::to_string(i)},
+                i == 0 ? Durability::kBuffered : Durability::kSync);
+    stage.machine().clock.advance(std::chrono::seconds(3));
+    stage.sync();
+  }
+}
+
+void clock_steps_back(Stage& stage) {
+  stage.write("Orders", {Kind::kInsertOrReplace, "p", "a", "before"});
+  stage.machine().clock.set_wall(stage.machine().clock.wall() - io::kTicksPerSecond * 3600);
+  stage.write("Orders", {Kind::kInsertOrReplace, "p", "a", "after"});
+  stage.write("Orders", {Kind::kInsertOrReplace, "p", "b", "after"}, Durability::kBuffered);
+}
+
+void four_writers(Stage& stage) {
+  std::vector<io::Thread> threads;
+  for (int w = 0; w < 4; ++w) {
+    auto thread = stage.machine().scheduler().start("writer", [&stage, w] {
+      for (int i = 0; i < 4; ++i) {
+        stage.write("Orders", {Kind::kInsertOrReplace, "p" + std::to_string(w), std::to_string(i), stage.letters(100)},
+                    (w + i) % 3 == 0 ? Durability::kBuffered : Durability::kSync);
+      }
+    });
+    if (thread.ok()) threads.push_back(*std::move(thread));
+  }
+}
+
+void one_hot_partition(Stage& stage) {
+  std::vector<io::Thread> threads;
+  for (int w = 0; w < 4; ++w) {
+    auto thread = stage.machine().scheduler().start("writer", [&stage, w] {
+      for (int i = 0; i < 4; ++i) {
+        stage.write("Orders", {Kind::kInsertOrMerge, "hot", "row", std::to_string(w) + "/" + std::to_string(i)});
+      }
+    });
+    if (thread.ok()) threads.push_back(*std::move(thread));
+  }
+}
+
+void writers_and_a_sync(Stage& stage) {
+  auto writer = stage.machine().scheduler().start("writer", [&stage] {
+    for (int i = 0; i < 6; ++i) {
+      stage.write("Orders", {Kind::kInsertOrReplace, "w", std::to_string(i), stage.letters(50)}, Durability::kBuffered);
+    }
+  });
+  for (int i = 0; i < 3; ++i)
+    stage.write("Orders", {Kind::kInsertOrReplace, "m", std::to_string(i), stage.letters(50)});
+}
+
+}  // namespace
+
+std::vector<Scenario> commit_scripts() {
+  return {
+      {.name = "insert-sync", .prepare = one_table, .run = inserts_sync, .two_levels = true},
+      {.name = "insert-buffered", .prepare = one_table, .run = inserts_buffered, .two_levels = true},
+      {.name = "mixed-durability", .prepare = one_table, .run = mixed_durability},
+      {.name = "buffered-by-default",
+       .tuning = {.default_durability = Durability::kBuffered},
+       .prepare = one_table,
+       .run = mixed_durability},
+      {.name = "replace", .prepare = rows, .run = replaces},
+      {.name = "merge", .prepare = rows, .run = merges},
+      {.name = "remove", .prepare = rows, .run = removes},
+      {.name = "batch", .prepare = rows, .run = batches},
+      {.name = "large-batch", .prepare = one_table, .run = large_batches},
+      {.name = "large-entity", .prepare = one_table, .run = large_entities},
+      {.name = "log-roll", .prepare = one_table, .run = log_rolls},
+      {.name = "log-roll-buffered", .prepare = one_table, .run = log_rolls_buffered},
+      {.name = "transaction", .prepare = two_tables, .run = transactions},
+      {.name = "tag", .prepare = rows, .run = tags},
+      {.name = "tag-and-flush", .prepare = rows, .run = tags_and_flushes},
+      {.name = "idle-log", .prepare = one_table, .run = idle_moments},
+      {.name = "clock-steps-back", .prepare = rows, .run = clock_steps_back},
+      {.name = "four-writers", .prepare = one_table, .run = four_writers},
+      {.name = "hot-partition", .prepare = one_table, .run = one_hot_partition},
+      {.name = "writers-and-sync", .prepare = one_table, .run = writers_and_a_sync},
+  };
+}
+
+}  // namespace varve::lab

@@ -1,0 +1,68 @@
+#include "tests/lab/scenario/scenario.h"
+
+#include <utility>
+
+#include "tests/lab/scenario/scripts.h"
+
+namespace varve::lab {
+
+const std::vector<Scenario>& scenarios() {
+  static const std::vector<Scenario> all = [] {
+    std::vector<Scenario> made;
+    for (const auto& group : {commit_scripts(), table_scripts(), tree_scripts(), whole_store_scripts()}) {
+      made.insert(made.end(), group.begin(), group.end());
+    }
+    return made;
+  }();
+  return all;
+}
+
+const Scenario* find_scenario(std::string_view name) {
+  for (const Scenario& scenario : scenarios()) {
+    if (scenario.name == name) return &scenario;
+  }
+  return nullptr;
+}
+
+Opened open_copy(io::MemoryDisk disk, std::uint64_t seed, const Tuning& tuning) {
+  Opened opened;
+  opened.machine = std::make_unique<test::Machine>(seed, std::move(disk));
+  opened.env = std::make_unique<io::Env>(opened.machine->env());
+  Result<StoreOptions> options = make_options(tuning, *opened.env);
+  if (!options.ok()) {
+    opened.status = options.status();
+    return opened;
+  }
+  Result<std::unique_ptr<Store>> store = Store::open(kStorePath, *options);
+  opened.status = store.status();
+  if (store.ok()) opened.store = *std::move(store);
+  return opened;
+}
+
+Prepared prepare(const Scenario& scenario, std::uint64_t seed) {
+  Prepared prepared;
+  if (scenario.prepare == nullptr) return prepared;
+  test::Machine machine(seed, test::OneThreadAtATime{});
+  Stage stage(machine, scenario.tuning, prepared.ledger);
+  (void)stage.open();
+  scenario.prepare(stage);
+  switch (scenario.ending) {
+    case Ending::kClosed:
+      (void)stage.close();
+      prepared.disk = machine.files->power_cut(io::CrashPolicy::kNothingUnsynced, machine.random);
+      break;
+    case Ending::kKilled: prepared.disk = machine.files->process_death(machine.random); break;
+    case Ending::kPowerCut:
+      prepared.disk = machine.files->power_cut(io::CrashPolicy::kTornSectors, machine.random);
+      prepared.ledger.power_failed();
+      break;
+  }
+  for (const Status& error : stage.errors()) prepared.problem += error.to_string() + "; ";
+  for (const std::string& problem : stage.problems()) prepared.problem += problem + "; ";
+  const Ledger::Mark mark = prepared.ledger.mark();
+  (void)stage.close();  // the process that is dead in the other world; this one has to end in order
+  prepared.ledger.rewind(mark);
+  return prepared;
+}
+
+}  // namespace varve::lab
