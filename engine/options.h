@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -29,6 +30,16 @@ class EventSink {
   /// One line for people.
   virtual void on_log(std::string_view line) noexcept = 0;
 };
+
+/// Tells `sink`, if there is one, "WHAT: STATUS", or without memory for that, WHAT alone.
+inline void log_failure(EventSink* sink, std::string_view what, const Status& status) noexcept {
+  if (sink == nullptr) return;
+  try {
+    sink->on_log(std::string(what).append(": ").append(status.to_string()));
+  } catch (const std::bad_alloc&) {
+    sink->on_log(what);
+  }
+}
 
 inline constexpr std::uint64_t kWriteBufferBytes = std::uint64_t{256} << 20;
 inline constexpr std::uint64_t kBlockCacheBytes = std::uint64_t{256} << 20;

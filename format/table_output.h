@@ -14,7 +14,7 @@ namespace varve::format {
 
 class TableOutput {
  public:
-  explicit TableOutput(std::uint64_t seed) noexcept : seed_(seed) {}
+  explicit TableOutput(std::uint64_t seed) : seed_(seed) {}
 
   std::uint64_t seed() const noexcept { return seed_; }
   /// Where the next byte stands in the file.

@@ -155,8 +155,8 @@ void Compactor::run() noexcept {
 }
 
 Result<bool> Compactor::work() {
-  if (Status removed = tree_.remove_garbage(); !removed.ok() && events_ != nullptr) {
-    events_->on_log("a file that left could not be removed: " + removed.to_string());
+  if (Status removed = tree_.remove_garbage(); !removed.ok()) {
+    log_failure(events_, "a file that left could not be removed", removed);
   }
   {
     const io::MutexGuard guard(mutex_);
@@ -292,7 +292,7 @@ void Compactor::quarantine(const Job& job, const Status& status) {
       const std::string name = format::file_name(format::FileType::kTable, file->entry.number);
       if (status.message().find(name) == std::string_view::npos) continue;
       quarantined_.insert(file->entry.number);
-      if (events_ != nullptr) events_->on_log("left alone from now on: " + status.to_string());
+      log_failure(events_, "left alone from now on", status);
     }
   }
 }

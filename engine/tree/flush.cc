@@ -55,9 +55,11 @@ void Flusher::stop() noexcept {
 }
 
 void Flusher::run() noexcept {
-  while (const std::optional<SealedMemtable> sealed = memtables_.wait_for_sealed()) {
+  for (;;) {
     Status flushed;
     try {
+      const std::optional<SealedMemtable> sealed = memtables_.wait_for_sealed();
+      if (!sealed.has_value()) return;
       flushed = flush(*sealed);
     } catch (const std::bad_alloc&) {
       flushed = Status::out_of_memory();
@@ -70,7 +72,7 @@ void Flusher::run() noexcept {
     // A poisoned store flushes nothing more; anything else may pass.
     if (queue_.health() == Health::kPoisoned) return memtables_.end_flushing();
     if (!memtables_.wait_before_retry(kRetryInterval)) return;
-    if (events_ != nullptr) events_->on_log("a flush failed and is tried again: " + flushed.to_string());
+    log_failure(events_, "a flush failed and is tried again", flushed);
   }
 }
 

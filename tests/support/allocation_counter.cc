@@ -15,9 +15,27 @@ thread_local std::uint64_t allocations = 0;
 thread_local std::uint64_t refused_at = 0;  // the value of allocations; zero: none
 std::atomic<std::uint64_t> aligned_bytes{0};
 
+std::atomic<bool (*)() noexcept> exemption{nullptr};
+
+// Of OtherThreadsAllocationFailure.
+std::atomic<bool> others_fail{false};
+std::atomic<std::uint64_t> others_seen{0};
+std::atomic<std::uint64_t> others_refused_at{0};
+std::atomic<bool> others_from_then_on{false};
+thread_local bool is_maker = false;
+
+bool is_refused_among_others() noexcept {
+  if (!others_fail.load(std::memory_order_acquire) || is_maker) return false;
+  const std::uint64_t seen = others_seen.fetch_add(1, std::memory_order_relaxed) + 1;
+  const std::uint64_t refused = others_refused_at.load(std::memory_order_relaxed);
+  return seen == refused || (seen > refused && others_from_then_on.load(std::memory_order_relaxed));
+}
+
 bool is_refused() noexcept {
+  const auto is_exempt = exemption.load(std::memory_order_relaxed);
+  if (is_exempt != nullptr && is_exempt()) return false;
   ++allocations;
-  return allocations == refused_at;
+  return allocations == refused_at || is_refused_among_others();
 }
 
 void* allocate(std::size_t size) noexcept {
@@ -135,6 +153,29 @@ AllocationFailure::~AllocationFailure() {
 
 bool AllocationFailure::happened() const noexcept {
   return allocations >= refused_at;
+}
+
+OtherThreadsAllocationFailure::OtherThreadsAllocationFailure(std::uint64_t nth, bool from_then_on) noexcept {
+  assert(nth > 0);
+  assert(!others_fail.load());
+  is_maker = true;
+  others_seen = 0;
+  others_refused_at = nth;
+  others_from_then_on = from_then_on;
+  others_fail.store(true, std::memory_order_release);
+}
+
+OtherThreadsAllocationFailure::~OtherThreadsAllocationFailure() {
+  others_fail = false;
+  is_maker = false;
+}
+
+bool OtherThreadsAllocationFailure::happened() const noexcept {
+  return others_seen.load(std::memory_order_relaxed) >= others_refused_at.load(std::memory_order_relaxed);
+}
+
+void exempt_allocations(bool (*is_exempt)() noexcept) noexcept {
+  exemption = is_exempt;
 }
 
 }  // namespace varve::test

@@ -1,5 +1,5 @@
-// Owns: how often a thread has asked for memory, and the refusal of one such request, in tests.
-// Must never: count or refuse another thread's.
+// Owns: how often a thread has asked for memory, and the refusal of such requests, in tests.
+// Must never: count or refuse another thread's, unless that is what a test asks for.
 //
 // A binary that uses it has its allocation functions replaced: every form of operator new and delete, not malloc.
 #pragma once
@@ -28,5 +28,21 @@ class AllocationFailure {
   /// A sweep over all allocations of a call ends with the first number for which none failed.
   bool happened() const noexcept;
 };
+
+/// While it lives, the n-th allocation by any other thread than the one that made it fails, and with `from_then_on` all
+/// that follow it. One at a time.
+class OtherThreadsAllocationFailure {
+ public:
+  /// `nth` is not zero.
+  OtherThreadsAllocationFailure(std::uint64_t nth, bool from_then_on) noexcept;
+  ~OtherThreadsAllocationFailure();
+  OtherThreadsAllocationFailure(const OtherThreadsAllocationFailure&) = delete;
+  OtherThreadsAllocationFailure& operator=(const OtherThreadsAllocationFailure&) = delete;
+
+  bool happened() const noexcept;
+};
+
+/// From now on allocations are neither counted nor refused while `is_exempt` says so of the thread that asks.
+void exempt_allocations(bool (*is_exempt)() noexcept) noexcept;
 
 }  // namespace varve::test

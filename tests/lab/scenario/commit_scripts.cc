@@ -189,9 +189,9 @@ std::vector<Scenario> commit_scripts() {
       {.name = "tag-and-flush", .prepare = rows, .run = tags_and_flushes},
       {.name = "idle-log", .prepare = one_table, .run = idle_moments},
       {.name = "clock-steps-back", .prepare = rows, .run = clock_steps_back},
-      {.name = "four-writers", .prepare = one_table, .run = four_writers},
-      {.name = "hot-partition", .prepare = one_table, .run = one_hot_partition},
-      {.name = "writers-and-sync", .prepare = one_table, .run = writers_and_a_sync},
+      {.name = "four-writers", .prepare = one_table, .run = four_writers, .has_threads = true},
+      {.name = "hot-partition", .prepare = one_table, .run = one_hot_partition, .has_threads = true},
+      {.name = "writers-and-sync", .prepare = one_table, .run = writers_and_a_sync, .has_threads = true},
   };
 }
 

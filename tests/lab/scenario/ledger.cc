@@ -10,9 +10,10 @@ constexpr std::uint32_t kUnknownMax = 8;  // one group's commits; all choices of
 
 }  // namespace
 
-void Ledger::acknowledged(std::string what, std::uint64_t version, bool durable, Effect effect) {
+void Ledger::acknowledged(std::string what, VersionRange range, bool durable, Effect effect) {
+  const std::uint64_t version = range.highest;
   const auto place = std::ranges::upper_bound(entries_, version, {}, &Entry::order);
-  entries_.insert(place, {std::move(what), version, version, std::move(effect)});
+  entries_.insert(place, {std::move(what), version, range.lowest, version, std::move(effect)});
   contents_.clear();
   mark_.acknowledged_version = std::max(mark_.acknowledged_version, version);
   mark_.highest_version = std::max(mark_.highest_version, version);
@@ -20,7 +21,7 @@ void Ledger::acknowledged(std::string what, std::uint64_t version, bool durable,
 }
 
 void Ledger::unknown(std::string what, Effect effect) {
-  entries_.push_back({std::move(what), 0, entries_.empty() ? 0 : entries_.back().order, std::move(effect)});
+  entries_.push_back({std::move(what), 0, 0, entries_.empty() ? 0 : entries_.back().order, std::move(effect)});
 }
 
 void Ledger::all_durable() {
@@ -31,8 +32,9 @@ void Ledger::power_failed() {
   mark_.acknowledged_version = mark_.durable_version;
 }
 
-bool Ledger::is_unknown(const Entry& entry, const Mark& mark) {
-  return entry.version == 0 && (entry.decided_at == 0 || mark.openings < entry.decided_at);
+bool Ledger::is_unknown(const Entry& entry, std::uint64_t version, const Mark& mark) {
+  if (entry.decided_at != 0 && entry.decided_at <= mark.openings) return false;
+  return entry.version == 0 || (entry.lowest <= version && version < entry.version);
 }
 
 void Ledger::opened(std::uint64_t version, const Content& found) {
@@ -41,7 +43,7 @@ void Ledger::opened(std::uint64_t version, const Content& found) {
   ++mark_.openings;
   std::uint32_t number = 0;
   for (Entry& entry : entries_) {
-    if (is_unknown(entry, before)) {
+    if (is_unknown(entry, version, before)) {
       entry.is_there = (chosen >> number++ & 1) != 0;
       entry.decided_at = mark_.openings;
     } else if (entry.decided_at == 0 && entry.version > version) {
@@ -59,7 +61,7 @@ Content Ledger::replay(std::uint64_t version, const Mark& mark, std::uint32_t ch
   std::uint32_t number = 0;
   for (const Entry& entry : entries_) {
     bool is_there = entry.version <= version;
-    if (is_unknown(entry, mark)) {
+    if (is_unknown(entry, version, mark)) {
       is_there = (chosen >> number++ & 1) != 0;
     } else if (entry.decided_at != 0 && entry.decided_at <= mark.openings) {
       is_there = entry.is_there;
@@ -79,7 +81,8 @@ std::shared_ptr<const Content> Ledger::content_at(std::uint64_t version, const M
 
 std::optional<std::uint32_t> Ledger::choice_for(std::uint64_t version, const Mark& mark, const Content& found) const {
   if (difference(*content_at(version, mark), found).empty()) return 0;
-  const auto unknown = std::ranges::count_if(entries_, [&](const Entry& entry) { return is_unknown(entry, mark); });
+  const auto unknown =
+      std::ranges::count_if(entries_, [&](const Entry& entry) { return is_unknown(entry, version, mark); });
   if (unknown > kUnknownMax) return std::nullopt;
   for (std::uint32_t chosen = 1; chosen < 1U << unknown; ++chosen) {
     if (difference(replay(version, mark, chosen), found).empty()) return chosen;

@@ -24,9 +24,15 @@ namespace varve::lab {
 /// What a commit does to the content; given its version, zero where that is not known.
 using Effect = std::function<void(Content& content, std::uint64_t version)>;
 
+/// Of a commit: somewhere between the two, both included.
+struct VersionRange {
+  std::uint64_t lowest = 0;
+  std::uint64_t highest = 0;
+};
+
 class Ledger {
  public:
-  void acknowledged(std::string what, std::uint64_t version, bool durable, Effect effect);
+  void acknowledged(std::string what, VersionRange version, bool durable, Effect effect);
   void unknown(std::string what, Effect effect);
   /// Everything acknowledged so far has become durable: after a sync() or a close().
   void all_durable();
@@ -60,17 +66,19 @@ class Ledger {
  private:
   struct Entry {
     std::string what;
-    std::uint64_t version = 0;  // zero: unknown
+    std::uint64_t version = 0;  // at most; zero: unknown
+    std::uint64_t lowest = 0;   // at least
     std::uint64_t order = 0;    // its version, or that of the last known commit before it
     Effect effect;
     std::uint32_t decided_at = 0;  // the opening that showed whether it is there; zero: none had to
     bool is_there = false;         // from then on
   };
-  /// Of the unknown ones, in their order, bit i of `chosen` says whether i happened.
+  /// Of those in doubt, in their order, bit i of `chosen` says whether i happened.
   Content replay(std::uint64_t version, const Mark& mark, std::uint32_t chosen) const;
   /// The choice of unknown commits that makes `found`, if there is one.
   std::optional<std::uint32_t> choice_for(std::uint64_t version, const Mark& mark, const Content& found) const;
-  static bool is_unknown(const Entry& entry, const Mark& mark);
+  /// Whether a store at `version` may or may not have it.
+  static bool is_unknown(const Entry& entry, std::uint64_t version, const Mark& mark);
 
   std::vector<Entry> entries_;  // by order
   Mark mark_;

@@ -27,6 +27,8 @@ struct Scenario {
   bool opens = false;
   /// Plans faults of its own, so that errors are expected.
   bool has_faults = false;
+  /// Has threads of its own.
+  bool has_threads = false;
   /// Small enough that its recoveries are crashed as well, at every step.
   bool two_levels = false;
 };

@@ -1,6 +1,7 @@
 #include "tests/lab/scenario/stage.h"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "varve/loader.h"
@@ -9,6 +10,11 @@ namespace varve::lab {
 namespace {
 
 constexpr int kBatch = 20;
+
+thread_local int labs_own = 0;
+
+/// Set in a version that is not the commit's own, but what the store was at behind it: others may have come between.
+constexpr std::uint64_t kOnlySeen = std::uint64_t{1} << 63;
 
 std::string_view property_of(Stage::Kind kind) {
   return kind == Stage::Kind::kMerge || kind == Stage::Kind::kInsertOrMerge ? "W" : "V";
@@ -76,12 +82,36 @@ Stage::Stage(test::Machine& machine, const Tuning& tuning, Ledger& ledger)
 
 Stage::~Stage() = default;
 
+LabsOwn::LabsOwn() noexcept {
+  ++labs_own;
+}
+
+LabsOwn::~LabsOwn() {
+  --labs_own;
+}
+
+bool is_not_the_stores_memory() noexcept {
+  return labs_own > 0 || io::inside_memory_file_system();
+}
+
 template <typename Call>
 auto Stage::call(const Call& call) {
   if (hook_) hook_(true);
   auto answer = call();
   if (hook_) hook_(false);
   return answer;
+}
+
+/// Verbs of a store answer kOutOfMemory; one that throws is a problem.
+template <typename Call>
+auto Stage::call_or_tell(const Call& act) {
+  try {
+    return call(act);
+  } catch (const std::bad_alloc&) {
+    if (hook_) hook_(false);
+    problem("a verb threw std::bad_alloc");
+    return decltype(act())(Status(Code::kOutOfMemory));
+  }
 }
 
 Status Stage::note(const Status& status) {
@@ -96,8 +126,13 @@ std::string Stage::letters(std::size_t bytes) {
 }
 
 std::uint64_t Stage::visible_version() const {
+  const LabsOwn own;
   const Result<Statistics> statistics = store_->statistics();
   return statistics.ok() ? statistics->visible_version.ticks : 0;
+}
+
+std::uint64_t Stage::version_seen() const {
+  return visible_version() | kOnlySeen;
 }
 
 // -- The store ------------------------------------------------------------------------------------------------------
@@ -107,7 +142,7 @@ Status Stage::open(bool read_only) {
   if (!options.ok()) return note(options.status());
   options->read_only = read_only;
   options->create_if_missing = !read_only;
-  Result<std::unique_ptr<Store>> opened = call([&] { return Store::open(kStorePath, *options); });
+  Result<std::unique_ptr<Store>> opened = call_or_tell([&] { return Store::open(kStorePath, *options); });
   if (!opened.ok()) return note(opened.status());
   store_ = *std::move(opened);
   const Result<Content> content = read_content(*store_);
@@ -122,7 +157,7 @@ Status Stage::open(bool read_only) {
 
 Status Stage::close() {
   if (!store_) return {};
-  Status closed = call([&] { return store_->close(); });
+  Status closed = call_or_tell([&] { return store_->close(); });
   call([&] {
     store_.reset();
     return 0;
@@ -141,9 +176,12 @@ Status Stage::reopen() {
 void Stage::commit(const std::string& what, Durability durability, const std::function<Result<std::uint64_t>()>& act,
                    Effect effect) {
   if (!store_) return;
-  const Result<std::uint64_t> version = call(act);
+  const std::uint64_t before = visible_version();
+  const Result<std::uint64_t> version = call_or_tell(act);
   if (version.ok()) {
-    ledger_.acknowledged(what, *version, durability == Durability::kSync, std::move(effect));
+    const std::uint64_t highest = *version & ~kOnlySeen;
+    const std::uint64_t lowest = highest == *version ? highest : std::min(highest, before + 1);
+    ledger_.acknowledged(what, {lowest, highest}, durability == Durability::kSync, std::move(effect));
     return;
   }
   (void)note(version.status());
@@ -159,7 +197,7 @@ void Stage::account(std::string_view account) {
       "create account", Durability::kSync,
       [&]() -> Result<std::uint64_t> {
         if (Status made = store_->create_account(account); !made.ok()) return made;
-        return visible_version();
+        return version_seen();
       },
       [name = account_name(account)](Content& content, std::uint64_t) { content[name] = {}; });
 }
@@ -169,7 +207,7 @@ void Stage::drop_account(std::string_view account) {
       "drop account", Durability::kSync,
       [&]() -> Result<std::uint64_t> {
         if (Status dropped = store_->drop_account(account); !dropped.ok()) return dropped;
-        return visible_version();
+        return version_seen();
       },
       [name = account_name(account)](Content& content, std::uint64_t) { erase_below(content, name); });
 }
@@ -180,7 +218,7 @@ void Stage::table(std::string_view table, std::string_view account) {
       [&]() -> Result<std::uint64_t> {
         const Result<Table> made = store_->create_table(account, table);
         if (!made.ok()) return made.status();
-        return visible_version();
+        return version_seen();
       },
       [name = table_name(account, table)](Content& content, std::uint64_t) { content[name] = {}; });
 }
@@ -190,7 +228,7 @@ void Stage::drop_table(std::string_view table, std::string_view account) {
       "drop table " + std::string(table), Durability::kSync,
       [&]() -> Result<std::uint64_t> {
         if (Status dropped = store_->drop_table(account, table); !dropped.ok()) return dropped;
-        return visible_version();
+        return version_seen();
       },
       [name = table_name(account, table)](Content& content, std::uint64_t) { erase_below(content, name); });
 }
@@ -202,7 +240,7 @@ void Stage::policies(std::string_view table, int count) {
       "set policies", Durability::kSync,
       [&]() -> Result<std::uint64_t> {
         if (Status set = store_->set_access_policies(kAccount, table, made); !set.ok()) return set;
-        return visible_version();
+        return version_seen();
       },
       [name = table_name(kAccount, table), row = policies_row(made)](Content& content, std::uint64_t) {
         content[name] = row;
@@ -210,6 +248,7 @@ void Stage::policies(std::string_view table, int count) {
 }
 
 Entity Stage::entity_of(const Write& write) const {
+  const LabsOwn own;
   Entity entity(write.partition_key, write.row_key);
   entity.set(property_of(write.kind), write.value);
   return entity;
@@ -242,7 +281,7 @@ void Stage::write(std::string_view table, Write write, Durability durability, st
     if (Status removed = opened->remove(write.partition_key, write.row_key, if_match, options); !removed.ok()) {
       return removed;
     }
-    return visible_version();
+    return version_seen();
   };
   commit(describe("write", table, write), durability, act,
          [name = std::string(table), write, tag = std::string(tag)](Content& content, std::uint64_t version) {
@@ -264,7 +303,7 @@ void Stage::batch(std::string_view table, std::vector<Write> writes, Durability 
     for (const ETag& etag : *etags) {
       if (!etag.is_none()) return etag.timestamp().ticks;
     }
-    return visible_version();
+    return version_seen();
   };
   const std::string what = describe("batch from", table, writes.front());
   commit(what, durability, act,
@@ -295,7 +334,7 @@ void Stage::transact(std::vector<std::pair<std::string, Write>> writes, Durabili
     for (const ETag& etag : *etags) {
       if (!etag.is_none()) return etag.timestamp().ticks;
     }
-    return visible_version();
+    return version_seen();
   };
   commit("transaction", durability, act, [writes](Content& content, std::uint64_t version) {
     for (const auto& [name, write] : writes) apply(content, name, write, version);
@@ -323,11 +362,11 @@ void Stage::load(std::string_view table, int count, std::size_t bytes, int step,
     for (const Write& write : writes) {
       if (Status added = loader->add(entity_of(write)); !added.ok()) return added;
     }
-    if (!finish) return visible_version();
+    if (!finish) return version_seen();
     const Result<ETag> etag = loader->finish();
     if (!etag.ok()) return etag.status();
     *row_version = etag->timestamp().ticks;
-    return visible_version();
+    return version_seen();
   };
   commit("load " + std::string(table), Durability::kSync, act,
          [name = std::string(table), writes, row_version, finish](Content& content, std::uint64_t) {
@@ -341,20 +380,20 @@ void Stage::load(std::string_view table, int count, std::size_t bytes, int step,
 
 void Stage::sync() {
   if (!store_) return;
-  const Status synced = call([&] { return store_->sync(); });
+  const Status synced = call_or_tell([&] { return store_->sync(); });
   if (synced.ok()) ledger_.all_durable();
   (void)note(synced);
 }
 
 void Stage::compact() {
   if (!store_) return;
-  (void)note(call([&] { return store_->compact(); }));
+  (void)note(call_or_tell([&] { return store_->compact(); }));
 }
 
 void Stage::checkpoint(const std::string& path) {
   if (!store_) return;
   checkpoints_.push_back({path, std::nullopt});
-  const Result<CheckpointStatistics> made = call([&] { return store_->checkpoint(path); });
+  const Result<CheckpointStatistics> made = call_or_tell([&] { return store_->checkpoint(path); });
   if (made.ok()) {
     checkpoints_.back().version = made->version.ticks;
   } else {
@@ -364,7 +403,7 @@ void Stage::checkpoint(const std::string& path) {
 
 void Stage::read_all() {
   if (!store_) return;
-  const Result<Content> content = call([&] { return read_content(*store_); });
+  const Result<Content> content = read_content(*store_);
   if (!content.ok()) {
     (void)note(content.status());
     return;

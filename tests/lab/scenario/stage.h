@@ -111,7 +111,10 @@ class Stage {
  private:
   template <typename Call>
   auto call(const Call& call);
+  template <typename Call>
+  auto call_or_tell(const Call& call);
   Entity entity_of(const Write& write) const;
+  std::uint64_t version_seen() const;
   ETag condition(std::string_view table, const Write& write) const;
   Status note(const Status& status);
 
@@ -127,6 +130,17 @@ class Stage {
   std::vector<Status> errors_;
   std::vector<std::string> problems_;
 };
+
+/// While it lives, what this thread allocates is the lab's own.
+class LabsOwn {
+ public:
+  LabsOwn() noexcept;
+  ~LabsOwn();
+  LabsOwn(const LabsOwn&) = delete;
+  LabsOwn& operator=(const LabsOwn&) = delete;
+};
+/// Whether this thread is in a LabsOwn, or where a kernel would have the memory.
+bool is_not_the_stores_memory() noexcept;
 
 /// What one write does to the content.
 void apply(Content& content, std::string_view table, const Stage::Write& write, std::uint64_t version);

@@ -134,14 +134,14 @@ std::vector<Scenario> table_scripts() {
       {.name = "recreate-table", .prepare = flushed_table, .run = recreates},
       {.name = "drop-and-compact", .prepare = flushed_table, .run = drops_and_compacts},
       {.name = "drop-account", .prepare = flushed_table, .run = drops_an_account},
-      {.name = "drop-beside-writer", .prepare = flushed_table, .run = drops_beside_a_writer},
+      {.name = "drop-beside-writer", .prepare = flushed_table, .run = drops_beside_a_writer, .has_threads = true},
       {.name = "load-sorted", .prepare = an_account, .run = loads_sorted},
       {.name = "load-unsorted", .prepare = an_account, .run = loads_unsorted},
       {.name = "load-into-empty-table", .prepare = empty_table, .run = loads_sorted},
       {.name = "load-given-up", .prepare = an_account, .run = loads_and_gives_up},
       {.name = "load-drop-load", .prepare = an_account, .run = loads_twice},
       {.name = "load-and-compact", .prepare = an_account, .run = loads_and_compacts},
-      {.name = "load-beside-writer", .prepare = empty_table, .run = loads_beside_a_writer},
+      {.name = "load-beside-writer", .prepare = empty_table, .run = loads_beside_a_writer, .has_threads = true},
   };
 }
 

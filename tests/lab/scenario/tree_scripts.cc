@@ -117,7 +117,7 @@ std::vector<Scenario> tree_scripts() {
        .prepare = rows_in_memory,
        .run = is_short_of_memory_buffered},
       {.name = "drop-while-flushing", .tuning = kScarce, .prepare = rows_in_memory, .run = drops_while_it_flushes},
-      {.name = "compact-beside-writer", .prepare = one_file, .run = compacts_beside_a_writer},
+      {.name = "compact-beside-writer", .prepare = one_file, .run = compacts_beside_a_writer, .has_threads = true},
   };
 }
 

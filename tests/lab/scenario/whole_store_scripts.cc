@@ -65,6 +65,8 @@ void reopens(Stage& stage) {
 void opens_to_read(Stage& stage) {
   (void)stage.open(true);
   stage.read_all();
+  (void)stage.reopen();
+  stage.write("Orders", {Kind::kInsertOrReplace, "q", "opened", "x"});
 }
 
 /// An edit a flush: enough of them that the manifest is written anew.
@@ -198,7 +200,10 @@ std::vector<Scenario> whole_store_scripts() {
       {.name = "manifest-anew", .prepare = rows, .run = many_edits},
       {.name = "checkpoint", .prepare = rows, .run = checkpoints},
       {.name = "checkpoint-files", .prepare = files_and_log, .run = checkpoints_twice},
-      {.name = "checkpoint-beside-writer", .prepare = files_and_log, .run = checkpoints_beside_a_writer},
+      {.name = "checkpoint-beside-writer",
+       .prepare = files_and_log,
+       .run = checkpoints_beside_a_writer,
+       .has_threads = true},
       {.name = "log-write-fails", .prepare = rows, .run = a_log_write_fails, .has_faults = true},
       {.name = "log-write-fails-afterwards", .prepare = rows, .run = a_log_write_fails_afterwards, .has_faults = true},
       {.name = "table-sync-fails", .prepare = rows, .run = a_table_sync_fails, .has_faults = true},

@@ -1,0 +1,59 @@
+// Goal: background work that gets no memory fails, is told, and is tried again when there is some; the process goes on.
+// Method: every allocation of the store's own threads fails from the n-th on, while a flush is asked for.
+#include <memory>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "tests/support/allocation_counter.h"
+#include "tests/support/engine_bench.h"
+
+namespace varve::engine {
+namespace {
+
+using test::Change;
+using test::Machine;
+
+class Sink final : public EventSink {
+ public:
+  void on_health(Health, const Status&) noexcept override {}
+  void on_log(std::string_view) noexcept override { lines.fetch_add(1); }
+  std::atomic<int> lines{0};
+};
+
+class BackgroundMemory : public testing::Test {
+ protected:
+  void SetUp() override { test::exempt_allocations(io::inside_memory_file_system); }
+  void TearDown() override { test::exempt_allocations(nullptr); }
+};
+
+TEST_F(BackgroundMemory, ThatCannotBeHadFromAnyMomentOnIsToldAndTheWorkIsDoneLater) {
+  int failed = 0;
+  for (std::uint64_t nth = 1; nth < 400; nth += 7) {
+    SCOPED_TRACE("allocation " + std::to_string(nth));
+    Machine machine;
+    Sink sink;
+    EngineOptions options = Machine::writable();
+    options.events = &sink;
+    auto engine = machine.open(options);
+    ASSERT_TRUE(engine.ok()) << engine.status().to_string();
+    for (int i = 0; i < 20; ++i) ASSERT_TRUE(Change().put("p", std::to_string(i), "value").commit(**engine).ok());
+    {
+      const test::OtherThreadsAllocationFailure failure(nth, true);
+      const Status compacted = (*engine)->compact();
+      if (!compacted.ok()) {
+        ++failed;
+        EXPECT_EQ(compacted.code(), Code::kOutOfMemory) << compacted.to_string();
+      }
+      EXPECT_EQ(test::value_of(**engine, "p", "7"), "value");
+    }
+    const Status compacted = (*engine)->compact();
+    EXPECT_TRUE(compacted.ok()) << compacted.to_string();
+    EXPECT_EQ(test::value_of(**engine, "p", "7"), "value");
+    EXPECT_TRUE((*engine)->close().ok());
+  }
+  EXPECT_GT(failed, 5);
+}
+
+}  // namespace
+}  // namespace varve::engine
