@@ -17,20 +17,23 @@
 
 namespace varve::engine {
 
-Engine::Engine(std::unique_ptr<EngineState> state) noexcept : state_(std::move(state)) {}
+Engine::Engine() noexcept = default;
 
 Result<std::unique_ptr<Engine>> Engine::open(const io::Env& env, std::string_view path, const EngineOptions& options) {
   try {
+    // Before there is a state: one that is open has threads, and ends by close() alone.
+    std::unique_ptr<Engine> engine(new Engine());
     Result<std::unique_ptr<EngineState>> state = open_state(env, path, options);
     if (!state.ok()) return state.status();
-    return std::unique_ptr<Engine>(new Engine(*std::move(state)));
+    engine->state_ = *std::move(state);
+    return engine;
   } catch (const std::bad_alloc&) {
     return Status::out_of_memory();
   }
 }
 
 Engine::~Engine() {
-  (void)close();  // Whoever wants to know calls close(); what was acknowledged is safe either way.
+  if (state_) (void)close();  // Whoever wants to know calls close(); what was acknowledged is safe either way.
 }
 
 Status Engine::close() {

@@ -168,7 +168,7 @@ class Engine {
 
  private:
   friend class AsyncEngine;
-  explicit Engine(std::unique_ptr<EngineState> state) noexcept;
+  Engine() noexcept;
   Result<CommitVersion> commit_request(CommitRequest& request);
   std::unique_ptr<EngineState> state_;
 };

@@ -55,5 +55,40 @@ TEST_F(BackgroundMemory, ThatCannotBeHadFromAnyMomentOnIsToldAndTheWorkIsDoneLat
   EXPECT_GT(failed, 5);
 }
 
+TEST_F(BackgroundMemory, ThatAnOpenCannotHaveAtAnyAllocationIsToldAndEndsNoLaterOpen) {
+  Machine machine;
+  for (const bool is_new : {true, false}) {
+    std::uint64_t failed = 0;
+    for (std::uint64_t nth = 1;; ++nth) {
+      ASSERT_LT(nth, 5000u);
+      SCOPED_TRACE((is_new ? "new, allocation " : "old, allocation ") + std::to_string(nth));
+      Machine copy(1, is_new ? io::MemoryDisk() : machine.files->snapshot());
+      bool happened = false;
+      Result<std::unique_ptr<Engine>> engine = Status(Code::kUnknown);
+      {
+        const test::AllocationFailure failure(nth);
+        engine = copy.open();
+        happened = failure.happened();
+      }
+      if (!happened) {
+        ASSERT_TRUE(engine.ok()) << engine.status().to_string();
+        break;
+      }
+      if (!engine.ok()) {
+        ++failed;
+        ASSERT_EQ(engine.code(), Code::kOutOfMemory) << engine.status().to_string();
+        auto again = copy.open();
+        ASSERT_TRUE(again.ok()) << again.status().to_string();
+      }
+    }
+    EXPECT_GT(failed, 50u);
+    auto engine = machine.open();
+    ASSERT_TRUE(engine.ok());
+    ASSERT_TRUE(Change().put("p", "r", "v").commit(**engine).ok());
+    ASSERT_TRUE((*engine)->compact().ok());
+    ASSERT_TRUE(Change().put("p", "s", "v").commit(**engine).ok());
+  }
+}
+
 }  // namespace
 }  // namespace varve::engine
