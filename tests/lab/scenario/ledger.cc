@@ -17,7 +17,7 @@ void Ledger::acknowledged(std::string what, VersionRange range, bool durable, Ef
   contents_.clear();
   mark_.acknowledged_version = std::max(mark_.acknowledged_version, version);
   mark_.highest_version = std::max(mark_.highest_version, version);
-  if (durable) mark_.durable_version = std::max(mark_.durable_version, version);
+  if (durable) mark_.durable_version = std::max(mark_.durable_version, range.lowest);
 }
 
 void Ledger::unknown(std::string what, Effect effect) {

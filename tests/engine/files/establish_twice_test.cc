@@ -1,0 +1,86 @@
+// Goal: a process that dies while it makes or opens a store leaves what the next one can work on, and a power cut in
+// the midst of that work finds a store still. Method: the first is killed at every step, the second crashed at every
+// one of its own.
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tests/support/effort.h"
+#include "tests/support/engine_bench.h"
+
+namespace varve::engine {
+namespace {
+
+using test::Change;
+using test::Machine;
+
+struct Death {
+  io::MemoryDisk disk;
+  std::string where;
+};
+
+/// The disks that a kill at each step of an open leaves.
+std::vector<Death> kill_at_each_step(const io::MemoryDisk& disk) {
+  std::vector<Death> deaths;
+  Machine machine(1, test::OneThreadAtATime{}, disk);
+  machine.files->set_observer([&](const io::Operation& operation, io::Moment moment) {
+    if (moment != io::Moment::kAfter) {
+      deaths.push_back({machine.files->process_death(machine.random),
+                        std::string(io::operation_name(operation.kind)) + " " + std::string(operation.name)});
+    }
+  });
+  auto engine = machine.open();
+  machine.files->set_observer({});
+  EXPECT_TRUE(engine.ok()) << engine.status().to_string();
+  return deaths;
+}
+
+void expect_every_power_cut_leaves_a_store(const Death& death, const std::string& value) {
+  SCOPED_TRACE("killed at " + death.where);
+  std::vector<Death> cuts;
+  Machine machine(2, test::OneThreadAtATime{}, death.disk);
+  machine.files->set_observer([&](const io::Operation& operation, io::Moment moment) {
+    if (moment == io::Moment::kBefore) return;
+    cuts.push_back({machine.files->power_cut(io::CrashPolicy::kNothingUnsynced, machine.random),
+                    std::string(io::operation_name(operation.kind)) + " " + std::string(operation.name)});
+  });
+  {
+    auto engine = machine.open();
+    machine.files->set_observer({});
+    ASSERT_TRUE(engine.ok()) << engine.status().to_string();
+    ASSERT_EQ(test::value_of(**engine, "p", "r"), value);
+  }
+  for (const Death& cut : cuts) {
+    SCOPED_TRACE("and the power cut at " + cut.where);
+    Machine again(3, cut.disk);
+    auto engine = again.open();
+    ASSERT_TRUE(engine.ok()) << engine.status().to_string();
+    ASSERT_EQ(test::value_of(**engine, "p", "r"), value);
+  }
+}
+
+TEST(EstablishTwice, AtEveryStepAStoreThatIsBeingMadeOutlivesAKillAndThenAPowerCut) {
+  const std::vector<Death> deaths = kill_at_each_step(io::MemoryDisk());
+  EXPECT_GT(deaths.size(), 10u);
+  for (std::size_t i = 0; i < deaths.size(); i += test::kStride) expect_every_power_cut_leaves_a_store(deaths[i], "-");
+}
+
+TEST(EstablishTwice, AtEveryStepAStoreThatIsBeingOpenedOutlivesAKillAndThenAPowerCut) {
+  io::MemoryDisk disk;
+  {
+    Machine machine(4, test::OneThreadAtATime{});
+    auto engine = machine.open();
+    ASSERT_TRUE(engine.ok());
+    ASSERT_TRUE(Change().put("p", "r", "value").commit(**engine).ok());
+    disk = machine.files->process_death(machine.random);
+  }
+  const std::vector<Death> deaths = kill_at_each_step(disk);
+  EXPECT_GT(deaths.size(), 10u);
+  for (std::size_t i = 0; i < deaths.size(); i += test::kStride) {
+    expect_every_power_cut_leaves_a_store(deaths[i], "value");
+  }
+}
+
+}  // namespace
+}  // namespace varve::engine
