@@ -3,10 +3,12 @@
 #include <cstdint>
 #include <cstdio>
 #include <exception>
+#include <random>
 #include <string>
 
 #include <CLI/CLI.hpp>
 
+#include "tests/lab/soak/soak.h"
 #include "tests/lab/suite.h"
 
 namespace varve::lab {
@@ -29,11 +31,33 @@ void print(const Suite& suite, const Share& share, const Report& report) {
   std::printf("  %-32s %zu\n", "findings", report.findings.size());
 }
 
+void add_soak(CLI::App& app, SoakOptions& options, int& status) {
+  CLI::App* const verb = app.add_subcommand("soak", "Every suite in turn, with fresh seeds, until the time is up");
+  options.seed = std::random_device()();
+  verb->add_option("--hours", options.hours, "How long")->capture_default_str()->check(CLI::PositiveNumber);
+  verb->add_option("--jobs", options.jobs, "Turns side by side")->capture_default_str()->check(CLI::Range(1, 256));
+  verb->add_option("--seed", options.seed, "Of the first turn; drawn unless given");
+  verb->add_option("--directory", options.directory, "Keeps what repeats each finding")
+      ->required()
+      ->check(CLI::ExistingDirectory);
+  verb->add_option("--suites", options.only, "Which, separated by commas; all unless given")->delimiter(',');
+  verb->add_option("--fuzzers", options.fuzzers, "The directory of libFuzzer programs, which take turns too")
+      ->check(CLI::ExistingDirectory);
+  verb->add_option("--corpora", options.seeds, "The directory of their seeds")->check(CLI::ExistingDirectory);
+  verb->add_option("--ledger", options.ledger, "A file that gets a line");
+  verb->add_option("--build", options.build, "What was built, for that line");
+  verb->callback([&options, &status] {
+    if (soak(options) > 0) status = kFound;
+  });
+}
+
 int run(int argc, char** argv) {
   CLI::App app("varve-lab: the reliability lab, suite by suite.");
   app.require_subcommand(1);
   Share share;
   int status = 0;
+  SoakOptions soak_options;
+  add_soak(app, soak_options, status);
   for (const Suite& suite : suites()) {
     CLI::App* const verb = app.add_subcommand(std::string(suite.name), std::string(suite.what));
     verb->add_option("--seed", share.seed, "Of the first round")->capture_default_str();
