@@ -1,0 +1,65 @@
+// Goal: the list of deliberate bugs that tools/mutants tries stays true as the code changes: each names a line that
+// stands once in its file.
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace varve {
+namespace {
+
+struct Mutant {
+  std::string name;
+  std::string file;
+  std::string line;
+  std::string suite;
+};
+
+std::string trimmed(const std::string& text) {
+  const std::size_t first = text.find_first_not_of(" \t");
+  const std::size_t last = text.find_last_not_of(" \t");
+  return first == std::string::npos ? std::string() : text.substr(first, last - first + 1);
+}
+
+std::vector<Mutant> read_mutants() {
+  std::vector<Mutant> mutants;
+  for (const auto& entry : std::filesystem::directory_iterator(std::string(VARVE_SOURCE_DIR) + "/tests/mutants")) {
+    std::ifstream lines(entry.path());
+    for (std::string line; std::getline(lines, line);) {
+      if (line.starts_with("mutant ")) {
+        mutants.push_back({.name = line.substr(7)});
+      } else if (line.starts_with("file ")) {
+        mutants.back().file = line.substr(5);
+      } else if (line.starts_with("- ")) {
+        mutants.back().line = trimmed(line.substr(2));
+      } else if (line.starts_with("try ")) {
+        mutants.back().suite = line.substr(4, line.find(' ', 4) - 4);
+      }
+    }
+  }
+  return mutants;
+}
+
+int count_lines(const std::string& file, const std::string& wanted) {
+  std::ifstream lines(std::string(VARVE_SOURCE_DIR) + "/" + file);
+  int count = 0;
+  for (std::string line; std::getline(lines, line);) count += trimmed(line) == wanted ? 1 : 0;
+  return count;
+}
+
+TEST(Mutants, EachNamesALineThatStandsOnceInItsFile) {
+  const std::vector<Mutant> mutants = read_mutants();
+  EXPECT_GE(mutants.size(), 40u);
+  std::set<std::string> names;
+  for (const Mutant& mutant : mutants) {
+    EXPECT_TRUE(names.insert(mutant.name).second) << mutant.name << " is there twice";
+    EXPECT_FALSE(mutant.suite.empty()) << mutant.name << " names no suite";
+    EXPECT_EQ(count_lines(mutant.file, mutant.line), 1) << mutant.name << " in " << mutant.file << ": " << mutant.line;
+  }
+}
+
+}  // namespace
+}  // namespace varve
