@@ -74,9 +74,13 @@ enum class FaultEffect : std::uint8_t {
 
   kSyncLeftOut,  // success, as if the call were not in the code: all stays un-synced, and a later sync can make it good
 
-  kLostWrite,           // success; the bytes never reach the device: append, log write
-  kFlipBitOnce,         // reads: one bit of this answer is wrong
-  kFlipBitPersistently  // reads: one bit of what was asked for is changed in the file, then read
+  kLostWrite,            // success; the bytes never reach the device: append, log write
+  kMisdirectedWrite,     // success; the bytes reach the device a page before their place, or behind it at the beginning
+  kFlipBitOnce,          // reads: one bit of this answer is wrong
+  kFlipBitPersistently,  // reads: one bit of what was asked for is changed in the file, then read
+  kStaleRead,            // reads: this answer is what stood there before anything was written
+
+  kDelay,  // the step is made, whole and well, after all others that can run have run for a while
 };
 
 /// Which operations fail, and how. An empty condition matches all.

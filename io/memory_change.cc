@@ -23,8 +23,11 @@ SyncOutcome sync_outcome(const std::optional<Fault>& fault) {
     case FaultEffect::kSyncErrorConsumed: return {Fate::kForgotten, Status(), Status()};
     case FaultEffect::kSyncLeftOut: return {Fate::kPending, Status(), Status()};
     case FaultEffect::kLostWrite:
+    case FaultEffect::kMisdirectedWrite:
     case FaultEffect::kFlipBitOnce:
-    case FaultEffect::kFlipBitPersistently: break;
+    case FaultEffect::kFlipBitPersistently:
+    case FaultEffect::kStaleRead:
+    case FaultEffect::kDelay: break;
   }
   return {};
 }
@@ -43,15 +46,26 @@ WriteOutcome write_outcome(const std::optional<Fault>& fault) {
       break;
     case FaultEffect::kErrorAfterwards: outcome.answer = fault->status; break;
     case FaultEffect::kLostWrite: outcome.is_lost = true; break;
+    case FaultEffect::kMisdirectedWrite:
+      outcome.is_lost = true;
+      outcome.is_misdirected = true;
+      break;
     case FaultEffect::kSyncFailsCacheKept:
     case FaultEffect::kSyncFailsCacheReverted:
     case FaultEffect::kSyncErrorLate:
     case FaultEffect::kSyncErrorConsumed:
     case FaultEffect::kSyncLeftOut:
     case FaultEffect::kFlipBitOnce:
-    case FaultEffect::kFlipBitPersistently: break;  // They say nothing about bytes on their way in.
+    case FaultEffect::kFlipBitPersistently:
+    case FaultEffect::kStaleRead:
+    case FaultEffect::kDelay: break;  // They say nothing about bytes on their way in.
   }
   return outcome;
+}
+
+std::optional<std::uint64_t> misdirection(const WriteOutcome& outcome, std::uint64_t offset) noexcept {
+  if (!outcome.is_misdirected) return std::nullopt;
+  return offset >= kPageBytes ? offset - kPageBytes : offset + kPageBytes;
 }
 
 // -- Files ------------------------------------------------------------------------------------------------------------

@@ -30,12 +30,15 @@ SyncOutcome sync_outcome(const std::optional<Fault>& fault);
 
 /// What a step that adds or changes bytes, names or space does and says.
 struct WriteOutcome {
-  bool is_done = true;    // false: nothing at all happens
-  bool is_short = false;  // only a part of it happens
-  bool is_lost = false;   // the device never gets the bytes
+  bool is_done = true;          // false: nothing at all happens
+  bool is_short = false;        // only a part of it happens
+  bool is_lost = false;         // the device never gets the bytes
+  bool is_misdirected = false;  // but at another place
   Status answer;
 };
 WriteOutcome write_outcome(const std::optional<Fault>& fault);
+/// Where a misdirected write goes that was meant for `offset`.
+std::optional<std::uint64_t> misdirection(const WriteOutcome& outcome, std::uint64_t offset) noexcept;
 
 /// Enters a change as in flight and returns its sequence number.
 std::uint64_t begin_write(MemoryDisk::State& state, FileState& file, PendingWrite write);

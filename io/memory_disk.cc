@@ -56,9 +56,13 @@ void apply(const PendingWrite& write, MemoryContent& content) {
   if (write.bytes == nullptr) return;
   if (!write.is_lost) {
     content.write(write.offset, *write.bytes);
-  } else if (write.end_offset() > content.size_bytes()) {
-    content.resize(write.end_offset());
+    return;
   }
+  if (write.end_offset() > content.size_bytes()) content.resize(write.end_offset());
+  if (!write.misdirected_to) return;
+  const std::uint64_t room = content.size_bytes() - std::min(content.size_bytes(), *write.misdirected_to);
+  const auto bytes = std::span(*write.bytes).first(std::min<std::uint64_t>(room, write.bytes->size()));
+  content.write(*write.misdirected_to, bytes);
 }
 
 FileId make_file(MemoryDisk::State& state) {

@@ -32,6 +32,7 @@ struct PendingWrite {
   std::optional<std::uint64_t> resize_to;               // the size it sets; a write of bytes extends as needed
   bool in_flight = false;                               // the call has not returned, so the cache does not show it yet
   bool is_lost = false;                                 // the device never gets the bytes, though it says so
+  std::optional<std::uint64_t> misdirected_to;          // of a lost one: where the device has put them
 
   /// Bytes covered: [offset, end_offset()).
   std::uint64_t end_offset() const noexcept { return offset + (bytes == nullptr ? 0 : bytes->size()); }

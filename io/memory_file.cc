@@ -106,6 +106,7 @@ Status MemoryWritableFile::append_once(std::span<const std::byte> bytes) {
   write.offset = size_bytes_;
   write.bytes = copy_of(outcome.is_short ? short_part(bytes) : bytes);
   write.is_lost = outcome.is_lost;
+  write.misdirected_to = misdirection(outcome, size_bytes_);
   const std::uint64_t new_size = write.end_offset();
   std::uint64_t sequence = 0;
   const Status begun = hold_.state().with_disk([&](MemoryDisk::State& state) {
@@ -165,8 +166,9 @@ Status MemoryReadableFile::read_exactly(std::uint64_t offset, std::span<std::byt
   const Step step(hold_.state(), reading);
   const std::optional<FaultEffect> effect =
       step.fault().has_value() ? std::optional(step.fault()->effect) : std::nullopt;
-  const bool flips = effect == FaultEffect::kFlipBitOnce || effect == FaultEffect::kFlipBitPersistently;
-  if (effect.has_value() && !flips) return step.fault()->status;
+  const bool lies = effect == FaultEffect::kFlipBitOnce || effect == FaultEffect::kFlipBitPersistently ||
+                    effect == FaultEffect::kStaleRead;
+  if (effect.has_value() && !lies) return step.fault()->status;
 
   const std::uint64_t middle = offset + bytes.size() / 2;
   const Status read = hold_.state().with_disk([&](MemoryDisk::State& state) {
@@ -185,6 +187,7 @@ Status MemoryReadableFile::read_exactly(std::uint64_t offset, std::span<std::byt
     return Status();
   });
   if (read.ok() && effect == FaultEffect::kFlipBitOnce && !bytes.empty()) bytes[bytes.size() / 2] ^= kFlippedBit;
+  if (read.ok() && effect == FaultEffect::kStaleRead) std::ranges::fill(bytes, std::byte{0});
   return read;
 }
 

@@ -103,6 +103,7 @@ Status MemoryLogSegment::write_once(std::uint64_t offset, std::span<const std::b
   write.offset = offset;
   write.bytes = std::make_shared<const std::vector<std::byte>>(bytes.begin(), bytes.end());
   write.is_lost = outcome.is_lost;
+  write.misdirected_to = misdirection(outcome, offset);
   const auto taken = write.bytes;
   const std::string path = session_->directory + "/" + name_;
   std::uint64_t sequence = 0;

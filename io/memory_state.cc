@@ -14,6 +14,8 @@ namespace varve::io {
 
 namespace {
 
+constexpr int kDelayTurns = 200;
+
 /// How often, in mutating steps, and how many versions of shared memory are kept for a power cut to choose from.
 constexpr std::uint64_t kSampleEvery = 8;
 constexpr std::size_t kSamplesMax = 4;
@@ -171,6 +173,9 @@ Step::Step(MemoryState& state, const Operation& operation) : state_(state), oper
     operation_.index = state_.operation_count();
   }
   fault_ = state_.faults().match(operation_);
+  if (!fault_.has_value() || fault_->effect != FaultEffect::kDelay) return;
+  for (int i = 0; i < kDelayTurns; ++i) state_.scheduler().yield();
+  fault_.reset();
 }
 
 void Step::during() {

@@ -222,6 +222,24 @@ TEST_F(MemoryFault, ALostWriteNeverReachesTheDevice) {
   EXPECT_EQ(view(machine_).direct, without);
 }
 
+TEST_F(MemoryFault, AMisdirectedWriteReachesTheDeviceAPageFromItsPlace) {
+  const AlignedBuffer record = sectors_by_seed(1, kSectorBytes);
+  const std::unique_ptr<LogSegment> segment = machine_.create_segment("1.wal", 3 * kSectorBytes);
+  ASSERT_TRUE(is_ok(machine_.store().sync(kTestPoint)));
+  faults_.add(rule(OperationKind::kLogWrite, FaultEffect::kMisdirectedWrite));
+  ASSERT_TRUE(is_ok(segment->write(2 * kSectorBytes, record.bytes(), kTestPoint)));
+  const Result<Bytes> after = machine_.files().snapshot().read_file("/store/1.wal");
+  ASSERT_TRUE(is_ok(after));
+  EXPECT_TRUE(std::equal(record.bytes().begin(), record.bytes().end(), after->begin() + kSectorBytes));
+  EXPECT_EQ(text_of(Bytes(after->begin() + 2 * kSectorBytes, after->end())), std::string(kSectorBytes, '\0'));
+}
+
+TEST_F(MemoryFault, ADelayedStepIsDoneInTheEnd) {
+  faults_.add(rule(OperationKind::kSync, FaultEffect::kDelay));
+  EXPECT_TRUE(is_ok(append_and_sync()));
+  EXPECT_EQ(view(machine_).after_power_cut, Texts{"oldnew"});
+}
+
 TEST_F(MemoryFault, LogWritesFailShortLateAndLost) {
   const AlignedBuffer record = sectors_by_seed(1, kSectorBytes);
   const std::string whole = text_of(Bytes(record.bytes().begin(), record.bytes().end()));
@@ -391,6 +409,17 @@ TEST_F(MemoryFault, ReadsFailOrFlipABitOnceOrForGood) {
   ASSERT_TRUE(is_ok((*file)->read_exactly(0, bytes)));
   EXPECT_EQ(text_of(bytes), "o|d");
   EXPECT_EQ(view(machine_).after_power_cut, Texts{"o|d"});
+}
+
+TEST_F(MemoryFault, AStaleReadAnswersWhatStoodThereBeforeTheFirstWrite) {
+  const Result<std::unique_ptr<ReadableFile>> file = machine_.store().open("a", ReadMode::kCached);
+  ASSERT_TRUE(is_ok(file));
+  Bytes bytes(3);
+  faults_.add(rule(OperationKind::kRead, FaultEffect::kStaleRead));
+  ASSERT_TRUE(is_ok((*file)->read_exactly(0, bytes)));
+  EXPECT_EQ(text_of(bytes), std::string(3, '\0'));
+  ASSERT_TRUE(is_ok((*file)->read_exactly(0, bytes)));
+  EXPECT_EQ(text_of(bytes), "old");
 }
 
 }  // namespace

@@ -1,0 +1,140 @@
+#include "tests/lab/lies/lies.h"
+
+#include <array>
+#include <optional>
+#include <utility>
+
+namespace varve::lab {
+namespace {
+
+constexpr std::uint64_t kRuns = 24;  // of one round
+
+bool is_write(const io::Operation& operation) {
+  return operation.kind == io::OperationKind::kAppend || operation.kind == io::OperationKind::kLogWrite;
+}
+bool is_sync(const io::Operation& operation) {
+  return operation.kind == io::OperationKind::kSync || operation.kind == io::OperationKind::kDirectorySync;
+}
+bool is_read(const io::Operation& operation) {
+  return operation.kind == io::OperationKind::kRead;
+}
+
+struct Lie {
+  std::string_view words;
+  io::FaultEffect effect;
+  bool (*concerns)(const io::Operation&);
+};
+
+constexpr std::array kLies{
+    Lie{"a lost write", io::FaultEffect::kLostWrite, is_write},
+    Lie{"a misdirected write", io::FaultEffect::kMisdirectedWrite, is_write},
+    Lie{"a sync that did nothing", io::FaultEffect::kSyncErrorConsumed, is_sync},
+    Lie{"a sync whose error comes later", io::FaultEffect::kSyncErrorLate, is_sync},
+    Lie{"a flipped bit, once", io::FaultEffect::kFlipBitOnce, is_read},
+    Lie{"a flipped bit, for good", io::FaultEffect::kFlipBitPersistently, is_read},
+    Lie{"a stale read", io::FaultEffect::kStaleRead, is_read},
+};
+
+/// What came of reading a disk.
+enum class Outcome : std::uint8_t { kDetected, kRight, kShorter, kWrong };
+
+bool is_typed(Code code) {
+  switch (code) {
+    case Code::kCorruption:
+    case Code::kUnsupported:
+    case Code::kIoError:
+    case Code::kPoisoned:
+    case Code::kUnknown: return true;
+    default: return false;
+  }
+}
+
+Outcome outcome_of(const Status& status, std::string& why) {
+  if (is_typed(status.code())) return Outcome::kDetected;
+  why = status.to_string();
+  return Outcome::kWrong;
+}
+
+/// Opens and reads a disk. A prefix is right; one that lacks what was promised is shorter.
+Outcome look(io::MemoryDisk disk, const Ledger& ledger, const Tuning& tuning, std::uint64_t seed, std::string& why) {
+  const Opened opened = open_copy(std::move(disk), seed, tuning);
+  if (!opened.store) return outcome_of(opened.status, why);
+  const Result<Statistics> statistics = opened.store->statistics();
+  if (!statistics.ok()) return outcome_of(statistics.status(), why);
+  const Result<Content> content = read_content(*opened.store);
+  if (!content.ok()) return outcome_of(content.status(), why);
+  const std::uint64_t version = statistics->visible_version.ticks;
+  Ledger::Mark nothing_promised = ledger.mark();
+  nothing_promised.durable_version = 0;
+  nothing_promised.acknowledged_version = 0;
+  why = ledger.judge(nothing_promised, false, version, *content);
+  if (!why.empty()) return Outcome::kWrong;
+  return version < ledger.mark().durable_version ? Outcome::kShorter : Outcome::kRight;
+}
+
+void count(Outcome outcome, Report& report) {
+  switch (outcome) {
+    case Outcome::kDetected: report.count("disks, damage detected"); break;
+    case Outcome::kRight: report.count("disks, all there"); break;
+    case Outcome::kShorter: report.count("disks, an earlier state"); break;
+    case Outcome::kWrong: report.count("disks, wrong"); break;
+  }
+}
+
+void lie_once(const Scenario& scenario, const Prepared& prepared, std::uint64_t seed, Report& report) {
+  io::SeededRandom random(seed);
+  const Lie& lie = kLies[io::random_below(random, kLies.size())];
+  io::FaultRule rule;
+  rule.effect = lie.effect;
+  rule.predicate = lie.concerns;
+  rule.skip_count = io::random_below(random, 12);
+  Ledger ledger = prepared.ledger;
+  test::Machine machine(seed + 1, test::OneThreadAtATime{}, prepared.disk);
+  Stage stage(machine, scenario.tuning, ledger);
+  if (scenario.ending == Ending::kPowerCut) stage.expect_power_cut();
+  if (!scenario.opens) (void)stage.open();
+  machine.files->faults().add(rule);
+  scenario.run(stage);
+  report.count("runs");
+  report.count("lies", machine.files->faults().hit_count());
+  machine.files->faults().clear();
+  stage.read_all();
+  const std::string words = std::string(lie.words) + " at operation " + std::to_string(rule.skip_count);
+  const auto find = [&](const std::string& what) {
+    report.find({seed, std::string(scenario.name), std::string(scenario.name) + ": " + what, words});
+  };
+  for (const std::string& problem : stage.problems()) find(problem);
+  const auto look_at = [&](io::MemoryDisk disk, const std::string& where) {
+    std::string why;
+    const Outcome outcome = look(std::move(disk), ledger, scenario.tuning, seed + 2, why);
+    count(outcome, report);
+    if (outcome == Outcome::kWrong) find(where + ": " + why);
+  };
+  look_at(machine.files->power_cut(io::CrashPolicy::kNothingUnsynced, random), "after a power cut");
+  (void)stage.close();
+  look_at(machine.files->power_cut(io::CrashPolicy::kNothingUnsynced, random), "after a close");
+}
+
+}  // namespace
+
+Report lies(const Share& share) {
+  Report report;
+  for (std::uint64_t round = 0; round < share.rounds; ++round) {
+    const std::uint64_t seed = share.seed + round;
+    const Scenario* const chosen =
+        share.only.empty() ? &scenarios()[seed % scenarios().size()] : find_scenario(share.only);
+    if (chosen == nullptr) {
+      report.find({seed, share.only, "no scenario of this name"});
+      return report;
+    }
+    if (chosen->has_faults) continue;
+    const Prepared prepared = prepare(*chosen, seed);
+    report.count("scenarios");
+    for (std::uint64_t run = 0; run < kRuns && report.findings.size() < 5; ++run) {
+      lie_once(*chosen, prepared, seed + (run << 32), report);
+    }
+  }
+  return report;
+}
+
+}  // namespace varve::lab
