@@ -306,9 +306,9 @@ Result<std::vector<ETag>> StoreTransaction::commit(const WriteOptions& options) 
     Result<std::vector<format::TableId>> tables = state.place(*prepared);
     if (!tables.ok()) return tables.status();
     if (Status once = check_each_entity_once(*prepared); !once.ok()) return once;
+    std::vector<ETag> etags(prepared->size());  // Before the commit: behind it there is nothing left that may fail.
     const Result<ETag> etag = state.commit_prepared(*prepared, *std::move(tables), options);
     if (!etag.ok()) return etag.status();
-    std::vector<ETag> etags(prepared->size());
     for (std::size_t i = 0; i < etags.size(); ++i) {
       if (state.writes[i].operation.kind != Kind::kRemove) etags[i] = *etag;
     }

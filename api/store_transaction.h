@@ -63,6 +63,7 @@ class StoreTransaction {
   Result<Page> scan(const Table& table, Scan scan) const;
 
   // -- Writes, collected; commit() judges them --------------------------------------------------------------------
+  // They throw std::bad_alloc as containers do, and have collected nothing then.
 
   StoreTransaction& insert(const Table& table, Entity entity);
   StoreTransaction& replace(const Table& table, Entity entity, ETag if_match);

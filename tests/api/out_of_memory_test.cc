@@ -96,6 +96,32 @@ TEST_F(OutOfMemory, InATransactionChangesNothing) {
   EXPECT_EQ(keys_of(*table_->scan(Scan{})), (std::vector<std::string>{"p/new", "p/r"}));
 }
 
+TEST_F(OutOfMemory, InATransactionOverPartitionsChangesNothing) {
+  for (std::uint64_t nth = 1;; ++nth) {
+    ASSERT_LT(nth, 1000u);
+    SCOPED_TRACE("allocation " + std::to_string(nth));
+    Result<StoreTransaction> transaction = store_->begin_transaction();
+    ASSERT_TRUE(transaction.ok());
+    ASSERT_TRUE(transaction->get(*table_, "p", "r").ok());
+    transaction->insert(*table_, with_value("q", "new", "x")).remove(*table_, "p", "s", ETag::any());
+    Status status;
+    bool failed = false;
+    {
+      const AllocationFailure failure(nth);
+      status = transaction->commit().status();
+      failed = failure.happened();
+    }
+    if (!failed) {
+      EXPECT_TRUE(status.ok()) << status.to_string();
+      break;
+    }
+    ASSERT_EQ(status.code(), Code::kOutOfMemory) << status.to_string();
+    expect_unchanged();
+    if (HasFailure()) return;
+  }
+  EXPECT_EQ(keys_of(*table_->scan(Scan{})), (std::vector<std::string>{"p/r", "q/new"}));
+}
+
 TEST_F(OutOfMemory, InTheMakingAndDroppingOfTablesAndAccountsChangesNothing) {
   sweep([&] { return store_->create_account("second"); },
         [&](std::uint64_t) { EXPECT_EQ(store_->list_accounts()->accounts.size(), 1u); });

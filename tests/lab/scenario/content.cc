@@ -46,6 +46,12 @@ Status read_tables(const Store& store, const std::string& account, Content& cont
   }
 }
 
+std::string text_of(const Row& row) {
+  std::string text = "(version " + std::to_string(row.version);
+  for (const auto& [name, value] : row.properties) text += ", " + name + " " + value.substr(0, 20);
+  return text + ")";
+}
+
 bool equal(const Row& expected, const Row& found) {
   return expected.properties == found.properties && (expected.version == 0 || expected.version == found.version);
 }
@@ -134,7 +140,7 @@ std::string difference(const Content& expected, const Content& found) {
     if (there == found.end()) {
       tell("lost", name);
     } else if (!equal(row, there->second)) {
-      tell("wrong", name);
+      tell("wrong " + text_of(there->second) + " and not " + text_of(row) + " in", name);
     }
   }
   for (const auto& [name, row] : found) {
