@@ -323,6 +323,7 @@ void Stage::transact(std::vector<std::pair<std::string, Write>> writes, Durabili
       if (!opened.ok()) return opened.status();
       const auto read = transaction->get(*opened, write.partition_key, write.row_key);
       if (!read.ok()) return read.status();
+      const LabsOwn collecting;  // it throws as containers do
       switch (write.kind) {
         case Kind::kRemove: transaction->remove(*opened, write.partition_key, write.row_key, ETag::any()); break;
         case Kind::kInsert: transaction->insert(*opened, entity_of(write)); break;
