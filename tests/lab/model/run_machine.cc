@@ -79,7 +79,9 @@ void Run::recovered(std::uint64_t floor, const char* where) {
 void Run::reopen(std::uint32_t faults) {
   // What was acknowledged as buffered lives as long as the process; whether a fault took it is for the log to say.
   const std::uint64_t floor = faults_ ? promised_ : acknowledged_;
-  const bool go_on = faults % 2 == 1;  // the faults last until the open has failed
+  const bool go_on = faults % 2 == 1;  // the faults last until the open has failed, or has begun what goes on behind it
+  const std::uint64_t hits = machine_->files.faults().hit_count();
+  const bool full = misfortune_ && !faults_;
   if (!go_on) machine_->files.faults().clear();
   if (!go_on) machine_->files.set_capacity_bytes(io::MemoryFileSystem::kUnlimited);
   close();
@@ -95,6 +97,7 @@ void Run::reopen(std::uint32_t faults) {
   if (!opened.ok()) return broken("a reopen: " + opened.to_string());
   machine_->files.set_capacity_bytes(io::MemoryFileSystem::kUnlimited);
   recovered(std::max(floor, promised_), "a reopen");
+  if (go_on && (full || machine_->files.faults().hit_count() != hits)) misfortune_ = faults_ = true;
   count("reopens");
 }
 
