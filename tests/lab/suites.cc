@@ -3,6 +3,7 @@
 #include "tests/lab/lies/lies.h"
 #include "tests/lab/memory/memory.h"
 #include "tests/lab/model/model.h"
+#include "tests/lab/schedules/schedules.h"
 #include "tests/lab/suite.h"
 
 namespace varve::lab {
@@ -14,6 +15,8 @@ const std::vector<Suite>& suites() {
       {"lies", "every scenario on a machine that loses writes and syncs and answers other bytes", 56, false, lies},
       {"errors", "every scenario with its n-th call of the file system failing", 56, false, error_points},
       {"model", "random operations, crashes and faults against a model", 1000, false, run_model},
+      {"schedules", "clients of a whole store, its threads one at a time, and what they saw", 200, false,
+       run_schedules},
   };
   return all;
 }
