@@ -168,7 +168,7 @@ void Run::finish_load(const TableName& name, Loader& loader, const std::vector<E
   for (Entity entity : entities) {
     entity.set_etag(ETag::of_timestamp(DateTime{etag}));
     Units units{code_units(entity.partition_key()), code_units(entity.row_key())};
-    rows.push_back(std::make_shared<const Row>(Row{std::move(units), std::move(entity)}));
+    rows.push_back(std::make_shared<const ModelRow>(ModelRow{std::move(units), std::move(entity)}));
   }
   std::sort(rows.begin(), rows.end(), [](const RowPointer& a, const RowPointer& b) { return a->units < b->units; });
   for (std::size_t i = 1; i < rows.size(); ++i) twice = twice || rows[i - 1]->units == rows[i]->units;

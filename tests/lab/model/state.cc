@@ -130,7 +130,7 @@ void apply(TableState& table, const TransactionOperation& operation, ETag etag, 
   }
   Entity entity = result_of(is_there ? &(*at)->entity : nullptr, operation, planted);
   entity.set_etag(etag);
-  auto row = std::make_shared<const Row>(Row{units, std::move(entity)});
+  auto row = std::make_shared<const ModelRow>(ModelRow{units, std::move(entity)});
   if (is_there) {
     table.rows[static_cast<std::size_t>(at - table.rows.begin())] = std::move(row);
   } else {

@@ -31,11 +31,11 @@ enum class Planted : std::uint8_t {
 
 using Units = std::pair<std::u16string, std::u16string>;
 
-struct Row {
+struct ModelRow {
   Units units;  // PartitionKey and RowKey, as they sort
   Entity entity;
 };
-using RowPointer = std::shared_ptr<const Row>;
+using RowPointer = std::shared_ptr<const ModelRow>;
 
 struct TableState {
   std::string spelling;

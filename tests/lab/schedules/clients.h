@@ -93,9 +93,9 @@ class Client {
   void read_snapshot();
   void create_or_drop();
   void checkpoint();
-  Content content_of(const Page& page);
+  FixedContent content_of(const Page& page);
   std::int64_t value_of(const Entity& entity);
-  void add_reads(const Content& content, std::uint64_t invoked, std::uint64_t returned, const char* text);
+  void add_reads(const FixedContent& content, std::uint64_t invoked, std::uint64_t returned, const char* text);
 
   World& world_;
   Recorder& recorder_;

@@ -17,8 +17,8 @@ std::int64_t Client::value_of(const Entity& entity) {
   return *number;
 }
 
-Content Client::content_of(const Page& page) {
-  Content content{};
+FixedContent Client::content_of(const Page& page) {
+  FixedContent content{};
   for (const Entity& entity : page.entities) {
     const std::size_t object = static_cast<std::size_t>(entity.partition_key().at(1) - '0');
     const std::size_t cell = static_cast<std::size_t>(entity.row_key().at(1) - '0');
@@ -76,7 +76,7 @@ void Client::read_partition() {
   recorder_.add(object, std::move(operation));
 }
 
-void Client::add_reads(const Content& content, std::uint64_t invoked, std::uint64_t returned, const char* text) {
+void Client::add_reads(const FixedContent& content, std::uint64_t invoked, std::uint64_t returned, const char* text) {
   for (std::size_t object = 0; object < kFixedObjects; ++object) {
     HistoryOperation operation;
     operation.text = text;

@@ -6,7 +6,7 @@
 namespace varve::lab {
 namespace {
 
-std::string content_text(const Content& content) {
+std::string content_text(const FixedContent& content) {
   std::string text;
   for (const auto& object : content) {
     for (std::size_t cell = 1; cell < kCells; ++cell) text += " " + std::to_string(object[cell]);
@@ -62,7 +62,7 @@ std::uint64_t Recorder::acknowledged_before(std::uint64_t moment) const {
 void Recorder::judge_versions() {
   std::sort(commits_.begin(), commits_.end(),
             [](const CommitRecord& a, const CommitRecord& b) { return a.version < b.version; });
-  contents_.assign(1, Content{});
+  contents_.assign(1, FixedContent{});
   std::uint64_t latest_invoked = 0;  // of the commits so far, which are of lower versions
   for (std::size_t i = 0; i < commits_.size(); ++i) {
     const CommitRecord& commit = commits_[i];
@@ -82,7 +82,7 @@ void Recorder::judge_view(const ViewRecord& view) {
   const std::uint64_t floor = acknowledged_before(view.invoked);
   if (view.version) {
     if (*view.version < floor) broken(view.text + ": it is older than what was acknowledged before");
-    const Content& expected = contents_[commits_up_to(*view.version)];
+    const FixedContent& expected = contents_[commits_up_to(*view.version)];
     if (expected != view.content) {
       broken(view.text + ": expected" + content_text(expected) + ", found" + content_text(view.content));
     }

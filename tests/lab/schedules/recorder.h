@@ -32,7 +32,7 @@ struct Place {
 };
 
 /// The rows of the fixed objects.
-using Content = std::array<std::array<std::int64_t, kCells>, kFixedObjects>;
+using FixedContent = std::array<std::array<std::int64_t, kCells>, kFixedObjects>;
 
 /// An acknowledged commit.
 struct CommitRecord {
@@ -50,7 +50,7 @@ struct ViewRecord {
   std::uint64_t invoked = 0;
   std::uint64_t returned = 0;
   std::optional<std::uint64_t> version;  // of the snapshot; without one: some version between the two moments
-  Content content{};
+  FixedContent content{};
   std::string text;
 };
 
@@ -89,7 +89,7 @@ class Recorder {
   std::int64_t last_value_ = 0;
   std::array<std::vector<HistoryOperation>, kObjects> histories_;
   std::vector<CommitRecord> commits_;
-  std::vector<Content> contents_;  // after so many commits
+  std::vector<FixedContent> contents_;  // after so many commits
   std::vector<ViewRecord> views_;
   std::vector<std::pair<std::int64_t, std::uint64_t>> seen_;
   std::string what_;
