@@ -165,7 +165,7 @@ void Run::count_entities(const Numbers& numbers) {
 }
 
 void Run::begin_walk(const Numbers& numbers) {
-  walk_.emplace();
+  walk_ = Walk();
   walk_->table = numbers[0];
   walk_->scan.range = range_of(numbers[1]);
   walk_->scan.page_size_max = numbers[2] % 10 + 1;
