@@ -130,9 +130,9 @@ struct Original {
 };
 
 const Original& original(bool clean) {
-  static const Original kClean(true);
-  static const Original kKilled(false);
-  return clean ? kClean : kKilled;
+  static const Original of_clean(true);
+  static const Original of_killed(false);
+  return clean ? of_clean : of_killed;
 }
 
 // -- Changes --------------------------------------------------------------------------------------------------------

@@ -96,7 +96,7 @@ class Run {
 
   // -- run_writes.cc ----------------------------------------------------------------------------------------------
 
-  void write(OperationName name, const Numbers& numbers);
+  void write(OperationName operation, const Numbers& numbers);
   void group(const Numbers& numbers);
   void transact(const Numbers& numbers);
   static Place random_place(io::SeededRandom& random);

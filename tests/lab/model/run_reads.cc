@@ -20,8 +20,14 @@ std::optional<test::SlowFilter> filter_of(std::uint32_t number) {
 }
 
 const std::vector<std::string>& selection() {
-  static const std::vector<std::string> kNames = {"A", "Fluss_", "NotThere", "N7"};
-  return kNames;
+  static const std::vector<std::string> names = {"A", "Fluss_", "NotThere", "N7"};
+  return names;
+}
+
+/// Under which handles are kept.
+std::string handle_name(const std::string& account, const std::string& lower) {
+  std::string name = account;
+  return name.append("/").append(lower);
 }
 
 /// The entity with the selected properties alone.
@@ -219,7 +225,7 @@ void Run::take_snapshot(std::uint32_t slot) {
     for (const auto& [lower, table] : tables) {
       const Result<Table> opened = store_->open_table(account, lower);
       if (!opened.ok()) return broken("a table is not there: " + opened.status().to_string());
-      held.tables.emplace(account + "/" + lower, *opened);
+      held.tables.emplace(handle_name(account, lower), *opened);
     }
   }
   held_[slot % kSlots] = std::move(held);
@@ -233,7 +239,7 @@ void Run::read_snapshot(std::uint32_t slot) {
   scan.read.snapshot = held->snapshot;
   for (const auto& [account, tables] : held->state->accounts) {
     for (const auto& [lower, table] : tables) {
-      TableVerbs handle(held->tables.at(account + "/" + lower), machine_->scheduler(), profile_.asynchronous);
+      TableVerbs handle(held->tables.at(handle_name(account, lower)), machine_->scheduler(), profile_.asynchronous);
       compare_scan(handle, scan, table->rows, "a snapshot");
       if (failed()) return;
     }
