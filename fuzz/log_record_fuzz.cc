@@ -12,6 +12,7 @@
 #include "format/bytes.h"
 #include "format/log_record.h"
 #include "format/manifest_edit.h"
+#include "fuzz/sealing.h"
 
 namespace varve::format {
 namespace {
@@ -20,19 +21,6 @@ constexpr std::uint64_t kSeed = 0x5eed;
 
 void require(bool holds) {
   if (!holds) std::abort();
-}
-
-/// Makes the checksums of what may be a record at `offset` right, its payload's size brought inside the file.
-void seal_at(std::string& file, std::size_t offset) {
-  const std::size_t rest = file.size() - offset;
-  char* const record = file.data() + offset;
-  if (rest < 24) return;
-  const std::size_t header = load_u16(record + 8);
-  if (header < 16 || header > kRecordHeaderBytesMax || header + 8 > rest) return;
-  const std::size_t payload = load_u32(record + 12) % (rest - header - 8 + 1);
-  store_u32(record + 12, static_cast<std::uint32_t>(payload));
-  store_u64(record, checksum_at({kSeed, offset}, {record + 8, header - 8}));
-  store_u64(record + header + payload, checksum_at({kSeed, offset + header}, {record + header, payload}));
 }
 
 void read_payload(const Record& record) {
@@ -82,7 +70,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::string file(reinterpret_cast<const char*>(data) + 1, size - 1);
   std::size_t offset = 0;
   while (true) {
-    if (sealed && offset < file.size()) seal_at(file, offset);
+    if (sealed && offset < file.size()) fuzz::seal_record_at(file, offset, kSeed);
     Record record;
     Status why;
     const RecordOutcome outcome = read_record(file, offset, kSeed, &record, &why);

@@ -19,6 +19,7 @@
 #include "format/index_cursor.h"
 #include "format/table_builder.h"
 #include "format/table_verify.h"
+#include "fuzz/sealing.h"
 
 namespace varve::format {
 namespace {
@@ -65,11 +66,7 @@ class File {
     };
   }
 
-  void seal(std::uint64_t offset, std::uint64_t bytes) {
-    if (bytes < 8 || offset > bytes_.size() || bytes > bytes_.size() - offset) return;
-    const std::string_view covered = std::string_view(bytes_).substr(offset, bytes - 8);
-    store_u64(bytes_.data() + offset + bytes - 8, checksum_at({kSeed, offset}, covered));
-  }
+  void seal(std::uint64_t offset, std::uint64_t bytes) { fuzz::seal_range(bytes_, kSeed, offset, bytes); }
   void seal_ends() {
     if (bytes_.size() < kFileHeaderBytes + kTableFooterBytes) return;
     store_u64(bytes_.data() + 16, kSeed);

@@ -2,6 +2,8 @@
 #include "tests/lab/errors/errors.h"
 #include "tests/lab/lies/lies.h"
 #include "tests/lab/memory/memory.h"
+#include "tests/lab/model/model.h"
+#include "tests/lab/schedules/schedules.h"
 #include "tests/lab/suite.h"
 
 namespace varve::lab {
@@ -12,6 +14,9 @@ const std::vector<Suite>& suites() {
       {"crash", "every scenario crashed at every step, in every way", 56, false, crash_points},
       {"lies", "every scenario on a machine that loses writes and syncs and answers other bytes", 56, false, lies},
       {"errors", "every scenario with its n-th call of the file system failing", 56, false, error_points},
+      {"model", "random operations, crashes and faults against a model", 1000, false, run_model},
+      {"schedules", "clients of a whole store, its threads one at a time, and what they saw", 200, false,
+       run_schedules},
   };
   return all;
 }

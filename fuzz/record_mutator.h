@@ -1,0 +1,64 @@
+// Owns: mutations of inputs that are a few leading bytes and then records of one size: records come, go, are repeated,
+// exchanged and changed, and stay where records stand.
+// Must never: make an input that is not of that form longer than it may be.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <random>
+
+extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t size_max);
+
+namespace varve::fuzz {
+
+struct RecordForm {
+  std::size_t leading_bytes = 0;
+  std::size_t record_bytes = 1;
+};
+
+/// As LLVMFuzzerCustomMutator.
+inline std::size_t mutate_records(RecordForm form, std::uint8_t* data, std::size_t size, std::size_t size_max,
+                                  unsigned seed) {
+  std::minstd_rand random(seed + 1);
+  const std::size_t head = form.leading_bytes;
+  const std::size_t bytes = form.record_bytes;
+  if (size_max < head + bytes) return LLVMFuzzerMutate(data, size, size_max);
+  for (; size < head; ++size) data[size] = static_cast<std::uint8_t>(random());
+  std::size_t count = (size - head) / bytes;
+  const auto at = [&](std::size_t record) { return data + head + record * bytes; };
+  const auto any = [&] { return static_cast<std::size_t>(random() % count); };
+  const bool has_room = head + (count + 1) * bytes <= size_max;
+  switch (count == 0 ? 0 : random() % 6) {
+    case 0:
+      if (!has_room) break;
+      for (std::size_t i = 0; i < bytes; ++i) at(count)[i] = static_cast<std::uint8_t>(random());
+      ++count;
+      break;
+    case 1: {
+      const std::size_t gone = any();
+      std::memmove(at(gone), at(gone + 1), (count - gone - 1) * bytes);
+      --count;
+      break;
+    }
+    case 2: {
+      if (!has_room) break;
+      const std::size_t again = any();
+      std::memmove(at(again + 1), at(again), (count - again) * bytes);
+      ++count;
+      break;
+    }
+    case 3: {
+      const std::size_t first = any();
+      const std::size_t second = any();
+      if (first != second) std::swap_ranges(at(first), at(first + 1), at(second));
+      break;
+    }
+    case 4: LLVMFuzzerMutate(data, head, head); break;
+    default: LLVMFuzzerMutate(at(any()), bytes, bytes); break;
+  }
+  return head + count * bytes;
+}
+
+}  // namespace varve::fuzz

@@ -1,0 +1,213 @@
+// Owns: one run: a list of operations done to a store on a machine of its own and to the model, side by side.
+// Must never: let a difference pass; the first ends the run.
+//
+// The ledger is what the run itself remembers, outside of the machine that fails: the state at each commit version, the
+// versions that were promised, and the commit that ended kUnknown, which may or may not have happened.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/store.h"
+#include "io/env.h"
+#include "io/manual_clock.h"
+#include "io/memory_file_system.h"
+#include "io/seeded_scheduler.h"
+#include "tests/lab/model/operation.h"
+#include "tests/lab/model/profile.h"
+#include "tests/lab/model/state.h"
+#include "tests/lab/model/table_verbs.h"
+
+namespace varve::lab {
+
+struct RunResult {
+  /// The law that was broken, empty if none was, and at which operation.
+  std::string what;
+  std::size_t operation = 0;
+  std::map<std::string, std::uint64_t> counts;
+  /// A hash of what each operation answered, without what may differ between profiles: ETags.
+  std::vector<std::uint64_t> answers;
+};
+
+RunResult run_list(const OperationList& list, Planted planted = Planted::kNone);
+
+/// A machine whose threads run one at a time, so that a list runs the same way each time.
+struct RunMachine {
+  RunMachine(io::MemoryDisk disk, std::uint64_t seed)
+      : random(seed), simulation(seed, clock), files(simulation.scheduler(), std::move(disk)) {}
+  io::Scheduler& scheduler() { return simulation.scheduler(); }
+
+  io::ManualClock clock;
+  io::SeededRandom random;
+  io::SeededScheduler simulation;
+  io::MemoryFileSystem files;
+  io::Env env{files, clock, random, simulation.scheduler()};
+};
+
+class Run {
+ public:
+  Run(const OperationList& list, Planted planted);
+  ~Run();
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
+
+  RunResult run();
+
+ private:
+  using Numbers = std::array<std::uint32_t, kOperationNumbers>;
+  static constexpr std::string_view kPath = "/store";
+  static constexpr std::size_t kSlots = 4;
+
+  struct Place {
+    std::uint32_t table, partition, row;
+  };
+
+  // -- run.cc: the run, and what all operations need --------------------------------------------------------------
+
+  void prepare();
+  void step(const Operation& operation);
+  bool do_data(const Operation& operation);
+  bool do_tables(const Operation& operation);
+  void do_machine(const Operation& operation);
+
+  bool failed() const { return !result_.what.empty(); }
+  void broken(const std::string& what);
+  void count(const char* name, std::uint64_t more = 1) { result_.counts[name] += more; }
+  void answer(std::string_view text);
+  void answer(const Status& status);
+  void answer(const Entity& entity);
+
+  /// The handle of a table, made when it was first there and kept. Nothing where there is none yet.
+  std::optional<TableVerbs> verbs(const TableName& name);
+  DateTime visible();
+  /// Whether a misfortune that is under way may answer so.
+  bool is_excused(const Status& status) const;
+  /// Compares what a write answered with what was expected of it, and brings the model there. True: it happened.
+  bool settle(const Status& status, const Expected& expected, bool durable, const Change& change);
+  /// A commit of the state as it now is, at the version that is now visible.
+  void note_version(bool durable);
+  void expect_unchanged();
+  WriteOptions write_options(std::uint32_t durability, const std::string& tag, bool* durable) const;
+
+  // -- run_writes.cc ----------------------------------------------------------------------------------------------
+
+  void write(OperationName operation, const Numbers& numbers);
+  void group(const Numbers& numbers);
+  void transact(const Numbers& numbers);
+  static Place random_place(io::SeededRandom& random);
+  bool read_in(StoreTransaction& transaction, const Place& at);
+  void commit_writes(const Numbers& numbers, io::SeededRandom& random, bool conflicts, StoreTransaction& transaction);
+  TransactionOperation planned_write(TransactionOperation::Kind kind, const TablePointer& table,
+                                     const KeyText& partition, const KeyText& row, std::uint32_t entity,
+                                     std::uint32_t condition) const;
+
+  // -- run_reads.cc -----------------------------------------------------------------------------------------------
+
+  void get(const Numbers& numbers);
+  void get_many(const Numbers& numbers);
+  void scan(const Numbers& numbers);
+  void count_entities(const Numbers& numbers);
+  void begin_walk(const Numbers& numbers);
+  void continue_walk();
+  void take_snapshot(std::uint32_t slot);
+  void read_snapshot(std::uint32_t slot);
+  void compare_entity(const Entity& found, const Entity& expected, const char* where);
+  /// All pages of the scan against these rows.
+  void compare_scan(TableVerbs& table, Scan scan, const std::vector<RowPointer>& expected, const char* where);
+  /// Everything in a store against a state.
+  void compare_store(Store& store, const State& state, const char* where);
+  void compare_tables(Store& store, const State& state, const std::string& account, const char* where);
+
+  // -- run_tables.cc ----------------------------------------------------------------------------------------------
+
+  void create_table(std::uint32_t number);
+  void drop_table(std::uint32_t number);
+  void create_account(std::uint32_t number);
+  void drop_account(std::uint32_t number);
+  void list(std::uint32_t page);
+  void set_policies(const Numbers& numbers);
+  void read_policies(std::uint32_t table);
+  void load(const Numbers& numbers);
+  bool fill(Loader& loader, const std::vector<Entity>& entities);
+  void finish_load(const TableName& name, Loader& loader, const std::vector<Entity>& entities, bool refused);
+  void checkpoint(std::uint32_t write);
+  void compact();
+  void sync();
+  void last_tag();
+
+  // -- run_machine.cc: ends, beginnings, misfortunes --------------------------------------------------------------
+
+  StoreOptions options(const io::Env& env) const;
+  Status open();
+  void close();
+  void reopen(std::uint32_t faults);
+  void verify();
+  void read_only_open();
+  void crash(bool killed, io::CrashPolicy policy);
+  void plan_image(const Numbers& numbers);
+  void take_image();
+  void check_image();
+  /// Opens what a crash left, on a machine of its own, and compares it with the model.
+  void check_disk(io::MemoryDisk disk, std::uint64_t floor, const char* where);
+  /// The state that a store at this version holds; null, and broken, where no commit had it.
+  StatePointer state_at(std::uint64_t version, const char* where);
+  void recovered(std::uint64_t floor, const char* where);
+  void fail(const Numbers& numbers);
+  void fill_disk(std::uint32_t pages);
+  void free_disk();
+  void let_others_run();
+
+  struct Image {
+    bool armed = false;
+    std::uint64_t steps_left = 0;
+    std::uint32_t policy = 0;
+    std::optional<io::MemoryDisk> disk;
+    std::uint64_t floor = 0;
+  };
+  struct Walk {
+    std::uint32_t table = 0;
+    Scan scan;
+    std::optional<Units> last;  // returned
+    std::optional<Units> next;  // to be returned, as it was when the page before was read
+  };
+  struct Held {
+    Snapshot snapshot;
+    StatePointer state;
+    std::map<std::string, Table> tables;  // by "account/lower"
+  };
+
+  const OperationList& list_;
+  const Planted planted_;
+  const Profile profile_;
+  RunResult result_;
+  std::uint64_t answer_ = 0;
+
+  io::SeededRandom random_;
+  std::shared_ptr<Resources> resources_;
+  std::unique_ptr<RunMachine> machine_;
+  std::unique_ptr<Store> store_;
+  std::map<std::string, Table> handles_;  // by "account/lower"
+  std::array<std::optional<Held>, kSlots> held_;
+  std::optional<Walk> walk_;
+  Image image_;
+  std::uint64_t checkpoints_ = 0;
+  std::map<std::string, TablePointer> graveyard_;  // for Planted::kDropKeepsEntities
+
+  // The ledger.
+  StatePointer state_;
+  std::map<std::uint64_t, StatePointer> history_;  // by version
+  std::uint64_t version_ = 0;                      // of state_
+  std::uint64_t highest_ = 0;                      // ever shown by this store
+  std::uint64_t promised_ = 0;                     // a power cut may not take it
+  std::uint64_t acknowledged_ = 0;                 // the death of the process may not
+  std::optional<Change> unknown_;
+  bool misfortune_ = false;  // since the last open
+  bool faults_ = false;      // other than a full disk
+};
+
+}  // namespace varve::lab

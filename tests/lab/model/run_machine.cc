@@ -1,0 +1,240 @@
+// Owns: how a run (run.h) ends and begins the store again: closes, kills, power cuts, and the faults before them.
+// Must never: take a state for recovered that no commit had.
+#include <chrono>
+
+#include "tests/lab/model/run.h"
+
+namespace varve::lab {
+namespace {
+
+/// An image's policy beyond those of power cuts: the death of the process.
+constexpr std::uint32_t kImagePolicies = static_cast<std::uint32_t>(std::size(io::kCrashPolicies)) + 1;
+constexpr std::uint32_t kKilled = kImagePolicies - 1;
+constexpr std::uint64_t kPageBytes = 4096;
+
+}  // namespace
+
+StoreOptions Run::options(const io::Env& env) const {
+  StoreOptions chosen;
+  chosen.create_if_missing = true;
+  chosen.short_pages = profile_.short_pages;
+  chosen.resources = resources_;
+  chosen.env = &env;
+  return chosen;
+}
+
+Status Run::open() {
+  Result<std::unique_ptr<Store>> opened = Store::open(kPath, options(machine_->env));
+  if (!opened.ok()) return opened.status();
+  store_ = *std::move(opened);
+  count("opens");
+  return Status();
+}
+
+void Run::close() {
+  const Status closed = store_->close();
+  if (!closed.ok() && !is_excused(closed)) broken("a close: " + closed.to_string());
+  if (closed.ok() && !unknown_) promised_ = acknowledged_;
+  for (std::optional<Held>& held : held_) {
+    if (held && held->tables.empty()) held.reset();
+    if (!held) continue;
+    ReadOptions read;
+    read.snapshot = held->snapshot;
+    if (held->tables.begin()->second.get("a", "a", read).code() != Code::kClosed) {
+      broken("a snapshot of a closed store answers something else than kClosed");
+    }
+  }
+  held_ = {};
+  handles_.clear();
+  store_.reset();
+}
+
+StatePointer Run::state_at(std::uint64_t version, const char* where) {
+  if (const auto found = history_.find(version); found != history_.end()) return found->second;
+  if (unknown_ && version > version_) {
+    auto state = std::make_shared<State>(*state_);
+    (*unknown_)(*state, ETag::of_timestamp(DateTime{version}));
+    return state;
+  }
+  broken(std::string(where) + ": the store is at a version that no commit had");
+  return nullptr;
+}
+
+void Run::recovered(std::uint64_t floor, const char* where) {
+  const std::uint64_t version = visible().ticks;
+  if (version < floor) return broken(std::string(where) + ": something acknowledged was lost");
+  const StatePointer state = state_at(version, where);
+  if (failed()) return;
+  if (version > version_) count("Unknown writes that had happened");
+  state_ = state;
+  history_.erase(history_.upper_bound(version), history_.end());
+  history_[version] = state_;
+  version_ = promised_ = acknowledged_ = version;
+  highest_ = std::max(highest_, version);
+  unknown_.reset();
+  misfortune_ = faults_ = false;
+  compare_store(*store_, *state_, where);
+}
+
+void Run::reopen(std::uint32_t faults) {
+  // What was acknowledged as buffered lives as long as the process; whether a fault took it is for the log to say.
+  const std::uint64_t floor = faults_ ? promised_ : acknowledged_;
+  const bool go_on = faults % 2 == 1;  // the faults last until the open has failed, or has begun what goes on behind it
+  const std::uint64_t hits = machine_->files.faults().hit_count();
+  const bool full = misfortune_ && !faults_;
+  if (!go_on) machine_->files.faults().clear();
+  if (!go_on) machine_->files.set_capacity_bytes(io::MemoryFileSystem::kUnlimited);
+  close();
+  if (failed()) return;
+  Status opened = open();
+  if (!opened.ok() && go_on && is_excused(opened)) {
+    count("opens that failed");
+    machine_->files.faults().clear();
+    machine_->files.set_capacity_bytes(io::MemoryFileSystem::kUnlimited);
+    opened = open();
+  }
+  machine_->files.faults().clear();
+  if (!opened.ok()) return broken("a reopen: " + opened.to_string());
+  machine_->files.set_capacity_bytes(io::MemoryFileSystem::kUnlimited);
+  recovered(std::max(floor, promised_), "a reopen");
+  if (go_on && (full || machine_->files.faults().hit_count() != hits)) misfortune_ = faults_ = true;
+  count("reopens");
+}
+
+void Run::verify() {
+  if (misfortune_) return;
+  close();
+  if (failed()) return;
+  const Result<VerifyReport> report = Store::verify(kPath, options(machine_->env));
+  if (!report.ok()) return broken("a verification: " + report.status().to_string());
+  if (!report->sound()) return broken("a verification: " + report->findings.front());
+  if (report->entities != state_->entities()) return broken("a verification: the number of entities differs");
+  if (const Status opened = open(); !opened.ok()) return broken("a reopen: " + opened.to_string());
+  recovered(acknowledged_, "a reopen");
+  count("verifications");
+}
+
+void Run::read_only_open() {
+  if (misfortune_) return;
+  io::MemoryFileSystem files(machine_->files.process_death(random_));
+  io::ManualClock clock;
+  io::SeededRandom random(random_.next());
+  io::Scheduler scheduler;
+  const io::Env env{files, clock, random, scheduler};
+  StoreOptions chosen = options(env);
+  chosen.create_if_missing = false;
+  chosen.read_only = true;
+  const Result<std::unique_ptr<Store>> opened = Store::open(kPath, chosen);
+  if (!opened.ok()) return broken("a read-only open: " + opened.status().to_string());
+  if ((*opened)->snapshot()->version().ticks != version_) return broken("a read-only open: at another version");
+  compare_store(**opened, *state_, "a read-only open");
+  if ((*opened)->create_account("third").code() != Code::kReadOnly) broken("a read-only open: it writes");
+  if (files.operation_count() != 0) broken("a read-only open: it changed a file");
+  count("read-only opens");
+}
+
+void Run::crash(bool killed, io::CrashPolicy policy) {
+  const std::uint64_t floor = killed && !faults_ ? acknowledged_ : promised_;
+  io::MemoryDisk disk = killed ? machine_->files.process_death(random_) : machine_->files.power_cut(policy, random_);
+  held_ = {};
+  handles_.clear();
+  image_.armed = false;
+  machine_->files.faults().clear();
+  store_.reset();
+  machine_.reset();  // One simulation at a time is a thread's.
+  machine_ = std::make_unique<RunMachine>(std::move(disk), random_.next());
+  machine_->files.set_observer([this](const io::Operation&, io::Moment moment) {
+    if (moment == io::Moment::kDuring) take_image();
+  });
+  if (const Status opened = open(); !opened.ok()) {
+    return broken(std::string("after ") + (killed ? "a kill: " : "a power cut: ") + opened.to_string());
+  }
+  recovered(floor, killed ? "a kill" : "a power cut");
+  count(killed ? "kills" : "power cuts");
+}
+
+void Run::plan_image(const Numbers& numbers) {
+  image_.armed = true;
+  image_.steps_left = numbers[0] % 64;
+  image_.policy = numbers[1] % kImagePolicies;
+  image_.disk.reset();
+}
+
+/// Called at each step of the machine's disk, by whichever thread makes it; only one runs at a time.
+void Run::take_image() {
+  if (!image_.armed || image_.steps_left-- > 0) return;
+  image_.armed = false;
+  image_.floor = image_.policy == kKilled && !faults_ ? acknowledged_ : promised_;
+  image_.disk = image_.policy == kKilled ? machine_->files.process_death(random_)
+                                         : machine_->files.power_cut(io::kCrashPolicies[image_.policy], random_);
+}
+
+/// After the operation in which it was taken, so that the ledger has the commit that was in flight.
+void Run::check_image() {
+  if (!image_.disk || failed()) return;
+  io::MemoryDisk disk = *std::move(image_.disk);
+  image_.disk.reset();
+  check_disk(std::move(disk), image_.floor, "a crash inside of an operation");
+  count("crash images");
+}
+
+void Run::check_disk(io::MemoryDisk disk, std::uint64_t floor, const char* where) {
+  io::MemoryFileSystem files(std::move(disk));
+  io::ManualClock clock;
+  io::SeededRandom random(random_.next());
+  io::Scheduler scheduler;
+  const io::Env env{files, clock, random, scheduler};
+  const Result<std::unique_ptr<Store>> opened = Store::open(kPath, options(env));
+  if (!opened.ok()) return broken(std::string(where) + ": " + opened.status().to_string());
+  const std::uint64_t version = (*opened)->snapshot()->version().ticks;
+  if (version < floor) return broken(std::string(where) + ": something acknowledged was lost");
+  const StatePointer state = state_at(version, where);
+  if (!failed()) compare_store(**opened, *state, where);
+}
+
+void Run::fail(const Numbers& numbers) {
+  constexpr std::array<Code, 4> kCodes = {Code::kIoError, Code::kNoSpace, Code::kTooManyFiles, Code::kReadOnly};
+  constexpr std::array<io::FaultEffect, 5> kEffects = {
+      io::FaultEffect::kError, io::FaultEffect::kShortThenError, io::FaultEffect::kErrorAfterwards,
+      io::FaultEffect::kSyncFailsCacheKept, io::FaultEffect::kSyncFailsCacheReverted};
+  io::FaultRule rule;
+  rule.mutating_only = true;
+  rule.skip_count = numbers[0] % 64;
+  rule.code = kCodes[numbers[1] % kCodes.size()];
+  rule.effect = kEffects[numbers[2] % kEffects.size()];
+  if (numbers[3] % 2 == 1) rule.fail_count = io::FaultRule::kFromThenOn;
+  machine_->files.faults().add(std::move(rule));
+  misfortune_ = faults_ = true;
+  count("faults");
+}
+
+void Run::fill_disk(std::uint32_t pages) {
+  machine_->files.set_capacity_bytes(machine_->files.used_bytes() + pages % 600 * kPageBytes);
+  misfortune_ = true;
+  count("full disks");
+}
+
+void Run::let_others_run() {
+  io::Mutex mutex(machine_->scheduler());
+  io::Condition never(machine_->scheduler());
+  const io::MutexGuard guard(mutex);
+  never.wait_for(mutex, std::chrono::milliseconds(100));
+}
+
+/// Where want of space was all that was wrong, writes go on within a second of there being room.
+void Run::free_disk() {
+  machine_->files.set_capacity_bytes(io::MemoryFileSystem::kUnlimited);
+  if (!misfortune_ || faults_) return;
+  std::uint32_t table = 0;
+  while (table < kTables && state_->table(table_name(table)) == nullptr) ++table;
+  if (table == kTables) return;
+  const std::uint64_t before = version_;
+  for (int tenths = 0; tenths < 10; ++tenths) {
+    write(OperationName::kInsertOrReplace, {table, 0, 0, 0, 0, 0});
+    if (failed() || version_ != before) return count("disks freed");
+    let_others_run();
+  }
+  broken("a full disk: writes do not go on though there is room");
+}
+
+}  // namespace varve::lab

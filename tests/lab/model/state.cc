@@ -1,0 +1,174 @@
+#include "tests/lab/model/state.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "api/limits.h"
+
+namespace varve::lab {
+namespace {
+
+using Kind = TransactionOperation::Kind;
+
+bool needs_etag(Kind kind) {
+  return kind == Kind::kReplace || kind == Kind::kMerge || kind == Kind::kRemove;
+}
+
+bool merges(Kind kind) {
+  return kind == Kind::kMerge || kind == Kind::kInsertOrMerge;
+}
+
+Units units_of(const Entity& entity) {
+  return {code_units(entity.partition_key()), code_units(entity.row_key())};
+}
+
+/// Where the row of the key is, or would be.
+std::vector<RowPointer>::const_iterator place_of(const std::vector<RowPointer>& rows, const Units& units) {
+  return std::lower_bound(rows.begin(), rows.end(), units,
+                          [](const RowPointer& row, const Units& wanted) { return row->units < wanted; });
+}
+
+const Entity* find_by_units(const TableState& table, const Units& units) {
+  const auto at = place_of(table.rows, units);
+  return at != table.rows.end() && (*at)->units == units ? &(*at)->entity : nullptr;
+}
+
+/// What the entity is after the write.
+Entity result_of(const Entity* stored, const TransactionOperation& operation, Planted planted) {
+  if (stored == nullptr || !merges(operation.kind) || planted == Planted::kMergeReplaces) return operation.entity;
+  Entity merged = *stored;
+  for (const Property& property : operation.entity.properties()) merged.set(property.name, property.value);
+  return merged;
+}
+
+/// A range in code units.
+struct UnitRange {
+  explicit UnitRange(const ScanRange& range)
+      : kind(range.kind()), partition(code_units(range.partition_key())), from(code_units(range.from())) {
+    if (range.to()) to = code_units(*range.to());
+  }
+
+  bool contains(const Units& units) const {
+    if (kind == ScanRange::Kind::kTable) return true;
+    if (kind == ScanRange::Kind::kPartitions) return units.first >= from && (!to || units.first < *to);
+    if (units.first != partition) return false;
+    if (kind == ScanRange::Kind::kPartition) return true;
+    if (kind == ScanRange::Kind::kRowPrefix) return units.second.starts_with(from);
+    return units.second >= from && (!to || units.second < *to);
+  }
+
+  ScanRange::Kind kind;
+  std::u16string partition;
+  std::u16string from;
+  std::optional<std::u16string> to;
+};
+
+bool same_value(const Value& a, const Value& b) {
+  const auto* const left = a.get_if<double>();
+  const auto* const right = b.get_if<double>();
+  if (left == nullptr || right == nullptr) return a == b;
+  return std::bit_cast<std::uint64_t>(*left) == std::bit_cast<std::uint64_t>(*right);
+}
+
+}  // namespace
+
+const Entity* TableState::find(const std::string& partition, const std::string& row) const {
+  return find_by_units(*this, {code_units(partition), code_units(row)});
+}
+
+TablePointer State::table(const TableName& name) const {
+  const auto account = accounts.find(name.account);
+  if (account == accounts.end()) return nullptr;
+  const auto found = account->second.find(name.lower);
+  return found == account->second.end() ? nullptr : found->second;
+}
+
+std::size_t State::entities() const {
+  std::size_t count = 0;
+  for (const auto& [name, tables] : accounts) {
+    for (const auto& [lower, table] : tables) count += table->rows.size();
+  }
+  return count;
+}
+
+Expected judge_alone(const TransactionOperation& operation, KeyProblem problem) {
+  if (problem == KeyProblem::kForbidden) return {Code::kInvalidArgument, "", {}};
+  if (problem == KeyProblem::kTooLong && operation.kind != Kind::kRemove) {
+    return {Code::kTooLarge, "PropertyValueTooLarge", {}};
+  }
+  if (needs_etag(operation.kind) && operation.if_match.is_none()) return {Code::kInvalidArgument, "InvalidInput", {}};
+  if (operation.kind == Kind::kRemove) return {};
+  if (operation.entity.properties().size() > limits::kCustomPropertiesMax) {
+    return {Code::kTooLarge, "TooManyProperties", {}};
+  }
+  return {};
+}
+
+Expected judge_in(const TableState& table, const TransactionOperation& operation, Planted planted) {
+  const Entity* const stored = find_by_units(table, units_of(operation.entity));
+  if (operation.kind == Kind::kInsert && stored != nullptr) return {Code::kExists, "EntityAlreadyExists", {}};
+  if (needs_etag(operation.kind)) {
+    if (stored == nullptr) return {Code::kNotFound, "ResourceNotFound", {}};
+    if (!operation.if_match.is_any() && operation.if_match != stored->etag()) {
+      return {Code::kPreconditionFailed, "UpdateConditionNotSatisfied", {}};
+    }
+  }
+  if (operation.kind == Kind::kRemove) return {};
+  const Entity result = result_of(stored, operation, planted);
+  if (result.properties().size() > limits::kCustomPropertiesMax) return {Code::kTooLarge, "TooManyProperties", {}};
+  if (accounted_size_bytes(result) > limits::kEntityBytesMax) return {Code::kTooLarge, "EntityTooLarge", {}};
+  return {};
+}
+
+void apply(TableState& table, const TransactionOperation& operation, ETag etag, Planted planted) {
+  const Units units = units_of(operation.entity);
+  const auto at = place_of(table.rows, units);
+  const bool is_there = at != table.rows.end() && (*at)->units == units;
+  if (operation.kind == Kind::kRemove) {
+    if (is_there) table.rows.erase(at);
+    return;
+  }
+  Entity entity = result_of(is_there ? &(*at)->entity : nullptr, operation, planted);
+  entity.set_etag(etag);
+  auto row = std::make_shared<const ModelRow>(ModelRow{units, std::move(entity)});
+  if (is_there) {
+    table.rows[static_cast<std::size_t>(at - table.rows.begin())] = std::move(row);
+  } else {
+    table.rows.insert(at, std::move(row));
+  }
+}
+
+std::vector<RowPointer> rows_in(const TableState& table, const ScanRange& range,
+                                const std::function<bool(const Entity&)>& takes) {
+  const UnitRange units(range);
+  std::vector<RowPointer> rows;
+  for (const RowPointer& row : table.rows) {
+    if (units.contains(row->units) && (!takes || takes(row->entity))) rows.push_back(row);
+  }
+  return rows;
+}
+
+bool same_entity(const Entity& a, const Entity& b) {
+  if (a.partition_key() != b.partition_key() || a.row_key() != b.row_key() || a.etag() != b.etag()) return false;
+  if (a.properties().size() != b.properties().size()) return false;
+  return std::all_of(a.properties().begin(), a.properties().end(), [&b](const Property& property) {
+    const Value* const other = b.find(property.name);
+    return other != nullptr && same_value(property.value, *other);
+  });
+}
+
+std::string entity_text(const Entity& entity) {
+  constexpr std::size_t kShown = 40;
+  std::string text = "('" + entity.partition_key().substr(0, kShown) + "', '" + entity.row_key().substr(0, kShown) +
+                     "') " + entity.etag().to_string();
+  std::size_t shown = 0;
+  for (const Property& property : entity.properties()) {
+    if (++shown > 8) break;
+    text += " " + property.name;
+    if (const auto* const number = property.value.get_if<std::int32_t>()) text += "=" + std::to_string(*number);
+    if (const auto* const string = property.value.get_if<std::string>()) text += "='" + string->substr(0, 8) + "'";
+  }
+  return text;
+}
+
+}  // namespace varve::lab

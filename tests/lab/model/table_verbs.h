@@ -1,0 +1,86 @@
+// Owns: the verbs of a table, by those that wait or by the asynchronous ones, behind one set of words.
+// Must never: judge what they answer.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "api/async.h"
+#include "api/table.h"
+#include "tests/api/async_support.h"
+
+namespace varve::lab {
+
+class TableVerbs {
+ public:
+  TableVerbs(Table table, io::Scheduler& scheduler, bool asynchronous)
+      : table_(std::move(table)), scheduler_(&scheduler), asynchronous_(asynchronous) {}
+
+  const Table& table() const { return table_; }
+
+  /// None for kRemove.
+  Result<ETag> write(const TransactionOperation& operation, const WriteOptions& options) {
+    using Kind = TransactionOperation::Kind;
+    const Entity& entity = operation.entity;
+    if (operation.kind == Kind::kRemove) return remove(operation, options);
+    const AsyncTable asynchronous(table_);
+    switch (operation.kind) {
+      case Kind::kInsert:
+        return asynchronous_ ? await(asynchronous.insert(entity, options)) : table_.insert(entity, options);
+      case Kind::kReplace:
+        return asynchronous_ ? await(asynchronous.replace(entity, operation.if_match, options))
+                             : table_.replace(entity, operation.if_match, options);
+      case Kind::kMerge:
+        return asynchronous_ ? await(asynchronous.merge(entity, operation.if_match, options))
+                             : table_.merge(entity, operation.if_match, options);
+      case Kind::kInsertOrReplace:
+        return asynchronous_ ? await(asynchronous.insert_or_replace(entity, options))
+                             : table_.insert_or_replace(entity, options);
+      default:
+        return asynchronous_ ? await(asynchronous.insert_or_merge(entity, options))
+                             : table_.insert_or_merge(entity, options);
+    }
+  }
+
+  Result<std::vector<ETag>> execute(const EntityGroupTransaction& transaction, const WriteOptions& options) {
+    return asynchronous_ ? await(AsyncTable(table_).execute(transaction, options))
+                         : table_.execute(transaction, options);
+  }
+  Result<std::optional<Entity>> get(const EntityKey& key, const ReadOptions& options = {}) {
+    return asynchronous_ ? await(AsyncTable(table_).get(key.partition_key, key.row_key, options))
+                         : table_.get(key.partition_key, key.row_key, options);
+  }
+  Result<std::vector<std::optional<Entity>>> get_many(const std::vector<EntityKey>& keys) {
+    return asynchronous_ ? await(AsyncTable(table_).get_many(keys)) : table_.get_many(keys);
+  }
+  Result<Page> scan(const Scan& scan) {
+    return asynchronous_ ? await(AsyncTable(table_).scan(scan)) : table_.scan(scan);
+  }
+  Result<Count> count(const Scan& scan) {
+    return asynchronous_ ? await(AsyncTable(table_).count(scan)) : table_.count(scan);
+  }
+
+ private:
+  Result<ETag> remove(const TransactionOperation& operation, const WriteOptions& options) {
+    const Entity& entity = operation.entity;
+    const Status removed =
+        asynchronous_
+            ? await(AsyncTable(table_).remove(entity.partition_key(), entity.row_key(), operation.if_match, options))
+            : table_.remove(entity.partition_key(), entity.row_key(), operation.if_match, options);
+    if (!removed.ok()) return removed;
+    return ETag();
+  }
+
+  template <typename T>
+  T await(Task<T> task) {
+    return test::await(*scheduler_, std::move(task));
+  }
+
+  Table table_;
+  io::Scheduler* scheduler_;
+  bool asynchronous_;
+};
+
+}  // namespace varve::lab

@@ -1,0 +1,107 @@
+// Owns: a store with its clients under the seeded scheduler: what they do is drawn from the seed, what they see is
+// recorded. Must never: judge an order of operations; the recorder does.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/store.h"
+#include "tests/lab/model/run.h"
+#include "tests/lab/model/table_verbs.h"
+#include "tests/lab/schedules/recorder.h"
+
+namespace varve::lab {
+
+/// The store of one schedule and what its clients share.
+class World {
+ public:
+  explicit World(std::uint64_t seed);
+  ~World();
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+
+  /// Runs the clients to their end, opens the store anew, and reads everything.
+  void run();
+
+  io::Scheduler& scheduler() { return machine.scheduler(); }
+  Table& table(std::size_t object) { return object == kVolatileObject ? *changing : *fixed; }
+  /// Whether this run's faults may have caused it; otherwise it is a finding.
+  bool excuses(const Status& status, const char* verb);
+
+  std::uint64_t seed;
+  io::SeededRandom random;
+  RunMachine machine;
+  bool has_faults = false;
+  Recorder recorder;
+  std::unique_ptr<Store> store;
+  std::optional<Table> fixed;
+  std::optional<Table> changing;
+  std::vector<std::pair<std::string, std::uint64_t>> checkpoints;  // path and version
+
+ private:
+  Status open();
+  void prepare();
+  void add_faults();
+  void run_threads();
+  void finish();
+  void look_at_checkpoints();
+  std::shared_ptr<Resources> resources_;
+};
+
+std::string partition_name(std::size_t object);
+std::string row_name(std::size_t cell);
+
+/// One thread that uses the public doors.
+class Client {
+ public:
+  Client(World& world, std::uint64_t seed, bool asynchronous)
+      : world_(world), recorder_(world.recorder), random_(seed), asynchronous_(asynchronous) {}
+
+  void run(int operations);
+  /// A table that comes and goes, compactions, checkpoints.
+  void maintain(int operations);
+  /// Every row of every object, when all others have ended.
+  void read_everything();
+
+ private:
+  struct Seen {
+    std::int64_t value = 0;
+    ETag etag;
+  };
+
+  std::size_t below(std::size_t bound) { return static_cast<std::size_t>(io::random_below(random_, bound)); }
+  TableVerbs verbs(std::size_t object) { return {world_.table(object), world_.scheduler(), asynchronous_}; }
+  Place any_place(std::size_t objects = kObjects);
+  Entity entity(const Place& at, std::int64_t value);
+  WriteOptions options();
+  /// Ends a write: what it needed and set if it happened, what a refusal says.
+  void end_write(std::size_t object, HistoryOperation operation, const Status& status, ETag etag);
+  void end_refused(std::size_t object, HistoryOperation operation, const Status& status);
+
+  void write_one();
+  void write_side_by_side();
+  void write_group();
+  void remove_one();
+  void transact();
+  void read_one();
+  void read_partition();
+  void read_table();
+  void read_snapshot();
+  void create_or_drop();
+  void checkpoint();
+  FixedContent content_of(const Page& page);
+  std::int64_t value_of(const Entity& entity);
+  void add_reads(const FixedContent& content, std::uint64_t invoked, std::uint64_t returned, const char* text);
+
+  World& world_;
+  Recorder& recorder_;
+  io::SeededRandom random_;
+  bool asynchronous_;
+  std::map<Place, Seen> seen_;
+};
+
+}  // namespace varve::lab

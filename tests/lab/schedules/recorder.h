@@ -1,0 +1,98 @@
+// Owns: what the clients of a schedule saw, by a logical time of its own, and the judgement of it.
+// Must never: be used by two threads at once: the scheduler runs one at a time.
+//
+// An object is a partition: cell 0 is whether its table is there, the others are its rows, by the unique value that
+// was written last, zero where there is none. Objects 0 to kFixedObjects - 1 are partitions of one table that is never
+// dropped, whose every commit has a known version; the last is of a table that comes and goes.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tests/lab/schedules/history.h"
+#include "tests/lab/suite.h"
+
+namespace varve::lab {
+
+inline constexpr std::size_t kFixedObjects = 3;
+inline constexpr std::size_t kObjects = kFixedObjects + 1;
+inline constexpr std::size_t kVolatileObject = kFixedObjects;
+inline constexpr std::size_t kRows = 4;
+inline constexpr std::size_t kCells = kRows + 1;
+
+/// One row of one object.
+struct Place {
+  std::size_t object = 0;
+  std::size_t cell = 1;
+  auto operator<=>(const Place&) const = default;
+};
+
+/// The rows of the fixed objects.
+using FixedContent = std::array<std::array<std::int64_t, kCells>, kFixedObjects>;
+
+/// An acknowledged commit.
+struct CommitRecord {
+  std::uint64_t version = 0;
+  std::uint64_t invoked = 0;
+  std::uint64_t returned = 0;
+  std::map<Place, std::int64_t> sets;
+  /// Of a transaction: what it read, and at which version.
+  std::map<Place, std::int64_t> reads{};
+  std::uint64_t read_version = 0;
+};
+
+/// What somebody saw of several objects together.
+struct ViewRecord {
+  std::uint64_t invoked = 0;
+  std::uint64_t returned = 0;
+  std::optional<std::uint64_t> version;  // of the snapshot; without one: some version between the two moments
+  FixedContent content{};
+  std::string text;
+};
+
+class Recorder {
+ public:
+  std::uint64_t tick() { return ++now_; }
+  std::int64_t new_value() { return ++last_value_; }
+
+  void add(std::size_t object, HistoryOperation operation) { histories_[object].push_back(std::move(operation)); }
+  void add(CommitRecord commit) { commits_.push_back(std::move(commit)); }
+  void add(ViewRecord view) { views_.push_back(std::move(view)); }
+  /// An entity's ETag, seen with its value.
+  void saw(std::int64_t value, std::uint64_t version) { seen_.emplace_back(value, version); }
+  /// What no answer may be, whatever the order.
+  void broken(const std::string& what) {
+    if (what_.empty()) what_ = what;
+  }
+
+  /// Counts and findings. Once, when all clients have ended.
+  Report judge(std::uint64_t seed);
+  /// Of everything recorded, in its order.
+  std::uint64_t hash() const;
+
+ private:
+  void judge_histories(Report& report, std::uint64_t seed) const;
+  void judge_versions();
+  void judge_view(const ViewRecord& view);
+  void judge_reads(const CommitRecord& commit);
+  void judge_seen();
+  /// How many commits are at or below the version.
+  std::size_t commits_up_to(std::uint64_t version) const;
+  /// The highest version acknowledged before the moment.
+  std::uint64_t acknowledged_before(std::uint64_t moment) const;
+
+  std::uint64_t now_ = 0;
+  std::int64_t last_value_ = 0;
+  std::array<std::vector<HistoryOperation>, kObjects> histories_;
+  std::vector<CommitRecord> commits_;
+  std::vector<FixedContent> contents_;  // after so many commits
+  std::vector<ViewRecord> views_;
+  std::vector<std::pair<std::int64_t, std::uint64_t>> seen_;
+  std::string what_;
+};
+
+}  // namespace varve::lab

@@ -1,0 +1,139 @@
+#include "tests/lab/schedules/schedules.h"
+
+#include "tests/lab/schedules/clients.h"
+#include "tests/lab/schedules/read_gate.h"
+
+namespace varve::lab {
+namespace {
+
+struct Trace {
+  std::uint64_t decisions = 0;
+  std::uint64_t schedule = 0;
+  std::uint64_t answers = 0;
+  bool operator==(const Trace&) const = default;
+};
+
+Trace run_world(std::uint64_t seed, Report* report) {
+  World world(seed);
+  world.run();
+  const Trace trace{world.machine.simulation.decision_count(), world.machine.simulation.trace_hash(),
+                    world.recorder.hash()};
+  if (report == nullptr) return trace;
+  report->add(world.recorder.judge(seed));
+  report->count("schedules");
+  report->count("decisions", trace.decisions);
+  report->count("checkpoints", world.checkpoints.size());
+  if (world.has_faults) report->count("schedules with faults");
+  return trace;
+}
+
+Report run_round(std::uint64_t seed) {
+  Report report;
+  const Trace first = run_world(seed, &report);
+  const Trace second = run_world(seed, nullptr);
+  report.count("determinism pairs");
+  if (first != second) report.find({seed, "", "the same seed ran in two ways", ""});
+  report.add(run_stalled_writer(seed));
+  return report;
+}
+
+/// A store whose one writer stops at its next read of a table file, with the lock of partition A in its hands.
+class StalledWriter {
+ public:
+  explicit StalledWriter(std::uint64_t seed)
+      : seed_(seed),
+        machine_(io::MemoryDisk(), seed),
+        before_read_([this](std::string_view) { wait_at_gate(); }),
+        files_(make_read_gate(machine_.files, before_read_)),
+        env_{*files_, machine_.clock, machine_.random, machine_.scheduler()},
+        stopped_(machine_.scheduler()),
+        released_(machine_.scheduler()) {}
+
+  Report run() {
+    Report report;
+    if (prepare()) meet(report);
+    store_.reset();
+    if (!what_.empty()) report.find({seed_, "", what_, ""});
+    return report;
+  }
+
+ private:
+  void wait_at_gate() {
+    if (!armed_) return;
+    armed_ = false;
+    stopped_.set();
+    released_.wait();
+  }
+
+  bool fine(const Status& status, const char* verb) {
+    if (!status.ok() && what_.empty()) what_ = std::string(verb) + ": " + status.to_string();
+    return status.ok();
+  }
+
+  bool prepare() {
+    ResourceOptions resources;
+    resources.block_cache_bytes = 0;  // so that the writer's look at the entity is a read of the file
+    StoreOptions options;
+    options.create_if_missing = true;
+    options.env = &env_;
+    options.resources = *Resources::create(resources);
+    Result<std::unique_ptr<Store>> opened = Store::open("/store", options);
+    if (!fine(opened.status(), "an open")) return false;
+    store_ = *std::move(opened);
+    if (!fine(store_->create_account("account"), "an account")) return false;
+    table_ = *store_->create_table("account", "Orders");
+    for (const char* const partition : {"A", "B"}) {
+      if (!fine(table_->insert(Entity(partition, "r")).status(), "an insert")) return false;
+    }
+    if (!fine(store_->compact(), "compact")) return false;
+    return fine(table_->get("A", "r").status(), "a read");  // It opens the file, which others would wait for, too.
+  }
+
+  void meet(Report& report) {
+    armed_ = true;
+    Result<ETag> stalled = ETag();
+    Result<io::Thread> thread =
+        machine_.scheduler().start("writer", [&] { stalled = table_->replace(Entity("A", "r"), ETag::any()); });
+    if (!fine(thread.status(), "a thread")) return;
+    stopped_.wait();
+    WriteOptions impatient;
+    impatient.wait_max = std::chrono::milliseconds(0);
+    if (table_->insert_or_replace(Entity("A", "s"), impatient).code() != Code::kBusy) {
+      what_ = "a stalled writer does not hold the lock of its partition";
+    }
+    for (int i = 0; i < 10; ++i) {
+      fine(table_->insert_or_replace(Entity("B", std::to_string(i)), impatient).status(), "another partition's upsert");
+      fine(table_->replace(Entity("B", "r"), ETag::any(), impatient).status(), "another partition's replace");
+    }
+    released_.set();
+    thread->join();
+    fine(stalled.status(), "the stalled write");
+    report.count("commits beside a stalled writer", 20);
+  }
+
+  const std::uint64_t seed_;
+  RunMachine machine_;
+  const BeforeRead before_read_;
+  std::unique_ptr<io::FileSystem> files_;
+  io::Env env_;
+  io::Event stopped_;
+  io::Event released_;
+  bool armed_ = false;
+  std::unique_ptr<Store> store_;
+  std::optional<Table> table_;
+  std::string what_;
+};
+
+}  // namespace
+
+Report run_stalled_writer(std::uint64_t seed) {
+  return StalledWriter(seed).run();
+}
+
+Report run_schedules(const Share& share) {
+  Report report;
+  for (std::uint64_t i = 0; i < share.rounds; ++i) report.add(run_round(share.seed + i));
+  return report;
+}
+
+}  // namespace varve::lab

@@ -1,0 +1,138 @@
+// Owns: the beginning and the end of a schedule (clients.h): its store, its threads, its faults.
+// Must never: let a fault outlive the clients.
+#include "tests/lab/schedules/clients.h"
+
+namespace varve::lab {
+namespace {
+
+constexpr std::string_view kPath = "/store";
+constexpr std::string_view kAccount = "account";
+
+}  // namespace
+
+World::World(std::uint64_t seed_given) : seed(seed_given), random(seed_given), machine(io::MemoryDisk(), seed_given) {
+  ResourceOptions chosen;
+  chosen.write_buffer_bytes = io::one_in(random, 2) ? 64 << 10 : 64 << 20;
+  chosen.block_cache_bytes = io::one_in(random, 2) ? 0 : 1 << 20;
+  resources_ = *Resources::create(chosen);
+}
+
+World::~World() {
+  fixed.reset();
+  changing.reset();
+  store.reset();
+}
+
+bool World::excuses(const Status& status, const char* verb) {
+  if (status.ok()) return true;
+  const Code code = status.code();
+  const bool is_of_a_fault = code == Code::kIoError || code == Code::kNoSpace || code == Code::kUnknown ||
+                             code == Code::kPoisoned || code == Code::kTooManyFiles;
+  if (has_faults && is_of_a_fault) return true;
+  recorder.broken(std::string(verb) + ": " + status.to_string());
+  return false;
+}
+
+Status World::open() {
+  StoreOptions options;
+  options.create_if_missing = true;
+  options.resources = resources_;
+  options.env = &machine.env;
+  Result<std::unique_ptr<Store>> opened = Store::open(kPath, options);
+  if (!opened.ok()) return opened.status();
+  store = *std::move(opened);
+  return Status();
+}
+
+void World::prepare() {
+  if (const Status opened = open(); !opened.ok()) return recorder.broken("an open: " + opened.to_string());
+  if (const Status made = store->create_account(kAccount); !made.ok()) return recorder.broken(made.to_string());
+  for (std::size_t object = 0; object < kObjects; ++object) {
+    HistoryOperation made;
+    made.invoked = recorder.tick();
+    made.returned = recorder.tick();
+    made.sets = {{0, 1}};
+    made.text = "the table is made";
+    recorder.add(object, made);
+  }
+  fixed = *store->create_table(kAccount, "Fixed");
+  changing = *store->create_table(kAccount, "Changing");
+  has_faults = io::one_in(random, 4);
+  if (has_faults) add_faults();
+}
+
+void World::add_faults() {
+  constexpr std::array<io::FaultEffect, 3> kEffects = {io::FaultEffect::kError, io::FaultEffect::kShortThenError,
+                                                       io::FaultEffect::kErrorAfterwards};
+  io::FaultRule rule;
+  rule.mutating_only = true;
+  if (io::one_in(random, 2)) rule.kind = io::OperationKind::kLogWrite;
+  rule.skip_count = io::random_below(random, 40);
+  rule.effect = kEffects[io::random_below(random, kEffects.size())];
+  if (io::one_in(random, 3)) rule.fail_count = io::FaultRule::kFromThenOn;
+  machine.files.faults().add(std::move(rule));
+}
+
+void World::run() {
+  prepare();
+  run_threads();
+  finish();
+  look_at_checkpoints();
+}
+
+void World::run_threads() {
+  std::vector<std::unique_ptr<Client>> clients;
+  std::vector<io::Thread> threads;
+  const std::size_t count = 2 + io::random_below(random, 3);
+  for (std::size_t i = 0; i <= count; ++i) {
+    clients.push_back(std::make_unique<Client>(*this, random.next(), io::one_in(random, 3)));
+    Client& client = *clients.back();
+    const bool maintains = i == count;
+    Result<io::Thread> thread =
+        scheduler().start("client", [&client, maintains] { maintains ? client.maintain(6) : client.run(12); });
+    if (!thread.ok()) return recorder.broken("a thread: " + thread.status().to_string());
+    threads.push_back(*std::move(thread));
+  }
+  for (io::Thread& thread : threads) thread.join();
+}
+
+void World::finish() {
+  machine.files.faults().clear();
+  excuses(store->close(), "a close");
+  store.reset();
+  if (const Status opened = open(); !opened.ok()) return recorder.broken("a reopen: " + opened.to_string());
+  // Handles follow names, of the store that made them.
+  fixed = *store->open_table(kAccount, "Fixed");
+  const Result<Table> there = store->open_table(kAccount, "Changing");
+  if (there.ok()) changing = *there;
+  if (!there.ok()) {
+    // A handle that answers that its table is not there: made for a moment.
+    changing = *store->create_table(kAccount, "Changing");
+    if (const Status dropped = store->drop_table(kAccount, "Changing"); !dropped.ok()) {
+      recorder.broken("a drop: " + dropped.to_string());
+    }
+  }
+  Client(*this, random.next(), false).read_everything();
+}
+
+void World::look_at_checkpoints() {
+  for (const auto& [path, version] : checkpoints) {
+    StoreOptions options;
+    options.env = &machine.env;
+    Result<std::unique_ptr<Store>> opened = Store::open(path, options);
+    if (!opened.ok()) return recorder.broken("a checkpoint: " + opened.status().to_string());
+    ViewRecord view;
+    view.text = "a checkpoint";
+    view.version = version;
+    const Result<Page> page = (*(*opened)->open_table(kAccount, "Fixed")).scan(Scan());
+    if (!page.ok()) return recorder.broken("a checkpoint: " + page.status().to_string());
+    for (const Entity& entity : page->entities) {
+      const auto* const value = entity.find("V")->get_if<std::int64_t>();
+      view.content.at(static_cast<std::size_t>(entity.partition_key().at(1) - '0'))
+          .at(static_cast<std::size_t>(entity.row_key().at(1) - '0')) = *value;
+    }
+    recorder.add(std::move(view));
+  }
+}
+
+}  // namespace varve::lab
