@@ -1,3 +1,4 @@
+#include "tests/lab/corrupt/corrupt.h"
 #include "tests/lab/crash/crash.h"
 #include "tests/lab/errors/errors.h"
 #include "tests/lab/lies/lies.h"
@@ -9,6 +10,7 @@ namespace varve::lab {
 const std::vector<Suite>& suites() {
   static const std::vector<Suite> all = {
       {"allocations", "every scenario with its n-th request for memory refused", 56, false, allocation_points},
+      {"corrupt", "damages stores in every way we know; nothing may go unnoticed", 1, false, run_corrupt},
       {"crash", "every scenario crashed at every step, in every way", 56, false, crash_points},
       {"lies", "every scenario on a machine that loses writes and syncs and answers other bytes", 56, false, lies},
       {"errors", "every scenario with its n-th call of the file system failing", 56, false, error_points},
