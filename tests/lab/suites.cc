@@ -1,6 +1,8 @@
 #include "tests/lab/corrupt/corrupt.h"
 #include "tests/lab/crash/crash.h"
 #include "tests/lab/errors/errors.h"
+#include "tests/lab/full_disk/full_disk.h"
+#include "tests/lab/kill/kill.h"
 #include "tests/lab/lies/lies.h"
 #include "tests/lab/memory/memory.h"
 #include "tests/lab/suite.h"
@@ -14,6 +16,8 @@ const std::vector<Suite>& suites() {
       {"crash", "every scenario crashed at every step, in every way", 56, false, crash_points},
       {"lies", "every scenario on a machine that loses writes and syncs and answers other bytes", 56, false, lies},
       {"errors", "every scenario with its n-th call of the file system failing", 56, false, error_points},
+      {"full-disk", "fills a disk again and again; reads and drops go on, and writes resume", 1, false, run_full_disk},
+      {"kill", "kills real processes at any moment and step, and refuses them resources", 2, true, run_kill},
   };
   return all;
 }

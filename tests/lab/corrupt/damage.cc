@@ -42,7 +42,7 @@ std::string fitted(std::string bytes, std::uint64_t size) {
 }
 
 std::string renamed(const std::string& name) {
-  constexpr std::uint64_t kFar = 7;
+  constexpr std::uint64_t kFar = 7000;  // no other file's
   const Result<format::FileId> id = format::parse_file_name(name);
   assert(id.ok() && id->number != 0);
   return format::file_name(id->type, id->number + kFar);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "format/bytes.h"
+#include "format/file_header.h"
 #include "io/env.h"
 #include "io/manual_clock.h"
 #include "io/memory_file_system.h"
@@ -181,9 +182,25 @@ bool Judge::may_be_harmless(const Damage& damage, const io::MemoryDisk& disk) co
   if (victim_.sample().is_clean) return false;
   if (is_in(strays_, damage.file) || is_end_of_log(damage)) return true;
   if (!damage.file.starts_with("MANIFEST-")) return false;
-  // The last append may be unfinished: where the log does not say that it was durable, nothing needs it.
+  // Appends of which no record of the log says that they were durable may be lost, where nothing needs them.
   const std::vector<Region>& edits = victim_.regions(damage.file);
-  return edits.size() > 2 && victim_.first_changed_byte(damage, disk) >= edits.back().offset;
+  const std::uint64_t changed = victim_.first_changed_byte(damage, disk);
+  const auto hole = std::find_if(edits.begin(), edits.end(), [&](const Region& edit) { return edit.end() > changed; });
+  const std::uint64_t end = hole == edits.end() ? changed : hole->offset;
+  return end >= durable_bytes_of_manifest(damage.file);
+}
+
+/// As the log says.
+std::uint64_t Judge::durable_bytes_of_manifest(const std::string& manifest) const {
+  std::uint64_t bytes = victim_.regions(manifest).at(1).end();  // CURRENT names it when its first edit is durable
+  for (const std::string& name : victim_.names()) {
+    if (!name.ends_with(".wal") && !name.ends_with(".buf")) continue;
+    for (const Region& region : victim_.regions(name)) {
+      const bool is_meant = format::file_name(format::FileType::kManifest, region.manifest_number) == manifest;
+      if (is_meant) bytes = std::max(bytes, region.manifest_durable_bytes);
+    }
+  }
+  return bytes;
 }
 
 const StoreContent* Judge::content_at(std::uint64_t version, const Damage& damage) const {

@@ -51,6 +51,7 @@ class Judge {
   Verdict judge_after_close(const Damage& damage, const io::MemoryDisk& disk, const Verdict& before) const;
 
   bool may_be_harmless(const Damage& damage, const io::MemoryDisk& disk) const;
+  std::uint64_t durable_bytes_of_manifest(const std::string& manifest) const;
   bool is_end_of_log(const Damage& damage) const;
   bool proves_the_hole(const Damage& damage, const io::MemoryDisk& disk, std::uint64_t version) const;
   std::uint64_t lowest_version_after(const Damage& damage, const io::MemoryDisk& disk) const;

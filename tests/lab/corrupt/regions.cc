@@ -24,12 +24,13 @@ std::string_view kind_of(format::RecordType type) {
 }
 
 Region region_of(const format::Record& record, std::uint64_t offset) {
-  return {std::string(kind_of(record.header.type)),
-          offset,
-          record.size_bytes,
-          record.header.first_version,
-          record.header.last_version,
-          record.header.durable_upto};
+  Region region{std::string(kind_of(record.header.type)), offset, record.size_bytes};
+  region.first_version = record.header.first_version;
+  region.last_version = record.header.last_version;
+  region.durable_upto = record.header.durable_upto;
+  region.manifest_number = record.header.manifest_number;
+  region.manifest_durable_bytes = record.header.manifest_durable_bytes;
+  return region;
 }
 
 std::uint64_t next_sector(std::uint64_t offset) {

@@ -17,6 +17,8 @@ struct Region {
   std::uint64_t first_version = 0;
   std::uint64_t last_version = 0;
   std::uint64_t durable_upto = 0;
+  std::uint64_t manifest_number = 0;
+  std::uint64_t manifest_durable_bytes = 0;
 
   std::uint64_t end() const noexcept { return offset + bytes; }
 };
