@@ -23,6 +23,9 @@ struct FullDiskWorld {
   std::function<void()> give_room;
   /// Lets a twentieth of a second pass.
   std::function<void()> pass_time;
+  /// After so many of them writes must succeed: a second of simulated time; more where time is real, for there it is
+  /// other programs' too.
+  int resume_steps = 20;
   std::function<Result<std::unique_ptr<Store>>()> open;
   std::string path;
   const io::Env* env = nullptr;
@@ -50,8 +53,8 @@ class FullDiskRun {
   Status write(std::string_view name, const std::string& row, const std::string& value);
   Status write_one();
   std::string random_value();
-  /// Repeats it while there is no room, for a second.
-  Status within_a_second(const std::function<Status()>& write);
+  /// Repeats it while there is no room, for so long as it may take.
+  Status with_patience(const std::function<Status()>& write);
   Status make_spare(std::uint64_t number);
   void compare();
   void reopen();

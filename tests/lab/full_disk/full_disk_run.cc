@@ -14,7 +14,7 @@ constexpr std::string_view kTable = "Rows";
 constexpr std::uint64_t kSlots = 24;
 constexpr std::uint64_t kValueBytesMax = 30'000;
 constexpr int kWritesMax = 5'000;  // until a disk of a few megabytes is full
-constexpr int kResumeSteps = 20;   // of a twentieth of a second
+constexpr int kWritesBetweenLooks = 100;
 constexpr std::uint64_t kRoomMax = 300 << 10;
 
 }  // namespace
@@ -49,7 +49,6 @@ std::string FullDiskRun::run(std::uint64_t cycles) {
 void FullDiskRun::cycle(std::uint64_t number) {
   constexpr std::uint64_t kReopenEvery = 40;
   if (Status made = make_spare(number); !made.ok()) return broken("no table to be dropped", made);
-  world_.leave_room(below(kRoomMax));
   fill_up();
   look_while_full();
   drop_while_full(number);
@@ -61,9 +60,9 @@ void FullDiskRun::cycle(std::uint64_t number) {
   if (reopens_full && broken_.empty()) reopen();
 }
 
-Status FullDiskRun::within_a_second(const std::function<Status()>& write) {
+Status FullDiskRun::with_patience(const std::function<Status()>& write) {
   Status written = write();
-  for (int step = 0; step < kResumeSteps && written.code() == Code::kNoSpace; ++step) {
+  for (int step = 0; step < world_.resume_steps && written.code() == Code::kNoSpace; ++step) {
     world_.pass_time();
     written = write();
   }
@@ -73,7 +72,7 @@ Status FullDiskRun::within_a_second(const std::function<Status()>& write) {
 Status FullDiskRun::make_spare(std::uint64_t number) {
   const std::string name = "Spare" + std::to_string(number % 2);
   const auto make = [&] { return store_->create_table(kAccount, name).status(); };
-  if (Status made = within_a_second(make); !made.ok()) return made;
+  if (Status made = with_patience(make); !made.ok()) return made;
   spare_ = name;
   Result<Table> table = store_->open_table(kAccount, name);
   if (!table.ok()) return table.status();
@@ -81,7 +80,7 @@ Status FullDiskRun::make_spare(std::uint64_t number) {
   if (!page.ok()) return page.status();
   if (!page->entities.empty()) broken("a table that was made again is not empty");
   const Entity entity = Entity("p", "r").set("V", std::string(1000, 'x'));
-  return within_a_second([&] { return table->insert(entity).status(); });
+  return with_patience([&] { return table->insert(entity).status(); });
 }
 
 Status FullDiskRun::write(std::string_view name, const std::string& row, const std::string& value) {
@@ -109,7 +108,10 @@ Status FullDiskRun::write_one() {
 }
 
 void FullDiskRun::fill_up() {
+  const std::uint64_t room = below(kRoomMax);
   for (int writes = 0; writes < kWritesMax; ++writes) {
+    // What the store lets go of meanwhile, its log above all, is taken from it as well.
+    if (writes % kWritesBetweenLooks == 0) world_.leave_room(room);
     // What is overwritten gives its space back; so the table that is going to be dropped grows beside it.
     const Status written = writes % 2 == 0 ? write_one() : write(spare_, std::to_string(writes), random_value());
     if (written.code() == Code::kNoSpace) return report_.count("times full");
@@ -141,8 +143,8 @@ void FullDiskRun::drop_while_full(std::uint64_t number) {
 
 void FullDiskRun::resume() {
   if (!broken_.empty()) return;
-  const Status written = within_a_second([&] { return write_one(); });
-  if (!written.ok()) return broken("writes do not resume within a second of room", written);
+  const Status written = with_patience([&] { return write_one(); });
+  if (!written.ok()) return broken("writes do not resume soon after there is room", written);
   const Result<Statistics> statistics = store_->statistics();
   if (!statistics.ok() || statistics->health != Health::kHealthy)
     broken("the store writes and does not call it health");

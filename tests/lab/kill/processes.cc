@@ -67,12 +67,15 @@ ChildEnd wait_for(pid_t child) {
   return end;
 }
 
-ChildEnd kill_after(pid_t child, std::uint64_t microseconds) {
-  // The moment is the point: nothing waits for it to have passed.
+void pause_for(std::uint64_t microseconds) {
   timespec pause{};
   pause.tv_sec = static_cast<time_t>(microseconds / 1'000'000);
   pause.tv_nsec = static_cast<long>(microseconds % 1'000'000 * 1000);
   ::nanosleep(&pause, nullptr);
+}
+
+ChildEnd kill_after(pid_t child, std::uint64_t microseconds) {
+  pause_for(microseconds);
   if (child > 0) ::kill(child, SIGKILL);
   return wait_for(child);
 }

@@ -43,9 +43,11 @@ struct ChildEnd {
   int status = 0;       // else
   std::string text;     // for people, where it was neither SIGKILL nor zero
 };
-/// Waits; a child that takes longer than a minute is killed, and its end says that it hung.
+/// Waits. A child that takes minutes ends itself, and its end says that it hung.
 ChildEnd wait_for(pid_t child);
-/// The same for a child that is ready to be killed, after so many microseconds.
+/// Kills it after so many microseconds, and waits.
 ChildEnd kill_after(pid_t child, std::uint64_t microseconds);
+/// For what happens by time alone; nothing is proved by it having passed.
+void pause_for(std::uint64_t microseconds);
 
 }  // namespace varve::lab
