@@ -46,7 +46,7 @@ struct Machine {
 };
 
 void expect_content(const Store& store, const std::vector<std::string>& expected) {
-  const Result<StoreContent> content = read_content(store);
+  const Result<StoreContent> content = read_store_content(store);
   ASSERT_TRUE(content.ok()) << content.status().to_string();
   const std::vector<std::string> found = json_lines(*content);
   ASSERT_EQ(found.size(), expected.size());
@@ -188,7 +188,7 @@ TEST_P(GoldenNewer, HeadersAreRefusedAndLeftAsTheyAre) {
     EXPECT_NE(report->findings.front().find("Unsupported: " + name), std::string::npos) << report->findings.front();
     const Result<std::unique_ptr<Store>> opened = Store::open(kSamplePath, machine.options(true));
     ASSERT_TRUE(opened.ok()) << opened.status().to_string();
-    EXPECT_EQ(read_content(**opened).code(), Code::kUnsupported);
+    EXPECT_EQ(read_store_content(**opened).code(), Code::kUnsupported);
     ASSERT_TRUE((*opened)->close().ok());
     EXPECT_EQ(*machine.files.snapshot().read_file(sample_path(name)), *newer.read_file(sample_path(name)));
   }

@@ -245,7 +245,7 @@ std::vector<std::string> json_lines(const StoreContent& content) {
   return lines;
 }
 
-Result<StoreContent> read_content(const Store& store) {
+Result<StoreContent> read_store_content(const Store& store) {
   StoreContent content;
   Result<std::vector<AccountInfo>> accounts = list_accounts(store);
   if (!accounts.ok()) return accounts.status();

@@ -31,7 +31,7 @@ struct StoreContent {
 std::vector<std::string> json_lines(const StoreContent& content);
 
 /// All of it, or the first error.
-Result<StoreContent> read_content(const Store& store);
+Result<StoreContent> read_store_content(const Store& store);
 
 /// Empty if both are equal, else one line that names the first difference.
 std::string difference(const StoreContent& expected, const StoreContent& found);

@@ -86,7 +86,7 @@ Judge::Judge(const Victim& victim) : victim_(victim) {
     const Machine machine(other.disk);
     const Result<std::unique_ptr<Store>> store = Store::open(kSamplePath, machine.options(false));
     if (!store.ok()) continue;
-    if (Result<StoreContent> content = read_content(**store); content.ok()) {
+    if (Result<StoreContent> content = read_store_content(**store); content.ok()) {
       others_[other.name][version_of(**store)] = std::make_shared<const StoreContent>(*std::move(content));
     }
   }

@@ -53,7 +53,7 @@ class Maker {
   /// So that the next version can be told from this one.
   void remember() {
     const std::uint64_t version = must(store_->statistics()).visible_version.ticks;
-    history_[version] = std::make_shared<const StoreContent>(must(read_content(*store_)));
+    history_[version] = std::make_shared<const StoreContent>(must(read_store_content(*store_)));
   }
   History& history() { return history_; }
   std::uint64_t version() { return must(store_->statistics()).visible_version.ticks; }

@@ -84,7 +84,7 @@ class GoldenMaker {
     must(store_->close());
     open();
     change();
-    const std::vector<std::string> expected = json_lines(must(read_content(*store_)));
+    const std::vector<std::string> expected = json_lines(must(read_store_content(*store_)));
     must(store_->checkpoint("/checkpoint").status());
     must(store_->close());
     io::MemoryDisk clean = machine_.files->snapshot();
@@ -95,7 +95,7 @@ class GoldenMaker {
     write_until_the_kill();
     io::MemoryDisk killed = machine_.files->process_death(machine_.random);
     killed.settle();
-    stores.push_back({"killed", std::move(killed), json_lines(must(read_content(*store_)))});
+    stores.push_back({"killed", std::move(killed), json_lines(must(read_store_content(*store_)))});
     stores.push_back({"checkpoint", std::move(checkpoint), expected});
     must(store_->close());
     store_.reset();

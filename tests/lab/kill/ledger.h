@@ -12,7 +12,7 @@
 namespace varve::lab {
 
 /// Everything in it is written by a child and read by its parent, and stays as a killed child left it.
-struct Ledger {
+struct KillLedger {
   static constexpr std::size_t kTextBytes = 2000;
 
   struct Thread {
@@ -48,11 +48,11 @@ class SharedLedger {
   ~SharedLedger();
   SharedLedger(const SharedLedger&) = delete;
   SharedLedger& operator=(const SharedLedger&) = delete;
-  Ledger& operator*() noexcept { return *ledger_; }
-  Ledger* operator->() noexcept { return ledger_; }
+  KillLedger& operator*() noexcept { return *ledger_; }
+  KillLedger* operator->() noexcept { return ledger_; }
 
  private:
-  Ledger* ledger_;
+  KillLedger* ledger_;
 };
 
 }  // namespace varve::lab

@@ -43,7 +43,8 @@ bool ends_the_store(Code code) {
 /// One thread's operations, each acknowledged in the ledger.
 class LimitedWriter {
  public:
-  LimitedWriter(const Life& life, Ledger& ledger, const Limit& limit) : life_(life), ledger_(ledger), limit_(limit) {}
+  LimitedWriter(const Life& life, KillLedger& ledger, const Limit& limit)
+      : life_(life), ledger_(ledger), limit_(limit) {}
 
   int run() {
     const RealMachine machine(life_.back_end, KillCount::kNever);
@@ -113,7 +114,7 @@ class LimitedWriter {
   static constexpr std::uint64_t kPauseMicroseconds = 5'000;
 
   const Life& life_;
-  Ledger& ledger_;
+  KillLedger& ledger_;
   const Limit limit_;
   ThreadState state_;
 };

@@ -75,7 +75,7 @@ FullDiskWorld world_of(const std::string& path, const io::Env& env) {
   return world;
 }
 
-int run_mounted(std::uint64_t seed, const std::string& directory, Ledger& ledger) {
+int run_mounted(std::uint64_t seed, const std::string& directory, KillLedger& ledger) {
   if (!io::mount_small(directory, "size=64m")) return kNotMounted;
   const RealMachine machine(seed % 2 == 0 ? BackEnd::kPosix : BackEnd::kUring, KillCount::kNever);
   Filler filler(directory + "/filler");
@@ -89,7 +89,7 @@ int run_mounted(std::uint64_t seed, const std::string& directory, Ledger& ledger
   return kMounted;
 }
 
-int run_in_memory(std::uint64_t seed, Ledger& ledger) {
+int run_in_memory(std::uint64_t seed, KillLedger& ledger) {
   io::MemoryFileSystem files;
   files.set_capacity_bytes(kMemoryDiskBytes);
   const io::Env env{files, io::system_env().clock, io::system_env().random, io::system_env().scheduler};

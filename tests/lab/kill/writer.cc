@@ -35,7 +35,7 @@ Status make_basis(Store& store) {
   return table.code() == Code::kExists ? Status() : table;
 }
 
-void run_thread(Store& store, const Life& life, Ledger& ledger, std::uint32_t thread) {
+void run_thread(Store& store, const Life& life, KillLedger& ledger, std::uint32_t thread) {
   const std::uint64_t begin = life.begins_at[thread];
   const std::uint64_t known_version = ledger.version;
   ThreadState state = life.base[thread];
@@ -55,7 +55,7 @@ void run_thread(Store& store, const Life& life, Ledger& ledger, std::uint32_t th
 }
 
 /// Everything that threads beside the writers do in a store's life.
-void run_upkeep(Store& store, const Life& life, Ledger& ledger, const std::atomic<bool>& stop) {
+void run_upkeep(Store& store, const Life& life, KillLedger& ledger, const std::atomic<bool>& stop) {
   for (std::uint64_t turn = life.begins_at[0]; !stop; ++turn) {
     Status done;
     switch (turn % 4) {
@@ -73,7 +73,7 @@ void run_upkeep(Store& store, const Life& life, Ledger& ledger, const std::atomi
 }
 
 /// The numbers that the store may hold of a thread: the last one acknowledged, or the one begun behind it.
-void check_thread(const Life& life, Ledger& ledger, std::uint32_t thread, const ThreadState& found) {
+void check_thread(const Life& life, KillLedger& ledger, std::uint32_t thread, const ThreadState& found) {
   const std::uint64_t acknowledged = ledger.threads[thread].acknowledged;
   const std::uint64_t begun = ledger.threads[thread].begun;
   ThreadState expected = state_at(life, thread, acknowledged);
@@ -89,7 +89,7 @@ void check_thread(const Life& life, Ledger& ledger, std::uint32_t thread, const 
                   std::to_string(begun) + " begun: " + first);
 }
 
-void check_checkpoints(const Life& life, Ledger& ledger) {
+void check_checkpoints(const Life& life, KillLedger& ledger) {
   std::error_code ignored;
   const RealMachine machine(life.back_end, KillCount::kNever);
   for (std::uint64_t number = 1; number <= ledger.checkpoints_begun; ++number) {
@@ -104,7 +104,7 @@ void check_checkpoints(const Life& life, Ledger& ledger) {
   }
 }
 
-void check_store(const Store& store, const Life& life, Ledger& ledger) {
+void check_store(const Store& store, const Life& life, KillLedger& ledger) {
   const Result<std::vector<ThreadState>> states = read_states(store);
   if (ledger.opened == 0 && states.code() == Code::kNotFound) return;  // killed before there was a table
   if (!states.ok()) return ledger.complain("reading failed: " + states.status().to_string());
@@ -126,7 +126,7 @@ ThreadState state_at(const Life& life, std::uint32_t thread, std::uint64_t numbe
   return state;
 }
 
-int run_writer(const Life& life, Ledger& ledger) {
+int run_writer(const Life& life, KillLedger& ledger) {
   const RealMachine machine(life.back_end, life.kill_at);
   const Result<std::unique_ptr<Store>> store = open_store(life, machine, false);
   if (!store.ok()) {
@@ -152,14 +152,14 @@ int run_writer(const Life& life, Ledger& ledger) {
   return 0;
 }
 
-int run_opener(const Life& life, Ledger& ledger) {
+int run_opener(const Life& life, KillLedger& ledger) {
   const RealMachine machine(life.back_end, life.kill_at);
   const Result<std::unique_ptr<Store>> store = open_store(life, machine, false);
   if (!store.ok()) ledger.complain("an opener could not open the store: " + store.status().to_string());
   return 0;
 }
 
-int run_checker(const Life& life, Ledger& ledger) {
+int run_checker(const Life& life, KillLedger& ledger) {
   const RealMachine machine(life.back_end, KillCount::kNever);
   const bool may_be_absent = ledger.opened == 0;  // killed while it was made
   if (life.deep && !may_be_absent) {

@@ -33,12 +33,12 @@ struct Life {
 ThreadState state_at(const Life& life, std::uint32_t thread, std::uint64_t number);
 
 /// Opens or makes the store and runs all threads. What is against the law goes to the ledger.
-int run_writer(const Life& life, Ledger& ledger);
+int run_writer(const Life& life, KillLedger& ledger);
 
 /// Opens the store and does nothing: a recovery that may be killed.
-int run_opener(const Life& life, Ledger& ledger);
+int run_opener(const Life& life, KillLedger& ledger);
 
 /// Opens the store, compares it with the ledger, and says there what it holds.
-int run_checker(const Life& life, Ledger& ledger);
+int run_checker(const Life& life, KillLedger& ledger);
 
 }  // namespace varve::lab
