@@ -20,7 +20,32 @@ bool read_fixed(std::string_view& rest, Unsigned* value) noexcept {
   return true;
 }
 
+/// Looked at together where zeros are expected.
+constexpr std::size_t kZeroBlockBytes = 256;
+
+bool is_zero_block(const char* at) noexcept {
+  std::uint64_t all = 0;
+  for (std::size_t i = 0; i < kZeroBlockBytes; i += sizeof(all)) {
+    all |= internal::load<std::endian::native, std::uint64_t>(at + i);
+  }
+  return all == 0;
+}
+
 }  // namespace
+
+std::size_t find_first_written(std::string_view bytes, std::size_t from) noexcept {
+  while (from < bytes.size() && bytes.size() - from >= kZeroBlockBytes && is_zero_block(bytes.data() + from)) {
+    from += kZeroBlockBytes;
+  }
+  return bytes.find_first_not_of('\0', from);
+}
+
+std::size_t find_last_written(std::string_view bytes) noexcept {
+  while (bytes.size() >= kZeroBlockBytes && is_zero_block(bytes.data() + bytes.size() - kZeroBlockBytes)) {
+    bytes.remove_suffix(kZeroBlockBytes);
+  }
+  return bytes.find_last_not_of('\0');
+}
 
 void append_u16(std::string& out, std::uint16_t value) {
   std::array<char, sizeof(value)> bytes;

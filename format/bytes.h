@@ -22,6 +22,13 @@ inline std::string_view as_text(std::span<const std::byte> bytes) noexcept {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
+// Where filling ends, in bytes that are nearly all zero: std::string looks at one byte at a time, these at many.
+
+/// The first byte from `from` on that is not zero; npos where there is none.
+std::size_t find_first_written(std::string_view bytes, std::size_t from = 0) noexcept;
+/// The last byte that is not zero; npos where there is none.
+std::size_t find_last_written(std::string_view bytes) noexcept;
+
 inline constexpr std::size_t kVarint64BytesMax = 10;
 
 namespace internal {

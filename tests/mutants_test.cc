@@ -30,7 +30,7 @@ std::vector<Mutant> read_mutants() {
     std::ifstream lines(entry.path());
     for (std::string line; std::getline(lines, line);) {
       if (line.starts_with("mutant ")) {
-        mutants.push_back({.name = line.substr(7)});
+        mutants.emplace_back().name = line.substr(7);
       } else if (line.starts_with("file ")) {
         mutants.back().file = line.substr(5);
       } else if (line.starts_with("- ")) {

@@ -245,7 +245,8 @@ Status CommitQueue::reserve_for(CommitGroup& group) {
   set_health(Health::kHealthy, Status());
   for (Member* member = group.first; member != nullptr; member = member->next) {
     if (member->batch.empty()) continue;
-    Result<Memtable::Reservation> room = group.memtable->reserve(member->demand);
+    const BudgetPart part = member->frees_space ? BudgetPart::kAll : BudgetPart::kCommon;
+    Result<Memtable::Reservation> room = group.memtable->reserve(member->demand, part);
     if (room.ok()) {
       member->reservation = *room;
     } else {

@@ -197,7 +197,7 @@ void Memtable::join(std::shared_ptr<WriteBudget> budget) noexcept {
   budget_->take_regardless(charged_bytes_);
 }
 
-Result<Memtable::Reservation> Memtable::reserve(const MemtableDemand& demand) {
+Result<Memtable::Reservation> Memtable::reserve(const MemtableDemand& demand, BudgetPart part) {
   Reservation reservation;
   if (demand.entry_count == 0) return reservation;
   std::uint64_t piece_bytes = demand.entry_bytes;
@@ -209,7 +209,7 @@ Result<Memtable::Reservation> Memtable::reserve(const MemtableDemand& demand) {
   if (need_bytes > bytes_max_ || used_bytes() > bytes_max_ - need_bytes) {
     return out_of_budget(used_bytes(), bytes_max_, need_bytes);
   }
-  if (budget_ && !budget_->take(need_bytes)) {
+  if (budget_ && !budget_->take(need_bytes, part)) {
     return out_of_budget(budget_->used_bytes(), budget_->bytes_max(), need_bytes);
   }
 

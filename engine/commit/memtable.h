@@ -66,7 +66,7 @@ class Memtable {
   /// Takes memory for one batch. One thread at a time (the leader of a commit group). A demand without entries takes
   /// none and is always met. Errors: kNoSpace (the budget is used up; the message names it), kOutOfMemory. Nothing
   /// changed.
-  Result<Reservation> reserve(const MemtableDemand& demand);
+  Result<Reservation> reserve(const MemtableDemand& demand, BudgetPart part = BudgetPart::kCommon);
 
   /// Adds the puts and deletes of a batch that demand_of() accepted, at `version`, which no other batch has. Any number
   /// of threads at once, beside any number of readers. A finger keeps the place of the key before: batches in the order

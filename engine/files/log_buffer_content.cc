@@ -9,6 +9,21 @@
 
 namespace varve::engine {
 
+namespace {
+
+/// Where the header is whole, the file must be the one that was meant. A power cut may have taken the header, like all
+/// that is mapped; slots verify without it.
+Status check_header(std::string_view file, const format::LogBufferEntry& buffer) {
+  const Result<format::FileHeader> header =
+      format::decode_file_header(file.substr(0, format::kFileHeaderBytes), format::FileType::kLogBuffer);
+  if (header.code() == Code::kUnsupported) return header.status();
+  if (!header.ok()) return Status();
+  if (header->number == buffer.number && header->seed == buffer.seed) return Status();
+  return Status::corruption("another log buffer in the place of the one that the manifest names");
+}
+
+}  // namespace
+
 Result<LogBufferContent> LogBufferContent::read(io::Directory& directory, const format::LogBufferEntry& buffer) {
   constexpr std::uint64_t kBytes = log_buffer_bytes(kLogBufferSlots, kLogBufferSlotBytes);
   constexpr std::size_t kStride = format::kLogBufferSectorBytes + kLogBufferSlotBytes;
@@ -27,6 +42,7 @@ Result<LogBufferContent> LogBufferContent::read(io::Directory& directory, const 
   LogBufferContent content;
   content.bytes_.assign(bytes->begin(), bytes->end());
   const std::string_view whole(content.bytes_.data(), content.bytes_.size());
+  if (Status meant = check_header(whole, buffer); !meant.ok()) return meant.in_file(name, 0);
   for (std::size_t start = format::kLogBufferSectorBytes; start < whole.size(); start += kStride) {
     const Result<format::SlotHeader> header =
         format::load_slot_header(whole.substr(start, format::kSlotHeaderBytes), {buffer.seed, start});

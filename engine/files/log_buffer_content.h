@@ -30,8 +30,8 @@ class LogBufferContent {
   LogBufferContent& operator=(LogBufferContent&&) = default;
 
   /// Reads the buffer that the manifest names, as the page cache has it: that is where a killed process left it. Its
-  /// header is not needed: the seed comes from the manifest. Errors: kCorruption (missing, or of another size),
-  /// kIoError.
+  /// header is believed where it is whole, and not missed where it is not: the seed comes from the manifest.
+  /// Errors: kCorruption (missing, of another size, another buffer), kUnsupported (a newer format), kIoError.
   static Result<LogBufferContent> read(io::Directory& directory, const format::LogBufferEntry& buffer);
 
   /// The slots last used for this segment. The views live as long as this object, moves included.

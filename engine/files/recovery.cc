@@ -88,7 +88,9 @@ class StoreReader {
   const format::Root& root() const noexcept { return recovered_.root.root(); }
 
   Status read_file_set() {
-    if (Status known = format::check_features(root().features, for_writing_); !known.ok()) return known;
+    if (Status known = format::check_features(root().features, for_writing_); !known.ok()) {
+      return known.in_file(format::kRootName);
+    }
     recovered_.clean = root().state == format::RootState::kClean;
     recovered_.figures.clean = recovered_.clean;
     Result<ManifestContent> manifest = read_manifest(directory_, root());

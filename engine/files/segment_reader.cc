@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "engine/files/log_files.h"
+#include "format/bytes.h"
 #include "format/file_header.h"
 #include "io/aligned_buffer.h"
 
@@ -16,7 +17,7 @@ namespace {
 using format::RecordOutcome;
 
 bool all_zero(std::string_view bytes) noexcept {
-  return bytes.find_first_not_of('\0') == std::string_view::npos;
+  return format::find_first_written(bytes) == std::string_view::npos;
 }
 
 /// Bytes [begin, end) of `bytes`, or what there is of them.
@@ -70,7 +71,7 @@ Status SegmentReader::check_header() const {
 }
 
 Status SegmentReader::check_unused() const {
-  const std::size_t written = image_.find_first_not_of('\0', kFirstRecordOffset);
+  const std::size_t written = format::find_first_written(image_, kFirstRecordOffset);
   if (written == std::string::npos) return Status();
   return damaged(written, "written to, though the segment before it was never sealed");
 }
@@ -173,7 +174,7 @@ Result<SegmentWalk> SegmentReader::end_sealed(const format::Record& footer, std:
   walk_.end = offset + io::kSectorBytes;
   // The file is cut when the footer is durable: until then a crash may have torn its write.
   const bool may_be_torn = !segment_.closed && image_.size() > walk_.end;
-  const std::size_t written = image_.find_first_not_of('\0', may_be_torn ? walk_.end : last_end_);
+  const std::size_t written = format::find_first_written(image_, may_be_torn ? walk_.end : last_end_);
   if (written != std::string::npos) return damaged(written, "written to behind the footer");
   walk_.torn_bytes = torn_bytes_from(last_end_);
   return std::move(walk_);
@@ -234,7 +235,7 @@ Status SegmentReader::gather_evidence(std::string_view bytes, std::uint64_t offs
 }
 
 std::uint64_t SegmentReader::torn_bytes_from(std::uint64_t offset) const noexcept {
-  const std::size_t last = image_.find_last_not_of('\0');
+  const std::size_t last = format::find_last_written(image_);
   return last == std::string::npos || last < offset ? 0 : last + 1 - offset;
 }
 

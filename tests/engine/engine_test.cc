@@ -253,6 +253,41 @@ TEST(Engine, ACommitLargerThanTheWriteBufferIsRefusedWithItsLimit) {
   EXPECT_EQ(value_of(**engine, "p", "r"), "-");
 }
 
+// A full disk fills the write buffer: nothing can be flushed. Only drops help then.
+TEST(Engine, ADropHasRoomInAWriteBufferThatNothingElseFits) {
+  Machine machine;
+  EngineOptions options = Machine::writable();
+  options.write_budget = std::make_shared<WriteBudget>(1 << 20);
+  auto engine = machine.open(options);
+  ASSERT_TRUE(engine.ok());
+  io::FaultRule no_tables;
+  no_tables.name_suffix = ".sst";
+  no_tables.mutating_only = true;
+  no_tables.fail_count = io::FaultRule::kFromThenOn;
+  no_tables.code = Code::kNoSpace;
+  machine.files->faults().add(no_tables);
+  for (const std::size_t bytes : {100'000u, 10'000u, 1'000u, 100u, 1u}) {
+    Status put;
+    for (int i = 0; put.ok(); ++i) {
+      ASSERT_LT(i, 50'000);
+      put = Change()
+                .put("p" + std::to_string(bytes), std::to_string(i), std::string(bytes, 'v'))
+                .commit(**engine)
+                .status();
+    }
+    ASSERT_EQ(put.code(), Code::kNoSpace);
+    EXPECT_NE(put.message().find("write buffer"), std::string_view::npos) << put.to_string();
+  }
+  for (std::uint32_t table = 2; table < 12; ++table) {
+    Change drop;
+    drop.put("catalog", std::to_string(table), "").retire(format::make_table_id(7, table));
+    const Status dropped = drop.commit(**engine).status();
+    EXPECT_TRUE(dropped.ok()) << dropped.to_string();
+  }
+  EXPECT_LE(options.write_budget->used_bytes(), options.write_budget->bytes_max());
+  EXPECT_EQ(Change().put("p", "more", "v").commit(**engine).code(), Code::kNoSpace);
+}
+
 TEST(Engine, StoresThatShareAWriteBufferShareItsBound) {
   const auto budget = std::make_shared<WriteBudget>(1 << 20);
   EngineOptions options = Machine::writable();

@@ -269,5 +269,24 @@ TEST(Bytes, SpansAndTextsAreTheSameBytes) {
   EXPECT_EQ(as_text(as_bytes(text)), text);
 }
 
+TEST(Bytes, WhatIsWrittenAmongZerosIsFoundFromBothEnds) {
+  EXPECT_EQ(find_first_written(""), std::string_view::npos);
+  EXPECT_EQ(find_last_written(""), std::string_view::npos);
+  for (std::size_t size = 1; size < 1100; size += 31) {
+    std::string bytes(size, '\0');
+    EXPECT_EQ(find_first_written(bytes), std::string_view::npos);
+    EXPECT_EQ(find_first_written(bytes, size + 9), std::string_view::npos);
+    EXPECT_EQ(find_last_written(bytes), std::string_view::npos);
+    for (std::size_t at = 0; at < size; at += 7) {
+      bytes.assign(size, '\0');
+      bytes[at] = '\x01';
+      for (const std::size_t from : {std::size_t{0}, at / 2, at, at + 1}) {
+        EXPECT_EQ(find_first_written(bytes, from), bytes.find_first_not_of('\0', from)) << size << " " << at;
+      }
+      EXPECT_EQ(find_last_written(bytes), at);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace varve::format

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/files/recovery.h"
+#include "format/file_header.h"
 #include "format/log_buffer.h"
 #include "tests/support/store_image.h"
 
@@ -268,6 +269,33 @@ TEST(RecoveryBuffer, RecordsInTheBufferBelongToTheSegmentInUseEvenBehindASealedO
   ASSERT_EQ(recovered->found_closed.size(), 1u);
   EXPECT_EQ(recovered->found_closed[0].number, first.number());
   EXPECT_EQ(recovered->in_doubt->number, 7u);
+}
+
+/// Gives the buffer of `image` another header, which verifies.
+void write_header(StoreImage& image, const format::FileHeader& header) {
+  std::string buffer = image.read(image.buffer_name());
+  buffer.replace(0, format::kFileHeaderBytes, format::encode_file_header(header));
+  image.write(image.buffer_name(), buffer);
+}
+
+// What it holds was acknowledged, and this build does not know how to read it.
+TEST(RecoveryBuffer, ANewerBufferIsUnsupported) {
+  StoreImage image;
+  write_header(image,
+               {format::FileType::kLogBuffer, format::kFormatVersion + 1, image.buffer_seed, image.buffer_number});
+  const Status refused = image.recover().status();
+  EXPECT_EQ(refused.code(), Code::kUnsupported) << refused.to_string();
+  EXPECT_NE(refused.message().find(image.buffer_name()), std::string_view::npos) << refused.to_string();
+}
+
+TEST(RecoveryBuffer, AnotherBufferInItsPlaceIsDamage) {
+  StoreImage image;
+  write_header(image,
+               {format::FileType::kLogBuffer, format::kFormatVersion, image.buffer_seed + 1, image.buffer_number});
+  EXPECT_EQ(image.recover().code(), Code::kCorruption);
+  write_header(image,
+               {format::FileType::kLogBuffer, format::kFormatVersion, image.buffer_seed, image.buffer_number + 1});
+  EXPECT_EQ(image.recover().code(), Code::kCorruption);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "tests/lab/golden/golden.h"
 #include "tests/lab/soak/soak.h"
 #include "tests/lab/suite.h"
 
@@ -72,6 +73,14 @@ int run(int argc, char** argv) {
       if (!report.findings.empty()) status = kFound;
     });
   }
+  std::string golden;
+  CLI::App* const make_golden = app.add_subcommand("make-golden", "Makes the golden stores; see tests/golden/README.md");
+  make_golden->add_option("directory", golden, "Where none of them is yet")->required();
+  make_golden->callback([&golden, &status] {
+    const Status kept = keep_golden_stores(make_golden_stores(), golden);
+    if (!kept.ok()) std::fprintf(stderr, "varve-lab: %s\n", kept.to_string().c_str());
+    if (!kept.ok()) status = kFound;
+  });
   CLI11_PARSE(app, argc, argv);
   return status;
 }

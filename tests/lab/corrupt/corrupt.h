@@ -1,0 +1,22 @@
+// Owns: the suite "corrupt": stores with every kind of file and block, damaged in every way we know.
+// Must never: accept a change of a cleanly closed store that nothing notices.
+#pragma once
+
+#include <cstddef>
+
+#include "tests/lab/suite.h"
+
+namespace varve::lab {
+
+/// How many single bytes and lengths a round tries in each of its stores, beside all whole files and regions.
+struct CorruptEffort {
+  std::uint64_t flips_max = 2'500;
+  std::uint64_t cuts_max = 400;
+  std::uint64_t dictionary_flips_max = 60;
+};
+
+Report run_corrupt(const Share& share);
+/// `only`: a part ("clean", "checkpoint", "dictionary", "killed", "power-cut"), or a part, '/' and the text of a case.
+Report run_corrupt(const Share& share, const CorruptEffort& effort);
+
+}  // namespace varve::lab

@@ -1,0 +1,72 @@
+#include "tests/lab/full_disk/full_disk.h"
+
+#include "io/scheduler.h"
+#include "tests/support/engine_bench.h"
+
+namespace varve::lab {
+
+namespace {
+
+constexpr std::uint64_t kCycles = 250;
+/// So little that the log is let go soon, and tables are written while there is no room.
+constexpr std::uint64_t kWriteBufferBytes = 1 << 20;
+constexpr std::uint64_t kDecisionsMax = std::uint64_t{1} << 32;
+
+/// Waits on the clock of the simulation, in which nothing else may have to happen.
+class Pause {
+ public:
+  explicit Pause(io::Scheduler& scheduler) : mutex_(scheduler), condition_(scheduler) {}
+  void wait(std::chrono::milliseconds time) {
+    const io::MutexGuard guard(mutex_);
+    static_cast<void>(condition_.wait_for(mutex_, time));
+  }
+
+ private:
+  io::Mutex mutex_;
+  io::Condition condition_;
+};
+
+void run_round(std::uint64_t seed, std::uint64_t cycles, Report& report) {
+  test::Machine machine(seed, test::OneThreadAtATime{});
+  machine.simulation().set_decisions_max(kDecisionsMax);
+  const io::Env env = machine.env();
+  Pause pause(machine.scheduler());
+  FullDiskWorld world;
+  world.path = std::string(test::kStorePath);
+  world.env = &env;
+  world.leave_room = [&](std::uint64_t bytes) {
+    machine.files->set_capacity_bytes(machine.files->used_bytes() + bytes);
+  };
+  world.give_room = [&] { machine.files->set_capacity_bytes(io::MemoryFileSystem::kUnlimited); };
+  world.pass_time = [&] { pause.wait(std::chrono::milliseconds(50)); };
+  world.open = [&]() -> Result<std::unique_ptr<Store>> {
+    ResourceOptions scarce;
+    scarce.write_buffer_bytes = kWriteBufferBytes;
+    scarce.block_cache_bytes = kWriteBufferBytes;
+    Result<std::shared_ptr<Resources>> resources = Resources::create(scarce);
+    if (!resources.ok()) return resources.status();
+    StoreOptions options;
+    options.create_if_missing = true;
+    options.env = &env;
+    options.resources = *std::move(resources);
+    return Store::open(test::kStorePath, options);
+  };
+  FullDiskRun run(seed, std::move(world));
+  const std::string broken = run.run(cycles);
+  report.add(run.report());
+  if (!broken.empty()) report.find({seed, {}, broken, {}});
+}
+
+}  // namespace
+
+Report run_full_disk(const Share& share, std::uint64_t cycles) {
+  Report report;
+  for (std::uint64_t round = 0; round < share.rounds; ++round) run_round(share.seed + round, cycles, report);
+  return report;
+}
+
+Report run_full_disk(const Share& share) {
+  return run_full_disk(share, kCycles);
+}
+
+}  // namespace varve::lab

@@ -1,0 +1,53 @@
+// Goal: a store lives through a thousand full disks without being reopened, and loses nothing.
+#include "tests/lab/full_disk/full_disk.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/effort.h"
+#include "tests/support/engine_bench.h"
+
+namespace varve::lab {
+namespace {
+
+TEST(FullDisk, ReadsAndDropsGoOnAndWritesResume) {
+  const std::uint64_t cycles = test::effort<std::uint64_t>(125);
+  const Report report = run_full_disk(Share{.seed = 1, .rounds = 2}, cycles);
+  for (const Finding& finding : report.findings) ADD_FAILURE() << "seed " << finding.seed << ": " << finding.what;
+  EXPECT_EQ(report.counts.at("cycles"), 2 * cycles);
+  EXPECT_EQ(report.counts.at("times full"), 2 * cycles);
+  EXPECT_EQ(report.counts.at("drops while full"), 2 * cycles);
+  EXPECT_GE(report.counts.at("reads while full"), 20 * cycles);
+  EXPECT_GE(report.counts.at("reopened and verified"), 2u);
+}
+
+class FullDiskLong : public ::testing::Test {};
+
+TEST_F(FullDiskLong, AThousandTimes) {
+  const Report report = run_full_disk(Share{.seed = 11, .rounds = 4}, 250);
+  for (const Finding& finding : report.findings) ADD_FAILURE() << "seed " << finding.seed << ": " << finding.what;
+  EXPECT_EQ(report.counts.at("cycles"), 1000u);
+}
+
+// The run is shown a disk on which room does not come back, and one that is never full.
+TEST(FullDisk, ABrokenPromiseIsAFinding) {
+  test::Machine machine(1);
+  const io::Env env = machine.env();
+  FullDiskWorld world;
+  world.path = std::string(test::kStorePath);
+  world.env = &env;
+  world.leave_room = [&](std::uint64_t bytes) {
+    machine.files->set_capacity_bytes(machine.files->used_bytes() + bytes);
+  };
+  world.give_room = [] {};
+  world.pass_time = [] {};
+  world.open = [&] {
+    StoreOptions options;
+    options.create_if_missing = true;
+    options.env = &env;
+    return Store::open(test::kStorePath, options);
+  };
+  EXPECT_NE(FullDiskRun(1, world).run(3).find("writes do not resume"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace varve::lab

@@ -1,0 +1,189 @@
+// Owns: what the golden stores hold: every type at its ends, every kind of file, little of each.
+// Must never: depend on the machine: the same build makes the same bytes.
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <limits>
+#include <utility>
+
+#include "api/loader.h"
+#include "tests/lab/content/store_content.h"
+#include "tests/lab/corrupt/sample.h"
+#include "tests/lab/golden/golden.h"
+#include "tests/support/engine_bench.h"
+
+namespace varve::lab {
+
+namespace {
+
+constexpr std::uint64_t kSeed = 20'260'101;
+constexpr std::string_view kAccount = "golden1";
+
+void must(const Status& status) {
+  if (status.ok()) return;
+  std::fprintf(stderr, "a golden store could not be made: %s\n", status.to_string().c_str());
+  std::abort();
+}
+template <typename T>
+T must(Result<T> result) {
+  must(result.status());
+  return *std::move(result);
+}
+
+Guid guid_of(std::uint8_t first) {
+  Guid guid;
+  for (std::size_t i = 0; i < guid.bytes.size(); ++i) guid.bytes[i] = static_cast<std::uint8_t>(first + 17 * i);
+  return guid;
+}
+
+/// Every type at its ends.
+std::vector<Entity> typed_entities() {
+  std::vector<Entity> all;
+  all.push_back(
+      Entity("types", "binary").set("Empty", Binary{}).set("Bytes", Binary{std::string("\0\x01\r\n\xFF", 5)}));
+  all.push_back(Entity("types", "boolean").set("False", false).set("True", true));
+  all.push_back(Entity("types", "datetime")
+                    .set("First", DateTime{limits::kDateTimeTicksMin})
+                    .set("Last", DateTime{limits::kDateTimeTicksMax}));
+  all.push_back(Entity("types", "double")
+                    .set("MinusZero", -0.0)
+                    .set("Tiny", std::numeric_limits<double>::denorm_min())
+                    .set("Infinite", std::numeric_limits<double>::infinity())
+                    .set("NotANumber", std::numeric_limits<double>::quiet_NaN()));
+  all.push_back(Entity("types", "guid").set("Zero", Guid{}).set("Some", guid_of(9)));
+  all.push_back(Entity("types", "int32")
+                    .set("Least", std::numeric_limits<std::int32_t>::min())
+                    .set("Most", std::numeric_limits<std::int32_t>::max()));
+  all.push_back(Entity("types", "int64")
+                    .set("Least", std::numeric_limits<std::int64_t>::min())
+                    .set("Most", std::numeric_limits<std::int64_t>::max()));
+  all.push_back(Entity("types", "string").set("Empty", "").set("Text", "\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80 \"\\"));
+  all.push_back(Entity("types", "nothing"));
+  return all;
+}
+
+/// Keys where the order of UTF-16 and that of bytes differ, and empty ones.
+std::vector<Entity> keyed_entities() {
+  std::vector<Entity> all;
+  for (const char* const partition : {"", "a", "ab", "\xEE\x80\x80", "\xF0\x9F\x98\x80"}) {
+    for (const char* const row : {"", "r", "\xC3\xA9", "z z"}) {
+      all.push_back(Entity(partition, row).set("Key", std::string(partition) + "/" + row));
+    }
+  }
+  return all;
+}
+
+class GoldenMaker {
+ public:
+  GoldenMaker() : machine_(kSeed, test::OneThreadAtATime{}), env_(machine_.env()) {}
+
+  std::vector<GoldenStore> make() {
+    std::vector<GoldenStore> stores;
+    open();
+    fill();
+    must(store_->close());
+    open();
+    change();
+    const std::vector<std::string> expected = json_lines(must(read_store_content(*store_)));
+    must(store_->checkpoint("/checkpoint").status());
+    must(store_->close());
+    io::MemoryDisk clean = machine_.files->snapshot();
+    io::MemoryDisk checkpoint = clean;
+    must(checkpoint.copy_directory("/checkpoint", kSamplePath));
+    stores.push_back({"clean", std::move(clean), expected});
+    open();
+    write_until_the_kill();
+    io::MemoryDisk killed = machine_.files->process_death(machine_.random);
+    killed.settle();
+    stores.push_back({"killed", std::move(killed), json_lines(must(read_store_content(*store_)))});
+    stores.push_back({"checkpoint", std::move(checkpoint), expected});
+    must(store_->close());
+    store_.reset();
+    return stores;
+  }
+
+ private:
+  void open() {
+    ResourceOptions scarce;
+    scarce.write_buffer_bytes = 64 << 10;
+    scarce.block_cache_bytes = 64 << 10;
+    StoreOptions options;
+    options.create_if_missing = true;
+    options.env = &env_;
+    options.resources = must(Resources::create(scarce));
+    store_.reset();
+    store_ = must(Store::open(kSamplePath, options));
+  }
+  Table create(std::string_view name) { return must(store_->create_table(kAccount, name)); }
+
+  /// The first session: table files of the deepest level, one of them a loader's; a log that is still live.
+  void fill() {
+    must(store_->create_account(kAccount));
+    must(store_->create_account("golden2"));
+    Table types = create("Types");
+    EntityGroupTransaction typed;
+    std::vector<Entity> entities = typed_entities();
+    for (Entity& entity : entities) typed.insert(std::move(entity));
+    must(types.execute(typed).status());
+    Table keys = create("Keys");
+    for (const Entity& entity : keyed_entities()) must(keys.insert(entity).status());
+    Table dropped = create("Dropped");
+    must(dropped.insert(Entity("never", "again").set("Seen", true)).status());
+    must(store_->compact());
+    Loader loader = must(store_->load_table(kAccount, "Loaded"));
+    for (int row = 0; row < 60; ++row) {
+      const std::string key = std::to_string(1000 + row);
+      must(loader.add(Entity("loaded", key).set("Row", row).set("Text", "a row that a loader brought, " + key)));
+    }
+    must(loader.finish().status());
+    must(keys.insert(Entity("live", "log").set("Session", 1)).status());
+  }
+
+  /// The second session: tombstones, a drop, policies, a table file of level 0, tags of commits.
+  void change() {
+    Table keys = must(store_->open_table(kAccount, "Keys"));
+    must(keys.remove("a", "r", ETag::any()));
+    must(keys.merge(Entity("ab", "r").set("Merged", std::int64_t{1} << 40), ETag::any()).status());
+    must(store_->drop_table(kAccount, "Dropped"));
+    const std::vector<AccessPolicy> policies = {
+        {.id = "readers", .start = DateTime{limits::kDateTimeTicksMin}, .permissions = Permissions{Permission::kQuery}},
+        {.id = "all", .expiry = DateTime{limits::kDateTimeTicksMax}, .permissions = Permissions::all()}};
+    must(store_->set_access_policies(kAccount, "Types", policies));
+    Table flushed = create("Flushed");
+    EntityGroupTransaction many;
+    for (int row = 0; row < 90; ++row) {
+      many.insert(
+          Entity("f", std::to_string(100 + row)).set("Text", "more than a memtable holds " + std::to_string(row)));
+    }
+    must(flushed.execute(many).status());
+    create("Empty");
+    WriteOptions tagged;
+    tagged.tag = "position 7 of the stream";
+    must(keys.insert(Entity("tagged", "row"), tagged).status());
+  }
+
+  /// The third session ends by a kill: commits of both classes, a table that is made and one that is dropped.
+  void write_until_the_kill() {
+    Table killed = create("Killed");
+    WriteOptions buffered;
+    buffered.durability = Durability::kBuffered;
+    for (int row = 0; row < 12; ++row) {
+      const Entity entity = Entity("k", std::to_string(row)).set("Row", row).set("Text", std::string(40, 'k'));
+      must(killed.insert(entity, row % 3 == 0 ? WriteOptions{} : buffered).status());
+    }
+    must(store_->drop_table(kAccount, "Empty"));
+    for (int row = 0; row < 3; ++row) must(killed.insert(Entity("buffered", std::to_string(row)), buffered).status());
+  }
+
+  test::Machine machine_;
+  io::Env env_;
+  std::unique_ptr<Store> store_;
+};
+
+}  // namespace
+
+std::vector<GoldenStore> make_golden_stores() {
+  return GoldenMaker().make();
+}
+
+}  // namespace varve::lab

@@ -1,0 +1,256 @@
+// Goal: stores that the first release wrote are read as they were written, and what is newer than this build is
+// refused. Method: the stores of tests/golden, in the memory disk and on the real one; and their headers with other
+// versions.
+#include "tests/lab/golden/golden.h"
+
+#include <filesystem>
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+#include "format/bytes.h"
+#include "format/checksum.h"
+#include "format/file_header.h"
+#include "format/root.h"
+#include "io/env.h"
+#include "io/manual_clock.h"
+#include "io/memory_file_system.h"
+#include "tests/io/temporary_directory.h"
+#include "tests/lab/content/store_content.h"
+#include "tests/lab/corrupt/sample.h"
+
+namespace varve::lab {
+namespace {
+
+constexpr std::uint16_t kNewerVersion = format::kFormatVersion + 1;
+
+GoldenStore golden(std::string_view name) {
+  Result<GoldenStore> store = read_golden_store(std::string(VARVE_SOURCE_DIR) + "/tests/golden", name);
+  EXPECT_TRUE(store.ok()) << store.status().to_string();
+  return store.ok() ? *std::move(store) : GoldenStore{};
+}
+
+struct Machine {
+  explicit Machine(io::MemoryDisk disk) : files(std::move(disk)) {}
+  StoreOptions options(bool for_writing) const {
+    StoreOptions chosen;
+    chosen.read_only = !for_writing;
+    chosen.env = &env;
+    return chosen;
+  }
+  io::MemoryFileSystem files;
+  io::ManualClock clock;
+  io::SeededRandom random{7};
+  io::Scheduler scheduler;
+  io::Env env{files, clock, random, scheduler};
+};
+
+void expect_content(const Store& store, const std::vector<std::string>& expected) {
+  const Result<StoreContent> content = read_store_content(store);
+  ASSERT_TRUE(content.ok()) << content.status().to_string();
+  const std::vector<std::string> found = json_lines(*content);
+  ASSERT_EQ(found.size(), expected.size());
+  for (std::size_t i = 0; i < found.size(); ++i) ASSERT_EQ(found[i], expected[i]) << "line " << i + 1;
+}
+
+void expect_sound(std::string_view path, const StoreOptions& options) {
+  const Result<VerifyReport> report = Store::verify(path, options);
+  ASSERT_TRUE(report.ok()) << report.status().to_string();
+  EXPECT_TRUE(report->sound()) << report->findings.front();
+  EXPECT_GE(report->entities, 150u);
+}
+
+/// Opens, compares, writes beside what is there, closes, opens again and finds what was there before.
+void expect_writable(std::string_view path, const StoreOptions& options, const std::vector<std::string>& expected) {
+  {
+    const Result<std::unique_ptr<Store>> store = Store::open(path, options);
+    ASSERT_TRUE(store.ok()) << store.status().to_string();
+    expect_content(**store, expected);
+    Result<Table> added = (*store)->create_table("golden2", "Added");
+    ASSERT_TRUE(added.ok()) << added.status().to_string();
+    ASSERT_TRUE(added->insert(Entity("new", "row").set("V", 1)).ok());
+    ASSERT_TRUE((*store)->compact().ok());
+    ASSERT_TRUE((*store)->drop_table("golden2", "Added").ok());
+    ASSERT_TRUE((*store)->close().ok());
+  }
+  expect_sound(path, options);
+  const Result<std::unique_ptr<Store>> store = Store::open(path, options);
+  ASSERT_TRUE(store.ok()) << store.status().to_string();
+  expect_content(**store, expected);
+}
+
+class Golden : public ::testing::TestWithParam<std::string_view> {};
+
+TEST_P(Golden, IsReadAsItWasWritten) {
+  const GoldenStore store = golden(GetParam());
+  const Machine machine(store.disk);
+  const Result<std::unique_ptr<Store>> opened = Store::open(kSamplePath, machine.options(false));
+  ASSERT_TRUE(opened.ok()) << opened.status().to_string();
+  expect_content(**opened, store.expected);
+  EXPECT_EQ((*opened)->statistics()->recovery.clean, GetParam() != "killed");
+  expect_sound(kSamplePath, machine.options(false));
+  EXPECT_TRUE(machine.files.snapshot().same_content(store.disk)) << "reading has changed it";
+}
+
+TEST_P(Golden, IsWrittenToAndKeepsWhatItHeld) {
+  const GoldenStore store = golden(GetParam());
+  const Machine machine(store.disk);
+  expect_writable(kSamplePath, machine.options(true), store.expected);
+}
+
+TEST_P(Golden, IsTheSameOnTheRealFileSystem) {
+  const GoldenStore store = golden(GetParam());
+  const io::TemporaryDirectory directory;
+  for (const std::string& name : store.disk.file_names(kSamplePath)) {
+    const auto bytes = store.disk.read_file(sample_path(name));
+    ASSERT_TRUE(bytes.ok());
+    const std::string_view text = format::as_text(*bytes);
+    std::ofstream file(directory.path_of(name), std::ios::binary);
+    file.write(text.data(), static_cast<std::streamsize>(text.size()));
+    ASSERT_TRUE(file.flush());
+  }
+  {
+    StoreOptions reading;
+    reading.read_only = true;
+    const Result<std::unique_ptr<Store>> opened = Store::open(directory.path(), reading);
+    ASSERT_TRUE(opened.ok()) << opened.status().to_string();
+    expect_content(**opened, store.expected);
+  }
+  expect_writable(directory.path(), {}, store.expected);
+}
+
+INSTANTIATE_TEST_SUITE_P(Stores, Golden, ::testing::ValuesIn(kGoldenNames),
+                         [](const auto& parameter) { return std::string(parameter.param); });
+
+TEST(GoldenKilled, HasWhatAKillLeaves) {
+  const GoldenStore store = golden("killed");
+  const Machine machine(store.disk);
+  const Result<std::unique_ptr<Store>> opened = Store::open(kSamplePath, machine.options(false));
+  ASSERT_TRUE(opened.ok()) << opened.status().to_string();
+  const RecoveryStatistics recovery = (*opened)->statistics()->recovery;
+  EXPECT_GE(recovery.commits, 4u);
+  EXPECT_GE(recovery.commits_from_buffer, 1u);
+}
+
+TEST(GoldenExpected, HasEveryType) {
+  std::string all;
+  for (const std::string& line : golden("clean").expected) all += line + "\n";
+  for (const std::string_view word :
+       {"Edm.Binary", "Edm.Boolean", "Edm.DateTime", "Edm.Double", "Edm.Guid", "Edm.Int32", "Edm.Int64", "Edm.String",
+        "\"policies\":[{", "\"tag\":", "golden2"}) {
+    EXPECT_NE(all.find(word), std::string::npos) << word;
+  }
+}
+
+// -- What is newer than this build ----------------------------------------------------------------------------------
+
+/// The file with another format version in its header, whose checksum is right.
+io::MemoryDisk with_newer_header(const io::MemoryDisk& disk, const std::string& name) {
+  std::string bytes(format::as_text(*disk.read_file(sample_path(name))));
+  const format::FileType type = format::parse_file_name(name)->type;
+  Result<format::FileHeader> header =
+      format::decode_file_header(std::string_view(bytes).substr(0, format::kFileHeaderBytes), type);
+  EXPECT_TRUE(header.ok()) << header.status().to_string();
+  header->format_version = kNewerVersion;
+  bytes.replace(0, format::kFileHeaderBytes, format::encode_file_header(*header));
+  io::MemoryDisk changed = disk;
+  changed.write_file(sample_path(name), format::as_bytes(bytes));
+  return changed;
+}
+
+void expect_refused_and_untouched(const io::MemoryDisk& disk, const std::string& name) {
+  for (const bool for_writing : {false, true}) {
+    const Machine machine(disk);
+    const Status refused = Store::open(kSamplePath, machine.options(for_writing)).status();
+    EXPECT_EQ(refused.code(), Code::kUnsupported) << name << ": " << refused.to_string();
+    EXPECT_NE(refused.message().find(name), std::string_view::npos) << refused.to_string();
+    EXPECT_TRUE(machine.files.snapshot().same_content(disk)) << name;
+  }
+}
+
+class GoldenNewer : public ::testing::TestWithParam<std::string_view> {};
+
+TEST_P(GoldenNewer, HeadersAreRefusedAndLeftAsTheyAre) {
+  const GoldenStore store = golden(GetParam());
+  int tables = 0;
+  for (const std::string& name : store.disk.file_names(kSamplePath)) {
+    if (!format::parse_file_name(name).ok()) continue;
+    const io::MemoryDisk newer = with_newer_header(store.disk, name);
+    if (!name.ends_with(".sst")) {
+      expect_refused_and_untouched(newer, name);
+      continue;
+    }
+    ++tables;  // read when they are needed
+    const Machine machine(newer);
+    const Result<VerifyReport> report = Store::verify(kSamplePath, machine.options(false));
+    ASSERT_TRUE(report.ok()) << report.status().to_string();
+    ASSERT_FALSE(report->sound());
+    EXPECT_NE(report->findings.front().find("Unsupported: " + name), std::string::npos) << report->findings.front();
+    const Result<std::unique_ptr<Store>> opened = Store::open(kSamplePath, machine.options(true));
+    ASSERT_TRUE(opened.ok()) << opened.status().to_string();
+    EXPECT_EQ(read_store_content(**opened).code(), Code::kUnsupported);
+    ASSERT_TRUE((*opened)->close().ok());
+    EXPECT_EQ(*machine.files.snapshot().read_file(sample_path(name)), *newer.read_file(sample_path(name)));
+  }
+  EXPECT_GE(tables, 2);
+}
+
+INSTANTIATE_TEST_SUITE_P(Stores, GoldenNewer, ::testing::ValuesIn(kGoldenNames),
+                         [](const auto& parameter) { return std::string(parameter.param); });
+
+io::MemoryDisk with_features(const io::MemoryDisk& disk, const format::Features& features) {
+  const auto bytes = disk.read_file(sample_path("CURRENT"));
+  Result<format::Root> root = format::decode_root(format::as_text(*bytes));
+  EXPECT_TRUE(root.ok());
+  root->features = features;
+  io::MemoryDisk changed = disk;
+  changed.write_file(sample_path("CURRENT"), format::as_bytes(format::encode_root(*root, 99)));
+  return changed;
+}
+
+TEST(GoldenNewer, FeaturesAreRefusedByTheirKind) {
+  const GoldenStore store = golden("clean");
+  expect_refused_and_untouched(with_features(store.disk, {.incompatible = std::uint64_t{1} << 40}), "CURRENT");
+  const io::MemoryDisk reading = with_features(store.disk, {.read_compatible = 2});
+  const Machine machine(reading);
+  EXPECT_EQ(Store::open(kSamplePath, machine.options(true)).code(), Code::kUnsupported);
+  EXPECT_TRUE(machine.files.snapshot().same_content(reading));
+}
+
+/// Flags in the first record of a file at `offset`, in a frame that verifies: a kind of record of a later version.
+io::MemoryDisk with_flags_in_a_record(const io::MemoryDisk& disk, const std::string& name, std::size_t offset,
+                                      std::size_t flags_at) {
+  std::string bytes(format::as_text(*disk.read_file(sample_path(name))));
+  const format::FileType type = format::parse_file_name(name)->type;
+  const std::uint64_t seed =
+      format::decode_file_header(std::string_view(bytes).substr(0, format::kFileHeaderBytes), type)->seed;
+  bytes[offset + flags_at] = 1;
+  const std::size_t header_bytes = format::load_u16(bytes.data() + offset + 8);
+  const std::string_view covered = std::string_view(bytes).substr(offset + 8, header_bytes - 8);
+  format::store_u64(bytes.data() + offset, format::checksum_at({seed, offset}, covered));
+  io::MemoryDisk changed = disk;
+  changed.write_file(sample_path(name), format::as_bytes(bytes));
+  return changed;
+}
+
+TEST(GoldenNewer, RecordsAreRefusedAndLeftAsTheyAre) {
+  constexpr std::size_t kFlagsAt = 11;
+  const GoldenStore store = golden("killed");
+  bool has_manifest = false;
+  bool has_log = false;
+  for (const std::string& name : store.disk.file_names(kSamplePath)) {
+    if (name.starts_with("MANIFEST-")) {
+      has_manifest = true;
+      expect_refused_and_untouched(with_flags_in_a_record(store.disk, name, 64, kFlagsAt), name);
+    }
+    const bool has_records =
+        name.ends_with(".wal") && std::to_integer<int>((*store.disk.read_file(sample_path(name)))[4096 + 8]) != 0;
+    if (!has_records) continue;
+    has_log = true;
+    expect_refused_and_untouched(with_flags_in_a_record(store.disk, name, 4096, kFlagsAt), name);
+  }
+  EXPECT_TRUE(has_manifest && has_log);
+}
+
+}  // namespace
+}  // namespace varve::lab
