@@ -20,6 +20,7 @@
 
 #include "access_policy.h"
 #include "options.h"
+#include "repair.h"
 #include "result.h"
 #include "snapshot.h"
 #include "statistics.h"
@@ -194,6 +195,26 @@ class Store {
   /// offset). Damage found behind that is in the report.
   static Result<VerifyReport> verify(std::string_view path, const StoreOptions& options = {},
                                      const std::function<void(const VerifyReport&)>& progress = {});
+
+  // -- Repair -----------------------------------------------------------------------------------------------------
+
+  /// Makes, in the directory `target`, which is absent or empty, a new store of everything in the damaged one at `path`
+  /// that still verifies; the damaged one is only read, and stays as it is, to the byte. Every entity has its version
+  /// and so its Timestamp and ETag. Nothing is guessed: what is saved was committed as it is saved, and what could not
+  /// be read is named in the report, with the entities that may be older than they were because of it. A sound store
+  /// gives an equal one. Not while the store is open for writing. It takes the time and space of writing everything
+  /// once; memory is that of the log and of about a MiB for each file that is merged.
+  /// `progress` is called now and then, on the calling thread; it may be empty. Of `options` the machine is used.
+  /// Threads  any; it touches no open store.
+  /// Errors   kNotFound           no store at `path`, nor files of one; or the directory above `target` is absent
+  ///          kLocked             the store is open for writing
+  ///          kUnsupported        a newer format or an unknown feature, named
+  ///          kExists             `target` holds something; nothing changed
+  ///          kInvalidArgument    `target` is no directory, or lies inside the damaged store
+  ///          kNoSpace, kIoError, kTooManyFiles, kOutOfMemory; `target` does not open as a store then (after an I/O
+  ///          error at the last step it may, whole)
+  static Result<RepairReport> repair(std::string_view path, std::string_view target, const StoreOptions& options = {},
+                                     const std::function<void(const RepairReport&)>& progress = {});
 
  private:
   friend class AsyncStore;

@@ -131,6 +131,33 @@ Result<std::string> decode_block(std::string_view bytes, FilePlace place, BlockT
   return content;
 }
 
+std::uint64_t block_bytes_bound(std::string_view head) noexcept {
+  if (head.size() < kBlockHeadBytes) return 0;
+  const auto type = static_cast<std::uint8_t>(head[kTypeAt]);
+  const auto compression = static_cast<std::uint8_t>(head[kCompressionAt]);
+  const std::uint32_t raw_bytes = load_u32(head.data() + kRawBytesAt);
+  const bool could_be = type >= static_cast<std::uint8_t>(BlockType::kData) &&
+                        type <= static_cast<std::uint8_t>(BlockType::kDictionary) &&
+                        compression <= static_cast<std::uint8_t>(BlockCompression::kZstdDictionary) &&
+                        load_u16(head.data() + kFlagsAt) == 0 && raw_bytes <= kBlockRawBytesMax;
+  return could_be ? kBlockFrameBytes + raw_bytes : 0;  // What is compressed takes less.
+}
+
+std::optional<IntactBlock> find_intact_block(std::string_view bytes, FilePlace place) noexcept {
+  const std::uint64_t bound = block_bytes_bound(bytes.substr(0, kBlockHeadBytes));
+  if (bound == 0) return std::nullopt;
+  std::uint64_t whole = bound;
+  if (static_cast<BlockCompression>(bytes[kCompressionAt]) != BlockCompression::kNone) {
+    const std::optional<std::size_t> stored = zstd_frame_bytes(bytes.substr(kBlockHeadBytes));
+    if (!stored) return std::nullopt;
+    whole = kBlockFrameBytes + *stored;
+  }
+  if (whole > bytes.size()) return std::nullopt;
+  const std::string_view covered = bytes.substr(0, whole - kChecksumBytes);
+  if (load_u64(covered.data() + covered.size()) != checksum_at(place, covered)) return std::nullopt;
+  return IntactBlock{static_cast<BlockType>(bytes[kTypeAt]), whole};
+}
+
 void restamp_block(std::span<char> bytes, FilePlace from, FilePlace to) noexcept {
   assert(bytes.size() >= kBlockFrameBytes);
   char* const checksum = bytes.data() + bytes.size() - kChecksumBytes;

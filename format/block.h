@@ -15,6 +15,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -85,6 +86,20 @@ Status read_block(const BlockFrame& frame, Decompressor& decompressor, const Dic
 /// open_block and read_block into memory of its own.
 Result<std::string> decode_block(std::string_view bytes, FilePlace place, BlockType expected,
                                  Decompressor& decompressor, const Dictionary* dictionary);
+
+// Blocks where no index tells of them, for who saves what is left of a damaged file. The checksum holds at one place of
+// one file alone, so what verifies is a block of this file, wherever the search for it began.
+
+/// The most bytes that a block takes whose first kBlockHeadBytes are `head`; zero where no block begins so.
+std::uint64_t block_bytes_bound(std::string_view head) noexcept;
+
+struct IntactBlock {
+  BlockType type = BlockType::kData;
+  std::uint64_t bytes = 0;
+};
+/// The block at the front of `bytes`, which stand at `place`: its frame verifies. Nothing if none does; a block of a
+/// compression unknown to this build is none, since its end cannot be known.
+std::optional<IntactBlock> find_intact_block(std::string_view bytes, FilePlace place) noexcept;
 
 /// Exchanges the place in the checksum of a frame that fills `bytes`; verifies nothing.
 void restamp_block(std::span<char> bytes, FilePlace from, FilePlace to) noexcept;

@@ -109,6 +109,13 @@ std::string_view Compressor::compress(std::string_view raw, bool with_dictionary
   return {};
 }
 
+std::optional<std::size_t> zstd_frame_bytes(std::string_view bytes) noexcept {
+  if (bytes.size() < sizeof(std::uint32_t) || load_u32(bytes.data()) != ZSTD_MAGICNUMBER) return std::nullopt;
+  const std::size_t size = ZSTD_findFrameCompressedSize(bytes.data(), bytes.size());
+  if (ZSTD_isError(size) != 0 || size > bytes.size()) return std::nullopt;
+  return size;
+}
+
 void Decompressor::FreeContext::operator()(ZSTD_DCtx_s* context) const noexcept {
   ZSTD_freeDCtx(context);
 }

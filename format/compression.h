@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -83,6 +84,10 @@ class Compressor {
   std::unique_ptr<char[]> buffer_;
   std::size_t buffer_bytes_ = 0;
 };
+
+/// How many bytes the zstd frame takes that stands at the front of `bytes`; nothing where none does, or not all of it.
+/// What it holds is not looked at.
+std::optional<std::size_t> zstd_frame_bytes(std::string_view bytes) noexcept;
 
 /// One thread at a time.
 class Decompressor {

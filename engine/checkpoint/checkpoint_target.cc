@@ -28,7 +28,7 @@ Status check_empty(io::Directory& directory) {
   if (!entries.ok()) return entries.status();
   for (const io::DirectoryEntry& entry : *entries) {
     if (entry.name == kLockName && entry.regular_file) continue;
-    return Status::exists("a checkpoint is made in a directory that is absent or empty, and this one holds " +
+    return Status::exists("a store is made of another one in a directory that is absent or empty, and this one holds " +
                           entry.name)
         .in_file(directory.path());
   }

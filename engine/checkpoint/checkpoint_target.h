@@ -1,4 +1,4 @@
-// Owns: the directory that a checkpoint is made in: that it was empty, its files, its name as a store.
+// Owns: the directory that a checkpoint, or a repaired store, is made in: that it was empty, its files, its name as a store.
 // Must never: touch a file that it did not make, or let CURRENT stand before or longer than what it leads to.
 #pragma once
 
@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "api/result.h"
@@ -32,6 +33,14 @@ class CheckpointTarget {
   /// link is what it was. Errors: kCorruption (another size or content), those of io.
   Status take(io::Directory& from, const std::string& name, std::uint64_t size_bytes,
               std::optional<std::uint64_t> content_hash);
+
+  // For who writes files of their own instead:
+
+  io::Directory& directory() noexcept { return *directory_; }
+  /// Asks for room first, so that a file that was made is never lost sight of.
+  void reserve_made() { names_.reserve(names_.size() + 1); }
+  /// A file of that name was made in the directory, and is removed with the others. Room was reserved.
+  void made(std::string name) noexcept { names_.push_back(std::move(name)); }
 
   /// Makes the store of the files taken: a manifest with `files`, and CURRENT as a clean close leaves it. `version` is
   /// the last commit's. Errors: kCorruption (what stands is not what `files` says), those of io.

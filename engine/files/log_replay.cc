@@ -115,6 +115,10 @@ Status LogReplay::take_commit(const format::GroupMember& member) {
 Status LogReplay::take_adoption(format::TableId table) {
   const std::vector<format::TableId>& loading = recovered_.files.loading_ids;
   const std::vector<format::TableId>& adopted = recovered_.adopted;
+  if (adoptions_ == AdoptionRule::kAnyTable) {
+    recovered_.adopted.push_back(table);
+    return Status();
+  }
   if (std::find(loading.begin(), loading.end(), table) == loading.end() ||
       std::find(adopted.begin(), adopted.end(), table) != adopted.end()) {
     return Status::corruption("commit adopts table " + std::to_string(table) + ", which is not being loaded");

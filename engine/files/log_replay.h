@@ -11,10 +11,17 @@
 
 namespace varve::engine {
 
+enum class AdoptionRule : std::uint8_t {
+  kLoadingTables,  // a commit adopts what the manifest calls loading, once; anything else is damage
+  kAnyTable,       // the manifest may be lost, and the log alone tells
+};
+
 class LogReplay {
  public:
   /// Fills `recovered`, which outlives this and has its memtable. `manifest` is the one in use and its valid length.
-  LogReplay(Recovered& recovered, ManifestMark manifest) noexcept : recovered_(recovered), manifest_(manifest) {}
+  LogReplay(Recovered& recovered, ManifestMark manifest,
+            AdoptionRule adoptions = AdoptionRule::kLoadingTables) noexcept
+      : recovered_(recovered), manifest_(manifest), adoptions_(adoptions) {}
 
   /// The next record of the log, a verified one. Errors: kCorruption (it contradicts what came before, or itself),
   /// kUnsupported, kOutOfMemory. `from_buffer` says that it was found in the log buffer alone.
@@ -32,6 +39,7 @@ class LogReplay {
 
   Recovered& recovered_;
   const ManifestMark manifest_;
+  const AdoptionRule adoptions_;
 };
 
 }  // namespace varve::engine

@@ -56,6 +56,13 @@ class SegmentReader {
   /// Ok if nothing stands behind the header. Errors: kCorruption.
   Status check_unused() const;
 
+  // For who saves what is left of a damaged segment, after a walk that ended with an error:
+
+  /// The records taken until then.
+  const SegmentWalk& walked() const noexcept { return walk_; }
+  /// Behind the last of them.
+  std::uint64_t end_of_records() const noexcept { return last_end_; }
+
   /// The file's bytes, with the records that were found in the log buffer in their places.
   const std::string& image() const noexcept { return image_; }
   std::string take_image() noexcept { return std::move(image_); }

@@ -1,0 +1,41 @@
+#include "engine/repair/losses.h"
+
+#include <utility>
+
+namespace varve::engine {
+
+void Losses::add(Loss loss) {
+  open_.reserve(open_.size() + 1);
+  all_.push_back(std::move(loss));
+  open_.push_back(all_.size() - 1);
+}
+
+template <typename Visit>
+bool Losses::visit_hiding(std::string_view key, CommitVersion version, const Visit& visit) {
+  std::erase_if(open_, [&](std::size_t at) { return all_[at].largest_key && *all_[at].largest_key < key; });
+  bool hides = false;
+  for (const std::size_t at : open_) {
+    Loss& loss = all_[at];
+    if (!loss.covers(key) || loss.largest_version <= version) continue;
+    hides = true;
+    visit(loss);
+  }
+  return hides;
+}
+
+bool Losses::may_hide(std::string_view key, CommitVersion version) {
+  return visit_hiding(key, version, [](Loss&) {});
+}
+
+bool Losses::count_row(std::string_view key, CommitVersion version) {
+  return visit_hiding(key, version, [](Loss& loss) { ++loss.rows_possibly_stale; });
+}
+
+bool Losses::any_below(std::string_view end) const noexcept {
+  for (const Loss& loss : all_) {
+    if (!loss.smallest_key || *loss.smallest_key < end) return true;
+  }
+  return false;
+}
+
+}  // namespace varve::engine

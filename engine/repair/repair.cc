@@ -1,0 +1,271 @@
+#include "engine/repair/repair.h"
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <utility>
+
+#include "engine/checkpoint/checkpoint_target.h"
+#include "engine/files/establish.h"
+#include "engine/read/memtable_cursor.h"
+#include "engine/read/merge_cursor.h"
+#include "engine/repair/repaired_files.h"
+#include "engine/repair/salvaged_log.h"
+#include "engine/repair/salvaged_row.h"
+#include "engine/repair/survey.h"
+#include "format/sort_key.h"
+
+namespace varve::engine {
+namespace {
+
+constexpr std::uint64_t kEntriesBetweenReports = 65'536;
+/// The kernel may keep a killed process's lock until its last write has ended.
+constexpr std::chrono::milliseconds kLockWaitMax{500};
+
+/// What was found before the first row is read.
+struct Found {
+  std::unique_ptr<Salvage> salvage;
+  SurveyedStore store;
+  SalvagedLog log;
+};
+
+bool knows_more(const ManifestMark& log, const ManifestMark& manifest) noexcept {
+  return log.number > manifest.number ||
+         (log.number == manifest.number && log.durable_bytes > manifest.durable_bytes);
+}
+
+/// A manifest is believed until the log contradicts it.
+Result<Found> find_parts(io::Directory& directory) {
+  for (const ManifestTrust trust : {ManifestTrust::kAsFound, ManifestTrust::kWithoutRoot, ManifestTrust::kNone}) {
+    Found found;
+    found.salvage = std::make_unique<Salvage>(Salvage{directory, {}, {}});
+    Result<SurveyedStore> store = survey_store(trust, *found.salvage);
+    if (!store.ok()) return store.status();
+    found.store = *std::move(store);
+    Result<SalvagedLog> log = salvage_log(found.store, *found.salvage);
+    if (!log.ok()) return log.status();
+    found.log = *std::move(log);
+    if (!found.store.is_certain || !knows_more(found.log.mark, found.store.manifest)) return found;
+  }
+  return Status::corruption("its manifests and its log contradict each other").in_file(directory.path());
+}
+
+class Repairer {
+ public:
+  Repairer(const io::Env& env, Found found, CheckpointTarget& target, RepairModel& model,
+           const std::function<void(const RepairFigures&)>& progress)
+      : env_(env),
+        salvage_(std::move(found.salvage)),
+        store_(std::move(found.store)),
+        log_(std::move(found.log)),
+        target_(target),
+        files_(env, target),
+        model_(model),
+        progress_(progress) {}
+
+  Result<RepairFigures> repair() {
+    figures().file_set_is_certain = store_.is_certain;
+    figures().options_are_known = store_.files.store_id != format::StoreId{};
+    newest_ = std::max({log_.ceiling, store_.root_version, store_.files.version_ceiling, store_.files.flushed_version});
+    if (Status dropped = gather_drops(); !dropped.ok()) return dropped;
+    if (Status copied = copy_rows(); !copied.ok()) return copied;
+    if (Status ended = end_store(); !ended.ok()) return ended;
+    figures().written_files = files_.files().size();
+    figures().written_bytes = files_.written_bytes();
+    figures().losses = salvage_->losses.take();
+    return std::move(figures());
+  }
+
+ private:
+  RepairFigures& figures() noexcept { return salvage_->figures; }
+
+  Status gather_drops() {
+    const FileSet& files = store_.files;
+    const std::vector<format::DeadId> logged = log_.retired.list();
+    if (Status room = dropped_.reserve(files.dead_ids.size() + logged.size() + files.loading_ids.size()); !room.ok()) {
+      return room;
+    }
+    for (const format::DeadId& dead : files.dead_ids) {
+      if (dead.drop_version != 0) dropped_.add(dead.prefix, dead.drop_version);
+    }
+    for (const format::DeadId& dead : logged) dropped_.add(dead.prefix, dead.drop_version);
+    for (const format::TableId loading : files.loading_ids) {
+      if (std::find(log_.adopted.begin(), log_.adopted.end(), loading) != log_.adopted.end()) continue;
+      dropped_.add(format::encode_table(loading), 1);
+    }
+    return Status();
+  }
+
+  // -- Rows ---------------------------------------------------------------------------------------------------------
+
+  /// Newest version first, by key; what stands in the log and in a table as well comes twice.
+  std::unique_ptr<MergeStream> all_entries() {
+    std::vector<std::unique_ptr<EntryStream>> sources;
+    for (const std::unique_ptr<Memtable>& memtable : log_.memtables) {
+      auto cursor = std::make_unique<MemtableCursor>(*memtable);
+      cursor->seek("", format::kCommitVersionMax);
+      sources.push_back(std::move(cursor));
+    }
+    for (std::vector<const TableSource*>& row : arrange_rows(store_.tables)) {
+      sources.push_back(std::make_unique<SalvagedRow>(std::move(row), *salvage_));
+    }
+    return std::make_unique<MergeStream>(std::move(sources));
+  }
+
+  Status copy_rows() {
+    const std::unique_ptr<MergeStream> all = all_entries();
+    std::string key;
+    bool is_first = true;
+    for (std::uint64_t entries = 1; all->valid(); all->next(), ++entries) {
+      const Entry entry = all->entry();
+      newest_ = std::max(newest_, entry.version);
+      if (progress_ && entries % kEntriesBetweenReports == 0) progress_(figures());
+      if (!is_first && entry.sort_key == key) continue;
+      is_first = false;
+      key.assign(entry.sort_key);
+      if (Status taken = take(entry); !taken.ok()) return taken;
+    }
+    if (Status ended = all->status(); !ended.ok()) return ended;
+    give_system_rows();
+    return files_.end_file();
+  }
+
+  /// The newest version of a key.
+  Status take(const Entry& entry) {
+    const format::TableId table = format::table_id_of(entry.sort_key);
+    if (format::account_of(table) == 0) {
+      if (entry.kind != Kind::kPut) return Status();
+      system_.rows.push_back({std::string(entry.sort_key), entry.version, std::string(entry.value),
+                              salvage_->losses.may_hide(entry.sort_key, entry.version)});
+      return Status();
+    }
+    if (!has_given_) give_system_rows();
+    if (table != table_ || !has_table_) {
+      has_table_ = true;
+      table_ = table;
+      keeps_table_ = model_.keeps(table);
+    }
+    if (entry.kind != Kind::kPut) return Status();
+    return keeps_table_ ? save(entry) : leave_out(table);
+  }
+
+  Status save(const Entry& entry) {
+    ++figures().rows;
+    figures().value_bytes += entry.value.size();
+    if (salvage_->losses.count_row(entry.sort_key, entry.version)) ++figures().rows_possibly_stale;
+    return files_.add(entry);
+  }
+
+  Status leave_out(format::TableId table) {
+    if (!dropped_.dropped_at(table)) ++figures().rows_left_out;
+    return Status();
+  }
+
+  void give_system_rows() {
+    if (std::exchange(has_given_, true)) return;
+    system_.drops_are_known = store_.is_certain;
+    system_.may_be_incomplete = may_miss_system_rows();
+    system_.is_dropped = [this](format::TableId table) { return dropped_.dropped_at(table).has_value(); };
+    model_.take_system_rows(system_);
+  }
+
+  /// A doubt about which files were live is no loss of a row: what they hold was read.
+  bool may_miss_system_rows() const {
+    const std::string users = format::encode_table(format::make_table_id(1, 0));
+    for (const Loss& loss : salvage_->losses.all()) {
+      const bool is_of_rows = loss.file.ends_with(".sst") || loss.file.ends_with(".wal") || loss.file.ends_with(".buf");
+      if (is_of_rows && (!loss.smallest_key || *loss.smallest_key < users)) return true;
+    }
+    return false;
+  }
+
+  // -- The end ------------------------------------------------------------------------------------------------------
+
+  /// Above everything that the store may have shown to anybody.
+  CommitVersion version_floor() const {
+    const bool is_complete = salvage_->losses.empty() && figures_say_all_whole();
+    const CommitVersion wall = is_complete ? 0 : env_.clock.wall();
+    return std::min(std::max(newest_, wall), format::kCommitVersionMax - 1);
+  }
+
+  bool figures_say_all_whole() const noexcept {
+    const RepairFigures& seen = salvage_->figures;
+    return seen.roots.whole == 1 && seen.manifests.damaged == 0;
+  }
+
+  Status end_store() {
+    const CommitVersion floor = version_floor();
+    Result<std::vector<SystemRow>> rows = model_.mended_rows(floor + 1);
+    if (!rows.ok()) return rows.status();
+    std::sort(rows->begin(), rows->end(),
+              [](const SystemRow& left, const SystemRow& right) { return left.key < right.key; });
+    CommitVersion last = floor;
+    for (const SystemRow& row : *rows) {
+      last = std::max(last, row.version);
+      if (Status added = files_.add({row.key, row.version, Kind::kPut, row.value}); !added.ok()) return added;
+    }
+    if (Status ended = files_.end_file(); !ended.ok()) return ended;
+    figures().last_version = last;
+    return target_.finish(target_files(last), last, store_.root_unknown_fields);
+  }
+
+  FileSet target_files(CommitVersion last) {
+    FileSet files;
+    files.store_id = draw_store_id(env_.random);
+    files.features = store_.files.features;
+    files.stored_options = store_.files.stored_options;
+    files.unknown_fields = store_.files.unknown_fields;
+    files.file_number_ceiling = files_.next_number();
+    files.version_ceiling = files.oldest_readable_version = files.flushed_version = last;
+    files.commit_tag = store_.files.commit_tag;
+    const bool log_is_newer =
+        log_.last_tag && (!files.commit_tag || files.commit_tag->version < log_.last_tag->version);
+    if (log_is_newer) files.commit_tag = log_.last_tag;
+    files.tables = files_.files();
+    return files;
+  }
+
+  const io::Env& env_;
+  const std::unique_ptr<Salvage> salvage_;
+  const SurveyedStore store_;
+  const SalvagedLog log_;
+  CheckpointTarget& target_;
+  RepairedFiles files_;
+  RepairModel& model_;
+  const std::function<void(const RepairFigures&)>& progress_;
+  RetiredIds dropped_;
+  SystemRows system_;
+  bool has_given_ = false;
+  bool has_table_ = false;
+  bool keeps_table_ = false;
+  format::TableId table_ = 0;
+  CommitVersion newest_ = 0;
+};
+
+/// Readers' lock: a writer keeps it from being had. Without a lock file there is no writer, and none is made (S1).
+Result<std::unique_ptr<io::DirectoryLock>> lock_for_reading(io::Directory& directory) {
+  Result<std::unique_ptr<io::DirectoryLock>> lock =
+      directory.lock(kLockName, io::LockMode::kShared, kLockWaitMax);
+  if (lock.code() == Code::kNotFound) return std::unique_ptr<io::DirectoryLock>();
+  return lock;
+}
+
+}  // namespace
+
+Result<RepairFigures> repair_store(const io::Env& env, std::string_view path, std::string_view target,
+                                   RepairModel& model, const std::function<void(const RepairFigures&)>& progress) {
+  const Result<std::unique_ptr<io::Directory>> directory = env.files.open_directory(path);
+  if (!directory.ok()) return directory.status();
+  if (target.starts_with(std::string(path) + "/")) {
+    return Status::invalid_argument("the repaired store cannot be made inside the damaged one").in_file(target);
+  }
+  const Result<std::unique_ptr<io::DirectoryLock>> lock = lock_for_reading(**directory);
+  if (!lock.ok()) return lock.status();
+  Result<Found> found = find_parts(**directory);
+  if (!found.ok()) return found.status();
+  const Result<std::unique_ptr<CheckpointTarget>> made = CheckpointTarget::begin(env, target);
+  if (!made.ok()) return made.status();
+  return Repairer(env, *std::move(found), **made, model, progress).repair();
+}
+
+}  // namespace varve::engine

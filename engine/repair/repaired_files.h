@@ -1,0 +1,46 @@
+// Owns: the table files of a repaired store: their numbers, their cuts, their place in the target.
+// Must never: take a key twice, or leave a file in the target that the target does not know.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+
+#include "api/result.h"
+#include "engine/checkpoint/checkpoint_target.h"
+#include "engine/entry.h"
+#include "engine/tables/table_writer.h"
+#include "io/env.h"
+
+namespace varve::engine {
+
+/// Files of the last level. One thread at a time; after an error nothing but destruction is allowed.
+class RepairedFiles {
+ public:
+  /// Both outlive this.
+  RepairedFiles(const io::Env& env, CheckpointTarget& target) noexcept : env_(env), target_(target) {}
+
+  /// Keys ascend (asserted) until end_file(); ranges of keys between two calls of it do not overlap.
+  Status add(const Entry& entry);
+  /// What follows goes to another file.
+  Status end_file();
+
+  const std::map<std::uint64_t, format::TableFileEntry>& files() const noexcept { return files_; }
+  /// Above those of all files made.
+  std::uint64_t next_number() const noexcept { return next_number_; }
+  std::uint64_t written_bytes() const noexcept { return written_bytes_; }
+
+ private:
+  Status begin_file();
+
+  const io::Env& env_;
+  CheckpointTarget& target_;
+  std::unique_ptr<TableWriter> writer_;
+  std::map<std::uint64_t, format::TableFileEntry> files_;
+  std::uint64_t next_number_ = 1;
+  std::uint64_t entries_ = 0;
+  std::uint64_t written_bytes_ = 0;
+};
+
+}  // namespace varve::engine

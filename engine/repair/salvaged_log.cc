@@ -1,0 +1,230 @@
+#include "engine/repair/salvaged_log.h"
+
+#include <algorithm>
+#include <limits>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "engine/files/log_buffer_content.h"
+#include "engine/files/log_files.h"
+#include "engine/files/log_replay.h"
+#include "engine/files/recovery.h"
+#include "engine/files/segment_reader.h"
+#include "engine/files/whole_file.h"
+#include "format/file_header.h"
+#include "format/log_record.h"
+
+namespace varve::engine {
+namespace {
+
+/// Above what any record can say: replay is not to judge the manifest.
+constexpr ManifestMark kAnyManifest{std::numeric_limits<std::uint64_t>::max(),
+                                    std::numeric_limits<std::uint64_t>::max()};
+
+/// What the records of a segment say of it.
+struct SegmentEnds {
+  CommitVersion first_version = 0;
+  bool has_footer = false;
+  ManifestMark mark;
+};
+
+SegmentEnds ends_of(const SegmentReader& reader, const std::vector<std::uint64_t>& records, std::uint64_t seed) {
+  SegmentEnds ends;
+  for (const std::uint64_t offset : records) {
+    format::Record record;
+    Status ignored;
+    if (format::read_record(reader.image(), offset, seed, &record, &ignored) != format::RecordOutcome::kRecord) continue;
+    if (ends.first_version == 0) ends.first_version = record.header.first_version;
+    ends.has_footer = record.header.type == format::RecordType::kFooter;
+    ends.mark = {record.header.manifest_number, record.header.manifest_durable_bytes};
+  }
+  return ends;
+}
+
+class LogSalvage {
+ public:
+  LogSalvage(const SurveyedStore& store, Salvage& salvage) noexcept : store_(store), salvage_(salvage) {}
+
+  Result<SalvagedLog> read() {
+    if (Status buffers = read_buffers(); !buffers.ok()) return buffers;
+    for (const SegmentSource& source : store_.segments) {
+      if (Status read = read_segment(source); !read.ok()) return read;
+    }
+    end_unsealed(0);
+    for (Loss& loss : lost_buffers_) {
+      loss.smallest_version = last_version_ + 1;
+      salvage_.losses.add(std::move(loss));
+    }
+    return std::move(log_);
+  }
+
+ private:
+  // -- The log buffer -----------------------------------------------------------------------------------------------
+
+  Status read_buffers() {
+    for (const BufferSource& source : store_.buffers) {
+      format::LogBufferEntry entry = source.entry;
+      Status why;
+      if (!source.is_named) why = read_seed(source.name, format::FileType::kLogBuffer, entry.number, &entry.seed);
+      if (why.ok()) {
+        Result<LogBufferContent> content = LogBufferContent::read(salvage_.directory, entry);
+        why = content.status();
+        if (content.ok()) buffers_.push_back(*std::move(content));
+      }
+      if (why.ok()) {
+        ++salvage_.figures.buffers.whole;
+        continue;
+      }
+      if (!is_damage(why)) return why;
+      lose_buffer(source, why);
+    }
+    return Status();
+  }
+
+  void lose_buffer(const BufferSource& source, const Status& why) {
+    ++salvage_.figures.buffers.damaged;
+    salvage_.note(why);
+    Loss loss;
+    loss.file = source.name;
+    loss.what = "commits that were not in the log yet may have been in it";
+    lost_buffers_.push_back(std::move(loss));
+  }
+
+  /// Errors: kCorruption (the header does not verify, or is another file's), those that end a repair.
+  Status read_seed(const std::string& name, format::FileType type, std::uint64_t number, std::uint64_t* seed) {
+    const Result<std::unique_ptr<io::ReadableFile>> file = salvage_.directory.open(name, io::ReadMode::kCached);
+    if (!file.ok()) return file.status();
+    std::string bytes(std::min<std::uint64_t>((*file)->size_bytes(), format::kFileHeaderBytes), '\0');
+    if (Status read = (*file)->read_exactly(0, std::as_writable_bytes(std::span(bytes))); !read.ok()) return read;
+    const Result<format::FileHeader> header = format::decode_file_header(bytes, type);
+    if (!header.ok()) return header.status().in_file(name, 0);
+    if (header->number != number) return Status::corruption("its header has another file's number").in_file(name, 0);
+    *seed = header->seed;
+    return Status();
+  }
+
+  // -- A segment ----------------------------------------------------------------------------------------------------
+
+  Status read_segment(const SegmentSource& source) {
+    LiveSegment segment = source.segment;
+    Status why;
+    if (!source.is_named) {
+      why = read_seed(source.name, format::FileType::kLogSegment, segment.number, &segment.seed);
+      if (!why.ok() && !is_damage(why)) return why;
+      if (!why.ok()) return lose_segment(source, why);
+    }
+    Result<std::string> bytes =
+        read_whole_file(salvage_.directory, source.name, kSegmentBytesReadMax, io::ReadMode::kDirect);
+    if (bytes.code() == Code::kNotFound || is_damage(bytes.status())) return lose_segment(source, bytes.status());
+    if (!bytes.ok()) return bytes.status();
+    salvage_.figures.read_bytes += bytes->size();
+
+    Recovered recovered;
+    recovered.memtable = std::make_unique<Memtable>(std::numeric_limits<std::uint64_t>::max());
+    recovered.files.flushed_version = store_.files.flushed_version;
+    LogReplay replay(recovered, kAnyManifest, AdoptionRule::kAnyTable);
+    std::vector<BufferedBytes> slots;
+    for (const LogBufferContent& buffer : buffers_) {
+      for (const BufferedBytes& slot : buffer.of_segment(segment.number, segment.seed)) slots.push_back(slot);
+    }
+    SegmentReader reader(segment, *std::move(bytes), std::move(slots), replay);
+    const Status header = reader.check_header();
+    if (!header.ok() && !is_damage(header)) return header;
+    Result<SegmentWalk> walk = reader.walk(!segment.closed);
+    if (!walk.ok() && !is_damage(walk.status())) return walk.status();
+    const SegmentEnds ends = ends_of(reader, walk.ok() ? walk->records : reader.walked().records, segment.seed);
+    return keep(source, reader, ends, header, walk, std::move(recovered));
+  }
+
+  Status keep(const SegmentSource& source, const SegmentReader& reader, const SegmentEnds& ends, const Status& header,
+              const Result<SegmentWalk>& walk, Recovered recovered) {
+    const LiveSegment& segment = source.segment;
+    if (ends.first_version != 0) end_unsealed(ends.first_version);
+    last_version_ = std::max(last_version_, recovered.last_version);
+    const bool is_whole = header.ok() && walk.ok();
+    is_whole ? ++salvage_.figures.segments.whole : ++salvage_.figures.segments.damaged;
+    if (!header.ok()) salvage_.note(header);
+    if (!walk.ok()) salvage_.note(walk.status());
+
+    const bool has_all = ends.has_footer || (segment.closed && recovered.last_version >= segment.last_version);
+    if (!has_all) {
+      Loss loss;
+      loss.file = source.name;
+      loss.offset = reader.end_of_records();
+      loss.what = walk.ok() ? "the log goes on in a later segment, and this one was not ended" : "the log is broken here";
+      open_end(std::move(loss), segment, !is_whole);
+    }
+    if (walk.ok()) salvage_.figures.torn_bytes += walk->torn_bytes;
+    return merge(std::move(recovered), ends);
+  }
+
+  Status lose_segment(const SegmentSource& source, const Status& why) {
+    const bool is_missing = why.code() == Code::kNotFound;
+    is_missing ? ++salvage_.figures.segments.missing : ++salvage_.figures.segments.damaged;
+    Loss loss;
+    loss.file = source.name;
+    loss.what = is_missing ? "the log segment is missing" : std::string(why.message());
+    salvage_.note(source.name, loss.what);
+    open_end(std::move(loss), source.segment, true);
+    return Status();
+  }
+
+  Status merge(Recovered recovered, const SegmentEnds& ends) {
+    const std::vector<format::DeadId> retired = recovered.retired.list();
+    if (Status room = log_.retired.reserve(retired.size()); !room.ok()) return room;
+    for (const format::DeadId& dead : retired) log_.retired.add(dead.prefix, dead.drop_version);
+    log_.adopted.insert(log_.adopted.end(), recovered.adopted.begin(), recovered.adopted.end());
+    log_.ceiling = std::max({log_.ceiling, recovered.version_ceiling, recovered.last_version});
+    const bool is_newer = recovered.last_tag && (!log_.last_tag || log_.last_tag->version < recovered.last_tag->version);
+    if (is_newer) log_.last_tag = std::move(recovered.last_tag);
+    if (ends.mark.number > log_.mark.number ||
+        (ends.mark.number == log_.mark.number && ends.mark.durable_bytes > log_.mark.durable_bytes)) {
+      log_.mark = ends.mark;
+    }
+    salvage_.figures.log_records += recovered.figures.records;
+    salvage_.figures.commits += recovered.figures.commits;
+    log_.memtables.push_back(std::move(recovered.memtable));
+    return Status();
+  }
+
+  // -- Where a segment's records end --------------------------------------------------------------------------------
+
+  /// The records of a segment end before a footer. That is the end of the log, unless it `is_lost` for certain or a
+  /// later segment has records.
+  void open_end(Loss loss, const LiveSegment& segment, bool is_lost) {
+    end_unsealed(0);
+    loss.smallest_version = std::max(last_version_, store_.files.flushed_version) + 1;
+    if (segment.closed) loss.largest_version = segment.last_version;
+    if (loss.largest_version < loss.smallest_version) return;  // All of it is in table files.
+    unsealed_ = std::move(loss);
+    is_lost_ = is_lost;
+  }
+
+  /// The next record of the log begins with `first_version`; zero: there is none, or what is missing goes on.
+  void end_unsealed(CommitVersion first_version) {
+    if (!unsealed_) return;
+    Loss loss = *std::exchange(unsealed_, std::nullopt);
+    if (!is_lost_ && first_version == 0) return;
+    if (first_version != 0) loss.largest_version = std::min(loss.largest_version, first_version - 1);
+    if (loss.largest_version < loss.smallest_version) return;
+    salvage_.losses.add(std::move(loss));
+  }
+
+  const SurveyedStore& store_;
+  Salvage& salvage_;
+  SalvagedLog log_;
+  std::vector<LogBufferContent> buffers_;
+  std::vector<Loss> lost_buffers_;
+  CommitVersion last_version_ = 0;
+  std::optional<Loss> unsealed_;
+  bool is_lost_ = false;
+};
+
+}  // namespace
+
+Result<SalvagedLog> salvage_log(const SurveyedStore& store, Salvage& salvage) {
+  return LogSalvage(store, salvage).read();
+}
+
+}  // namespace varve::engine

@@ -1,0 +1,207 @@
+#include "engine/repair/salvaged_table.h"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "format/file_header.h"
+#include "format/sort_key.h"
+
+namespace varve::engine {
+
+SalvagedTable::SalvagedTable(const TableSource& source, Salvage& salvage) : source_(source), salvage_(salvage) {
+  Result<std::optional<SalvagedIndex>> opened = open_salvaged(source_, salvage_);
+  if (!opened.ok()) {
+    status_ = opened.status();
+    return;
+  }
+  table_ = *std::move(opened);
+  if (!table_) return;
+  is_whole_ = table_->is_whole;
+  if (open_region()) {
+    settle();
+  } else {
+    end();
+  }
+}
+
+bool SalvagedTable::fail(const Status& status) {
+  status_ = status.in_file(source_.name);
+  valid_ = false;
+  return false;
+}
+
+/// All was read.
+void SalvagedTable::end() {
+  if (!status_.ok()) return;
+  is_whole_ ? ++salvage_.figures.tables.whole : ++salvage_.figures.tables.damaged;
+}
+
+SalvagedTable::Region SalvagedTable::region_of(const format::RunEntry& run) const {
+  Region region;
+  region.begin = run.offset;
+  region.end = run.offset + run.data_bytes;
+  region.smallest_key = run.smallest_key;
+  region.largest_key = run.largest_key;
+  region.smallest_version = run.smallest_version;
+  region.largest_version = run.largest_version;
+  region.dictionary = table_->dictionary_of(run);
+  return region;
+}
+
+SalvagedTable::Region SalvagedTable::whole_region() const {
+  Region region;
+  region.begin = format::kFileHeaderBytes;
+  region.end = source_.is_named ? source_.entry.size_bytes : table_->file->size_bytes();
+  if (!source_.has_bounds) return region;
+  region.smallest_key = source_.entry.smallest_key;
+  region.largest_key = source_.entry.largest_key;
+  region.smallest_version = source_.entry.smallest_version;
+  region.largest_version = source_.entry.largest_version;
+  return region;
+}
+
+bool SalvagedTable::open_region() {
+  if (scan_) salvage_.figures.read_bytes += scan_->read_bytes();
+  scan_.reset();
+  if (table_->index) {
+    const std::vector<format::RunEntry>& runs = table_->index->runs();
+    if (next_run_ == runs.size()) return false;
+    const format::RunEntry& run = runs[next_run_++];
+    check_partitions(run);
+    if (!status_.ok()) return false;
+    region_ = region_of(run);
+  } else {
+    if (next_run_++ > 0) return false;
+    region_ = whole_region();
+  }
+  scan_.emplace(*table_->file, table_->seed, region_.begin, region_.end);
+  scan_end_ = region_.begin;
+  return true;
+}
+
+/// Rows are found without them; that they are damaged is told all the same.
+void SalvagedTable::check_partitions(const format::RunEntry& run) {
+  if (check_partition(run.filter(), format::BlockType::kFilterPartition)) {
+    (void)check_partition(run.index(), format::BlockType::kIndexPartition);
+  }
+}
+
+/// False after an error that ends the repair.
+bool SalvagedTable::check_partition(const format::BlockHandle& handle, format::BlockType type) {
+  Status why = Status::corruption("lies behind the file's end");
+  if (handle.end() <= table_->file->size_bytes()) {
+    std::string bytes(handle.bytes, '\0');
+    why = table_->file->read_exactly(handle.offset, std::as_writable_bytes(std::span(bytes)));
+    if (why.ok()) why = format::open_block(bytes, {table_->seed, handle.offset}, type).status();
+  }
+  if (why.ok()) return true;
+  if (!is_damage(why)) return fail(why);
+  is_whole_ = false;
+  salvage_.note(why.in_file(source_.name, handle.offset));
+  return true;
+}
+
+// -- Gaps -------------------------------------------------------------------------------------------------------------
+
+void SalvagedTable::open_gap(std::uint64_t offset, std::uint64_t bytes, const Status& why) {
+  is_whole_ = false;
+  if (gap_) {
+    gap_->bytes = offset + bytes - gap_->offset;
+    return;
+  }
+  gap_ = Loss{source_.name, offset, bytes, std::string(why.message())};
+  gap_->smallest_key = region_.smallest_key;
+  if (has_last_ && (!gap_->smallest_key || *gap_->smallest_key < last_key_)) gap_->smallest_key = last_key_;
+  gap_->smallest_version = region_.smallest_version;
+  gap_->largest_version = region_.largest_version;
+}
+
+void SalvagedTable::close_gap(const std::optional<std::string>& largest_key) {
+  if (!gap_) return;
+  Loss loss = *std::exchange(gap_, std::nullopt);
+  loss.largest_key = largest_key;
+  salvage_.note(Status::corruption(loss.what).in_file(loss.file, loss.offset));
+  salvage_.losses.add(std::move(loss));
+}
+
+// -- Blocks -----------------------------------------------------------------------------------------------------------
+
+/// The next data block with an entry. False at the end of the file, and after an error.
+bool SalvagedTable::open_block() {
+  for (;;) {
+    const Result<std::optional<FoundBlock>> found = scan_->next();
+    if (!found.ok()) return fail(found.status());
+    const std::uint64_t begin = *found ? (*found)->handle.offset : region_.end;
+    if (begin > scan_end_) {
+      const bool is_all_there = !*found && !table_->index && has_last_ && region_.largest_key == last_key_;
+      if (!is_all_there) open_gap(scan_end_, begin - scan_end_, Status::corruption("does not verify"));
+    }
+    if (!*found) {
+      close_gap(region_.largest_key);
+      if (!open_region()) return false;
+      continue;
+    }
+    scan_end_ = (*found)->handle.end();
+    if ((*found)->type == format::BlockType::kData && begin_block(**found)) return true;
+    if (!status_.ok()) return false;
+  }
+}
+
+bool SalvagedTable::begin_block(const FoundBlock& block) {
+  block_ = block.handle;
+  const Result<format::BlockFrame> frame =
+      format::open_block(block.frame, {table_->seed, block_.offset}, format::BlockType::kData);
+  Status why = frame.status();
+  if (why.ok()) {
+    block_content_.resize(frame->raw_bytes);
+    why = format::read_block(*frame, decompressor_, region_.dictionary, block_content_);
+  }
+  if (why.ok()) why = data_.open(block_content_);
+  if (why.ok()) {
+    data_.seek_to_first();
+    return true;
+  }
+  if (!is_damage(why)) return fail(why);
+  open_gap(block_.offset, block_.bytes, why);
+  return false;
+}
+
+bool SalvagedTable::accepts(std::string_view key, CommitVersion version) const noexcept {
+  if (!format::is_framed(key)) return false;
+  if (source_.has_bounds && (key < source_.entry.smallest_key || key > source_.entry.largest_key)) return false;
+  if (!has_last_) return true;
+  const int compared = key.compare(last_key_);
+  return compared > 0 || (compared == 0 && version < last_version_);
+}
+
+/// To an entry that may be shown: this one, or the first of a later block.
+void SalvagedTable::settle() {
+  valid_ = false;
+  for (;;) {
+    if (data_.valid()) {
+      if (accepts(data_.key(), data_.version())) break;
+      open_gap(block_.offset, block_.bytes, Status::corruption("holds keys out of their order"));
+    } else if (Status walked = data_.status(); !walked.ok()) {
+      if (!is_damage(walked)) {
+        (void)fail(walked);
+        return;
+      }
+      open_gap(block_.offset, block_.bytes, walked);
+    }
+    if (!open_block()) return end();
+  }
+  close_gap(std::string(data_.key()));
+  last_key_.assign(data_.key());
+  last_version_ = data_.version();
+  has_last_ = true;
+  ++salvage_.figures.entries_read;
+  valid_ = true;
+}
+
+void SalvagedTable::next() {
+  data_.next();
+  settle();
+}
+
+}  // namespace varve::engine

@@ -1,0 +1,77 @@
+// Owns: the entries of one table file that can still be read, in their order, and what is missing between them.
+// Must never: show an entry of a block that did not verify, or one out of order.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "engine/read/entry_cursor.h"
+#include "engine/repair/block_scan.h"
+#include "engine/repair/salvage.h"
+#include "engine/repair/salvaged_index.h"
+#include "format/data_block.h"
+
+namespace varve::engine {
+
+/// A block that does not verify is a gap: what it held lies between the last key before it and the first one behind it.
+/// The gap's loss is told before the first key behind it is shown. One thread at a time.
+class SalvagedTable final : public EntryStream {
+ public:
+  /// Stands at the first entry. Both outlive the table.
+  SalvagedTable(const TableSource& source, Salvage& salvage);
+
+  bool valid() const noexcept override { return valid_; }
+  Entry entry() const noexcept override { return {data_.key(), data_.version(), data_.kind(), data_.value()}; }
+  void next() override;
+  Status status() const override { return status_; }
+
+ private:
+  /// Where blocks are read one behind the other: the data of a run, or all of a file that has no index.
+  struct Region {
+    std::uint64_t begin = 0;
+    std::uint64_t end = 0;
+    std::optional<std::string> smallest_key;
+    std::optional<std::string> largest_key;
+    CommitVersion smallest_version = 0;
+    CommitVersion largest_version = format::kCommitVersionMax;
+    const format::Dictionary* dictionary = nullptr;
+  };
+
+  bool open_region();
+  Region region_of(const format::RunEntry& run) const;
+  Region whole_region() const;
+  void check_partitions(const format::RunEntry& run);
+  bool check_partition(const format::BlockHandle& handle, format::BlockType type);
+  bool open_block();
+  bool begin_block(const FoundBlock& block);
+  bool accepts(std::string_view key, CommitVersion version) const noexcept;
+  void settle();
+  void open_gap(std::uint64_t offset, std::uint64_t bytes, const Status& why);
+  void close_gap(const std::optional<std::string>& largest_key);
+  bool fail(const Status& status);
+  void end();
+
+  const TableSource& source_;
+  Salvage& salvage_;
+  std::optional<SalvagedIndex> table_;
+  std::size_t next_run_ = 0;
+  Region region_;
+  std::optional<BlockScan> scan_;
+  std::uint64_t scan_end_ = 0;  // behind the last block found in the region
+  std::optional<Loss> gap_;
+  format::Decompressor decompressor_;
+  std::string block_content_;
+  format::BlockHandle block_;
+  format::DataBlockCursor data_;
+  std::string last_key_;
+  CommitVersion last_version_ = 0;
+  bool has_last_ = false;
+  bool is_whole_ = true;
+  bool valid_ = false;
+  Status status_;
+};
+
+}  // namespace varve::engine
