@@ -64,22 +64,33 @@ class LogSalvage {
 
   Status read_buffers() {
     for (const BufferSource& source : store_.buffers) {
-      format::LogBufferEntry entry = source.entry;
-      Status why;
-      if (!source.is_named) why = read_seed(source.name, format::FileType::kLogBuffer, entry.number, &entry.seed);
-      if (why.ok()) {
-        Result<LogBufferContent> content = LogBufferContent::read(salvage_.directory, entry);
-        why = content.status();
-        if (content.ok()) buffers_.push_back(*std::move(content));
-      }
-      if (why.ok()) {
+      const Status read = read_buffer(source);
+      if (read.ok()) {
         ++salvage_.figures.buffers.whole;
-        continue;
+      } else if (is_damage(read)) {
+        lose_buffer(source, read);
+      } else {
+        return read;
       }
-      if (!is_damage(why)) return why;
-      lose_buffer(source, why);
     }
     return Status();
+  }
+
+  /// What is no slot is passed over, and a foreign file has none: so its header is looked at, which nobody else needs.
+  Status read_buffer(const BufferSource& source) {
+    format::LogBufferEntry entry = source.entry;
+    std::uint64_t seed = 0;
+    Status header = read_seed(source.name, format::FileType::kLogBuffer, entry.number, &seed);
+    if (header.code() == Code::kNotFound) return Status::corruption("the log buffer is missing").in_file(source.name);
+    if (!header.ok() && (!source.is_named || !is_damage(header))) return header;
+    if (!source.is_named) entry.seed = seed;
+    if (header.ok() && seed != entry.seed) {
+      header = Status::corruption("another file stands in its place").in_file(source.name);
+    }
+    Result<LogBufferContent> content = LogBufferContent::read(salvage_.directory, entry);
+    if (!content.ok()) return content.status();
+    buffers_.push_back(*std::move(content));
+    return header;
   }
 
   void lose_buffer(const BufferSource& source, const Status& why) {
@@ -165,7 +176,7 @@ class LogSalvage {
     Loss loss;
     loss.file = source.name;
     loss.what = is_missing ? "the log segment is missing" : std::string(why.message());
-    salvage_.note(source.name, loss.what);
+    is_missing ? salvage_.note(source.name, loss.what) : salvage_.note(why);
     open_end(std::move(loss), source.segment, true);
     return Status();
   }

@@ -6,6 +6,7 @@
 #include "tests/lab/lies/lies.h"
 #include "tests/lab/memory/memory.h"
 #include "tests/lab/model/model.h"
+#include "tests/lab/repair/repair_suite.h"
 #include "tests/lab/schedules/schedules.h"
 #include "tests/lab/suite.h"
 
@@ -21,6 +22,7 @@ const std::vector<Suite>& suites() {
       {"kill", "kills real processes at any moment and step, and refuses them resources", 2, true, run_kill},
       {"lies", "every scenario on a machine that loses writes and syncs and answers other bytes", 56, false, lies},
       {"model", "random operations, crashes and faults against a model", 1000, false, run_model},
+      {"repair", "damaged stores are repaired, and what comes of it is judged row by row", 4, false, run_repair},
       {"schedules", "clients of a whole store, its threads one at a time, and what they saw", 200, false,
        run_schedules},
   };

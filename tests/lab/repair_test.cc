@@ -1,0 +1,40 @@
+// Goal: a repair saves what verifies, says what it could not, and never invents. Method: small stores with everything
+// in them and a history of every commit; each is damaged in every single way, and in random ways several times over;
+// what a repair makes of it is judged row by row.
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "tests/lab/repair/repair_suite.h"
+#include "tests/support/effort.h"
+
+namespace varve::lab {
+namespace {
+
+void expect_none(const Report& report) {
+  for (const auto& [name, number] : report.counts) ::testing::Test::RecordProperty(name, std::to_string(number));
+  std::size_t shown = 0;
+  for (const Finding& finding : report.findings) {
+    ADD_FAILURE() << "seed " << finding.seed << ": " << finding.what << "\n" << finding.detail;
+    if (++shown == 10) break;
+  }
+}
+
+TEST(RepairSweep, EverySingleDamageIsSurvivedAndTold) {
+  const Report report = sweep_repairs(1, 97 * test::kStride);
+  expect_none(report);
+  EXPECT_GT(report.counts.at("repairs"), test::effort<std::uint64_t>(1'000));
+  EXPECT_GT(report.counts.at("exact"), 50u);
+  EXPECT_GT(report.counts.at("with losses"), 50u);
+}
+
+TEST(RepairRandom, RandomDamageIsSurvivedAndTold) {
+  const Report report = run_repair({1, 4});
+  expect_none(report);
+  EXPECT_EQ(report.counts.at("repairs"), 4 * 41u);
+  EXPECT_GT(report.counts.at("rows lost"), 0u);
+  EXPECT_GT(report.counts.at("rows stale"), 0u);
+}
+
+}  // namespace
+}  // namespace varve::lab
