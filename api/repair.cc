@@ -52,6 +52,7 @@ RepairLoss describe(const engine::Loss& loss, const RepairedCatalog& catalog) {
   described.offset = loss.offset;
   described.bytes = loss.bytes;
   described.what = loss.what;
+  described.entries_max = loss.entries_max;
   if (loss.smallest_key) described.first = name_key(*loss.smallest_key, catalog);
   if (loss.largest_key) described.last = name_key(*loss.largest_key, catalog);
   if (loss.smallest_version != 0) described.oldest = DateTime{loss.smallest_version};

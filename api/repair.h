@@ -31,7 +31,9 @@ struct RepairLoss {
   /// Zero where it is not known.
   std::uint64_t bytes = 0;
   std::string what;
-  /// All that is lost lies between these, both included. Without one there is no bound on that side.
+  /// How many versions of entities, deletions included, it held at most; zero where it is not known.
+  std::uint64_t entries_max = 0;
+  /// All that is lost lies between these, and they may be among it. Without one there is no bound on that side.
   std::optional<RepairKey> first{};
   std::optional<RepairKey> last{};
   /// And was written between these, both included.

@@ -21,9 +21,14 @@ struct Loss {
   /// Zero: how many is not known.
   std::uint64_t bytes = 0;
   std::string what;
-  /// Sort keys between which all that is missing lies, both included; without one there is no bound.
+  /// Of versions of rows, deletions included; zero: how many is not known.
+  std::uint64_t entries_max = 0;
+  /// Sort keys between which all that is missing lies, and which may be among it; without one there is no bound.
   std::optional<std::string> smallest_key{};
   std::optional<std::string> largest_key{};
+  /// Nothing of that key that is newer than what was read is missing.
+  bool excludes_smallest = false;
+  bool excludes_largest = false;
   /// Commit versions between which all that is missing lies, both included.
   CommitVersion smallest_version = 0;
   CommitVersion largest_version = format::kCommitVersionMax;
@@ -31,7 +36,9 @@ struct Loss {
   std::uint64_t rows_possibly_stale = 0;
 
   bool covers(std::string_view key) const noexcept {
-    return (!smallest_key || *smallest_key <= key) && (!largest_key || key <= *largest_key);
+    const bool behind = !smallest_key || (excludes_smallest ? *smallest_key < key : *smallest_key <= key);
+    const bool before = !largest_key || (excludes_largest ? key < *largest_key : key <= *largest_key);
+    return behind && before;
   }
 };
 

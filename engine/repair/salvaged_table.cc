@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "format/file_header.h"
+#include "format/index_cursor.h"
 #include "format/sort_key.h"
 
 namespace varve::engine {
@@ -68,8 +69,7 @@ bool SalvagedTable::open_region() {
     const std::vector<format::RunEntry>& runs = table_->index->runs();
     if (next_run_ == runs.size()) return false;
     const format::RunEntry& run = runs[next_run_++];
-    check_partitions(run);
-    if (!status_.ok()) return false;
+    if (!read_partitions(run)) return false;
     region_ = region_of(run);
   } else {
     if (next_run_++ > 0) return false;
@@ -80,26 +80,52 @@ bool SalvagedTable::open_region() {
   return true;
 }
 
-/// Rows are found without them; that they are damaged is told all the same.
-void SalvagedTable::check_partitions(const format::RunEntry& run) {
-  if (check_partition(run.filter(), format::BlockType::kFilterPartition)) {
-    (void)check_partition(run.index(), format::BlockType::kIndexPartition);
-  }
+/// Rows are found without them; that they are damaged is told all the same. False after an error that ends the repair.
+bool SalvagedTable::read_partitions(const format::RunEntry& run) {
+  blocks_.clear();
+  (void)read_partition(run.filter(), format::BlockType::kFilterPartition);
+  if (!status_.ok()) return false;
+  const std::optional<std::string> index = read_partition(run.index(), format::BlockType::kIndexPartition);
+  if (index) list_blocks(*index, run);
+  return status_.ok();
 }
 
-/// False after an error that ends the repair.
-bool SalvagedTable::check_partition(const format::BlockHandle& handle, format::BlockType type) {
+/// Nothing if it does not verify, or after an error.
+std::optional<std::string> SalvagedTable::read_partition(const format::BlockHandle& handle, format::BlockType type) {
   Status why = Status::corruption("lies behind the file's end");
   if (handle.end() <= table_->file->size_bytes()) {
     std::string bytes(handle.bytes, '\0');
     why = table_->file->read_exactly(handle.offset, std::as_writable_bytes(std::span(bytes)));
-    if (why.ok()) why = format::open_block(bytes, {table_->seed, handle.offset}, type).status();
+    if (why.ok()) {
+      Result<std::string> content =
+          format::decode_block(bytes, {table_->seed, handle.offset}, type, decompressor_, nullptr);
+      if (content.ok()) return *std::move(content);
+      why = content.status();
+    }
   }
-  if (why.ok()) return true;
-  if (!is_damage(why)) return fail(why);
+  if (!is_damage(why)) {
+    (void)fail(why);
+    return std::nullopt;
+  }
   is_whole_ = false;
   salvage_.note(why.in_file(source_.name, handle.offset));
-  return true;
+  return std::nullopt;
+}
+
+void SalvagedTable::list_blocks(std::string_view index_content, const format::RunEntry& run) {
+  format::IndexCursor index;
+  Status why = index.open(index_content, run);
+  if (why.ok()) {
+    for (index.seek_to_first(); index.valid(); index.next()) {
+      blocks_.push_back({std::string(index.separator()), index.block(), index.entry()});
+      blocks_.back().entry.unknown_fields = {};  // It lies in what is let go here.
+    }
+    why = index.status();
+  }
+  if (why.ok()) return;
+  blocks_.clear();
+  is_whole_ = false;
+  salvage_.note(why.in_file(source_.name, run.index().offset));
 }
 
 // -- Gaps -------------------------------------------------------------------------------------------------------------
@@ -112,17 +138,36 @@ void SalvagedTable::open_gap(std::uint64_t offset, std::uint64_t bytes, const St
   }
   gap_ = Loss{source_.name, offset, bytes, std::string(why.message())};
   gap_->smallest_key = region_.smallest_key;
-  if (has_last_ && (!gap_->smallest_key || *gap_->smallest_key < last_key_)) gap_->smallest_key = last_key_;
+  if (has_last_ && (!gap_->smallest_key || *gap_->smallest_key <= last_key_)) {
+    gap_->smallest_key = last_key_;
+    gap_->excludes_smallest = true;  // Of one key the newest version comes first.
+  }
   gap_->smallest_version = region_.smallest_version;
   gap_->largest_version = region_.largest_version;
 }
 
-void SalvagedTable::close_gap(const std::optional<std::string>& largest_key) {
+void SalvagedTable::close_gap(const std::optional<std::string>& largest_key, GapEnd end) {
   if (!gap_) return;
   Loss loss = *std::exchange(gap_, std::nullopt);
   loss.largest_key = largest_key;
+  bound_by_index(loss, end);
   salvage_.note(Status::corruption(loss.what).in_file(loss.file, loss.offset));
   salvage_.losses.add(std::move(loss));
+}
+
+/// An index that verifies knows the blocks of the gap better than their neighbours do.
+void SalvagedTable::bound_by_index(Loss& loss, GapEnd end) const {
+  const IndexedBlock* last = nullptr;
+  for (const IndexedBlock& block : blocks_) {
+    if (block.handle.end() <= loss.offset || loss.offset + loss.bytes <= block.handle.offset) continue;
+    const format::BlockEntry& entry = block.entry;
+    loss.smallest_version = last == nullptr ? entry.smallest_version : std::min(loss.smallest_version, entry.smallest_version);
+    loss.largest_version = last == nullptr ? entry.largest_version : std::max(loss.largest_version, entry.largest_version);
+    loss.entries_max += entry.entry_count;
+    last = &block;
+  }
+  // A separator below the next key: the block before it does not hold that one.
+  if (last != nullptr && end == GapEnd::kNextKey) loss.excludes_largest = last->separator < *loss.largest_key;
 }
 
 // -- Blocks -----------------------------------------------------------------------------------------------------------
@@ -138,7 +183,7 @@ bool SalvagedTable::open_block() {
       if (!is_all_there) open_gap(scan_end_, begin - scan_end_, Status::corruption("does not verify"));
     }
     if (!*found) {
-      close_gap(region_.largest_key);
+      close_gap(region_.largest_key, GapEnd::kRegion);
       if (!open_region()) return false;
       continue;
     }
@@ -191,7 +236,7 @@ void SalvagedTable::settle() {
     }
     if (!open_block()) return end();
   }
-  close_gap(std::string(data_.key()));
+  close_gap(std::string(data_.key()), GapEnd::kNextKey);
   last_key_.assign(data_.key());
   last_version_ = data_.version();
   has_last_ = true;

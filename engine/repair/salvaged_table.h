@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "engine/read/entry_cursor.h"
 #include "engine/repair/block_scan.h"
@@ -40,17 +41,27 @@ class SalvagedTable final : public EntryStream {
     const format::Dictionary* dictionary = nullptr;
   };
 
+  /// A data block, as the index partition of its run tells of it.
+  struct IndexedBlock {
+    std::string separator;
+    format::BlockHandle handle;
+    format::BlockEntry entry;
+  };
+
   bool open_region();
   Region region_of(const format::RunEntry& run) const;
   Region whole_region() const;
-  void check_partitions(const format::RunEntry& run);
-  bool check_partition(const format::BlockHandle& handle, format::BlockType type);
+  bool read_partitions(const format::RunEntry& run);
+  std::optional<std::string> read_partition(const format::BlockHandle& handle, format::BlockType type);
+  void list_blocks(std::string_view index_content, const format::RunEntry& run);
   bool open_block();
   bool begin_block(const FoundBlock& block);
   bool accepts(std::string_view key, CommitVersion version) const noexcept;
   void settle();
   void open_gap(std::uint64_t offset, std::uint64_t bytes, const Status& why);
-  void close_gap(const std::optional<std::string>& largest_key);
+  enum class GapEnd : std::uint8_t { kNextKey, kRegion };
+  void close_gap(const std::optional<std::string>& largest_key, GapEnd end);
+  void bound_by_index(Loss& loss, GapEnd end) const;
   bool fail(const Status& status);
   void end();
 
@@ -59,6 +70,7 @@ class SalvagedTable final : public EntryStream {
   std::optional<SalvagedIndex> table_;
   std::size_t next_run_ = 0;
   Region region_;
+  std::vector<IndexedBlock> blocks_;  // of the run, if its index partition verifies
   std::optional<BlockScan> scan_;
   std::uint64_t scan_end_ = 0;  // behind the last block found in the region
   std::optional<Loss> gap_;

@@ -74,6 +74,7 @@ int run(int argc, char** argv) {
   add_stats_verb(app, exit_code);
   add_inspect_verb(app, exit_code);
   add_checkpoint_verb(app, exit_code);
+  add_repair_verb(app, exit_code);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

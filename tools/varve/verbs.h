@@ -19,6 +19,7 @@ void add_store_verbs(CLI::App& app, int& exit_code);   // verify, compact
 void add_stats_verb(CLI::App& app, int& exit_code);
 void add_inspect_verb(CLI::App& app, int& exit_code);
 void add_checkpoint_verb(CLI::App& app, int& exit_code);
+void add_repair_verb(CLI::App& app, int& exit_code);
 
 /// The words that say where: STORE, TABLE, --account.
 void add_store_words(CLI::App& verb, Place& place);

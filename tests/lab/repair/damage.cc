@@ -8,12 +8,6 @@ namespace {
 
 constexpr std::uint64_t kSectorBytes = 4096;
 
-/// "wal" of "000042.wal", "MANIFEST" of "MANIFEST-000041", all of "CURRENT".
-std::string type_of(const std::string& name) {
-  const std::size_t dot = name.find('.');
-  return dot != std::string::npos ? name.substr(dot + 1) : name.substr(0, name.find('-'));
-}
-
 std::vector<std::string> damageable(const io::MemoryDisk& disk) {
   std::vector<std::string> names = disk.file_names(kStorePath);
   std::erase_if(names, [](const std::string& name) { return name == "LOCK" || name == "BALLAST"; });
@@ -30,6 +24,11 @@ void zero(io::MemoryDisk& disk, const std::string& path, std::uint64_t offset, s
 }
 
 }  // namespace
+
+std::string type_of(const std::string& name) {
+  const std::size_t dot = name.find('.');
+  return dot != std::string::npos ? name.substr(dot + 1) : name.substr(0, name.find('-'));
+}
 
 std::string path_of(const std::string& file) {
   return std::string(kStorePath) + "/" + file;

@@ -30,5 +30,7 @@ std::vector<Damage> every_damage(const io::MemoryDisk& disk, const io::MemoryDis
 Damage random_damage(const io::MemoryDisk& disk, const io::MemoryDisk& other, std::uint64_t seed);
 
 std::string path_of(const std::string& file);
+/// "wal" of "000042.wal", "MANIFEST" of "MANIFEST-000041", all of "CURRENT".
+std::string type_of(const std::string& name);
 
 }  // namespace varve::lab::repair

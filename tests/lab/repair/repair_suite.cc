@@ -80,7 +80,12 @@ Report sweep_repairs(std::uint64_t seed, std::uint64_t stride) {
     damage.apply(disk, other.disk);
     Expectation expected;
     expected.may_be_foreign = damage.harm == Harm::kForeign;
-    take(repair::judge_repair(world, disk, expected), seed, damage.to_string(), report);
+    const Verdict verdict = repair::judge_repair(world, disk, expected);
+    const std::string type = repair::type_of(damage.file);
+    report.count("damaged " + type);
+    if (verdict.is_exact) report.count("exact though damaged " + type);
+    if (verdict.is_exact && verdict.figures.losses.empty()) report.count("certain though damaged " + type);
+    take(verdict, seed, damage.to_string(), report);
   }
   return report;
 }
