@@ -256,7 +256,7 @@ Result<RepairFigures> repair_store(const io::Env& env, std::string_view path, st
                                    RepairModel& model, const std::function<void(const RepairFigures&)>& progress) {
   const Result<std::unique_ptr<io::Directory>> directory = env.files.open_directory(path);
   if (!directory.ok()) return directory.status();
-  if (target.starts_with(std::string(path) + "/")) {
+  if (target.size() > path.size() && target.starts_with(path) && (path.ends_with("/") || target[path.size()] == '/')) {
     return Status::invalid_argument("the repaired store cannot be made inside the damaged one").in_file(target);
   }
   const Result<std::unique_ptr<io::DirectoryLock>> lock = lock_for_reading(**directory);
