@@ -139,5 +139,50 @@ TEST_F(OutOfMemory, InTheMakingAndDroppingOfTablesAndAccountsChangesNothing) {
   expect_unchanged();
 }
 
+TEST(OutOfMemoryOfAStore, InItsRepairIsToldAndLeavesNoStore) {
+  const io::TemporaryDirectory directory;
+  const std::string path = directory.path() + "/store";
+  const std::string target = directory.path() + "/target";
+  {
+    StoreOptions options;
+    options.create_if_missing = true;
+    const Result<std::unique_ptr<Store>> store = Store::open(path, options);
+    ASSERT_TRUE(store.ok()) << store.status().to_string();
+    ASSERT_TRUE((*store)->create_account(kAccount).ok());
+    Result<Table> table = (*store)->create_table(kAccount, "Orders");
+    ASSERT_TRUE(table.ok());
+    ASSERT_TRUE(table->insert(with_value("p", "r", "first")).ok());
+    ASSERT_TRUE((*store)->compact().ok());
+    ASSERT_TRUE(table->insert(with_value("p", "s", "first")).ok());
+    ASSERT_TRUE((*store)->close().ok());
+  }
+  // Where only the words of a message were short of memory the repair goes on, and must be whole.
+  std::uint64_t refused = 0;
+  for (std::uint64_t nth = 1;; ++nth) {
+    SCOPED_TRACE("allocation " + std::to_string(nth));
+    const std::string place = target + std::to_string(nth);
+    Result<RepairReport> report = Status();
+    bool failed = false;
+    {
+      const AllocationFailure failure(nth);
+      report = Store::repair(path, place);
+      failed = failure.happened();
+    }
+    const Result<std::unique_ptr<Store>> repaired = Store::open(place, {});
+    if (report.ok()) {
+      EXPECT_TRUE(report->was_sound());
+      ASSERT_TRUE(repaired.ok()) << repaired.status().to_string();
+      EXPECT_EQ(value_in(*(*repaired)->open_table(kAccount, "Orders"), "p", "s"), "first");
+    } else {
+      ++refused;
+      ASSERT_EQ(report.code(), Code::kOutOfMemory) << report.status().to_string();
+      ASSERT_FALSE(repaired.ok());
+    }
+    if (!failed) break;
+  }
+  EXPECT_GT(refused, 100u);
+  EXPECT_TRUE(Store::verify(path)->sound());
+}
+
 }  // namespace
 }  // namespace varve

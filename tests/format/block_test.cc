@@ -205,6 +205,41 @@ TEST(Block, ContentOfAnotherSizeThanStoredIsDamage) {
   EXPECT_EQ(code_of(forged(500, 1, 1, 0, "")), Code::kCorruption);
 }
 
+TEST(Block, IsFoundWithItsEndWhereNobodyTellsOfIt) {
+  Compressor compressor = compressor_of(3);
+  for (const std::string& content : {std::string("short"), std::string(5000, 'x')}) {
+    for (Compressor* const chosen : {static_cast<Compressor*>(nullptr), &compressor}) {
+      const std::string bytes = block_of(BlockType::kIndexPartition, content, chosen);
+      for (const std::string_view behind : {"", "something else"}) {
+        const std::string all = bytes + std::string(behind);
+        const std::optional<IntactBlock> found = find_intact_block(all, kPlace);
+        ASSERT_TRUE(found.has_value());
+        EXPECT_EQ(found->type, BlockType::kIndexPartition);
+        EXPECT_EQ(found->bytes, bytes.size());
+        EXPECT_GE(block_bytes_bound(all), bytes.size());
+        EXPECT_FALSE(find_intact_block(all, {kPlace.seed, kPlace.offset + 1}));
+        EXPECT_FALSE(find_intact_block(all, {kPlace.seed + 1, kPlace.offset}));
+      }
+      for (std::size_t at = 0; at < bytes.size(); ++at) {
+        std::string flipped = bytes;
+        flipped[at] = static_cast<char>(flipped[at] ^ 0x20);
+        EXPECT_FALSE(find_intact_block(flipped, kPlace)) << at;
+        EXPECT_FALSE(find_intact_block(std::string_view(bytes).substr(0, at), kPlace)) << at;
+      }
+    }
+  }
+}
+
+TEST(Block, NothingIsFoundInWhatIsNone) {
+  EXPECT_FALSE(find_intact_block("", kPlace));
+  EXPECT_FALSE(find_intact_block(std::string(4096, '\0'), kPlace));
+  EXPECT_FALSE(find_intact_block(std::string(4096, '\xff'), kPlace));
+  EXPECT_EQ(block_bytes_bound("short"), 0u);
+  EXPECT_FALSE(find_intact_block(forged(2, 1, 3, 0, "ab"), kPlace)) << "an end that nobody can know";
+  EXPECT_FALSE(find_intact_block(forged(0xffffffff, 1, 0, 0, "ab"), kPlace));
+  EXPECT_FALSE(find_intact_block(forged(500, 1, 1, 0, "no zstd frame"), kPlace));
+}
+
 TEST(Block, MessagesNameTypeAndPlace) {
   const Status status = open_block("", kPlace, BlockType::kTopIndex).status();
   EXPECT_NE(status.to_string().find("top index at 8192"), std::string::npos) << status.to_string();

@@ -49,6 +49,7 @@ class Judge {
       return std::move(verdict_);
     }
     verdict_.figures = *repaired;
+    verdict_.tables_renamed = catalog_.renamed_tables().size();
     if (!read_target()) return std::move(verdict_);
     check_rows();
     check_tables();

@@ -18,6 +18,7 @@ struct Verdict {
   engine::RepairFigures figures;
   std::uint64_t rows_lost = 0;
   std::uint64_t rows_stale = 0;
+  std::uint64_t tables_renamed = 0;
   bool is_exact = false;  // the repaired store is the newest state, whole
   bool was_refused = false;
 };

@@ -26,6 +26,7 @@ void take(const Verdict& verdict, std::uint64_t seed, const std::string& what, R
   report.count("rows judged", verdict.figures.rows);
   report.count("rows lost", verdict.rows_lost);
   report.count("rows stale", verdict.rows_stale);
+  report.count("tables renamed", verdict.tables_renamed);
   report.count("rows called stale", verdict.figures.rows_possibly_stale);
   if (verdict.broken.empty()) return;
   std::string detail = what + "\n";
