@@ -71,9 +71,8 @@ void RepairedCatalog::drop_orphaned_rows() {
   std::map<std::string, std::uint32_t> numbers;
   for (const auto& [name, table] : youngest) numbers[name] = format::account_of(table->row.id);
   for (const auto& [name, account] : accounts_) numbers[name] = account.row.number;
-  std::erase_if(tables_, [&](const auto& entry) {
-    return format::account_of(entry.first) != numbers.at(entry.second.account);
-  });
+  std::erase_if(tables_,
+                [&](const auto& entry) { return format::account_of(entry.first) != numbers.at(entry.second.account); });
 }
 
 void RepairedCatalog::see(format::TableId table) {
@@ -177,8 +176,8 @@ void RepairedCatalog::name_orphans(format::CommitVersion version) {
 }
 
 Status RepairedCatalog::mend_counter(format::CommitVersion version) {
-  const bool is_doubtful = counter_ != nullptr ? counter_->is_doubtful
-                                               : found_->may_be_incomplete || !found_->drops_are_known;
+  const bool is_doubtful =
+      counter_ != nullptr ? counter_->is_doubtful : found_->may_be_incomplete || !found_->drops_are_known;
   std::uint32_t next = kFirstNumber;
   if (counter_ != nullptr) {
     const Result<std::uint32_t> found = decode_account_counter(counter_->value);

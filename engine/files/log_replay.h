@@ -19,8 +19,7 @@ enum class AdoptionRule : std::uint8_t {
 class LogReplay {
  public:
   /// Fills `recovered`, which outlives this and has its memtable. `manifest` is the one in use and its valid length.
-  LogReplay(Recovered& recovered, ManifestMark manifest,
-            AdoptionRule adoptions = AdoptionRule::kLoadingTables) noexcept
+  LogReplay(Recovered& recovered, ManifestMark manifest, AdoptionRule adoptions = AdoptionRule::kLoadingTables) noexcept
       : recovered_(recovered), manifest_(manifest), adoptions_(adoptions) {}
 
   /// The next record of the log, a verified one. Errors: kCorruption (it contradicts what came before, or itself),

@@ -30,8 +30,7 @@ struct Found {
 };
 
 bool knows_more(const ManifestMark& log, const ManifestMark& manifest) noexcept {
-  return log.number > manifest.number ||
-         (log.number == manifest.number && log.durable_bytes > manifest.durable_bytes);
+  return log.number > manifest.number || (log.number == manifest.number && log.durable_bytes > manifest.durable_bytes);
 }
 
 /// A manifest is believed until the log contradicts it.
@@ -244,8 +243,7 @@ class Repairer {
 
 /// Readers' lock: a writer keeps it from being had. Without a lock file there is no writer, and none is made (S1).
 Result<std::unique_ptr<io::DirectoryLock>> lock_for_reading(io::Directory& directory) {
-  Result<std::unique_ptr<io::DirectoryLock>> lock =
-      directory.lock(kLockName, io::LockMode::kShared, kLockWaitMax);
+  Result<std::unique_ptr<io::DirectoryLock>> lock = directory.lock(kLockName, io::LockMode::kShared, kLockWaitMax);
   if (lock.code() == Code::kNotFound) return std::unique_ptr<io::DirectoryLock>();
   return lock;
 }

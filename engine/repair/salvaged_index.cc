@@ -165,11 +165,11 @@ class Opener {
   Status keep(format::TableIndex index) {
     const format::TableProperties& properties = index.properties();
     const format::TableFileEntry& entry = source_.entry;
-    const bool agrees = !source_.is_named || (entry.entry_count == properties.entry_count &&
-                                              entry.smallest_key == properties.smallest_key &&
-                                              entry.largest_key == properties.largest_key &&
-                                              entry.smallest_version == properties.smallest_version &&
-                                              entry.largest_version == properties.largest_version);
+    const bool agrees =
+        !source_.is_named ||
+        (entry.entry_count == properties.entry_count && entry.smallest_key == properties.smallest_key &&
+         entry.largest_key == properties.largest_key && entry.smallest_version == properties.smallest_version &&
+         entry.largest_version == properties.largest_version);
     if (agrees) {
       found_.index = std::move(index);
     } else {

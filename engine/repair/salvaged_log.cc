@@ -34,7 +34,8 @@ SegmentEnds ends_of(const SegmentReader& reader, const std::vector<std::uint64_t
   for (const std::uint64_t offset : records) {
     format::Record record;
     Status ignored;
-    if (format::read_record(reader.image(), offset, seed, &record, &ignored) != format::RecordOutcome::kRecord) continue;
+    if (format::read_record(reader.image(), offset, seed, &record, &ignored) != format::RecordOutcome::kRecord)
+      continue;
     if (ends.first_version == 0) ends.first_version = record.header.first_version;
     ends.has_footer = record.header.type == format::RecordType::kFooter;
     ends.mark = {record.header.manifest_number, record.header.manifest_durable_bytes};
@@ -163,7 +164,8 @@ class LogSalvage {
       Loss loss;
       loss.file = source.name;
       loss.offset = reader.end_of_records();
-      loss.what = walk.ok() ? "the log goes on in a later segment, and this one was not ended" : "the log is broken here";
+      loss.what =
+          walk.ok() ? "the log goes on in a later segment, and this one was not ended" : "the log is broken here";
       open_end(std::move(loss), segment, !is_whole);
     }
     if (walk.ok()) salvage_.figures.torn_bytes += walk->torn_bytes;
@@ -187,7 +189,8 @@ class LogSalvage {
     for (const format::DeadId& dead : retired) log_.retired.add(dead.prefix, dead.drop_version);
     log_.adopted.insert(log_.adopted.end(), recovered.adopted.begin(), recovered.adopted.end());
     log_.ceiling = std::max({log_.ceiling, recovered.version_ceiling, recovered.last_version});
-    const bool is_newer = recovered.last_tag && (!log_.last_tag || log_.last_tag->version < recovered.last_tag->version);
+    const bool is_newer =
+        recovered.last_tag && (!log_.last_tag || log_.last_tag->version < recovered.last_tag->version);
     if (is_newer) log_.last_tag = std::move(recovered.last_tag);
     if (ends.mark.number > log_.mark.number ||
         (ends.mark.number == log_.mark.number && ends.mark.durable_bytes > log_.mark.durable_bytes)) {

@@ -161,8 +161,10 @@ void SalvagedTable::bound_by_index(Loss& loss, GapEnd end) const {
   for (const IndexedBlock& block : blocks_) {
     if (block.handle.end() <= loss.offset || loss.offset + loss.bytes <= block.handle.offset) continue;
     const format::BlockEntry& entry = block.entry;
-    loss.smallest_version = last == nullptr ? entry.smallest_version : std::min(loss.smallest_version, entry.smallest_version);
-    loss.largest_version = last == nullptr ? entry.largest_version : std::max(loss.largest_version, entry.largest_version);
+    loss.smallest_version =
+        last == nullptr ? entry.smallest_version : std::min(loss.smallest_version, entry.smallest_version);
+    loss.largest_version =
+        last == nullptr ? entry.largest_version : std::max(loss.largest_version, entry.largest_version);
     loss.entries_max += entry.entry_count;
     last = &block;
   }

@@ -120,8 +120,9 @@ class Surveyor {
       return Status();
     }
     const bool is_missing = !numbers(format::FileType::kManifest).contains(number);
-    const Status why = content.ok() ? Status::corruption("belongs to another store than CURRENT").in_file(manifest_name(number))
-                                    : content.status();
+    const Status why = content.ok()
+                           ? Status::corruption("belongs to another store than CURRENT").in_file(manifest_name(number))
+                           : content.status();
     if (!is_damage(why)) return why;
     is_missing ? ++salvage_.figures.manifests.missing : ++salvage_.figures.manifests.damaged;
     salvage_.note(why);
@@ -170,7 +171,8 @@ class Surveyor {
       count_damaged(number, "belongs to another store");
       return Status();
     }
-    if (root_ && root_->store_id != (*part)->files.store_id) distrust_root("belongs to another store than the files here");
+    if (root_ && root_->store_id != (*part)->files.store_id)
+      distrust_root("belongs to another store than the files here");
     const bool is_whole = (*part)->ended.ok();
     const bool is_newest = number == *numbers(format::FileType::kManifest).rbegin();
     take(number, **std::move(part));
@@ -272,7 +274,8 @@ class Surveyor {
       if (!store_.is_certain && !numbers(format::FileType::kLogSegment).contains(number)) continue;
       segments[number] = {format::file_name(format::FileType::kLogSegment, number), segment, true};
     }
-    if (files.log_buffer && (store_.is_certain || numbers(format::FileType::kLogBuffer).contains(files.log_buffer->number))) {
+    if (files.log_buffer &&
+        (store_.is_certain || numbers(format::FileType::kLogBuffer).contains(files.log_buffer->number))) {
       const std::string name = format::file_name(format::FileType::kLogBuffer, files.log_buffer->number);
       store_.buffers.push_back({name, *files.log_buffer, true});
     }

@@ -57,7 +57,8 @@ void print_loss(const RepairLoss& loss) {
   std::cout << "lost      " << loss.file << ", offset " << loss.offset;
   if (loss.bytes > 0) std::cout << ", " << with_commas(loss.bytes) << " bytes";
   std::cout << ": " << loss.what << "\n          ";
-  if (loss.entries_max > 0) std::cout << "at most " << counted(loss.entries_max, "version", "versions") << " of entities, ";
+  if (loss.entries_max > 0)
+    std::cout << "at most " << counted(loss.entries_max, "version", "versions") << " of entities, ";
   std::cout << range_text(loss) << time_text(loss) << "\n";
   if (loss.entities_possibly_stale == 0) return;
   std::cout << "          " << counted(loss.entities_possibly_stale, "entity", "entities")
@@ -95,9 +96,12 @@ void print(const RepairReport& report, const std::string& target, std::chrono::n
     std::cout << (report.was_sound() ? "the store was sound" : "nothing was lost") << "\n";
     return;
   }
-  std::cout << counted(report.loss_count, "part is", "parts are") << " lost, and "
-            << counted(report.entities_possibly_stale, "entity", "entities")
-            << " of those saved may be older than they were\n";
+  std::cout << counted(report.loss_count, "part is", "parts are") << " lost";
+  if (report.entities_possibly_stale > 0) {
+    std::cout << ", and " << counted(report.entities_possibly_stale, "entity", "entities")
+              << " of those saved may be older than they were";
+  }
+  std::cout << "\n";
 }
 
 // -- For machines -----------------------------------------------------------------------------------------------------
@@ -108,10 +112,8 @@ Json json_of(const RepairedFileCount& files) {
 
 Json json_of(const std::optional<RepairKey>& key) {
   if (!key) return nullptr;
-  return {{"account", key->account},
-          {"table", key->table},
-          {"PartitionKey", key->partition_key},
-          {"RowKey", key->row_key}};
+  return {
+      {"account", key->account}, {"table", key->table}, {"PartitionKey", key->partition_key}, {"RowKey", key->row_key}};
 }
 
 Json json_of(const std::optional<DateTime>& time) {
@@ -189,8 +191,10 @@ void add_repair_verb(CLI::App& app, int& exit_code) {
   auto words = std::make_shared<RepairWords>();
   CLI::App* verb = app.add_subcommand("repair", "Save everything of a damaged store that verifies to a new one");
   verb->footer(
-      "\nTARGET is absent or empty, and becomes a store. STORE is only read, and must not be open for writing. Saved are\n"
-      "the newest versions that can still be read, with their Timestamps and ETags; nothing is guessed. What could not\n"
+      "\nTARGET is absent or empty, and becomes a store. STORE is only read, and must not be open for writing. Saved "
+      "are\n"
+      "the newest versions that can still be read, with their Timestamps and ETags; nothing is guessed. What could "
+      "not\n"
       "be read is named, with the range of keys it lies in: what was saved there from elsewhere may be older than it\n"
       "was. Exit code 0 if nothing was lost, 3 if something was; TARGET is a sound store then too. From a device that\n"
       "fails to read, copy the files first: an error of the device ends a repair.");

@@ -25,7 +25,8 @@ struct Damage {
   void apply(io::MemoryDisk& disk, const io::MemoryDisk& other) const;
 };
 
-/// Every single harm: bytes flipped at a stride, sectors zeroed, files cut, emptied, made longer, taken away, exchanged.
+/// Every single harm: bytes flipped at a stride, sectors zeroed, files cut, emptied, made longer, taken away,
+/// exchanged.
 std::vector<Damage> every_damage(const io::MemoryDisk& disk, const io::MemoryDisk& other, std::uint64_t stride);
 Damage random_damage(const io::MemoryDisk& disk, const io::MemoryDisk& other, std::uint64_t seed);
 

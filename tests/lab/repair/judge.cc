@@ -28,8 +28,8 @@ struct SavedRow {
 std::string text_of(const std::string& key) {
   const Result<format::SortKey> decoded = format::decode_sort_key(key);
   if (!decoded.ok()) return "a key that is none";
-  return std::to_string(decoded->table >> 32) + "." + std::to_string(static_cast<std::uint32_t>(decoded->table)) + " '" +
-         decoded->partition_key + "' '" + decoded->row_key + "'";
+  return std::to_string(decoded->table >> 32) + "." + std::to_string(static_cast<std::uint32_t>(decoded->table)) +
+         " '" + decoded->partition_key + "' '" + decoded->row_key + "'";
 }
 
 class Judge {
