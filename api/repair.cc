@@ -1,3 +1,5 @@
+// Owns: the door of a repair, and its report in the words of the table model (repair.h).
+// Must never: do the work; engine/repair does.
 #include "api/repair.h"
 
 #include <utility>

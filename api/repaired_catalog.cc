@@ -1,3 +1,5 @@
+// Owns: the decision on every table and account of a repaired store (repaired_catalog.h).
+// Must never: change a row of the catalog that is certain.
 #include "api/repaired_catalog.h"
 
 #include <algorithm>

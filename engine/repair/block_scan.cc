@@ -1,3 +1,5 @@
+// Owns: the search for the next intact block (block_scan.h).
+// Must never: read the whole file at once, or step over a byte at which a block could begin.
 #include "engine/repair/block_scan.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Owns: which losses a row falls into (losses.h).
+// Must never: look twice at a loss that ends before the keys at hand.
 #include "engine/repair/losses.h"
 
 #include <utility>

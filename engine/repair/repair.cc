@@ -1,3 +1,5 @@
+// Owns: the order of a repair, and the merge of all that was found (repair.h).
+// Must never: make anything in the target before the damaged store was found to be one.
 #include "engine/repair/repair.h"
 
 #include <algorithm>

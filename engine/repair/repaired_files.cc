@@ -1,3 +1,5 @@
+// Owns: the cuts between the files of a repaired store (repaired_files.h).
+// Must never: finish a file without room to remember it.
 #include "engine/repair/repaired_files.h"
 
 #include <string>

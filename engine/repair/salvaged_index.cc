@@ -1,3 +1,5 @@
+// Owns: opening what is left of a table file (salvaged_index.h).
+// Must never: end a repair for damage, or go on after an error of the device.
 #include "engine/repair/salvaged_index.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Owns: reading the segments of a damaged log one by one (salvaged_log.h).
+// Must never: call the end of a segment the end of the log while a later one has records.
 #include "engine/repair/salvaged_log.h"
 
 #include <algorithm>

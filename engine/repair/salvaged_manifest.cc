@@ -1,3 +1,5 @@
+// Owns: the walk over a manifest's edits (salvaged_manifest.h).
+// Must never: follow a length that did not verify; format::read_record sees to that.
 #include "engine/repair/salvaged_manifest.h"
 
 #include "format/file_header.h"

@@ -1,3 +1,5 @@
+// Owns: the way from file to file, and which files make a row (salvaged_row.h).
+// Must never: put two files into a row whose ranges overlap.
 #include "engine/repair/salvaged_row.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Owns: the way from block to block, and the gaps between them (salvaged_table.h).
+// Must never: show a key before the gap in front of it was told.
 #include "engine/repair/salvaged_table.h"
 
 #include <algorithm>

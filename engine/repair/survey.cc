@@ -1,3 +1,5 @@
+// Owns: the judgement on CURRENT and the manifests (survey.h).
+// Must never: believe a manifest that names other files than are there, where CURRENT does not vouch for it.
 #include "engine/repair/survey.h"
 
 #include <algorithm>
