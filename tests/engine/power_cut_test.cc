@@ -253,13 +253,13 @@ TEST_P(PowerCut, LeavesAPrefixOfTheOrderWithEverythingAcknowledged) {
 
 INSTANTIATE_TEST_SUITE_P(Seeds, PowerCut, testing::Range<std::uint64_t>(1, 1 + test::effort<std::uint64_t>(2)));
 
-class PowerCutLong : public PowerCut {};
+class PowerCutSoak : public PowerCut {};
 
-TEST_P(PowerCutLong, LeavesAPrefixOfTheOrderWithEverythingAcknowledged) {
+TEST_P(PowerCutSoak, LeavesAPrefixOfTheOrderWithEverythingAcknowledged) {
   expect_prefixes(GetParam());
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, PowerCutLong, testing::Range<std::uint64_t>(3, 13));
+INSTANTIATE_TEST_SUITE_P(Seeds, PowerCutSoak, testing::Range<std::uint64_t>(3, 13));
 
 }  // namespace
 }  // namespace varve::engine

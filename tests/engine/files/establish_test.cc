@@ -246,7 +246,7 @@ TEST(Establish, CrashedAtEveryStepTheContentIsTheSame) {
   }
 }
 
-TEST(EstablishLong, CrashedAgainInTheRecoveryFromThatTheContentIsTheSame) {
+TEST(EstablishSoak, CrashedAgainInTheRecoveryFromThatTheContentIsTheSame) {
   const Crashed crashed;
   const std::vector<io::MemoryDisk> images = crash_while_opening(crashed.image.disk, 4, 2, crashed.content);
   std::size_t checked = 0;
