@@ -37,7 +37,7 @@ TEST_F(PacerTest, CommitsWaitAsLongAsTheCurveSays) {
 }
 
 TEST_F(PacerTest, NobodyWaitsOnceItIsStopped) {
-  ASSERT_TRUE(budget_.take(budget_.bytes_max()));
+  ASSERT_TRUE(budget_.take(budget_.bytes_max(), BudgetPart::kAll));
   pacer_.stop();
   const auto before = clock_.monotonic();
   for (int i = 0; i < 100; ++i) pacer_.pace(4096);
