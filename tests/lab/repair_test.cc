@@ -24,11 +24,11 @@ void expect_none(const Report& report) {
 }
 
 TEST(RepairSweep, EverySingleDamageIsSurvivedAndTold) {
-  const Report report = sweep_repairs(1, 149 * test::kStride);
+  const Report report = sweep_repairs(1, 241 * test::kStride);
   expect_none(report);
   const auto count = [&](const std::string& name) { return report.counts.at(name); };
-  EXPECT_GT(count("repairs"), test::effort<std::uint64_t>(2'000));
-  EXPECT_GT(count("with losses"), test::effort<std::uint64_t>(1'000));
+  EXPECT_GT(count("repairs"), test::effort<std::uint64_t>(1'200));
+  EXPECT_GT(count("with losses"), test::effort<std::uint64_t>(600));
   EXPECT_GT(count("rows lost"), 0u);
   EXPECT_GT(count("rows stale"), 0u);
   EXPECT_GT(count("tables renamed"), 0u);
