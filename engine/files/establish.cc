@@ -107,8 +107,8 @@ Result<Established> make_store(const io::Env& env, io::Directory& directory, con
 }
 
 Result<Established> establish(const io::Env& env, io::Directory& directory, Recovered& recovered) {
-  // A process that died while it replaced CURRENT may have left a name that is not durable yet. Nothing may be made that
-  // the CURRENT before it does not know: a power cut could bring that one back.
+  // A process that died while it replaced CURRENT may have left a name that is not durable yet. Nothing may be made
+  // that the CURRENT before it does not know: a power cut could bring that one back.
   if (Status synced = directory.sync(sync_points::kRoot); !synced.ok()) return synced;
   // A device too full for the ballast is no reason to keep a store closed.
   if (Status held = directory.set_ballast(kBallastName, kBallastBytes); !held.ok() && held.code() != Code::kNoSpace) {

@@ -74,7 +74,8 @@ int run(int argc, char** argv) {
     });
   }
   std::string golden;
-  CLI::App* const make_golden = app.add_subcommand("make-golden", "Makes the golden stores; see tests/golden/README.md");
+  CLI::App* const make_golden =
+      app.add_subcommand("make-golden", "Makes the golden stores; see tests/golden/README.md");
   make_golden->add_option("directory", golden, "Where none of them is yet")->required();
   make_golden->callback([&golden, &status] {
     const Status kept = keep_golden_stores(make_golden_stores(), golden);
