@@ -45,7 +45,7 @@ class Surveyor {
  private:
   using Numbers = std::set<std::uint64_t>;
 
-  const Numbers& numbers(format::FileType type) { return numbers_[type]; }
+  const Numbers& numbers(format::FileType type) { return numbers_[static_cast<std::uint16_t>(type)]; }
 
   Status list() {
     const Result<std::vector<io::DirectoryEntry>> entries = salvage_.directory.list();
@@ -54,7 +54,7 @@ class Surveyor {
       if (entry.name == format::kRootName) has_root_name_ = true;
       const Result<format::FileId> id = format::parse_file_name(entry.name);
       if (!id.ok()) continue;
-      numbers_[id->type].insert(id->number);
+      numbers_[static_cast<std::uint16_t>(id->type)].insert(id->number);
       number_max_ = std::max(number_max_, id->number);
     }
     if (!has_root_name_ && number_max_ == 0) return no_store("there is no store here");
@@ -303,7 +303,7 @@ class Surveyor {
   const ManifestTrust trust_;
   Salvage& salvage_;
   SurveyedStore store_;
-  std::map<format::FileType, Numbers> numbers_;
+  std::map<std::uint16_t, Numbers> numbers_;  // by file type
   std::uint64_t number_max_ = 0;
   bool has_root_name_ = false;
   std::optional<format::Root> root_;

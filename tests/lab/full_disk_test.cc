@@ -20,9 +20,9 @@ TEST(FullDisk, ReadsAndDropsGoOnAndWritesResume) {
   EXPECT_GE(report.counts.at("reopened and verified"), 2u);
 }
 
-class FullDiskLong : public ::testing::Test {};
+class FullDiskSoak : public ::testing::Test {};
 
-TEST_F(FullDiskLong, AThousandTimes) {
+TEST_F(FullDiskSoak, AThousandTimes) {
   const Report report = run_full_disk(Share{.seed = 11, .rounds = 4}, 250);
   for (const Finding& finding : report.findings) ADD_FAILURE() << "seed " << finding.seed << ": " << finding.what;
   EXPECT_EQ(report.counts.at("cycles"), 1000u);

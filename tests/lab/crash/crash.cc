@@ -6,7 +6,7 @@
 namespace varve::lab {
 namespace {
 
-constexpr int kPowerCuts = 3;           // of the ten policies, at each moment; the seed turns the wheel
+constexpr int kPowerCuts = 2;           // of the ten policies, at each moment; the seed turns the wheel
 constexpr int kImagesInRecovery = 2;    // at each step of a recovery
 constexpr std::size_t kRecoveries = 6;  // of which so many are crashed, of a scenario with two levels
 

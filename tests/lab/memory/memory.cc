@@ -10,7 +10,7 @@
 namespace varve::lab {
 namespace {
 
-constexpr std::uint64_t kRunsMax = 40;  // of one round
+constexpr std::uint64_t kRunsMax = 26;  // of one round
 
 /// Counts the calling thread's allocations inside calls of the store, and refuses the n-th of them.
 class CallingThread {
