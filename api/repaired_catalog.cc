@@ -173,7 +173,7 @@ void RepairedCatalog::name_orphans(format::CommitVersion version) {
     while (!taken.insert({account, lower_case(name)}).second) name.push_back('x');
     write(table_row_key(account, lower_case(name)), encode_table_row(name, orphan), version);
     table_names_[orphan] = {account, name};
-    renamed_.push_back(account + "/" + name);
+    renamed_.emplace_back(account).append("/").append(name);
   }
 }
 

@@ -12,9 +12,14 @@ void Losses::add(Loss loss) {
   open_.push_back(all_.size() - 1);
 }
 
+// No part of the template below: Clang 14 cannot compare strings there.
+void Losses::close_those_before(std::string_view key) {
+  std::erase_if(open_, [&](std::size_t at) { return all_[at].largest_key && *all_[at].largest_key < key; });
+}
+
 template <typename Visit>
 bool Losses::visit_hiding(std::string_view key, CommitVersion version, const Visit& visit) {
-  std::erase_if(open_, [&](std::size_t at) { return all_[at].largest_key && *all_[at].largest_key < key; });
+  close_those_before(key);
   bool hides = false;
   for (const std::size_t at : open_) {
     Loss& loss = all_[at];

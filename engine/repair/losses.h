@@ -60,6 +60,7 @@ class Losses {
   std::vector<Loss> take() noexcept { return std::move(all_); }
 
  private:
+  void close_those_before(std::string_view key);
   template <typename Visit>
   bool visit_hiding(std::string_view key, CommitVersion version, const Visit& visit);
 
