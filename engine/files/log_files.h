@@ -22,7 +22,7 @@ inline constexpr std::uint64_t kSegmentBytesReadMax = 2 * kSegmentBytesMax;
 struct SegmentFile {
   std::uint64_t number = 0;
   std::uint64_t seed = 0;
-  std::unique_ptr<io::LogSegment> file;
+  std::shared_ptr<io::LogSegment> file;  // shared from the beginning: who takes it over must not need memory
 };
 
 struct BufferFile {
