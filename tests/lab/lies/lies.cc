@@ -81,7 +81,9 @@ void count(Outcome outcome, Report& report) {
   }
 }
 
-void lie_once(const Scenario& scenario, const Prepared& prepared, std::uint64_t seed, Report& report) {
+void lie_once(const Scenario& scenario, const Prepared& prepared, std::uint64_t round_seed, std::uint64_t run,
+              Report& report) {
+  const std::uint64_t seed = round_seed + (run << 32);
   io::SeededRandom random(seed);
   const Lie& lie = kLies[io::random_below(random, kLies.size())];
   io::FaultRule rule;
@@ -101,7 +103,7 @@ void lie_once(const Scenario& scenario, const Prepared& prepared, std::uint64_t 
   stage.read_all();
   const std::string words = std::string(lie.words) + " at operation " + std::to_string(rule.skip_count);
   const auto find = [&](const std::string& what) {
-    report.find({seed, std::string(scenario.name), std::string(scenario.name) + ": " + what, words});
+    report.find({round_seed, std::string(scenario.name), std::string(scenario.name) + ": " + what, words});
   };
   for (const std::string& problem : stage.problems()) find(problem);
   const auto look_at = [&](io::MemoryDisk disk, const std::string& where) {
@@ -131,7 +133,7 @@ Report lies(const Share& share) {
     const Prepared prepared = prepare(*chosen, seed);
     report.count("scenarios");
     for (std::uint64_t run = 0; run < kRuns && report.findings.size() < 5; ++run) {
-      lie_once(*chosen, prepared, seed + (run << 32), report);
+      lie_once(*chosen, prepared, seed, run, report);
     }
   }
   return report;
