@@ -2,6 +2,7 @@
 // Must never: change what was prepared in a way that a second attempt would see.
 #include "api/entity_write.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 
@@ -116,14 +117,17 @@ std::vector<std::string_view> keys_to_judge(std::span<const PreparedWrite> write
 std::optional<Refusal> judge_states(std::span<PreparedWrite> writes, std::span<const engine::Newest> states,
                                     const StoreLimits& limits, bool in_transaction) {
   std::size_t next_state = 0;
+  engine::CommitVersion rests_on = 0;
   for (std::size_t i = 0; i < writes.size(); ++i) {
     Refusal refusal;
     if (writes[i].key_too_long) {
       refusal.status = service_error::resource_not_found("there is no entity with so long a key");
     } else if (rests_on_state(writes[i])) {
+      rests_on = std::max(rests_on, states[next_state].version);
       refusal = judge(writes[i], states[next_state++], limits);
     }
     if (refusal.status.ok()) continue;
+    refusal.rests_on = rests_on;  // Which operation is named rests on the states of those before it, too.
     refusal.status = blamed(refusal.status, i, in_transaction);
     return refusal;
   }
