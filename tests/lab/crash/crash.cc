@@ -131,18 +131,7 @@ CrashRun run_to_crash(const Scenario& scenario, std::uint64_t seed) {
 }
 
 Report crash_points(const Share& share) {
-  Report report;
-  for (std::uint64_t round = 0; round < share.rounds; ++round) {
-    const std::uint64_t seed = share.seed + round;
-    const Scenario* const chosen =
-        share.only.empty() ? &scenarios()[seed % scenarios().size()] : find_scenario(share.only);
-    if (chosen == nullptr) {
-      report.find({seed, share.only, "no scenario of this name"});
-      return report;
-    }
-    crash(*chosen, seed, report);
-  }
-  return report;
+  return for_each_round(share, crash);
 }
 
 }  // namespace varve::lab

@@ -141,18 +141,9 @@ std::string check_aftermath(Stage& stage, const Tuning& tuning, std::uint64_t se
 }
 
 Report error_points(const Share& share) {
-  Report report;
-  for (std::uint64_t round = 0; round < share.rounds; ++round) {
-    const std::uint64_t seed = share.seed + round;
-    const Scenario* const chosen =
-        share.only.empty() ? &scenarios()[seed % scenarios().size()] : find_scenario(share.only);
-    if (chosen == nullptr) {
-      report.find({seed, share.only, "no scenario of this name"});
-      return report;
-    }
-    if (!chosen->has_faults) fail_each(*chosen, seed, report);
-  }
-  return report;
+  return for_each_round(share, [](const Scenario& scenario, std::uint64_t seed, Report& report) {
+    if (!scenario.has_faults) fail_each(scenario, seed, report);
+  });
 }
 
 }  // namespace varve::lab

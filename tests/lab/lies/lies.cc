@@ -120,23 +120,14 @@ void lie_once(const Scenario& scenario, const Prepared& prepared, std::uint64_t 
 }  // namespace
 
 Report lies(const Share& share) {
-  Report report;
-  for (std::uint64_t round = 0; round < share.rounds; ++round) {
-    const std::uint64_t seed = share.seed + round;
-    const Scenario* const chosen =
-        share.only.empty() ? &scenarios()[seed % scenarios().size()] : find_scenario(share.only);
-    if (chosen == nullptr) {
-      report.find({seed, share.only, "no scenario of this name"});
-      return report;
-    }
-    if (chosen->has_faults) continue;
-    const Prepared prepared = prepare(*chosen, seed);
+  return for_each_round(share, [](const Scenario& scenario, std::uint64_t seed, Report& report) {
+    if (scenario.has_faults) return;
+    const Prepared prepared = prepare(scenario, seed);
     report.count("scenarios");
     for (std::uint64_t run = 0; run < kRuns && report.findings.size() < 5; ++run) {
-      lie_once(*chosen, prepared, seed, run, report);
+      lie_once(scenario, prepared, seed, run, report);
     }
-  }
-  return report;
+  });
 }
 
 }  // namespace varve::lab

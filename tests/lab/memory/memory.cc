@@ -105,19 +105,11 @@ void refuse_each(const Scenario& scenario, std::uint64_t seed, Report& report) {
 
 Report allocation_points(const Share& share) {
   test::exempt_allocations(is_not_the_stores_memory);
-  Report report;
-  for (std::uint64_t round = 0; round < share.rounds; ++round) {
-    const std::uint64_t seed = share.seed + round;
-    const Scenario* const chosen =
-        share.only.empty() ? &scenarios()[seed % scenarios().size()] : find_scenario(share.only);
-    if (chosen == nullptr) {
-      report.find({seed, share.only, "no scenario of this name"});
-      break;
-    }
-    if (!chosen->has_faults && !chosen->has_threads) refuse_each(*chosen, seed, report);
-  }
+  Report all = for_each_round(share, [](const Scenario& scenario, std::uint64_t seed, Report& report) {
+    if (!scenario.has_faults && !scenario.has_threads) refuse_each(scenario, seed, report);
+  });
   test::exempt_allocations(nullptr);
-  return report;
+  return all;
 }
 
 }  // namespace varve::lab

@@ -24,6 +24,21 @@ const Scenario* find_scenario(std::string_view name) {
   return nullptr;
 }
 
+Report for_each_round(const Share& share, const std::function<void(const Scenario&, std::uint64_t, Report&)>& look) {
+  Report report;
+  for (std::uint64_t round = 0; round < share.rounds; ++round) {
+    const std::uint64_t seed = share.seed + round;
+    const Scenario* const chosen =
+        share.only.empty() ? &scenarios()[seed % scenarios().size()] : find_scenario(share.only);
+    if (chosen == nullptr) {
+      report.find({seed, share.only, "no scenario of this name"});
+      return report;
+    }
+    look(*chosen, seed, report);
+  }
+  return report;
+}
+
 Opened open_copy(io::MemoryDisk disk, std::uint64_t seed, const Tuning& tuning) {
   Opened opened;
   opened.machine = std::make_unique<test::Machine>(seed, std::move(disk));

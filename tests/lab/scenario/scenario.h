@@ -4,11 +4,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string_view>
 #include <vector>
 
 #include "tests/lab/scenario/stage.h"
+#include "tests/lab/suite.h"
 
 namespace varve::lab {
 
@@ -36,6 +38,11 @@ struct Scenario {
 const std::vector<Scenario>& scenarios();
 /// Null where there is none of the name.
 const Scenario* find_scenario(std::string_view name);
+
+/// Calls `look` for each round of the share, with the scenario that it names, or else the seed in turn, and the round's
+/// seed. A name that no scenario has is a finding.
+Report for_each_round(const Share& share,
+                      const std::function<void(const Scenario& scenario, std::uint64_t seed, Report& report)>& look);
 
 /// A scenario about to be looked at: a disk as its preparation left it, and the ledger of what is on it.
 struct Prepared {

@@ -114,36 +114,38 @@ void writes_on(Stage& stage, std::string_view row) {
   }
 }
 
-void a_log_write_fails(Stage& stage) {
-  plan(stage, "log group commit", io::FaultEffect::kError, 1);
+void fails_to_write(Stage& stage) {
   writes_on(stage, "failing");
   stage.read_all();
   (void)stage.reopen();
   writes_on(stage, "after");
 }
 
+void a_log_write_fails(Stage& stage) {
+  plan(stage, "log group commit", io::FaultEffect::kError, 1);
+  fails_to_write(stage);
+}
+
 void a_log_write_fails_afterwards(Stage& stage) {
   plan(stage, "log group commit", io::FaultEffect::kErrorAfterwards, 1);
-  writes_on(stage, "failing");
-  stage.read_all();
-  (void)stage.reopen();
+  fails_to_write(stage);
+}
+
+void fails_to_flush(Stage& stage) {
+  stage.fill("Orders", "p", 0, 40, 100);
+  stage.compact();
+  stage.compact();
   writes_on(stage, "after");
 }
 
 void a_table_sync_fails(Stage& stage) {
   plan(stage, "table file", io::FaultEffect::kSyncFailsCacheKept);
-  stage.fill("Orders", "p", 0, 40, 100);
-  stage.compact();
-  stage.compact();
-  writes_on(stage, "after");
+  fails_to_flush(stage);
 }
 
 void a_manifest_sync_fails(Stage& stage) {
   plan(stage, "manifest append", io::FaultEffect::kSyncFailsCacheReverted);
-  stage.fill("Orders", "p", 0, 40, 100);
-  stage.compact();
-  stage.compact();
-  writes_on(stage, "after");
+  fails_to_flush(stage);
 }
 
 void a_footer_fails(Stage& stage) {
