@@ -183,9 +183,10 @@ class Surveyor {
     } else {
       count_damaged(number, "ends before its end");
     }
-    // Without CURRENT a manifest is believed where everything that it names is there, and nothing that it cannot know.
-    store_.is_certain = !root_ && is_whole && is_newest && explains_all();
-    return Status();
+    if (root_ || !is_whole || !is_newest) return Status();
+    const Result<bool> certain = explains_all();
+    if (certain.ok()) store_.is_certain = *certain;
+    return certain.status();
   }
 
   void count_damaged(std::uint64_t number, std::string_view why) {
@@ -225,16 +226,29 @@ class Surveyor {
     return std::optional<std::uint64_t>();
   }
 
-  bool explains_all() {
+  /// Without CURRENT a manifest is believed where everything that it names is there, none of it is another store's, and
+  /// nothing is there that it cannot know.
+  Result<bool> explains_all() {
     const FileSet& files = store_.files;
     if (number_max_ >= files.file_number_ceiling) return false;
     for (const auto& [number, table] : files.tables) {
-      if (!numbers(format::FileType::kTable).contains(number)) return false;
+      const Result<bool> is_it = is_the_named(format::FileType::kTable, number, table.seed);
+      if (!is_it.ok() || !*is_it) return is_it;
     }
     for (const auto& [number, segment] : files.segments) {
-      if (!numbers(format::FileType::kLogSegment).contains(number)) return false;
+      const Result<bool> is_it = is_the_named(format::FileType::kLogSegment, number, segment.seed);
+      if (!is_it.ok() || !*is_it) return is_it;
     }
-    return !files.log_buffer || numbers(format::FileType::kLogBuffer).contains(files.log_buffer->number);
+    if (!files.log_buffer) return true;
+    return is_the_named(format::FileType::kLogBuffer, files.log_buffer->number, files.log_buffer->seed);
+  }
+
+  /// A file whose header is damaged may be.
+  Result<bool> is_the_named(format::FileType type, std::uint64_t number, std::uint64_t seed) {
+    if (!numbers(type).contains(number)) return false;
+    const Result<std::optional<std::uint64_t>> found = seed_of(format::file_name(type, number), type, number);
+    if (!found.ok()) return found.status();
+    return !*found || **found == seed;
   }
 
   /// Commits may be missing anywhere, and what was changed or deleted may have come back.

@@ -64,10 +64,7 @@ Outcome look(io::MemoryDisk disk, const Ledger& ledger, const Tuning& tuning, st
   const Result<Content> content = read_content(*opened.store);
   if (!content.ok()) return outcome_of(content.status(), why);
   const std::uint64_t version = statistics->visible_version.ticks;
-  Ledger::Mark nothing_promised = ledger.mark();
-  nothing_promised.durable_version = 0;
-  nothing_promised.acknowledged_version = 0;
-  why = ledger.judge(nothing_promised, false, version, *content);
+  why = ledger.judge(ledger.mark().without_promises(), false, version, *content);
   if (!why.empty()) return Outcome::kWrong;
   return version < ledger.mark().durable_version ? Outcome::kShorter : Outcome::kRight;
 }
@@ -93,6 +90,7 @@ void lie_once(const Scenario& scenario, const Prepared& prepared, std::uint64_t 
   Ledger ledger = prepared.ledger;
   test::Machine machine(seed + 1, test::OneThreadAtATime{}, prepared.disk);
   Stage stage(machine, scenario.tuning, ledger);
+  stage.promise_nothing();
   if (scenario.ending == Ending::kPowerCut) stage.expect_power_cut();
   if (!scenario.opens) (void)stage.open();
   machine.files->faults().add(rule);

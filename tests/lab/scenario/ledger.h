@@ -48,6 +48,9 @@ class Ledger {
     std::uint64_t acknowledged_version = 0;
     std::uint64_t highest_version = 0;  // that anybody has seen
     std::uint32_t openings = 0;
+
+    /// Any state that there was is right.
+    Mark without_promises() const noexcept { return {0, 0, highest_version, openings}; }
   };
   const Mark& mark() const noexcept { return mark_; }
   /// Forgets what became durable since, where the run went on only to end in order.

@@ -148,7 +148,9 @@ Status Stage::open(bool read_only) {
   const Result<Content> content = read_content(*store_);
   if (!content.ok()) return note(content.status());
   const std::uint64_t version = visible_version();
-  const std::string broken = ledger_.judge(ledger_.mark(), !after_power_cut_, version, *content);
+  Ledger::Mark promised = ledger_.mark();
+  if (is_lied_to_) promised = promised.without_promises();
+  const std::string broken = ledger_.judge(promised, !after_power_cut_, version, *content);
   if (!broken.empty()) problem("after an open: " + broken);
   after_power_cut_ = false;
   if (!read_only) ledger_.opened(version, *content);

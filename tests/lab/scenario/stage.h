@@ -50,6 +50,8 @@ class Stage {
   Status open(bool read_only = false);
   /// The next open is the first after a power cut.
   void expect_power_cut() noexcept { after_power_cut_ = true; }
+  /// The machine lies: what an open finds is a state that there was, and nothing says how late a one.
+  void promise_nothing() noexcept { is_lied_to_ = true; }
   Status close();
   Status reopen();
   bool is_open() const noexcept { return store_ != nullptr; }
@@ -125,6 +127,7 @@ class Stage {
   io::SeededRandom random_;
   std::unique_ptr<Store> store_;
   bool after_power_cut_ = false;
+  bool is_lied_to_ = false;
   std::function<void(bool)> hook_;
   std::vector<CheckpointBegun> checkpoints_;
   std::vector<Status> errors_;
