@@ -2,12 +2,14 @@
 // damaged store alone. Method: small stores with one thing wrong; what every damage comes to is judged in
 // tests/lab/repair_test.cc.
 #include <algorithm>
+#include <cstring>
 #include <map>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "engine/files/manifest.h"
+#include "format/file_header.h"
 #include "format/table_footer.h"
 #include "tests/api/store_bench.h"
 
@@ -256,6 +258,25 @@ TEST_F(Repair, WithoutItsManifestIsDoubtfulAndWhole) {
   EXPECT_EQ(report.loss_count, 1u);
   EXPECT_EQ(report.entities_possibly_stale, 100u);
   EXPECT_EQ(saved(), expected_);
+}
+
+TEST_F(Repair, WithoutCurrentDoubtsAManifestThatNamesAnotherFileThanTheOneHere) {
+  const std::string name = catalog_file();
+  change([&](io::MemoryDisk& disk) {
+    std::vector<std::byte> bytes = *disk.read_file(path_of(name));
+    const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    Result<format::FileHeader> header =
+        format::decode_file_header(text.substr(0, format::kFileHeaderBytes), format::FileType::kTable);
+    ASSERT_TRUE(header.ok()) << header.status().to_string();
+    ++header->seed;
+    const std::string anothers = format::encode_file_header(*header);
+    std::memcpy(bytes.data(), anothers.data(), anothers.size());
+    disk.write_file(path_of(name), bytes);
+  });
+  remove("CURRENT");
+  const RepairReport report = repair();
+  EXPECT_FALSE(report.files_are_certain);
+  EXPECT_FALSE(report.lost_nothing());
 }
 
 TEST_F(Repair, LeavesOutWhatNothingNamesWhereDropsAreNotKnown) {
