@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cerrno>
+#include <csignal>
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -35,9 +36,13 @@ std::string read_to_end(int pipe) {
   }
 }
 
-}  // namespace
+struct Ended {
+  std::string text;  // what the child wrote
+  int status = 0;    // as waitpid tells it
+};
 
-Result<std::string> in_child_process(const std::function<Result<std::string>()>& work) {
+/// `work` gets the end of the pipe that it may write to.
+Result<Ended> run_child(const std::function<void(int pipe)>& work) {
   std::array<int, 2> ends{};
   if (::pipe(ends.data()) != 0) return Status::io_error("no pipe could be made");
   const pid_t child = ::fork();
@@ -48,22 +53,43 @@ Result<std::string> in_child_process(const std::function<Result<std::string>()>&
   }
   if (child == 0) {
     ::close(ends[0]);
-    answer(ends[1], work());
+    work(ends[1]);
+    ::_exit(1);
   }
   ::close(ends[1]);
-  std::string text = read_to_end(ends[0]);
+  Ended ended;
+  ended.text = read_to_end(ends[0]);
   ::close(ends[0]);
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  while (::waitpid(child, &ended.status, 0) < 0 && errno == EINTR) {
   }
-  if (text.empty() || !WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-    return Status::io_error(WIFSIGNALED(status) ? "its process was ended by signal " + std::to_string(WTERMSIG(status))
-                                                : "its process ended without an answer");
+  return ended;
+}
+
+}  // namespace
+
+Result<std::string> in_child_process(const std::function<Result<std::string>()>& work) {
+  Result<Ended> ended = run_child([&](int pipe) { answer(pipe, work()); });
+  if (!ended.ok()) return ended.status();
+  std::string& text = ended->text;
+  if (text.empty() || !WIFEXITED(ended->status) || WEXITSTATUS(ended->status) != 0) {
+    return Status::io_error(WIFSIGNALED(ended->status)
+                                ? "its process was ended by signal " + std::to_string(WTERMSIG(ended->status))
+                                : "its process ended without an answer");
   }
   const bool failed = text.front() == kError;
   text.erase(0, 1);
   if (failed) return Status::io_error(text);
-  return text;
+  return std::move(text);
+}
+
+Status in_killed_process(const std::function<Status()>& work) {
+  const Result<Ended> ended = run_child([&](int pipe) {
+    if (Status done = work(); !done.ok()) answer(pipe, done);
+    static_cast<void>(::raise(SIGKILL));
+  });
+  if (!ended.ok()) return ended.status();
+  if (WIFSIGNALED(ended->status) && WTERMSIG(ended->status) == SIGKILL) return Status();
+  return Status::io_error(ended->text.empty() ? "its process ended without an answer" : ended->text.substr(1));
 }
 
 }  // namespace varve::bench

@@ -34,8 +34,9 @@ Result<std::string> run_rows(const Workload& workload, const Choice& choice, con
     if (Status opened = session.reopen({}); !opened.ok()) return opened;
     if (Status prepared = workload.prepare(session); !prepared.ok()) return prepared;
   }
-  if (Status opened = session.reopen(workload.settings(choice)); !opened.ok()) return opened;
-  json answer{{"back_end", session.contender().back_end()}, {"rows", json::object()}};
+  Status ready = workload.begin ? workload.begin(session) : session.reopen(workload.settings(choice));
+  if (!ready.ok()) return ready;
+  json answer{{"rows", json::object()}};
   for (const WorkloadRow& row : workload.rows) {
     const Result<Outcome> outcome = row.run(session);
     if (outcome.code() == Code::kUnsupported) continue;
@@ -49,6 +50,7 @@ Result<std::string> run_rows(const Workload& workload, const Choice& choice, con
                                 {"series", outcome->series}};
     std::fprintf(stderr, "    %-38s %s\n", row.name.c_str(), with_unit(outcome->value, outcome->unit).c_str());
   }
+  answer["back_end"] = session.contender().back_end();
   session.close();
   return answer.dump();
 }

@@ -92,6 +92,8 @@ struct Workload {
   std::string data{};
   /// Loads it, once for each contender.
   std::function<Status(Session&)> prepare{};
+  /// Done while the process has no thread yet; the rows then open the contender themselves.
+  std::function<Status(Session&)> begin{};
   bool only_when_named = false;
   /// Changes what the command line chose, where this workload has words of its own.
   std::function<void(Choice&)> adapt{};
@@ -111,6 +113,8 @@ Workload cold_workload();
 Workload drop_workload();
 Workload delete_workload();
 Workload tables_workload();
+/// `log_megabytes` of the user's in the log when the process is killed.
+Workload recovery_workload(std::uint64_t log_megabytes);
 Workload endurance_workload();
 Workload curve_workload();
 std::vector<Workload> all_workloads();

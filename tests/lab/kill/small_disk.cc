@@ -63,14 +63,7 @@ FullDiskWorld world_of(const std::string& path, const io::Env& env) {
   world.path = path;
   world.env = &env;
   world.open = [path, &env] { return open_scarce(path, env); };
-  int n = 0;
-  std::string dir = std::filesystem::path(path).parent_path().string();
-  world.pass_time = [n, dir]() mutable {
-    pause_for(50'000);
-    if (++n % 100 == 0) {
-      static_cast<void>(system(("ls -ls " + dir + " " + dir + "/store 1>&2; df " + dir + " 1>&2").c_str()));
-    }
-  };
+  world.pass_time = [] { pause_for(50'000); };
   world.resume_steps = 400;
   return world;
 }

@@ -1,0 +1,43 @@
+// Owns: the measurement of the open that follows a kill, and of the one after a clean close.
+// Must never: let the process that is killed close anything.
+#include "bench/varve_bench/child_process.h"
+#include "bench/varve_bench/drive.h"
+
+namespace varve::bench {
+
+namespace {
+
+Status write_and_be_killed(Session& session, std::uint64_t bytes) {
+  return in_killed_process([&] {
+    const Status opened = session.reopen({});
+    return opened.ok() ? session.contender().load(0, bytes / kEntityBytes, LoadWay::kBatches) : opened;
+  });
+}
+
+/// Of a contender that is closed.
+Result<Outcome> open_after_the_kill(Session& session, std::uint64_t bytes) {
+  const Stopwatch watch(session.directory());
+  if (Status opened = session.reopen({}); !opened.ok()) return opened;
+  const Effect effect = watch.effect(bytes / kEntityBytes);
+  Outcome outcome{effect.seconds * 1e3, "ms", false, {}, {}};
+  outcome.figures["log MB/s"] = static_cast<double>(bytes) / 1e6 / effect.seconds;
+  outcome.figures["CPU ms"] = effect.cpu_seconds * 1e3;
+  return outcome;
+}
+
+}  // namespace
+
+Workload recovery_workload(std::uint64_t log_megabytes) {
+  const std::uint64_t bytes = log_megabytes * 1'000'000;
+  const std::string name = std::to_string(log_megabytes) + " MB";
+  Workload workload{"recovery-" + std::to_string(log_megabytes),
+                    "the open after a kill with " + name + " of buffered commits, and the one after a clean close",
+                    default_settings,
+                    {{"open after a kill, " + name + " in the log",
+                      [bytes](Session& session) { return open_after_the_kill(session, bytes); }},
+                     {"open after a clean close of it", [](Session& session) { return measure_open(session, {}); }}}};
+  workload.begin = [bytes](Session& session) { return write_and_be_killed(session, bytes); };
+  return workload;
+}
+
+}  // namespace varve::bench
