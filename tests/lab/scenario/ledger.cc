@@ -8,6 +8,10 @@ namespace {
 
 constexpr std::uint32_t kUnknownMax = 8;  // one group's commits; all choices of them are tried
 
+/// The order of one in doubt: its log failed, so that nothing behind it is acknowledged before the store is opened
+/// anew, though what is before it may be told later.
+constexpr std::uint64_t kAtTheEnd = UINT64_MAX;
+
 }  // namespace
 
 void Ledger::acknowledged(std::string what, VersionRange range, bool durable, Effect effect) {
@@ -21,7 +25,7 @@ void Ledger::acknowledged(std::string what, VersionRange range, bool durable, Ef
 }
 
 void Ledger::unknown(std::string what, Effect effect) {
-  entries_.push_back({std::move(what), 0, 0, entries_.empty() ? 0 : entries_.back().order, std::move(effect)});
+  entries_.push_back({std::move(what), 0, 0, kAtTheEnd, std::move(effect)});
 }
 
 void Ledger::all_durable() {
@@ -42,7 +46,10 @@ void Ledger::opened(std::uint64_t version, const Content& found) {
   const Mark before = mark_;
   ++mark_.openings;
   std::uint32_t number = 0;
+  std::uint64_t order = version;
   for (Entry& entry : entries_) {
+    if (entry.order == kAtTheEnd) entry.order = order;
+    order = std::max(order, entry.order);
     if (is_unknown(entry, version, before)) {
       entry.is_there = (chosen >> number++ & 1) != 0;
       entry.decided_at = mark_.openings;

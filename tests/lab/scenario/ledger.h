@@ -71,7 +71,7 @@ class Ledger {
     std::string what;
     std::uint64_t version = 0;  // at most; zero: unknown
     std::uint64_t lowest = 0;   // at least
-    std::uint64_t order = 0;    // its version, or that of the last known commit before it
+    std::uint64_t order = 0;    // its version; of one in doubt, behind all until an opening decided it
     Effect effect;
     std::uint32_t decided_at = 0;  // the opening that showed whether it is there; zero: none had to
     bool is_there = false;         // from then on
