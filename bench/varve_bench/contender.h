@@ -51,6 +51,8 @@ class Contender {
   virtual ~Contender() = default;
   /// How it reaches its files.
   virtual std::string back_end() const = 0;
+  /// What the contents of all tables occupy on disk, logs left out.
+  virtual std::uint64_t table_bytes() const = 0;
 
   /// All rows of one partition, in one commit.
   virtual Status put(std::uint32_t table, std::string_view partition, std::span<const Row> rows, Check check,
@@ -86,10 +88,22 @@ class Contender {
   virtual Status compact() = 0;
 };
 
-/// A directory that is there already is opened as it is.
+// Two ways that any contender may go.
+/// LoadWay::kBatches by put().
+Status load_in_batches(Contender& contender, std::uint32_t table, std::uint64_t count);
+/// get_side_by_side() by get().
+Result<std::uint64_t> get_one_by_one(Contender& contender, std::uint32_t table, std::span<const Keys> keys);
+
+/// A directory that is there already is opened as it is. Errors: kUnsupported, if it has no counterpart for a setting.
 Result<std::unique_ptr<Contender>> open_varve(const std::string& directory, const Settings& settings);
 #ifdef VARVE_BENCH_ROCKSDB
 Result<std::unique_ptr<Contender>> open_rocksdb(const std::string& directory, const Settings& settings);
+#endif
+#ifdef VARVE_BENCH_LEVELDB
+Result<std::unique_ptr<Contender>> open_leveldb(const std::string& directory, const Settings& settings);
+#endif
+#ifdef VARVE_BENCH_LMDB
+Result<std::unique_ptr<Contender>> open_lmdb(const std::string& directory, const Settings& settings);
 #endif
 
 }  // namespace varve::bench

@@ -1,16 +1,12 @@
 // Owns: RocksDB in the race, with the settings that suit this work best.
 // Must never: do work that Varve is not made to do: what both must do (keys, encoding, decoding) is the same code.
 //
-// A key is the sort key, a value the encoded properties, by format/ and api/entity_codec.h; every entity read is
-// decoded to the same object. RocksDB is spared what its users would have to add: checks of the input, Timestamps,
+// RocksDB is spared what its users would have to add: checks of the input, Timestamps,
 // ETags, names of tables, the paging of scans.
 #ifdef VARVE_BENCH_ROCKSDB
 
 #include <chrono>
-#include <cstring>
 #include <filesystem>
-#include <map>
-#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -22,10 +18,10 @@
 #include <rocksdb/utilities/transaction.h>
 #include <rocksdb/utilities/transaction_db.h>
 
-#include "api/entity_codec.h"
 #include "bench/varve_bench/contender.h"
+#include "bench/varve_bench/encoded_rows.h"
 #include "bench/varve_bench/entities.h"
-#include "format/entity.h"
+#include "bench/varve_bench/machine.h"
 #include "format/sort_key.h"
 
 namespace varve::bench {
@@ -36,20 +32,6 @@ constexpr std::uint64_t kMemtableBytes = std::uint64_t{64} << 20;
 
 Status from_rocksdb(const rocksdb::Status& status) {
   return status.ok() ? Status() : Status::io_error("RocksDB: " + status.ToString());
-}
-
-format::TableId id_of(std::uint32_t table) {
-  return format::make_table_id(1, table + 1);
-}
-
-std::string key_of(std::uint32_t table, std::string_view partition, std::string_view row) {
-  return *format::encode_sort_key(id_of(table), partition, row);
-}
-
-std::string value_of(std::string_view payload) {
-  format::EntityBuilder builder;
-  builder.add_string(kPayloadName, payload);
-  return builder.finish();
 }
 
 std::string_view view(const rocksdb::Slice& slice) {
@@ -90,6 +72,8 @@ class RocksDbContender final : public Contender {
     return database_->GetOptions().use_direct_reads ? "pread, direct" : "pread, page cache";
   }
 
+  std::uint64_t table_bytes() const override { return occupied_bytes(directory_, ".sst"); }
+
   Status put(std::uint32_t table, std::string_view partition, std::span<const Row> rows, Check check,
              Promise promise) override {
     if (check == Check::kAbsent) return put_checked(table, partition, rows, promise);
@@ -113,11 +97,7 @@ class RocksDbContender final : public Contender {
   /// RocksDB has no versions to compare, so its users put one before each value.
   Status replace_unchanged(std::uint32_t table, std::string_view partition, std::span<const Row> rows,
                            Promise promise) override {
-    std::uint64_t known = 0;
-    {
-      const std::lock_guard lock(known_mutex_);
-      known = known_[std::string(partition)];
-    }
+    const std::uint64_t known = known_.of(partition);
     const std::unique_ptr<rocksdb::Transaction> transaction(transactions_->BeginTransaction(write_options(promise)));
     std::string found;
     const std::string partition_lock = *format::encode_partition(id_of(table), partition);
@@ -132,8 +112,7 @@ class RocksDbContender final : public Contender {
       if (!status.ok()) return from_rocksdb(status);
     }
     if (status = transaction->Commit(); !status.ok()) return from_rocksdb(status);
-    const std::lock_guard lock(known_mutex_);
-    known_[std::string(partition)] = known + 1;
+    known_.set(partition, known + 1);
     return Status();
   }
 
@@ -157,8 +136,9 @@ class RocksDbContender final : public Contender {
         database_->Get(rocksdb::ReadOptions(), database_->DefaultColumnFamily(), key_of(table, partition, row), &value);
     if (found.IsNotFound()) return false;
     if (!found.ok()) return from_rocksdb(found);
-    const Result<Entity> entity = decode_entity(std::string(partition), std::string(row), 1, view(value), {});
-    if (!entity.ok()) return entity.status();
+    if (Status decoded = decode_row({std::string(partition), std::string(row)}, view(value)); !decoded.ok()) {
+      return decoded;
+    }
     return true;
   }
 
@@ -217,17 +197,6 @@ class RocksDbContender final : public Contender {
   }
 
  private:
-  static std::uint64_t version_of(std::string_view value) {
-    std::uint64_t version = 0;
-    if (value.size() >= sizeof version) std::memcpy(&version, value.data(), sizeof version);
-    return version;
-  }
-  static std::string with_version(std::uint64_t version, std::string_view value) {
-    std::string text(sizeof version, '\0');
-    std::memcpy(text.data(), &version, sizeof version);
-    return text.append(value);
-  }
-
   Result<std::uint64_t> get_batch(std::uint32_t table, std::span<const Keys> keys,
                                   const rocksdb::ReadOptions& options) {
     std::vector<std::string> sort_keys;
@@ -241,8 +210,7 @@ class RocksDbContender final : public Contender {
     for (std::size_t i = 0; i < keys.size(); ++i) {
       if (statuses[i].IsNotFound()) continue;
       if (!statuses[i].ok()) return from_rocksdb(statuses[i]);
-      const Result<Entity> entity = decode_entity(keys[i].partition, keys[i].row, 1, view(values[i]), {});
-      if (!entity.ok()) return entity.status();
+      if (Status decoded = decode_row(keys[i], view(values[i])); !decoded.ok()) return decoded;
       ++present;
     }
     return present;
@@ -313,11 +281,7 @@ class RocksDbContender final : public Contender {
     const std::unique_ptr<rocksdb::Iterator> entry(database_->NewIterator(options));
     std::uint64_t count = 0;
     for (entry->Seek(prefix); entry->Valid() && count < count_max; entry->Next(), ++count) {
-      Result<format::SortKey> key = format::decode_sort_key(view(entry->key()));
-      if (!key.ok()) return key.status();
-      const Result<Entity> entity =
-          decode_entity(std::move(key->partition_key), std::move(key->row_key), 1, view(entry->value()), {});
-      if (!entity.ok()) return entity.status();
+      if (Status decoded = decode_entry(view(entry->key()), view(entry->value())); !decoded.ok()) return decoded;
     }
     if (!entry->status().ok()) return from_rocksdb(entry->status());
     return count;
@@ -326,8 +290,7 @@ class RocksDbContender final : public Contender {
   std::unique_ptr<rocksdb::DB> database_;
   rocksdb::TransactionDB* transactions_;  // the same object, or null
   std::string directory_;
-  std::mutex known_mutex_;
-  std::map<std::string, std::uint64_t> known_;  // by partition, for replace_unchanged()
+  KnownVersions known_;  // for replace_unchanged()
 };
 
 }  // namespace

@@ -30,13 +30,15 @@ Result<std::string> run_rows(const Workload& workload, const Choice& choice, con
                              const OpenContender& open) {
   Session session(choice, directory, open);
   const bool is_new = !std::filesystem::exists(directory);
+  Status ready;
   if (is_new && workload.prepare) {
-    if (Status opened = session.reopen({}); !opened.ok()) return opened;
-    if (Status prepared = workload.prepare(session); !prepared.ok()) return prepared;
+    ready = session.reopen({});
+    if (ready.ok()) ready = workload.prepare(session);
   }
-  Status ready = workload.begin ? workload.begin(session) : session.reopen(workload.settings(choice));
-  if (!ready.ok()) return ready;
+  if (ready.ok()) ready = workload.begin ? workload.begin(session) : session.reopen(workload.settings(choice));
   json answer{{"rows", json::object()}};
+  if (ready.code() == Code::kUnsupported) return answer.dump();
+  if (!ready.ok()) return ready;
   for (const WorkloadRow& row : workload.rows) {
     const Result<Outcome> outcome = row.run(session);
     if (outcome.code() == Code::kUnsupported) continue;
@@ -120,7 +122,7 @@ class Race {
     if (!answered.ok()) return answered.status();
     if (workload.data.empty()) std::filesystem::remove_all(directory);
     const json answer = json::parse(*answered);
-    record_.back_ends[contender.name] = answer["back_end"];
+    if (answer.contains("back_end")) record_.back_ends[contender.name] = answer["back_end"];
     for (const auto& [name, outcome] : answer["rows"].items()) {
       row_of(workload.name, name).outcomes[contender.name].push_back(outcome_from(outcome));
     }
@@ -164,6 +166,12 @@ std::vector<NamedContender> all_contenders() {
   std::vector<NamedContender> all{{"varve", open_varve}};
 #ifdef VARVE_BENCH_ROCKSDB
   all.push_back({"rocksdb", open_rocksdb});
+#endif
+#ifdef VARVE_BENCH_LEVELDB
+  all.push_back({"leveldb", open_leveldb});
+#endif
+#ifdef VARVE_BENCH_LMDB
+  all.push_back({"lmdb", open_lmdb});
 #endif
   return all;
 }

@@ -34,7 +34,7 @@ std::string list_of_workloads() {
 
 void add_words(CLI::App& app, Choice& choice, bool& quick) {
   app.add_option("--workloads,--workload", choice.workloads, "Which to run, separated by commas")->delimiter(',');
-  app.add_option("--contenders", choice.contenders, "varve, rocksdb; all that are built in unless named")
+  app.add_option("--contenders", choice.contenders, "varve, rocksdb, leveldb, lmdb; all that are built in unless named")
       ->delimiter(',');
   app.add_option("--entities", choice.entities, "Entities of a table, of 288 bytes")->capture_default_str();
   app.add_option("--rounds", choice.rounds, "Rounds, interleaved")->capture_default_str();

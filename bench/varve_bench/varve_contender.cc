@@ -13,6 +13,7 @@
 #include "api/store.h"
 #include "bench/varve_bench/contender.h"
 #include "bench/varve_bench/entities.h"
+#include "bench/varve_bench/machine.h"
 
 namespace varve::bench {
 
@@ -55,13 +56,15 @@ Task<Status> get_one_by_one(AsyncTable table, SideBySide& shared) {
 
 class VarveContender final : public Contender {
  public:
-  VarveContender(std::unique_ptr<Store> store, std::vector<Table> tables)
-      : store_(std::move(store)), tables_(std::move(tables)) {}
+  VarveContender(std::string directory, std::unique_ptr<Store> store, std::vector<Table> tables)
+      : directory_(std::move(directory)), store_(std::move(store)), tables_(std::move(tables)) {}
 
   std::string back_end() const override {
     const Result<Statistics> statistics = store_->statistics();
     return statistics.ok() ? statistics->back_end + (statistics->direct_io ? ", direct" : ", page cache") : "unknown";
   }
+
+  std::uint64_t table_bytes() const override { return occupied_bytes(directory_, ".sst"); }
 
   Status put(std::uint32_t table, std::string_view partition, std::span<const Row> rows, Check check,
              Promise promise) override {
@@ -182,16 +185,7 @@ class VarveContender final : public Contender {
  private:
   Status load_batches(std::uint32_t table, std::uint64_t count) {
     if (Status made = create_table(table); !made.ok() && made.code() != Code::kExists) return made;  // it was dropped
-    std::vector<Row> rows;
-    for (std::uint64_t first = 0; first < count; first += kEntitiesOfPartition) {
-      rows.clear();
-      const std::uint64_t end = std::min(count, first + kEntitiesOfPartition);
-      for (std::uint64_t n = first; n < end; ++n) rows.push_back({keys_of(n).row, payload_of(n)});
-      if (Status put = this->put(table, keys_of(first).partition, rows, Check::kNone, Promise::kBuffered); !put.ok()) {
-        return put;
-      }
-    }
-    return Status();
+    return load_in_batches(*this, table, count);
   }
 
   Status load_files(std::uint32_t table, std::uint64_t count) {
@@ -208,6 +202,7 @@ class VarveContender final : public Contender {
     return Status();
   }
 
+  std::string directory_;
   std::unique_ptr<Store> store_;
   std::vector<Table> tables_;
   std::mutex known_mutex_;
@@ -236,7 +231,7 @@ Result<std::unique_ptr<Contender>> open_varve(const std::string& directory, cons
     if (!table.ok()) return table.status();
     tables.push_back(*std::move(table));
   }
-  return std::unique_ptr<Contender>(std::make_unique<VarveContender>(*std::move(store), std::move(tables)));
+  return std::unique_ptr<Contender>(std::make_unique<VarveContender>(directory, *std::move(store), std::move(tables)));
 }
 
 }  // namespace varve::bench

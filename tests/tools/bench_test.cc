@@ -41,7 +41,8 @@ TEST(Bench, EveryWorkloadRunsOnce) {
        {"durable put, 64 threads", "durable insert of 100, checked", "one hot partition, 16 threads",
         "bulk load, batches of 100, buffered", "random put, buffered, 1 thread", "cached get, 2 threads",
         "get of an absent key", "scan of a partition of 100", "warm full scan", "cold get, 16 threads",
-        "drop of a table", "first entity behind deletes", "create tables, 16 threads", "open with these tables"}) {
+        "drop of a table", "first entity behind deletes", "create tables, 16 threads", "open with these tables",
+        "open after a kill, 50 MB in the log"}) {
     EXPECT_NE(run.out.find(row), std::string::npos) << row;
     EXPECT_NE(run.json.find(row), std::string::npos) << row;
   }

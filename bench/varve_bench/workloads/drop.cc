@@ -10,16 +10,10 @@ namespace varve::bench {
 namespace {
 
 constexpr double kPatienceSeconds = 30;
-constexpr const char* kTableSuffix = ".sst";  // of all contenders
-
-std::uint64_t table_bytes(Session& session) {
-  return occupied_bytes(session.directory(), kTableSuffix);
-}
-
 /// Seconds since the watch began when the tables occupy no more than that; kPatienceSeconds if they still do then.
 double wait_for_space(Session& session, const Stopwatch& watch, std::uint64_t bytes_max, double patience_seconds) {
   while (watch.seconds() < patience_seconds) {
-    if (table_bytes(session) <= bytes_max) return watch.seconds();
+    if (session.contender().table_bytes() <= bytes_max) return watch.seconds();
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   return patience_seconds;
@@ -39,10 +33,10 @@ Result<Outcome> load_and_drop(Session& session, std::uint64_t entities) {
     return loaded;
   }
   if (Status settled = contender.compact(); !settled.ok()) return settled;
-  const std::uint64_t neighbours = table_bytes(session);
+  const std::uint64_t neighbours = session.contender().table_bytes();
   if (Status loaded = contender.load(1, entities, LoadWay::kBatches); !loaded.ok()) return loaded;
   if (Status settled = contender.compact(); !settled.ok()) return settled;
-  const std::uint64_t all = std::max(table_bytes(session), neighbours);
+  const std::uint64_t all = std::max(session.contender().table_bytes(), neighbours);
   const std::uint64_t target = neighbours + (all - neighbours) / 10;
 
   const Stopwatch watch(session.directory());
@@ -59,7 +53,7 @@ Result<Outcome> load_and_drop(Session& session, std::uint64_t entities) {
   outcome.figures["space back s"] = space_back;
   outcome.figures["unaided"] = unaided ? 1 : 0;
   outcome.figures["written MB"] = static_cast<double>(effect.written_bytes) / 1e6;
-  outcome.figures["freed MB"] = static_cast<double>(all - std::min(all, table_bytes(session))) / 1e6;
+  outcome.figures["freed MB"] = static_cast<double>(all - std::min(all, session.contender().table_bytes())) / 1e6;
   return outcome;
 }
 

@@ -1,0 +1,30 @@
+#include "bench/varve_bench/contender.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace varve::bench {
+
+Status load_in_batches(Contender& contender, std::uint32_t table, std::uint64_t count) {
+  std::vector<Row> rows;
+  for (std::uint64_t first = 0; first < count; first += kEntitiesOfPartition) {
+    rows.clear();
+    const std::uint64_t end = std::min(count, first + kEntitiesOfPartition);
+    for (std::uint64_t n = first; n < end; ++n) rows.push_back({keys_of(n).row, payload_of(n)});
+    Status put = contender.put(table, keys_of(first).partition, rows, Check::kNone, Promise::kBuffered);
+    if (!put.ok()) return put;
+  }
+  return Status();
+}
+
+Result<std::uint64_t> get_one_by_one(Contender& contender, std::uint32_t table, std::span<const Keys> keys) {
+  std::uint64_t present = 0;
+  for (const Keys& key : keys) {
+    const Result<bool> found = contender.get(table, key.partition, key.row);
+    if (!found.ok()) return found.status();
+    if (*found) ++present;
+  }
+  return present;
+}
+
+}  // namespace varve::bench

@@ -1,0 +1,41 @@
+// Owns: rows as a store of keys and values holds them.
+// Must never: differ between contenders: a key is the sort key, a value the encoded properties, and what is read is
+// decoded to the same object.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "api/status.h"
+#include "bench/varve_bench/entities.h"
+#include "format/sort_key.h"
+
+namespace varve::bench {
+
+format::TableId id_of(std::uint32_t table);
+std::string key_of(std::uint32_t table, std::string_view partition, std::string_view row);
+std::string value_of(std::string_view payload);
+
+/// As an Entity, which is thrown away.
+Status decode_row(const Keys& keys, std::string_view value);
+Status decode_entry(std::string_view key, std::string_view value);
+
+/// Such stores have no versions to compare, so their users put one before each value.
+std::uint64_t version_of(std::string_view value);
+std::string with_version(std::uint64_t version, std::string_view value);
+
+/// The version that each partition's rows were left with; zero for one that has none. Any number of threads at once.
+class KnownVersions {
+ public:
+  std::uint64_t of(std::string_view partition);
+  void set(std::string_view partition, std::uint64_t version);
+
+ private:
+  std::mutex mutex_;
+  std::map<std::string, std::uint64_t, std::less<>> versions_;
+};
+
+}  // namespace varve::bench

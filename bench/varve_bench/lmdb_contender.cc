@@ -1,0 +1,303 @@
+// Owns: LMDB in the race, with the settings that suit this work best.
+// Must never: be asked for what LMDB has no counterpart for: direct reads, loads that no log sees.
+//
+// A table is a database of its own in one environment, so that a drop is one of LMDB's. Buffered commits are those
+// with MDB_NOSYNC: they survive the death of the process, and not a power cut; after one the file may be damaged, which
+// is less than the others promise.
+#ifdef VARVE_BENCH_LMDB
+
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <filesystem>
+#include <mutex>
+
+#include <lmdb.h>
+
+#include "bench/varve_bench/contender.h"
+#include "bench/varve_bench/encoded_rows.h"
+#include "bench/varve_bench/entities.h"
+
+namespace varve::bench {
+
+namespace {
+
+constexpr std::size_t kMapBytes = std::size_t{256} << 30;  // of addresses; a bound for the file
+constexpr unsigned kReadersMax = 512;
+
+Status from_lmdb(int error) {
+  return error == MDB_SUCCESS ? Status() : Status::io_error(std::string("LMDB: ") + mdb_strerror(error));
+}
+
+MDB_val lmdb(std::string_view bytes) {
+  return {bytes.size(), const_cast<char*>(bytes.data())};  // it takes no const, and changes nothing
+}
+
+std::string_view view(const MDB_val& value) {
+  return {static_cast<const char*>(value.mv_data), value.mv_size};
+}
+
+/// Aborted unless committed.
+class Transaction {
+ public:
+  Status begin(MDB_env* environment, unsigned flags) {
+    return from_lmdb(mdb_txn_begin(environment, nullptr, flags, &handle_));
+  }
+  ~Transaction() {
+    if (handle_ != nullptr) mdb_txn_abort(handle_);
+  }
+  Transaction() = default;
+  Transaction(const Transaction&) = delete;
+  Transaction& operator=(const Transaction&) = delete;
+
+  MDB_txn* get() const noexcept { return handle_; }
+  Status commit() { return from_lmdb(mdb_txn_commit(std::exchange(handle_, nullptr))); }
+
+ private:
+  MDB_txn* handle_ = nullptr;
+};
+
+/// A thread's own, renewed for each read: making one anew costs more than a get.
+struct Reader {
+  MDB_env* environment = nullptr;
+  MDB_txn* transaction = nullptr;
+  ~Reader() { end(); }
+  void end() {
+    if (transaction != nullptr) mdb_txn_abort(transaction);
+    transaction = nullptr;
+  }
+};
+thread_local Reader thread_reader;
+
+class LmdbContender final : public Contender {
+ public:
+  ~LmdbContender() override {
+    thread_reader.end();  // those of other threads have ended with them
+    if (environment_ != nullptr) mdb_env_close(environment_);
+  }
+
+  Status open(const std::string& directory) {
+    std::filesystem::create_directories(directory);
+    if (Status made = from_lmdb(mdb_env_create(&environment_)); !made.ok()) return made;
+    mdb_env_set_maxdbs(environment_, kTables);
+    mdb_env_set_maxreaders(environment_, kReadersMax);
+    if (Status sized = from_lmdb(mdb_env_set_mapsize(environment_, kMapBytes)); !sized.ok()) return sized;
+    Status opened = from_lmdb(mdb_env_open(environment_, directory.c_str(), MDB_NOTLS, 0600));
+    if (!opened.ok()) return opened;
+    Transaction transaction;
+    if (Status begun = transaction.begin(environment_, 0); !begun.ok()) return begun;
+    for (std::uint32_t table = 0; table < kTables; ++table) {
+      const std::string name = std::to_string(table);
+      opened = from_lmdb(mdb_dbi_open(transaction.get(), name.c_str(), MDB_CREATE, &tables_[table]));
+      if (!opened.ok()) return opened;
+    }
+    return transaction.commit();
+  }
+
+  std::string back_end() const override { return "mmap, page cache"; }
+
+  /// Pages in use: the file itself never shrinks.
+  std::uint64_t table_bytes() const override {
+    MDB_envinfo info{};
+    MDB_stat stat{};
+    mdb_env_info(environment_, &info);
+    mdb_env_stat(environment_, &stat);
+    std::uint64_t pages = info.me_last_pgno + 1;
+    Transaction transaction;
+    MDB_cursor* cursor = nullptr;
+    constexpr MDB_dbi kFreePages = 0;
+    if (!transaction.begin(environment_, MDB_RDONLY).ok()) return 0;
+    if (mdb_cursor_open(transaction.get(), kFreePages, &cursor) != MDB_SUCCESS) return 0;
+    MDB_val key{};
+    MDB_val list{};
+    while (mdb_cursor_get(cursor, &key, &list, MDB_NEXT) == MDB_SUCCESS) {
+      std::size_t count = 0;
+      std::memcpy(&count, list.mv_data, sizeof count);
+      pages -= std::min<std::uint64_t>(pages, count);
+    }
+    mdb_cursor_close(cursor);
+    return pages * stat.ms_psize;
+  }
+
+  Status put(std::uint32_t table, std::string_view partition, std::span<const Row> rows, Check check,
+             Promise promise) override {
+    const unsigned flags = check == Check::kAbsent ? MDB_NOOVERWRITE : 0;
+    return write(promise, [&](MDB_txn* transaction) {
+      for (const Row& row : rows) {
+        Status put = put_one(transaction, table, key_of(table, partition, row.key), value_of(row.payload), flags);
+        if (!put.ok()) return put;
+      }
+      return Status();
+    });
+  }
+
+  Status remove(std::uint32_t table, std::string_view partition, std::span<const Row> rows, Promise promise) override {
+    return write(promise, [&](MDB_txn* transaction) {
+      for (const Row& row : rows) {
+        const std::string key = key_of(table, partition, row.key);
+        MDB_val name = lmdb(key);
+        const int deleted = mdb_del(transaction, tables_[table], &name, nullptr);
+        if (deleted != MDB_NOTFOUND && deleted != MDB_SUCCESS) return from_lmdb(deleted);
+      }
+      return Status();
+    });
+  }
+
+  Status replace_unchanged(std::uint32_t table, std::string_view partition, std::span<const Row> rows,
+                           Promise promise) override {
+    const std::uint64_t known = known_.of(partition);
+    Status written = write(promise, [&](MDB_txn* transaction) -> Status {
+      for (const Row& row : rows) {
+        const std::string key = key_of(table, partition, row.key);
+        MDB_val name = lmdb(key);
+        MDB_val value{};
+        const int found = mdb_get(transaction, tables_[table], &name, &value);
+        if (found != MDB_SUCCESS && found != MDB_NOTFOUND) return from_lmdb(found);
+        if ((found == MDB_SUCCESS ? version_of(view(value)) : 0) != known) return Status(Code::kPreconditionFailed);
+        Status put = put_one(transaction, table, key, with_version(known + 1, value_of(row.payload)), 0);
+        if (!put.ok()) return put;
+      }
+      return Status();
+    });
+    if (written.ok()) known_.set(partition, known + 1);
+    return written;
+  }
+
+  /// kFiles: one transaction that appends, which is LMDB's bulk load.
+  Status load(std::uint32_t table, std::uint64_t count, LoadWay way) override {
+    switch (way) {
+      case LoadWay::kBatches: return load_in_batches(*this, table, count);
+      case LoadWay::kNoLog: return Status::unsupported("there is no log to leave out");
+      case LoadWay::kFiles: break;
+    }
+    return write(Promise::kDurable, [&](MDB_txn* transaction) {
+      for (std::uint64_t n = 0; n < count; ++n) {
+        const Keys keys = keys_of(n);
+        Status put =
+            put_one(transaction, table, key_of(table, keys.partition, keys.row), value_of(payload_of(n)), MDB_APPEND);
+        if (!put.ok()) return put;
+      }
+      return Status();
+    });
+  }
+
+  Result<bool> get(std::uint32_t table, std::string_view partition, std::string_view row) override {
+    const Result<MDB_txn*> reading = begin_read();
+    if (!reading.ok()) return reading.status();
+    const std::string key = key_of(table, partition, row);
+    MDB_val name = lmdb(key);
+    MDB_val value{};
+    const int found = mdb_get(*reading, tables_[table], &name, &value);
+    Status decoded = from_lmdb(found == MDB_NOTFOUND ? MDB_SUCCESS : found);
+    if (found == MDB_SUCCESS) decoded = decode_row({std::string(partition), std::string(row)}, view(value));
+    mdb_txn_reset(*reading);
+    if (!decoded.ok()) return decoded;
+    return found == MDB_SUCCESS;
+  }
+
+  /// One after the other: there is no other way.
+  Result<std::uint64_t> get_side_by_side(std::uint32_t table, std::span<const Keys> keys,
+                                         std::size_t /*in_flight*/) override {
+    return get_one_by_one(*this, table, keys);
+  }
+
+  Result<std::uint64_t> scan_partition(std::uint32_t table, std::string_view partition,
+                                       std::uint32_t count_max) override {
+    return walk(table, *format::encode_partition(id_of(table), partition), count_max);
+  }
+  Result<std::uint64_t> scan_table(std::uint32_t table) override {
+    return walk(table, format::encode_table(id_of(table)), UINT64_MAX);
+  }
+
+  Status create_table(std::uint32_t /*table*/) override {
+    return Status::unsupported("an environment has a few databases, declared when it is opened");
+  }
+  Status drop_table(std::uint32_t table) override {
+    constexpr int kEmpty = 0;
+    return write(Promise::kDurable,
+                 [&](MDB_txn* transaction) { return from_lmdb(mdb_drop(transaction, tables_[table], kEmpty)); });
+  }
+  Status reclaim(std::uint32_t /*table*/) override { return Status(); }
+  Status wait_until_idle() override { return Status(); }
+  Status compact() override { return Status(); }
+
+ private:
+  template <typename Body>
+  Status write(Promise promise, const Body& body) {
+    if (Status promised = promise_from_now(promise); !promised.ok()) return promised;
+    Transaction transaction;
+    if (Status begun = transaction.begin(environment_, 0); !begun.ok()) return begun;
+    if (Status done = body(transaction.get()); !done.ok()) return done;
+    return transaction.commit();
+  }
+
+  /// A row of the race has one promise, so the flag changes between rows only.
+  Status promise_from_now(Promise promise) {
+    if (promise_.load(std::memory_order_acquire) == promise) return Status();
+    const std::lock_guard lock(promise_mutex_);
+    const int buffered = promise == Promise::kBuffered ? 1 : 0;
+    Status set = from_lmdb(mdb_env_set_flags(environment_, MDB_NOSYNC, buffered));
+    promise_.store(promise, std::memory_order_release);
+    return set;
+  }
+
+  Status put_one(MDB_txn* transaction, std::uint32_t table, std::string_view key, std::string_view value,
+                 unsigned flags) {
+    MDB_val name = lmdb(key);
+    MDB_val content = lmdb(value);
+    return from_lmdb(mdb_put(transaction, tables_[table], &name, &content, flags));
+  }
+
+  /// To be reset, not ended.
+  Result<MDB_txn*> begin_read() {
+    Reader& reader = thread_reader;
+    if (reader.transaction != nullptr && reader.environment == environment_) {
+      if (Status renewed = from_lmdb(mdb_txn_renew(reader.transaction)); !renewed.ok()) return renewed;
+      return reader.transaction;
+    }
+    reader.environment = environment_;
+    Status begun = from_lmdb(mdb_txn_begin(environment_, nullptr, MDB_RDONLY, &reader.transaction));
+    if (!begun.ok()) return begun;
+    return reader.transaction;
+  }
+
+  Result<std::uint64_t> walk(std::uint32_t table, const std::string& prefix, std::uint64_t count_max) {
+    const Result<MDB_txn*> reading = begin_read();
+    if (!reading.ok()) return reading.status();
+    MDB_cursor* cursor = nullptr;
+    if (Status opened = from_lmdb(mdb_cursor_open(*reading, tables_[table], &cursor)); !opened.ok()) return opened;
+    const std::string end = format::end_of_prefix(prefix);
+    MDB_val key = lmdb(prefix);
+    MDB_val value{};
+    std::uint64_t count = 0;
+    Status decoded;
+    for (int found = mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE);
+         found == MDB_SUCCESS && view(key) < end && count < count_max && decoded.ok();
+         found = mdb_cursor_get(cursor, &key, &value, MDB_NEXT), ++count) {
+      decoded = decode_entry(view(key), view(value));
+    }
+    mdb_cursor_close(cursor);
+    mdb_txn_reset(*reading);
+    if (!decoded.ok()) return decoded;
+    return count;
+  }
+
+  MDB_env* environment_ = nullptr;
+  std::array<MDB_dbi, kTables> tables_{};
+  std::mutex promise_mutex_;
+  std::atomic<Promise> promise_{Promise::kDurable};
+  KnownVersions known_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Contender>> open_lmdb(const std::string& directory, const Settings& settings) {
+  if (settings.direct_reads) return Status::unsupported("it reads through the page cache alone");
+  auto contender = std::make_unique<LmdbContender>();
+  if (Status opened = contender->open(directory); !opened.ok()) return opened;
+  return std::unique_ptr<Contender>(std::move(contender));
+}
+
+}  // namespace varve::bench
+
+#endif
