@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "engine/files/clean_end.h"
+#include "engine/files/expected_file.h"
 #include "engine/files/manifest.h"
 #include "engine/files/manifest_file.h"
 #include "engine/files/root_file.h"
@@ -74,14 +75,14 @@ Status CheckpointTarget::take(io::Directory& from, const std::string& name, std:
   if (!linked.ok()) return linked;
   ++figures_.files_linked;
   figures_.linked_bytes += size_bytes;
-  const Result<std::unique_ptr<io::ReadableFile>> file = directory_->open(name, io::ReadMode::kCached);
+  const Result<std::unique_ptr<io::ReadableFile>> file = open_expected(*directory_, name, io::ReadMode::kCached);
   if (!file.ok()) return file.status();
   return check_size(name, (*file)->size_bytes(), size_bytes);
 }
 
 Status CheckpointTarget::copy(io::Directory& from, const std::string& name, std::uint64_t size_bytes,
                               std::optional<std::uint64_t> content_hash) {
-  const Result<std::unique_ptr<io::ReadableFile>> source = from.open(name, io::ReadMode::kDirect);
+  const Result<std::unique_ptr<io::ReadableFile>> source = open_expected(from, name, io::ReadMode::kDirect);
   if (!source.ok()) return source.status();
   if (Status same = check_size(name, (*source)->size_bytes(), size_bytes); !same.ok()) return same;
   names_.push_back(name);

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "engine/files/expected_file.h"
 #include "engine/files/whole_file.h"
 #include "format/bytes.h"
 #include "format/checksum.h"
@@ -33,7 +34,7 @@ Status differs(std::string_view name, std::string_view what, std::uint64_t found
 
 Result<format::FinalSegment> read_final_segment(io::Directory& directory, const LiveSegment& segment) {
   const std::string name = segment_name(segment.number);
-  const Result<std::unique_ptr<io::ReadableFile>> file = directory.open(name, io::ReadMode::kDirect);
+  const Result<std::unique_ptr<io::ReadableFile>> file = open_expected(directory, name, io::ReadMode::kDirect);
   if (!file.ok()) return file.status();
   const std::uint64_t size = (*file)->size_bytes();
   if (size != segment.size_bytes) return differs(name, "size", size, segment.size_bytes);

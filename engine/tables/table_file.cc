@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include "engine/files/expected_file.h"
 #include "format/file_header.h"
 
 namespace varve::engine {
@@ -109,7 +110,7 @@ std::shared_ptr<TableFile> TableFiles::add(const format::TableFileEntry& entry) 
 
 Result<std::unique_ptr<const OpenTable>> TableFiles::open(const format::TableFileEntry& entry) {
   const std::string name = format::file_name(format::FileType::kTable, entry.number);
-  Result<std::unique_ptr<io::ReadableFile>> file = directory_.open(name, io::ReadMode::kDirect);
+  Result<std::unique_ptr<io::ReadableFile>> file = open_expected(directory_, name, io::ReadMode::kDirect);
   if (!file.ok()) return file.status();
   if ((*file)->size_bytes() != entry.size_bytes) {
     return Status::corruption("has " + std::to_string((*file)->size_bytes()) + " bytes, where the manifest says " +

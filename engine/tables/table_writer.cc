@@ -6,6 +6,7 @@
 #include <cassert>
 #include <utility>
 
+#include "engine/files/expected_file.h"
 #include "engine/sync_points.h"
 #include "format/bytes.h"
 #include "format/content_hasher.h"
@@ -20,7 +21,7 @@ constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
 
 /// The file's bytes as the system has them now: a bit that memory lost on the way is found before anybody needs it.
 Status check_read_back(io::Directory& directory, std::string_view name, const format::TableFileEntry& expected) {
-  const Result<std::unique_ptr<io::ReadableFile>> file = directory.open(name, io::ReadMode::kCached);
+  const Result<std::unique_ptr<io::ReadableFile>> file = open_expected(directory, name, io::ReadMode::kCached);
   if (!file.ok()) return file.status();
   const std::uint64_t size = (*file)->size_bytes();
   if (size != expected.size_bytes) {

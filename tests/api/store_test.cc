@@ -259,5 +259,28 @@ TEST(StoreResources, AWriteBufferOfNoBytesIsRefused) {
   EXPECT_EQ(Resources::create(resources).code(), Code::kInvalidArgument);
 }
 
+TEST(DamagedStore, ATableFileThatGoesMissingIsDamageAndNoAnswerThatSomethingIsNotThere) {
+  StoreBench bench;
+  Table orders = bench.table();
+  for (const std::string row : {"q", "r"}) {  // A merge: the store's own rows, which an open reads, get another file.
+    ASSERT_TRUE(orders.insert(with_value("p", row, "x")).ok());
+    ASSERT_TRUE(bench.store->compact().ok());
+  }
+  ASSERT_TRUE(bench.store->close().ok());
+  Store& store = bench.open();
+  orders = *store.open_table(kAccount, "Orders");
+  bench.machine.files->change_disk([](io::MemoryDisk& disk) {
+    for (const std::string& name : disk.file_names(kStorePath)) {
+      if (!name.ends_with(".sst")) continue;
+      ASSERT_TRUE(disk.remove_file(std::string(kStorePath) + "/" + name).ok());
+    }
+  });
+  EXPECT_EQ(orders.get("p", "r").code(), Code::kCorruption);
+  EXPECT_EQ(orders.scan(Scan{}).code(), Code::kCorruption);
+  EXPECT_EQ(orders.remove("p", "r", ETag::any()).code(), Code::kCorruption);
+  EXPECT_EQ(orders.replace(with_value("p", "r", "y"), ETag::any()).code(), Code::kCorruption);
+  EXPECT_NE(orders.get("p", "r").status().to_string().find(".sst"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace varve

@@ -1,0 +1,12 @@
+#include "engine/files/expected_file.h"
+
+namespace varve::engine {
+
+Result<std::unique_ptr<io::ReadableFile>> open_expected(io::Directory& directory, std::string_view name,
+                                                        io::ReadMode mode) {
+  Result<std::unique_ptr<io::ReadableFile>> file = directory.open(name, mode);
+  if (file.code() != Code::kNotFound) return file;
+  return Status::corruption("the file, which the store has written, is missing").in_file(name);
+}
+
+}  // namespace varve::engine
