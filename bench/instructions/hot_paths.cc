@@ -1,0 +1,215 @@
+#include "bench/instructions/hot_paths.h"
+
+#include <memory>
+#include <string>
+
+#include "api/store.h"
+#include "bench/varve_bench/entities.h"
+
+namespace varve::bench {
+
+namespace {
+
+using Counted = std::function<void(const std::function<void()>&)>;
+
+constexpr std::string_view kAccount = "account1";
+constexpr std::uint64_t kEntities = 20'000;  // 200 partitions of a hundred
+constexpr std::uint64_t kTransactionEntities = 100;
+
+using Setting = HotPath::Setting;
+
+class Machine {
+ public:
+  explicit Machine(const std::string& directory) {
+    const Result<std::shared_ptr<Resources>> resources =
+        Resources::create({.write_buffer_bytes = 64 << 20, .block_cache_bytes = 64 << 20});
+    StoreOptions options;
+    options.create_if_missing = true;
+    options.resources = *resources;
+    store_ = *Store::open(directory, options);
+    is_ready_ = store_->create_account(kAccount).ok();
+    table_ = std::make_unique<Table>(*store_->create_table(kAccount, "Orders"));
+  }
+
+  Store& store() { return *store_; }
+  Table& table() { return *table_; }
+  bool is_ready() const noexcept { return is_ready_; }
+
+  /// Entities 0 to kEntities, in batches of a partition; `generation` tells their values apart.
+  void fill(std::uint64_t generation = 0) {
+    WriteOptions buffered;
+    buffered.durability = Durability::kBuffered;
+    for (std::uint64_t first = 0; first < kEntities; first += kEntitiesOfPartition) {
+      EntityGroupTransaction batch;
+      for (std::uint64_t n = first; n < first + kEntitiesOfPartition; ++n) {
+        batch.add({TransactionOperation::Kind::kInsertOrReplace, entity(n, generation), ETag::any()});
+      }
+      is_ready_ = table_->execute(batch, buffered).ok() && is_ready_;
+    }
+  }
+  void compact() { is_ready_ = store_->compact().ok() && is_ready_; }
+
+  static Entity entity(std::uint64_t n, std::uint64_t generation = 0) {
+    const Keys keys = keys_of(n);
+    Entity entity(keys.partition, keys.row);
+    entity.set("Payload", std::string(payload_of(n + generation)));
+    entity.set("LastName", std::string(n % 1000 == 0 ? "Smith" : "Smithson"));
+    entity.set("Age", static_cast<std::int32_t>(n % 90));
+    return entity;
+  }
+
+ private:
+  std::unique_ptr<Store> store_;
+  std::unique_ptr<Table> table_;
+  bool is_ready_ = false;
+};
+
+bool put(const Setting& setting, const Counted& counted, Durability durability) {
+  Machine machine(setting.directory);
+  machine.fill();
+  WriteOptions options;
+  options.durability = durability;
+  bool is_well = machine.is_ready();
+  std::vector<Entity> entities;
+  for (std::uint64_t i = 0; i < setting.operations; ++i) entities.push_back(Machine::entity(shuffled(i, kEntities), 1));
+  counted([&] {
+    for (const Entity& entity : entities) is_well = machine.table().insert_or_replace(entity, options).ok() && is_well;
+  });
+  return is_well;
+}
+
+bool put_durable(const Setting& setting, const Counted& counted) {
+  return put(setting, counted, Durability::kSync);
+}
+bool put_buffered(const Setting& setting, const Counted& counted) {
+  return put(setting, counted, Durability::kBuffered);
+}
+
+bool transaction_by_etags(const Setting& setting, const Counted& counted) {
+  Machine machine(setting.directory);
+  machine.fill();
+  machine.compact();
+  bool is_well = machine.is_ready();
+  std::vector<EntityGroupTransaction> transactions(setting.operations);
+  for (std::uint64_t i = 0; i < setting.operations; ++i) {
+    for (std::uint64_t n = i * kTransactionEntities; n < (i + 1) * kTransactionEntities; ++n) {
+      const Keys keys = keys_of(n);
+      const auto before = machine.table().get(keys.partition, keys.row);
+      is_well = before.ok() && before->has_value() && is_well;
+      if (!is_well) return false;
+      transactions[i].add({TransactionOperation::Kind::kReplace, Machine::entity(n, 1), (*before)->etag()});
+    }
+  }
+  counted([&] {
+    for (const EntityGroupTransaction& transaction : transactions) {
+      is_well = machine.table().execute(transaction).ok() && is_well;
+    }
+  });
+  return is_well;
+}
+
+bool cached_get(const Setting& setting, const Counted& counted) {
+  Machine machine(setting.directory);
+  machine.fill();
+  machine.compact();
+  bool is_well = machine.is_ready();
+  const auto read = [&] {
+    for (std::uint64_t i = 0; i < setting.operations; ++i) {
+      const Keys keys = keys_of(shuffled(i, kEntities));
+      const auto entity = machine.table().get(keys.partition, keys.row);
+      is_well = entity.ok() && entity->has_value() && is_well;
+    }
+  };
+  read();
+  counted(read);
+  return is_well;
+}
+
+bool absent_get(const Setting& setting, const Counted& counted) {
+  Machine machine(setting.directory);
+  machine.fill();
+  machine.compact();
+  bool is_well = machine.is_ready();
+  const auto read = [&] {
+    for (std::uint64_t i = 0; i < setting.operations; ++i) {
+      const std::uint64_t n = shuffled(i, kEntities);
+      const auto entity = machine.table().get(keys_of(n).partition, absent_row_key(n % kEntitiesOfPartition));
+      is_well = entity.ok() && !entity->has_value() && is_well;
+    }
+  };
+  read();
+  counted(read);
+  return is_well;
+}
+
+bool scan_of_partition(const Setting& setting, const Counted& counted) {
+  Machine machine(setting.directory);
+  machine.fill();
+  machine.compact();
+  bool is_well = machine.is_ready();
+  const auto read = [&] {
+    for (std::uint64_t i = 0; i < setting.operations; ++i) {
+      Scan scan;
+      scan.range = ScanRange::partition(partition_key(shuffled(i, kEntities / kEntitiesOfPartition)));
+      const Result<Page> page = machine.table().scan(scan);
+      is_well = page.ok() && page->entities.size() == kEntitiesOfPartition && is_well;
+    }
+  };
+  read();
+  counted(read);
+  return is_well;
+}
+
+bool filter_scan(const Setting& setting, const Counted& counted) {
+  Machine machine(setting.directory);
+  machine.fill();
+  machine.compact();
+  bool is_well = machine.is_ready() && setting.operations == kEntities;
+  Scan scan;
+  scan.filter = "LastName eq 'Smith'";
+  const auto read = [&] {
+    const Result<Count> found = machine.table().count(scan);
+    is_well = found.ok() && found->entities == kEntities / 1000 && is_well;
+  };
+  read();
+  counted(read);
+  return is_well;
+}
+
+bool flush(const Setting& setting, const Counted& counted) {
+  Machine machine(setting.directory);
+  machine.fill();
+  bool is_well = machine.is_ready() && setting.operations == kEntities;
+  counted([&] { machine.compact(); });
+  return is_well && machine.is_ready();
+}
+
+/// Two runs of the same keys, one of them in memory.
+bool merge(const Setting& setting, const Counted& counted) {
+  Machine machine(setting.directory);
+  machine.fill();
+  machine.compact();
+  machine.fill(1);
+  bool is_well = machine.is_ready() && setting.operations == 2 * kEntities;
+  counted([&] { machine.compact(); });
+  return is_well && machine.is_ready();
+}
+
+}  // namespace
+
+const std::vector<HotPath>& hot_paths() {
+  static const std::vector<HotPath> paths{
+      {"put, durable", "an entity", 5'000, put_durable},
+      {"put, buffered", "an entity", 5'000, put_buffered},
+      {"transaction of 100 replaces by ETag", "a transaction", 50, transaction_by_etags},
+      {"get, cached", "an entity", 5'000, cached_get},
+      {"get of an absent key", "a get", 5'000, absent_get},
+      {"scan of a partition of 100", "a scan", 100, scan_of_partition},
+      {"count by a filter", "an entity judged", kEntities, filter_scan},
+      {"flush", "an entity", kEntities, flush},
+      {"flush and merge", "an entity read", 2 * kEntities, merge},
+  };
+  return paths;
+}
+
+}  // namespace varve::bench
