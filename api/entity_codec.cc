@@ -231,6 +231,7 @@ Result<Entity> decode_entity(std::string partition_key, std::string row_key, for
     return view.status().in_file("the entity " + quoted(partition_key) + ", " + quoted(row_key));
   }
   Entity entity(std::move(partition_key), std::move(row_key));
+  entity.reserve(select.empty() ? view->property_count() : std::min(select.size(), view->property_count()));
   for (std::size_t i = 0; i < view->property_count(); ++i) {
     const format::PropertyView property = view->property(i);
     if (is_selected(select, property.name)) entity.add(std::string(property.name), value_of(property));

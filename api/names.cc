@@ -43,6 +43,19 @@ bool is_forbidden_in_key(std::string_view key, std::size_t index) noexcept {
   return byte == 0xC2 && static_cast<unsigned char>(key[index + 1]) < 0xA0;
 }
 
+/// The bytes that is_forbidden_in_key() forbids, or may with what is behind them.
+constexpr std::array<bool, 256> kBytesToLookAt = [] {
+  std::array<bool, 256> bytes{};
+  for (std::size_t byte = 0; byte < 0x20; ++byte) bytes[byte] = true;
+  for (const std::size_t byte : {0x7FU, 0x2FU, 0x5CU, 0x23U, 0x3FU, 0xC2U}) bytes[byte] = true;
+  return bytes;
+}();
+
+/// Most keys have none, and all are asked at every verb.
+bool has_byte_to_look_at(std::string_view key) noexcept {
+  return std::any_of(key.begin(), key.end(), [](char c) { return kBytesToLookAt[static_cast<unsigned char>(c)]; });
+}
+
 /// Takes the first character off valid UTF-8.
 std::uint32_t take_character(std::string_view& text) noexcept {
   const auto lead = static_cast<unsigned char>(text.front());
@@ -125,6 +138,7 @@ Status check_key_characters(std::string_view key, std::string_view which, KeyUse
   if (!format::is_valid_utf8(key)) {
     return service_error::invalid_input(std::string(which) + " " + quoted(key) + " is not valid UTF-8");
   }
+  if (!has_byte_to_look_at(key)) return Status();
   for (std::size_t i = 0; i < key.size(); ++i) {
     if (!is_forbidden_in_key(key, i)) continue;
     const std::string message = std::string(which) + " " + quoted(key) + " has a forbidden character" + at_byte(i);

@@ -1,5 +1,6 @@
 // Owns: what is wrong with a transaction as a whole (transaction.h), before any store is asked.
 // Must never: judge an operation by itself.
+#include <algorithm>
 #include <set>
 #include <span>
 #include <string>
@@ -30,7 +31,15 @@ Status check_one_partition(std::span<const TransactionOperation> operations) {
   return Status();
 }
 
+bool ascend(std::span<const TransactionOperation> operations) {
+  const auto does_not = [](const TransactionOperation& left, const TransactionOperation& right) {
+    return left.entity.row_key() >= right.entity.row_key();
+  };
+  return std::adjacent_find(operations.begin(), operations.end(), does_not) == operations.end();
+}
+
 Status check_each_row_once(std::span<const TransactionOperation> operations) {
+  if (ascend(operations)) return Status();  // as most come
   std::set<std::string_view> rows;
   for (std::size_t i = 0; i < operations.size(); ++i) {
     const std::string& row = operations[i].entity.row_key();

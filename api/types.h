@@ -197,6 +197,8 @@ class Entity {
   /// Adds a property without looking whether the name is there; an entity with the same name twice is refused when it
   /// is written (D-23). For those who bring many properties and know their names to differ.
   Entity& add(std::string name, Value value);
+  /// Makes room for so many properties in all, for those who know how many they bring.
+  void reserve(std::size_t property_count) { properties_.reserve(property_count); }
   /// True if there was one.
   bool remove(std::string_view name) noexcept;
 
