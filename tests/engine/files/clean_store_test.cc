@@ -1,6 +1,7 @@
 // Goal: a store that was closed has no byte that could change unnoticed. Every flipped byte, every length, every
 // missing, exchanged and doubled file of a small one is either found or changes nothing that anybody reads.
 #include <cstring>
+#include <functional>
 
 #include <gtest/gtest.h>
 
@@ -225,6 +226,61 @@ TEST(CleanStore, EverySectorExchangedForAnotherIsFound) {
       }
     }
   }
+}
+
+/// The file with the record at `offset` changed, and framed as a writer would: all of its checksums hold.
+std::string framed_anew(const std::string& file, std::uint64_t offset, std::uint64_t seed,
+                        const std::function<void(format::RecordHeader&, std::string&)>& change) {
+  format::Record record;
+  Status why;
+  EXPECT_EQ(format::read_record(file, offset, seed, &record, &why), format::RecordOutcome::kRecord) << why.to_string();
+  std::string payload(record.payload);
+  change(record.header, payload);
+  std::string framed;
+  format::append_record(framed, record.header, payload, {seed, offset});
+  EXPECT_EQ(framed.size(), record.size_bytes);
+  std::string changed = file;
+  changed.replace(static_cast<std::size_t>(offset), framed.size(), framed);
+  EXPECT_NE(changed, file);
+  return changed;
+}
+
+TEST(CleanStore, AFooterThatVerifiesAndIsNotTheOneOfTheCloseIsFound) {
+  const Closed closed;
+  StoreMachine machine(closed.disk);
+  const Result<Recovered> recovered = machine.read();
+  ASSERT_TRUE(recovered.ok());
+  for (const auto& [number, segment] : recovered->files.segments) {
+    const std::string name = format::file_name(format::FileType::kLogSegment, number);
+    SCOPED_TRACE(name);
+    const std::string changed = framed_anew(closed.bytes_of(name), segment.size_bytes - io::kSectorBytes, segment.seed,
+                                            [](format::RecordHeader& header, std::string&) { ++header.ceiling; });
+    expect_found(closed.with(name, changed));
+  }
+}
+
+TEST(CleanStore, AManifestThatVerifiesAndIsNotTheOneOfTheCloseIsFound) {
+  const Closed closed;
+  const Result<format::Root> root = format::decode_root(closed.bytes_of("CURRENT"));
+  ASSERT_TRUE(root.ok());
+  const std::string name = format::file_name(format::FileType::kManifest, root->manifest_number);
+  const std::string whole = closed.bytes_of(name);
+  std::uint64_t last = format::kFileHeaderBytes;
+  for (std::uint64_t at = last; at < whole.size();) {
+    format::Record record;
+    Status why;
+    ASSERT_EQ(format::read_record(whole, at, root->manifest_seed, &record, &why), format::RecordOutcome::kRecord);
+    last = at;
+    at += record.size_bytes;
+  }
+  const std::string changed =
+      framed_anew(whole, last, root->manifest_seed, [](format::RecordHeader&, std::string& payload) {
+        Result<format::ManifestEdit> edit = format::decode_manifest_edit(payload);
+        ASSERT_TRUE(edit.ok());
+        ++*edit->file_number_ceiling;
+        payload = format::encode_manifest_edit(*edit);
+      });
+  expect_found(closed.with(name, changed));
 }
 
 TEST(CleanStore, AnOlderCurrentOrManifestIsNeverFallenBackTo) {
