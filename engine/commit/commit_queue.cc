@@ -353,10 +353,7 @@ void CommitQueue::enter_flight(CommitGroup& group) noexcept {
   slot_open_ = slot_open;
   if (group.framed) mark_due_ = group.last_version > 0;
   ++turns_;
-  if (timer_asleep_ && (slot_open_ || mark_due_)) {
-    timer_asleep_ = false;
-    timer_.notify_one();
-  }
+  wake_timer();
   lead_taken_ = false;
   grant_lead();
 }

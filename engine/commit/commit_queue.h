@@ -110,6 +110,8 @@ class CommitQueue {
   static bool may_join(const CommitGroup& group, const Member& member) noexcept;
   static void add_member(CommitGroup& group, Member& member) noexcept;
   void grant_lead() VARVE_REQUIRES(mutex_);
+  /// After a turn, if it left the timer something to do that the timer does not wait for already.
+  void wake_timer() noexcept VARVE_REQUIRES(mutex_);
 
   // The turn of a leader, in this order. Up to assign() things may fail; from there on nothing can.
   void run_turn(CommitGroup& group) noexcept;
@@ -171,7 +173,10 @@ class CommitQueue {
   // For the timer, as the last leader left them.
   bool slot_open_ VARVE_GUARDED_BY(mutex_) = false;
   bool mark_due_ VARVE_GUARDED_BY(mutex_) = false;
-  bool timer_asleep_ VARVE_GUARDED_BY(mutex_) = false;
+  /// What the timer thread sleeps for: something to do, or, an idle log's mark being due later, an open slot. It wakes
+  /// by itself only when a time has passed.
+  enum class TimerSleep : std::uint8_t { kNone, kForAnything, kForASlot };
+  TimerSleep timer_sleep_ VARVE_GUARDED_BY(mutex_) = TimerSleep::kNone;
   std::uint64_t turns_ VARVE_GUARDED_BY(mutex_) = 0;
 };
 

@@ -36,13 +36,22 @@ CommitQueue::TimerWork CommitQueue::wait_for_timer_work() {
       if (!closed_ && poisoned_.ok()) return TimerWork::kFlush;
     } else if (poisoned_.ok() && mark_due_) {
       const std::uint64_t seen = turns_;
+      timer_sleep_ = TimerSleep::kForASlot;  // What comes to the buffer is due earlier than the mark.
       (void)timer_.wait_for(mutex_, kIdleInterval);
+      timer_sleep_ = TimerSleep::kNone;
       if (!closed_ && poisoned_.ok() && turns_ == seen) return TimerWork::kWatermark;
     } else {
-      timer_asleep_ = true;
+      timer_sleep_ = TimerSleep::kForAnything;
       timer_.wait(mutex_);
     }
   }
+}
+
+void CommitQueue::wake_timer() noexcept {
+  const bool has_work = slot_open_ || (mark_due_ && timer_sleep_ == TimerSleep::kForAnything);
+  if (timer_sleep_ == TimerSleep::kNone || !has_work) return;
+  timer_sleep_ = TimerSleep::kNone;
+  timer_.notify_one();
 }
 
 std::vector<format::DeadId> CommitQueue::unsealed_drops() const {
