@@ -1,7 +1,8 @@
 // Goal: the list of deliberate bugs that tools/mutants tries stays true as the code changes: each names a line that
-// stands once in its file.
+// stands once in its file, and no sync is without one that leaves it out.
 #include <filesystem>
 #include <fstream>
+#include <regex>
 #include <set>
 #include <string>
 #include <vector>
@@ -59,6 +60,36 @@ TEST(Mutants, EachNamesALineThatStandsOnceInItsFile) {
     EXPECT_FALSE(mutant.suite.empty()) << mutant.name << " names no suite";
     EXPECT_EQ(count_lines(mutant.file, mutant.line), 1) << mutant.name << " in " << mutant.file << ": " << mutant.line;
   }
+}
+
+/// The lines of `file` on which something is made durable and nothing else.
+std::vector<std::string> syncs_in(const std::filesystem::path& file) {
+  const std::regex sync(R"(::f(data)?sync\(|O_DSYNC\)|\bsync\((sync_points::|point\);))");
+  std::vector<std::string> found;
+  std::ifstream lines(file);
+  for (std::string line; std::getline(lines, line);) {
+    line = trimmed(line);
+    if (!line.starts_with("//") && std::regex_search(line, sync)) found.push_back(line);
+  }
+  return found;
+}
+
+TEST(Mutants, LeaveOutEverySync) {
+  const std::filesystem::path root(VARVE_SOURCE_DIR);
+  std::set<std::string> left_out;
+  for (const Mutant& mutant : read_mutants()) left_out.insert(mutant.file + ": " + mutant.line);
+  int syncs = 0;
+  for (const char* layer : {"io", "engine"}) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(root / layer)) {
+      if (entry.path().extension() != ".cc") continue;
+      for (const std::string& line : syncs_in(entry.path())) {
+        ++syncs;
+        const std::string place = entry.path().lexically_relative(root).string() + ": " + line;
+        EXPECT_TRUE(left_out.contains(place)) << place << "\nhas no mutant in tests/mutants/syncs.txt";
+      }
+    }
+  }
+  EXPECT_GE(syncs, 20);
 }
 
 }  // namespace
