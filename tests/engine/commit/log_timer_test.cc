@@ -1,6 +1,6 @@
 // Goal: what the log promises about time: buffered commits reach the device by themselves, without a write for each of
-// them, and an idle log marks its end, so that damage to its last record is told from a torn one. Method: one thread at
-// a time in simulated time, which passes at once.
+// them, and their versions never come again; an idle log marks its end, so that damage to its last record is told from
+// a torn one. Method: one thread at a time in simulated time, which passes at once.
 #include <chrono>
 #include <string>
 
@@ -37,6 +37,26 @@ TEST(LogTimer, BufferedCommitsBelowTheCeilingMakeNoWriteEach) {
     ASSERT_TRUE(Change().put("p", std::to_string(i), "value").buffered().commit(**engine).ok());
   }
   EXPECT_LT((*engine)->statistics().log_writes - before, kCommits / 10) << "the first waits for its ceiling";
+}
+
+TEST(LogTimer, AVersionThatWasShownIsNeverGivenAgainThoughAPowerCutTookItsCommit) {
+  Machine machine(6, test::OneThreadAtATime{});
+  auto engine = machine.open();
+  ASSERT_TRUE(engine.ok()) << engine.status().to_string();
+  format::CommitVersion shown = 0;
+  for (int i = 0; i < 100; ++i) {
+    const auto committed = Change().put("p", "r", std::to_string(i)).buffered().commit(**engine);
+    ASSERT_TRUE(committed.ok()) << committed.status().to_string();
+    shown = *committed;
+  }
+  ASSERT_EQ((*engine)->statistics().visible_version, shown);
+  Machine after(7, after_power_cut(machine));  // Its clock is as early as the other's was.
+  auto recovered = after.open();
+  ASSERT_TRUE(recovered.ok()) << recovered.status().to_string();
+  ASSERT_LT((*recovered)->statistics().visible_version, shown) << "no commit was lost";
+  const auto committed = Change().put("p", "r", "later").commit(**recovered);
+  ASSERT_TRUE(committed.ok()) << committed.status().to_string();
+  EXPECT_GT(*committed, shown);
 }
 
 TEST(LogTimer, ABufferedCommitIsOnTheDeviceAfterTheIntervalByItself) {
