@@ -217,6 +217,54 @@ TEST_P(CheckpointCrash, EverySyncIsNeeded) {
   }
 }
 
+/// A fault of one kind of step in the target's directory.
+io::FaultRule fault_of_target(io::OperationKind kind, io::FaultEffect effect) {
+  io::FaultRule rule;
+  rule.kind = kind;
+  rule.predicate = [](const io::Operation& operation) { return operation.directory == kCopyPath; };
+  rule.effect = effect;
+  return rule;
+}
+
+TEST_P(CheckpointCrash, GivenUpWithCurrentInDoubtItKeepsWhatCurrentLeadsTo) {
+  Rows rows;
+  Machine machine(1, filled_disk(&rows));
+  const auto engine = open_filled(machine, &rows);
+  machine.files->faults().add(
+      fault_of_target(io::OperationKind::kReplaceDirectorySync, io::FaultEffect::kErrorAfterwards));
+  io::SeededRandom picks(5);
+  std::vector<Image> images;
+  machine.files->set_observer([&](const io::Operation& operation, io::Moment) {
+    if (operation.directory != kCopyPath) return;
+    for (const io::CrashPolicy policy : io::kCrashPolicies) {
+      images.push_back({machine.files->power_cut(policy, picks), false, std::string(io::crash_policy_name(policy))});
+    }
+  });
+  EXPECT_FALSE(engine->checkpoint(kCopyPath).ok());
+  machine.files->set_observer({});
+  std::set<Became> seen;
+  for (Image& image : images) {
+    SCOPED_TRACE(image.where);
+    Machine after(2, std::move(image.disk));
+    std::string why;
+    const Became found = became(after, rows, &why);
+    ASSERT_NE(found, Became::kBroken) << why;
+    seen.insert(found);
+  }
+  EXPECT_EQ(seen.size(), 2u) << "there were images of both kinds";
+}
+
+TEST_P(CheckpointCrash, GivenUpItLeavesNothingThatAPowerCutCouldBringBack) {
+  Rows rows;
+  Machine machine(1, filled_disk(&rows));
+  const auto engine = open_filled(machine, &rows);
+  machine.files->faults().add(fault_of_target(io::OperationKind::kReplaceWrite, io::FaultEffect::kError));
+  EXPECT_FALSE(engine->checkpoint(kCopyPath).ok());
+  io::SeededRandom picks(5);
+  const io::MemoryDisk disk = machine.files->power_cut(io::CrashPolicy::kNothingUnsynced, picks);
+  EXPECT_EQ(disk.file_names(kCopyPath), std::vector<std::string>{std::string(kLockName)});
+}
+
 INSTANTIATE_TEST_SUITE_P(By, CheckpointCrash, testing::Bool(),
                          [](const auto& each) { return each.param ? "Links" : "Copies"; });
 

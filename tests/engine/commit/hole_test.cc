@@ -1,6 +1,7 @@
-// Goal: a sync commit is acknowledged when everything before it in the log is durable, not when its own write is: else
-// a power cut leaves a hole before it, and takes it. Method: the write of a full slot of the log buffer, which nobody
-// waits for, takes longer than all that can go on beside it; one thread at a time, by many seeds.
+// Goal: nothing in the log counts before all that is before it is durable: else a power cut leaves a hole, and takes
+// what is behind it. A sync commit waits for it, and so does the end of a segment. Method: the write of a full slot of
+// the log buffer, which nobody waits for, takes longer than all that can go on beside it; one thread at a time, by many
+// seeds.
 #include <string>
 
 #include <gtest/gtest.h>
@@ -15,6 +16,15 @@ namespace {
 using test::Change;
 using test::Machine;
 
+/// Writes of slots of the log buffer come after all else that can go on.
+io::FaultRule slow_slots() {
+  io::FaultRule slow;
+  slow.sync_point = std::string(sync_points::kLogBuffer.name);
+  slow.fail_count = io::FaultRule::kFromThenOn;
+  slow.effect = io::FaultEffect::kDelay;
+  return slow;
+}
+
 /// True if the write of the slot was under way when the sync commit was acknowledged or before.
 bool expect_no_hole(std::uint64_t seed) {
   SCOPED_TRACE("seed " + std::to_string(seed));
@@ -24,10 +34,7 @@ bool expect_no_hole(std::uint64_t seed) {
   EXPECT_TRUE(engine.ok()) << engine.status().to_string();
   EXPECT_TRUE(Change().put("p", "brings its ceiling", "v").buffered().commit(**engine).ok());
   EXPECT_TRUE(Change().put("p", "in the slot", value).buffered().commit(**engine).ok());
-  io::FaultRule slow;
-  slow.sync_point = std::string(sync_points::kLogBuffer.name);
-  slow.effect = io::FaultEffect::kDelay;
-  machine.files->faults().add(slow);
+  machine.files->faults().add(slow_slots());
 
   Result<io::Thread> beside = machine.scheduler().start("buffered writer", [&] {
     EXPECT_TRUE(Change().put("q", "closes the slot", value).buffered().commit(**engine).ok());
@@ -48,6 +55,59 @@ bool expect_no_hole(std::uint64_t seed) {
 TEST(Hole, ASyncCommitIsAcknowledgedWhenAllThatIsBeforeItIsDurable) {
   int slow = 0;
   for (std::uint64_t seed = 1; seed <= 40; ++seed) slow += expect_no_hole(seed) ? 1 : 0;
+  EXPECT_GE(slow, 5) << "hardly ever was there a write to wait for";
+}
+
+TEST(Hole, ASegmentIsLeftWithTheOpenSlotWritten) {
+  const std::string value(kLogBufferSlotBytes / 3, 'v');
+  constexpr int kCommits = 30;  // more than the first segment holds
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Machine machine(seed, test::OneThreadAtATime{});
+    auto engine = machine.open();
+    ASSERT_TRUE(engine.ok()) << engine.status().to_string();
+    for (int i = 0; i < kCommits; ++i) {
+      ASSERT_TRUE(Change().put("p", std::to_string(i), value).buffered().commit(**engine).ok());
+    }
+    ASSERT_GE((*engine)->statistics().log_segments, 2u);
+    ASSERT_TRUE((*engine)->sync().ok());
+    Machine after(seed + 1, machine.files->power_cut(io::CrashPolicy::kNothingUnsynced, machine.random));
+    auto recovered = after.open();
+    ASSERT_TRUE(recovered.ok()) << recovered.status().to_string();
+    for (int i = 0; i < kCommits; ++i) EXPECT_EQ(test::value_of(**recovered, "p", std::to_string(i)), value) << i;
+  }
+}
+
+/// A commit that goes to the next segment while the write of a full slot is slow. True if it was.
+bool expect_roll_waits(std::uint64_t seed) {
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  const std::string value(kLogBufferSlotBytes * 2 / 3, 'v');
+  const std::string rolls(kSegmentBytesMin - 2 * kLogBufferSlotBytes, 'r');
+  Machine machine(seed, test::OneThreadAtATime{});
+  auto engine = machine.open();
+  EXPECT_TRUE(engine.ok()) << engine.status().to_string();
+  EXPECT_TRUE(Change().put("p", "brings its ceiling", "v").buffered().commit(**engine).ok());
+  EXPECT_TRUE(Change().put("p", "in the slot", value).buffered().commit(**engine).ok());
+  machine.files->faults().add(slow_slots());
+  Result<io::Thread> beside = machine.scheduler().start("buffered writer", [&] {
+    EXPECT_TRUE(Change().put("q", "closes the slot", value).buffered().commit(**engine).ok());
+  });
+  EXPECT_TRUE(beside.ok());
+  EXPECT_TRUE(Change().put("r", "first", rolls).commit(**engine).ok());
+  EXPECT_TRUE(Change().put("r", "second", rolls).commit(**engine).ok());
+  const bool was_slow = machine.files->faults().hit_count() > 0;
+  beside->join();
+  EXPECT_GE((*engine)->statistics().log_segments, 2u);
+  Machine after(seed + 1, machine.files->power_cut(io::CrashPolicy::kNothingUnsynced, machine.random));
+  auto recovered = after.open();
+  EXPECT_TRUE(recovered.ok()) << recovered.status().to_string();
+  if (recovered.ok()) EXPECT_EQ(test::value_of(**recovered, "r", "second"), rolls);
+  return was_slow;
+}
+
+TEST(Hole, ASegmentIsSealedWhenNoWriteToItIsUnderWay) {
+  int slow = 0;
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) slow += expect_roll_waits(seed) ? 1 : 0;
   EXPECT_GE(slow, 5) << "hardly ever was there a write to wait for";
 }
 

@@ -42,8 +42,11 @@ void expect_every_power_cut_leaves_a_store(const Death& death, const std::string
   Machine machine(2, test::OneThreadAtATime{}, death.disk);
   machine.files->set_observer([&](const io::Operation& operation, io::Moment moment) {
     if (moment == io::Moment::kBefore) return;
-    cuts.push_back({machine.files->power_cut(io::CrashPolicy::kNothingUnsynced, machine.random),
-                    std::string(io::operation_name(operation.kind)) + " " + std::string(operation.name)});
+    const std::string where = std::string(io::operation_name(operation.kind)) + " " + std::string(operation.name);
+    // The name that the first left may be lost with all that came later, or alone.
+    for (const io::CrashPolicy policy : {io::CrashPolicy::kNothingUnsynced, io::CrashPolicy::kDirectoryReversed}) {
+      cuts.push_back({machine.files->power_cut(policy, machine.random), where});
+    }
   });
   {
     auto engine = machine.open();
