@@ -290,6 +290,22 @@ TEST_F(Repair, LeavesOutWhatNothingNamesWhereDropsAreNotKnown) {
   EXPECT_FALSE(report.lost_nothing());
 }
 
+TEST_F(Repair, LeavesOutWhatNothingNamesWhereDropsAreNotKnownThoughTheCatalogIsSeenToBeDamaged) {
+  const std::string catalog = catalog_file();
+  change([&](io::MemoryDisk& disk) {
+    std::vector<std::byte> bytes = *disk.read_file(path_of(catalog));
+    std::fill(bytes.begin() + format::kFileHeaderBytes, bytes.end(), std::byte{0x5a});
+    disk.write_file(path_of(catalog), bytes);
+  });
+  for (const std::string& name : files_named("MANIFEST")) remove(name);
+  for (const std::string& name : files_named(".wal")) remove(name);
+  const RepairReport report = repair();
+  EXPECT_EQ(report.table_files.damaged, 1u);
+  EXPECT_THAT(report.renamed_tables, ElementsAre());  // the dropped one would be among them
+  EXPECT_EQ(report.entities, 0u);
+  EXPECT_GE(report.entities_left_out, 100u);
+}
+
 TEST_F(Repair, RefusesWhatItMust) {
   EXPECT_EQ(Store::repair("/absent", kTargetPath, options()).code(), Code::kNotFound);
   change([](io::MemoryDisk& disk) { disk.make_directory("/empty"); });

@@ -87,18 +87,19 @@ bool expect_roll_waits(std::uint64_t seed) {
   auto engine = machine.open();
   EXPECT_TRUE(engine.ok()) << engine.status().to_string();
   EXPECT_TRUE(Change().put("p", "brings its ceiling", "v").buffered().commit(**engine).ok());
+  EXPECT_TRUE(Change().put("r", "first", rolls).commit(**engine).ok());
   EXPECT_TRUE(Change().put("p", "in the slot", value).buffered().commit(**engine).ok());
   machine.files->faults().add(slow_slots());
   Result<io::Thread> beside = machine.scheduler().start("buffered writer", [&] {
     EXPECT_TRUE(Change().put("q", "closes the slot", value).buffered().commit(**engine).ok());
   });
   EXPECT_TRUE(beside.ok());
-  EXPECT_TRUE(Change().put("r", "first", rolls).commit(**engine).ok());
   EXPECT_TRUE(Change().put("r", "second", rolls).commit(**engine).ok());
   const bool was_slow = machine.files->faults().hit_count() > 0;
-  beside->join();
+  io::MemoryDisk disk = machine.files->power_cut(io::CrashPolicy::kNothingUnsynced, machine.random);
   EXPECT_GE((*engine)->statistics().log_segments, 2u);
-  Machine after(seed + 1, machine.files->power_cut(io::CrashPolicy::kNothingUnsynced, machine.random));
+  beside->join();
+  Machine after(seed + 1, std::move(disk));
   auto recovered = after.open();
   EXPECT_TRUE(recovered.ok()) << recovered.status().to_string();
   if (recovered.ok()) EXPECT_EQ(test::value_of(**recovered, "r", "second"), rolls);
