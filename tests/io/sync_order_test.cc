@@ -112,7 +112,7 @@ TEST_P(SyncOrder, TheSizeOfSharedMemoryIsDurableWhenItIsMade) {
 INSTANTIATE_TEST_SUITE_P(BackEnds, SyncOrder,
                          testing::Values(Implementation{"Posix", make_world<PosixWorld>},
                                          Implementation{"Uring", make_world<UringWorld>}),
-                         [](const testing::TestParamInfo<Implementation>& info) { return info.param.name; });
+                         [](const auto& each) { return each.param.name; });
 
 }  // namespace
 }  // namespace varve::io
