@@ -1,3 +1,5 @@
+// Owns: the other name of an absent file: damage.
+// Must never: be asked for a file that may be absent.
 #include "engine/files/expected_file.h"
 
 namespace varve::engine {
