@@ -49,6 +49,7 @@ class World {
   void prepare();
   void add_faults();
   void add_stuck();
+  void refuse_links();
   void run_threads();
   void be_device();
   void look_at_killed_process();

@@ -64,6 +64,7 @@ void World::prepare() {
   changing = *store->create_table(kAccount, "Changing");
   has_faults = io::one_in(random, 4);
   if (has_faults) add_faults();
+  if (io::one_in(random, 4)) refuse_links();
   has_stuck = !has_faults && io::one_in(random, 3);
   if (has_stuck) add_stuck();
 }
@@ -77,6 +78,16 @@ void World::add_faults() {
   rule.skip_count = io::random_below(random, 40);
   rule.effect = kEffects[io::random_below(random, kEffects.size())];
   if (io::one_in(random, 3)) rule.fail_count = io::FaultRule::kFromThenOn;
+  machine.files.faults().add(std::move(rule));
+}
+
+/// Checkpoints copy what they cannot link: that is no fault.
+void World::refuse_links() {
+  io::FaultRule rule;
+  rule.kind = io::OperationKind::kLink;
+  rule.fail_count = io::FaultRule::kFromThenOn;
+  rule.code = Code::kUnsupported;
+  rule.reason = "Operation not supported";
   machine.files.faults().add(std::move(rule));
 }
 

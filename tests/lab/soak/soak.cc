@@ -20,7 +20,6 @@ namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
 constexpr int kFuzzSeconds = 60;
-constexpr double kHoursForAllProbes = 4;
 constexpr auto kTellEvery = std::chrono::seconds(60);
 
 /// What takes turns.
@@ -148,17 +147,14 @@ class Soak {
     std::printf("findings: %llu\n", static_cast<unsigned long long>(findings_));
   }
 
-  /// A long run of everything must have been everywhere.
-  void tell_probes() {
+  /// A long run of everything should have been everywhere.
+  void tell_probes() const {
     const std::vector<std::string_view> missed = never_hit(probes_);
     std::printf("rare paths: %zu of %zu taken\n", all_probes().size() - missed.size(), all_probes().size());
     for (const auto& [name, count] : probes_) {
       std::printf("  %-56s %llu\n", name.c_str(), static_cast<unsigned long long>(count));
     }
     for (const std::string_view name : missed) std::printf("never taken: %s\n", std::string(name).c_str());
-    if (options_.hours < kHoursForAllProbes || !options_.only.empty() || missed.empty()) return;
-    ++findings_;
-    std::printf("FINDING: %zu rare paths were never taken\n", missed.size());
   }
 
   void write_ledger() const {
