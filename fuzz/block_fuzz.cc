@@ -22,7 +22,7 @@ namespace {
 constexpr FilePlace kPlace{0x5eed, 8192};
 constexpr FilePlace kElsewhere{0xfeed, 64};
 /// More is slow, and no other code.
-constexpr std::uint32_t kRawBytesTried = 1u << 20;
+constexpr std::uint32_t kRawBytesTried = 1u << 16;
 
 void require(bool holds) {
   if (!holds) std::abort();
@@ -96,7 +96,7 @@ std::optional<std::string> mutated(fuzz::Chance& chance, std::string_view input)
   fuzz::mutate_bytes(content);
   static Compressor compressor = *Compressor::make(1, "");
   std::string made{mode, input[1]};
-  append_block(made, type, content, chance.one_in(2) ? &compressor : nullptr, DictionaryUse::kNever, kPlace);
+  append_block(made, type, content, chance.one_in(8) ? &compressor : nullptr, DictionaryUse::kNever, kPlace);
   return made;
 }
 
