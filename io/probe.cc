@@ -7,12 +7,12 @@ namespace varve::io {
 namespace {
 
 constinit ProbeTable own_table;
-constinit std::atomic<ProbeTable*> table{&own_table};
+constinit std::atomic<ProbeTable*> table_in_use{&own_table};
 
 }  // namespace
 
 void probe(const char* name) noexcept {
-  for (ProbeTable::Slot& slot : table.load(std::memory_order_acquire)->slots) {
+  for (ProbeTable::Slot& slot : table_in_use.load(std::memory_order_acquire)->slots) {
     const char* found = slot.name.load(std::memory_order_relaxed);
     // Who loses the slot to another one is told its name.
     if (found == nullptr && slot.name.compare_exchange_strong(found, name, std::memory_order_relaxed)) found = name;
@@ -22,13 +22,13 @@ void probe(const char* name) noexcept {
   }
 }
 
-void count_probes_in(ProbeTable& other) noexcept {
-  table.store(&other, std::memory_order_release);
+void count_probes_in(ProbeTable& table) noexcept {
+  table_in_use.store(&table, std::memory_order_release);
 }
 
 std::map<std::string, std::uint64_t> probe_counts() {
   std::map<std::string, std::uint64_t> counts;
-  for (const ProbeTable::Slot& slot : table.load(std::memory_order_acquire)->slots) {
+  for (const ProbeTable::Slot& slot : table_in_use.load(std::memory_order_acquire)->slots) {
     const char* const name = slot.name.load(std::memory_order_relaxed);
     if (name != nullptr) counts[name] += slot.count.load(std::memory_order_relaxed);
   }
