@@ -2,6 +2,7 @@
 // Must never: look at what a frame says before its checksum held.
 #include "format/block.h"
 
+#include <algorithm>
 #include <array>
 #include <cassert>
 #include <cstring>
@@ -152,7 +153,7 @@ std::optional<IntactBlock> find_intact_block(std::string_view bytes, FilePlace p
     if (!stored) return std::nullopt;
     whole = kBlockFrameBytes + *stored;
   }
-  if (whole > bytes.size()) return std::nullopt;
+  if (whole > std::min<std::uint64_t>(bound, bytes.size())) return std::nullopt;
   const std::string_view covered = bytes.substr(0, whole - kChecksumBytes);
   if (load_u64(covered.data() + covered.size()) != checksum_at(place, covered)) return std::nullopt;
   return IntactBlock{static_cast<BlockType>(bytes[kTypeAt]), whole};

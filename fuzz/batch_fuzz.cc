@@ -2,13 +2,19 @@
 // Must never: accept bytes that the builder would not have made.
 //
 // Input: a batch.
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "format/batch.h"
 #include "format/bytes.h"
+#include "format/sort_key.h"
+#include "fuzz/mutation.h"
 
 namespace varve::format {
 namespace {
@@ -45,6 +51,70 @@ bool is_refusal(Code code) {
   return code == Code::kCorruption || code == Code::kUnsupported;
 }
 
+// -- Mutations ------------------------------------------------------------------------------------------------------
+
+struct OwnOperation {
+  Kind kind = Kind::kPut;
+  std::string key;
+  std::string value;
+};
+
+std::string framed_key(fuzz::Chance& chance, std::string_view before) {
+  const Result<SortKey> decoded = decode_sort_key(before);
+  SortKey key = decoded.ok() ? *decoded : SortKey{1, "p", "r"};
+  switch (chance.below(3)) {
+    case 0: key.table = fuzz::mutated_number(chance, key.table); break;
+    case 1: fuzz::mutate_bytes(key.partition_key); break;
+    default: fuzz::mutate_bytes(key.row_key); break;
+  }
+  const Result<std::string> encoded = encode_sort_key(key.table, key.partition_key, key.row_key);
+  return encoded.ok() ? *encoded : std::string(before);
+}
+
+void change(fuzz::Chance& chance, OwnOperation& operation) {
+  constexpr std::array kKinds = {Kind::kPut, Kind::kDelete, Kind::kRetire, Kind::kAdopt};
+  switch (chance.below(operation.key.empty() ? 1 : 4)) {
+    case 0:
+      operation.kind = kKinds[chance.below(kKinds.size())];
+      if (operation.kind == Kind::kPut || operation.kind == Kind::kDelete) {
+        operation.key = framed_key(chance, operation.key);
+      } else {
+        operation.key.resize(operation.kind == Kind::kRetire && chance.one_in(2) ? 4 : 8, '\1');
+      }
+      break;
+    case 1: operation.key = framed_key(chance, operation.key); break;
+    case 2: fuzz::mutate_bytes(operation.key); break;
+    default: fuzz::mutate_bytes(operation.value); break;
+  }
+}
+
+std::optional<std::string> mutated(fuzz::Chance& chance, std::string_view bytes) {
+  Result<BatchReader> reader = BatchReader::open(bytes);
+  if (!reader.ok()) return std::nullopt;
+  std::vector<OwnOperation> operations;
+  Operation operation;
+  for (Result<bool> more = reader->next(&operation); more.ok() && *more; more = reader->next(&operation)) {
+    operations.push_back({operation.kind, std::string(operation.key), std::string(operation.value)});
+  }
+  std::string tag(reader->tag());
+  if (chance.one_in(6)) fuzz::mutate_bytes(tag);
+  fuzz::mutate_parts(chance, operations, [&](OwnOperation& one) { change(chance, one); });
+
+  std::string made(1, tag.empty() ? '\0' : '\1');
+  if (!tag.empty()) append_sized(made, tag);
+  append_varint(made, operations.size());
+  for (const OwnOperation& one : operations) {
+    made.push_back(static_cast<char>(one.kind));
+    if (one.kind == Kind::kAdopt) {
+      made += one.key;
+    } else {
+      append_sized(made, one.key);
+    }
+    if (one.kind == Kind::kPut) append_sized(made, one.value);
+  }
+  return made;
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -76,6 +146,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   check(builder.operation_count() == read_count);
   check(builder.finish() == bytes);
   return 0;
+}
+
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t size_max,
+                                               unsigned seed) {
+  return fuzz::mutate_structure(data, size, size_max, seed, mutated);
 }
 
 }  // namespace varve::format

@@ -1,15 +1,20 @@
 // Owns: the fuzzer of block frames and of decompression: hostile bytes, with and without a checksum that holds.
 // Must never: let a reading go unchecked: what reads as a block must read as the same one elsewhere when re-stamped.
 //
-// Input: one byte of mode, one of the type expected, then the frame. In mode 1 its checksum is made right first.
+// Input: one byte of mode, one of the type expected, then
+//   mode 0: the frame
+//   mode 1: the frame, whose checksum is made right first
+//   mode 2: the same with other bytes before and behind it, of which only the place tells
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "format/block.h"
 #include "format/bytes.h"
+#include "fuzz/mutation.h"
 
 namespace varve::format {
 namespace {
@@ -17,7 +22,7 @@ namespace {
 constexpr FilePlace kPlace{0x5eed, 8192};
 constexpr FilePlace kElsewhere{0xfeed, 64};
 /// More is slow, and no other code.
-constexpr std::uint32_t kRawBytesTried = 1u << 20;
+constexpr std::uint32_t kRawBytesTried = 1u << 16;
 
 void require(bool holds) {
   if (!holds) std::abort();
@@ -50,14 +55,60 @@ void check_frame(std::string bytes, const BlockFrame& frame, Decompressor& decom
   require(!moved.ok() || *moved == *content);
 }
 
+/// Whoever looks for blocks finds what a frame is, and what he finds is one: nothing is found at another place.
+void search(const std::string& bytes) {
+  const std::string behind(24, '\x28');  // begins like a frame of zstd, and is none
+  const std::string part = bytes + behind;
+  const std::optional<IntactBlock> found = find_intact_block(part, kPlace);
+  require(!find_intact_block(part, kElsewhere).has_value());
+  const std::uint64_t bound = block_bytes_bound(std::string_view(part).substr(0, kBlockHeadBytes));
+  if (found) {
+    require(found->bytes <= bound && found->bytes <= part.size());
+    require(open_block(std::string_view(part).substr(0, found->bytes), kPlace, found->type).ok());
+  }
+  if (bytes.size() < kBlockFrameBytes) return;
+  const bool is_plain = bytes[5] == static_cast<char>(BlockCompression::kNone);
+  const auto type = static_cast<BlockType>(bytes[4]);
+  const bool is_known = type >= BlockType::kData && type <= BlockType::kDictionary;
+  const bool opens = open_block(bytes, kPlace, type).ok();
+  if (is_plain && is_known && opens) require(found && found->bytes == bytes.size() && found->type == type);
+}
+
+// -- Mutations ------------------------------------------------------------------------------------------------------
+
+/// Another content in a frame of ours, or another figure in the frame's head, under a checksum that the reading makes.
+std::optional<std::string> mutated(fuzz::Chance& chance, std::string_view input) {
+  if (input.size() < 2 + kBlockFrameBytes) return std::nullopt;
+  std::string bytes(input.substr(2));
+  const auto type = static_cast<BlockType>(1 + static_cast<unsigned char>(input[1]) % 7);
+  const auto mode = static_cast<char>(chance.one_in(3) ? 2 : 1);
+  if (chance.one_in(3)) {
+    std::uint64_t head = load_u64(bytes.data());
+    head = chance.one_in(2) ? head ^ (std::uint64_t{1} << chance.below(64))
+                            : (head >> 32 << 32) | (fuzz::mutated_number(chance, head) & 0xffffffff);
+    store_u64(bytes.data(), head);
+    return std::string{mode, input[1]} + bytes;
+  }
+  seal(bytes);
+  static Decompressor decompressor;
+  const Result<std::string> decoded = decode_block(bytes, kPlace, type, decompressor, nullptr);
+  std::string content = decoded.ok() ? *decoded : bytes.substr(kBlockHeadBytes, bytes.size() - kBlockFrameBytes);
+  fuzz::mutate_bytes(content);
+  static Compressor compressor = *Compressor::make(1, "");
+  std::string made{mode, input[1]};
+  append_block(made, type, content, chance.one_in(8) ? &compressor : nullptr, DictionaryUse::kNever, kPlace);
+  return made;
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size < 2) return 0;
   std::string bytes(reinterpret_cast<const char*>(data) + 2, size - 2);
   const auto expected = static_cast<BlockType>(1 + data[1] % 7);
-  if (data[0] % 2 == 1) seal(bytes);
-  Decompressor decompressor;
+  if (data[0] % 3 != 0) seal(bytes);
+  if (data[0] % 3 == 2) search(bytes);
+  static Decompressor decompressor;
   const Result<BlockFrame> frame = open_block(bytes, kPlace, expected);
   if (!frame.ok()) {
     require(frame.code() == Code::kCorruption || frame.code() == Code::kUnsupported);
@@ -66,6 +117,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   require(frame->type == expected);
   check_frame(bytes, *frame, decompressor);
   return 0;
+}
+
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t size_max,
+                                               unsigned seed) {
+  return fuzz::mutate_structure(data, size, size_max, seed, mutated);
 }
 
 }  // namespace varve::format

@@ -3,16 +3,37 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <optional>
+#include <string>
 #include <string_view>
 
 #include "api/continuation_token.h"
 #include "format/sort_key.h"
+#include "fuzz/mutation.h"
 
 namespace {
 
 void check_refusal(const varve::Status& status) {
   if (status.code() != varve::Code::kInvalidArgument) std::abort();
   if (status.service_error() != "InvalidInput") std::abort();
+}
+
+/// The token of another place, or another token of one key.
+std::optional<std::string> mutated(varve::fuzz::Chance& chance, std::string_view text) {
+  if (const varve::Result<std::string> key = varve::decode_key_token(text); key.ok()) {
+    std::string changed = *key;
+    varve::fuzz::mutate_bytes(changed);
+    return varve::encode_key_token(changed);
+  }
+  varve::Result<varve::ScanPosition> position = varve::decode_scan_token(text);
+  if (!position.ok()) return std::nullopt;
+  switch (chance.below(4)) {
+    case 0: varve::fuzz::mutate_bytes(position->partition_key); break;
+    case 1: varve::fuzz::mutate_bytes(position->row_key); break;
+    case 2: position->backward = !position->backward; break;
+    default: position->remaining = varve::fuzz::mutated_number(chance, position->remaining.value_or(1)); break;
+  }
+  return varve::encode_scan_token(position->partition_key, position->row_key, position->backward, position->remaining);
 }
 
 }  // namespace
@@ -44,4 +65,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (again.ok() != varve::format::is_valid_utf8(text)) std::abort();
   if (again.ok() && *again != text) std::abort();
   return 0;
+}
+
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t size_max,
+                                               unsigned seed) {
+  return varve::fuzz::mutate_structure(data, size, size_max, seed, mutated);
 }

@@ -10,6 +10,8 @@
 
 #include <varve/encryption/entity_encryption.h>
 
+#include "fuzz/mutation.h"
+
 namespace varve {
 namespace {
 
@@ -48,10 +50,47 @@ void check_entity(std::string_view text) {
 }  // namespace
 }  // namespace varve
 
+/// What stands in such texts.
+constexpr std::string_view kWords[] = {"{",
+                                       "}",
+                                       "[",
+                                       "]",
+                                       ":",
+                                       ",",
+                                       "\"",
+                                       "\"WrappedContentKey\"",
+                                       "\"KeyId\"",
+                                       "\"EncryptedKey\"",
+                                       "\"Algorithm\"",
+                                       "\"EncryptionAgent\"",
+                                       "\"Protocol\"",
+                                       "\"EncryptionAlgorithm\"",
+                                       "\"ContentEncryptionIV\"",
+                                       "\"KeyWrappingMetadata\"",
+                                       "\"EncryptionLibrary\"",
+                                       "\"1.0\"",
+                                       "\"2.0\"",
+                                       "\"AES_CBC_256\"",
+                                       "\"AES_GCM_256\"",
+                                       "\"A256KW\"",
+                                       "\"RSA-OAEP\"",
+                                       "null",
+                                       "true",
+                                       "1",
+                                       "\\u0000",
+                                       "\\u00e9",
+                                       "AAAA",
+                                       "=="};
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   varve::check_metadata(text);
   varve::check_names(text);
   varve::check_entity(text);
   return 0;
+}
+
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t size_max,
+                                               unsigned seed) {
+  return varve::fuzz::mutate_words(kWords, data, size, size_max, seed);
 }

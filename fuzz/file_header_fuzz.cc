@@ -6,12 +6,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "format/bytes.h"
 #include "format/checksum.h"
 #include "format/file_header.h"
+#include "fuzz/mutation.h"
 
 namespace varve::format {
 namespace {
@@ -53,6 +55,18 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     default: read_name(rest); break;
   }
   return 0;
+}
+
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t size_max,
+                                               unsigned seed) {
+  return fuzz::mutate_structure(data, size, size_max, seed, [](fuzz::Chance& chance, std::string_view input) {
+    if (input.size() <= kFileHeaderBytes || input[0] % 3 == 2) return std::optional<std::string>();
+    std::string header(input.substr(0, 1 + kFileHeaderBytes));
+    header[0] = 1;
+    char* const lane = header.data() + 1 + 8 * (1 + chance.below(6));
+    store_u64(lane, fuzz::mutated_number(chance, load_u64(lane)));
+    return std::optional<std::string>(std::move(header));
+  });
 }
 
 }  // namespace varve::format

@@ -3,15 +3,20 @@
 //
 // Input: one byte of mode, then the file. In mode 1 every record's checksums are made right before it is read, so that
 // what lies behind them is reached.
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "format/bytes.h"
 #include "format/log_record.h"
 #include "format/manifest_edit.h"
+#include "fuzz/field_mutation.h"
 #include "fuzz/sealing.h"
 
 namespace varve::format {
@@ -62,6 +67,92 @@ void check_record(const std::string& file, std::size_t offset, const Record& rec
   read_payload(record);
 }
 
+// -- Mutations ------------------------------------------------------------------------------------------------------
+
+struct OwnRecord {
+  RecordHeader header;
+  std::string payload;
+};
+
+struct OwnMember {
+  CommitVersion version = 0;
+  std::string batch;
+};
+
+std::vector<OwnRecord> records_of(std::string file, bool sealed) {
+  std::vector<OwnRecord> found;
+  std::size_t offset = 0;
+  while (true) {
+    if (sealed && offset < file.size()) fuzz::seal_record_at(file, offset, kSeed);
+    Record record;
+    Status why;
+    if (read_record(file, offset, kSeed, &record, &why) != RecordOutcome::kRecord) return found;
+    found.push_back({record.header, std::string(record.payload)});
+    offset += record.size_bytes;
+  }
+}
+
+void change_header(fuzz::Chance& chance, RecordHeader& header) {
+  const std::array<std::uint64_t*, 8> numbers = {
+      &header.file_number,  &header.first_version,   &header.last_version,           &header.ceiling,
+      &header.durable_upto, &header.manifest_number, &header.manifest_durable_bytes, &header.previous_offset};
+  std::uint64_t& number = *numbers[chance.below(numbers.size())];
+  number = fuzz::mutated_number(chance, number);
+  if (header.file_number == 0) header.file_number = 1;  // the one that is never left out
+}
+
+/// Its members come, go and change; their versions rise but one time in eight, and the header knows of the last.
+void change_group(fuzz::Chance& chance, OwnRecord& record) {
+  std::vector<OwnMember> members;
+  GroupReader reader(record.header, record.payload);
+  GroupMember member;
+  for (Result<bool> more = reader.next(&member); more.ok() && *more; more = reader.next(&member)) {
+    members.push_back({member.version, std::string(member.batch)});
+  }
+  CommitVersion& first = record.header.first_version;
+  fuzz::mutate_parts(chance, members, [&](OwnMember& one) {
+    if (one.version == 0 || chance.one_in(2)) one.version = first + chance.below(100);
+    fuzz::mutate_bytes(one.batch);
+  });
+  if (!chance.one_in(8)) {
+    const auto below = [](const OwnMember& left, const OwnMember& right) { return left.version < right.version; };
+    std::sort(members.begin(), members.end(), below);
+  }
+  if (!members.empty()) record.header.last_version = members.back().version;
+  record.payload.clear();
+  for (const OwnMember& one : members) {
+    const std::size_t start = record.payload.size();
+    record.payload.resize(start + group_member_bytes(first, one.version, one.batch.size()));
+    store_group_member(record.payload.data() + start, first, one.version, one.batch);
+  }
+}
+
+void change(fuzz::Chance& chance, OwnRecord& record) {
+  constexpr std::size_t kTypes = 4;
+  switch (chance.below(4)) {
+    case 0: change_header(chance, record.header); break;
+    case 1: record.header.type = static_cast<RecordType>(1 + chance.below(kTypes)); break;
+    default:
+      if (record.header.type == RecordType::kManifestEdit) {
+        record.payload = fuzz::mutated_fields(chance, record.payload);
+      } else if (record.header.type == RecordType::kGroup) {
+        change_group(chance, record);
+      } else {
+        fuzz::mutate_bytes(record.payload);
+      }
+      break;
+  }
+}
+
+std::optional<std::string> mutated(fuzz::Chance& chance, std::string_view input) {
+  if (input.empty()) return std::nullopt;
+  std::vector<OwnRecord> records = records_of(std::string(input.substr(1)), input[0] % 2 == 1);
+  fuzz::mutate_parts(chance, records, [&](OwnRecord& record) { change(chance, record); });
+  std::string made;
+  for (const OwnRecord& record : records) append_record(made, record.header, record.payload, {kSeed, made.size()});
+  return std::string(1, '\0') + made;
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -79,6 +170,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     check_record(file, offset, record);
     offset += record.size_bytes;
   }
+}
+
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t size_max,
+                                               unsigned seed) {
+  return fuzz::mutate_structure(data, size, size_max, seed, mutated);
 }
 
 }  // namespace varve::format

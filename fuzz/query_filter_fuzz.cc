@@ -13,6 +13,7 @@
 #include "api/filter/filter.h"
 #include "api/filter/key_plan.h"
 #include "format/sort_key.h"
+#include "fuzz/mutation.h"
 
 namespace varve {
 namespace {
@@ -59,7 +60,46 @@ void check(std::string_view text) {
 }  // namespace
 }  // namespace varve
 
+/// What stands in such texts.
+constexpr std::string_view kWords[] = {"PartitionKey",
+                                       "RowKey",
+                                       "Timestamp",
+                                       "A",
+                                       " eq ",
+                                       " ne ",
+                                       " lt ",
+                                       " le ",
+                                       " gt ",
+                                       " ge ",
+                                       " and ",
+                                       " or ",
+                                       "not ",
+                                       "(",
+                                       ")",
+                                       "'a'",
+                                       "'p'",
+                                       "''",
+                                       "'\\xee\\xbf\\xbf'",
+                                       "true",
+                                       "false",
+                                       "5",
+                                       "7L",
+                                       "-1.5e3",
+                                       "2D",
+                                       "9223372036854775807L",
+                                       "datetime'2026-03-03T11:20:30Z'",
+                                       "guid'0f1e2d3c-0000-4000-8000-00000000abcd'",
+                                       "X'0aff'",
+                                       "binary'00'",
+                                       "NaN",
+                                       "INF"};
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   varve::check({reinterpret_cast<const char*>(data), size});
   return 0;
+}
+
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t size_max,
+                                               unsigned seed) {
+  return varve::fuzz::mutate_words(kWords, data, size, size_max, seed);
 }

@@ -9,6 +9,7 @@
 
 #include "api/query_options.h"
 #include "api/stored_limits.h"
+#include "fuzz/mutation.h"
 
 namespace varve {
 namespace {
@@ -26,7 +27,38 @@ void check(std::string_view input) {
 }  // namespace
 }  // namespace varve
 
+/// What stands in such texts.
+constexpr std::string_view kWords[] = {"$filter=",
+                                       "$top=",
+                                       "$select=",
+                                       "$orderby=",
+                                       "NextPartitionKey=",
+                                       "NextRowKey=",
+                                       "NextTableName=",
+                                       "&",
+                                       "?",
+                                       "%20",
+                                       "%24",
+                                       "%27",
+                                       "+",
+                                       "*",
+                                       ",",
+                                       "PartitionKey",
+                                       "A",
+                                       "1!4!Yg--",
+                                       "1!0!",
+                                       "2!4!Yg--",
+                                       "1000",
+                                       "1001",
+                                       "'a'",
+                                       " eq "};
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   varve::check({reinterpret_cast<const char*>(data), size});
   return 0;
+}
+
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t size_max,
+                                               unsigned seed) {
+  return varve::fuzz::mutate_words(kWords, data, size, size_max, seed);
 }

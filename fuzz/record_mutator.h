@@ -7,9 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <random>
 
-extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t size_max);
+#include "fuzz/mutation.h"
 
 namespace varve::fuzz {
 
@@ -21,19 +20,19 @@ struct RecordForm {
 /// As LLVMFuzzerCustomMutator.
 inline std::size_t mutate_records(RecordForm form, std::uint8_t* data, std::size_t size, std::size_t size_max,
                                   unsigned seed) {
-  std::minstd_rand random(seed + 1);
+  Chance chance(seed);
   const std::size_t head = form.leading_bytes;
   const std::size_t bytes = form.record_bytes;
   if (size_max < head + bytes) return LLVMFuzzerMutate(data, size, size_max);
-  for (; size < head; ++size) data[size] = static_cast<std::uint8_t>(random());
+  for (; size < head; ++size) data[size] = static_cast<std::uint8_t>(chance.bits());
   std::size_t count = (size - head) / bytes;
   const auto at = [&](std::size_t record) { return data + head + record * bytes; };
-  const auto any = [&] { return static_cast<std::size_t>(random() % count); };
+  const auto any = [&] { return chance.below(count); };
   const bool has_room = head + (count + 1) * bytes <= size_max;
-  switch (count == 0 ? 0 : random() % 6) {
+  switch (count == 0 ? 0 : chance.below(6)) {
     case 0:
       if (!has_room) break;
-      for (std::size_t i = 0; i < bytes; ++i) at(count)[i] = static_cast<std::uint8_t>(random());
+      for (std::size_t i = 0; i < bytes; ++i) at(count)[i] = static_cast<std::uint8_t>(chance.bits());
       ++count;
       break;
     case 1: {

@@ -1,4 +1,5 @@
-// Owns: running a fuzz target over inputs that are already there, in builds without libFuzzer.
+// Owns: running a fuzz target over inputs that are already there, and over what its mutator makes of them, in builds
+// without libFuzzer.
 // Must never: pass when nothing was run; a seed directory that is missing or empty is a failure.
 //
 // Usage: <target> FILE_OR_DIRECTORY...   Directories are read in order of name, so that a failure repeats.
@@ -6,25 +7,43 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <random>
 #include <string>
 #include <vector>
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
-/// libFuzzer's own mutator, which a target's custom mutator may name. Nothing is mutated here: the input stays as it
-/// is.
+/// A target's own mutator, where it has one.
+extern "C" __attribute__((weak)) std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size,
+                                                                     std::size_t size_max, unsigned seed);
+
+/// In the place of libFuzzer's mutator, which a target's own calls: a byte changes, comes or goes.
 extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t size_max);
-extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* /*data*/, std::size_t size, std::size_t /*size_max*/) {
+extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t size_max) {
+  static std::minstd_rand random(1);
+  const auto at = static_cast<std::size_t>(random()) % (size + 1);
+  if (at == size) {
+    if (size < size_max) data[size++] = static_cast<std::uint8_t>(random());
+  } else if (random() % 4 == 0) {
+    std::memmove(data + at, data + at + 1, size - at - 1);
+    --size;
+  } else {
+    data[at] = static_cast<std::uint8_t>(random());
+  }
   return size;
 }
 
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr unsigned kMutations = VARVE_REPLAYED_MUTATIONS;
+constexpr std::size_t kGrowthMax = 256;
 
 std::vector<fs::path> inputs_of(const fs::path& argument) {
   if (!fs::is_directory(argument)) return {argument};
@@ -34,6 +53,19 @@ std::vector<fs::path> inputs_of(const fs::path& argument) {
   }
   std::sort(inputs.begin(), inputs.end());
   return inputs;
+}
+
+/// Some inputs that the target's mutator makes of this one, each of the one before: the same in every run.
+bool replay_mutations(const std::vector<std::uint8_t>& data) {
+  std::vector<std::uint8_t> mutated = data;
+  for (unsigned seed = 0; seed < kMutations; ++seed) {
+    const std::size_t size = mutated.size();
+    mutated.resize(size + kGrowthMax);
+    mutated.resize(LLVMFuzzerCustomMutator(mutated.data(), size, mutated.size(), seed));
+    const std::vector<std::uint8_t> exact(mutated);
+    if (LLVMFuzzerTestOneInput(exact.data(), exact.size()) != 0) return false;
+  }
+  return true;
 }
 
 bool replay(const fs::path& input) {
@@ -47,7 +79,8 @@ bool replay(const fs::path& input) {
   const std::vector<std::uint8_t> data(bytes.begin(), bytes.end());
   std::printf("%s\n", input.c_str());
   std::fflush(stdout);  // Should the target end the process, the last line names the input.
-  return LLVMFuzzerTestOneInput(data.data(), data.size()) == 0;
+  if (LLVMFuzzerTestOneInput(data.data(), data.size()) != 0) return false;
+  return LLVMFuzzerCustomMutator == nullptr || replay_mutations(data);
 }
 
 int run(const std::vector<std::string>& arguments) {

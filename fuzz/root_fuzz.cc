@@ -2,9 +2,11 @@
 // Must never: accept two encodings of one CURRENT.
 //
 // Input: one byte of mode, then the whole file (mode 0), or its fields alone (mode 1), framed before they are read.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -12,6 +14,7 @@
 #include "format/checksum.h"
 #include "format/file_header.h"
 #include "format/root.h"
+#include "fuzz/field_mutation.h"
 
 namespace varve::format {
 namespace {
@@ -41,6 +44,17 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const bool readable = check_features(root->features, false).ok();
   if (writable && !readable) std::abort();
   return 0;
+}
+
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t size_max,
+                                               unsigned seed) {
+  return fuzz::mutate_structure(data, size, size_max, seed, [](fuzz::Chance& chance, std::string_view input) {
+    std::string_view fields = input.substr(std::min<std::size_t>(input.size(), 1));
+    if (!input.empty() && input[0] % 2 == 0 && fields.size() >= kFileHeaderBytes + 8) {
+      fields = fields.substr(kFileHeaderBytes, fields.size() - kFileHeaderBytes - 8);
+    }
+    return std::optional<std::string>("\1" + fuzz::mutated_fields(chance, fields));
+  });
 }
 
 }  // namespace varve::format

@@ -10,6 +10,7 @@
 #include "api/security/account_sas.h"
 #include "api/security/query_fields.h"
 #include "api/security/table_sas.h"
+#include "fuzz/mutation.h"
 
 namespace varve::security {
 namespace {
@@ -68,6 +69,15 @@ void try_account_sas(std::string_view query) {
 }  // namespace
 }  // namespace varve::security
 
+/// What stands in such texts.
+constexpr std::string_view kWords[] = {
+    "sv=",        "tn=",        "sp=",    "st=",         "se=",          "spr=",       "sip=",
+    "si=",        "spk=",       "srk=",   "epk=",        "erk=",         "sig=",       "ss=",
+    "srt=",       "ses=",       "&",      "?",           "2019-02-02",   "2020-12-06", "2014-02-14",
+    "2015-04-05", "raud",       "r",      "rwdlacu",     "sco",          "t",          "bt",
+    "https",      "https,http", "Orders", "203.0.113.5", "-203.0.113.9", "2026-03-03", "T00:00:00Z",
+    "%3A",        "%0A",        "%2B",    "0001",        "eu%20west"};
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   varve::security::try_table_sas(text);
@@ -75,4 +85,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::optional<std::string> back = varve::security::percent_decode(varve::security::percent_encode(text));
   if (!back || *back != text) std::abort();
   return 0;
+}
+
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t size_max,
+                                               unsigned seed) {
+  return varve::fuzz::mutate_words(kWords, data, size, size_max, seed);
 }

@@ -6,9 +6,11 @@
 //   mode 1: entries, to which restarts, buckets and a trailer that fit are made
 //   mode 2: keys, one behind the other as a byte of length and that many bytes, to make a block of
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,6 +22,7 @@
 #include "format/sorted_block_builder.h"
 #include "format/sorted_block_check.h"
 #include "format/varint.h"
+#include "fuzz/mutation.h"
 
 namespace varve::format {
 namespace {
@@ -175,8 +178,98 @@ void build_and_compare(std::string_view input, std::uint32_t interval) {
   const Result<SortedBlock> block = SortedBlock::parse(content);
   require(block.ok() && block->base_version() == 5);
   require(check_sorted_block(*block).ok());
-  for (const auto& [key, value] : entries) compare_with_list(*block, entries, key);
+  const std::size_t stride = entries.size() / 32 + 1;
+  for (std::size_t i = 0; i < entries.size(); i += stride) compare_with_list(*block, entries, entries[i].first);
   read_content(content);
+}
+
+// -- Mutations ------------------------------------------------------------------------------------------------------
+
+struct OwnEntry {
+  std::uint64_t shared = 0;
+  std::string unshared;
+  std::string value;
+};
+
+std::vector<OwnEntry> entries_of(std::string_view bytes) {
+  std::vector<OwnEntry> found;
+  const char* at = bytes.data();
+  const char* const end = at + bytes.size();
+  while (at < end) {
+    std::array<std::uint64_t, 3> numbers{};
+    for (std::uint64_t& number : numbers) {
+      if (at != nullptr) at = take_varint(at, end, &number);
+    }
+    if (at == nullptr) break;
+    const auto left = static_cast<std::uint64_t>(end - at);
+    if (numbers[1] > left || numbers[2] > left - numbers[1]) break;
+    found.push_back({numbers[0], std::string(at, numbers[1]), std::string(at + numbers[1], numbers[2])});
+    at += numbers[1] + numbers[2];
+  }
+  return found;
+}
+
+std::string mutated_entries(fuzz::Chance& chance, std::string_view bytes) {
+  std::vector<OwnEntry> entries = entries_of(bytes);
+  fuzz::mutate_parts(chance, entries, [&](OwnEntry& entry) {
+    switch (chance.below(3)) {
+      case 0: entry.shared = chance.one_in(2) ? 0 : fuzz::mutated_number(chance, entry.shared); break;
+      case 1: fuzz::mutate_bytes(entry.unshared); break;
+      default: fuzz::mutate_bytes(entry.value); break;
+    }
+  });
+  std::string made;
+  for (const OwnEntry& entry : entries) {
+    append_varint(made, entry.shared);
+    append_varint(made, entry.unshared.size());
+    append_varint(made, entry.value.size());
+    made.append(entry.unshared).append(entry.value);
+  }
+  return made;
+}
+
+std::string mutated_keys(fuzz::Chance& chance, std::string_view bytes) {
+  constexpr std::size_t kKeyBytesMax = 255;
+  std::vector<std::string> keys;
+  while (!bytes.empty()) {
+    const std::size_t size = std::min<std::size_t>(static_cast<unsigned char>(bytes[0]), bytes.size() - 1);
+    keys.emplace_back(bytes.substr(1, size));
+    bytes.remove_prefix(1 + size);
+  }
+  fuzz::mutate_parts(chance, keys, [](std::string& key) { fuzz::mutate_bytes(key); });
+  std::string made;
+  for (std::string& key : keys) {
+    key.resize(std::min(key.size(), kKeyBytesMax));
+    made.push_back(static_cast<char>(key.size()));
+    made += key;
+  }
+  return made;
+}
+
+/// Of a whole content, other entries before the same trailer, or another figure in the trailer.
+std::optional<std::string> mutated_content(fuzz::Chance& chance, std::string_view content) {
+  const Result<SortedBlock> block = SortedBlock::parse(content);
+  if (!block.ok()) return std::nullopt;
+  const std::size_t entries = block->entries().size();
+  if (!chance.one_in(3)) return mutated_entries(chance, block->entries()).append(content.substr(entries));
+  std::string made(content);
+  const std::size_t at = entries + 4 * chance.below((made.size() - entries) / 4);
+  store_u32(made.data() + at, static_cast<std::uint32_t>(fuzz::mutated_number(chance, load_u32(made.data() + at))));
+  return made;
+}
+
+std::optional<std::string> mutated(fuzz::Chance& chance, std::string_view input) {
+  if (input.size() < 2) return std::nullopt;
+  const std::string_view rest = input.substr(2);
+  const std::string head(input.substr(0, 2));
+  switch (static_cast<unsigned char>(input[0]) % 3) {
+    case 0: {
+      const std::optional<std::string> content = mutated_content(chance, rest);
+      return content ? std::optional(head + *content) : std::nullopt;
+    }
+    case 1: return head + mutated_entries(chance, rest);
+    default: return head + mutated_keys(chance, rest);
+  }
 }
 
 }  // namespace
@@ -191,6 +284,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     default: build_and_compare(rest, interval); break;
   }
   return 0;
+}
+
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t size_max,
+                                               unsigned seed) {
+  return fuzz::mutate_structure(data, size, size_max, seed, mutated);
 }
 
 }  // namespace varve::format

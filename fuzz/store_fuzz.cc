@@ -36,6 +36,8 @@ constexpr std::string_view kAccount = "account1";
 constexpr fuzz::RecordForm kForm{1, 6};
 constexpr std::size_t kChangesMax = 64;
 constexpr std::size_t kSegmentHeadBytes = 4096;
+/// Zeros behind what was written that are changed as if they were.
+constexpr std::size_t kZerosReached = 64;
 
 void require(bool holds) {
   if (!holds) std::abort();
@@ -44,6 +46,7 @@ void require(bool holds) {
 /// A machine of its own for each look at a disk.
 struct Machine {
   explicit Machine(io::MemoryDisk disk) : files(std::move(disk)) {
+    files.keep_no_samples();
     ResourceOptions small;
     small.write_buffer_bytes = 1 << 20;
     small.block_cache_bytes = 1 << 20;
@@ -67,7 +70,15 @@ struct Machine {
 
 // -- The store that is changed ------------------------------------------------------------------------------------
 
-using Files = std::map<std::string, std::string>;
+/// What was written of a file; behind that it is zeros up to its size. So a segment costs what stands in it.
+struct File {
+  std::string written;
+  std::uint64_t size_bytes = 0;
+
+  friend bool operator==(const File&, const File&) = default;
+};
+
+using Files = std::map<std::string, File>;
 
 void fill(Store& store, int session) {
   require(session > 0 || store.create_account(kAccount).ok());
@@ -112,9 +123,12 @@ struct Original {
   explicit Original(bool clean) : disk(make_disk(clean)) {
     for (const std::string& name : disk.file_names(kPath)) {
       const std::vector<std::byte> bytes = *disk.read_file(path_of(name));
-      files[name] = bytes.empty() ? "" : std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-      const std::size_t last = files[name].find_last_not_of('\0');
-      written[name] = last == std::string::npos ? 0 : last + 1;
+      File& file = files[name];
+      file.size_bytes = bytes.size();
+      if (!bytes.empty()) file.written.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+      const std::size_t last = file.written.find_last_not_of('\0');
+      const std::size_t end = last == std::string::npos ? 0 : last + 1;
+      file.written.resize(std::min(end + kZerosReached, bytes.size()));
     }
     Machine machine(disk);
     const auto store = Store::open(kPath, machine.options(true));
@@ -125,7 +139,6 @@ struct Original {
 
   io::MemoryDisk disk;
   Files files;
-  std::map<std::string, std::size_t> written;  // bytes up to the last that is not zero
   std::vector<std::string> content;
 };
 
@@ -144,25 +157,36 @@ std::size_t two_bytes(const std::uint8_t* at) {
   return static_cast<std::size_t>(at[0]) + (static_cast<std::size_t>(at[1]) << 8);
 }
 
+void cut(File& file, std::size_t size_bytes) {
+  file.written.resize(std::min(file.written.size(), size_bytes));
+  file.size_bytes = size_bytes;
+}
+
+void append(File& file, std::size_t count, char byte) {
+  file.written.resize(file.size_bytes);
+  file.written.append(count, byte);
+  file.size_bytes = file.written.size();
+}
+
 void change(const Original& from, Files& files, const std::uint8_t* bytes) {
   auto at = files.begin();
   std::advance(at, bytes[0] % std::max<std::size_t>(files.size(), 1));
   if (at == files.end()) return;
-  std::string& file = at->second;
-  const std::size_t written = std::min(from.written.at(at->first) + 64, file.size());
-  const std::size_t where = written == 0 ? 0 : two_bytes(bytes + 2) % written;
+  File& file = at->second;
+  std::string& written = file.written;
+  const std::size_t where = written.empty() ? 0 : two_bytes(bytes + 2) % written.size();
   const std::size_t how = two_bytes(bytes + 4);
   const auto other = std::next(files.begin(), static_cast<std::ptrdiff_t>(how % files.size()));
   switch (static_cast<Change>(bytes[1] % kChanges)) {
     case Change::kFlip:
-      if (where < file.size()) file[where] = static_cast<char>(file[where] ^ static_cast<char>(bytes[4]));
+      if (where < written.size()) written[where] = static_cast<char>(written[where] ^ static_cast<char>(bytes[4]));
       break;
     case Change::kFill:
-      for (std::size_t i = where; i < std::min(file.size(), where + bytes[5] % 64); ++i) {
-        file[i] = static_cast<char>(bytes[4]);
+      for (std::size_t i = where; i < std::min(written.size(), where + bytes[5] % 64); ++i) {
+        written[i] = static_cast<char>(bytes[4]);
       }
       break;
-    case Change::kCut: file.resize(where); break;
+    case Change::kCut: cut(file, where); break;
     case Change::kRemove: files.erase(at); break;
     case Change::kExchange: std::swap(file, other->second); break;
     case Change::kForeign: {
@@ -171,11 +195,11 @@ void change(const Original& from, Files& files, const std::uint8_t* bytes) {
       break;
     }
     case Change::kMove:
-      for (std::size_t i = 0; i < 64 && where + i < file.size() && how + i < file.size(); ++i) {
-        file[where + i] = file[how + i];
+      for (std::size_t i = 0; i < 64 && where + i < written.size() && how + i < written.size(); ++i) {
+        written[where + i] = written[how + i];
       }
       break;
-    case Change::kAdd: file.append(bytes[5], static_cast<char>(bytes[4])); break;
+    case Change::kAdd: append(file, bytes[5], static_cast<char>(bytes[4])); break;
   }
 }
 
@@ -220,8 +244,14 @@ void seal_table(std::string& file, const std::string& before) {
   fuzz::seal_range(file, seed, file.size() - format::kTableFooterBytes, format::kTableFooterBytes);
 }
 
+std::string whole(const File& file) {
+  std::string bytes = file.written;
+  bytes.resize(file.size_bytes);
+  return bytes;
+}
+
 void seal_root(Files& files, const std::string& before) {
-  std::string& file = files.at(std::string(format::kRootName));
+  std::string& file = files.at(std::string(format::kRootName)).written;
   const std::uint64_t seed = seed_of(before);
   fuzz::seal_file_header(file, seed);
   if (file.size() < format::kFileHeaderBytes + 8) return;
@@ -233,31 +263,34 @@ void seal_root(Files& files, const std::string& before) {
   if (!root.ok() || root->state != format::RootState::kClean) return;
   const auto manifest = files.find(format::file_name(format::FileType::kManifest, root->manifest_number));
   if (manifest != files.end()) {
-    root->manifest_bytes = manifest->second.size();
-    root->manifest_hash = format::content_hash(manifest->second);
+    root->manifest_bytes = manifest->second.size_bytes;
+    root->manifest_hash = format::content_hash(whole(manifest->second));
   }
   for (format::FinalSegment& segment : root->segments) {
     const auto found = files.find(format::file_name(format::FileType::kLogSegment, segment.number));
-    if (found == files.end() || found->second.size() < kSegmentHeadBytes) continue;
-    segment.size_bytes = found->second.size();
-    segment.footer_hash =
-        format::content_hash(std::string_view(found->second).substr(found->second.size() - kSegmentHeadBytes));
+    if (found == files.end() || found->second.size_bytes < kSegmentHeadBytes) continue;
+    segment.size_bytes = found->second.size_bytes;
+    const std::string bytes = whole(found->second);
+    segment.footer_hash = format::content_hash(std::string_view(bytes).substr(bytes.size() - kSegmentHeadBytes));
   }
   file = format::encode_root(*root, seed);
+  files.at(std::string(format::kRootName)).size_bytes = file.size();
 }
 
 void seal(const Original& from, Files& files) {
-  for (auto& [name, file] : files) {
-    const std::string& before = from.files.at(name);
-    if (file == before || before.size() < format::kFileHeaderBytes) continue;
+  for (auto& [name, changed] : files) {
+    const File& original = from.files.at(name);
+    const std::string& before = original.written;
+    if (changed == original || before.size() < format::kFileHeaderBytes) continue;
     if (name.ends_with(".buf")) continue;
+    std::string& file = changed.written;
     fuzz::seal_file_header(file, seed_of(before));
     if (name.ends_with(".wal")) seal_records(file, seed_of(before), kSegmentHeadBytes);
     if (name.starts_with("MANIFEST")) seal_records(file, seed_of(before), format::kFileHeaderBytes);
     if (name.ends_with(".sst")) seal_table(file, before);
   }
   const auto root = files.find(std::string(format::kRootName));
-  if (root != files.end()) seal_root(files, from.files.at(root->first));
+  if (root != files.end()) seal_root(files, from.files.at(root->first).written);
 }
 
 io::MemoryDisk disk_of(const Original& from, const Files& files) {
@@ -267,7 +300,8 @@ io::MemoryDisk disk_of(const Original& from, const Files& files) {
     if (found == files.end()) {
       require(disk.remove_file(path_of(name)).ok());
     } else if (found->second != before) {
-      disk.write_file(path_of(name), std::as_bytes(std::span(found->second)));
+      disk.write_file(path_of(name), std::as_bytes(std::span(found->second.written)));
+      require(disk.truncate(path_of(name), found->second.size_bytes).ok());
     }
   }
   disk.settle();

@@ -5,9 +5,11 @@
 //   mode 0: the file
 //   mode 1: changes to a file of our own, each u16 where, one byte by what; then every checksum is made right
 //   mode 2: as 0, every checksum that the file's own parts lead to made right
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,8 +19,11 @@
 #include "format/file_header.h"
 #include "format/filter.h"
 #include "format/index_cursor.h"
+#include "format/sort_key.h"
 #include "format/table_builder.h"
 #include "format/table_verify.h"
+#include "fuzz/mutation.h"
+#include "fuzz/record_mutator.h"
 #include "fuzz/sealing.h"
 
 namespace varve::format {
@@ -26,6 +31,8 @@ namespace {
 
 constexpr std::uint64_t kNumber = 60;
 constexpr std::uint64_t kSeed = 0x5eed;
+/// Of a change in mode 1.
+constexpr std::size_t kChangeBytes = 3;
 
 void require(bool holds) {
   if (!holds) std::abort();
@@ -125,7 +132,7 @@ bool finds(const File& file, const TableIndex& index, const Seen& entry, Decompr
 }
 
 void read_file(const File& file) {
-  Decompressor decompressor;
+  static Decompressor decompressor;
   Collector collector;
   const Result<TableFileEntry> verified = verify_table(file.name(), file.reader(), &collector);
   const Result<TableIndex> index = open_table(file.name(), file.reader(), decompressor);
@@ -147,7 +154,6 @@ void change_own_file(std::string_view changes) {
   static std::vector<BlockHandle> blocks;
   static const std::string original = own_file(&blocks);
   File file(original);
-  constexpr std::size_t kChangeBytes = 3;
   for (; changes.size() >= kChangeBytes; changes.remove_prefix(kChangeBytes)) {
     char& byte = file.bytes()[load_u16(changes.data()) % original.size()];
     byte = static_cast<char>(byte ^ changes[2]);
@@ -167,7 +173,7 @@ void seal_by_its_own_parts(File& file) {
   for (const BlockHandle& block : {footer->directory, footer->properties, footer->top_index}) {
     file.seal(block.offset, block.bytes);
   }
-  Decompressor decompressor;
+  static Decompressor decompressor;
   const Result<TableIndex> index = open_table(file.name(), file.reader(), decompressor);
   if (!index.ok()) return;
   for (const RunEntry& run : index->runs()) {
@@ -183,6 +189,64 @@ void seal_by_its_own_parts(File& file) {
   }
 }
 
+// -- Mutations ------------------------------------------------------------------------------------------------------
+
+void change(fuzz::Chance& chance, Seen& entry) {
+  SortKey key{1, "p", "r"};
+  if (const Result<SortKey> decoded = decode_sort_key(entry.key); decoded.ok()) key = *decoded;
+  switch (chance.below(5)) {
+    case 0: key.table = chance.below(4) + 1; break;
+    case 1: fuzz::mutate_bytes(key.partition_key); break;
+    case 2: fuzz::mutate_bytes(key.row_key); break;
+    case 3: entry.version = fuzz::mutated_number(chance, entry.version) % kCommitVersionMax; break;
+    default: fuzz::mutate_bytes(entry.value); break;
+  }
+  const Result<std::string> encoded = encode_sort_key(key.table, key.partition_key, key.row_key);
+  if (encoded.ok()) entry.key = *encoded;
+}
+
+/// A file of other entries, each a put where it has a value.
+std::string of_entries(fuzz::Chance& chance, std::vector<Seen> entries) {
+  fuzz::mutate_parts(chance, entries, [&](Seen& entry) { change(chance, entry); });
+  std::erase_if(entries, [](const Seen& entry) { return entry.key.empty() || entry.version == 0; });
+  const auto before = [](const Seen& left, const Seen& right) {
+    return left.key != right.key ? left.key < right.key : left.version > right.version;
+  };
+  const auto same = [](const Seen& left, const Seen& right) {
+    return left.key == right.key && left.version == right.version;
+  };
+  std::sort(entries.begin(), entries.end(), before);
+  entries.erase(std::unique(entries.begin(), entries.end(), same), entries.end());
+  if (entries.empty()) return std::string();
+  TableOptions options;
+  options.compression_level = chance.one_in(2) ? 0 : 1;
+  const auto builder = *TableBuilder::make(kNumber, kSeed, options);
+  for (const Seen& entry : entries) {
+    const Kind kind = entry.value.empty() ? Kind::kDelete : Kind::kPut;
+    require(builder->add({entry.key, entry.version, kind, entry.value}).ok());
+  }
+  require(builder->finish().ok());
+  return std::string(builder->pending());
+}
+
+/// One block of a whole file, its frame included, is other bytes; or its entries are others.
+std::optional<std::string> mutated(fuzz::Chance& chance, std::string_view input) {
+  if (input.size() < 1 + kFileHeaderBytes + kTableFooterBytes) return std::nullopt;
+  File file{std::string(input.substr(1))};
+  seal_by_its_own_parts(file);
+  Collector collector;
+  const bool is_whole = verify_table(file.name(), file.reader(), &collector).ok();
+  if (is_whole && chance.one_in(2)) return std::string(1, '\0') + of_entries(chance, std::move(collector.entries));
+  if (collector.blocks.empty()) return std::nullopt;
+  const BlockHandle& block = collector.blocks[chance.below(collector.blocks.size())];
+  std::string bytes = file.bytes().substr(block.offset, block.bytes - 8);
+  fuzz::mutate_bytes(bytes);
+  bytes.resize(block.bytes - 8);
+  file.bytes().replace(block.offset, bytes.size(), bytes);
+  file.seal(block.offset, block.bytes);
+  return "\2" + file.bytes();
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -196,6 +260,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (data[0] % 3 == 2) seal_by_its_own_parts(file);
   read_file(file);
   return 0;
+}
+
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t size_max,
+                                               unsigned seed) {
+  if (size > 0 && data[0] % 3 == 1) return fuzz::mutate_records({1, kChangeBytes}, data, size, size_max, seed);
+  return fuzz::mutate_structure(data, size, size_max, seed, mutated);
 }
 
 }  // namespace varve::format

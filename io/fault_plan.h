@@ -81,6 +81,8 @@ enum class FaultEffect : std::uint8_t {
   kStaleRead,            // reads: this answer is what stood there before anything was written
 
   kDelay,  // the step is made, whole and well, after all others that can run have run for a while
+  kNever,  // the step stays in flight until the test lets go (MemoryFileSystem::let_go); then it is made, whole and
+           // well
 };
 
 /// Which operations fail, and how. An empty condition matches all.

@@ -27,7 +27,8 @@ SyncOutcome sync_outcome(const std::optional<Fault>& fault) {
     case FaultEffect::kFlipBitOnce:
     case FaultEffect::kFlipBitPersistently:
     case FaultEffect::kStaleRead:
-    case FaultEffect::kDelay: break;
+    case FaultEffect::kDelay:
+    case FaultEffect::kNever: break;
   }
   return {};
 }
@@ -58,7 +59,8 @@ WriteOutcome write_outcome(const std::optional<Fault>& fault) {
     case FaultEffect::kFlipBitOnce:
     case FaultEffect::kFlipBitPersistently:
     case FaultEffect::kStaleRead:
-    case FaultEffect::kDelay: break;  // They say nothing about bytes on their way in.
+    case FaultEffect::kDelay:
+    case FaultEffect::kNever: break;  // They say nothing about bytes on their way in.
   }
   return outcome;
 }

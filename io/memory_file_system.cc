@@ -130,6 +130,22 @@ void MemoryFileSystem::change_disk(const std::function<void(MemoryDisk&)>& chang
   state_->change(change);
 }
 
+void MemoryFileSystem::await_stuck(std::size_t count) {
+  state_->stuck().await(count);
+}
+
+std::size_t MemoryFileSystem::stuck_count() const {
+  return state_->stuck().count();
+}
+
+void MemoryFileSystem::let_go() {
+  state_->stuck().let_go();
+}
+
+void MemoryFileSystem::keep_no_samples() noexcept {
+  state_->keep_no_samples();
+}
+
 void MemoryFileSystem::set_observer(Observer observer) {
   state_->set_observer(std::move(observer));
 }

@@ -82,6 +82,9 @@ class MemoryFileSystem final : public FileSystem {
   /// Damages or repairs the disk under a running store. `change` is called under the file system's lock and must not
   /// call it. Shared memory that is mapped is not changed by it.
   void change_disk(const std::function<void(MemoryDisk&)>& change);
+  /// Keeps no earlier states of shared memory, which take most of the time of a small run: for who asks for no power
+  /// cuts. Those find what it held when it was made, or now.
+  void keep_no_samples() noexcept;
 
   // -- Watching ---------------------------------------------------------------------------------------------------
 
@@ -93,6 +96,13 @@ class MemoryFileSystem final : public FileSystem {
   // -- Misfortune -------------------------------------------------------------------------------------------------
 
   FaultPlan& faults() noexcept;
+
+  /// Waits, through the scheduler, until `count` steps are stuck by FaultEffect::kNever: their callers are inside, and
+  /// an image shows what they write as in flight.
+  void await_stuck(std::size_t count);
+  std::size_t stuck_count() const;
+  /// Lets all of them go on. Rules in force go on, too: clear them before, or the next ones are stuck.
+  void let_go();
 
   static constexpr std::uint64_t kUnlimited = UINT64_MAX;
   /// Room for all files together, counted in whole pages; what would pass it is answered kNoSpace. A removed file

@@ -90,7 +90,10 @@ Status MemorySession::check_writable(std::string_view call, std::string_view nam
 // -- MemoryState ------------------------------------------------------------------------------------------------------
 
 MemoryState::MemoryState(Scheduler* scheduler, MemoryDisk disk)
-    : scheduler_(scheduler == nullptr ? &own_scheduler_ : scheduler), locks_(*scheduler_), disk_(std::move(disk)) {}
+    : scheduler_(scheduler == nullptr ? &own_scheduler_ : scheduler),
+      locks_(*scheduler_),
+      stuck_(*scheduler_),
+      disk_(std::move(disk)) {}
 
 MemoryDisk MemoryState::snapshot() {
   const std::lock_guard<std::mutex> guard(mutex_);
@@ -150,6 +153,7 @@ void MemoryState::keep_late_error(const std::string& what, Status error) {
 }
 
 void MemoryState::sample_shared_memory() {
+  if (!keeps_samples_.load(std::memory_order_relaxed)) return;
   with_disk([](MemoryDisk::State& state) {
     for (auto& [id, file] : state.files) {
       if (file.mapped == nullptr) continue;
@@ -159,6 +163,33 @@ void MemoryState::sample_shared_memory() {
       file.samples.push_back(std::move(sample));
     }
   });
+}
+
+// -- StuckSteps -------------------------------------------------------------------------------------------------------
+
+void StuckSteps::stay() noexcept {
+  const MutexGuard guard(mutex_);
+  ++count_;
+  changed_.notify_all();
+  const std::uint64_t before = let_go_;
+  while (let_go_ == before) changed_.wait(mutex_);
+}
+
+void StuckSteps::await(std::size_t count) noexcept {
+  const MutexGuard guard(mutex_);
+  while (count_ < count) changed_.wait(mutex_);
+}
+
+std::size_t StuckSteps::count() noexcept {
+  const MutexGuard guard(mutex_);
+  return count_;
+}
+
+void StuckSteps::let_go() noexcept {
+  const MutexGuard guard(mutex_);
+  ++let_go_;
+  count_ = 0;
+  changed_.notify_all();
 }
 
 // -- Step -------------------------------------------------------------------------------------------------------------
@@ -173,15 +204,22 @@ Step::Step(MemoryState& state, const Operation& operation) : state_(state), oper
     operation_.index = state_.operation_count();
   }
   fault_ = state_.faults().match(operation_);
-  if (!fault_.has_value() || fault_->effect != FaultEffect::kDelay) return;
-  for (int i = 0; i < kDelayTurns; ++i) state_.scheduler().yield();
-  fault_.reset();
+  if (!fault_.has_value()) return;
+  if (fault_->effect == FaultEffect::kDelay) {
+    for (int i = 0; i < kDelayTurns; ++i) state_.scheduler().yield();
+    fault_.reset();
+  } else if (fault_->effect == FaultEffect::kNever) {
+    fault_.reset();
+    is_stuck_ = is_mutating(operation_.kind);  // in flight, where there is a flight
+    if (!is_stuck_) state_.stuck().stay();
+  }
 }
 
 void Step::during() {
   // Twice, for what is in flight together is what tears together.
   state_.scheduler().yield();
   if (observer_ != nullptr) (*observer_)(operation_, Moment::kDuring);
+  if (is_stuck_) state_.stuck().stay();
   state_.scheduler().yield();
 }
 

@@ -68,6 +68,24 @@ struct MemorySession {
   std::atomic<bool> is_fenced{false};  // set under the disk's lock
 };
 
+/// Steps that do not end until they are let go.
+class StuckSteps {
+ public:
+  explicit StuckSteps(Scheduler& scheduler) noexcept : mutex_(scheduler), changed_(scheduler) {}
+
+  /// The step stays here.
+  void stay() noexcept;
+  void await(std::size_t count) noexcept;
+  std::size_t count() noexcept;
+  void let_go() noexcept;
+
+ private:
+  Mutex mutex_;
+  Condition changed_;
+  std::size_t count_ VARVE_GUARDED_BY(mutex_) = 0;
+  std::uint64_t let_go_ VARVE_GUARDED_BY(mutex_) = 0;  // how often
+};
+
 class MemoryState {
  public:
   /// Null is the operating system's scheduler.
@@ -76,6 +94,7 @@ class MemoryState {
   Scheduler& scheduler() noexcept { return *scheduler_; }
   FaultPlan& faults() noexcept { return faults_; }
   MemoryLocks& locks() noexcept { return locks_; }
+  StuckSteps& stuck() noexcept { return stuck_; }
   std::uint64_t operation_count() const noexcept { return operation_count_.load(std::memory_order_relaxed); }
 
   /// Calls `use` with the disk's state, under its lock.
@@ -87,6 +106,7 @@ class MemoryState {
 
   MemoryDisk snapshot();
   void change(const std::function<void(MemoryDisk&)>& change);
+  void keep_no_samples() noexcept { keeps_samples_.store(false, std::memory_order_relaxed); }
   void set_observer(Observer observer);
   void set_capacity_bytes(std::uint64_t bytes);
   std::uint64_t used_bytes();
@@ -108,7 +128,9 @@ class MemoryState {
   Scheduler* const scheduler_;
   FaultPlan faults_;
   MemoryLocks locks_;
+  StuckSteps stuck_;
   std::atomic<std::uint64_t> operation_count_{0};
+  std::atomic<bool> keeps_samples_{true};
 
   mutable std::mutex mutex_;  // guards what follows
   MemoryDisk disk_;
@@ -134,6 +156,7 @@ class Step {
   Operation operation_;
   std::shared_ptr<const Observer> observer_;
   std::optional<Fault> fault_;
+  bool is_stuck_ = false;
 };
 
 /// Keeps a file, whatever becomes of its name, until destroyed.

@@ -10,6 +10,7 @@
 
 #include "io/posix_handle.h"
 #include "io/posix_transfer.h"
+#include "io/probe.h"
 
 namespace varve::io {
 namespace {
@@ -31,6 +32,7 @@ int try_lock(int descriptor, int operation) noexcept {
 
 int lock_until(int descriptor, int operation, SteadyTime deadline) noexcept {
   int error = try_lock(descriptor, operation);
+  if (error == EWOULDBLOCK) probe("a lock was waited for");
   while (error == EWOULDBLOCK) {
     const SteadyTime now = std::chrono::steady_clock::now();
     if (now >= deadline) break;

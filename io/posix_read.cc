@@ -14,6 +14,7 @@
 #include "io/os_error.h"
 #include "io/posix_file.h"
 #include "io/posix_transfer.h"
+#include "io/probe.h"
 
 namespace varve::io {
 namespace {
@@ -47,9 +48,10 @@ void PosixRead::advance(int result) noexcept {
   const std::uint64_t position = window_offset_ + window_done_bytes_;
   if (result < 0) {
     const int error = -result;
-    if (is_interruption(error) && ++interruptions_ < kInterruptionsMax) return;
+    if (is_interruption(error) && ++interruptions_ < kInterruptionsMax) return probe("a read was interrupted");
     if (error == EINVAL && direct_) {
       if (Status stopped = file_->stop_direct(); !stopped.ok()) return finish(std::move(stopped));
+      probe("a direct read was refused");
       direct_ = false;
       done_bytes_ = 0;
       return begin_window();

@@ -12,6 +12,7 @@
 
 #include "api/status.h"
 #include "io/os_error.h"
+#include "io/probe.h"
 
 namespace varve::io {
 
@@ -24,6 +25,7 @@ template <typename Call>
 auto retry_interrupted(Call call) noexcept {
   auto result = call();
   for (int retries = 1; result == -1 && (errno == EINTR || errno == EAGAIN) && retries < kInterruptionsMax; ++retries) {
+    probe("a call was interrupted");
     std::this_thread::yield();
     result = call();
   }
@@ -53,6 +55,7 @@ Transfer transfer_all(std::size_t total_bytes, std::size_t unit_bytes, Step step
     }
     const std::size_t resumable = reached - reached % unit_bytes;
     if (resumable <= transfer.done_bytes) return transfer;
+    probe("a short transfer goes on");
     transfer.done_bytes = resumable;
   }
   return transfer;

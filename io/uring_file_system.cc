@@ -2,6 +2,7 @@
 // Must never: refuse a queue because a ring was refused.
 #include "io/uring_file_system.h"
 
+#include "io/probe.h"
 #include "io/uring_read_queue.h"
 
 namespace varve::io {
@@ -17,6 +18,7 @@ Status UringFileSystem::create_directory(std::string_view path, SyncPoint point)
 Result<std::unique_ptr<ReadQueue>> UringFileSystem::make_read_queue(Scheduler& scheduler, std::size_t depth) {
   Result<std::unique_ptr<ReadQueue>> queue = UringReadQueue::make(depth);
   if (queue.ok()) return queue;
+  probe("a ring was refused");
   return calls_.make_read_queue(scheduler, depth);
 }
 

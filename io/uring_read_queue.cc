@@ -17,6 +17,7 @@
 #include "io/posix_file.h"
 #include "io/posix_handle.h"
 #include "io/posix_transfer.h"
+#include "io/probe.h"
 
 namespace varve::io {
 
@@ -148,6 +149,7 @@ void UringReadQueue::enter(std::size_t wait_count) noexcept {
   // Interrupted, or short of memory for a moment: what has finished by now may make room.
   const bool passes = result == -EINTR || result == -EAGAIN || result == -EBUSY || result == -ENOMEM;
   if (passes && ++refusals_ < kInterruptionsMax) {
+    probe("a ring did not take what it was given");
     std::this_thread::yield();
   } else {
     give_ring_up();
@@ -206,6 +208,7 @@ void UringReadQueue::drain() noexcept {
 }
 
 void UringReadQueue::give_ring_up() noexcept {
+  probe("a ring was given up");
   drain();
   ring_.reset();  // and with it the entries that the kernel did not take
   if (is_alarm_set_) std::erase(prepared_, static_cast<SlotNumber>(slots_.size()));

@@ -16,6 +16,7 @@
 #include "format/bytes.h"
 #include "format/content_hasher.h"
 #include "format/file_header.h"
+#include "io/probe.h"
 
 namespace varve::engine {
 
@@ -82,6 +83,7 @@ Status CheckpointTarget::take(io::Directory& from, const std::string& name, std:
 
 Status CheckpointTarget::copy(io::Directory& from, const std::string& name, std::uint64_t size_bytes,
                               std::optional<std::uint64_t> content_hash) {
+  io::probe("a checkpoint copied a file");
   const Result<std::unique_ptr<io::ReadableFile>> source = open_expected(from, name, io::ReadMode::kDirect);
   if (!source.ok()) return source.status();
   if (Status same = check_size(name, (*source)->size_bytes(), size_bytes); !same.ok()) return same;
@@ -137,6 +139,7 @@ Status CheckpointTarget::finish(FileSet files, CommitVersion version, std::strin
 
 /// CURRENT first, and for good: while it may come back, what it leads to stays.
 void CheckpointTarget::give_up() noexcept {
+  io::probe("a checkpoint was given up");
   const Status unnamed = directory_->remove(format::kRootName);
   if (unnamed.ok() && !directory_->sync(sync_points::kRemovedNames).ok()) return;
   if (!unnamed.ok() && unnamed.code() != Code::kNotFound) return;

@@ -7,11 +7,13 @@
 #include <limits>
 #include <new>
 
+#include "engine/files/file_scale.h"
+
 namespace varve::engine {
 
 namespace {
 
-constexpr std::size_t kBlockBytes = 1 << 20;
+constexpr std::size_t kBlockBytes = (1 << 20) / kFileScale;
 /// A piece above this gets a block of its own, so that at most a quarter of a block is ever left unused at its end.
 constexpr std::size_t kLargePieceBytes = kBlockBytes / 4;
 /// A page: blocks are large, and whole pages go back to the system whole.

@@ -13,6 +13,7 @@
 #include <new>
 
 #include "engine/commit/memtable_node.h"
+#include "io/probe.h"
 
 namespace varve::engine {
 
@@ -54,6 +55,7 @@ Status out_of_budget(std::uint64_t used_bytes, std::uint64_t bytes_max, std::uin
                                    "write buffer is full: %" PRIu64 " of %" PRIu64 " bytes used, %" PRIu64 " needed",
                                    used_bytes, bytes_max, need_bytes);
   assert(length > 0);
+  io::probe("the write buffer was full");
   return Status::no_space({text.data(), std::min(static_cast<std::size_t>(length), text.size() - 1)});
 }
 

@@ -10,6 +10,8 @@
 #include <new>
 #include <utility>
 
+#include "io/probe.h"
+
 namespace varve::engine {
 
 namespace {
@@ -178,6 +180,7 @@ Status PartitionLocks::lock_one(std::uint64_t hash, const Deadline& deadline) no
     const io::MutexGuard guard(shard.mutex);
     if (shard.find(hash) == nullptr) return shard.add(hash);
   }
+  io::probe("a partition was waited for");
   return deadline.is_set() ? wait_in_line_until(hash, deadline) : wait_in_line(hash);
 }
 

@@ -9,6 +9,7 @@
 
 #include "engine/sync_points.h"
 #include "io/aligned_buffer.h"
+#include "io/probe.h"
 
 namespace varve::engine {
 
@@ -187,11 +188,13 @@ void SegmentSupply::report(Result<SegmentFile> made) noexcept {
   const io::MutexGuard guard(mutex_);
   ++attempts_;
   if (made.ok()) {
+    if (last_failure_.code() == Code::kNoSpace) io::probe("there was room for a segment again");
     spare_ = *std::move(made);
     last_failure_ = Status();
     retry_later_ = false;
     next_bytes_ = std::min(2 * next_bytes_, kSegmentBytesMax);
   } else {
+    if (made.code() == Code::kNoSpace) io::probe("there was no room for a segment");
     last_failure_ = made.status();
     retry_later_ = true;
     wanted_bytes_ = 0;  // The request that asked is answered; one that tries again asks again.
@@ -227,9 +230,11 @@ Result<SegmentFile> SegmentSupply::make(const Job& job) {
 Result<SegmentFile> SegmentSupply::create(const Job& job, std::uint64_t number) {
   Result<SegmentFile> segment = create_segment(env_, directory_, number, job.bytes);
   if (segment.code() == Code::kNoSpace && job.bytes > job.bytes_min) {
+    io::probe("a segment is smaller than was meant");
     segment = create_segment(env_, directory_, number, job.bytes_min);
   }
   if (segment.code() == Code::kNoSpace && job.may_use_ballast) {
+    io::probe("the log took the ballast");
     if (Status given_up = directory_.set_ballast(kBallastName, 0); !given_up.ok()) return given_up;
     segment = create_segment(env_, directory_, number, job.bytes_min);
   }

@@ -9,6 +9,7 @@
 
 #include "engine/commit/version_clock.h"
 #include "engine/sync_points.h"
+#include "io/probe.h"
 
 namespace varve::engine {
 
@@ -182,6 +183,7 @@ Status Wal::write(LogWrite& write, io::SyncPoint point) noexcept {
   figures_.writes.fetch_add(1, std::memory_order_relaxed);
   figures_.bytes.fetch_add(write.bytes.size(), std::memory_order_relaxed);
   // A slot whose write failed keeps the only copy of what was acknowledged; it is never used again.
+  if (!written.ok()) io::probe("a log write failed");
   if (written.ok() && write.slot) slots_.give_back(*write.slot);
   if (write.memory.size_bytes() > 0) give_memory_back(std::move(write.memory));
   tracker_.complete(write.end, written.ok());

@@ -9,6 +9,7 @@
 #include "engine/files/stray_files.h"
 #include "engine/sync_points.h"
 #include "format/bytes.h"
+#include "io/probe.h"
 
 namespace varve::engine {
 namespace {
@@ -58,7 +59,9 @@ Result<Prepared> prepare(const io::Env& env, io::Directory& directory, const Rec
     segment.last_version = closed.last_version;
   }
   for (const std::uint64_t unused : recovered.unused_segments) files.segments.erase(unused);
+  if (!recovered.found_closed.empty()) io::probe("a segment was sealed, and the manifest did not know");
   if (recovered.in_doubt.has_value()) {
+    io::probe("a segment in doubt was copied");
     const Result<LiveSegment> copy = copy_segment(env, directory, *recovered.in_doubt, take_number(files));
     if (!copy.ok()) return copy.status();
     files.segments.erase(recovered.in_doubt->number);
@@ -116,6 +119,7 @@ Result<Established> establish(const io::Env& env, io::Directory& directory, Reco
   }
   Result<Prepared> prepared = prepare(env, directory, recovered);
   if (prepared.code() == Code::kNoSpace) {
+    io::probe("an open gave the ballast up");
     if (Status given_up = directory.set_ballast(kBallastName, 0); !given_up.ok()) return given_up;
     prepared = prepare(env, directory, recovered);
   }

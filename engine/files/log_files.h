@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "api/result.h"
+#include "engine/files/file_scale.h"
 #include "format/file_header.h"
 #include "format/log_buffer.h"
 #include "io/env.h"
@@ -14,7 +15,7 @@ namespace varve::engine {
 
 /// The header sector; the first record of a segment stands behind it.
 inline constexpr std::uint64_t kFirstRecordOffset = io::kSectorBytes;
-inline constexpr std::uint64_t kSegmentBytesMin = std::uint64_t{1} << 20;
+inline constexpr std::uint64_t kSegmentBytesMin = (std::uint64_t{1} << 20) / kFileScale;
 inline constexpr std::uint64_t kSegmentBytesMax = std::uint64_t{64} << 20;
 /// What recovery reads of one file at most. A record too large for a common segment gets one of its own size.
 inline constexpr std::uint64_t kSegmentBytesReadMax = 2 * kSegmentBytesMax;
@@ -43,7 +44,7 @@ Result<BufferFile> create_log_buffer(const io::Env& env, io::Directory& director
                                      std::size_t slot_count, std::size_t slot_bytes);
 
 inline constexpr std::size_t kLogBufferSlots = 4;
-inline constexpr std::size_t kLogBufferSlotBytes = 256 << 10;
+inline constexpr std::size_t kLogBufferSlotBytes = (256 << 10) / kFileScale;
 
 /// Of the whole file: its header sector, and for each slot a header sector and its bytes.
 constexpr std::uint64_t log_buffer_bytes(std::size_t slot_count, std::size_t slot_bytes) noexcept {

@@ -10,6 +10,7 @@
 #include "format/batch.h"
 #include "format/bytes.h"
 #include "format/file_header.h"
+#include "io/probe.h"
 
 namespace varve::engine {
 namespace {
@@ -39,6 +40,7 @@ Status LogReplay::take(const format::Record& record, bool from_buffer) {
   if (Status marks = check_marks(header); !marks.ok()) return marks;
   switch (header.type) {
     case format::RecordType::kGroup:
+      if (from_buffer) io::probe("a group was in the log buffer alone");
       if (Status taken = take_group(record, from_buffer); !taken.ok()) return taken;
       break;
     case format::RecordType::kWatermark:

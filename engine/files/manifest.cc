@@ -12,6 +12,7 @@
 #include "engine/files/manifest_file.h"
 #include "engine/files/stray_files.h"
 #include "engine/sync_points.h"
+#include "io/probe.h"
 
 namespace varve::engine {
 namespace {
@@ -186,6 +187,7 @@ Status Manifest::State::append(const format::ManifestEdit& edit) {
 
 /// After a failed append: `next` is the set with the edit. On success the failure is forgotten.
 Status Manifest::State::begin_afresh(FileSet next) {
+  io::probe("a manifest was begun afresh behind a failure");
   if (failure.code() == Code::kNoSpace) {
     if (Status given_up = directory.set_ballast(kBallastName, 0); !given_up.ok()) return failure = given_up;
   }
@@ -205,7 +207,10 @@ Status Manifest::State::begin_afresh_if_long() {
   try {
     FileSet next = with_number_taken(files_now(), next_number);
     Result<ManifestFile> fresh = write_manifest(env, directory, next_number, next, false);
-    if (fresh.ok()) return switch_to(*std::move(fresh), std::move(next));
+    if (fresh.ok()) {
+      io::probe("a manifest was begun afresh for its length");
+      return switch_to(*std::move(fresh), std::move(next));
+    }
   } catch (const std::bad_alloc&) {
     if (!failure.ok()) return failure;
   }

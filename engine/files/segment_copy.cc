@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "engine/files/file_scale.h"
 #include "engine/files/log_files.h"
 #include "engine/sync_points.h"
 #include "format/file_header.h"
@@ -17,7 +18,7 @@
 namespace varve::engine {
 namespace {
 
-constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
+constexpr std::size_t kPieceBytes = (std::size_t{1} << 20) / kFileScale;
 static_assert(io::is_sector_multiple(kPieceBytes));
 
 Result<format::Record> read_again(const SegmentInDoubt& source, std::uint64_t offset) {

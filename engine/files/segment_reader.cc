@@ -10,6 +10,7 @@
 #include "format/bytes.h"
 #include "format/file_header.h"
 #include "io/aligned_buffer.h"
+#include "io/probe.h"
 
 namespace varve::engine {
 namespace {
@@ -176,6 +177,7 @@ Result<SegmentWalk> SegmentReader::end_sealed(const format::Record& footer, std:
   const bool may_be_torn = !segment_.closed && image_.size() > walk_.end;
   const std::size_t written = format::find_first_written(image_, may_be_torn ? walk_.end : last_end_);
   if (written != std::string::npos) return damaged(written, "written to behind the footer");
+  if (may_be_torn) io::probe("a footer was found before the cut behind it");
   walk_.torn_bytes = torn_bytes_from(last_end_);
   return std::move(walk_);
 }
@@ -193,6 +195,7 @@ Result<SegmentWalk> SegmentReader::end_unfinished(std::uint64_t offset) {
   }
   walk_.end = last_end_;
   walk_.torn_bytes = torn_bytes_from(hole);
+  if (walk_.torn_bytes > 0) io::probe("a torn tail was cut off");
   return std::move(walk_);
 }
 

@@ -9,6 +9,7 @@
 #include "engine/files/root_file.h"
 #include "engine/sync_points.h"
 #include "format/file_header.h"
+#include "io/probe.h"
 
 namespace varve::engine {
 namespace {
@@ -32,6 +33,7 @@ Status remove_stray_files(io::Directory& directory, const FileSet& files, std::u
   for (const io::DirectoryEntry& entry : *entries) {
     if (!entry.regular_file || !is_stray(entry.name, files, manifest_number, ballast)) continue;
     if (Status removed = directory.remove(entry.name); !removed.ok()) return removed;
+    io::probe("a stray file was removed");
     removed_any = true;
   }
   return removed_any ? directory.sync(sync_points::kRemovedNames) : Status();

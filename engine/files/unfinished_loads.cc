@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "io/probe.h"
+
 namespace varve::engine {
 
 format::DeadId dead_load(format::TableId table) {
@@ -26,6 +28,7 @@ Result<std::vector<format::DeadId>> drop_unfinished_loads(std::span<const format
     if (is_mixed) edit.added_dead_ids.push_back(dead_load(loading));
   }
   if (edit.removed_loading_ids.empty()) return std::vector<format::DeadId>();
+  io::probe("a load that was not adopted is dead");
   if (Status applied = files.apply(edit); !applied.ok()) return applied;
   return edit.added_dead_ids;
 }

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <span>
 
+#include "io/probe.h"
+
 namespace varve::engine {
 
 namespace {
@@ -45,6 +47,7 @@ Result<std::optional<FoundBlock>> BlockScan::next() {
       if (Status held = hold(bound); !held.ok()) return held;
       const std::optional<format::IntactBlock> block = format::find_intact_block(rest(), {seed_, at_});
       if (block) {
+        io::probe("a block was found without an index");
         const FoundBlock found{{at_, block->bytes}, block->type, rest().substr(0, block->bytes)};
         at_ += block->bytes;
         return std::optional<FoundBlock>(found);

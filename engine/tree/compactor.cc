@@ -16,6 +16,7 @@
 #include "engine/tree/bottom_check.h"
 #include "engine/tree/output_cuts.h"
 #include "engine/tree/retention.h"
+#include "io/probe.h"
 
 namespace varve::engine {
 
@@ -149,6 +150,7 @@ void Compactor::run() noexcept {
       if (worked.ok() && !more && idle_round_) ++rounds_done_;
       changed_.notify_all();
       if (worked.ok() || stopping_.load(std::memory_order_relaxed)) continue;
+      io::probe("a compaction is tried again");
       (void)changed_.wait_for(mutex_, kRetryInterval);  // A full disk, say: it may pass.
     }
   }
@@ -240,6 +242,7 @@ Status Compactor::perform(const Job& job, const View& view) {
   format::ManifestEdit edit;
   switch (job.kind) {
     case JobKind::kUnlink:
+      io::probe("a file of dropped tables went unread");
       edit.removed_tables = numbers_of(job.inputs);
       unlinked_files_.fetch_add(job.inputs.size(), std::memory_order_relaxed);
       break;
@@ -262,6 +265,7 @@ Status Compactor::merge(const Job& job, const View& view, format::ManifestEdit& 
     for (const LevelFilePtr& file : *files) sources.push_back(std::make_unique<TableScan>(*file->table, read_bytes_));
   }
   MergeStream input(std::move(sources));
+  if (view.horizon.size() > 1) io::probe("a snapshot held versions over a compaction");
   BottomCheck bottom(*view.levels, job);
   Retention retention(view.horizon, view.dead, [&](std::string_view key) { return bottom.is_bottom(key); });
   Result<std::set<TableId>> large = large_tables(job, shape_);
@@ -291,6 +295,7 @@ void Compactor::quarantine(const Job& job, const Status& status) {
     for (const LevelFilePtr& file : *files) {
       const std::string name = format::file_name(format::FileType::kTable, file->entry.number);
       if (status.message().find(name) == std::string_view::npos) continue;
+      io::probe("a damaged file was left alone");
       quarantined_.insert(file->entry.number);
       log_failure(events_, "left alone from now on", status);
     }

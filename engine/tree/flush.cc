@@ -13,6 +13,7 @@
 #include "engine/read/memtable_cursor.h"
 #include "engine/tree/retention.h"
 #include "engine/tree/rewrite.h"
+#include "io/probe.h"
 
 namespace varve::engine {
 
@@ -71,6 +72,7 @@ void Flusher::run() noexcept {
     }
     // A poisoned store flushes nothing more; anything else may pass.
     if (queue_.health() == Health::kPoisoned) return memtables_.end_flushing();
+    io::probe("a flush is tried again");
     if (!memtables_.wait_before_retry(kRetryInterval)) return;
     log_failure(events_, "a flush failed and is tried again", flushed);
   }

@@ -3,6 +3,7 @@
 #include "engine/tree/pacer.h"
 
 #include "engine/tree/debt.h"
+#include "io/probe.h"
 
 namespace varve::engine {
 
@@ -45,6 +46,7 @@ void Pacer::pace(std::uint64_t commit_bytes) noexcept {
 
 void Pacer::wait_out(std::chrono::nanoseconds duration) noexcept {
   if (duration.count() <= 0) return;  // Another one has taken it over.
+  io::probe("a commit was held back");
   waited_nanoseconds_.fetch_add(duration.count(), std::memory_order_relaxed);
   const io::MutexGuard guard(mutex_);
   if (!stopping_) (void)stopped_.wait_for(mutex_, duration);

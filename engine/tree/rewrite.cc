@@ -8,6 +8,7 @@
 
 #include "format/file_header.h"
 #include "format/sort_key.h"
+#include "io/probe.h"
 
 namespace varve::engine {
 
@@ -63,6 +64,7 @@ class Rewriter {
     if (Status look = look_for_end(); !look.ok()) return look;
     const Retention::RunFate fate = retention_.judge_run(run);
     if (fate == Retention::RunFate::kUnknown) return false;
+    if (fate == Retention::RunFate::kDropped) io::probe("a run of a dropped table went unread");
     if (fate == Retention::RunFate::kKept) {
       const Result<bool> copied = copy_run(source);
       if (!copied.ok() || !*copied) return copied;
@@ -154,6 +156,7 @@ Result<Rewritten> rewrite(EntryStream& input, Retention& retention, const TableS
   Rewriter rewriter(retention, sink, options);
   const Status done = rewriter.run(input);
   if (done.ok()) return rewriter.take_result();
+  io::probe("a rewrite was abandoned");
   rewriter.abandon();
   discard(sink.directory, rewriter.files());
   return done;

@@ -2,11 +2,10 @@
 // Must never: be let go of by anything but the test: a test that ends lets go.
 #pragma once
 
-#include <condition_variable>
 #include <cstddef>
 #include <memory>
-#include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/commit/write_tracker.h"
@@ -21,15 +20,20 @@ namespace varve::test {
 /// system's scheduler; made before the commits that it holds up, and destroyed after they have ended.
 class HeldLog {
  public:
-  explicit HeldLog(StoreBench& bench) : bench_(bench) {
-    bench.machine.files->set_observer([this](const io::Operation& operation, io::Moment moment) {
-      if (moment == io::Moment::kBefore && is_of_a_commit(operation)) hold();
-    });
+  /// Of the queue of commits, its timer's among them, which count alike. Segments are made meanwhile.
+  explicit HeldLog(StoreBench& bench) : files_(*bench.machine.files), scheduler_(bench.machine.scheduler()) {
+    for (const io::SyncPoint& point :
+         {engine::sync_points::kLogGroup, engine::sync_points::kLogBuffer, engine::sync_points::kLogWatermark}) {
+      io::FaultRule never;
+      never.sync_point = point.name;
+      never.fail_count = io::FaultRule::kFromThenOn;
+      never.effect = io::FaultEffect::kNever;
+      files_.faults().add(std::move(never));
+    }
   }
   ~HeldLog() {
     let_go();
     blockers_.clear();
-    bench_.machine.files->set_observer({});
   }
   HeldLog(const HeldLog&) = delete;
   HeldLog& operator=(const HeldLog&) = delete;
@@ -38,40 +42,19 @@ class HeldLog {
   void fill(const AsyncTable& table) {
     for (std::size_t i = 0; i < engine::kLogWritesInFlightMax; ++i) {
       const std::string partition = "blocker" + std::to_string(i);
-      blockers_.push_back(std::make_unique<Begun<Result<ETag>>>(
-          bench_.machine.scheduler(), table.insert_or_replace(with_value(partition, "r", "x"))));
-      wait_until_held(i + 1);
+      blockers_.push_back(
+          std::make_unique<Begun<Result<ETag>>>(scheduler_, table.insert_or_replace(with_value(partition, "r", "x"))));
+      files_.await_stuck(i + 1);
     }
   }
   void let_go() {
-    const std::lock_guard<std::mutex> guard(mutex_);
-    is_open_ = true;
-    changed_.notify_all();
+    files_.faults().clear();
+    files_.let_go();
   }
 
  private:
-  /// Of the queue of commits, its timer's among them, which count alike. Segments are made meanwhile.
-  static bool is_of_a_commit(const io::Operation& operation) {
-    return operation.sync_point == engine::sync_points::kLogGroup.name ||
-           operation.sync_point == engine::sync_points::kLogBuffer.name ||
-           operation.sync_point == engine::sync_points::kLogWatermark.name;
-  }
-  void hold() {
-    std::unique_lock<std::mutex> guard(mutex_);
-    ++held_;
-    changed_.notify_all();
-    while (!is_open_) changed_.wait(guard);
-  }
-  void wait_until_held(std::size_t count) {
-    std::unique_lock<std::mutex> guard(mutex_);
-    while (held_ < count) changed_.wait(guard);
-  }
-
-  StoreBench& bench_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::size_t held_ = 0;
-  bool is_open_ = false;
+  io::MemoryFileSystem& files_;
+  io::Scheduler& scheduler_;
   std::vector<std::unique_ptr<Begun<Result<ETag>>>> blockers_;
 };
 

@@ -163,7 +163,7 @@ std::string SlowFilter::text(int above) const {
 std::string literal_text(const Value& value) {
   if (const auto* const text = value.get_if<std::string>(); text != nullptr) {
     std::string quoted = "'";
-    for (const char c : *text) quoted += c == '\'' ? "''" : std::string(1, c);
+    for (const char c : *text) quoted.append(c == '\'' ? 2 : 1, c);
     return quoted + "'";
   }
   if (const auto* const number = value.get_if<std::int32_t>(); number != nullptr) return std::to_string(*number);
@@ -180,9 +180,10 @@ std::string literal_text(const Value& value) {
   }
   std::string hex = "X'";
   for (const char c : value.get_if<Binary>()->bytes) {
-    std::array<char, 3> digits{};
-    std::snprintf(digits.data(), digits.size(), "%02x", static_cast<unsigned>(static_cast<unsigned char>(c)));
-    hex += digits.data();
+    constexpr std::string_view kDigits = "0123456789abcdef";
+    const unsigned byte = static_cast<unsigned char>(c);
+    hex.push_back(kDigits[byte / 16]);
+    hex.push_back(kDigits[byte % 16]);
   }
   return hex + "'";
 }

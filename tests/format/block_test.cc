@@ -240,6 +240,14 @@ TEST(Block, NothingIsFoundInWhatIsNone) {
   EXPECT_FALSE(find_intact_block(forged(500, 1, 1, 0, "no zstd frame"), kPlace));
 }
 
+TEST(Block, NothingIsFoundBeyondTheBoundThatItsFirstBytesSay) {
+  Compressor compressor = compressor_of(3);
+  const std::string stored(compressor.compress(std::string(5000, 'x'), false, 5000));
+  const std::string hostile = forged(0, 1, 1, 0, stored);
+  ASSERT_TRUE(open_block(hostile, kPlace, BlockType::kData).ok()) << "it verifies, and no content is that small";
+  EXPECT_FALSE(find_intact_block(hostile, kPlace)) << "who looks for blocks holds no more bytes than the bound";
+}
+
 TEST(Block, MessagesNameTypeAndPlace) {
   const Status status = open_block("", kPlace, BlockType::kTopIndex).status();
   EXPECT_NE(status.to_string().find("top index at 8192"), std::string::npos) << status.to_string();

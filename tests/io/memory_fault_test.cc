@@ -422,5 +422,42 @@ TEST_F(MemoryFault, AStaleReadAnswersWhatStoodThereBeforeTheFirstWrite) {
   EXPECT_EQ(text_of(bytes), "old");
 }
 
+// -- A device that does not answer ----------------------------------------------------------------------------------
+
+TEST_F(MemoryFault, AWriteThatIsStuckIsInFlightUntilItIsLetGo) {
+  faults_.add(rule(OperationKind::kAppend, FaultEffect::kNever));
+  Scheduler scheduler;
+  Status appended = Status::not_found("nothing yet");
+  Result<Thread> thread = scheduler.start("stuck", [&] { appended = file_->append(bytes_of("new")); });
+  ASSERT_TRUE(is_ok(thread));
+  machine_.files().await_stuck(1);
+  const View during = view(machine_);
+  EXPECT_EQ(during.cached, "old");
+  EXPECT_EQ(during.after_power_cut, (Texts{"old", "oldnew"})) << "the device may have got it";
+  machine_.files().let_go();
+  thread->join();
+  ASSERT_TRUE(is_ok(appended));
+  EXPECT_EQ(machine_.files().stuck_count(), 0U);
+  EXPECT_EQ(view(machine_).cached, "oldnew");
+  EXPECT_TRUE(is_ok(file_->sync(kTestPoint))) << "the rule was for one step";
+}
+
+TEST_F(MemoryFault, AReadThatIsStuckEndsWithTheAnswerOfItsEnd) {
+  const Result<std::unique_ptr<ReadableFile>> file = machine_.store().open("a", ReadMode::kCached);
+  ASSERT_TRUE(is_ok(file));
+  faults_.add(rule(OperationKind::kRead, FaultEffect::kNever));
+  Scheduler scheduler;
+  Bytes bytes(3);
+  Status read = Status::not_found("nothing yet");
+  Result<Thread> thread = scheduler.start("stuck", [&] { read = (*file)->read_exactly(0, bytes); });
+  ASSERT_TRUE(is_ok(thread));
+  machine_.files().await_stuck(1);
+  machine_.files().change_disk([](MemoryDisk& disk) { (void)disk.flip_bit("/store/a", 0, std::byte{0x20}).ok(); });
+  machine_.files().let_go();
+  thread->join();
+  ASSERT_TRUE(is_ok(read));
+  EXPECT_EQ(text_of(bytes), "Old");
+}
+
 }  // namespace
 }  // namespace varve::io

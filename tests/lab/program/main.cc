@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 
 #include "tests/lab/golden/golden.h"
+#include "tests/lab/probes/probes.h"
 #include "tests/lab/soak/soak.h"
 #include "tests/lab/suite.h"
 
@@ -28,6 +29,9 @@ void print(const Suite& suite, const Share& share, const Report& report) {
                 finding.detail.empty() || finding.detail.ends_with('\n') ? "" : "\n", std::string(suite.name).c_str(),
                 static_cast<unsigned long long>(finding.seed), finding.part.empty() ? "" : " --only ",
                 finding.part.c_str());
+  }
+  for (const auto& [name, number] : probe_report()) {
+    std::printf("  %-56s %llu\n", name.c_str(), static_cast<unsigned long long>(number));
   }
   std::printf("  %-32s %zu\n", "findings", report.findings.size());
 }
@@ -68,6 +72,7 @@ int run(int argc, char** argv) {
                                        ->check(CLI::ExistingDirectory);
     if (suite.needs_directory) directory->required();
     verb->callback([&share, &status, &suite] {
+      share_probes();
       const Report report = suite.run(share);
       print(suite, share, report);
       if (!report.findings.empty()) status = kFound;

@@ -36,6 +36,8 @@ class World {
   io::SeededRandom random;
   RunMachine machine;
   bool has_faults = false;
+  bool has_stuck = false;  // a call of the file system does not return for a while
+  bool was_stuck = false;
   Recorder recorder;
   std::unique_ptr<Store> store;
   std::optional<Table> fixed;
@@ -46,10 +48,18 @@ class World {
   Status open();
   void prepare();
   void add_faults();
+  void add_stuck();
+  void refuse_links();
   void run_threads();
+  void be_device();
+  void look_at_killed_process();
+  void add_view(Store& looked_at, std::uint64_t version, const char* text);
   void finish();
   void look_at_checkpoints();
   std::shared_ptr<Resources> resources_;
+  io::Mutex device_mutex_;
+  io::Condition device_woken_;
+  bool clients_ended_ = false;  // under the mutex
 };
 
 std::string partition_name(std::size_t object);

@@ -24,6 +24,7 @@ Trace run_world(std::uint64_t seed, Report* report) {
   report->count("decisions", trace.decisions);
   report->count("checkpoints", world.checkpoints.size());
   if (world.has_faults) report->count("schedules with faults");
+  if (world.was_stuck) report->count("schedules with a stuck call");
   return trace;
 }
 

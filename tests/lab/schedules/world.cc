@@ -10,7 +10,12 @@ constexpr std::string_view kAccount = "account";
 
 }  // namespace
 
-World::World(std::uint64_t seed_given) : seed(seed_given), random(seed_given), machine(io::MemoryDisk(), seed_given) {
+World::World(std::uint64_t seed_given)
+    : seed(seed_given),
+      random(seed_given),
+      machine(io::MemoryDisk(), seed_given),
+      device_mutex_(machine.scheduler()),
+      device_woken_(machine.scheduler()) {
   ResourceOptions chosen;
   chosen.write_buffer_bytes = io::one_in(random, 2) ? 64 << 10 : 64 << 20;
   chosen.block_cache_bytes = io::one_in(random, 2) ? 0 : 1 << 20;
@@ -59,6 +64,9 @@ void World::prepare() {
   changing = *store->create_table(kAccount, "Changing");
   has_faults = io::one_in(random, 4);
   if (has_faults) add_faults();
+  if (io::one_in(random, 4)) refuse_links();
+  has_stuck = !has_faults && io::one_in(random, 3);
+  if (has_stuck) add_stuck();
 }
 
 void World::add_faults() {
@@ -70,6 +78,33 @@ void World::add_faults() {
   rule.skip_count = io::random_below(random, 40);
   rule.effect = kEffects[io::random_below(random, kEffects.size())];
   if (io::one_in(random, 3)) rule.fail_count = io::FaultRule::kFromThenOn;
+  machine.files.faults().add(std::move(rule));
+}
+
+/// Checkpoints copy what they cannot link: that is no fault.
+void World::refuse_links() {
+  io::FaultRule rule;
+  rule.kind = io::OperationKind::kLink;
+  rule.fail_count = io::FaultRule::kFromThenOn;
+  rule.code = Code::kUnsupported;
+  rule.reason = "Operation not supported";
+  machine.files.faults().add(std::move(rule));
+}
+
+/// A log write, a read of a table, or any step that changes the disk stays in flight until the device answers.
+void World::add_stuck() {
+  io::FaultRule rule;
+  rule.effect = io::FaultEffect::kNever;
+  switch (io::random_below(random, 3)) {
+    case 0: rule.kind = io::OperationKind::kLogWrite; break;
+    case 1:
+      rule.kind = io::OperationKind::kRead;
+      rule.name_suffix = ".sst";
+      break;
+    default: rule.mutating_only = true; break;
+  }
+  rule.skip_count = io::random_below(random, 40);
+  rule.fail_count = 1 + io::random_below(random, 2);
   machine.files.faults().add(std::move(rule));
 }
 
@@ -93,11 +128,51 @@ void World::run_threads() {
     if (!thread.ok()) return recorder.broken("a thread: " + thread.status().to_string());
     threads.push_back(*std::move(thread));
   }
+  std::optional<io::Thread> device;
+  if (has_stuck) device = *scheduler().start("device", [this] { be_device(); });
   for (io::Thread& thread : threads) thread.join();
+  const io::MutexGuard guard(device_mutex_);
+  clients_ended_ = true;
+  device_woken_.notify_all();
+}
+
+/// Answers what is stuck, but not soon. A process killed meanwhile has lost nothing.
+void World::be_device() {
+  constexpr std::chrono::microseconds kLook{200};
+  constexpr std::uint64_t kLooksBeforeAnswer = 20;
+  std::uint64_t looks = io::random_below(random, kLooksBeforeAnswer);
+  for (;;) {
+    {
+      const io::MutexGuard guard(device_mutex_);
+      if (clients_ended_) return;
+      (void)device_woken_.wait_for(device_mutex_, kLook);
+    }
+    if (machine.files.stuck_count() == 0 || looks-- > 0) continue;
+    was_stuck = true;
+    look_at_killed_process();
+    machine.files.faults().clear();
+    machine.files.let_go();
+    return;
+  }
+}
+
+void World::look_at_killed_process() {
+  io::MemoryFileSystem files(machine.files.process_death(machine.random));
+  io::ManualClock clock;
+  io::SeededRandom own_random(seed);
+  io::Scheduler own_scheduler;
+  const io::Env env{files, clock, own_random, own_scheduler};
+  StoreOptions options;
+  options.env = &env;
+  options.read_only = true;  // Threads of a writer would be another simulation's.
+  const Result<std::unique_ptr<Store>> opened = Store::open(kPath, options);
+  if (!opened.ok()) return recorder.broken("killed while a call was stuck: " + opened.status().to_string());
+  add_view(**opened, (*opened)->statistics()->visible_version.ticks, "killed while a call was stuck");
 }
 
 void World::finish() {
   machine.files.faults().clear();
+  machine.files.let_go();
   excuses(store->close(), "a close");
   store.reset();
   if (const Status opened = open(); !opened.ok()) return recorder.broken("a reopen: " + opened.to_string());
@@ -121,18 +196,23 @@ void World::look_at_checkpoints() {
     options.env = &machine.env;
     Result<std::unique_ptr<Store>> opened = Store::open(path, options);
     if (!opened.ok()) return recorder.broken("a checkpoint: " + opened.status().to_string());
-    ViewRecord view;
-    view.text = "a checkpoint";
-    view.version = version;
-    const Result<Page> page = (*(*opened)->open_table(kAccount, "Fixed")).scan(Scan());
-    if (!page.ok()) return recorder.broken("a checkpoint: " + page.status().to_string());
-    for (const Entity& entity : page->entities) {
-      const auto* const value = entity.find("V")->get_if<std::int64_t>();
-      view.content.at(static_cast<std::size_t>(entity.partition_key().at(1) - '0'))
-          .at(static_cast<std::size_t>(entity.row_key().at(1) - '0')) = *value;
-    }
-    recorder.add(std::move(view));
+    add_view(**opened, version, "a checkpoint");
   }
+}
+
+/// What another store holds is the content at one version, too.
+void World::add_view(Store& looked_at, std::uint64_t version, const char* text) {
+  ViewRecord view;
+  view.text = text;
+  view.version = version;
+  const Result<Page> page = (*looked_at.open_table(kAccount, "Fixed")).scan(Scan());
+  if (!page.ok()) return recorder.broken(std::string(text) + ": " + page.status().to_string());
+  for (const Entity& entity : page->entities) {
+    const auto* const value = entity.find("V")->get_if<std::int64_t>();
+    view.content.at(static_cast<std::size_t>(entity.partition_key().at(1) - '0'))
+        .at(static_cast<std::size_t>(entity.row_key().at(1) - '0')) = *value;
+  }
+  recorder.add(std::move(view));
 }
 
 }  // namespace varve::lab

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <thread>
 
+#include "tests/lab/probes/probes.h"
 #include "tests/lab/soak/turn.h"
 #include "tests/lab/suite.h"
 
@@ -64,7 +65,9 @@ class Soak {
     std::vector<std::jthread> jobs;
     for (int i = 0; i < options_.jobs; ++i) jobs.emplace_back([this] { take_turns(); });
     jobs.clear();
+    probes_ = take_probes(counts_);
     summary();
+    tell_probes();
     if (!options_.ledger.empty()) write_ledger();
     return findings_;
   }
@@ -103,7 +106,12 @@ class Soak {
   std::vector<std::string> command(const Work& work, std::uint64_t seed, const std::string& directory) const {
     if (!work.fuzzer.empty()) {
       const std::string corpus = options_.seeds + "/" + work.name.substr(0, work.name.size() - 5);
+      // With stores as whole inputs libFuzzer's bookkeeping is most of the time; see fuzz/CMakeLists.txt.
+      const bool is_of_stores = work.name == "store_fuzz" || work.name == "operations_fuzz";
       return {work.fuzzer,
+              is_of_stores ? "-entropic=0" : "-entropic=1",
+              "-timeout=60",
+              "-rss_limit_mb=2048",
               "-seed=" + std::to_string(seed % 4'000'000'000 + 1),
               "-max_total_time=" + std::to_string(kFuzzSeconds),
               "-artifact_prefix=" + directory + "/",
@@ -139,6 +147,16 @@ class Soak {
     std::printf("findings: %llu\n", static_cast<unsigned long long>(findings_));
   }
 
+  /// A long run of everything should have been everywhere.
+  void tell_probes() const {
+    const std::vector<std::string_view> missed = never_hit(probes_);
+    std::printf("rare paths: %zu of %zu taken\n", all_probes().size() - missed.size(), all_probes().size());
+    for (const auto& [name, count] : probes_) {
+      std::printf("  %-56s %llu\n", name.c_str(), static_cast<unsigned long long>(count));
+    }
+    for (const std::string_view name : missed) std::printf("never taken: %s\n", std::string(name).c_str());
+  }
+
   void write_ledger() const {
     std::ofstream ledger(options_.ledger, std::ios::app);
     const double hours = std::chrono::duration<double, std::ratio<3600>>(Clock::now() - begun_).count();
@@ -167,6 +185,7 @@ class Soak {
   Clock::time_point told_;
   std::map<std::string, std::uint64_t> done_;
   std::map<std::string, std::map<std::string, std::uint64_t>> counts_;
+  std::map<std::string, std::uint64_t> probes_;
 };
 
 }  // namespace
