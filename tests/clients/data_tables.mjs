@@ -117,8 +117,8 @@ async function signatures() {
   await assert.rejects(reader.deleteEntity("eu", "1"), refusedWith(403));
   await table.setAccessPolicy([{ id: "writers", accessPolicy: { expiry: hour, permission: "raud" } }]);
   const policies = await table.getAccessPolicy();
-  assert.equal(policies.signedIdentifiers[0].id, "writers");
-  assert.equal(policies.signedIdentifiers[0].accessPolicy.permission, "raud");
+  assert.equal(policies[0].id, "writers");
+  assert.equal(policies[0].accessPolicy.permission, "raud");
   const writer = bySas("Orders", generateTableSas("Orders", key, { identifier: "writers" }));
   await writer.deleteEntity("eu", "1");
   await table.setAccessPolicy([]);

@@ -108,7 +108,7 @@ TEST_F(RunningServer, H62_ABodyIsAskedForWhereTheClientWaits) {
 TEST_F(RunningServer, ChunkedBodiesAreRead) {
   HttpClient client(serve().port());
   ASSERT_TRUE(client.send(signed_bytes("POST", "Orders",
-                                       "10\r\n{\"PartitionKey\":\r\n12\r\n\"p\",\"RowKey\":\"1\"}\r\n0\r\n\r\n",
+                                       "10\r\n{\"PartitionKey\":\r\n11\r\n\"p\",\"RowKey\":\"1\"}\r\n0\r\n\r\n",
                                        {{"Transfer-Encoding", "chunked"}})));
   EXPECT_EQ(outcome(*client.read()), "201");
 }
@@ -120,7 +120,7 @@ TEST_F(RunningServer, H63_LongRequestLinesAreNormalAndLongerOnesRefused) {
   ASSERT_TRUE(client.send(signed_bytes("GET", prefix + std::string(room, 'x'))));
   EXPECT_EQ(outcome(*client.read()), "200");
   EXPECT_EQ(refusal(signed_bytes("GET", prefix + std::string(room + 1, 'x'))), "400 InvalidUri");
-  EXPECT_EQ(refusal(signed_bytes("GET", prefix + std::string(100'000, 'x'))), "400 InvalidHeaderValue");
+  EXPECT_EQ(refusal("GET /" + std::string(100'000, 'x') + " HTTP/1.1\r\nHost: x\r\n\r\n"), "400 InvalidHeaderValue");
 }
 
 TEST_F(RunningServer, TooManyOrTooLongHeadersAreRefused) {
