@@ -145,6 +145,13 @@ TEST(ServeEntityReader, X12_WhatIsNoJsonObjectIsRefused) {
   EXPECT_TRUE(read_entity("\xEF\xBB\xBF{}", "p", "r").ok());
 }
 
+TEST(ServeEntityReader, D39_HalvesOfCharactersAreRefused) {
+  for (const std::string text : {R"("V":"\ud800")", R"("V":"\udc00")", R"("V":"\udc00\ud800")", R"("\udfff":1)"}) {
+    EXPECT_EQ(refusal(text), kInvalidInput) << text;
+  }
+  EXPECT_EQ(value(R"("V":"\ud83d\ude00\u0000\ud7ff")"), Value(std::string("\xF0\x9F\x98\x80\0\xED\x9F\xBF", 8)));
+}
+
 TEST(ServeEntityReader, B02_ATableNeedsAName) {
   EXPECT_EQ(*read_table_name(R"({"TableName":"Orders","Extra":1,"odata.type":"x"})"), "Orders");
   const Said kNeedValue = {Code::kInvalidArgument, "PropertiesNeedValue"};

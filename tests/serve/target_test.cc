@@ -113,6 +113,8 @@ TEST(ServeTarget, D06_NamesThatNoTableCanHave) {
   EXPECT_EQ(said(parse_resource("with-hyphen")), kInvalidResourceName);
   EXPECT_EQ(said(parse_resource("1abc")), kInvalidResourceName);
   EXPECT_EQ(said(parse_resource("Orders/x")), kInvalidResourceName);
+  EXPECT_EQ(said(parse_resource("a%")), kInvalidResourceName);
+  EXPECT_EQ(said(parse_resource("(PartitionKey='p',RowKey='r')")), kInvalidResourceName);
   EXPECT_TRUE(parse_resource("ab").ok());  // too short to be there, which the store says
 }
 

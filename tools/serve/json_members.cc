@@ -7,6 +7,7 @@
 #include <rapidjson/reader.h>
 
 #include "api/service_error.h"
+#include "format/sort_key.h"
 
 namespace varve::serve {
 namespace {
@@ -32,7 +33,7 @@ class MemberCollector : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, M
   bool EndObject(rapidjson::SizeType /*members*/) { return true; }
   bool Key(const char* text, rapidjson::SizeType size, bool /*copy*/) {
     members_.push_back({std::string(text, size)});
-    return true;
+    return is_text(members_.back().name);
   }
   bool Null() { return set(JsonKind::kNull, {}); }
   bool Bool(bool value) { return set(value ? JsonKind::kTrue : JsonKind::kFalse, {}); }
@@ -40,12 +41,17 @@ class MemberCollector : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, M
     return set(JsonKind::kNumber, std::string(text, size));
   }
   bool String(const char* text, rapidjson::SizeType size, bool /*copy*/) {
-    return set(JsonKind::kText, std::string(text, size));
+    return set(JsonKind::kText, std::string(text, size)) && is_text(members_.back().text);
   }
   /// What has no case above.
   bool Default() { return false; }
 
  private:
+  /// The reader takes escapes of half a character, which make bytes that begin with ED; other bytes it has judged
+  /// itself. Source: D-39.
+  static bool is_text(std::string_view text) noexcept {
+    return text.find('\xED') == std::string_view::npos || format::is_valid_utf8(text);
+  }
   bool set(JsonKind kind, std::string text) {
     if (!is_inside_) return false;  // a value alone
     members_.back().kind = kind;
