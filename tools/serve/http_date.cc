@@ -20,14 +20,14 @@ constexpr std::array<const char*, 12> kMonths = {"Jan", "Feb", "Mar", "Apr", "Ma
 }  // namespace
 
 std::string http_date(DateTime time) {
-  using namespace std::chrono;
-  const sys_time<Ticks> point{Ticks(static_cast<std::int64_t>(time.ticks) - kUnixTicks)};
-  const auto day = floor<days>(point);
-  const year_month_day date{day};
-  const hh_mm_ss clock{floor<seconds>(point - day)};
+  namespace chrono = std::chrono;
+  const chrono::sys_time<Ticks> point{Ticks(static_cast<std::int64_t>(time.ticks) - kUnixTicks)};
+  const auto day = chrono::floor<chrono::days>(point);
+  const chrono::year_month_day date{day};
+  const chrono::hh_mm_ss clock{chrono::floor<chrono::seconds>(point - day)};
   std::array<char, 64> text{};
   const int length = std::snprintf(text.data(), text.size(), "%s, %02u %s %04d %02d:%02d:%02d GMT",
-                                   kDays.at(weekday{day}.c_encoding()), static_cast<unsigned>(date.day()),
+                                   kDays.at(chrono::weekday{day}.c_encoding()), static_cast<unsigned>(date.day()),
                                    kMonths.at(static_cast<unsigned>(date.month()) - 1), static_cast<int>(date.year()),
                                    static_cast<int>(clock.hours().count()), static_cast<int>(clock.minutes().count()),
                                    static_cast<int>(clock.seconds().count()));

@@ -9,8 +9,8 @@ namespace varve::serve {
 namespace {
 
 spdlog::logger& logger() {
-  static const std::shared_ptr<spdlog::logger> kLogger = spdlog::stderr_logger_mt("varve");
-  return *kLogger;
+  static const std::shared_ptr<spdlog::logger> made = spdlog::stderr_logger_mt("varve");
+  return *made;
 }
 
 }  // namespace
