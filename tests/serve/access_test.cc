@@ -147,6 +147,10 @@ TEST_F(ServiceAccess, S41_E02_BadPoliciesAreRefusedInXml) {
             "400 InvalidXmlNodeValue");
   EXPECT_EQ(set(named + "<AccessPolicy><Start>soon</Start></AccessPolicy></SignedIdentifier>"),
             "400 InvalidXmlNodeValue");
+  std::string deep;
+  for (int i = 0; i < 100'000; ++i) deep += "<SignedIdentifier>";
+  for (int i = 0; i < 100'000; ++i) deep += "</SignedIdentifier>";
+  EXPECT_EQ(set(deep), "400 InvalidXmlDocument");
   EXPECT_EQ(outcome(service_.send("PUT", "Orders?comp=acl", "no xml")), "400 InvalidXmlDocument");
   const HttpResponse missing = service_.send("GET", "Missing?comp=acl");
   EXPECT_EQ(outcome(missing), "404 TableNotFound");

@@ -141,7 +141,7 @@ TEST_F(ServiceBatch, T02_H53_OneReadMayStandAlone) {
   EXPECT_THAT(read_alone("Tables").body, HasSubstr("HTTP/1.1 400 Bad Request\r\n"));
 }
 
-TEST_F(ServiceBatch, H55_WhatIsNoBatchIsRefusedOutside) {
+TEST_F(ServiceBatch, H50_H55_WhatIsNoBatchIsRefusedOutside) {
   const std::string whole = change_set({insert("1")});
   EXPECT_EQ(outcome(send(whole, "application/json")), "400 InvalidInput");
   EXPECT_EQ(outcome(send(whole, "multipart/mixed")), "400 InvalidInput");

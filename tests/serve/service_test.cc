@@ -92,7 +92,7 @@ TEST_F(Service, B08_TablesAreFilteredByNameAlone) {
   EXPECT_EQ(outcome(send("GET", "Tables?$orderby=TableName")), "501 NotImplemented");
 }
 
-TEST_F(Service, O10_AnInsertAnswersWithWhatItStored) {
+TEST_F(Service, O10_H23_AnInsertAnswersWithWhatItStored) {
   const HttpResponse made = send("POST", "Orders", R"({"PartitionKey":"p","RowKey":"O'B n","V":7,"N":null})");
   EXPECT_EQ(outcome(made), "201");
   const Entity entity = *read(service_.orders, "p", "O'B n");
@@ -107,6 +107,8 @@ TEST_F(Service, O10_AnInsertAnswersWithWhatItStored) {
   EXPECT_EQ(header(quiet, "Location"), header(quiet, "DataServiceId"));
   EXPECT_NE(header(quiet, "ETag"), "");
   EXPECT_EQ(insert("2"), "409 EntityAlreadyExists");
+  EXPECT_EQ(header(send("POST", "oRDERS", R"({"PartitionKey":"p","RowKey":"3"})"), "Location"),
+            "http://127.0.0.1:10002/devstoreaccount1/oRDERS(PartitionKey='p',RowKey='3')");
 }
 
 TEST_F(Service, O10_AnInsertsFaultsHaveTheirOwnErrors) {
@@ -203,7 +205,7 @@ TEST_F(Service, Q10_Q42_Q43_QueriesGoOnWhereTheyEnded) {
   EXPECT_EQ(header(second, "x-ms-continuation-NextPartitionKey"), "");
 }
 
-TEST_F(Service, Q01_Q17_O16_QueryOptionsAreThoseOfTheService) {
+TEST_F(Service, Q01_Q17_O16_H04_QueryOptionsAreThoseOfTheService) {
   EXPECT_EQ(insert("1", R"(,"V":7)"), "201");
   EXPECT_EQ(outcome(send("GET", "Orders?$filter=V%20eq")), "400 InvalidInput");
   EXPECT_EQ(outcome(send("GET", "Orders?$orderby=V")), "501 NotImplemented");

@@ -77,6 +77,13 @@ struct Dispatcher::Prepared {
   const Route* route = nullptr;
 };
 
+/// What of a request its answer has to show, as far as it was understood.
+struct Dispatcher::Told {
+  Preference preference = Preference::kNone;
+  PayloadLevel level = PayloadLevel::kMinimal;
+  std::string version{kNewestVersion};
+};
+
 namespace {
 
 /// What the session lets the route's handler have.
@@ -165,33 +172,37 @@ Result<Dispatcher::Prepared> Dispatcher::prepare(const HttpRequest& request) {
                   *route};
 }
 
+Task<Result<HttpResponse>> Dispatcher::carry_out(const HttpRequest& request, const ErrorTrailer& trailer,
+                                                 HomeThread* home, Told& told) {
+  const Result<Prepared> prepared = prepare(request);
+  if (!prepared.ok()) co_return prepared.status();
+  if (is_create(prepared->target, prepared->verb)) told.preference = preference_of(request.head.headers);
+  told.level = prepared->level;
+  told.version = prepared->version;
+  const Call call{request,         prepared->address,  prepared->target, prepared->verb, told.version,     told.level,
+                  told.preference, prepared->time_max, trailer,          home,           stop_.get_token()};
+  Answer answer = run(prepared->route->door, call, prepared->session, store_);
+  Result<HttpResponse> outcome = co_await answer;
+  co_return outcome;
+}
+
 Task<HttpResponse> Dispatcher::handle(HttpRequest request, HomeThread* home) {
   const std::string request_id = next_request_id();
   const ErrorTrailer trailer{request_id, clock_()};
-  const Result<Prepared> prepared = prepare(request);
-  Result<HttpResponse> outcome = prepared.ok() ? Result<HttpResponse>(HttpResponse()) : prepared.status();
-  Preference preference = Preference::kNone;
-  PayloadLevel level = PayloadLevel::kMinimal;
-  std::string version(kNewestVersion);
-  if (prepared.ok()) {
-    if (is_create(prepared->target, prepared->verb)) preference = preference_of(request.head.headers);
-    level = prepared->level;
-    version = prepared->version;
-    const Call call{request,    prepared->address,  prepared->target, prepared->verb, version,          level,
-                    preference, prepared->time_max, trailer,          home,           stop_.get_token()};
-    Answer answer = run(prepared->route->door, call, prepared->session, store_);
-    outcome = co_await answer;
-  }
+  Told told;
+  // A task of its own, so that a want of memory on the way is an answer like others.
+  Task<Result<HttpResponse>> carrying = carry_out(request, trailer, home, told);
+  Result<HttpResponse> outcome = co_await carrying;
   HttpResponse response;
   if (outcome.ok()) {
     response = *std::move(outcome);
   } else {
-    response = error_response(outcome.status(), level, trailer, speaks_xml(request));
-    add_preference(response, preference);
+    response = error_response(outcome.status(), told.level, trailer, speaks_xml(request));
+    add_preference(response, told.preference);
     if (is_ours(wire_error(outcome.status()))) log_(request_id, outcome.status());
   }
   if (request.head.verb == "HEAD") response.body.clear();
-  add_common_headers(request, trailer, version, response);
+  add_common_headers(request, trailer, told.version, response);
   co_return response;
 }
 

@@ -16,6 +16,7 @@
 #include "api/store.h"
 #include "api/task.h"
 #include "tools/serve/accounts.h"
+#include "tools/serve/error_body.h"
 #include "tools/serve/home_thread.h"
 #include "tools/serve/message.h"
 
@@ -41,6 +42,9 @@ class Dispatcher {
 
  private:
   struct Prepared;
+  struct Told;
+  Task<Result<HttpResponse>> carry_out(const HttpRequest& request, const ErrorTrailer& trailer, HomeThread* home,
+                                       Told& told);
   Result<Prepared> prepare(const HttpRequest& request);
   Result<security::Session> open_session(const HttpRequest& request, const std::string& account) const;
   std::string next_request_id() noexcept;
