@@ -75,6 +75,9 @@ int run(int argc, char** argv) {
   add_inspect_verb(app, exit_code);
   add_checkpoint_verb(app, exit_code);
   add_repair_verb(app, exit_code);
+#ifdef VARVE_HAS_SERVER
+  add_serve_verb(app, exit_code);
+#endif
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -20,6 +20,7 @@ void add_stats_verb(CLI::App& app, int& exit_code);
 void add_inspect_verb(CLI::App& app, int& exit_code);
 void add_checkpoint_verb(CLI::App& app, int& exit_code);
 void add_repair_verb(CLI::App& app, int& exit_code);
+void add_serve_verb(CLI::App& app, int& exit_code);  // in builds with the server
 
 /// The words that say where: STORE, TABLE, --account.
 void add_store_words(CLI::App& verb, Place& place);

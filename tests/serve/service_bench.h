@@ -1,0 +1,90 @@
+// Owns: what a test of the service stands on: a store in memory, a dispatcher, an account, and short words for
+// requests. Must never: judge; the tests do.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "api/security/query_fields.h"
+#include "tests/security/security_bench.h"
+#include "tools/serve/dispatcher.h"
+
+namespace varve::serve::test {
+
+using namespace varve::test;
+
+inline Accounts accounts() {
+  Result<Accounts> made = Accounts::create();
+  EXPECT_TRUE(made.ok() && made->add(std::string(kAccount) + ":" + std::string(kKeyText)).ok());
+  return *std::move(made);
+}
+
+/// A service at http://127.0.0.1:10002/, in path style, with one table, Orders. The time stands still.
+class ServiceBench {
+ public:
+  ServiceBench()
+      : orders(bench.table()),
+        dispatcher(
+            *bench.store, accounts(), [] { return kPresent; },
+            [this](std::string_view, const Status& status) { failures.push_back(status); }) {}
+
+  /// The path and query of something in the account.
+  static std::string path_of(std::string_view resource) {
+    return "/" + std::string(kAccount) + "/" + std::string(resource);
+  }
+  static HttpRequest request(std::string_view verb, std::string_view target, std::string body = {},
+                             Headers headers = {}) {
+    HttpRequest made;
+    made.head.verb = verb;
+    EXPECT_TRUE(set_target(made, target));
+    made.head.headers = std::move(headers);
+    made.head.headers.emplace_back("Host", "127.0.0.1:10002");
+    made.head.headers.emplace_back("x-ms-date", kDateText);
+    made.body = std::move(body);
+    return made;
+  }
+  /// With an Authorization header by the account's key.
+  HttpRequest signed_request(std::string_view verb, std::string_view resource, std::string body = {},
+                             Headers headers = {}) {
+    HttpRequest made = request(verb, path_of(resource), std::move(body), std::move(headers));
+    made.head.headers.emplace_back(
+        "Authorization",
+        *security::shared_key_authorization(security::SharedKeyScheme::kSharedKeyLite, made.head, credentials()));
+    return made;
+  }
+  HttpResponse send(HttpRequest made) { return wait(dispatcher.handle(std::move(made))); }
+  HttpResponse send(std::string_view verb, std::string_view resource, std::string body = {}, Headers headers = {}) {
+    return send(signed_request(verb, resource, std::move(body), std::move(headers)));
+  }
+  /// By a SAS in the query instead of a key.
+  HttpResponse send_by(const std::string& token, std::string_view verb, std::string_view resource,
+                       std::string body = {}, Headers headers = {}) {
+    const std::string mark = resource.find('?') == std::string_view::npos ? "?" : "&";
+    return send(request(verb, path_of(resource) + mark + token, std::move(body), std::move(headers)));
+  }
+
+  StoreBench bench;
+  Table orders;
+  std::vector<Status> failures;
+  Dispatcher dispatcher;
+};
+
+/// As a query parameter's value.
+inline std::string encoded(std::string_view text) {
+  return security::percent_encode(text);
+}
+
+/// "404 TableNotFound"; "204" where there is no error.
+inline std::string outcome(const HttpResponse& response) {
+  const std::string* const code = find_header(response.headers, "x-ms-error-code");
+  return std::to_string(response.status) + (code == nullptr ? std::string() : " " + *code);
+}
+
+inline std::string header(const HttpResponse& response, std::string_view name) {
+  const std::string* const value = find_header(response.headers, name);
+  return value == nullptr ? std::string() : *value;
+}
+
+}  // namespace varve::serve::test

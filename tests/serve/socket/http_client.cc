@@ -1,0 +1,80 @@
+#include "tests/serve/socket/http_client.h"
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/read.hpp>
+#include <boost/asio/ssl.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/http.hpp>
+
+namespace varve::serve::test {
+namespace {
+
+namespace asio = boost::asio;
+namespace http = boost::beast::http;
+using ErrorCode = boost::system::error_code;
+
+}  // namespace
+
+struct HttpClient::State {
+  explicit State(bool with_tls) : has_tls(with_tls) {}
+
+  template <typename Use>
+  auto with_stream(Use use) {
+    return has_tls ? use(tls_stream) : use(tls_stream.next_layer());
+  }
+
+  const bool has_tls;
+  asio::io_context context;
+  asio::ssl::context tls{asio::ssl::context::tls_client};
+  asio::ssl::stream<asio::ip::tcp::socket> tls_stream{context, tls};
+  boost::beast::flat_buffer buffer;
+};
+
+HttpClient::HttpClient(std::uint16_t port, bool with_tls) : state_(std::make_unique<State>(with_tls)) {
+  ErrorCode error;
+  state_->tls_stream.next_layer().connect({asio::ip::make_address("127.0.0.1"), port}, error);
+  if (!error && with_tls) state_->tls_stream.handshake(asio::ssl::stream_base::client, error);
+  if (error) state_->tls_stream.next_layer().close(error);
+}
+
+HttpClient::~HttpClient() = default;
+
+bool HttpClient::send(std::string_view bytes) {
+  ErrorCode error;
+  state_->with_stream(
+      [&](auto& stream) { return asio::write(stream, asio::buffer(bytes.data(), bytes.size()), error); });
+  return !error;
+}
+
+std::optional<HttpResponse> HttpClient::read() {
+  ErrorCode error;
+  http::response<http::string_body> message;
+  state_->with_stream([&](auto& stream) { return http::read(stream, state_->buffer, message, error); });
+  if (error) return std::nullopt;
+  HttpResponse response;
+  response.status = static_cast<std::uint16_t>(message.result_int());
+  for (const auto& field : message) {
+    response.with(std::string(field.name_string()), std::string(field.value()));
+  }
+  response.body = message.body();
+  return response;
+}
+
+bool HttpClient::ends() {
+  return !read().has_value();
+}
+
+std::string to_bytes(const HttpRequest& request) {
+  std::string text = request.head.verb + " " + request.head.path;
+  if (!request.head.query.empty()) text += "?" + request.head.query;
+  text += " HTTP/1.1\r\n";
+  for (const auto& [name, value] : request.head.headers) text.append(name).append(": ").append(value).append("\r\n");
+  const bool has_length = find_header(request.head.headers, "content-length") != nullptr ||
+                          find_header(request.head.headers, "transfer-encoding") != nullptr;
+  if (!has_length) text += "Content-Length: " + std::to_string(request.body.size()) + "\r\n";
+  return text + "\r\n" + request.body;
+}
+
+}  // namespace varve::serve::test

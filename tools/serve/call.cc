@@ -1,0 +1,45 @@
+#include "tools/serve/call.h"
+
+#include <utility>
+
+#include "api/names.h"
+
+namespace varve::serve {
+
+Preference preference_of(const Headers& headers) {
+  const std::string* const asked = find_header(headers, "prefer");
+  if (asked == nullptr) return Preference::kNone;
+  const std::string lower = lower_case(trimmed(*asked));
+  if (lower == "return-no-content") return Preference::kNoContent;
+  return lower == "return-content" ? Preference::kContent : Preference::kNone;
+}
+
+void add_preference(HttpResponse& response, Preference preference) {
+  if (preference == Preference::kNoContent) response.with("Preference-Applied", "return-no-content");
+  if (preference == Preference::kContent) response.with("Preference-Applied", "return-content");
+}
+
+HttpResponse json_response(std::uint16_t status, PayloadLevel level, std::string body) {
+  HttpResponse response;
+  response.status = status;
+  response.with("Content-Type", content_type(level));
+  response.body = std::move(body);
+  return response;
+}
+
+HttpResponse error_response(const Status& status, PayloadLevel level, const ErrorTrailer& trailer, bool is_xml) {
+  const WireError error = wire_error(status);
+  HttpResponse response;
+  if (is_xml) {
+    response.with("Content-Type", "application/xml");
+    response.body = xml_error(error, trailer);
+  } else {
+    response = json_response(error.status, level, json_error(error, trailer));
+  }
+  response.status = error.status;
+  response.with("x-ms-error-code", error.code);
+  if (error.status == 401) response.with("WWW-Authenticate", "SharedKey realm=\"tables\"");  // S-08
+  return response;
+}
+
+}  // namespace varve::serve

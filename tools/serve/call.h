@@ -1,0 +1,61 @@
+// Owns: a request that was understood: what a route's handler is given.
+// Must never: hold what only some routes need; they read it from the request.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <stop_token>
+#include <string>
+#include <string_view>
+
+#include "api/options.h"
+#include "api/types.h"
+#include "tools/serve/entity_writer.h"
+#include "tools/serve/error_body.h"
+#include "tools/serve/home_thread.h"
+#include "tools/serve/message.h"
+#include "tools/serve/payload_level.h"
+#include "tools/serve/target.h"
+
+namespace varve::serve {
+
+/// What a create is asked to answer. Source: H-30.
+enum class Preference : std::uint8_t { kNone, kNoContent, kContent };
+
+Preference preference_of(const Headers& headers);
+/// Adds Preference-Applied, if there was a preference.
+void add_preference(HttpResponse& response, Preference preference);
+
+/// Views: the dispatcher keeps what they view until the answer is there.
+struct Call {
+  const HttpRequest& request;
+  const Address& address;
+  const Target& target;
+  /// That which counts: another one than the request's own where it is tunnelled (H-05).
+  std::string_view verb;
+  /// Protocol version, `YYYY-MM-DD`.
+  std::string_view version;
+  PayloadLevel level = PayloadLevel::kMinimal;
+  Preference preference = Preference::kNone;
+  /// How long the client waits, at most 30 s (H-04).
+  std::chrono::seconds time_max{30};
+  ErrorTrailer trailer;
+  HomeThread* home = nullptr;
+  /// Ends what waits, and has not begun to write, when the server ends.
+  std::stop_token stop{};
+
+  WritingPlace place() const { return {level, address.root, address.account, target.table}; }
+  /// How writes wait for one another.
+  WriteOptions write_options() const {
+    WriteOptions options;
+    options.wait_max = time_max;
+    return options;
+  }
+};
+
+/// An answer with a body in the call's level.
+HttpResponse json_response(std::uint16_t status, PayloadLevel level, std::string body);
+/// A failure, in JSON or in XML; never fails itself.
+HttpResponse error_response(const Status& status, PayloadLevel level, const ErrorTrailer& trailer, bool is_xml = false);
+
+}  // namespace varve::serve

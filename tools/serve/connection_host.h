@@ -1,0 +1,72 @@
+// Owns: what the connections of a server share: the dispatcher, limits, and the list of those that are open.
+// Must never: know how a connection speaks.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+
+#include "tools/serve/dispatcher.h"
+
+namespace varve::serve {
+
+/// How much a client may take. All are checked before memory is given.
+struct ConnectionLimits {
+  std::size_t connections_max = 4096;
+  std::size_t connections_per_address_max = 2048;
+  std::uint32_t target_bytes_max = 32u << 10;
+  std::uint32_t headers_max = 100;
+  std::uint32_t header_bytes_max = 16u << 10;
+  std::uint64_t body_bytes_max = 4u << 20;
+  /// From the first byte of a request to the end of its headers; also of a TLS handshake.
+  std::chrono::milliseconds header_time_max{10'000};
+  /// Of bodies and answers, beside header_time_max.
+  std::uint64_t bytes_per_second_min = 16u << 10;
+  /// Between two requests.
+  std::chrono::milliseconds idle_time_max{60'000};
+};
+
+/// A connection as its host sees it. Both are called on any thread.
+class OpenConnection {
+ public:
+  virtual ~OpenConnection() = default;
+  /// Ends after the request at hand; at once where there is none.
+  virtual void end_soon() = 0;
+  /// Ends now, whatever is under way.
+  virtual void end_now() = 0;
+};
+
+/// Any thread.
+class ConnectionHost {
+ public:
+  ConnectionHost(Dispatcher& dispatcher, const ConnectionLimits& limits) : dispatcher_(dispatcher), limits_(limits) {}
+
+  Dispatcher& dispatcher() noexcept { return dispatcher_; }
+  const ConnectionLimits& limits() const noexcept { return limits_; }
+
+  /// False: there are too many, or the server is ending; then it must not begin.
+  bool add(OpenConnection& connection, const std::string& address);
+  void remove(OpenConnection& connection, const std::string& address);
+
+  /// From now on none is added, and those that are there end soon.
+  void end_all_soon();
+  /// Whether none was left before the time was over.
+  bool wait_for_all(std::chrono::milliseconds time_max);
+  void end_all_now();
+
+ private:
+  Dispatcher& dispatcher_;
+  const ConnectionLimits limits_;
+  std::mutex mutex_;
+  std::condition_variable none_left_;
+  std::set<OpenConnection*> open_;
+  std::map<std::string, std::size_t> of_address_;
+  bool is_ending_ = false;
+};
+
+}  // namespace varve::serve

@@ -1,0 +1,217 @@
+#include "tools/serve/dispatcher.h"
+
+#include <array>
+#include <cstdio>
+#include <random>
+#include <utility>
+
+#include "tools/serve/call.h"
+#include "tools/serve/http_date.h"
+#include "tools/serve/payload_level.h"
+#include "tools/serve/query_value.h"
+#include "tools/serve/request_rules.h"
+#include "tools/serve/routes.h"
+#include "tools/serve/target.h"
+#include "tools/serve/wire_error.h"
+
+namespace varve::serve {
+namespace {
+
+constexpr std::size_t kClientRequestIdMax = 1024;
+
+std::uint64_t draw_number() {
+  std::random_device device;
+  return std::uint64_t{device()} << 32 | device();
+}
+
+/// Whether a request failed in a way that somebody has to look into.
+bool is_ours(const WireError& error) noexcept {
+  return error.status >= 500 && error.code != "NotImplemented";
+}
+
+/// What speaks XML is known by the query alone, so that errors on the way there speak it too (E-02).
+bool speaks_xml(const HttpRequest& request) {
+  const Result<Part> part = part_of(request.head.query);
+  return part.ok() && *part != Part::kContent;
+}
+
+Result<PayloadLevel> level_of(const HttpRequest& request) {
+  const Result<std::optional<std::string>> format = query_value(request.head.query, "$format");
+  if (!format.ok()) return format.status();
+  return choose_level(*format, find_header(request.head.headers, "accept"));
+}
+
+/// Preferences are those of creates; others ignore them (H-30).
+bool is_create(const Target& target, std::string_view verb) noexcept {
+  return verb == "POST" && (target.resource == Resource::kTables || target.resource == Resource::kEntities);
+}
+
+void add_common_headers(const HttpRequest& request, const ErrorTrailer& trailer, std::string_view version,
+                        HttpResponse& response) {
+  response.with("Cache-Control", "no-cache").with("X-Content-Type-Options", "nosniff");
+  response.with("x-ms-request-id", trailer.request_id).with("x-ms-version", version);
+  response.with("Date", http_date(trailer.time)).with("Server", "Varve-Table/1.0");
+  const std::string* const id = find_header(request.head.headers, "x-ms-client-request-id");
+  if (id != nullptr && id->size() <= kClientRequestIdMax) response.with("x-ms-client-request-id", *id);
+}
+
+/// There is no CORS rule yet, so no preflight can match one. Source: P-12.
+Status judge_preflight(const Headers& headers) {
+  if (find_header(headers, "origin") == nullptr || find_header(headers, "access-control-request-method") == nullptr) {
+    return refused("InvalidHeaderValue", "a preflight needs Origin and Access-Control-Request-Method");
+  }
+  return refused("CorsPreflightFailure", "no CORS rule matches");
+}
+
+}  // namespace
+
+/// A request of a known caller for something that there is.
+struct Dispatcher::Prepared {
+  Address address;
+  Target target;
+  std::string verb;
+  std::string version;
+  PayloadLevel level = PayloadLevel::kMinimal;
+  std::chrono::seconds time_max{0};
+  security::Session session;
+  const Route* route = nullptr;
+};
+
+/// What of a request its answer has to show, as far as it was understood.
+struct Dispatcher::Told {
+  Preference preference = Preference::kNone;
+  PayloadLevel level = PayloadLevel::kMinimal;
+  std::string version{kNewestVersion};
+};
+
+namespace {
+
+/// What the session lets the route's handler have.
+Answer run(const Door& door, const Call& call, const security::Session& session, Store& store) {
+  if (const auto* const route = std::get_if<EntityRoute>(&door)) {
+    Result<Table> table = session.table(call.target.table);
+    if (table.code() == Code::kForbidden) co_return table.status();
+    Result<AsyncTable> fenced = table.ok() ? Result<AsyncTable>(AsyncTable(*std::move(table))) : table.status();
+    Answer answer = route->handler(call, std::move(fenced));
+    Result<HttpResponse> response = co_await answer;
+    co_return response;
+  }
+  if (const auto* const route = std::get_if<AccountRoute>(&door)) {
+    if (Status allowed = session.check(route->operation); !allowed.ok()) co_return allowed;
+    Answer answer = route->handler(call, store);
+    Result<HttpResponse> response = co_await answer;
+    co_return response;
+  }
+  if (const auto* const route = std::get_if<BatchRoute>(&door)) {
+    Answer answer = route->handler(call, session);
+    Result<HttpResponse> response = co_await answer;
+    co_return response;
+  }
+  co_return Status::unsupported("this server does not have this part of the service")
+      .with_service_error("NotImplemented");
+}
+
+}  // namespace
+
+Dispatcher::Dispatcher(Store& store, Accounts accounts, security::Clock clock, FailureLog log)
+    : store_(store),
+      accounts_(std::move(accounts)),
+      clock_(std::move(clock)),
+      log_(std::move(log)),
+      id_base_(draw_number()) {}
+
+std::string Dispatcher::next_request_id() noexcept {
+  const std::uint64_t number = requests_.fetch_add(1, std::memory_order_relaxed) + 1;
+  std::array<char, 40> text{};
+  const int length = std::snprintf(
+      text.data(), text.size(), "%08llx-%04llx-%04llx-%04llx-%012llx", static_cast<unsigned long long>(id_base_ >> 32),
+      static_cast<unsigned long long>(id_base_ >> 16 & 0xFFFF), static_cast<unsigned long long>(id_base_ & 0xFFFF),
+      static_cast<unsigned long long>(number >> 48), static_cast<unsigned long long>(number & 0xFFFF'FFFF'FFFF));
+  return {text.data(), static_cast<std::size_t>(length)};
+}
+
+Result<security::Session> Dispatcher::open_session(const HttpRequest& request, const std::string& account) const {
+  return security::Session::open(store_, accounts_.find(account), request.head, request.arrival, clock_);
+}
+
+Result<Dispatcher::Prepared> Dispatcher::prepare(const HttpRequest& request) {
+  Result<std::string> version = protocol_version(request.head);
+  if (!version.ok()) return version.status();
+  Result<std::string> verb = effective_verb(request.head.verb, request.head.headers);
+  if (!verb.ok()) return verb.status();
+  if (*verb == "OPTIONS") return judge_preflight(request.head.headers);
+  Result<Address> address =
+      parse_address(request.head.path, host_of(request), request.arrival.is_https ? "https" : "http",
+                    [this](std::string_view name) { return accounts_.knows(name); });
+  if (!address.ok()) return address.status();
+
+  Result<security::Session> session = open_session(request, address->account);
+  if (!session.ok()) return session.status();
+  if (address->is_secondary && *verb != "GET" && *verb != "HEAD") {
+    return refused("InsufficientAccountPermissions", "the secondary is for reading");
+  }
+
+  Result<Target> target = parse_resource(address->resource);
+  if (!target.ok()) return target.status();
+  const Result<Part> part = part_of(request.head.query);
+  if (!part.ok()) return part.status();
+  const Result<const Route*> route = find_route(target->resource, *part, *verb);
+  if (!route.ok()) return route.status();
+  const Result<std::chrono::seconds> time_max = request_time_max(request.head.query);
+  if (!time_max.ok()) return time_max.status();
+  if (Status digest = check_body_digest(request); !digest.ok()) return digest;
+  const Result<PayloadLevel> level = *part == Part::kContent ? level_of(request) : PayloadLevel::kMinimal;
+  if (!level.ok()) return level.status();
+  return Prepared{*std::move(address),
+                  *std::move(target),
+                  *std::move(verb),
+                  *std::move(version),
+                  *level,
+                  *time_max,
+                  *std::move(session),
+                  *route};
+}
+
+Task<Result<HttpResponse>> Dispatcher::carry_out(const HttpRequest& request, const ErrorTrailer& trailer,
+                                                 HomeThread* home, Told& told) {
+  const Result<Prepared> prepared = prepare(request);
+  if (!prepared.ok()) co_return prepared.status();
+  if (is_create(prepared->target, prepared->verb)) told.preference = preference_of(request.head.headers);
+  told.level = prepared->level;
+  told.version = prepared->version;
+  const Call call{request,         prepared->address,  prepared->target, prepared->verb, told.version,     told.level,
+                  told.preference, prepared->time_max, trailer,          home,           stop_.get_token()};
+  Answer answer = run(prepared->route->door, call, prepared->session, store_);
+  Result<HttpResponse> outcome = co_await answer;
+  co_return outcome;
+}
+
+Task<HttpResponse> Dispatcher::handle(HttpRequest request, HomeThread* home) {
+  const std::string request_id = next_request_id();
+  const ErrorTrailer trailer{request_id, clock_()};
+  Told told;
+  // A task of its own, so that a want of memory on the way is an answer like others.
+  Task<Result<HttpResponse>> carrying = carry_out(request, trailer, home, told);
+  Result<HttpResponse> outcome = co_await carrying;
+  HttpResponse response;
+  if (outcome.ok()) {
+    response = *std::move(outcome);
+  } else {
+    response = error_response(outcome.status(), told.level, trailer, speaks_xml(request));
+    add_preference(response, told.preference);
+    if (is_ours(wire_error(outcome.status()))) log_(request_id, outcome.status());
+  }
+  if (request.head.verb == "HEAD") response.body.clear();
+  add_common_headers(request, trailer, told.version, response);
+  co_return response;
+}
+
+HttpResponse Dispatcher::refuse(const Status& status) {
+  const std::string request_id = next_request_id();
+  const ErrorTrailer trailer{request_id, clock_()};
+  HttpResponse response = error_response(status, PayloadLevel::kMinimal, trailer);
+  add_common_headers(HttpRequest(), trailer, kNewestVersion, response);
+  return response;
+}
+
+}  // namespace varve::serve

@@ -1,0 +1,61 @@
+// Owns: the one way of a request: from what was received to what is sent, whatever the connection.
+// Must never: know a socket, do a route's work, or let a request by that was not authenticated.
+//
+// The order is that of O-07: the request's own rules, who asks, whether they may, what is asked for, how it is written.
+// A failure at any step ends it there.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+#include "api/security/session.h"
+#include "api/store.h"
+#include "api/task.h"
+#include "tools/serve/accounts.h"
+#include "tools/serve/error_body.h"
+#include "tools/serve/home_thread.h"
+#include "tools/serve/message.h"
+
+namespace varve::serve {
+
+/// Told of each request that failed by no fault of the client.
+using FailureLog = std::function<void(std::string_view request_id, const Status& status)>;
+
+/// Any thread; requests run side by side.
+class Dispatcher {
+ public:
+  /// The store outlives the dispatcher.
+  Dispatcher(Store& store, Accounts accounts, security::Clock clock, FailureLog log);
+
+  /// The answer, whatever happens. `home` is where it is made, if given.
+  Task<HttpResponse> handle(HttpRequest request, HomeThread* home = nullptr);
+
+  /// Ends requests that wait and have not begun to write; those answer OperationTimedOut. Any thread.
+  void stop() noexcept { stop_.request_stop(); }
+
+  /// An answer to what could not be read as a request.
+  HttpResponse refuse(const Status& status);
+
+ private:
+  struct Prepared;
+  struct Told;
+  Task<Result<HttpResponse>> carry_out(const HttpRequest& request, const ErrorTrailer& trailer, HomeThread* home,
+                                       Told& told);
+  Result<Prepared> prepare(const HttpRequest& request);
+  Result<security::Session> open_session(const HttpRequest& request, const std::string& account) const;
+  std::string next_request_id() noexcept;
+
+  Store& store_;
+  const Accounts accounts_;
+  const security::Clock clock_;
+  const FailureLog log_;
+  std::stop_source stop_;
+  const std::uint64_t id_base_;
+  std::atomic<std::uint64_t> requests_{0};
+};
+
+}  // namespace varve::serve

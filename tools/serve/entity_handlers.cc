@@ -1,0 +1,115 @@
+// Owns: the routes of entities: queries, point reads, single writes.
+// Must never: hold a handle that is not fenced.
+#include <algorithm>
+#include <utility>
+
+#include "api/query_options.h"
+#include "api/service_error.h"
+#include "tools/serve/entity_operation.h"
+#include "tools/serve/entity_writer.h"
+#include "tools/serve/handlers.h"
+#include "tools/serve/query_value.h"
+
+namespace varve::serve {
+namespace {
+
+using Kind = TransactionOperation::Kind;
+
+/// Bounds the memory of one answer; a page may end anywhere.
+constexpr std::uint64_t kPageBytesMax = std::uint64_t{4} << 20;
+
+Result<Scan> read_scan(const Call& call) {
+  Result<Scan> scan = parse_query_options(call.request.head.query);
+  if (!scan.ok()) return scan;
+  if (call.target.resource == Resource::kPartition) scan->range = ScanRange::partition(call.target.partition_key);
+  scan->page_bytes_max = kPageBytesMax;
+  scan->time_max = std::min(scan->time_max, std::chrono::milliseconds(call.time_max));
+  return scan;
+}
+
+/// A token of a scan is two words; each has a header of its own. Source: Q-42.
+void add_continuation(HttpResponse& response, const std::string& token) {
+  const std::size_t space = std::min(token.find(' '), token.size());
+  response.with("x-ms-continuation-NextPartitionKey", std::string_view(token).substr(0, space));
+  response.with("x-ms-continuation-NextRowKey", std::string_view(token).substr(std::min(space + 1, token.size())));
+}
+
+Result<ReadOptions> read_selection(const Call& call) {
+  const Result<std::optional<std::string>> text = query_value(call.request.head.query, "$select");
+  if (!text.ok()) return text.status();
+  Result<std::vector<std::string>> select = parse_select(text->value_or(std::string()));
+  if (!select.ok()) return select.status();
+  ReadOptions options;
+  options.select = *std::move(select);
+  return options;
+}
+
+Task<Result<ETag>> put(const Call& call, const AsyncTable& table, const TransactionOperation& operation) {
+  const WriteOptions options = call.write_options();
+  switch (operation.kind) {
+    case Kind::kInsert: return table.insert(operation.entity, options, call.stop);
+    case Kind::kReplace: return table.replace(operation.entity, operation.if_match, options, call.stop);
+    case Kind::kMerge: return table.merge(operation.entity, operation.if_match, options, call.stop);
+    case Kind::kInsertOrReplace: return table.insert_or_replace(operation.entity, options, call.stop);
+    case Kind::kInsertOrMerge:
+    case Kind::kRemove: break;
+  }
+  return table.insert_or_merge(operation.entity, options, call.stop);
+}
+
+/// The ETag of what was written; none of what was removed.
+Task<Result<ETag>> carry_out(const Call& call, AsyncTable table, const TransactionOperation& operation) {
+  if (operation.kind != Kind::kRemove) {
+    Task<Result<ETag>> writing = put(call, table, operation);
+    Result<ETag> etag = co_await at_home(call.home, std::move(writing));
+    co_return etag;
+  }
+  Task<Status> removing = table.remove(operation.entity.partition_key(), operation.entity.row_key(), operation.if_match,
+                                       call.write_options(), call.stop);
+  Status removed = co_await at_home(call.home, std::move(removing));
+  if (!removed.ok()) co_return removed;
+  co_return ETag();
+}
+
+}  // namespace
+
+Answer query_entities(const Call& call, Result<AsyncTable> table) {
+  Result<Scan> scan = read_scan(call);
+  if (!scan.ok()) co_return scan.status();
+  if (!table.ok()) co_return table.status();
+  const std::vector<std::string> select = scan->read.select;
+  Task<Result<Page>> scanning = table->scan(*std::move(scan), call.stop);
+  const Result<Page> page = co_await at_home(call.home, std::move(scanning));
+  if (!page.ok()) co_return page.status();
+  HttpResponse response = json_response(200, call.level, write_entities(call.place(), page->entities, select));
+  if (page->continuation) add_continuation(response, *page->continuation);
+  co_return response;
+}
+
+Answer get_entity(const Call& call, Result<AsyncTable> table) {
+  const Result<ReadOptions> options = read_selection(call);
+  if (!options.ok()) co_return options.status();
+  if (!table.ok()) co_return table.status();
+  Task<Result<std::optional<Entity>>> getting =
+      table->get(call.target.partition_key, call.target.row_key, *options, call.stop);
+  const Result<std::optional<Entity>> entity = co_await at_home(call.home, std::move(getting));
+  if (!entity.ok()) co_return entity.status();
+  if (!entity->has_value()) co_return service_error::resource_not_found("There is no such entity.");
+  HttpResponse response = json_response(200, call.level, write_entity(call.place(), **entity, options->select));
+  response.with("ETag", (*entity)->etag().to_string());
+  co_return response;
+}
+
+Answer write_one(const Call& call, Result<AsyncTable> table) {
+  Result<TransactionOperation> operation =
+      read_operation({call.verb, call.target, call.request.head.headers, call.request.body, call.version});
+  if (!operation.ok()) co_return operation.status();
+  if (!table.ok()) co_return table.status();
+  Task<Result<ETag>> writing = carry_out(call, *table, *operation);
+  const Result<ETag> etag = co_await writing;
+  if (!etag.ok()) co_return etag.status();
+  const WriteAnswer answer{call.place(), call.preference};
+  co_return written_response(answer, *operation, *etag);
+}
+
+}  // namespace varve::serve

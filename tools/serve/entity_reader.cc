@@ -1,0 +1,232 @@
+#include "tools/serve/entity_reader.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <limits>
+#include <system_error>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "api/security/base64.h"
+#include "api/service_error.h"
+#include "tools/serve/json_members.h"
+#include "tools/serve/wire_error.h"
+
+namespace varve::serve {
+namespace {
+
+using service_error::invalid_input;
+
+constexpr std::string_view kTypeSuffix = "@odata.type";
+constexpr std::string_view kPartitionKey = "PartitionKey";
+constexpr std::string_view kRowKey = "RowKey";
+constexpr std::string_view kTimestamp = "Timestamp";
+
+Status does_not_fit(const JsonMember& member, PropertyType type) {
+  return invalid_input("the value of \"" + member.name + "\" is no " + std::string(property_type_name(type)));
+}
+
+template <typename T>
+std::optional<T> whole_number(std::string_view text) noexcept {
+  T number{};
+  const char* const end = text.data() + text.size();
+  const auto [stopped, error] = std::from_chars(text.data(), end, number);
+  if (text.empty() || error != std::errc() || stopped != end) return std::nullopt;
+  return number;
+}
+
+std::optional<double> double_of(std::string_view text) noexcept {
+  if (text == "NaN") return std::numeric_limits<double>::quiet_NaN();
+  if (text == "Infinity") return std::numeric_limits<double>::infinity();
+  if (text == "-Infinity") return -std::numeric_limits<double>::infinity();
+  // from_chars knows words of its own for these, which JSON does not.
+  if (text.find_first_not_of("+-.0123456789eE") != std::string_view::npos) return std::nullopt;
+  return whole_number<double>(text);
+}
+
+bool is_integer_text(std::string_view text) noexcept {
+  return text.find_first_of(".eE") == std::string_view::npos;
+}
+
+/// What a value is that nobody annotated. Source: D-30.
+Result<Value> inferred_value(JsonMember& member) {
+  switch (member.kind) {
+    case JsonKind::kTrue: return Value(true);
+    case JsonKind::kFalse: return Value(false);
+    case JsonKind::kText: return Value(std::move(member.text));
+    case JsonKind::kNull:
+    case JsonKind::kNumber: break;
+  }
+  if (is_integer_text(member.text)) {
+    if (const auto number = whole_number<std::int32_t>(member.text)) return Value(*number);
+  }
+  if (const auto number = double_of(member.text)) return Value(*number);
+  return does_not_fit(member, PropertyType::kDouble);
+}
+
+template <typename T>
+Result<Value> checked(const std::optional<T>& value, const JsonMember& member, PropertyType type) {
+  if (!value) return does_not_fit(member, type);
+  return Value(*value);
+}
+
+Result<Value> boolean_value(const JsonMember& member) {
+  const bool is_true = member.kind == JsonKind::kTrue || (member.kind == JsonKind::kText && member.text == "true");
+  const bool is_false = member.kind == JsonKind::kFalse || (member.kind == JsonKind::kText && member.text == "false");
+  if (!is_true && !is_false) return does_not_fit(member, PropertyType::kBoolean);
+  return Value(is_true);
+}
+
+Result<Value> date_value(const JsonMember& member) {
+  const Result<DateTime> date = DateTime::parse(member.text);
+  if (!date.ok()) return date.status();
+  return Value(*date);
+}
+
+Result<Value> guid_value(const JsonMember& member) {
+  const Result<Guid> guid = Guid::parse(member.text);
+  if (!guid.ok()) return guid.status();
+  return Value(*guid);
+}
+
+Result<Value> binary_value(const JsonMember& member) {
+  std::optional<std::string> bytes = security::decode_base64(member.text);
+  if (!bytes) return does_not_fit(member, PropertyType::kBinary);
+  return Value(Binary{*std::move(bytes)});
+}
+
+/// A value of the type that an annotation names; texts are read, since some clients send nothing else. Source: D-31.
+Result<Value> annotated_value(JsonMember& member, PropertyType type) {
+  const bool is_text = member.kind == JsonKind::kText;
+  const bool has_number = is_text || member.kind == JsonKind::kNumber;
+  switch (type) {
+    case PropertyType::kBoolean: return boolean_value(member);
+    case PropertyType::kInt32:
+      if (has_number) return checked(whole_number<std::int32_t>(member.text), member, type);
+      break;
+    case PropertyType::kInt64:
+      if (has_number) return checked(whole_number<std::int64_t>(member.text), member, type);
+      break;
+    case PropertyType::kDouble:
+      if (has_number) return checked(double_of(member.text), member, type);
+      break;
+    case PropertyType::kString:
+      if (is_text) return Value(std::move(member.text));
+      break;
+    case PropertyType::kDateTime:
+      if (is_text) return date_value(member);
+      break;
+    case PropertyType::kGuid:
+      if (is_text) return guid_value(member);
+      break;
+    case PropertyType::kBinary:
+      if (is_text) return binary_value(member);
+      break;
+  }
+  return does_not_fit(member, type);
+}
+
+std::optional<PropertyType> type_of(std::string_view name) noexcept {
+  for (std::uint8_t number = 1; number <= static_cast<std::uint8_t>(PropertyType::kString); ++number) {
+    const auto type = static_cast<PropertyType>(number);
+    if (property_type_name(type) == name) return type;
+  }
+  return std::nullopt;
+}
+
+using Annotations = std::unordered_map<std::string, PropertyType>;
+
+/// Annotations may stand before their property or behind it (D-32), so they are gathered first.
+Result<Annotations> gather_annotations(const std::vector<JsonMember>& members) {
+  Annotations annotations;
+  for (const JsonMember& member : members) {
+    const std::string_view name = member.name;
+    if (!name.ends_with(kTypeSuffix)) continue;
+    const std::optional<PropertyType> type = type_of(member.text);
+    if (member.kind != JsonKind::kText || !type) return invalid_input("\"" + member.name + "\" names no type");
+    annotations.insert_or_assign(std::string(name.substr(0, name.size() - kTypeSuffix.size())), *type);
+  }
+  return annotations;
+}
+
+/// What says something about the entity, and is none of its properties.
+bool is_metadata(std::string_view name) noexcept {
+  return name == kTimestamp || name.starts_with("odata.") || name.ends_with(kTypeSuffix);
+}
+
+Status check_names(const std::vector<JsonMember>& members) {
+  std::unordered_set<std::string_view> names;
+  for (const JsonMember& member : members) {
+    if (names.insert(member.name).second) continue;
+    if (member.name == kPartitionKey || member.name == kRowKey) {
+      return service_error::duplicate_key_property("\"" + member.name + "\" is given twice");
+    }
+    return service_error::duplicate_properties("\"" + member.name + "\" is given twice");
+  }
+  return Status();
+}
+
+Result<std::string> take_key(std::vector<JsonMember>& members, std::string_view name) {
+  const auto found =
+      std::find_if(members.begin(), members.end(), [&](const JsonMember& member) { return member.name == name; });
+  if (found == members.end() || found->kind == JsonKind::kNull) {
+    return refused("PropertiesNeedValue", std::string(name) + " has no value");
+  }
+  if (found->kind != JsonKind::kText) return invalid_input(std::string(name) + " is no text");
+  return std::move(found->text);
+}
+
+Status add_properties(std::vector<JsonMember>& members, Entity& entity) {
+  const Result<Annotations> annotations = gather_annotations(members);
+  if (!annotations.ok()) return annotations.status();
+  for (JsonMember& member : members) {
+    if (member.name == kPartitionKey || member.name == kRowKey || is_metadata(member.name)) continue;
+    if (member.kind == JsonKind::kNull) continue;  // D-45
+    const auto annotation = annotations->find(member.name);
+    Result<Value> value =
+        annotation == annotations->end() ? inferred_value(member) : annotated_value(member, annotation->second);
+    if (!value.ok()) return value.status();
+    entity.add(std::move(member.name), *std::move(value));
+  }
+  return Status();
+}
+
+Result<std::vector<JsonMember>> read_distinct_members(std::string_view body) {
+  Result<std::vector<JsonMember>> members = read_members(body);
+  if (!members.ok()) return members;
+  if (Status distinct = check_names(*members); !distinct.ok()) return distinct;
+  return members;
+}
+
+}  // namespace
+
+Result<Entity> read_entity(std::string_view body) {
+  Result<std::vector<JsonMember>> members = read_distinct_members(body);
+  if (!members.ok()) return members.status();
+  Result<std::string> partition_key = take_key(*members, kPartitionKey);
+  if (!partition_key.ok()) return partition_key.status();
+  Result<std::string> row_key = take_key(*members, kRowKey);
+  if (!row_key.ok()) return row_key.status();
+  Entity entity(*std::move(partition_key), *std::move(row_key));
+  if (Status added = add_properties(*members, entity); !added.ok()) return added;
+  return entity;
+}
+
+Result<Entity> read_entity(std::string_view body, std::string_view partition_key, std::string_view row_key) {
+  Result<std::vector<JsonMember>> members = read_distinct_members(body);
+  if (!members.ok()) return members.status();
+  Entity entity{std::string(partition_key), std::string(row_key)};
+  if (Status added = add_properties(*members, entity); !added.ok()) return added;
+  return entity;
+}
+
+Result<std::string> read_table_name(std::string_view body) {
+  Result<std::vector<JsonMember>> members = read_distinct_members(body);
+  if (!members.ok()) return members.status();
+  return take_key(*members, "TableName");
+}
+
+}  // namespace varve::serve

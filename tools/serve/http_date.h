@@ -1,0 +1,16 @@
+// Owns: times as HTTP writes them.
+// Must never: depend on a locale or a time zone.
+#pragma once
+
+#include <string>
+
+#include "api/types.h"
+
+namespace varve::serve {
+
+/// `Tue, 03 Mar 2026 10:20:30 GMT`.
+std::string http_date(DateTime time);
+/// By the system's clock.
+DateTime present_time();
+
+}  // namespace varve::serve

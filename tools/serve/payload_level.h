@@ -1,0 +1,29 @@
+// Owns: how much of OData a JSON answer carries, as the request asks for it.
+// Must never: look at how the request's own body says it is written; annotations are always understood.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "api/result.h"
+
+namespace varve::serve {
+
+enum class PayloadLevel : std::uint8_t { kNone, kMinimal, kFull };
+
+/// By `$format` (decoded) if it is there, else by Accept; nothing and `*/*` are minimal. Of a list, the first that is
+/// known.
+/// Errors: kInvalidArgument (AtomFormatNotSupported, JsonVerboseFormatNotSupported, MediaTypeNotSupported).
+/// Source: H-40.
+Result<PayloadLevel> choose_level(const std::optional<std::string>& format, const std::string* accept);
+
+/// `application/json;odata=minimalmetadata;streaming=true;charset=utf-8`. Source: H-21.
+std::string_view content_type(PayloadLevel level) noexcept;
+
+/// Whether a body of this type can be read as JSON; a missing one is taken for it.
+/// Errors: kInvalidArgument (AtomFormatNotSupported, MediaTypeNotSupported).
+Status check_json_type(const std::string* content_type);
+
+}  // namespace varve::serve

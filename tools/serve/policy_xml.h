@@ -1,0 +1,21 @@
+// Owns: stored access policies as the XML that clients send and get.
+// Must never: resolve an entity of a document, or take a document that it does not understand whole.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/access_policy.h"
+#include "api/result.h"
+
+namespace varve::serve {
+
+/// An empty body is no policies (S-40). Numbers and lengths are the store's to judge.
+/// Errors: kInvalidArgument (InvalidXmlDocument: no XML, other elements, or one twice; InvalidXmlNodeValue: a time or
+/// permissions that are none). Source: S-40 to S-42.
+Result<std::vector<AccessPolicy>> read_policies(std::string_view body);
+std::string write_policies(std::span<const AccessPolicy> policies);
+
+}  // namespace varve::serve

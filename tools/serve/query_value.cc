@@ -1,0 +1,36 @@
+#include "tools/serve/query_value.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "api/security/query_fields.h"
+#include "tools/serve/wire_error.h"
+
+namespace varve::serve {
+namespace {
+
+std::optional<std::string> decoded(std::string_view text) {
+  std::string spaced(text);
+  std::replace(spaced.begin(), spaced.end(), '+', ' ');
+  return security::percent_decode(spaced);
+}
+
+}  // namespace
+
+Result<std::optional<std::string>> query_value(std::string_view query, std::string_view name) {
+  std::optional<std::string> found;
+  while (!query.empty()) {
+    const std::string_view pair = query.substr(0, query.find('&'));
+    query.remove_prefix(std::min(pair.size() + 1, query.size()));
+    const std::size_t equals = std::min(pair.find('='), pair.size());
+    if (decoded(pair.substr(0, equals)) != name) continue;
+    std::optional<std::string> value = decoded(pair.substr(std::min(equals + 1, pair.size())));
+    if (found || !value) {
+      return refused("InvalidQueryParameterValue", "the parameter " + std::string(name) + " is given twice or badly");
+    }
+    found = std::move(value);
+  }
+  return found;
+}
+
+}  // namespace varve::serve

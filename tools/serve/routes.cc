@@ -1,0 +1,74 @@
+#include "tools/serve/routes.h"
+
+#include <array>
+#include <optional>
+#include <string>
+
+#include "tools/serve/query_value.h"
+#include "tools/serve/wire_error.h"
+
+namespace varve::serve {
+namespace {
+
+using enum security::AccountOperation;
+
+constexpr Door entities(Answer (*handler)(const Call&, Result<AsyncTable>)) {
+  return EntityRoute{handler};
+}
+constexpr Door account(security::AccountOperation operation, Answer (*handler)(const Call&, Store&)) {
+  return AccountRoute{operation, handler};
+}
+
+constexpr std::array kRoutes = std::to_array<Route>({
+    {Resource::kTables, Part::kContent, "GET", account(kListTables, list_tables)},
+    {Resource::kTables, Part::kContent, "POST", account(kCreateTable, create_table)},
+    {Resource::kTable, Part::kContent, "GET", account(kListTables, get_table)},
+    {Resource::kTable, Part::kContent, "DELETE", account(kDropTable, delete_table)},
+
+    {Resource::kEntities, Part::kContent, "GET", entities(query_entities)},
+    {Resource::kEntities, Part::kContent, "POST", entities(write_one)},
+    {Resource::kPartition, Part::kContent, "GET", entities(query_entities)},
+    {Resource::kEntity, Part::kContent, "GET", entities(get_entity)},
+    {Resource::kEntity, Part::kContent, "PUT", entities(write_one)},
+    {Resource::kEntity, Part::kContent, "MERGE", entities(write_one)},
+    {Resource::kEntity, Part::kContent, "PATCH", entities(write_one)},
+    {Resource::kEntity, Part::kContent, "DELETE", entities(write_one)},
+
+    {Resource::kBatch, Part::kContent, "POST", BatchRoute{run_batch}},
+
+    {Resource::kEntities, Part::kPolicies, "GET", account(kReadAccessPolicies, get_policies)},
+    {Resource::kEntities, Part::kPolicies, "HEAD", account(kReadAccessPolicies, get_policies)},
+    {Resource::kEntities, Part::kPolicies, "PUT", account(kWriteAccessPolicies, set_policies)},
+
+    {Resource::kService, Part::kStatistics, "GET", account(kReadServiceStatistics, get_statistics)},
+    {Resource::kService, Part::kProperties, "GET", UnbuiltRoute{}},
+    {Resource::kService, Part::kProperties, "PUT", UnbuiltRoute{}},
+});
+
+}  // namespace
+
+Result<Part> part_of(std::string_view query) {
+  const Result<std::optional<std::string>> comp = query_value(query, "comp");
+  if (!comp.ok()) return comp.status();
+  const Result<std::optional<std::string>> restype = query_value(query, "restype");
+  if (!restype.ok()) return restype.status();
+  if (!*comp && !*restype) return Part::kContent;
+  if (*comp == "acl" && !*restype) return Part::kPolicies;
+  if (*comp == "properties" && *restype == "service") return Part::kProperties;
+  if (*comp == "stats" && *restype == "service") return Part::kStatistics;
+  return refused("InvalidQueryParameterValue", "comp and restype name nothing that is there");
+}
+
+Result<const Route*> find_route(Resource resource, Part part, std::string_view verb) {
+  bool is_known = false;
+  for (const Route& route : kRoutes) {
+    if (route.resource != resource || route.part != part) continue;
+    is_known = true;
+    if (route.verb == verb) return &route;
+  }
+  if (is_known) return refused("MethodNotAllowed", "the resource does not know this verb");
+  if (part == Part::kContent) return refused("InvalidUri", "the address names no resource");
+  return refused("InvalidQueryParameterValue", "the resource has no such part");
+}
+
+}  // namespace varve::serve

@@ -1,0 +1,57 @@
+// Owns: a running server: its threads, its listening socket, its beginning and end.
+// Must never: know what a request means, or own the store.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "api/result.h"
+#include "api/store.h"
+#include "tools/serve/accounts.h"
+#include "tools/serve/connection_host.h"
+
+namespace varve::serve {
+
+struct ListenOptions {
+  /// An IP address.
+  std::string address = "127.0.0.1";
+  /// 0: one that is free.
+  std::uint16_t port = 10002;
+  /// PEM files; both or none. Required unless the address is of this machine alone.
+  std::string tls_certificate{};
+  std::string tls_key{};
+  /// That read requests and write answers; 0 is as many as the machine has.
+  unsigned threads = 0;
+  ConnectionLimits limits{};
+};
+
+class Server {
+ public:
+  /// Listens, and serves until stop(). Accounts that the store lacks are made. Without an account, and only on an
+  /// address of this machine alone, it is the development account with its public key. Errors: kInvalidArgument (no
+  /// account, no TLS, or no IP address; the certificate or key cannot be used), kIoError (the address cannot be
+  /// listened on), those of Store::create_account().
+  static Result<std::unique_ptr<Server>> start(Store& store, Accounts accounts, const ListenOptions& options);
+  /// stop(), if that was not called.
+  ~Server();
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  std::uint16_t port() const noexcept;
+  /// `http://127.0.0.1:10002/`.
+  std::string url() const;
+
+  /// Blocks until a SIGTERM or SIGINT came.
+  void wait_for_signal();
+  /// Takes no more connections, answers the requests that are there, and ends within about a second. Once.
+  void stop();
+
+ private:
+  struct State;
+  explicit Server(std::unique_ptr<State> state) noexcept;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace varve::serve

@@ -1,0 +1,26 @@
+// Owns: the `$filter` of a listing of tables: conditions on TableName.
+// Must never: compare otherwise than filters of entities do.
+#pragma once
+
+#include <string_view>
+#include <utility>
+
+#include "api/filter/filter.h"
+#include "api/result.h"
+
+namespace varve::serve {
+
+class TableFilter {
+ public:
+  /// Errors: those of Filter::parse(); kInvalidArgument (InvalidInput: another property is named). Source: B-06 to
+  /// B-08.
+  static Result<TableFilter> parse(std::string_view text);
+
+  bool matches(std::string_view table) const;
+
+ private:
+  explicit TableFilter(Filter filter) noexcept : filter_(std::move(filter)) {}
+  Filter filter_;
+};
+
+}  // namespace varve::serve

@@ -1,0 +1,204 @@
+#include "tools/serve/target.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "api/names.h"
+#include "api/security/query_fields.h"
+#include "api/service_error.h"
+#include "tools/serve/message.h"
+#include "tools/serve/wire_error.h"
+
+namespace varve::serve {
+namespace {
+
+constexpr std::string_view kSecondarySuffix = "-secondary";
+constexpr std::string_view kPartitionKey = "PartitionKey";
+constexpr std::string_view kRowKey = "RowKey";
+
+/// Takes `-secondary` off. Whether it was there.
+bool take_secondary(std::string_view& account) noexcept {
+  if (!account.ends_with(kSecondarySuffix)) return false;
+  account.remove_suffix(kSecondarySuffix.size());
+  return true;
+}
+
+bool is_ipv4(std::string_view host) noexcept {
+  return std::all_of(host.begin(), host.end(), [](char c) { return (c >= '0' && c <= '9') || c == '.' || c == ':'; });
+}
+
+/// The first label of the host, if more labels follow.
+std::string_view first_label(std::string_view host) noexcept {
+  const std::size_t dot = host.find('.');
+  return dot == std::string_view::npos || is_ipv4(host) ? std::string_view() : host.substr(0, dot);
+}
+
+/// Reads the keys between the parentheses of an entity's address.
+class PredicateReader {
+ public:
+  explicit PredicateReader(std::string_view text) noexcept : rest_(text) {}
+
+  Status read(std::optional<std::string>& partition_key, std::optional<std::string>& row_key) {
+    for (;;) {
+      Result<std::string_view> name = take_name();
+      if (!name.ok()) return name.status();
+      std::optional<std::string>* const key = *name == kPartitionKey ? &partition_key
+                                              : *name == kRowKey     ? &row_key
+                                                                     : nullptr;
+      if (key == nullptr || key->has_value()) return refuse("PartitionKey and RowKey, each once, name an entity");
+      Result<std::string> value = take_value();
+      if (!value.ok()) return value.status();
+      *key = *std::move(value);
+      skip_spaces();
+      if (rest_.empty()) return Status();
+      rest_.remove_prefix(1);  // take_value() saw that it is a comma
+    }
+  }
+
+ private:
+  static Status refuse(std::string_view what) { return service_error::invalid_input(what); }
+  void skip_spaces() noexcept { rest_.remove_prefix(std::min(rest_.find_first_not_of(' '), rest_.size())); }
+
+  /// `Name=`, and the quote behind it.
+  Result<std::string_view> take_name() {
+    skip_spaces();
+    const std::size_t equals = rest_.find('=');
+    if (equals == std::string_view::npos) return refuse("a key is written Name='value'");
+    const std::string_view name = trimmed(rest_.substr(0, equals));
+    rest_.remove_prefix(equals + 1);
+    skip_spaces();
+    if (!rest_.starts_with('\'')) return refuse("a key's value stands between single quotes");
+    rest_.remove_prefix(1);
+    return name;
+  }
+
+  /// Up to the quote that ends it: one with a comma or nothing behind it. Another lone quote is part of the key, since
+  /// some clients do not double them (H-03).
+  Result<std::string> take_value() {
+    std::string value;
+    while (!rest_.empty()) {
+      const char c = rest_.front();
+      rest_.remove_prefix(1);
+      if (c != '\'') {
+        value.push_back(c);
+      } else if (rest_.starts_with('\'')) {
+        value.push_back('\'');
+        rest_.remove_prefix(1);
+      } else {
+        const std::string_view behind = rest_.substr(std::min(rest_.find_first_not_of(' '), rest_.size()));
+        if (behind.empty() || behind.front() == ',') {
+          rest_ = behind;
+          return value;
+        }
+        if (begins_key(behind)) return refuse("a comma stands between two keys");
+        value.push_back('\'');
+      }
+    }
+    return refuse("a key's value does not end");
+  }
+
+  /// Whether the next key stands here, before which a comma should be.
+  static bool begins_key(std::string_view text) noexcept {
+    const std::string_view name = text.substr(0, text.find('='));
+    return name.size() < text.size() && (trimmed(name) == kPartitionKey || trimmed(name) == kRowKey);
+  }
+
+  std::string_view rest_;
+};
+
+/// A name of a wrong length, and the reserved one, name tables that nobody can have made: the store says so.
+Status check_name(std::string_view table) {
+  if (table.starts_with('$')) return service_error::table_not_found("the service's own tables are not kept here");
+  const auto is_letter_or_digit = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+  };
+  const bool can_be_name = !table.empty() && (table.front() < '0' || table.front() > '9') &&
+                           std::all_of(table.begin(), table.end(), is_letter_or_digit);
+  return can_be_name ? Status() : service_error::invalid_resource_name("a table's name is of letters and digits");
+}
+
+/// `Tables('Orders')` behind `Tables(`.
+Result<Target> parse_table(std::string_view inside) {
+  inside = trimmed(inside);
+  if (inside.size() < 2 || inside.front() != '\'' || inside.back() != '\'') {
+    return service_error::invalid_input("a table is written Tables('Name')");
+  }
+  return Target{Resource::kTable, std::string(inside.substr(1, inside.size() - 2))};
+}
+
+Result<Target> parse_keys(Target target, std::string_view inside) {
+  std::optional<std::string> partition_key;
+  std::optional<std::string> row_key;
+  if (Status read = PredicateReader(inside).read(partition_key, row_key); !read.ok()) return read;
+  if (!partition_key) return service_error::invalid_input("an entity's address lacks its PartitionKey");
+  target.resource = row_key ? Resource::kEntity : Resource::kPartition;
+  target.partition_key = *std::move(partition_key);
+  target.row_key = std::move(row_key).value_or(std::string());
+  return target;
+}
+
+/// A key between quotes as it stands in a URL.
+std::string written_key(std::string_view key) {
+  std::string written;
+  while (!key.empty()) {
+    const std::size_t quote = std::min(key.find('\''), key.size());
+    written += security::percent_encode(key.substr(0, quote));
+    key.remove_prefix(quote);
+    if (key.empty()) break;
+    written += "''";
+    key.remove_prefix(1);
+  }
+  return written;
+}
+
+}  // namespace
+
+Result<Address> parse_address(std::string_view path, std::string_view host, std::string_view scheme,
+                              const std::function<bool(std::string_view account)>& is_known) {
+  if (host.empty()) return refused("HostInformationNotPresent", "the request names no host");
+  const std::optional<std::string> decoded = security::percent_decode(path);
+  if (!decoded || !decoded->starts_with('/')) return refused("InvalidUri", "the path is badly encoded");
+  std::string_view rest = std::string_view(*decoded).substr(1);
+  Address address;
+  address.root = std::string(scheme) + "://" + std::string(host);
+  std::string_view account = first_label(host);
+  address.is_secondary = take_secondary(account);
+  if (account.empty() || !is_known(account)) {
+    const std::size_t end = std::min(rest.find('/'), rest.size());
+    account = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    address.root.append("/").append(account);
+    address.is_secondary = take_secondary(account);
+    if (!check_account_name(account).ok()) return refused("InvalidUri", "the address names no account");
+  }
+  address.account = account;
+  address.resource = rest;
+  return address;
+}
+
+Result<Target> parse_resource(std::string_view decoded) {
+  if (decoded.empty()) return Target{Resource::kService};
+  if (decoded == "$batch") return Target{Resource::kBatch};
+  const std::size_t open = decoded.find('(');
+  const std::string_view name = decoded.substr(0, open);
+  const bool is_called = open != std::string_view::npos;
+  if (is_called && !decoded.ends_with(')')) return service_error::invalid_input("a parenthesis is not closed");
+  const std::string_view inside = is_called ? decoded.substr(open + 1, decoded.size() - open - 2) : std::string_view();
+  if (name == "Tables") return inside.empty() ? Target{Resource::kTables} : parse_table(inside);
+  if (Status named = check_name(name); !named.ok()) return named;
+  Target target{Resource::kEntities, std::string(name)};
+  if (inside.empty()) return target;
+  return parse_keys(std::move(target), inside);
+}
+
+std::string entity_reference(std::string_view table, std::string_view partition_key, std::string_view row_key) {
+  return std::string(table) + "(PartitionKey='" + written_key(partition_key) + "',RowKey='" + written_key(row_key) +
+         "')";
+}
+
+std::string table_reference(std::string_view table) {
+  return "Tables('" + std::string(table) + "')";
+}
+
+}  // namespace varve::serve
