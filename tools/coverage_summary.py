@@ -11,7 +11,8 @@ the instances of a template taken together. Not counted are the outcomes of cons
 switch without default is taken: such a switch names every value, which the compiler checks.
 
 Left out are assertions: every line of an assert(...), and lines that call std::abort(). So is a line that ends in the
-comment `// Unreachable: REASON`, and where this comment stands alone, the line behind it.
+comment `// Unreachable: REASON`, and where this comment stands alone, the line behind it, with the whole block if that
+line opens one.
 """
 import bisect
 import json
@@ -60,8 +61,15 @@ def marked_lines(path, lines):
             continue
         if not mark.group(1).strip():
             sys.exit(f"{path}:{number}: the mark needs a reason")
-        stands_alone = line.lstrip().startswith("//")
-        found.add(number + 1 if stands_alone else number)
+        if not line.lstrip().startswith("//"):
+            found.add(number)
+            continue
+        end = number  # an index, so that this is the line behind
+        if lines[end].endswith("{"):
+            closing = re.match(r"\s*", lines[end]).group() + "}"
+            while not lines[end].startswith(closing):
+                end += 1
+        found.update(range(number + 1, end + 2))
     return found
 
 

@@ -12,11 +12,13 @@
 
 #include "io/posix_directory.h"
 #include "io/posix_file.h"
+#include "io/posix_handle.h"
 #include "io/posix_process.h"
 #include "tests/io/child_process.h"
 #include "tests/io/interposed_transfers.h"
 #include "tests/io/posix_test_support.h"
 #include "tests/io/refused_system_calls.h"
+#include "tests/io/small_file_system.h"
 
 namespace varve::io {
 namespace {
@@ -267,6 +269,56 @@ TEST_F(PosixRefusalTest, AnOldFileThatCannotLeaveTheStandardDescriptorsStaysWher
   });
   EXPECT_EQ(answer, "TooManyFiles");
   EXPECT_EQ(names_in(directory()), std::vector<std::string>{"there"});
+}
+
+TEST_F(PosixRefusalTest, ABufferedReadThatIsRefusedAsInvalidIsAnErrorAndAnInterruptedOneIsRepeated) {
+  ASSERT_TRUE(is_ok(write_whole(directory(), "there", bytes_of("12345"))));
+  Result<std::unique_ptr<ReadableFile>> file = directory().open("there", ReadMode::kCached);
+  ASSERT_TRUE(is_ok(file));
+  Bytes bytes(5);
+  {
+    const InterposedReads reads([](const TransferCall&) { return Fate{EINVAL}; });
+    EXPECT_TRUE(fails_with((*file)->read_exactly(0, bytes), Code::kIoError, "Invalid argument"));
+  }
+  int asked = 0;
+  const InterposedReads reads([&](const TransferCall&) { return ++asked < 3 ? Fate{EINTR} : Fate{}; });
+  EXPECT_TRUE(is_ok((*file)->read_exactly(0, bytes)));
+  EXPECT_EQ(bytes, bytes_of("12345"));
+  EXPECT_EQ(asked, 3);
+}
+
+TEST_F(PosixRefusalTest, ASegmentInMemoryIsNotFilled) {
+  const std::string answer = in_child([&] {
+    if (!mount_small(path(), "size=8m")) return std::string("0 0");  // Where nothing may be mounted, nothing is shown.
+    std::unique_ptr<Directory> own = open_at_path(path());
+    Result<std::unique_ptr<LogSegment>> made = own->create_log_segment("1.wal", kMiB);
+    if (!made.ok()) return told(made);
+    int written = 0;
+    const InterposedWrites writes([&](const TransferCall&) {
+      ++written;
+      return Fate{};
+    });
+    if (const Status filled = (*made)->fill(); !filled.ok()) return told(filled);
+    return std::to_string(written) + " " + std::to_string((*made)->filled_bytes());
+  });
+  EXPECT_EQ(answer, "0 0");
+}
+
+TEST_F(PosixRefusalTest, OfTwoFailuresTheFirstIsKept) {
+  HandleGuard guard("a", OwnerProcess::current());
+  EXPECT_TRUE(is_ok(guard.check("pwrite")));
+  EXPECT_TRUE(fails_with(guard.fail(Status::io_error("first")), Code::kIoError, "first"));
+  EXPECT_TRUE(fails_with(guard.fail(Status::corruption("second")), Code::kIoError, "first"));
+  EXPECT_TRUE(fails_with(guard.check("pwrite"), Code::kIoError, "first"));
+}
+
+TEST_F(PosixRefusalTest, ADescriptorMovedToItselfStaysOpen) {
+  Descriptor descriptor(::dup(2));
+  const int number = descriptor.get();
+  Descriptor& same = descriptor;
+  descriptor = std::move(same);
+  EXPECT_EQ(descriptor.get(), number);
+  EXPECT_GE(::fcntl(number, F_GETFD), 0);
 }
 
 // -- Directories by path ----------------------------------------------------------------------------------------------

@@ -121,6 +121,21 @@ TEST_F(UringTest, TheProbeFailsWhereReadingIsRefused) {
   }
 }
 
+// The file that the probe reads is then whatever stands under descriptor 0.
+TEST_F(UringTest, TheProbeFailsWhereARingReadsNothing) {
+  if (!probe_io_uring().ok()) return;
+  const auto probe = [](int flags) {
+    return in_child([&] {
+      ::close(0);
+      if (::open("/dev/null", flags) != 0) return std::string("cannot prepare");
+      refuse_system_calls({{SYS_memfd_create, 0}});
+      return told(probe_io_uring());
+    });
+  };
+  EXPECT_EQ(probe(O_WRONLY), "IoError: read by a ring: Bad file descriptor");
+  EXPECT_EQ(probe(O_RDWR), "IoError: read by a ring: Input/output error") << "not a byte";
+}
+
 TEST_F(UringTest, ARingThatCannotLeaveTheStandardDescriptorsIsNotTaken) {
   EXPECT_EQ(in_child([&] {
               refuse_system_calls({{SYS_fcntl, EMFILE, {{1, F_DUPFD_CLOEXEC}}}});
