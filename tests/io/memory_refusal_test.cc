@@ -169,5 +169,51 @@ TEST(MemoryRefusals, PathsThatAreNoneAreRefused) {
   EXPECT_TRUE(fails_with(files.create_directory("/a/b", kTestPoint), Code::kNotFound)) << "without a parent";
 }
 
+// -- Faults of other calls --------------------------------------------------------------------------------------------
+
+TEST_P(MemoryRefusal, AFaultThatIsOfReadsAloneLeavesItWhole) {
+  for (const FaultEffect effect :
+       {FaultEffect::kFlipBitOnce, FaultEffect::kFlipBitPersistently, FaultEffect::kStaleRead}) {
+    Store store;
+    FaultRule rule;
+    rule.mutating_only = true;
+    rule.effect = effect;
+    rule.fail_count = FaultRule::kFromThenOn;
+    store.machine.files().faults().add(rule);
+    EXPECT_TRUE(is_ok(GetParam().call(store)));
+    EXPECT_GE(store.machine.files().faults().hit_count(), 1U);
+    store.machine.files().faults().clear();
+    Store untouched;
+    EXPECT_TRUE(is_ok(GetParam().call(untouched)));
+    EXPECT_TRUE(store.machine.files().snapshot().same_content(untouched.machine.files().snapshot()));
+  }
+}
+
+TEST(MemoryRefusals, ALateErrorOfASegmentComesWithItsNextWriteOrItsCut) {
+  for (const bool by_cut : {false, true}) {
+    Store store;
+    FaultRule rule;
+    rule.kind = OperationKind::kLogWrite;
+    rule.effect = FaultEffect::kSyncErrorLate;
+    store.machine.files().faults().add(rule);
+    EXPECT_TRUE(is_ok(store.segment->write(kSectorBytes, store.sectors.bytes(), kTestPoint)));
+    const Status late = by_cut ? store.segment->cut(2 * kSectorBytes, kTestPoint)
+                               : store.segment->write(2 * kSectorBytes, store.sectors.bytes(), kTestPoint);
+    EXPECT_TRUE(fails_with(late, Code::kIoError));
+    EXPECT_TRUE(fails_with(store.segment->write(0, store.sectors.bytes(), kTestPoint), Code::kIoError)) << "kept";
+  }
+}
+
+TEST(MemoryRefusals, ASharedLockOutlivesTheLossOfAnExclusiveOne) {
+  MemoryMachine machine;
+  { const auto made = machine.store().lock("LOCK", LockMode::kExclusive, milliseconds(0)); }
+  const Result<std::unique_ptr<DirectoryLock>> shared =
+      machine.store().lock("LOCK", LockMode::kShared, milliseconds(0));
+  ASSERT_TRUE(is_ok(shared));
+  machine.files().revoke_locks();
+  EXPECT_TRUE(is_ok((*shared)->check()));
+  EXPECT_TRUE(fails_with(machine.store().lock("LOCK", LockMode::kExclusive, milliseconds(0)), Code::kLocked));
+}
+
 }  // namespace
 }  // namespace varve::io
