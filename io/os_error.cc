@@ -15,6 +15,7 @@ namespace {
 [[maybe_unused]] const char* text_of(const char* returned, const char* /*buffer*/) noexcept {
   return returned;
 }
+// Unreachable: the C library that we are built with has the other one.
 [[maybe_unused]] const char* text_of(int returned, const char* buffer) noexcept {
   return returned == 0 ? buffer : "unknown error";
 }

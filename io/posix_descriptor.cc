@@ -15,11 +15,10 @@ namespace {
 constexpr int kFirstDescriptor = 3;
 constexpr mode_t kNewFileMode = 0666;
 
+/// Of what can be opened: neither a link nor a socket can.
 std::string_view kind_of(mode_t mode) noexcept {
   if (S_ISDIR(mode)) return "a directory";
-  if (S_ISLNK(mode)) return "a symbolic link";
   if (S_ISFIFO(mode)) return "a pipe";
-  if (S_ISSOCK(mode)) return "a socket";
   return "a device";
 }
 

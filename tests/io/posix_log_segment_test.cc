@@ -81,6 +81,7 @@ TEST_F(PosixLogSegmentTest, FillingHelpsOnlyWhereSpaceIsOverwrittenInPlace) {
   EXPECT_FALSE(zero_filling_helps(0x2FC12FC1)) << "ZFS";
   EXPECT_FALSE(zero_filling_helps(0xCA451A4E)) << "bcachefs";
   EXPECT_FALSE(zero_filling_helps(TMPFS_MAGIC));
+  EXPECT_FALSE(zero_filling_helps(RAMFS_MAGIC));
 }
 
 TEST_F(PosixLogSegmentTest, ADeviceThatWritesZerosItselfIsLetDoIt) {

@@ -12,10 +12,15 @@
 
 #include "io/memory_read_queue.h"
 #include "io/posix_file.h"
+#include "io/posix_file_system.h"
 #include "io/ring.h"
 #include "io/threaded_read_queue.h"
 #include "io/uring_read_queue.h"
+#include "tests/io/child_process.h"
+#include "tests/io/interposed_ring.h"
 #include "tests/io/memory_test_support.h"
+#include "tests/io/refused_system_calls.h"
+#include "tests/io/temporary_directory.h"
 
 namespace varve::io {
 namespace {
@@ -282,6 +287,50 @@ TEST(ReadQueueWakeInMemory, AWakeEndsOneReapAsEarlyAsTheSeedSays) {
     if (reap_ten(queue, *file) < 10) ++early;
   }
   EXPECT_GT(early, 50U);
+}
+
+// -- A ring that is lost, or cannot be had ----------------------------------------------------------------------------
+
+TEST(RingAlarm, ThatTheKernelRefusesIsTold) {
+  const std::vector<RefusedCall> kinds[] = {
+      {{SYS_eventfd2, EMFILE}}, {{SYS_eventfd2, ENFILE}}, {{SYS_fcntl, EMFILE, {{1, F_DUPFD_CLOEXEC}}}}};
+  for (const std::vector<RefusedCall>& refused : kinds) {
+    const std::string answer = in_child([&] {
+      Result<std::unique_ptr<ReadQueue>> made = UringReadQueue::make(2);
+      if (!made.ok()) return std::string("TooManyFiles: no ring");
+      ::close(0);
+      refuse_system_calls(refused);
+      return (*made)->allow_wake().to_string();
+    });
+    EXPECT_EQ(answer.find("TooManyFiles: "), 0U) << answer;
+  }
+}
+
+TEST(RingAlarm, GoesWithARingThatIsRefusedAndWhatIsInFlightIsReadByCalls) {
+  Result<std::unique_ptr<ReadQueue>> made = UringReadQueue::make(4);
+  if (!made.ok()) GTEST_SKIP() << made.status().to_string();
+  const std::unique_ptr<ReadQueue> queue = *std::move(made);
+  ASSERT_TRUE(is_ok(queue->allow_wake()));
+  TemporaryDirectory place;
+  Result<std::unique_ptr<Directory>> directory = PosixFileSystem().open_directory(place.path());
+  ASSERT_TRUE(is_ok(directory));
+  ASSERT_TRUE(is_ok(write_whole(**directory, "a", bytes_of("soon"))));
+  const Result<std::unique_ptr<ReadableFile>> file = (*directory)->open("a", ReadMode::kCached);
+  ASSERT_TRUE(is_ok(file));
+
+  RingMisfortune misfortune;
+  misfortune.on_enter = [](unsigned) { return EPERM; };
+  std::array<FinishedRead, 4> finished;
+  for (int round = 0; round < 2; ++round) {
+    Bytes memory = bytes_of("????");
+    ASSERT_TRUE(is_ok(queue->submit(**file, 0, memory, 7)));
+    ASSERT_EQ(queue->reap(finished, 1), 1U);
+    EXPECT_EQ(finished[0].tag, 7U);
+    EXPECT_TRUE(is_ok(finished[0].status));
+    EXPECT_EQ(memory, bytes_of("soon"));
+  }
+  EXPECT_NE(queue->name(), "io_uring");
+  queue->wake();  // Nobody will ever wait here again; it is no error.
 }
 
 }  // namespace

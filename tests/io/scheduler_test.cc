@@ -62,6 +62,21 @@ TEST(Thread, DestructionAndAssignmentJoin) {
   EXPECT_EQ(ended_count, 2);
 }
 
+TEST(Thread, AssignedToItselfGoesOn) {
+  Scheduler scheduler;
+  Event go(scheduler);
+  bool done = false;
+  Thread thread = start(scheduler, "worker", [&] {
+    go.wait();
+    done = true;
+  });
+  Thread& same = thread;
+  thread = std::move(same);  // A join here would wait for ever.
+  go.set();
+  thread.join();
+  EXPECT_TRUE(done);
+}
+
 TEST(Thread, BearsItsNameCutToFifteenCharacters) {
   Scheduler scheduler;
   std::string short_name;

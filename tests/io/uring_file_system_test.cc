@@ -105,6 +105,47 @@ TEST_F(UringTest, TheProbeFailsWhereOnlyEnteringIsRefused) {
   EXPECT_TRUE(answer.starts_with("IoError: io_uring_")) << answer;
 }
 
+TEST_F(UringTest, TheProbeFailsWhereReadingIsRefused) {
+  if (!probe_io_uring().ok()) return;
+  const struct {
+    RefusedCall refused;
+    const char* answer;
+  } kinds[] = {{{SYS_memfd_create, EPERM}, "IoError: memfd_create for a ring: Operation not permitted"},
+               {{SYS_pwrite64, ENOSPC}, "NoSpace: memfd_create for a ring: No space left on device"}};
+  for (const auto& kind : kinds) {
+    EXPECT_EQ(in_child([&] {
+                refuse_system_calls({kind.refused});
+                return told(probe_io_uring());
+              }),
+              kind.answer);
+  }
+}
+
+// The file that the probe reads is then whatever stands under descriptor 0.
+TEST_F(UringTest, TheProbeFailsWhereARingReadsNothing) {
+  if (!probe_io_uring().ok()) return;
+  const auto probe = [](int flags) {
+    return in_child([&] {
+      ::close(0);
+      if (::open("/dev/null", flags) != 0) return std::string("cannot prepare");
+      refuse_system_calls({{SYS_memfd_create, 0}});
+      return told(probe_io_uring());
+    });
+  };
+  EXPECT_EQ(probe(O_WRONLY), "IoError: read by a ring: Bad file descriptor");
+  EXPECT_EQ(probe(O_RDWR), "IoError: read by a ring: Input/output error") << "not a byte";
+}
+
+TEST_F(UringTest, ARingThatCannotLeaveTheStandardDescriptorsIsNotTaken) {
+  EXPECT_EQ(in_child([&] {
+              refuse_system_calls({{SYS_fcntl, EMFILE, {{1, F_DUPFD_CLOEXEC}}}});
+              ::close(0);
+              const std::unique_ptr<ReadQueue> queue = make_queue();
+              return std::string(queue->name()) + " " + read_all(*queue);
+            }),
+            "threads Ok");
+}
+
 TEST_F(UringTest, WhereEnteringIsRefusedLaterPlainCallsServe) {
   EXPECT_EQ(in_child([&] {
               const std::unique_ptr<ReadQueue> queue = make_queue();

@@ -61,7 +61,10 @@ if(VARVE_COVERAGE)
   if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
     message(FATAL_ERROR "VARVE_COVERAGE needs Clang for llvm-cov; use: tools/coverage")
   endif()
-  target_compile_options(varve_flags INTERFACE -fprofile-instr-generate -fcoverage-mapping)
+  # Atomic: of counts that threads race on, those of branches, which are differences, would not be true. Relocated: they
+  # can lie in the profile's file, so that a process that is killed, or that ends without a word, is counted too.
+  target_compile_options(varve_flags INTERFACE -fprofile-instr-generate -fcoverage-mapping -fprofile-update=atomic
+    "SHELL:-mllvm -runtime-counter-relocation")
   target_link_options(varve_flags INTERFACE -fprofile-instr-generate)
 endif()
 
