@@ -23,12 +23,13 @@ Status dropped_meanwhile(const TableName& name) {
                                         " was dropped while it was loaded");
 }
 
-Status check_empty(const engine::ReadView& view, const TableName& name, format::TableId table) {
+/// The version of an entity in the table; none where it is empty.
+Result<std::optional<format::CommitVersion>> find_entity(const engine::ReadView& view, format::TableId table) {
   const std::string prefix = format::encode_table(table);
   engine::Cursor entities = view.cursor(prefix, format::end_of_prefix(prefix));
   entities.seek_to_first();
   if (!entities.status().ok()) return entities.status();
-  return entities.valid() ? not_loadable(name, "holds entities") : Status();
+  return entities.valid() ? std::optional(entities.version()) : std::nullopt;
 }
 
 Result<std::string> renew_table_row(const TableName& name, const engine::Newest& row, format::TableId id) {
@@ -75,7 +76,11 @@ Result<LoadTarget> Catalog::begin_load(const TableName& name, engine::Load& load
   if (row->value) {
     const Result<TableRow> table = decode_table_row(name.account, name.lower, row->version, *row->value);
     if (!table.ok()) return table.status();
-    if (Status empty = check_empty(*view, name, table->id); !empty.ok()) return empty;  // Most often known by now.
+    const Result<std::optional<format::CommitVersion>> entity = find_entity(*view, table->id);
+    if (!entity.ok()) return entity.status();
+    if (*entity) {  // Most often known by now.
+      return refuse(*std::move(guard), std::max(row->version, **entity), not_loadable(name, "holds entities"));
+    }
     target.replaced = table->id;
     load.watch(table->id);
   }
@@ -96,7 +101,9 @@ Result<LoadTarget> Catalog::begin_load(const TableName& name, engine::Load& load
   if (!version.ok()) return version.status();
   target.version = *version;
   if (target.replaced) {
-    if (Status empty = check_empty(engine_.view(), name, *target.replaced); !empty.ok()) return empty;
+    const Result<std::optional<format::CommitVersion>> entity = find_entity(engine_.view(), *target.replaced);
+    if (!entity.ok()) return entity.status();
+    if (*entity) return not_loadable(name, "holds entities");
   }
   load.begin(target.id, target.version);
   return target;
