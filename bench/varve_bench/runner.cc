@@ -41,7 +41,11 @@ Result<std::string> run_rows(const Workload& workload, const Choice& choice, con
   if (!ready.ok()) return ready;
   for (const WorkloadRow& row : workload.rows) {
     const Result<Outcome> outcome = row.run(session);
-    if (outcome.code() == Code::kUnsupported) continue;
+    if (outcome.code() == Code::kUnsupported) {  // perhaps of settings that the row wanted to open it with
+      if (!session.is_open()) ready = session.reopen(workload.settings(choice));
+      if (!ready.ok()) return ready;
+      continue;
+    }
     if (!outcome.ok()) return Status::io_error(row.name + ": " + outcome.status().to_string());
     Figures figures = outcome->figures;
     figures["RSS MB"] = static_cast<double>(resident_bytes()) / 1e6;

@@ -51,6 +51,7 @@ class Session {
   const Choice& choice() const noexcept { return choice_; }
   const std::string& directory() const noexcept { return directory_; }
   Contender& contender() noexcept { return *contender_; }
+  bool is_open() const noexcept { return contender_ != nullptr; }
   void close() noexcept { contender_.reset(); }
   /// Closes what is open, then opens the same directory.
   Status reopen(const Settings& settings) {
