@@ -108,72 +108,56 @@ bool transaction_by_etags(const Setting& setting, const Counted& counted) {
   return is_well;
 }
 
-bool cached_get(const Setting& setting, const Counted& counted) {
+/// `read(table, i)`, whose answer says whether it went well, as often as is asked: once to fill the cache, then
+/// counted.
+template <typename Read>
+bool count_reads(const Setting& setting, const Counted& counted, std::uint64_t reads, const Read& read) {
   Machine machine(setting.directory);
   machine.fill();
   machine.compact();
   bool is_well = machine.is_ready();
-  const auto read = [&] {
-    for (std::uint64_t i = 0; i < setting.operations; ++i) {
-      const Keys keys = keys_of(shuffled(i, kEntities));
-      const auto entity = machine.table().get(keys.partition, keys.row);
-      is_well = entity.ok() && entity->has_value() && is_well;
-    }
+  const auto all = [&] {
+    for (std::uint64_t i = 0; i < reads; ++i) is_well = read(machine.table(), i) && is_well;
   };
-  read();
-  counted(read);
+  all();
+  counted(all);
   return is_well;
+}
+
+bool cached_get(const Setting& setting, const Counted& counted) {
+  return count_reads(setting, counted, setting.operations, [](const Table& table, std::uint64_t i) {
+    const Keys keys = keys_of(shuffled(i, kEntities));
+    const auto entity = table.get(keys.partition, keys.row);
+    return entity.ok() && entity->has_value();
+  });
 }
 
 bool absent_get(const Setting& setting, const Counted& counted) {
-  Machine machine(setting.directory);
-  machine.fill();
-  machine.compact();
-  bool is_well = machine.is_ready();
-  const auto read = [&] {
-    for (std::uint64_t i = 0; i < setting.operations; ++i) {
-      const std::uint64_t n = shuffled(i, kEntities);
-      const auto entity = machine.table().get(keys_of(n).partition, absent_row_key(n % kEntitiesOfPartition));
-      is_well = entity.ok() && !entity->has_value() && is_well;
-    }
-  };
-  read();
-  counted(read);
-  return is_well;
+  return count_reads(setting, counted, setting.operations, [](const Table& table, std::uint64_t i) {
+    const std::uint64_t n = shuffled(i, kEntities);
+    const auto entity = table.get(keys_of(n).partition, absent_row_key(n % kEntitiesOfPartition));
+    return entity.ok() && !entity->has_value();
+  });
 }
 
 bool scan_of_partition(const Setting& setting, const Counted& counted) {
-  Machine machine(setting.directory);
-  machine.fill();
-  machine.compact();
-  bool is_well = machine.is_ready();
-  const auto read = [&] {
-    for (std::uint64_t i = 0; i < setting.operations; ++i) {
-      Scan scan;
-      scan.range = ScanRange::partition(partition_key(shuffled(i, kEntities / kEntitiesOfPartition)));
-      const Result<Page> page = machine.table().scan(scan);
-      is_well = page.ok() && page->entities.size() == kEntitiesOfPartition && is_well;
-    }
-  };
-  read();
-  counted(read);
-  return is_well;
+  return count_reads(setting, counted, setting.operations, [](const Table& table, std::uint64_t i) {
+    Scan scan;
+    scan.range = ScanRange::partition(partition_key(shuffled(i, kEntities / kEntitiesOfPartition)));
+    const Result<Page> page = table.scan(scan);
+    return page.ok() && page->entities.size() == kEntitiesOfPartition;
+  });
 }
 
+/// One count judges all entities.
 bool filter_scan(const Setting& setting, const Counted& counted) {
-  Machine machine(setting.directory);
-  machine.fill();
-  machine.compact();
-  bool is_well = machine.is_ready() && setting.operations == kEntities;
-  Scan scan;
-  scan.filter = "LastName eq 'Smith'";
-  const auto read = [&] {
-    const Result<Count> found = machine.table().count(scan);
-    is_well = found.ok() && found->entities == kEntities / 1000 && is_well;
-  };
-  read();
-  counted(read);
-  return is_well;
+  if (setting.operations != kEntities) return false;
+  return count_reads(setting, counted, 1, [](const Table& table, std::uint64_t /*i*/) {
+    Scan scan;
+    scan.filter = "LastName eq 'Smith'";
+    const Result<Count> found = table.count(scan);
+    return found.ok() && found->entities == kEntities / 1000;
+  });
 }
 
 bool flush(const Setting& setting, const Counted& counted) {
