@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kDatePattern = "YYYY-MM-DD";
 constexpr std::string_view kMinutePattern = "YYYY-MM-DDThh:mm";
-constexpr std::size_t kFractionDigits = 7;
+constexpr std::size_t kStoredFractionDigits = 7;
 
 Status check_id(std::string_view id) {
   if (!format::is_valid_utf8(id)) {
@@ -76,7 +76,7 @@ std::string access_time_text(DateTime time) {
   } else {
     digits = text.size() - point - 1;
   }
-  return text.append(kFractionDigits - digits, '0').append(1, 'Z');
+  return text.append(kStoredFractionDigits - digits, '0').append(1, 'Z');
 }
 
 }  // namespace varve

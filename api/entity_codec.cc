@@ -15,10 +15,6 @@
 namespace varve {
 namespace {
 
-constexpr std::string_view kTimestamp = "Timestamp";
-constexpr std::string_view kPartitionKey = "PartitionKey";
-constexpr std::string_view kRowKey = "RowKey";
-
 /// D-60.
 constexpr std::size_t kEntityConstantBytes = 4;
 constexpr std::size_t kPropertyConstantBytes = 8;
@@ -58,7 +54,7 @@ struct ValueChecker {
 };
 
 Status check_property(const Property& property, const StoreLimits& limits) {
-  if (property.name == kPartitionKey || property.name == kRowKey) {
+  if (property.name == kPartitionKeyName || property.name == kRowKeyName) {
     return service_error::duplicate_key_property("a property is called " + property.name +
                                                  "; the entity's keys are given apart from its properties");
   }
@@ -74,14 +70,14 @@ const std::string* name_given_twice(std::span<const Property> properties) {
     for (auto at = properties.begin(); at != properties.end(); ++at) {
       const std::string& name = at->name;
       const auto same_name = [&name](const Property& other) { return other.name == name; };
-      if (std::any_of(properties.begin(), at, same_name) && name != kTimestamp) return &name;
+      if (std::any_of(properties.begin(), at, same_name) && name != kTimestampName) return &name;
     }
     return nullptr;
   }
   std::vector<const std::string*> names;
   names.reserve(properties.size());
   for (const Property& property : properties) {
-    if (property.name != kTimestamp) names.push_back(&property.name);
+    if (property.name != kTimestampName) names.push_back(&property.name);
   }
   const auto same = [](const std::string* a, const std::string* b) { return *a == *b; };
   std::sort(names.begin(), names.end(), [](const std::string* a, const std::string* b) { return *a < *b; });
@@ -156,7 +152,7 @@ bool is_selected(std::span<const std::string> select, std::string_view name) noe
 Status check_properties(const Entity& entity, const StoreLimits& limits) {
   std::size_t count = 0;
   for (const Property& property : entity.properties()) {
-    if (property.name == kTimestamp) continue;
+    if (property.name == kTimestampName) continue;
     if (Status checked = check_property(property, limits); !checked.ok()) return checked;
     ++count;
   }
@@ -179,7 +175,7 @@ std::string encode_properties(const Entity& entity) {
 void encode_properties(const Entity& entity, format::EntityBuilder& builder, std::string& value) {
   builder.clear();
   for (const Property& property : entity.properties()) {
-    if (property.name == kTimestamp) continue;
+    if (property.name == kTimestampName) continue;
     std::visit(Appender{builder, property.name}, property.value.variant());
   }
   builder.finish(value);

@@ -15,6 +15,11 @@
 
 namespace varve {
 
+/// The properties that every entity has.
+inline constexpr std::string_view kPartitionKeyName = "PartitionKey";
+inline constexpr std::string_view kRowKeyName = "RowKey";
+inline constexpr std::string_view kTimestampName = "Timestamp";
+
 /// What an entity's properties must keep, in this order: each name and value; no name twice; how many; how large with
 /// the keys, which are valid UTF-8. A property called Timestamp is not looked at (D-50).
 /// Errors: kInvalidArgument, kTooLarge, as Table has them for a write. Source: D-20 to D-39, D-60, D-62, O-07.

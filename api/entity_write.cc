@@ -19,9 +19,6 @@ namespace {
 
 using Kind = TransactionOperation::Kind;
 
-constexpr std::string_view kPartitionKey = "PartitionKey";
-constexpr std::string_view kRowKey = "RowKey";
-
 bool needs_etag(Kind kind) noexcept {
   return kind == Kind::kReplace || kind == Kind::kMerge || kind == Kind::kRemove;
 }
@@ -149,8 +146,8 @@ Result<PreparedWrite> prepare_put(const Grant& grant, Kind kind, const Entity& e
                                   const StoreLimits& limits) {
   if (Status granted = grant.check_write(kind, entity.partition_key(), entity.row_key()); !granted.ok()) return granted;
   const KeyUse use = kind == Kind::kInsert ? KeyUse::kInsert : KeyUse::kUpdate;
-  if (Status key = check_written_key(entity.partition_key(), kPartitionKey, use, limits); !key.ok()) return key;
-  if (Status key = check_written_key(entity.row_key(), kRowKey, use, limits); !key.ok()) return key;
+  if (Status key = check_written_key(entity.partition_key(), kPartitionKeyName, use, limits); !key.ok()) return key;
+  if (Status key = check_written_key(entity.row_key(), kRowKeyName, use, limits); !key.ok()) return key;
   if (Status condition = check_condition(kind, if_match); !condition.ok()) return condition;
   if (Status properties = check_properties(entity, limits); !properties.ok()) return properties;
 
@@ -166,9 +163,9 @@ Result<PreparedWrite> prepare_put(const Grant& grant, Kind kind, const Entity& e
 }
 
 Status InsertEncoder::encode(const Entity& entity) {
-  if (Status key = check_written_key(entity.partition_key(), kPartitionKey, KeyUse::kInsert, limits_); !key.ok())
+  if (Status key = check_written_key(entity.partition_key(), kPartitionKeyName, KeyUse::kInsert, limits_); !key.ok())
     return key;
-  if (Status key = check_written_key(entity.row_key(), kRowKey, KeyUse::kInsert, limits_); !key.ok()) return key;
+  if (Status key = check_written_key(entity.row_key(), kRowKeyName, KeyUse::kInsert, limits_); !key.ok()) return key;
   if (Status properties = check_properties(entity, limits_); !properties.ok()) return properties;
   sort_key_.assign(encoded_id_);
   if (Status encoded = format::append_text(sort_key_, entity.partition_key()); !encoded.ok()) return encoded;
@@ -180,8 +177,8 @@ Status InsertEncoder::encode(const Entity& entity) {
 Result<PreparedWrite> prepare_remove(const Grant& grant, std::string_view partition_key, std::string_view row_key,
                                      ETag if_match, const StoreLimits& limits) {
   if (Status granted = grant.check_write(Kind::kRemove, partition_key, row_key); !granted.ok()) return granted;
-  if (Status key = check_key_characters(partition_key, kPartitionKey, KeyUse::kLookup); !key.ok()) return key;
-  if (Status key = check_key_characters(row_key, kRowKey, KeyUse::kLookup); !key.ok()) return key;
+  if (Status key = check_key_characters(partition_key, kPartitionKeyName, KeyUse::kLookup); !key.ok()) return key;
+  if (Status key = check_key_characters(row_key, kRowKeyName, KeyUse::kLookup); !key.ok()) return key;
   if (Status condition = check_condition(Kind::kRemove, if_match); !condition.ok()) return condition;
 
   Result<std::string> sort_key = sort_key_without_table(partition_key, row_key);

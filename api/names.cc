@@ -6,6 +6,7 @@
 #include <array>
 #include <span>
 
+#include "api/ascii.h"
 #include "api/limits.h"
 #include "api/quoted.h"
 #include "api/service_error.h"
@@ -15,18 +16,6 @@
 namespace varve {
 namespace {
 
-constexpr bool is_lower(char c) noexcept {
-  return c >= 'a' && c <= 'z';
-}
-constexpr bool is_upper(char c) noexcept {
-  return c >= 'A' && c <= 'Z';
-}
-constexpr bool is_digit(char c) noexcept {
-  return c >= '0' && c <= '9';
-}
-constexpr bool is_letter(char c) noexcept {
-  return is_lower(c) || is_upper(c);
-}
 constexpr bool is_ascii(char c) noexcept {
   return static_cast<unsigned char>(c) < 0x80;
 }

@@ -15,8 +15,8 @@ namespace varve::engine {
 namespace {
 
 constexpr std::uint32_t kBlockBytes = 4096;
-constexpr std::uint64_t kSmall = 1'000;
-constexpr std::uint64_t kLarge = 100'000;
+constexpr std::uint64_t kSmallCache = 1'000;
+constexpr std::uint64_t kLargeCache = 100'000;
 
 /// Xorshift; a find is not much dearer than a better generator.
 class Numbers {
@@ -68,7 +68,13 @@ void BM_FindHot(benchmark::State& state) {
   }
   check_hits(state, hits);
 }
-BENCHMARK(BM_FindHot)->Setup(fill_hot)->Teardown(drop)->Arg(kSmall)->Arg(kLarge)->ThreadRange(1, 2)->UseRealTime();
+BENCHMARK(BM_FindHot)
+    ->Setup(fill_hot)
+    ->Teardown(drop)
+    ->Arg(kSmallCache)
+    ->Arg(kLargeCache)
+    ->ThreadRange(1, 2)
+    ->UseRealTime();
 
 /// What a point read does: index partition, filter partition and data block under one guard.
 void BM_FindThreeUnderOneGuard(benchmark::State& state) {
@@ -85,7 +91,12 @@ void BM_FindThreeUnderOneGuard(benchmark::State& state) {
   }
   check_hits(state, hits);
 }
-BENCHMARK(BM_FindThreeUnderOneGuard)->Setup(fill_hot)->Teardown(drop)->Arg(kSmall)->ThreadRange(1, 2)->UseRealTime();
+BENCHMARK(BM_FindThreeUnderOneGuard)
+    ->Setup(fill_hot)
+    ->Teardown(drop)
+    ->Arg(kSmallCache)
+    ->ThreadRange(1, 2)
+    ->UseRealTime();
 
 void BM_PinHot(benchmark::State& state) {
   Numbers numbers(static_cast<std::uint64_t>(state.thread_index()) + 1);
@@ -96,7 +107,7 @@ void BM_PinHot(benchmark::State& state) {
   }
   check_hits(state, hits);
 }
-BENCHMARK(BM_PinHot)->Setup(fill_hot)->Teardown(drop)->Arg(kSmall)->ThreadRange(1, 2)->UseRealTime();
+BENCHMARK(BM_PinHot)->Setup(fill_hot)->Teardown(drop)->Arg(kSmallCache)->ThreadRange(1, 2)->UseRealTime();
 
 void fill_for_churn(const benchmark::State&) {
   shared = std::make_unique<BlockCache>(scheduler, std::uint64_t{64} << 20);
@@ -156,7 +167,7 @@ void BM_EraseFile(benchmark::State& state) {
     shared->erase_file(file_id);
   }
 }
-BENCHMARK(BM_EraseFile)->Setup(fill_hot)->Teardown(drop)->Arg(kLarge);
+BENCHMARK(BM_EraseFile)->Setup(fill_hot)->Teardown(drop)->Arg(kLargeCache);
 
 }  // namespace
 }  // namespace varve::engine

@@ -15,7 +15,7 @@
 namespace varve::format {
 namespace {
 
-constexpr TableId kTable = make_table_id(1, 7);
+constexpr TableId kCodecTable = make_table_id(1, 7);
 
 /// Sixteen texts of one length, so that no branch is learnt by heart.
 std::vector<std::string> texts(const std::string& stem, std::size_t bytes) {
@@ -37,7 +37,7 @@ void encode_keys(benchmark::State& state, const std::string& stem) {
   const std::vector<std::string> parts = texts(stem, static_cast<std::size_t>(state.range(0)));
   std::size_t i = 0;
   for (auto _ : state) {
-    Result<std::string> key = encode_sort_key(kTable, parts[i % 16], parts[(i + 1) % 16]);
+    Result<std::string> key = encode_sort_key(kCodecTable, parts[i % 16], parts[(i + 1) % 16]);
     benchmark::DoNotOptimize(key);
     ++i;
   }
@@ -55,7 +55,7 @@ BENCHMARK(BM_SortKeyEncodeOtherScript)->Arg(20)->Arg(100);
 void decode_keys(benchmark::State& state, const std::string& stem) {
   const std::vector<std::string> parts = texts(stem, static_cast<std::size_t>(state.range(0)));
   std::vector<std::string> keys;
-  for (std::size_t i = 0; i < 16; ++i) keys.push_back(*encode_sort_key(kTable, parts[i], parts[(i + 1) % 16]));
+  for (std::size_t i = 0; i < 16; ++i) keys.push_back(*encode_sort_key(kCodecTable, parts[i], parts[(i + 1) % 16]));
   std::size_t i = 0;
   for (auto _ : state) {
     Result<SortKey> key = decode_sort_key(keys[i++ % 16]);
@@ -72,7 +72,7 @@ void BM_SortKeyDecodeOtherScript(benchmark::State& state) {
 BENCHMARK(BM_SortKeyDecodeOtherScript)->Arg(20)->Arg(100);
 
 void BM_SortKeyIsFramed(benchmark::State& state) {
-  const std::string key = *encode_sort_key(kTable, "customer-0000000042", "order-0000000017");
+  const std::string key = *encode_sort_key(kCodecTable, "customer-0000000042", "order-0000000017");
   for (auto _ : state) {
     std::string_view view = key;
     benchmark::DoNotOptimize(view);
@@ -185,7 +185,7 @@ BENCHMARK(BM_EntityVerify);
 std::vector<std::string> batch_keys(std::int64_t count) {
   std::vector<std::string> keys;
   for (std::int64_t i = 0; i < count; ++i) {
-    keys.push_back(*encode_sort_key(kTable, "customer-0000000042", "order-" + std::to_string(100'000 + i)));
+    keys.push_back(*encode_sort_key(kCodecTable, "customer-0000000042", "order-" + std::to_string(100'000 + i)));
   }
   return keys;
 }

@@ -24,7 +24,7 @@
 namespace varve {
 namespace {
 
-constexpr format::TableId kTable = format::make_table_id(1, 7);
+constexpr format::TableId kQueryTable = format::make_table_id(1, 7);
 constexpr std::size_t kEntities = 10'000;
 
 std::vector<std::string> encoded_entities() {
@@ -76,9 +76,9 @@ void plan_fifty_points(benchmark::State& state) {
   std::string rows = "RowKey eq '0'";
   for (int i = 1; i < 50; ++i) rows += " or RowKey eq '" + std::to_string(i) + "'";
   const Filter filter = *Filter::parse("PartitionKey eq 'p' and (" + rows + ")");
-  const std::string begin = format::encode_table(kTable);
+  const std::string begin = format::encode_table(kQueryTable);
   const KeyRange whole{begin, format::end_of_prefix(begin), false};
-  for (auto _ : state) benchmark::DoNotOptimize(plan_keys(filter, kTable, whole));
+  for (auto _ : state) benchmark::DoNotOptimize(plan_keys(filter, kQueryTable, whole));
 }
 BENCHMARK(plan_fifty_points);
 

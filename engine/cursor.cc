@@ -13,7 +13,7 @@ namespace {
 
 /// So many entries are stepped over in a row; then the rest of the key at hand is skipped by a search, which costs
 /// about as much. A key that is written all the time may have very many.
-constexpr int kStepsMax = 8;
+constexpr int kVersionStepsMax = 8;
 
 /// Below every version that is assigned, so that a search for it ends behind all entries of its key.
 constexpr CommitVersion kBelowAll = 0;
@@ -92,7 +92,7 @@ void Cursor::settle_forward(Passing passing) {
       key_.assign(entry.sort_key);
       steps = 0;
     }
-    if (++steps <= kStepsMax) {
+    if (++steps <= kVersionStepsMax) {
       entries_->next();
     } else {
       entries_->seek(key_, passing == Passing::kHidden ? kBelowAll : version_);
@@ -126,7 +126,7 @@ bool Cursor::take_backward() {
     const Entry entry = entries_->entry();
     if (entry.sort_key != key_) return live;
     ++examined_;
-    if (entry.version > version_ || ++steps > kStepsMax) break;
+    if (entry.version > version_ || ++steps > kVersionStepsMax) break;
     live = entry.kind == Kind::kPut;
     if (live) keep(entry);
   }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "format/bytes.h"
+#include "format/sort_key.h"
 
 namespace varve::format {
 namespace {
@@ -19,9 +20,8 @@ constexpr std::uint8_t kKnownFlags = kTagFollows;
 constexpr std::size_t kUsualHeadBytes = 2;
 constexpr std::uint32_t kUsualCountMax = 127;
 
-constexpr std::size_t kAccountBytes = 4;
 /// The smallest operation: a retire of an account.
-constexpr std::size_t kOperationBytesMin = 1 + 1 + kAccountBytes;
+constexpr std::size_t kOperationBytesMin = 1 + 1 + kAccountIdBytes;
 
 /// Makes room as push_back does, so that many small appends stay linear, and at once for all parts of one.
 void make_room(std::string& out, std::size_t more_bytes) {
@@ -29,12 +29,8 @@ void make_room(std::string& out, std::size_t more_bytes) {
   if (needed > out.capacity()) out.reserve(std::max(needed, 2 * out.capacity()));
 }
 
-Status damaged(std::uint64_t index, std::string_view what) {
+Status damaged_operation(std::uint64_t index, std::string_view what) {
   return Status::corruption("batch, operation " + std::to_string(index) + ": " + std::string(what));
-}
-
-bool is_id_prefix(std::string_view key) noexcept {
-  return key.size() == kAccountBytes || key.size() == kTableIdBytes;
 }
 
 /// True if a batch may hold such operations today.
@@ -86,7 +82,7 @@ void BatchBuilder::retire_table(TableId id) {
 }
 
 void BatchBuilder::retire_account(std::uint32_t account) {
-  std::array<char, kAccountBytes> prefix;
+  std::array<char, kAccountIdBytes> prefix;
   store_u32_big_endian(prefix.data(), account);
   append_operation(Kind::kRetire, {prefix.data(), prefix.size()}, 0);
 }
@@ -152,17 +148,18 @@ Result<bool> BatchReader::next(Operation* operation) {
   }
   ByteReader reader(rest_);
   std::uint8_t kind = 0;
-  if (!reader.read_u8(&kind)) return damaged(read_, "is missing");
+  if (!reader.read_u8(&kind)) return damaged_operation(read_, "is missing");
   Operation read;
   read.kind = static_cast<Kind>(kind);
   if (!is_batch_kind(read.kind)) {
     return Status::unsupported("batch, operation " + std::to_string(read_) + ": kind " + std::to_string(kind) +
                                " is not one that this build knows in a batch");
   }
-  if (!read_body(reader, read)) return damaged(read_, "runs past the end");
-  if (read.kind == Kind::kRetire && !is_id_prefix(read.key)) return damaged(read_, "retires no account and no table");
+  if (!read_body(reader, read)) return damaged_operation(read_, "runs past the end");
+  if (read.kind == Kind::kRetire && !is_id_prefix(read.key))
+    return damaged_operation(read_, "retires no account and no table");
   if ((read.kind == Kind::kPut || read.kind == Kind::kDelete) && !is_framed(read.key)) {
-    return damaged(read_, "has a key without the frame of a sort key");
+    return damaged_operation(read_, "has a key without the frame of a sort key");
   }
   *operation = read;
   rest_ = reader.rest();

@@ -8,15 +8,15 @@
 #include <cstring>
 
 #include "format/bytes.h"
+#include "format/checksum.h"
 
 namespace varve::format {
 namespace {
 
 constexpr std::size_t kRawBytesAt = 0;
-constexpr std::size_t kTypeAt = 4;
+constexpr std::size_t kBlockTypeAt = 4;
 constexpr std::size_t kCompressionAt = 5;
 constexpr std::size_t kFlagsAt = 6;
-constexpr std::size_t kChecksumBytes = 8;
 static_assert(kFlagsAt + 2 == kBlockHeadBytes);
 static_assert(kBlockHeadBytes + kChecksumBytes == kBlockFrameBytes);
 
@@ -30,7 +30,7 @@ void append_frame(std::string& out, const BlockFrame& frame, FilePlace place) {
   const std::size_t start = out.size();
   std::array<char, kBlockHeadBytes> head{};
   store_u32(head.data() + kRawBytesAt, frame.raw_bytes);
-  head[kTypeAt] = static_cast<char>(frame.type);
+  head[kBlockTypeAt] = static_cast<char>(frame.type);
   head[kCompressionAt] = static_cast<char>(frame.compression);
   out.append(head.data(), head.size());
   out.append(frame.stored);
@@ -82,7 +82,7 @@ Result<BlockFrame> open_block(std::string_view bytes, FilePlace place, BlockType
   if (load_u64(covered.data() + covered.size()) != checksum_at(place, covered)) {
     return refuse(Code::kCorruption, "does not verify");
   }
-  const auto type = static_cast<std::uint8_t>(covered[kTypeAt]);
+  const auto type = static_cast<std::uint8_t>(covered[kBlockTypeAt]);
   if (type != static_cast<std::uint8_t>(expected)) {
     return refuse(Code::kCorruption, "a block of type " + std::to_string(type) + " stands there");
   }
@@ -134,7 +134,7 @@ Result<std::string> decode_block(std::string_view bytes, FilePlace place, BlockT
 
 std::uint64_t block_bytes_bound(std::string_view head) noexcept {
   if (head.size() < kBlockHeadBytes) return 0;
-  const auto type = static_cast<std::uint8_t>(head[kTypeAt]);
+  const auto type = static_cast<std::uint8_t>(head[kBlockTypeAt]);
   const auto compression = static_cast<std::uint8_t>(head[kCompressionAt]);
   const std::uint32_t raw_bytes = load_u32(head.data() + kRawBytesAt);
   const bool could_be = type >= static_cast<std::uint8_t>(BlockType::kData) &&
@@ -156,7 +156,7 @@ std::optional<IntactBlock> find_intact_block(std::string_view bytes, FilePlace p
   if (whole > std::min<std::uint64_t>(bound, bytes.size())) return std::nullopt;
   const std::string_view covered = bytes.substr(0, whole - kChecksumBytes);
   if (load_u64(covered.data() + covered.size()) != checksum_at(place, covered)) return std::nullopt;
-  return IntactBlock{static_cast<BlockType>(bytes[kTypeAt]), whole};
+  return IntactBlock{static_cast<BlockType>(bytes[kBlockTypeAt]), whole};
 }
 
 void restamp_block(std::span<char> bytes, FilePlace from, FilePlace to) noexcept {

@@ -6,10 +6,14 @@
 // Source: xxHash, XXH3 64-bit variant.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
 namespace varve::format {
+
+/// What a checksum takes wherever it is stored: little-endian.
+inline constexpr std::size_t kChecksumBytes = 8;
 
 /// Where bytes are stored: the seed of the file, from its header, and their offset in it.
 struct FilePlace {

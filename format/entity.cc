@@ -10,6 +10,7 @@
 
 #include "format/bytes.h"
 #include "format/checksum.h"
+#include "format/damage.h"
 #include "format/sort_key.h"
 
 namespace varve::format {
@@ -80,10 +81,6 @@ std::optional<std::size_t> fixed_bytes(PropertyType type) noexcept {
   return std::nullopt;
 }
 
-Status damaged(std::string_view what) {
-  return Status::corruption("entity: " + std::string(what));
-}
-
 Status damaged_property(std::size_t index, std::string_view what) {
   return Status::corruption("entity, property " + std::to_string(index) + ": " + std::string(what));
 }
@@ -106,7 +103,7 @@ Status check_slot(const Slot& slot, std::size_t index, std::size_t end) {
 }
 
 Status check_head(std::string_view bytes) {
-  if (bytes.size() < kHeadBytes) return damaged("shorter than its head");
+  if (bytes.size() < kHeadBytes) return damaged("entity", "shorter than its head");
   if (bytes[0] != kEncoding) {
     return Status::unsupported("entity has encoding " + std::to_string(static_cast<std::uint8_t>(bytes[0])) +
                                ", which this build does not know");
@@ -115,7 +112,7 @@ Status check_head(std::string_view bytes) {
     return Status::unsupported("entity has flags " + std::to_string(static_cast<std::uint8_t>(bytes[1])) +
                                ", which this build does not know");
   }
-  if (bytes.size() > kEntityBytesMax) return damaged("4 GiB or more");
+  if (bytes.size() > kEntityBytesMax) return damaged("entity", "4 GiB or more");
   return Status();
 }
 
@@ -263,12 +260,13 @@ Result<EntityView> EntityView::open(std::string_view bytes) {
   EntityView view;
   view.bytes_ = bytes;
   view.count_ = load_u16(bytes.data() + kCountAt);
-  if (view.count_ > (bytes.size() - kHeadBytes) / kSlotBytes) return damaged("shorter than its slots");
+  if (view.count_ > (bytes.size() - kHeadBytes) / kSlotBytes) return damaged("entity", "shorter than its slots");
 
   // From the first name on every byte belongs to one property. Each begins where the one before ends, and none before
   // it begins; the last one ends with the entity: so all lie inside.
   const std::size_t heap_offset = kHeadBytes + view.count_ * kSlotBytes;
-  if (name_offset(bytes, view.count_, 0) != heap_offset) return damaged("its names do not begin behind its slots");
+  if (name_offset(bytes, view.count_, 0) != heap_offset)
+    return damaged("entity", "its names do not begin behind its slots");
   for (std::size_t i = 0; i < view.count_; ++i) {
     const std::size_t end = name_offset(bytes, view.count_, i + 1);
     if (Status frame = check_slot(load_slot(bytes, i), i, end); !frame.ok()) return frame;

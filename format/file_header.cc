@@ -15,7 +15,7 @@ namespace varve::format {
 namespace {
 
 constexpr std::string_view kMagic("VARVE\r\n\x1a", 8);
-constexpr std::size_t kTypeAt = 8;
+constexpr std::size_t kFileTypeAt = 8;
 constexpr std::size_t kVersionAt = 10;
 constexpr std::size_t kFirstZerosAt = 12;
 constexpr std::size_t kSeedAt = 16;
@@ -45,7 +45,7 @@ std::string describe(std::uint16_t type) {
 }
 
 bool all_zero(std::string_view bytes) noexcept {
-  return bytes.find_first_not_of('\0') == std::string_view::npos;
+  return find_first_written(bytes) == std::string_view::npos;
 }
 
 Status check_frame(std::string_view bytes) {
@@ -79,7 +79,7 @@ constexpr std::array<Suffix, 4> kSuffixes = {{{FileType::kLogSegment, ".wal"},
 std::string encode_file_header(const FileHeader& header) {
   std::string bytes(kFileHeaderBytes, '\0');
   bytes.replace(0, kMagic.size(), kMagic);
-  store_u16(bytes.data() + kTypeAt, static_cast<std::uint16_t>(header.type));
+  store_u16(bytes.data() + kFileTypeAt, static_cast<std::uint16_t>(header.type));
   store_u16(bytes.data() + kVersionAt, header.format_version);
   store_u64(bytes.data() + kSeedAt, header.seed);
   store_u64(bytes.data() + kNumberAt, header.number);
@@ -91,7 +91,7 @@ std::string encode_file_header(const FileHeader& header) {
 Result<FileHeader> decode_file_header(std::string_view bytes, FileType expected) {
   if (Status frame = check_frame(bytes); !frame.ok()) return frame;
 
-  const std::uint16_t type = load_u16(bytes.data() + kTypeAt);
+  const std::uint16_t type = load_u16(bytes.data() + kFileTypeAt);
   if (type != static_cast<std::uint16_t>(expected)) {
     return Status::corruption("file is a " + describe(type) + ", expected was a " +
                               describe(static_cast<std::uint16_t>(expected)));

@@ -5,11 +5,11 @@
 #include <cassert>
 
 #include "format/bytes.h"
+#include "format/checksum.h"
 
 namespace varve::format {
 namespace {
 
-constexpr std::size_t kChecksumBytes = 8;
 static_assert(kSlotHeaderBytes == kChecksumBytes + 4 * 8);
 
 std::string_view covered(const char* at) noexcept {

@@ -9,14 +9,14 @@
 #include <limits>
 
 #include "format/bytes.h"
+#include "format/checksum.h"
 #include "format/ordered_fields.h"
 
 namespace varve::format {
 namespace {
 
-constexpr std::size_t kChecksumBytes = 8;
 constexpr std::size_t kHeaderSizeAt = 8;
-constexpr std::size_t kTypeAt = 10;
+constexpr std::size_t kRecordTypeAt = 10;
 constexpr std::size_t kZeroAt = 11;
 constexpr std::size_t kPayloadSizeAt = 12;
 constexpr std::size_t kFieldsAt = 16;
@@ -76,10 +76,6 @@ constexpr std::size_t filling_bytes(std::size_t unfilled) noexcept {
   return (kRecordAlignment - unfilled % kRecordAlignment) % kRecordAlignment;
 }
 
-bool all_zero(std::string_view bytes) noexcept {
-  return bytes.find_first_not_of('\0') == std::string_view::npos;
-}
-
 /// Where the parts of a record lie, once both checksums held. Counted from the record's start.
 struct Frame {
   std::size_t header_bytes = 0;
@@ -114,7 +110,7 @@ Status check_frame(std::string_view rest, FilePlace place, Frame* frame) {
   if (load_u64(rest.data() + header + payload) != checksum_at(payload_place, rest.substr(header, payload))) {
     return Status::corruption("log record: payload does not verify");
   }
-  if (!all_zero(rest.substr(unfilled, size - unfilled))) {
+  if (find_first_written(rest.substr(unfilled, size - unfilled)) != std::string_view::npos) {
     return Status::corruption("log record: filling behind the record is not zero");
   }
   *frame = Frame{header, payload, size};
@@ -142,7 +138,7 @@ Status decode_fields(std::string_view fields, RecordHeader* header) {
 
 /// Gives a verified frame its meaning.
 Status decode_header(std::string_view rest, const Frame& frame, RecordHeader* header) {
-  const std::uint8_t type = static_cast<std::uint8_t>(rest[kTypeAt]);
+  const std::uint8_t type = static_cast<std::uint8_t>(rest[kRecordTypeAt]);
   switch (static_cast<RecordType>(type)) {
     case RecordType::kGroup:
     case RecordType::kManifestEdit: break;
@@ -171,7 +167,7 @@ char* begin_record(char* at, const RecordHeader& header, std::size_t payload_byt
   assert(place.offset % kRecordAlignment == 0);
 
   store_u16(at + kHeaderSizeAt, static_cast<std::uint16_t>(size));
-  at[kTypeAt] = static_cast<char>(header.type);
+  at[kRecordTypeAt] = static_cast<char>(header.type);
   at[kZeroAt] = 0;
   store_u32(at + kPayloadSizeAt, static_cast<std::uint32_t>(payload_bytes));
   char* const payload = store_fields(at + kFieldsAt, header);

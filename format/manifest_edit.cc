@@ -10,6 +10,7 @@
 #include "format/batch.h"
 #include "format/bytes.h"
 #include "format/ordered_fields.h"
+#include "format/sort_key.h"
 
 namespace varve::format {
 namespace {
@@ -37,10 +38,6 @@ constexpr Tag kFlushedVersionTag = 39;
 constexpr Tag kTableMovedTag = 41;
 
 constexpr std::size_t kFeaturesBytes = 24;
-
-bool is_id_prefix(std::string_view prefix) noexcept {
-  return prefix.size() == 4 || prefix.size() == kTableIdBytes;
-}
 
 // One pair of functions a struct: what stands in which order is the struct's comment in the header.
 

@@ -13,7 +13,6 @@
 namespace varve::format {
 namespace {
 
-constexpr std::size_t kChecksumBytes = 8;
 constexpr std::size_t kFeatureSetBytes = 8;
 
 constexpr Tag kStoreIdTag = 1;

@@ -28,7 +28,12 @@ constexpr std::uint32_t account_of(TableId id) noexcept {
   return static_cast<std::uint32_t>(id >> 32);
 }
 
+inline constexpr std::size_t kAccountIdBytes = 4;
 inline constexpr std::size_t kTableIdBytes = 8;
+/// True of what begins the keys of a whole account or a whole table, by its length.
+constexpr bool is_id_prefix(std::string_view key) noexcept {
+  return key.size() == kAccountIdBytes || key.size() == kTableIdBytes;
+}
 /// 1,024 code units are at most 3,072 bytes of UTF-8; an end byte each.
 inline constexpr std::size_t kSortKeyBytesMax = kTableIdBytes + 2 * 3073;
 

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <limits>
 
+#include "format/damage.h"
 #include "format/varint.h"
 
 namespace varve::format {
@@ -16,10 +17,6 @@ namespace {
 constexpr std::size_t kRestartCountAt = 8;
 constexpr std::size_t kBucketCountAt = 12;
 constexpr std::size_t kZeroAt = 14;
-
-Status damaged(std::string_view what) {
-  return Status::corruption("sorted block: " + std::string(what));
-}
 
 /// How many bytes a and b have in common at their beginnings.
 std::size_t common_prefix(std::string_view a, std::string_view b) noexcept {
@@ -45,26 +42,26 @@ bool below(std::string_view a, std::string_view b) noexcept {
 }  // namespace
 
 Result<SortedBlock> SortedBlock::parse(std::string_view content) {
-  if (content.size() < kSortedBlockTrailerBytes) return damaged("is shorter than its trailer");
-  if (content.size() > std::numeric_limits<std::uint32_t>::max()) return damaged("is too large");
+  if (content.size() < kSortedBlockTrailerBytes) return damaged("sorted block", "is shorter than its trailer");
+  if (content.size() > std::numeric_limits<std::uint32_t>::max()) return damaged("sorted block", "is too large");
   const std::size_t rest = content.size() - kSortedBlockTrailerBytes;
   const char* const trailer = content.data() + rest;
   SortedBlock block;
   block.base_version_ = load_u64(trailer);
   block.restart_count_ = load_u32(trailer + kRestartCountAt);
   block.bucket_count_ = load_u16(trailer + kBucketCountAt);
-  if (load_u16(trailer + kZeroAt) != 0) return damaged("its last two bytes are not zero");
-  if (block.restart_count_ == 0) return damaged("holds nothing");
+  if (load_u16(trailer + kZeroAt) != 0) return damaged("sorted block", "its last two bytes are not zero");
+  if (block.restart_count_ == 0) return damaged("sorted block", "holds nothing");
   const std::uint64_t behind_entries =
       std::uint64_t{block.restart_count_} * sizeof(std::uint32_t) + block.bucket_count_;
-  if (behind_entries >= rest) return damaged("restarts and buckets leave no room for entries");
+  if (behind_entries >= rest) return damaged("sorted block", "restarts and buckets leave no room for entries");
   if (block.bucket_count_ > 0 && block.restart_count_ > kHashedIntervalsMax) {
-    return damaged("has buckets for more intervals than they can name");
+    return damaged("sorted block", "has buckets for more intervals than they can name");
   }
   block.entries_ = content.data();
   block.entries_bytes_ = rest - static_cast<std::size_t>(behind_entries);
   block.buckets_ = content.data() + (rest - block.bucket_count_);
-  if (block.restart(0) != 0) return damaged("its first restart is not its first entry");
+  if (block.restart(0) != 0) return damaged("sorted block", "its first restart is not its first entry");
   return block;
 }
 
@@ -79,7 +76,7 @@ void SortedBlockCursor::open(const SortedBlock& block) noexcept {
 
 Status SortedBlockCursor::status() const {
   if (!damaged_) return Status();
-  return damaged("the entry at byte " + std::to_string(damaged_at_) + " is damaged");
+  return damaged("sorted block", "the entry at byte " + std::to_string(damaged_at_) + " is damaged");
 }
 
 void SortedBlockCursor::fail(const char* at) noexcept {

@@ -6,24 +6,21 @@
 #include <vector>
 
 #include "format/checksum.h"
+#include "format/damage.h"
 #include "format/sorted_block_builder.h"
 
 namespace varve::format {
 namespace {
 
-Status damaged(std::string_view what) {
-  return Status::corruption("sorted block: " + std::string(what));
-}
-
 Status damaged_entry(std::size_t offset, std::string_view what) {
-  return damaged("the entry at byte " + std::to_string(offset) + " " + std::string(what));
+  return damaged("sorted block", "the entry at byte " + std::to_string(offset) + " " + std::string(what));
 }
 
 Status check_buckets(const SortedBlock& block, const std::vector<HashedKey>& keys) {
   const std::string expected = make_buckets(keys, block.bucket_count());
   for (std::uint32_t number = 0; number < block.bucket_count(); ++number) {
     if (block.bucket(number) != static_cast<std::uint8_t>(expected[number])) {
-      return damaged("bucket " + std::to_string(number) + " is not that of the keys");
+      return damaged("sorted block", "bucket " + std::to_string(number) + " is not that of the keys");
     }
   }
   return Status();
@@ -49,7 +46,7 @@ Status check_sorted_block(const SortedBlock& block) {
   }
   if (!cursor.status().ok()) return cursor.status();
   if (restarts != block.restart_count()) {
-    return damaged("restart " + std::to_string(restarts) + " is not where an entry begins");
+    return damaged("sorted block", "restart " + std::to_string(restarts) + " is not where an entry begins");
   }
   return block.bucket_count() == 0 ? Status() : check_buckets(block, keys);
 }

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "format/bytes.h"
+#include "format/damage.h"
 #include "format/ordered_fields.h"
 #include "format/sorted_block.h"
 #include "format/sorted_block_builder.h"
@@ -22,10 +23,6 @@ constexpr std::string_view kOnlyDeletesField("\x02\x01\x01", 3);
 constexpr std::uint32_t kDirectoryRestartInterval = 16;
 /// No file is larger; so that sums of offsets and sizes do not overflow.
 constexpr std::uint64_t kFileBytesMax = std::uint64_t{1} << 56;
-
-Status damaged(std::string_view thing, std::string_view what) {
-  return Status::corruption(std::string(thing) + ": " + std::string(what));
-}
 
 bool read_versions(ByteReader& reader, CommitVersion base, CommitVersion* smallest, CommitVersion* largest) noexcept {
   std::uint64_t above_base = 0;

@@ -5,15 +5,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "format/damage.h"
 #include "format/file_header.h"
 #include "format/sorted_block.h"
 
 namespace varve::format {
 namespace {
-
-Status damaged(std::string_view thing, std::string_view what) {
-  return Status::corruption(std::string(thing) + ": " + std::string(what));
-}
 
 Result<std::vector<RunEntry>> decode_runs(std::string_view top_index, CommitVersion* base_version) {
   const Result<SortedBlock> block = SortedBlock::parse(top_index);

@@ -22,7 +22,7 @@ enum PropertyTag : Tag {
   kRawBytesTag = 19,
   kKeyBytesTag = 21,
   kValueBytesTag = 23,
-  kDictionaryTag = 25,
+  kDictionariesTag = 25,
   kTablesTag = 27,
 };
 
@@ -70,7 +70,7 @@ std::string encode_table_properties(const TableProperties& properties) {
   fields.number(kKeyBytesTag, properties.key_bytes);
   fields.number(kValueBytesTag, properties.value_bytes);
   for (const DictionaryEntry& dictionary : properties.dictionaries) {
-    fields.bytes(kDictionaryTag, encode_dictionary(dictionary));
+    fields.bytes(kDictionariesTag, encode_dictionary(dictionary));
   }
   fields.number(kTablesTag, properties.table_count);
   fields.finish();
@@ -95,7 +95,7 @@ Result<TableProperties> decode_table_properties(std::string_view content) {
   fields.require_number(kRawBytesTag, &properties.raw_bytes);
   fields.require_number(kKeyBytesTag, &properties.key_bytes);
   fields.require_number(kValueBytesTag, &properties.value_bytes);
-  for (std::string_view bytes; fields.take(kDictionaryTag, &bytes);) {
+  for (std::string_view bytes; fields.take(kDictionariesTag, &bytes);) {
     Result<DictionaryEntry> dictionary = decode_dictionary(bytes);
     if (!dictionary.ok()) return dictionary.status();
     properties.dictionaries.push_back(*std::move(dictionary));

@@ -8,7 +8,7 @@
 namespace varve::format {
 namespace {
 
-Status damaged(std::size_t offset, std::string_view what) {
+Status damaged_field(std::size_t offset, std::string_view what) {
   return Status::corruption("tagged field at byte " + std::to_string(offset) + ": " + std::string(what));
 }
 
@@ -51,17 +51,17 @@ Result<std::uint64_t> Field::number() const {
 Result<Field> FieldReader::next() {
   const std::size_t start = reader_.offset();
   std::uint64_t tag = 0;
-  if (!reader_.read_varint(&tag)) return damaged(start, "has no tag");
+  if (!reader_.read_varint(&tag)) return damaged_field(start, "has no tag");
   if (tag == 0 || tag > std::numeric_limits<Tag>::max()) {
-    return damaged(start, "tag " + std::to_string(tag) + " cannot be");
+    return damaged_field(start, "tag " + std::to_string(tag) + " cannot be");
   }
   if (tag < last_tag_) {
-    return damaged(start, "tag " + std::to_string(tag) + " follows tag " + std::to_string(last_tag_));
+    return damaged_field(start, "tag " + std::to_string(tag) + " follows tag " + std::to_string(last_tag_));
   }
   Field field;
   field.tag = static_cast<Tag>(tag);
   if (!reader_.read_sized(&field.value)) {
-    return damaged(start, "the value of tag " + std::to_string(tag) + " runs past the end");
+    return damaged_field(start, "the value of tag " + std::to_string(tag) + " runs past the end");
   }
   last_tag_ = field.tag;
   return field;

@@ -14,7 +14,7 @@ namespace varve::io {
 
 namespace {
 
-constexpr std::chrono::milliseconds kWaitMax = std::chrono::hours(24);  // Keeps the deadline far from overflow.
+constexpr std::chrono::milliseconds kLockWaitMax = std::chrono::hours(24);  // Keeps the deadline far from overflow.
 
 class MemoryDirectoryLock final : public DirectoryLock {
  public:
@@ -60,7 +60,7 @@ Result<std::unique_ptr<DirectoryLock>> MemoryLocks::acquire(std::shared_ptr<Memo
   const std::string path_as_given = session->path_of(name);
   auto lock = std::make_unique<MemoryDirectoryLock>(state, Holder{std::move(session), path, mode});
 
-  wait_max = std::min(wait_max, kWaitMax);
+  wait_max = std::min(wait_max, kLockWaitMax);
   const MutexGuard guard(mutex_);
   while (!is_free_for(path, mode)) {
     // Each release of any lock begins the wait anew; the holder in question releases once.

@@ -18,7 +18,8 @@ namespace {
 using SteadyTime = std::chrono::steady_clock::time_point;
 
 constexpr std::chrono::milliseconds kPollInterval{2};
-constexpr std::chrono::milliseconds kWaitMax = std::chrono::hours(24);  // Keeps the deadline far from overflow.
+constexpr std::chrono::milliseconds kPosixLockWaitMax =
+    std::chrono::hours(24);  // Keeps the deadline far from overflow.
 
 // Returns an errno, or zero. EWOULDBLOCK is EAGAIN on Linux, so the common retry would spin on it.
 int try_lock(int descriptor, int operation) noexcept {
@@ -48,7 +49,7 @@ Result<std::unique_ptr<DirectoryLock>> PosixDirectoryLock::take(const FileAt& fi
                                                                 std::chrono::milliseconds wait_max,
                                                                 OwnerProcess owner) {
   const bool exclusive = mode == LockMode::kExclusive;
-  const SteadyTime deadline = std::chrono::steady_clock::now() + std::min(wait_max, kWaitMax);
+  const SteadyTime deadline = std::chrono::steady_clock::now() + std::min(wait_max, kPosixLockWaitMax);
   auto lock = std::make_unique<PosixDirectoryLock>(file.path, owner);
   Result<OpenedFile> opened = open_regular(file, exclusive ? O_RDWR | O_CREAT : O_RDONLY);
   if (!opened.ok()) return opened.status();

@@ -98,8 +98,8 @@ bool SeededScheduler::wait(const void* condition, const void* mutex,
   } else if (spurious_rate_ != 0 && random_below(spurious_rate_) == 0) {
     switch_threads(baton, me, Call::kWait);
   } else {
-    constexpr std::chrono::nanoseconds kWaitMax = std::chrono::hours(24 * 365);
-    if (timeout.has_value()) record.deadline = clock_.monotonic() + std::min(*timeout, kWaitMax);
+    constexpr std::chrono::nanoseconds kConditionWaitMax = std::chrono::hours(24 * 365);
+    if (timeout.has_value()) record.deadline = clock_.monotonic() + std::min(*timeout, kConditionWaitMax);
     block(baton, me, State::kWaitsForCondition, condition, Call::kWait);
   }
   const bool timed_out = record.timed_out;

@@ -11,6 +11,7 @@
 #include <system_error>
 #include <utility>
 
+#include "api/ascii.h"
 #include "api/quoted.h"
 #include "api/service_error.h"
 
@@ -19,11 +20,8 @@ namespace {
 
 constexpr std::size_t kGuidCharacters = 36;
 
-bool is_digit(char c) noexcept {
-  return c >= '0' && c <= '9';
-}
 bool is_word_begin(char c) noexcept {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || static_cast<unsigned char>(c) >= 0x80;
+  return is_letter(c) || c == '_' || static_cast<unsigned char>(c) >= 0x80;
 }
 bool is_word(char c) noexcept {
   return is_word_begin(c) || is_digit(c);

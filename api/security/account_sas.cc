@@ -14,7 +14,7 @@
 namespace varve::security {
 namespace {
 
-constexpr std::string_view kOldestVersion = "2015-04-05";
+constexpr std::string_view kOldestAccountVersion = "2015-04-05";
 constexpr std::string_view kEncryptionScopeVersion = "2020-12-06";
 constexpr char kTables = 't';
 
@@ -29,7 +29,7 @@ bool are_letters(std::string_view text, std::string_view allowed) noexcept {
 /// What the fields mean.
 Result<AccountSasTerms> terms_of(const AccountSas& sas) {
   constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz";
-  if (Status versioned = check_version(sas.sv, kOldestVersion); !versioned.ok()) return versioned;
+  if (Status versioned = check_version(sas.sv, kOldestAccountVersion); !versioned.ok()) return versioned;
   if (!are_letters(sas.ss, kLetters) || !are_letters(sas.sp, kLetters) || !are_letters(sas.srt, "sco")) {
     return authentication_failed("ss, srt or sp is missing or malformed");
   }
@@ -100,7 +100,7 @@ Result<AccountSas> parse_account_sas(std::string_view query) {
     }
     AccountSas sas{in["sv"], in["ss"],  in["srt"], in["sp"],  in["st"],
                    in["se"], in["sip"], in["spr"], in["ses"], in["sig"]};
-    if (Status versioned = check_version(sas.sv, kOldestVersion); !versioned.ok()) return versioned;
+    if (Status versioned = check_version(sas.sv, kOldestAccountVersion); !versioned.ok()) return versioned;
     if (sas.se.empty() || sas.sig.empty()) return authentication_failed("se and sig are needed");
     return sas;
   });

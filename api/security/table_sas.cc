@@ -16,7 +16,7 @@
 namespace varve::security {
 namespace {
 
-constexpr std::string_view kOldestVersion = "2012-02-12";
+constexpr std::string_view kOldestTableVersion = "2012-02-12";
 constexpr std::string_view kServiceNameVersion = "2015-02-21";
 constexpr std::string_view kConditionsVersion = "2015-04-05";  // addresses and protocols
 
@@ -37,7 +37,7 @@ Status check_bounds(const TableSas& sas) {
 
 /// What the fields mean.
 Result<TableSasTerms> terms_of(const TableSas& sas) {
-  if (Status versioned = check_version(sas.sv, kOldestVersion); !versioned.ok()) return versioned;
+  if (Status versioned = check_version(sas.sv, kOldestTableVersion); !versioned.ok()) return versioned;
   if (Status bounded = check_bounds(sas); !bounded.ok()) return bounded;
   if (!signs_conditions(sas) && !(sas.sip.empty() && sas.spr.empty())) {
     return authentication_failed("this version does not sign addresses and protocols");
@@ -112,7 +112,7 @@ Result<TableSas> parse_table_sas(std::string_view query) {
     const QueryFields& in = *fields;
     TableSas sas{in["sv"],  in["tn"],  in["sp"], in["st"],  in["se"],  in["spk"], in["srk"],
                  in["epk"], in["erk"], in["si"], in["sip"], in["spr"], in["sig"]};
-    if (Status versioned = check_version(sas.sv, kOldestVersion); !versioned.ok()) return versioned;
+    if (Status versioned = check_version(sas.sv, kOldestTableVersion); !versioned.ok()) return versioned;
     if (sas.tn.empty() || sas.sig.empty()) return authentication_failed("tn and sig are needed");
     return sas;
   });

@@ -18,7 +18,7 @@ static_assert(CachedBlock::kHeaderBytes == kCacheLineBytes);
 
 namespace {
 
-constexpr std::align_val_t kAlignment{CachedBlock::kHeaderBytes};
+constexpr std::align_val_t kCachedAlignment{CachedBlock::kHeaderBytes};
 /// Overwrites what is freed, so that a reader who comes too late reads nonsense and not yesterday's block.
 constexpr int kScribble = 0xDB;
 
@@ -26,7 +26,7 @@ constexpr int kScribble = 0xDB;
 
 Result<Block> Block::allocate(std::uint32_t size_bytes, std::uint8_t type) noexcept {
   const std::size_t memory_bytes = CachedBlock::kHeaderBytes + std::size_t{size_bytes};
-  void* const memory = ::operator new(memory_bytes, kAlignment, std::nothrow);
+  void* const memory = ::operator new(memory_bytes, kCachedAlignment, std::nothrow);
   if (memory == nullptr) return Status::out_of_memory();
   return Block(new (memory) BlockNode(size_bytes, type));
 }
@@ -45,7 +45,7 @@ void free_block(BlockNode* node) noexcept {
   void* const memory = node;
   std::memset(memory, kScribble, scribbled_bytes);
   asm volatile("" : : "r"(memory) : "memory");  // or the compiler leaves out what nobody may read any more
-  ::operator delete(memory, kAlignment);
+  ::operator delete(memory, kCachedAlignment);
 }
 
 std::span<char> Block::content() noexcept {

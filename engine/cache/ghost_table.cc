@@ -12,19 +12,19 @@ namespace varve::engine {
 
 namespace {
 
-constexpr std::align_val_t kAlignment{kCacheLineBytes};
+constexpr std::align_val_t kGhostAlignment{kCacheLineBytes};
 
 }  // namespace
 
 void GhostTable::Free::operator()(Set* sets) const noexcept {
-  ::operator delete(sets, kAlignment);  // words alone
+  ::operator delete(sets, kGhostAlignment);  // words alone
 }
 
 bool GhostTable::resize(std::uint64_t set_count) noexcept {
   Sets made;
   if (set_count > 0) {
     assert(std::has_single_bit(set_count));
-    void* const memory = ::operator new(bytes_for(set_count), kAlignment, std::nothrow);
+    void* const memory = ::operator new(bytes_for(set_count), kGhostAlignment, std::nothrow);
     if (memory == nullptr) return false;
     Set* const first = static_cast<Set*>(memory);
     for (std::uint64_t at = 0; at < set_count; ++at) new (first + at) Set;

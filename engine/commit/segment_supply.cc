@@ -16,7 +16,7 @@ namespace varve::engine {
 namespace {
 
 /// How long the thread leaves a full device alone before it tries for a spare again by itself.
-constexpr std::chrono::milliseconds kRetryInterval{250};
+constexpr std::chrono::milliseconds kSupplyRetryInterval{250};
 /// A request fails only when an attempt that began after it has failed; one may have been under way.
 constexpr int kAttemptsPerRequest = 2;
 /// Entries that closed() and unused() may add beyond those that take() makes room for: the end of the log.
@@ -153,7 +153,7 @@ SegmentSupply::Job SegmentSupply::next_job() {
   while (!stopping_ && fatal_.ok() && !must_make() && closed_.empty() && removed_.empty()) {
     if (!retry_later_) {
       changed_.wait(mutex_);
-    } else if (!changed_.wait_for(mutex_, kRetryInterval)) {
+    } else if (!changed_.wait_for(mutex_, kSupplyRetryInterval)) {
       retry_later_ = false;
     }
   }

@@ -20,7 +20,7 @@ namespace varve::engine {
 namespace {
 
 /// After a failure, a full disk above all, the flush is tried again this often.
-constexpr std::chrono::milliseconds kRetryInterval{500};
+constexpr std::chrono::milliseconds kFlushRetryInterval{500};
 
 /// The dead ids that a set does not know yet.
 void add_dead_ids(const std::vector<format::DeadId>& retired, const FileSet& files, format::ManifestEdit& edit) {
@@ -73,7 +73,7 @@ void Flusher::run() noexcept {
     // A poisoned store flushes nothing more; anything else may pass.
     if (queue_.health() == Health::kPoisoned) return memtables_.end_flushing();
     io::probe("a flush is tried again");
-    if (!memtables_.wait_before_retry(kRetryInterval)) return;
+    if (!memtables_.wait_before_retry(kFlushRetryInterval)) return;
     log_failure(events_, "a flush failed and is tried again", flushed);
   }
 }

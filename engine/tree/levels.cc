@@ -22,7 +22,7 @@ bool is_newer(const LevelFilePtr& left, const LevelFilePtr& right) noexcept {
   return left->entry.number > right->entry.number;
 }
 
-bool is_before(const LevelFilePtr& left, const LevelFilePtr& right) noexcept {
+bool is_before_file(const LevelFilePtr& left, const LevelFilePtr& right) noexcept {
   if (left->entry.smallest_key != right->entry.smallest_key) {
     return left->entry.smallest_key < right->entry.smallest_key;
   }
@@ -74,7 +74,7 @@ Result<Levels> Levels::make(LevelFiles files) {
   std::sort(made.levels_[0].begin(), made.levels_[0].end(), is_newer);
   if (Status checked = check_level0(made.levels_[0]); !checked.ok()) return checked;
   for (std::uint32_t level = 1; level < kLevelCount; ++level) {
-    std::sort(made.levels_[level].begin(), made.levels_[level].end(), is_before);
+    std::sort(made.levels_[level].begin(), made.levels_[level].end(), is_before_file);
     if (Status checked = check_disjoint(made.levels_[level]); !checked.ok()) return checked;
   }
   return made;

@@ -21,6 +21,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # GCC 12 guesses wrong on these two in optimised builds: std::optional looks uninitialised, std::string + looks
   # overlapping. Clang's flow analysis and the sanitizers find the true ones.
   target_compile_options(varve_flags INTERFACE -Wno-maybe-uninitialized -Wno-restrict)
+  if(CMAKE_UNITY_BUILD)
+    # A class of a source file may have members of types that are local to the file; here GCC takes it for a header.
+    target_compile_options(varve_flags INTERFACE -Wno-subobject-linkage)
+  endif()
 endif()
 if(VARVE_VERIFY)
   target_compile_definitions(varve_flags INTERFACE VARVE_VERIFY=1)

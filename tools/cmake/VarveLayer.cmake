@@ -66,8 +66,8 @@ function(varve_layer name)
   target_compile_options(${target} PRIVATE
     "-ffile-prefix-map=${tree}/=${PROJECT_SOURCE_DIR}/"
     "$<$<BOOL:${VARVE_COVERAGE}>:-fcoverage-prefix-map=${tree}/=${PROJECT_SOURCE_DIR}/>")
-  if(NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
-    # Reading the standard library takes a third of a build. Not where tools/tidy reads: there a missing include shows.
+  if(NOT CMAKE_UNITY_BUILD AND NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
+    # Reading the standard library takes a third of such a build. Not where tools/tidy reads: Clang's tool has no use for it.
     target_precompile_headers(${target} PRIVATE
       <algorithm> <array> <atomic> <chrono> <functional> <map> <memory> <optional> <span> <string> <vector>)
   endif()

@@ -25,12 +25,6 @@ struct InnerRequest {
   Preference preference = Preference::kNone;
 };
 
-Result<PayloadLevel> level_of(const HttpRequest& request) {
-  const Result<std::optional<std::string>> format = query_value(request.head.query, "$format");
-  if (!format.ok()) return format.status();
-  return choose_level(*format, find_header(request.head.headers, "accept"));
-}
-
 /// What a part's URL names, which must be of the account that was authenticated. Source: H-51.
 Status read_address(const Call& call, std::string_view url, InnerRequest& inner) {
   if (!set_target(inner.request, url))
@@ -58,7 +52,7 @@ Result<InnerRequest> read_inner(const Call& call, BatchPart part) {
   if (Status read = read_address(call, part.url, inner); !read.ok()) return read;
   Result<std::string> verb = effective_verb(inner.request.head.verb, inner.request.head.headers);
   if (!verb.ok()) return verb.status();
-  const Result<PayloadLevel> level = level_of(inner.request);
+  const Result<PayloadLevel> level = requested_level(inner.request);
   if (!level.ok()) return level.status();
   inner.verb = *std::move(verb);
   inner.level = *level;

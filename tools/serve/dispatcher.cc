@@ -35,12 +35,6 @@ bool speaks_xml(const HttpRequest& request) {
   return part.ok() && *part != Part::kContent;
 }
 
-Result<PayloadLevel> level_of(const HttpRequest& request) {
-  const Result<std::optional<std::string>> format = query_value(request.head.query, "$format");
-  if (!format.ok()) return format.status();
-  return choose_level(*format, find_header(request.head.headers, "accept"));
-}
-
 /// Preferences are those of creates; others ignore them (H-30).
 bool is_create(const Target& target, std::string_view verb) noexcept {
   return verb == "POST" && (target.resource == Resource::kTables || target.resource == Resource::kEntities);
@@ -160,7 +154,7 @@ Result<Dispatcher::Prepared> Dispatcher::prepare(const HttpRequest& request) {
   const Result<std::chrono::seconds> time_max = request_time_max(request.head.query);
   if (!time_max.ok()) return time_max.status();
   if (Status digest = check_body_digest(request); !digest.ok()) return digest;
-  const Result<PayloadLevel> level = *part == Part::kContent ? level_of(request) : PayloadLevel::kMinimal;
+  const Result<PayloadLevel> level = *part == Part::kContent ? requested_level(request) : PayloadLevel::kMinimal;
   if (!level.ok()) return level.status();
   return Prepared{*std::move(address),
                   *std::move(target),

@@ -13,6 +13,7 @@
 #include "api/security/base64.h"
 #include "api/service_error.h"
 #include "tools/serve/json_members.h"
+#include "tools/serve/member_names.h"
 #include "tools/serve/wire_error.h"
 
 namespace varve::serve {
@@ -21,9 +22,6 @@ namespace {
 using service_error::invalid_input;
 
 constexpr std::string_view kTypeSuffix = "@odata.type";
-constexpr std::string_view kPartitionKey = "PartitionKey";
-constexpr std::string_view kRowKey = "RowKey";
-constexpr std::string_view kTimestamp = "Timestamp";
 
 Status does_not_fit(const JsonMember& member, PropertyType type) {
   return invalid_input("the value of \"" + member.name + "\" is no " + std::string(property_type_name(type)));

@@ -8,14 +8,11 @@
 #include "api/query_options.h"
 #include "api/security/base64.h"
 #include "tools/serve/json_text.h"
+#include "tools/serve/member_names.h"
 #include "tools/serve/target.h"
 
 namespace varve::serve {
 namespace {
-
-constexpr std::string_view kPartitionKey = "PartitionKey";
-constexpr std::string_view kRowKey = "RowKey";
-constexpr std::string_view kTimestamp = "Timestamp";
 
 bool has_metadata(const WritingPlace& place) noexcept {
   return place.level != PayloadLevel::kNone;

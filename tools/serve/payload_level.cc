@@ -1,7 +1,7 @@
 #include "tools/serve/payload_level.h"
 
 #include "api/names.h"
-#include "tools/serve/message.h"
+#include "tools/serve/query_value.h"
 #include "tools/serve/wire_error.h"
 
 namespace varve::serve {
@@ -56,6 +56,12 @@ Result<PayloadLevel> choose_level(const std::optional<std::string>& format, cons
     if (next.ok()) return next;
   }
   return first;
+}
+
+Result<PayloadLevel> requested_level(const HttpRequest& request) {
+  const Result<std::optional<std::string>> format = query_value(request.head.query, "$format");
+  if (!format.ok()) return format.status();
+  return choose_level(*format, find_header(request.head.headers, "accept"));
 }
 
 std::string_view content_type(PayloadLevel level) noexcept {

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "api/result.h"
+#include "tools/serve/message.h"
 
 namespace varve::serve {
 
@@ -18,6 +19,10 @@ enum class PayloadLevel : std::uint8_t { kNone, kMinimal, kFull };
 /// Errors: kInvalidArgument (AtomFormatNotSupported, JsonVerboseFormatNotSupported, MediaTypeNotSupported).
 /// Source: H-40.
 Result<PayloadLevel> choose_level(const std::optional<std::string>& format, const std::string* accept);
+
+/// choose_level for the `$format` and the Accept of a request, or of a part of a batch. Errors: also kInvalidArgument
+/// of a query that cannot be decoded.
+Result<PayloadLevel> requested_level(const HttpRequest& request);
 
 /// `application/json;odata=minimalmetadata;streaming=true;charset=utf-8`. Source: H-21.
 std::string_view content_type(PayloadLevel level) noexcept;

@@ -7,6 +7,7 @@
 #include "api/names.h"
 #include "api/security/query_fields.h"
 #include "api/service_error.h"
+#include "tools/serve/member_names.h"
 #include "tools/serve/message.h"
 #include "tools/serve/wire_error.h"
 
@@ -14,8 +15,6 @@ namespace varve::serve {
 namespace {
 
 constexpr std::string_view kSecondarySuffix = "-secondary";
-constexpr std::string_view kPartitionKey = "PartitionKey";
-constexpr std::string_view kRowKey = "RowKey";
 
 /// Takes `-secondary` off. Whether it was there.
 bool take_secondary(std::string_view& account) noexcept {

@@ -13,7 +13,7 @@ namespace varve::tool {
 
 namespace {
 
-struct Record {
+struct CsvRecord {
   std::uint64_t line = 0;
   std::vector<std::string> fields;
   Status fault;  // why it is no record
@@ -28,11 +28,11 @@ class CsvRecords {
   CsvRecords(const CsvRecords&) = delete;
   CsvRecords& operator=(const CsvRecords&) = delete;
 
-  std::optional<Record> next() {
+  std::optional<CsvRecord> next() {
     while (ready_.empty()) {
       if (!read_line()) return std::nullopt;
     }
-    Record record = std::move(ready_.front());
+    CsvRecord record = std::move(ready_.front());
     ready_.pop_front();
     return record;
   }
@@ -121,7 +121,7 @@ class CsvRecords {
 
   Lines& lines_;
   csv_parser parser_{};
-  std::deque<Record> ready_;
+  std::deque<CsvRecord> ready_;
   std::deque<Line> again_;
   std::deque<Line> under_way_;
   std::size_t under_way_bytes_ = 0;
@@ -134,7 +134,7 @@ class CsvSource final : public RowSource {
   CsvSource(Lines& lines, RowShape shape, bool infer) : records_(lines), shape_(std::move(shape)), infer_(infer) {}
 
   Status read_header() {
-    std::optional<Record> header = records_.next();
+    std::optional<CsvRecord> header = records_.next();
     if (!header) return Status::invalid_argument("there is no header row");
     if (!header->fault.ok()) return header->fault.in_file("line " + std::to_string(header->line));
     columns_ = std::move(header->fields);
@@ -151,7 +151,7 @@ class CsvSource final : public RowSource {
   }
 
   std::optional<Row> next() override {
-    std::optional<Record> record = records_.next();
+    std::optional<CsvRecord> record = records_.next();
     if (!record) return std::nullopt;
     return Row{record->line, entity_of(*record)};
   }
@@ -182,7 +182,7 @@ class CsvSource final : public RowSource {
     return check_property_name(name);
   }
 
-  Result<Entity> entity_of(const Record& record) const {
+  Result<Entity> entity_of(const CsvRecord& record) const {
     if (!record.fault.ok()) return record.fault;
     if (record.fields.size() != columns_.size()) {
       return Status::invalid_argument(std::to_string(record.fields.size()) + " fields, where the header has " +

@@ -8,6 +8,8 @@
 #include <openssl/err.h>
 #include <openssl/evp.h>
 
+#include "api/security/encryption/unsigned_bytes.h"
+
 namespace varve {
 namespace {
 
@@ -20,13 +22,6 @@ using HashContext = std::unique_ptr<EVP_MD_CTX, ContextFree>;
 
 constexpr std::size_t kValueBytesMax = 16 * 1'048'576;
 constexpr std::size_t kBlockBytes = 16;
-
-const std::uint8_t* unsigned_bytes(std::string_view text) noexcept {
-  return reinterpret_cast<const std::uint8_t*>(text.data());
-}
-std::uint8_t* unsigned_bytes(std::string& text) noexcept {
-  return reinterpret_cast<std::uint8_t*>(text.data());
-}
 
 Status no_cipher() noexcept {
   ERR_clear_error();

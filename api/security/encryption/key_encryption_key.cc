@@ -11,6 +11,8 @@
 #include <openssl/pem.h>
 #include <openssl/rsa.h>
 
+#include "api/security/encryption/unsigned_bytes.h"
+
 namespace varve {
 namespace {
 
@@ -18,7 +20,7 @@ template <typename T, void (*kFree)(T*)>
 struct Freed {
   void operator()(T* object) const noexcept { kFree(object); }
 };
-using CipherContext = std::unique_ptr<EVP_CIPHER_CTX, Freed<EVP_CIPHER_CTX, EVP_CIPHER_CTX_free>>;
+using WrapContext = std::unique_ptr<EVP_CIPHER_CTX, Freed<EVP_CIPHER_CTX, EVP_CIPHER_CTX_free>>;
 using KeyContext = std::unique_ptr<EVP_PKEY_CTX, Freed<EVP_PKEY_CTX, EVP_PKEY_CTX_free>>;
 using RsaKey = std::unique_ptr<EVP_PKEY, Freed<EVP_PKEY, EVP_PKEY_free>>;
 using MemoryBio = std::unique_ptr<BIO, Freed<BIO, BIO_free_all>>;
@@ -29,13 +31,6 @@ constexpr std::size_t kSemiblockBytes = 8;
 constexpr std::size_t kWrappedBytesMax = 2048;
 constexpr int kRsaBitsMin = 2048;
 constexpr int kRsaBitsMax = 16384;
-
-const std::uint8_t* unsigned_bytes(std::string_view text) noexcept {
-  return reinterpret_cast<const std::uint8_t*>(text.data());
-}
-std::uint8_t* unsigned_bytes(std::string& text) noexcept {
-  return reinterpret_cast<std::uint8_t*>(text.data());
-}
 
 Status refused(Code code, std::string_view message) noexcept {
   ERR_clear_error();
@@ -76,7 +71,7 @@ class AesKeyWrap final : public KeyEncryptionKey {
 
  private:
   bool run(bool encrypt, const std::uint8_t* in, std::size_t size, std::uint8_t* out, std::size_t expected) const {
-    const CipherContext context(EVP_CIPHER_CTX_new());
+    const WrapContext context(EVP_CIPHER_CTX_new());
     if (!context) return false;
     EVP_CIPHER_CTX_set_flags(context.get(), EVP_CIPHER_CTX_FLAG_WRAP_ALLOW);
     int written = 0;

@@ -55,7 +55,7 @@ Verdict broken(std::string what, std::string detail = std::string()) {
   return {Outcome::kBroken, std::move(what), std::move(detail)};
 }
 
-std::string read_text(const io::MemoryDisk& disk, const std::string& name) {
+std::string read_disk_text(const io::MemoryDisk& disk, const std::string& name) {
   const Result<std::vector<std::byte>> bytes = disk.read_file(sample_path(name));
   return bytes.ok() ? std::string(format::as_text(*bytes)) : std::string();
 }
@@ -171,7 +171,7 @@ bool Judge::proves_the_hole(const Damage& damage, const io::MemoryDisk& disk, st
   const auto missing = std::find_if(regions.begin(), regions.end(),
                                     [&](const Region& region) { return region.first_version > version; });
   if (missing == regions.end()) return false;
-  const std::vector<Region> survivors = regions_of(damage.file, read_text(disk, damage.file));
+  const std::vector<Region> survivors = regions_of(damage.file, read_disk_text(disk, damage.file));
   return std::any_of(survivors.begin(), survivors.end(), [&](const Region& region) {
     return region.offset > missing->offset && region.durable_upto > missing->offset;
   });

@@ -11,7 +11,7 @@ namespace varve::lab {
 
 namespace {
 
-constexpr std::uint64_t kSector = format::kLogBufferSectorBytes;
+constexpr std::uint64_t kLogSector = format::kLogBufferSectorBytes;
 
 std::string_view kind_of(format::RecordType type) {
   switch (type) {
@@ -34,7 +34,7 @@ Region region_of(const format::Record& record, std::uint64_t offset) {
 }
 
 std::uint64_t next_sector(std::uint64_t offset) {
-  return offset / kSector * kSector + kSector;
+  return offset / kLogSector * kLogSector + kLogSector;
 }
 
 /// Records from `offset` on whose place in their own file is further by `shift`; what does not verify is passed.
@@ -70,13 +70,13 @@ void add_buffer(std::string_view bytes, std::uint64_t seed, std::vector<Region>&
     format::SlotHeader header;
   };
   std::vector<Slot> slots;
-  for (std::uint64_t at = kSector; at + format::kSlotHeaderBytes <= bytes.size(); at += kSector) {
+  for (std::uint64_t at = kLogSector; at + format::kSlotHeaderBytes <= bytes.size(); at += kLogSector) {
     const auto header = format::load_slot_header(bytes.substr(at, format::kSlotHeaderBytes), {seed, at});
     if (header.ok()) slots.push_back({at, *header});
   }
   for (std::size_t i = 0; i < slots.size(); ++i) {
     regions.push_back({"slot header", slots[i].offset, format::kSlotHeaderBytes});
-    const std::uint64_t begin = slots[i].offset + kSector;
+    const std::uint64_t begin = slots[i].offset + kLogSector;
     const std::uint64_t end = i + 1 < slots.size() ? slots[i + 1].offset : bytes.size();
     add_records(bytes, begin, end, slots[i].header.segment_seed, slots[i].header.log_offset - begin, regions);
   }
@@ -132,7 +132,7 @@ std::vector<Region> regions_of(std::string_view name, std::string_view bytes) {
       regions.push_back({"checksum", bytes.size() - 8, 8});
       break;
     case format::FileType::kManifest: add_manifest(bytes, header->seed, regions); break;
-    case format::FileType::kLogSegment: add_records(bytes, kSector, bytes.size(), header->seed, 0, regions); break;
+    case format::FileType::kLogSegment: add_records(bytes, kLogSector, bytes.size(), header->seed, 0, regions); break;
     case format::FileType::kLogBuffer: add_buffer(bytes, header->seed, regions); break;
     case format::FileType::kTable: add_table(bytes, *header, regions); break;
     case format::FileType::kValueFile: break;

@@ -11,7 +11,7 @@ namespace varve::lab {
 
 namespace {
 
-constexpr std::string_view kAccount = "account1";
+constexpr std::string_view kSampleAccount = "account1";
 constexpr std::uint64_t kScarceBytes = 128 << 10;
 
 /// A sample that cannot be made is a broken lab, not a finding.
@@ -58,8 +58,8 @@ class Maker {
   History& history() { return history_; }
   std::uint64_t version() { return must(store_->statistics()).visible_version.ticks; }
 
-  Table table(std::string_view name) { return must(store_->open_table(kAccount, name)); }
-  Table create(std::string_view name) { return must(store_->create_table(kAccount, name)); }
+  Table table(std::string_view name) { return must(store_->open_table(kSampleAccount, name)); }
+  Table create(std::string_view name) { return must(store_->create_table(kSampleAccount, name)); }
 
   std::string random_text(std::size_t bytes) {
     std::string text(bytes, ' ');
@@ -109,7 +109,7 @@ class Maker {
   }
   void load(std::string_view name, int entities, bool varied) {
     const std::vector<std::string> known = vocabulary();
-    Loader loader = must(store_->load_table(kAccount, name));
+    Loader loader = must(store_->load_table(kSampleAccount, name));
     for (int i = 0; i < entities; ++i) {
       char row[16];
       std::snprintf(row, sizeof row, "%07d", i);
@@ -130,7 +130,7 @@ class Maker {
 
 /// Files of several levels: the deepest by compact(), one of a loader, then some of flushes.
 void fill_first_session(Maker& maker) {
-  must(maker.store().create_account(kAccount));
+  must(maker.store().create_account(kSampleAccount));
   Table orders = maker.create("Orders");
   maker.create("Empty");
   Table dropped = maker.create("Dropped");
@@ -143,9 +143,9 @@ void fill_second_session(Maker& maker) {
   Table orders = maker.table("Orders");
   maker.remove_some(orders);
   maker.load("Loaded", 60, true);
-  must(maker.store().drop_table(kAccount, "Dropped"));
+  must(maker.store().drop_table(kSampleAccount, "Dropped"));
   AccessPolicy policy{.id = "readers", .start = DateTime{limits::kDateTimeTicksMin}, .permissions = Permissions::all()};
-  must(maker.store().set_access_policies(kAccount, "Orders", std::vector<AccessPolicy>{policy}));
+  must(maker.store().set_access_policies(kSampleAccount, "Orders", std::vector<AccessPolicy>{policy}));
   Table other = maker.create("Other");
   for (int i = 0; i < 10; ++i) maker.write(other, 4, 300);  // more than a memtable: a file of level 0
 }
@@ -217,7 +217,7 @@ void fill_until_the_crash(Maker& maker) {
     }
     maker.remember();
   }
-  must(maker.store().drop_table(kAccount, "Other"));
+  must(maker.store().drop_table(kSampleAccount, "Other"));
   maker.remember();
   const std::uint64_t behind = maker.below(6);
   for (std::uint64_t i = 0; i < behind; ++i) {
@@ -287,7 +287,7 @@ Sample make_dictionary_sample(std::uint64_t seed) {
   constexpr int kEntities = 22'000;
   Maker maker(seed);
   maker.open(kPlentyBytes);
-  must(maker.store().create_account(kAccount));
+  must(maker.store().create_account(kSampleAccount));
   Table first = maker.create("First");
   maker.write(first, 2, 10);
   maker.load("Loaded", kEntities, false);

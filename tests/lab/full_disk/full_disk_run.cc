@@ -9,7 +9,7 @@ namespace varve::lab {
 
 namespace {
 
-constexpr std::string_view kAccount = "account1";
+constexpr std::string_view kDiskAccount = "account1";
 constexpr std::string_view kTable = "Rows";
 constexpr std::uint64_t kSlots = 24;
 constexpr std::uint64_t kValueBytesMax = 30'000;
@@ -38,8 +38,9 @@ Status FullDiskRun::open() {
 
 std::string FullDiskRun::run(std::uint64_t cycles) {
   if (Status opened = open(); !opened.ok()) return "it does not open: " + opened.to_string();
-  if (Status made = store_->create_account(kAccount); !made.ok()) return "no account: " + made.to_string();
-  if (Status made = store_->create_table(kAccount, kTable).status(); !made.ok()) return "no table: " + made.to_string();
+  if (Status made = store_->create_account(kDiskAccount); !made.ok()) return "no account: " + made.to_string();
+  if (Status made = store_->create_table(kDiskAccount, kTable).status(); !made.ok())
+    return "no table: " + made.to_string();
   for (std::uint64_t number = 0; number < cycles && broken_.empty(); ++number) cycle(number);
   if (broken_.empty()) reopen();
   store_.reset();
@@ -71,10 +72,10 @@ Status FullDiskRun::with_patience(const std::function<Status()>& write) {
 
 Status FullDiskRun::make_spare(std::uint64_t number) {
   const std::string name = "Spare" + std::to_string(number % 2);
-  const auto make = [&] { return store_->create_table(kAccount, name).status(); };
+  const auto make = [&] { return store_->create_table(kDiskAccount, name).status(); };
   if (Status made = with_patience(make); !made.ok()) return made;
   spare_ = name;
-  Result<Table> table = store_->open_table(kAccount, name);
+  Result<Table> table = store_->open_table(kDiskAccount, name);
   if (!table.ok()) return table.status();
   const Result<Page> page = table->scan(Scan{});
   if (!page.ok()) return page.status();
@@ -86,7 +87,7 @@ Status FullDiskRun::make_spare(std::uint64_t number) {
 Status FullDiskRun::write(std::string_view name, const std::string& row, const std::string& value) {
   WriteOptions options;
   options.durability = below(2) == 0 ? Durability::kSync : Durability::kBuffered;
-  Result<Table> table = store_->open_table(kAccount, name);
+  Result<Table> table = store_->open_table(kDiskAccount, name);
   if (!table.ok()) return table.status();
   const Status done = table->insert_or_replace(Entity("p", row).set("V", value), options).status();
   if (done.ok()) report_.count("writes");
@@ -121,7 +122,7 @@ void FullDiskRun::fill_up() {
 }
 
 void FullDiskRun::look_while_full() {
-  const Result<Table> table = store_->open_table(kAccount, kTable);
+  const Result<Table> table = store_->open_table(kDiskAccount, kTable);
   if (!table.ok()) return broken("a table does not open while the disk is full", table.status());
   for (const auto& [row, value] : rows_) {
     const Result<std::optional<Entity>> found = table->get("p", row);
@@ -135,7 +136,7 @@ void FullDiskRun::look_while_full() {
 
 void FullDiskRun::drop_while_full(std::uint64_t number) {
   if (!broken_.empty()) return;
-  const Status dropped = store_->drop_table(kAccount, spare_);
+  const Status dropped = store_->drop_table(kDiskAccount, spare_);
   if (!dropped.ok()) return broken("a drop fails while the disk is full, in cycle " + std::to_string(number), dropped);
   spare_.clear();
   report_.count("drops while full");
@@ -151,7 +152,7 @@ void FullDiskRun::resume() {
 }
 
 void FullDiskRun::compare() {
-  const Result<Table> table = store_->open_table(kAccount, kTable);
+  const Result<Table> table = store_->open_table(kDiskAccount, kTable);
   if (!table.ok()) return broken("the table does not open", table.status());
   Rows found;
   Scan scan;
@@ -167,7 +168,7 @@ void FullDiskRun::compare() {
     if (more) scan.continuation = *page->continuation;
   }
   if (found != rows_) broken("the rows are not those of the model");
-  const Result<TablePage> tables = store_->list_tables(kAccount);
+  const Result<TablePage> tables = store_->list_tables(kDiskAccount);
   if (!tables.ok()) return broken("tables are not listed", tables.status());
   if (tables->tables.size() != 1 + (spare_.empty() ? 0u : 1u)) broken("a dropped table is there, or one is not");
   report_.count("comparisons");

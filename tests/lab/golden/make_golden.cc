@@ -17,16 +17,16 @@ namespace varve::lab {
 namespace {
 
 constexpr std::uint64_t kSeed = 20'260'101;
-constexpr std::string_view kAccount = "golden1";
+constexpr std::string_view kGoldenAccount = "golden1";
 
-void must(const Status& status) {
+void must_make(const Status& status) {
   if (status.ok()) return;
   std::fprintf(stderr, "a golden store could not be made: %s\n", status.to_string().c_str());
   std::abort();
 }
 template <typename T>
-T must(Result<T> result) {
-  must(result.status());
+T must_make(Result<T> result) {
+  must_make(result.status());
   return *std::move(result);
 }
 
@@ -81,23 +81,23 @@ class GoldenMaker {
     std::vector<GoldenStore> stores;
     open();
     fill();
-    must(store_->close());
+    must_make(store_->close());
     open();
     change();
-    const std::vector<std::string> expected = json_lines(must(read_store_content(*store_)));
-    must(store_->checkpoint("/checkpoint").status());
-    must(store_->close());
+    const std::vector<std::string> expected = json_lines(must_make(read_store_content(*store_)));
+    must_make(store_->checkpoint("/checkpoint").status());
+    must_make(store_->close());
     io::MemoryDisk clean = machine_.files->snapshot();
     io::MemoryDisk checkpoint = clean;
-    must(checkpoint.copy_directory("/checkpoint", kSamplePath));
+    must_make(checkpoint.copy_directory("/checkpoint", kSamplePath));
     stores.push_back({"clean", std::move(clean), expected});
     open();
     write_until_the_kill();
     io::MemoryDisk killed = machine_.files->process_death(machine_.random);
     killed.settle();
-    stores.push_back({"killed", std::move(killed), json_lines(must(read_store_content(*store_)))});
+    stores.push_back({"killed", std::move(killed), json_lines(must_make(read_store_content(*store_)))});
     stores.push_back({"checkpoint", std::move(checkpoint), expected});
-    must(store_->close());
+    must_make(store_->close());
     store_.reset();
     return stores;
   }
@@ -110,56 +110,56 @@ class GoldenMaker {
     StoreOptions options;
     options.create_if_missing = true;
     options.env = &env_;
-    options.resources = must(Resources::create(scarce));
+    options.resources = must_make(Resources::create(scarce));
     store_.reset();
-    store_ = must(Store::open(kSamplePath, options));
+    store_ = must_make(Store::open(kSamplePath, options));
   }
-  Table create(std::string_view name) { return must(store_->create_table(kAccount, name)); }
+  Table create(std::string_view name) { return must_make(store_->create_table(kGoldenAccount, name)); }
 
   /// The first session: table files of the deepest level, one of them a loader's; a log that is still live.
   void fill() {
-    must(store_->create_account(kAccount));
-    must(store_->create_account("golden2"));
+    must_make(store_->create_account(kGoldenAccount));
+    must_make(store_->create_account("golden2"));
     Table types = create("Types");
     EntityGroupTransaction typed;
     std::vector<Entity> entities = typed_entities();
     for (Entity& entity : entities) typed.insert(std::move(entity));
-    must(types.execute(typed).status());
+    must_make(types.execute(typed).status());
     Table keys = create("Keys");
-    for (const Entity& entity : keyed_entities()) must(keys.insert(entity).status());
+    for (const Entity& entity : keyed_entities()) must_make(keys.insert(entity).status());
     Table dropped = create("Dropped");
-    must(dropped.insert(Entity("never", "again").set("Seen", true)).status());
-    must(store_->compact());
-    Loader loader = must(store_->load_table(kAccount, "Loaded"));
+    must_make(dropped.insert(Entity("never", "again").set("Seen", true)).status());
+    must_make(store_->compact());
+    Loader loader = must_make(store_->load_table(kGoldenAccount, "Loaded"));
     for (int row = 0; row < 60; ++row) {
       const std::string key = std::to_string(1000 + row);
-      must(loader.add(Entity("loaded", key).set("Row", row).set("Text", "a row that a loader brought, " + key)));
+      must_make(loader.add(Entity("loaded", key).set("Row", row).set("Text", "a row that a loader brought, " + key)));
     }
-    must(loader.finish().status());
-    must(keys.insert(Entity("live", "log").set("Session", 1)).status());
+    must_make(loader.finish().status());
+    must_make(keys.insert(Entity("live", "log").set("Session", 1)).status());
   }
 
   /// The second session: tombstones, a drop, policies, a table file of level 0, tags of commits.
   void change() {
-    Table keys = must(store_->open_table(kAccount, "Keys"));
-    must(keys.remove("a", "r", ETag::any()));
-    must(keys.merge(Entity("ab", "r").set("Merged", std::int64_t{1} << 40), ETag::any()).status());
-    must(store_->drop_table(kAccount, "Dropped"));
+    Table keys = must_make(store_->open_table(kGoldenAccount, "Keys"));
+    must_make(keys.remove("a", "r", ETag::any()));
+    must_make(keys.merge(Entity("ab", "r").set("Merged", std::int64_t{1} << 40), ETag::any()).status());
+    must_make(store_->drop_table(kGoldenAccount, "Dropped"));
     const std::vector<AccessPolicy> policies = {
         {.id = "readers", .start = DateTime{limits::kDateTimeTicksMin}, .permissions = Permissions{Permission::kQuery}},
         {.id = "all", .expiry = DateTime{limits::kDateTimeTicksMax}, .permissions = Permissions::all()}};
-    must(store_->set_access_policies(kAccount, "Types", policies));
+    must_make(store_->set_access_policies(kGoldenAccount, "Types", policies));
     Table flushed = create("Flushed");
     EntityGroupTransaction many;
     for (int row = 0; row < 90; ++row) {
       many.insert(
           Entity("f", std::to_string(100 + row)).set("Text", "more than a memtable holds " + std::to_string(row)));
     }
-    must(flushed.execute(many).status());
+    must_make(flushed.execute(many).status());
     create("Empty");
     WriteOptions tagged;
     tagged.tag = "position 7 of the stream";
-    must(keys.insert(Entity("tagged", "row"), tagged).status());
+    must_make(keys.insert(Entity("tagged", "row"), tagged).status());
   }
 
   /// The third session ends by a kill: commits of both classes, a table that is made and one that is dropped.
@@ -169,10 +169,11 @@ class GoldenMaker {
     buffered.durability = Durability::kBuffered;
     for (int row = 0; row < 12; ++row) {
       const Entity entity = Entity("k", std::to_string(row)).set("Row", row).set("Text", std::string(40, 'k'));
-      must(killed.insert(entity, row % 3 == 0 ? WriteOptions{} : buffered).status());
+      must_make(killed.insert(entity, row % 3 == 0 ? WriteOptions{} : buffered).status());
     }
-    must(store_->drop_table(kAccount, "Empty"));
-    for (int row = 0; row < 3; ++row) must(killed.insert(Entity("buffered", std::to_string(row)), buffered).status());
+    must_make(store_->drop_table(kGoldenAccount, "Empty"));
+    for (int row = 0; row < 3; ++row)
+      must_make(killed.insert(Entity("buffered", std::to_string(row)), buffered).status());
   }
 
   test::Machine machine_;

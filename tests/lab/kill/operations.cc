@@ -43,7 +43,7 @@ std::string partition_of(std::uint32_t thread, bool second) {
   return "t" + std::to_string(thread) + (second ? "b" : "a");
 }
 
-struct Row {
+struct WrittenRow {
   std::string partition;
   std::string row;
   std::string value;
@@ -61,8 +61,8 @@ std::string value_of(const KillOperation& operation, int row) {
 }
 
 /// What a group or a transaction writes or removes.
-std::vector<Row> rows_of(const KillOperation& operation) {
-  std::vector<Row> rows;
+std::vector<WrittenRow> rows_of(const KillOperation& operation) {
+  std::vector<WrittenRow> rows;
   const std::string slot = std::to_string(operation.chance / 8 % kSlots);
   for (int row = 0; row < kRowsEach; ++row) {
     const bool second = operation.verb == KillVerb::kTransaction ? row == 1 : operation.chance / 97 % 2 == 1;
@@ -73,8 +73,8 @@ std::vector<Row> rows_of(const KillOperation& operation) {
 }
 
 /// What its own table holds when it is filled, or loaded.
-std::vector<Row> table_rows_of(const KillOperation& operation) {
-  std::vector<Row> rows;
+std::vector<WrittenRow> table_rows_of(const KillOperation& operation) {
+  std::vector<WrittenRow> rows;
   const int count = operation.verb == KillVerb::kLoadTable ? kLoadedRows : kRowsEach;
   for (int row = 0; row < count; ++row) {
     const std::string name = std::to_string(100 + row);
@@ -83,7 +83,7 @@ std::vector<Row> table_rows_of(const KillOperation& operation) {
   return rows;
 }
 
-Entity entity_of(const Row& row) {
+Entity entity_of(const WrittenRow& row) {
   return Entity(row.partition, row.row).set("V", row.value);
 }
 
@@ -95,16 +95,16 @@ Result<std::uint64_t> version_of(const Result<std::vector<ETag>>& etags) {
   return std::uint64_t{0};
 }
 
-Result<std::uint64_t> write_group(Table& table, const std::vector<Row>& rows, const WriteOptions& options) {
+Result<std::uint64_t> write_group(Table& table, const std::vector<WrittenRow>& rows, const WriteOptions& options) {
   EntityGroupTransaction transaction;
-  for (const Row& row : rows) transaction.insert_or_replace(entity_of(row));
+  for (const WrittenRow& row : rows) transaction.insert_or_replace(entity_of(row));
   return version_of(table.execute(transaction, options));
 }
 
 Result<std::uint64_t> remove_group(Table& table, const KillOperation& operation, const ThreadState& state,
                                    const WriteOptions& options) {
   EntityGroupTransaction transaction;
-  for (const Row& row : rows_of(operation)) {
+  for (const WrittenRow& row : rows_of(operation)) {
     if (state.rows.contains(row.partition + "/" + row.row)) transaction.remove(row.partition, row.row, ETag::any());
   }
   if (transaction.empty()) return std::uint64_t{0};
@@ -115,7 +115,7 @@ Result<std::uint64_t> transact(Store& store, const Table& table, const KillOpera
                                const WriteOptions& options) {
   return version_of(store.transact(
       [&](StoreTransaction& transaction) {
-        for (const Row& row : rows_of(operation)) {
+        for (const WrittenRow& row : rows_of(operation)) {
           const auto found = transaction.get(table, row.partition, row.row);
           if (!found.ok()) return found.status();
           transaction.insert_or_replace(table, entity_of(row));
@@ -128,7 +128,7 @@ Result<std::uint64_t> transact(Store& store, const Table& table, const KillOpera
 Result<std::uint64_t> load(Store& store, const KillOperation& operation) {
   Result<Loader> loader = store.load_table(kKillAccount, table_of(operation));
   if (!loader.ok()) return loader.status();
-  for (const Row& row : table_rows_of(operation)) {
+  for (const WrittenRow& row : table_rows_of(operation)) {
     if (Status added = loader->add(entity_of(row)); !added.ok()) return added;
   }
   const Result<ETag> finished = loader->finish();
@@ -182,15 +182,15 @@ void apply(const KillOperation& operation, ThreadState& state) {
   switch (operation.verb) {
     case KillVerb::kGroup:
     case KillVerb::kTransaction:
-      for (const Row& row : rows_of(operation)) state.rows[row.partition + "/" + row.row] = row.value;
+      for (const WrittenRow& row : rows_of(operation)) state.rows[row.partition + "/" + row.row] = row.value;
       return;
     case KillVerb::kRemove:
-      for (const Row& row : rows_of(operation)) state.rows.erase(row.partition + "/" + row.row);
+      for (const WrittenRow& row : rows_of(operation)) state.rows.erase(row.partition + "/" + row.row);
       return;
     case KillVerb::kMakeTable: state.tables[table_of(operation)]; return;
     case KillVerb::kFillTable:
     case KillVerb::kLoadTable:
-      for (const Row& row : table_rows_of(operation)) {
+      for (const WrittenRow& row : table_rows_of(operation)) {
         state.tables[table_of(operation)][row.partition + "/" + row.row] = row.value;
       }
       return;

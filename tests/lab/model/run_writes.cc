@@ -8,7 +8,7 @@
 namespace varve::lab {
 namespace {
 
-using Kind = TransactionOperation::Kind;
+using WriteKind = TransactionOperation::Kind;
 
 std::uint32_t below(io::SeededRandom& random, std::uint32_t bound) {
   return static_cast<std::uint32_t>(io::random_below(random, bound));
@@ -52,12 +52,12 @@ Expected judge_group(const TableState* table, const std::vector<TransactionOpera
 void add_write(StoreTransaction& transaction, const Table& table, const TransactionOperation& write) {
   const Entity& entity = write.entity;
   switch (write.kind) {
-    case Kind::kInsert: transaction.insert(table, entity); break;
-    case Kind::kReplace: transaction.replace(table, entity, write.if_match); break;
-    case Kind::kMerge: transaction.merge(table, entity, write.if_match); break;
-    case Kind::kInsertOrReplace: transaction.insert_or_replace(table, entity); break;
-    case Kind::kInsertOrMerge: transaction.insert_or_merge(table, entity); break;
-    case Kind::kRemove: transaction.remove(table, entity.partition_key(), entity.row_key(), write.if_match); break;
+    case WriteKind::kInsert: transaction.insert(table, entity); break;
+    case WriteKind::kReplace: transaction.replace(table, entity, write.if_match); break;
+    case WriteKind::kMerge: transaction.merge(table, entity, write.if_match); break;
+    case WriteKind::kInsertOrReplace: transaction.insert_or_replace(table, entity); break;
+    case WriteKind::kInsertOrMerge: transaction.insert_or_merge(table, entity); break;
+    case WriteKind::kRemove: transaction.remove(table, entity.partition_key(), entity.row_key(), write.if_match); break;
   }
 }
 
@@ -72,7 +72,7 @@ Run::Place Run::random_place(io::SeededRandom& random) {
   return {table, partition, below(random, kLegalKeys)};
 }
 
-TransactionOperation Run::planned_write(Kind kind, const TablePointer& table, const KeyText& partition,
+TransactionOperation Run::planned_write(WriteKind kind, const TablePointer& table, const KeyText& partition,
                                         const KeyText& row, std::uint32_t entity, std::uint32_t condition) const {
   TransactionOperation planned;
   planned.kind = kind;
@@ -95,7 +95,7 @@ void Run::write(OperationName operation, const Numbers& numbers) {
   const TablePointer rows = state_->table(name);
   const KeyText& partition = key_of(numbers[1]);
   const KeyText& row = key_of(numbers[2]);
-  const auto kind = static_cast<Kind>(operation);
+  const auto kind = static_cast<WriteKind>(operation);
   const TransactionOperation planned = planned_write(kind, rows, partition, row, numbers[3], numbers[4]);
   Expected expected = judge_alone(planned, std::max(partition.problem, row.problem));
   if (partition.problem == KeyProblem::kForbidden) expected = judge_alone(planned, KeyProblem::kForbidden);
@@ -110,7 +110,7 @@ void Run::write(OperationName operation, const Numbers& numbers) {
     apply_to_table(state, name, {planned}, given, planted);
     if (!tag.empty()) state.tag = tag;
   });
-  if (done && kind != Kind::kRemove && etag->timestamp().ticks != version_) {
+  if (done && kind != WriteKind::kRemove && etag->timestamp().ticks != version_) {
     broken("a write: the ETag is not that of its version");
   }
 }
@@ -131,7 +131,7 @@ void Run::group(const Numbers& numbers) {
     const bool twice = !used.insert(row).second;
     if (twice && flaw != 0) continue;
     const std::uint32_t partition = flaw == 1 && i == 3 ? numbers[1] + 1 : numbers[1];
-    const auto kind = static_cast<Kind>(flaw < 12 ? below(random, 6) : 3 + below(random, 2));
+    const auto kind = static_cast<WriteKind>(flaw < 12 ? below(random, 6) : 3 + below(random, 2));
     const std::uint32_t drawn = below(random, 1 << 20);
     const std::uint32_t entity = i == 0 ? drawn : plain_entity(drawn);  // all must fit into a small write buffer
     const std::uint32_t condition = flaw == 2 ? below(random, 6) : below(random, 5);
@@ -202,7 +202,7 @@ void Run::commit_writes(const Numbers& numbers, io::SeededRandom& random, bool c
     if (!table || rows == nullptr || failed()) continue;
     if (!used.insert({at.table, at.partition, at.row}).second) continue;
     // In a conflict no other rule is broken, so that it is known which is told.
-    const auto kind = conflicts ? Kind::kInsertOrReplace : static_cast<Kind>(below(random, 6));
+    const auto kind = conflicts ? WriteKind::kInsertOrReplace : static_cast<WriteKind>(below(random, 6));
     const std::uint32_t entity = plain_entity(below(random, 1 << 20));
     TransactionOperation planned =
         planned_write(kind, rows, key_of(at.partition), key_of(at.row), entity, below(random, 5));

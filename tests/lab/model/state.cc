@@ -8,14 +8,14 @@
 namespace varve::lab {
 namespace {
 
-using Kind = TransactionOperation::Kind;
+using WriteKind = TransactionOperation::Kind;
 
-bool needs_etag(Kind kind) {
-  return kind == Kind::kReplace || kind == Kind::kMerge || kind == Kind::kRemove;
+bool needs_etag(WriteKind kind) {
+  return kind == WriteKind::kReplace || kind == WriteKind::kMerge || kind == WriteKind::kRemove;
 }
 
-bool merges(Kind kind) {
-  return kind == Kind::kMerge || kind == Kind::kInsertOrMerge;
+bool merges(WriteKind kind) {
+  return kind == WriteKind::kMerge || kind == WriteKind::kInsertOrMerge;
 }
 
 Units units_of(const Entity& entity) {
@@ -93,11 +93,11 @@ std::size_t State::entities() const {
 
 Expected judge_alone(const TransactionOperation& operation, KeyProblem problem) {
   if (problem == KeyProblem::kForbidden) return {Code::kInvalidArgument, "", {}};
-  if (problem == KeyProblem::kTooLong && operation.kind != Kind::kRemove) {
+  if (problem == KeyProblem::kTooLong && operation.kind != WriteKind::kRemove) {
     return {Code::kTooLarge, "PropertyValueTooLarge", {}};
   }
   if (needs_etag(operation.kind) && operation.if_match.is_none()) return {Code::kInvalidArgument, "InvalidInput", {}};
-  if (operation.kind == Kind::kRemove) return {};
+  if (operation.kind == WriteKind::kRemove) return {};
   if (operation.entity.properties().size() > limits::kCustomPropertiesMax) {
     return {Code::kTooLarge, "TooManyProperties", {}};
   }
@@ -106,14 +106,14 @@ Expected judge_alone(const TransactionOperation& operation, KeyProblem problem) 
 
 Expected judge_in(const TableState& table, const TransactionOperation& operation, Planted planted) {
   const Entity* const stored = find_by_units(table, units_of(operation.entity));
-  if (operation.kind == Kind::kInsert && stored != nullptr) return {Code::kExists, "EntityAlreadyExists", {}};
+  if (operation.kind == WriteKind::kInsert && stored != nullptr) return {Code::kExists, "EntityAlreadyExists", {}};
   if (needs_etag(operation.kind)) {
     if (stored == nullptr) return {Code::kNotFound, "ResourceNotFound", {}};
     if (!operation.if_match.is_any() && operation.if_match != stored->etag()) {
       return {Code::kPreconditionFailed, "UpdateConditionNotSatisfied", {}};
     }
   }
-  if (operation.kind == Kind::kRemove) return {};
+  if (operation.kind == WriteKind::kRemove) return {};
   const Entity result = result_of(stored, operation, planted);
   if (result.properties().size() > limits::kCustomPropertiesMax) return {Code::kTooLarge, "TooManyProperties", {}};
   if (accounted_size_bytes(result) > limits::kEntityBytesMax) return {Code::kTooLarge, "EntityTooLarge", {}};
@@ -124,7 +124,7 @@ void apply(TableState& table, const TransactionOperation& operation, ETag etag, 
   const Units units = units_of(operation.entity);
   const auto at = place_of(table.rows, units);
   const bool is_there = at != table.rows.end() && (*at)->units == units;
-  if (operation.kind == Kind::kRemove) {
+  if (operation.kind == WriteKind::kRemove) {
     if (is_there) table.rows.erase(at);
     return;
   }

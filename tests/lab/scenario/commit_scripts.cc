@@ -3,7 +3,7 @@
 namespace varve::lab {
 namespace {
 
-using Kind = Stage::Kind;
+using StageKind = Stage::Kind;
 
 void one_table(Stage& stage) {
   stage.account();
@@ -12,9 +12,10 @@ void one_table(Stage& stage) {
 
 void rows(Stage& stage) {
   one_table(stage);
-  stage.batch("Orders",
-              {{Kind::kInsert, "p", "a", "1"}, {Kind::kInsert, "p", "b", "2"}, {Kind::kInsert, "p", "c", "3"}});
-  stage.write("Orders", {Kind::kInsert, "q", "a", "4"});
+  stage.batch(
+      "Orders",
+      {{StageKind::kInsert, "p", "a", "1"}, {StageKind::kInsert, "p", "b", "2"}, {StageKind::kInsert, "p", "c", "3"}});
+  stage.write("Orders", {StageKind::kInsert, "q", "a", "4"});
 }
 
 void two_tables(Stage& stage) {
@@ -23,50 +24,50 @@ void two_tables(Stage& stage) {
 }
 
 void inserts_sync(Stage& stage) {
-  for (int i = 0; i < 6; ++i) stage.write("Orders", {Kind::kInsert, "p", std::to_string(i), stage.letters(40)});
+  for (int i = 0; i < 6; ++i) stage.write("Orders", {StageKind::kInsert, "p", std::to_string(i), stage.letters(40)});
 }
 
 void inserts_buffered(Stage& stage) {
   for (int i = 0; i < 8; ++i) {
-    stage.write("Orders", {Kind::kInsert, "p", std::to_string(i), stage.letters(40)}, Durability::kBuffered);
+    stage.write("Orders", {StageKind::kInsert, "p", std::to_string(i), stage.letters(40)}, Durability::kBuffered);
   }
   stage.sync();
-  stage.write("Orders", {Kind::kInsert, "p", "last", "x"}, Durability::kBuffered);
+  stage.write("Orders", {StageKind::kInsert, "p", "last", "x"}, Durability::kBuffered);
 }
 
 void mixed_durability(Stage& stage) {
   for (int i = 0; i < 12; ++i) {
-    stage.write("Orders", {Kind::kInsertOrReplace, "p", std::to_string(i % 5), stage.letters(300)},
+    stage.write("Orders", {StageKind::kInsertOrReplace, "p", std::to_string(i % 5), stage.letters(300)},
                 i % 3 == 2 ? Durability::kSync : Durability::kBuffered);
   }
 }
 
 void replaces(Stage& stage) {
-  for (int i = 0; i < 4; ++i) stage.write("Orders", {Kind::kReplace, "p", "a", stage.letters(20), true});
+  for (int i = 0; i < 4; ++i) stage.write("Orders", {StageKind::kReplace, "p", "a", stage.letters(20), true});
 }
 
 void merges(Stage& stage) {
-  stage.write("Orders", {Kind::kMerge, "p", "a", "x", true});
-  stage.write("Orders", {Kind::kMerge, "p", "a", "y"}, Durability::kBuffered);
-  stage.write("Orders", {Kind::kInsertOrMerge, "p", "new", "z"});
-  stage.write("Orders", {Kind::kInsertOrMerge, "p", "b", "z"});
+  stage.write("Orders", {StageKind::kMerge, "p", "a", "x", true});
+  stage.write("Orders", {StageKind::kMerge, "p", "a", "y"}, Durability::kBuffered);
+  stage.write("Orders", {StageKind::kInsertOrMerge, "p", "new", "z"});
+  stage.write("Orders", {StageKind::kInsertOrMerge, "p", "b", "z"});
 }
 
 void removes(Stage& stage) {
-  stage.write("Orders", {Kind::kRemove, "p", "a", "", true});
-  stage.write("Orders", {Kind::kRemove, "p", "b", ""}, Durability::kBuffered);
-  stage.write("Orders", {Kind::kInsert, "p", "a", "again"});
+  stage.write("Orders", {StageKind::kRemove, "p", "a", "", true});
+  stage.write("Orders", {StageKind::kRemove, "p", "b", ""}, Durability::kBuffered);
+  stage.write("Orders", {StageKind::kInsert, "p", "a", "again"});
 }
 
 void batches(Stage& stage) {
   for (int i = 0; i < 3; ++i) {
     stage.batch("Orders",
-                {{Kind::kInsert, "p", "n" + std::to_string(i), stage.letters(60)},
-                 {Kind::kReplace, "p", "a", stage.letters(60), true},
-                 {Kind::kInsertOrMerge, "p", "c", stage.letters(60)}},
+                {{StageKind::kInsert, "p", "n" + std::to_string(i), stage.letters(60)},
+                 {StageKind::kReplace, "p", "a", stage.letters(60), true},
+                 {StageKind::kInsertOrMerge, "p", "c", stage.letters(60)}},
                 i == 1 ? Durability::kBuffered : Durability::kSync);
   }
-  stage.batch("Orders", {{Kind::kRemove, "p", "a", ""}, {Kind::kRemove, "p", "b", ""}});
+  stage.batch("Orders", {{StageKind::kRemove, "p", "a", ""}, {StageKind::kRemove, "p", "b", ""}});
 }
 
 /// Each is several sectors, pages and changes of the disk.
@@ -76,7 +77,7 @@ void large_batches(Stage& stage) {
 
 void large_entities(Stage& stage) {
   for (int i = 0; i < 3; ++i) {
-    stage.write("Orders", {Kind::kInsertOrReplace, "p", "big" + std::to_string(i), stage.letters(32'000)},
+    stage.write("Orders", {StageKind::kInsertOrReplace, "p", "big" + std::to_string(i), stage.letters(32'000)},
                 i == 1 ? Durability::kBuffered : Durability::kSync);
   }
 }
@@ -92,31 +93,31 @@ void log_rolls_buffered(Stage& stage) {
 }
 
 void transactions(Stage& stage) {
-  stage.transact({{"Orders", {Kind::kRemove, "p", "a", ""}}, {"Archive", {Kind::kInsert, "2026", "a", "1"}}});
-  stage.transact(
-      {{"Orders", {Kind::kInsertOrReplace, "p", "b", "x"}}, {"Orders", {Kind::kInsertOrReplace, "q", "a", "y"}}},
-      Durability::kBuffered);
-  stage.transact({{"Archive", {Kind::kInsertOrReplace, "2025", "b", stage.letters(5000)}},
-                  {"Orders", {Kind::kRemove, "q", "a", ""}}});
+  stage.transact({{"Orders", {StageKind::kRemove, "p", "a", ""}}, {"Archive", {StageKind::kInsert, "2026", "a", "1"}}});
+  stage.transact({{"Orders", {StageKind::kInsertOrReplace, "p", "b", "x"}},
+                  {"Orders", {StageKind::kInsertOrReplace, "q", "a", "y"}}},
+                 Durability::kBuffered);
+  stage.transact({{"Archive", {StageKind::kInsertOrReplace, "2025", "b", stage.letters(5000)}},
+                  {"Orders", {StageKind::kRemove, "q", "a", ""}}});
 }
 
 void tags(Stage& stage) {
-  stage.write("Orders", {Kind::kInsert, "p", "t1", "x"}, Durability::kSync, "position 1");
-  stage.write("Orders", {Kind::kInsert, "p", "t2", "x"}, Durability::kBuffered, "position 2");
-  stage.write("Orders", {Kind::kInsert, "p", "t3", "x"}, Durability::kSync);
-  stage.write("Orders", {Kind::kInsert, "p", "t4", "x"}, Durability::kSync, "position 4");
+  stage.write("Orders", {StageKind::kInsert, "p", "t1", "x"}, Durability::kSync, "position 1");
+  stage.write("Orders", {StageKind::kInsert, "p", "t2", "x"}, Durability::kBuffered, "position 2");
+  stage.write("Orders", {StageKind::kInsert, "p", "t3", "x"}, Durability::kSync);
+  stage.write("Orders", {StageKind::kInsert, "p", "t4", "x"}, Durability::kSync, "position 4");
 }
 
 void tags_and_flushes(Stage& stage) {
   tags(stage);
   stage.compact();
-  stage.write("Orders", {Kind::kInsert, "p", "t5", "x"}, Durability::kBuffered, "position 5");
+  stage.write("Orders", {StageKind::kInsert, "p", "t5", "x"}, Durability::kBuffered, "position 5");
 }
 
 /// So that the log's end is marked, and then goes on.
 void idle_moments(Stage& stage) {
   for (int i = 0; i < 3; ++i) {
-    stage.write("Orders", {Kind::kInsertOrReplace, "p", "idle", std::to_string(i)},
+    stage.write("Orders", {StageKind::kInsertOrReplace, "p", "idle", std::to_string(i)},
                 i == 0 ? Durability::kBuffered : Durability::kSync);
     stage.machine().clock.advance(std::chrono::seconds(3));
     stage.sync();
@@ -124,10 +125,10 @@ void idle_moments(Stage& stage) {
 }
 
 void clock_steps_back(Stage& stage) {
-  stage.write("Orders", {Kind::kInsertOrReplace, "p", "a", "before"});
+  stage.write("Orders", {StageKind::kInsertOrReplace, "p", "a", "before"});
   stage.machine().clock.set_wall(stage.machine().clock.wall() - io::kTicksPerSecond * 3600);
-  stage.write("Orders", {Kind::kInsertOrReplace, "p", "a", "after"});
-  stage.write("Orders", {Kind::kInsertOrReplace, "p", "b", "after"}, Durability::kBuffered);
+  stage.write("Orders", {StageKind::kInsertOrReplace, "p", "a", "after"});
+  stage.write("Orders", {StageKind::kInsertOrReplace, "p", "b", "after"}, Durability::kBuffered);
 }
 
 void four_writers(Stage& stage) {
@@ -135,7 +136,8 @@ void four_writers(Stage& stage) {
   for (int w = 0; w < 4; ++w) {
     auto thread = stage.machine().scheduler().start("writer", [&stage, w] {
       for (int i = 0; i < 4; ++i) {
-        stage.write("Orders", {Kind::kInsertOrReplace, "p" + std::to_string(w), std::to_string(i), stage.letters(100)},
+        stage.write("Orders",
+                    {StageKind::kInsertOrReplace, "p" + std::to_string(w), std::to_string(i), stage.letters(100)},
                     (w + i) % 3 == 0 ? Durability::kBuffered : Durability::kSync);
       }
     });
@@ -148,7 +150,7 @@ void one_hot_partition(Stage& stage) {
   for (int w = 0; w < 4; ++w) {
     auto thread = stage.machine().scheduler().start("writer", [&stage, w] {
       for (int i = 0; i < 4; ++i) {
-        stage.write("Orders", {Kind::kInsertOrMerge, "hot", "row", std::to_string(w) + "/" + std::to_string(i)});
+        stage.write("Orders", {StageKind::kInsertOrMerge, "hot", "row", std::to_string(w) + "/" + std::to_string(i)});
       }
     });
     if (thread.ok()) threads.push_back(*std::move(thread));
@@ -158,11 +160,12 @@ void one_hot_partition(Stage& stage) {
 void writers_and_a_sync(Stage& stage) {
   auto writer = stage.machine().scheduler().start("writer", [&stage] {
     for (int i = 0; i < 6; ++i) {
-      stage.write("Orders", {Kind::kInsertOrReplace, "w", std::to_string(i), stage.letters(50)}, Durability::kBuffered);
+      stage.write("Orders", {StageKind::kInsertOrReplace, "w", std::to_string(i), stage.letters(50)},
+                  Durability::kBuffered);
     }
   });
   for (int i = 0; i < 3; ++i)
-    stage.write("Orders", {Kind::kInsertOrReplace, "m", std::to_string(i), stage.letters(50)});
+    stage.write("Orders", {StageKind::kInsertOrReplace, "m", std::to_string(i), stage.letters(50)});
 }
 
 }  // namespace

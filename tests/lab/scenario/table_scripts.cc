@@ -3,7 +3,7 @@
 namespace varve::lab {
 namespace {
 
-using Kind = Stage::Kind;
+using StageKind = Stage::Kind;
 
 void one_table(Stage& stage) {
   stage.account();
@@ -38,7 +38,7 @@ void accounts(Stage& stage) {
 
 void tables(Stage& stage) {
   for (const char* name : {"First", "Second", "Third"}) stage.table(name);
-  stage.write("Second", {Kind::kInsert, "p", "r", "x"});
+  stage.write("Second", {StageKind::kInsert, "p", "r", "x"});
 }
 
 void policies(Stage& stage) {
@@ -50,13 +50,13 @@ void policies(Stage& stage) {
 void drops(Stage& stage) {
   stage.drop_table("Orders");
   stage.table("Fresh");
-  stage.write("Fresh", {Kind::kInsert, "p", "000001", "new"});
+  stage.write("Fresh", {StageKind::kInsert, "p", "000001", "new"});
 }
 
 void recreates(Stage& stage) {
   stage.drop_table("Orders");
   stage.table("Orders");
-  stage.write("Orders", {Kind::kInsert, "p", "000001", "new"});
+  stage.write("Orders", {StageKind::kInsert, "p", "000001", "new"});
   stage.drop_table("Orders");
   stage.table("Orders");
 }
@@ -79,7 +79,7 @@ void drops_an_account(Stage& stage) {
 void drops_beside_a_writer(Stage& stage) {
   auto writer = stage.machine().scheduler().start("writer", [&stage] {
     for (int i = 0; i < 6; ++i) {
-      stage.write("Neighbour", {Kind::kInsertOrReplace, "w", std::to_string(i), stage.letters(50)},
+      stage.write("Neighbour", {StageKind::kInsertOrReplace, "w", std::to_string(i), stage.letters(50)},
                   i % 2 == 0 ? Durability::kSync : Durability::kBuffered);
     }
   });
@@ -103,7 +103,7 @@ void loads_twice(Stage& stage) {
   stage.load("Loaded", 60, 300);
   stage.drop_table("Loaded");
   stage.load("Loaded", 60, 300);
-  stage.write("Loaded", {Kind::kInsertOrReplace, "loaded", "000003", "changed"});
+  stage.write("Loaded", {StageKind::kInsertOrReplace, "loaded", "000003", "changed"});
 }
 
 void loads_and_compacts(Stage& stage) {
@@ -115,7 +115,7 @@ void loads_and_compacts(Stage& stage) {
 void loads_beside_a_writer(Stage& stage) {
   auto writer = stage.machine().scheduler().start("writer", [&stage] {
     for (int i = 0; i < 6; ++i) {
-      stage.write("Orders", {Kind::kInsertOrReplace, "w", std::to_string(i), stage.letters(50)},
+      stage.write("Orders", {StageKind::kInsertOrReplace, "w", std::to_string(i), stage.letters(50)},
                   i % 2 == 0 ? Durability::kSync : Durability::kBuffered);
     }
   });

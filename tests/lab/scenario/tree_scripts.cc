@@ -3,7 +3,7 @@
 namespace varve::lab {
 namespace {
 
-using Kind = Stage::Kind;
+using StageKind = Stage::Kind;
 
 /// So little that a few dozen entities fill a memtable.
 constexpr Tuning kScarce{.write_buffer_bytes = 96 << 10, .block_cache_bytes = 64 << 10};
@@ -30,7 +30,7 @@ void three_tables_in_files(Stage& stage) {
 
 void flushes(Stage& stage) {
   stage.compact();
-  stage.write("Orders", {Kind::kInsert, "p", "after", "x"});
+  stage.write("Orders", {StageKind::kInsert, "p", "after", "x"});
 }
 
 void merges_two_files(Stage& stage) {
@@ -50,7 +50,7 @@ void deletes_and_merges(Stage& stage) {
     std::vector<Stage::Write> writes;
     for (int row = i * 20; row < i * 20 + 20; ++row) {
       std::string key = std::to_string(row);
-      writes.push_back({Kind::kRemove, "p", std::string(6 - key.size(), '0') + key, ""});
+      writes.push_back({StageKind::kRemove, "p", std::string(6 - key.size(), '0') + key, ""});
     }
     stage.batch("Orders", writes);
   }
@@ -92,7 +92,7 @@ void drops_while_it_flushes(Stage& stage) {
 void compacts_beside_a_writer(Stage& stage) {
   auto writer = stage.machine().scheduler().start("writer", [&stage] {
     for (int i = 0; i < 6; ++i) {
-      stage.write("Orders", {Kind::kInsertOrReplace, "w", std::to_string(i), stage.letters(50)},
+      stage.write("Orders", {StageKind::kInsertOrReplace, "w", std::to_string(i), stage.letters(50)},
                   i % 2 == 0 ? Durability::kSync : Durability::kBuffered);
     }
   });

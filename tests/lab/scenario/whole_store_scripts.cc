@@ -3,16 +3,16 @@
 namespace varve::lab {
 namespace {
 
-using Kind = Stage::Kind;
+using StageKind = Stage::Kind;
 
-constexpr Tuning kScarce{.write_buffer_bytes = 96 << 10, .block_cache_bytes = 64 << 10};
+constexpr Tuning kScarceMemory{.write_buffer_bytes = 96 << 10, .block_cache_bytes = 64 << 10};
 
 void rows(Stage& stage) {
   stage.account();
   stage.table("Orders");
   stage.fill("Orders", "p", 0, 30, 100);
-  stage.write("Orders", {Kind::kInsert, "q", "sync", "x"});
-  stage.write("Orders", {Kind::kInsert, "q", "buffered", "x"}, Durability::kBuffered);
+  stage.write("Orders", {StageKind::kInsert, "q", "sync", "x"});
+  stage.write("Orders", {StageKind::kInsert, "q", "buffered", "x"}, Durability::kBuffered);
 }
 
 void files_and_log(Stage& stage) {
@@ -27,21 +27,21 @@ void files_and_log(Stage& stage) {
 void several_segments(Stage& stage) {
   rows(stage);
   stage.fill("Orders", "roll", 0, 60, 20'000, Durability::kSync);
-  stage.write("Orders", {Kind::kInsert, "q", "tail", "x"}, Durability::kBuffered);
+  stage.write("Orders", {StageKind::kInsert, "q", "tail", "x"}, Durability::kBuffered);
 }
 
 /// A log much larger than the memory that the next open has.
 void a_long_log(Stage& stage) {
   rows(stage);
   for (int i = 0; i < 40; ++i) {
-    stage.write("Orders", {Kind::kInsertOrReplace, "long", std::to_string(i), stage.letters(8000)},
+    stage.write("Orders", {StageKind::kInsertOrReplace, "long", std::to_string(i), stage.letters(8000)},
                 i % 4 == 0 ? Durability::kSync : Durability::kBuffered);
   }
 }
 
 void opens(Stage& stage) {
   (void)stage.open();
-  stage.write("Orders", {Kind::kInsertOrReplace, "q", "opened", "x"});
+  stage.write("Orders", {StageKind::kInsertOrReplace, "q", "opened", "x"});
 }
 
 void creates(Stage& stage) {
@@ -50,13 +50,13 @@ void creates(Stage& stage) {
 }
 
 void closes(Stage& stage) {
-  stage.write("Orders", {Kind::kInsertOrReplace, "q", "closing", "x"}, Durability::kBuffered);
+  stage.write("Orders", {StageKind::kInsertOrReplace, "q", "closing", "x"}, Durability::kBuffered);
   (void)stage.close();
 }
 
 void reopens(Stage& stage) {
   for (int i = 0; i < 3; ++i) {
-    stage.write("Orders", {Kind::kInsertOrReplace, "q", "session", std::to_string(i)},
+    stage.write("Orders", {StageKind::kInsertOrReplace, "q", "session", std::to_string(i)},
                 i == 1 ? Durability::kBuffered : Durability::kSync);
     (void)stage.reopen();
   }
@@ -66,25 +66,25 @@ void opens_to_read(Stage& stage) {
   (void)stage.open(true);
   stage.read_all();
   (void)stage.reopen();
-  stage.write("Orders", {Kind::kInsertOrReplace, "q", "opened", "x"});
+  stage.write("Orders", {StageKind::kInsertOrReplace, "q", "opened", "x"});
 }
 
 /// An edit a flush: enough of them that the manifest is written anew.
 void many_edits(Stage& stage) {
   for (int i = 0; i < 24; ++i) {
-    stage.write("Orders", {Kind::kInsertOrReplace, "edit", std::to_string(i), "x"}, Durability::kBuffered);
+    stage.write("Orders", {StageKind::kInsertOrReplace, "edit", std::to_string(i), "x"}, Durability::kBuffered);
     stage.compact();
   }
 }
 
 void checkpoints(Stage& stage) {
   stage.checkpoint("/checkpoint");
-  stage.write("Orders", {Kind::kInsertOrReplace, "q", "after", "x"});
+  stage.write("Orders", {StageKind::kInsertOrReplace, "q", "after", "x"});
 }
 
 void checkpoints_twice(Stage& stage) {
   stage.checkpoint("/checkpoint");
-  stage.write("Orders", {Kind::kInsertOrReplace, "q", "between", "x"});
+  stage.write("Orders", {StageKind::kInsertOrReplace, "q", "between", "x"});
   stage.compact();
   stage.checkpoint("/checkpoint2");
 }
@@ -92,7 +92,7 @@ void checkpoints_twice(Stage& stage) {
 void checkpoints_beside_a_writer(Stage& stage) {
   auto writer = stage.machine().scheduler().start("writer", [&stage] {
     for (int i = 0; i < 6; ++i) {
-      stage.write("Orders", {Kind::kInsertOrReplace, "w", std::to_string(i), stage.letters(50)},
+      stage.write("Orders", {StageKind::kInsertOrReplace, "w", std::to_string(i), stage.letters(50)},
                   i % 2 == 0 ? Durability::kSync : Durability::kBuffered);
     }
   });
@@ -109,7 +109,7 @@ void plan(Stage& stage, std::string_view sync_point, io::FaultEffect effect, std
 
 void writes_on(Stage& stage, std::string_view row) {
   for (int i = 0; i < 3; ++i) {
-    stage.write("Orders", {Kind::kInsertOrReplace, "q", std::string(row) + std::to_string(i), "x"},
+    stage.write("Orders", {StageKind::kInsertOrReplace, "q", std::string(row) + std::to_string(i), "x"},
                 i == 1 ? Durability::kBuffered : Durability::kSync);
   }
 }
@@ -187,7 +187,7 @@ std::vector<Scenario> whole_store_scripts() {
       {.name = "recover-power-cut", .prepare = files_and_log, .ending = Ending::kPowerCut, .run = opens, .opens = true},
       {.name = "recover-segments", .prepare = several_segments, .ending = Ending::kKilled, .run = opens, .opens = true},
       {.name = "recover-scarce-memory",
-       .tuning = kScarce,
+       .tuning = kScarceMemory,
        .prepare = a_long_log,
        .ending = Ending::kKilled,
        .run = opens,

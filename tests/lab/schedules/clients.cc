@@ -7,11 +7,11 @@
 namespace varve::lab {
 namespace {
 
-using Kind = TransactionOperation::Kind;
+using WriteKind = TransactionOperation::Kind;
 
 constexpr std::size_t kPaddingBytes = 3000;  // so that a small write buffer is flushed often
 
-TransactionOperation operation_of(Kind kind, Entity entity, ETag if_match = ETag::any()) {
+TransactionOperation operation_of(WriteKind kind, Entity entity, ETag if_match = ETag::any()) {
   TransactionOperation made;
   made.kind = kind;
   made.entity = std::move(entity);
@@ -134,21 +134,21 @@ void Client::write_one() {
   const Seen last = seen_[at];
   HistoryOperation operation;
   operation.sets = {{at.cell, value}};
-  TransactionOperation write = operation_of(Kind::kInsertOrReplace, entity(at, value));
+  TransactionOperation write = operation_of(WriteKind::kInsertOrReplace, entity(at, value));
   switch (below(5)) {
     case 0:
-      write.kind = Kind::kInsert;
+      write.kind = WriteKind::kInsert;
       operation.needs = {{at.cell, true, 0}};
       break;
     case 1:
     case 2:
       if (last.value == 0) break;
-      write.kind = Kind::kReplace;
+      write.kind = WriteKind::kReplace;
       write.if_match = last.etag;
       operation.needs = {{at.cell, true, last.value}};
       break;
     case 3:
-      write.kind = Kind::kMerge;
+      write.kind = WriteKind::kMerge;
       operation.needs = {{at.cell, false, 0}};
       break;
     default: break;
@@ -218,7 +218,7 @@ void Client::remove_one() {
   operation.sets = {{at.cell, 0}};
   operation.invoked = recorder_.tick();
   Entity named(partition_name(at.object), row_name(at.cell));
-  const Status removed = verbs(at.object).write(operation_of(Kind::kRemove, std::move(named)), options()).status();
+  const Status removed = verbs(at.object).write(operation_of(WriteKind::kRemove, std::move(named)), options()).status();
   end_write(at.object, std::move(operation), removed, ETag());
 }
 

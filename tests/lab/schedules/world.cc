@@ -6,7 +6,7 @@ namespace varve::lab {
 namespace {
 
 constexpr std::string_view kPath = "/store";
-constexpr std::string_view kAccount = "account";
+constexpr std::string_view kScheduleAccount = "account";
 
 }  // namespace
 
@@ -51,7 +51,7 @@ Status World::open() {
 
 void World::prepare() {
   if (const Status opened = open(); !opened.ok()) return recorder.broken("an open: " + opened.to_string());
-  if (const Status made = store->create_account(kAccount); !made.ok()) return recorder.broken(made.to_string());
+  if (const Status made = store->create_account(kScheduleAccount); !made.ok()) return recorder.broken(made.to_string());
   for (std::size_t object = 0; object < kObjects; ++object) {
     HistoryOperation made;
     made.invoked = recorder.tick();
@@ -60,8 +60,8 @@ void World::prepare() {
     made.text = "the table is made";
     recorder.add(object, made);
   }
-  fixed = *store->create_table(kAccount, "Fixed");
-  changing = *store->create_table(kAccount, "Changing");
+  fixed = *store->create_table(kScheduleAccount, "Fixed");
+  changing = *store->create_table(kScheduleAccount, "Changing");
   has_faults = io::one_in(random, 4);
   if (has_faults) add_faults();
   if (io::one_in(random, 4)) refuse_links();
@@ -177,13 +177,13 @@ void World::finish() {
   store.reset();
   if (const Status opened = open(); !opened.ok()) return recorder.broken("a reopen: " + opened.to_string());
   // Handles follow names, of the store that made them.
-  fixed = *store->open_table(kAccount, "Fixed");
-  const Result<Table> there = store->open_table(kAccount, "Changing");
+  fixed = *store->open_table(kScheduleAccount, "Fixed");
+  const Result<Table> there = store->open_table(kScheduleAccount, "Changing");
   if (there.ok()) changing = *there;
   if (!there.ok()) {
     // A handle that answers that its table is not there: made for a moment.
-    changing = *store->create_table(kAccount, "Changing");
-    if (const Status dropped = store->drop_table(kAccount, "Changing"); !dropped.ok()) {
+    changing = *store->create_table(kScheduleAccount, "Changing");
+    if (const Status dropped = store->drop_table(kScheduleAccount, "Changing"); !dropped.ok()) {
       recorder.broken("a drop: " + dropped.to_string());
     }
   }
@@ -205,7 +205,7 @@ void World::add_view(Store& looked_at, std::uint64_t version, const char* text) 
   ViewRecord view;
   view.text = text;
   view.version = version;
-  const Result<Page> page = (*looked_at.open_table(kAccount, "Fixed")).scan(Scan());
+  const Result<Page> page = (*looked_at.open_table(kScheduleAccount, "Fixed")).scan(Scan());
   if (!page.ok()) return recorder.broken(std::string(text) + ": " + page.status().to_string());
   for (const Entity& entity : page->entities) {
     const auto* const value = entity.find("V")->get_if<std::int64_t>();
