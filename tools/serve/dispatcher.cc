@@ -82,6 +82,7 @@ struct Dispatcher::Told {
   Preference preference = Preference::kNone;
   PayloadLevel level = PayloadLevel::kMinimal;
   std::string version{kNewestVersion};
+  Operation operation = Operation::kUnresolved;
 };
 
 namespace {
@@ -177,6 +178,7 @@ Task<Result<HttpResponse>> Dispatcher::carry_out(const HttpRequest& request, con
   const Result<Prepared> prepared = prepare(request);
   if (!prepared.ok()) co_return prepared.status();
   if (is_create(prepared->target, prepared->verb)) told.preference = preference_of(request.head.headers);
+  told.operation = operation_of(prepared->route->resource, prepared->route->part, prepared->route->verb);
   told.level = prepared->level;
   told.version = prepared->version;
   const Call call{request,         prepared->address,  prepared->target, prepared->verb, told.version,     told.level,
@@ -186,13 +188,14 @@ Task<Result<HttpResponse>> Dispatcher::carry_out(const HttpRequest& request, con
   co_return outcome;
 }
 
-Task<HttpResponse> Dispatcher::handle(HttpRequest request, HomeThread* home) {
+Task<HttpResponse> Dispatcher::handle(HttpRequest request, HomeThread* home, Operation* operation) {
   const std::string request_id = next_request_id();
   const ErrorTrailer trailer{request_id, clock_()};
   Told told;
   // A task of its own, so that a want of memory on the way is an answer like others.
   Task<Result<HttpResponse>> carrying = carry_out(request, trailer, home, told);
   Result<HttpResponse> outcome = co_await carrying;
+  if (operation != nullptr) *operation = told.operation;
   HttpResponse response;
   if (outcome.ok()) {
     response = *std::move(outcome);
