@@ -157,6 +157,17 @@ TEST(RequestLines, AreOfFailuresAloneWhereThatIsAskedFor) {
   EXPECT_TRUE(silent.lines.empty());
 }
 
+TEST(RequestLines, TellWhoLooksIntoTablesAndNotEachSecondOfThePage) {
+  WatchBench bench;
+  EXPECT_EQ(bench.look("api/status").status, 200);
+  EXPECT_TRUE(bench.lines.empty());
+  EXPECT_EQ(bench.look("api/entities?table=Orders").status, 200);
+  ASSERT_EQ(bench.lines.size(), 1U);
+  EXPECT_THAT(bench.lines[0], HasSubstr(" GET /_varve/api/entities?table=Orders StatusPage 200 - "));
+  EXPECT_EQ(bench.send(WatchBench::page_request("api/status", {{"Host", "evil.example"}})).status, 403);
+  EXPECT_EQ(bench.lines.size(), 2U);
+}
+
 std::string target(std::string path, std::string query = {}) {
   return logged_target({"GET", std::move(path), std::move(query), {}});
 }

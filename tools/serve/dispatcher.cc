@@ -178,9 +178,9 @@ Task<Result<HttpResponse>> Dispatcher::carry_out(const HttpRequest& request, con
   const Result<Prepared> prepared = prepare(request);
   if (!prepared.ok()) co_return prepared.status();
   if (is_create(prepared->target, prepared->verb)) told.preference = preference_of(request.head.headers);
-  told.operation = operation_of(prepared->route->resource, prepared->route->part, prepared->route->verb);
   told.level = prepared->level;
   told.version = prepared->version;
+  told.operation = operation_of(prepared->route->resource, prepared->route->part, prepared->route->verb);
   const Call call{request,         prepared->address,  prepared->target, prepared->verb, told.version,     told.level,
                   told.preference, prepared->time_max, trailer,          home,           stop_.get_token()};
   Answer answer = run(prepared->route->door, call, prepared->session, store_);

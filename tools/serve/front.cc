@@ -19,6 +19,7 @@ Task<HttpResponse> Front::handle(HttpRequest request, HomeThread* home) {
   const auto begun = std::chrono::steady_clock::now();
   const LoggedRequest what = logged(request);
   const bool is_page = page_ != nullptr && StatusPage::owns(request.head.path);
+  const bool is_poll = is_page && StatusPage::is_polled(request.head.path);
   const bool is_preflight = request.head.verb == "OPTIONS";
   RequestRecord record;
   record.bytes_in = request.body.size();
@@ -27,10 +28,11 @@ Task<HttpResponse> Front::handle(HttpRequest request, HomeThread* home) {
   HttpResponse response = co_await handling;
   record.duration = std::chrono::steady_clock::now() - begun;
   if (is_preflight) record.operation = Operation::kPreflight;
+  if (is_page) record.operation = Operation::kStatusPage;
   record.status = response.status;
   record.bytes_out = response.body.size();
   if (!is_page) figures_.add(record);  // who only looks should not move what they look at
-  log(what, record, response);
+  if (!is_poll || response.status >= 400) log(what, record, response);
   co_return response;
 }
 

@@ -13,8 +13,8 @@ namespace {
 constexpr std::size_t kTargetMax = 512;
 constexpr std::size_t kVerbMax = 16;
 
-/// What a query asks for, and the terms of a signature without the signature.
-constexpr std::array<std::string_view, 28> kHarmless = {"$filter",
+/// What a query asks for, the status page's too, and the terms of a signature without the signature.
+constexpr std::array<std::string_view, 34> kHarmless = {"$filter",
                                                         "$format",
                                                         "$orderby",
                                                         "$select",
@@ -41,7 +41,13 @@ constexpr std::array<std::string_view, 28> kHarmless = {"$filter",
                                                         "timeout",
                                                         "tn",
                                                         "api-version",
-                                                        "$count"};
+                                                        "$count",
+                                                        "account",
+                                                        "table",
+                                                        "filter",
+                                                        "continuation",
+                                                        "top",
+                                                        "backward"};
 
 bool is_printable(char byte) noexcept {
   return byte > ' ' && byte < '\x7f';

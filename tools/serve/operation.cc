@@ -6,9 +6,9 @@ namespace varve::serve {
 namespace {
 
 constexpr std::array<std::string_view, kOperations> kOperationNames = {
-    "Unresolved",  "ListTables",   "CreateTable",   "GetTable",      "DeleteTable",   "QueryEntities",
-    "GetEntity",   "InsertEntity", "ReplaceEntity", "MergeEntity",   "DeleteEntity",  "Batch",
-    "GetPolicies", "SetPolicies",  "GetProperties", "SetProperties", "GetStatistics", "Preflight"};
+    "Unresolved",    "ListTables",    "CreateTable",   "GetTable",     "DeleteTable", "QueryEntities", "GetEntity",
+    "InsertEntity",  "ReplaceEntity", "MergeEntity",   "DeleteEntity", "Batch",       "GetPolicies",   "SetPolicies",
+    "GetProperties", "SetProperties", "GetStatistics", "Preflight",    "StatusPage"};
 
 Operation operation_on_entity(std::string_view verb) noexcept {
   if (verb == "GET") return Operation::kGetEntity;

@@ -31,8 +31,9 @@ enum class Operation : std::uint8_t {
   kSetProperties,
   kGetStatistics,
   kPreflight,
+  kStatusPage,
 };
-inline constexpr std::size_t kOperations = static_cast<std::size_t>(Operation::kPreflight) + 1;
+inline constexpr std::size_t kOperations = static_cast<std::size_t>(Operation::kStatusPage) + 1;
 
 /// "QueryEntities".
 std::string_view operation_name(Operation operation) noexcept;

@@ -32,6 +32,8 @@ class StatusPage {
 
   /// No account and no table can be called so.
   static bool owns(std::string_view path) noexcept;
+  /// What each open page asks for once a second.
+  static bool is_polled(std::string_view path) noexcept { return path == "/_varve/api/status"; }
   Task<HttpResponse> serve(HttpRequest request, HomeThread* home);
   void stop() noexcept { stop_.request_stop(); }
 

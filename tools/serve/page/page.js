@@ -143,12 +143,12 @@ function showStore(store) {
 }
 
 function showCharts() {
-  drawChart(by("rate-chart"), [{ values: rates, className: "", isFilled: true }], kSeconds, rate);
+  drawChart(by("rate-chart"), [{ values: rates, className: "", isFilled: true }], kSeconds, 10, rate);
   const lines = [
     { values: tails, className: "tail" },
     { values: medians, className: "" },
   ];
-  drawChart(by("latency-chart"), lines, kSeconds, duration);
+  drawChart(by("latency-chart"), lines, kSeconds, 1e-4, duration);
 }
 
 function show(now) {
@@ -160,8 +160,8 @@ function show(now) {
     keep(tails, quantile(change.latencies, now.latency_bounds, 0.99));
     showCharts();
   } else {
-    drawChart(by("rate-chart"), [{ values: [0], className: "" }], kSeconds, rate);
-    drawChart(by("latency-chart"), [{ values: [null], className: "" }], kSeconds, duration);
+    drawChart(by("rate-chart"), [{ values: [0], className: "" }], kSeconds, 10, rate);
+    drawChart(by("latency-chart"), [{ values: [null], className: "" }], kSeconds, 1e-4, duration);
   }
   before = now;
   showHealth(now.health);

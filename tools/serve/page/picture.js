@@ -115,12 +115,12 @@ function runs(values, x, y) {
 const kMargin = { left: 58, right: 6, top: 8, bottom: 18 };
 
 /// `lines` are [{values, className, isFilled}] of one length; the newest value is at the right, and `span` is how many
-/// fit.
-export function drawChart(svg, lines, span, label) {
+/// fit. The scale reaches up to `least` at least, so that nothing looks large where nothing happens.
+export function drawChart(svg, lines, span, least, label) {
   const width = svg.clientWidth || 500;
   const height = svg.clientHeight || 120;
   svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
-  const top = ceiling(Math.max(1e-4, ...lines.flatMap((line) => line.values.map((value) => value ?? 0))));
+  const top = ceiling(Math.max(least, ...lines.flatMap((line) => line.values.map((value) => value ?? 0))));
   const count = lines[0].values.length;
   const x = (i) => kMargin.left + ((width - kMargin.left - kMargin.right) * (i + span - count)) / (span - 1);
   const y = (value) => height - kMargin.bottom - ((height - kMargin.top - kMargin.bottom) * value) / top;
