@@ -4,10 +4,15 @@ namespace varve::serve {
 
 bool ConnectionHost::add(OpenConnection& connection, const std::string& address) {
   const std::lock_guard lock(mutex_);
-  if (is_ending_ || open_.size() >= limits_.connections_max) return false;
-  std::size_t& of_address = of_address_[address];
-  if (of_address >= limits_.connections_per_address_max) return false;
-  ++of_address;
+  if (is_ending_) return false;
+  const auto found = of_address_.find(address);
+  const std::size_t of_address = found == of_address_.end() ? 0 : found->second;
+  if (open_.size() >= limits_.connections_max || of_address >= limits_.connections_per_address_max) {
+    ++refused_;
+    return false;
+  }
+  ++of_address_[address];
+  ++accepted_;
   open_.insert(&connection);
   return true;
 }
@@ -34,6 +39,11 @@ bool ConnectionHost::wait_for_all(std::chrono::milliseconds time_max) {
 void ConnectionHost::end_all_now() {
   const std::lock_guard lock(mutex_);
   for (OpenConnection* const connection : open_) connection->end_now();
+}
+
+ConnectionFigures ConnectionHost::figures() const {
+  const std::lock_guard lock(mutex_);
+  return {open_.size(), accepted_, refused_};
 }
 
 }  // namespace varve::serve

@@ -1,4 +1,4 @@
-// Owns: what the connections of a server share: the dispatcher, limits, and the list of those that are open.
+// Owns: what the connections of a server share: who answers, limits, and the list of those that are open.
 // Must never: know how a connection speaks.
 #pragma once
 
@@ -11,7 +11,8 @@
 #include <set>
 #include <string>
 
-#include "tools/serve/dispatcher.h"
+#include "tools/serve/connection_figures.h"
+#include "tools/serve/request_handler.h"
 
 namespace varve::serve {
 
@@ -44,9 +45,9 @@ class OpenConnection {
 /// Any thread.
 class ConnectionHost {
  public:
-  ConnectionHost(Dispatcher& dispatcher, const ConnectionLimits& limits) : dispatcher_(dispatcher), limits_(limits) {}
+  ConnectionHost(RequestHandler& handler, const ConnectionLimits& limits) : handler_(handler), limits_(limits) {}
 
-  Dispatcher& dispatcher() noexcept { return dispatcher_; }
+  RequestHandler& handler() noexcept { return handler_; }
   const ConnectionLimits& limits() const noexcept { return limits_; }
 
   /// False: there are too many, or the server is ending; then it must not begin.
@@ -59,13 +60,17 @@ class ConnectionHost {
   bool wait_for_all(std::chrono::milliseconds time_max);
   void end_all_now();
 
+  ConnectionFigures figures() const;
+
  private:
-  Dispatcher& dispatcher_;
+  RequestHandler& handler_;
   const ConnectionLimits limits_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable none_left_;
   std::set<OpenConnection*> open_;
   std::map<std::string, std::size_t> of_address_;
+  std::uint64_t accepted_ = 0;
+  std::uint64_t refused_ = 0;
   bool is_ending_ = false;
 };
 

@@ -76,6 +76,7 @@ struct Dispatcher::Told {
   Preference preference = Preference::kNone;
   PayloadLevel level = PayloadLevel::kMinimal;
   std::string version{kNewestVersion};
+  Operation operation = Operation::kUnresolved;
 };
 
 namespace {
@@ -173,6 +174,7 @@ Task<Result<HttpResponse>> Dispatcher::carry_out(const HttpRequest& request, con
   if (is_create(prepared->target, prepared->verb)) told.preference = preference_of(request.head.headers);
   told.level = prepared->level;
   told.version = prepared->version;
+  told.operation = operation_of(prepared->route->resource, prepared->route->part, prepared->route->verb);
   const Call call{request,         prepared->address,  prepared->target, prepared->verb, told.version,     told.level,
                   told.preference, prepared->time_max, trailer,          home,           stop_.get_token()};
   Answer answer = run(prepared->route->door, call, prepared->session, store_);
@@ -180,13 +182,14 @@ Task<Result<HttpResponse>> Dispatcher::carry_out(const HttpRequest& request, con
   co_return outcome;
 }
 
-Task<HttpResponse> Dispatcher::handle(HttpRequest request, HomeThread* home) {
+Task<HttpResponse> Dispatcher::handle(HttpRequest request, HomeThread* home, Operation* operation) {
   const std::string request_id = next_request_id();
   const ErrorTrailer trailer{request_id, clock_()};
   Told told;
   // A task of its own, so that a want of memory on the way is an answer like others.
   Task<Result<HttpResponse>> carrying = carry_out(request, trailer, home, told);
   Result<HttpResponse> outcome = co_await carrying;
+  if (operation != nullptr) *operation = told.operation;
   HttpResponse response;
   if (outcome.ok()) {
     response = *std::move(outcome);

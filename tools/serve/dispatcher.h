@@ -19,6 +19,7 @@
 #include "tools/serve/error_body.h"
 #include "tools/serve/home_thread.h"
 #include "tools/serve/message.h"
+#include "tools/serve/operation.h"
 
 namespace varve::serve {
 
@@ -31,8 +32,9 @@ class Dispatcher {
   /// The store outlives the dispatcher.
   Dispatcher(Store& store, Accounts accounts, security::Clock clock, FailureLog log);
 
-  /// The answer, whatever happens. `home` is where it is made, if given.
-  Task<HttpResponse> handle(HttpRequest request, HomeThread* home = nullptr);
+  /// The answer, whatever happens. `home` is where it is made, if given; `operation` is told what was asked for, and
+  /// outlives the task.
+  Task<HttpResponse> handle(HttpRequest request, HomeThread* home = nullptr, Operation* operation = nullptr);
 
   /// Ends requests that wait and have not begun to write; those answer OperationTimedOut. Any thread.
   void stop() noexcept { stop_.request_stop(); }

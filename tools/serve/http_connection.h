@@ -153,7 +153,7 @@ class HttpConnection final : public OpenConnection,
     request.arrival = {client_ip_, kIsTls};
     if (!take_request(*parser_, request)) return refuse(bad_target());
     socket_layer().expires_never();  // the store takes the time that it takes
-    start(host_.dispatcher().handle(std::move(request), this),
+    start(host_.handler().handle(std::move(request), this),
           [self = this->shared_from_this()](HttpResponse response) { self->send(std::move(response)); });
   }
 
@@ -166,7 +166,7 @@ class HttpConnection final : public OpenConnection,
   void refuse(const Status& status) {
     keeps_alive_ = false;
     has_unread_ = true;
-    send(host_.dispatcher().refuse(status));
+    send(host_.handler().refuse(status, client_ip_));
   }
 
   // -- Writing ------------------------------------------------------------------------------------------------------

@@ -65,6 +65,7 @@ std::string_view reason_phrase(std::uint16_t status) noexcept {
     case 201: return "Created";
     case 202: return "Accepted";
     case 204: return "No Content";
+    case 308: return "Permanent Redirect";
     case 400: return "Bad Request";
     case 401: return "Unauthorized";
     case 403: return "Forbidden";

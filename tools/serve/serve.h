@@ -20,13 +20,27 @@ struct ServeOptions {
   std::vector<std::string> accounts{};
   std::string tls_certificate{};
   std::string tls_key{};
+  /// `ADDRESS:PORT` of the metrics; empty: none.
+  std::string metrics{};
+  /// `auto`, `off`, `figures` or `explore`.
+  std::string status_page = "auto";
+  /// `off`, `failures` or `all`.
+  std::string request_log = "off";
+};
+
+/// Where a server can be reached.
+struct ServedPlaces {
+  std::string url;
+  /// Empty where there is none, as the next one.
+  std::string status_page{};
+  std::uint16_t metrics_port = 0;
 };
 
 /// Errors: kInvalidArgument (not ADDRESS:PORT).
 Status parse_listen(const std::string& text, ListenOptions& options);
 
-/// Serves until SIGTERM or SIGINT, and closes the store. `on_ready` is told the URL once requests are taken.
+/// Serves until SIGTERM or SIGINT, and closes the store. `on_ready` is called once requests are taken.
 /// Errors: those of Store::open(), Server::start(), Store::close().
-Status serve_until_signal(const ServeOptions& options, const std::function<void(const std::string& url)>& on_ready);
+Status serve_until_signal(const ServeOptions& options, const std::function<void(const ServedPlaces& places)>& on_ready);
 
 }  // namespace varve::serve

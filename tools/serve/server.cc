@@ -21,6 +21,8 @@
 #include "tools/serve/dispatcher.h"
 #include "tools/serve/http_date.h"
 #include "tools/serve/log.h"
+#include "tools/serve/monitor.h"
+#include "tools/serve/request_log.h"
 
 namespace varve::serve {
 namespace {
@@ -41,11 +43,11 @@ Status refuse(std::string_view what) {
   return Status::invalid_argument(what);
 }
 
-Result<Tcp::endpoint> endpoint_of(const ListenOptions& options) {
+Result<Tcp::endpoint> endpoint_of(const std::string& text, std::uint16_t port) {
   ErrorCode error;
-  const asio::ip::address address = asio::ip::make_address(options.address, error);
-  if (error) return refuse("\"" + options.address + "\" is no IP address");
-  return Tcp::endpoint(address, options.port);
+  const asio::ip::address address = asio::ip::make_address(text, error);
+  if (error) return refuse("\"" + text + "\" is no IP address");
+  return Tcp::endpoint(address, port);
 }
 
 Result<std::unique_ptr<asio::ssl::context>> make_tls(const ListenOptions& options) {
@@ -80,11 +82,13 @@ unsigned thread_count(unsigned asked) {
   return asked > 0 ? asked : std::clamp(std::thread::hardware_concurrency(), 2U, kThreadsMax);
 }
 
-}  // namespace
+/// A listening socket and the connections that it let in.
+struct Listener {
+  using Strand = asio::strand<asio::io_context::executor_type>;
 
-struct Server::State {
-  State(Store& store, Accounts accounts, const ConnectionLimits& limits)
-      : dispatcher(store, std::move(accounts), present_time, log_failure), host(dispatcher, limits) {}
+  /// The host outlives the context, which may hold connections to the end.
+  Listener(asio::io_context& serving, const Strand& strand, ConnectionHost& of)
+      : context(serving), host(of), acceptor(strand), accept_timer(strand) {}
 
   void accept() {
     acceptor.async_accept(asio::make_strand(context), [this](const ErrorCode& error, Tcp::socket socket) {
@@ -113,45 +117,126 @@ struct Server::State {
     if (!error) acceptor.set_option(Tcp::acceptor::reuse_address(true), error);
     if (!error) acceptor.bind(endpoint, error);
     if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
+    if (!error) local = acceptor.local_endpoint(error);
     if (!error) return Status();
     return Status::io_error("cannot listen on " + endpoint.address().to_string() + ":" +
                             std::to_string(endpoint.port()) + ": " + error.message());
   }
+  void close() {
+    ErrorCode ignored;
+    acceptor.close(ignored);
+    accept_timer.cancel();
+  }
 
-  Dispatcher dispatcher;
-  ConnectionHost host;
+  asio::io_context& context;
+  ConnectionHost& host;
   std::unique_ptr<asio::ssl::context> tls;
+  Tcp::acceptor acceptor;
+  asio::steady_timer accept_timer;
+  Tcp::endpoint local;
+};
+
+/// Those who watch are few, and do not share the places of clients.
+ConnectionLimits watch_limits(ConnectionLimits limits) {
+  limits.connections_max = 64;
+  limits.connections_per_address_max = 64;
+  return limits;
+}
+
+/// What of the status page is shown, if any of it is.
+std::optional<PageRules> page_rules(StatusPageMode mode, bool is_local, bool is_development) {
+  if (mode == StatusPageMode::kOff || (mode == StatusPageMode::kAuto && !is_local)) return std::nullopt;
+  if (mode == StatusPageMode::kAuto) return PageRules{is_development, false};
+  return PageRules{mode == StatusPageMode::kExplore, !is_local};
+}
+
+std::vector<std::string> names_of(const Accounts& accounts) {
+  std::vector<std::string> names;
+  for (const auto& [name, keys] : accounts.all()) names.push_back(name);
+  return names;
+}
+
+}  // namespace
+
+struct Server::State {
+  State(Store& store, Accounts accounts, const ListenOptions& options, const std::optional<PageRules>& rules)
+      : lines(options.request_log == RequestLogLevel::kOff ? nullptr : std::make_unique<AsyncLines>()),
+        observed{store, requests, [this] { return main_host.figures(); },
+                 [this] { return lines ? lines->lost() : std::uint64_t{0}; }},
+        page(rules ? std::make_unique<StatusPage>(store, observed, names_of(accounts), *rules) : nullptr),
+        dispatcher(store, std::move(accounts), present_time, log_failure),
+        front(dispatcher, requests, page.get(),
+              {options.request_log, [this](std::string_view line) { lines->write(line); }}),
+        monitor(observed),
+        main_host(front, options.limits),
+        watch_host(monitor, watch_limits(options.limits)) {}
+
+  Status listen_for_metrics(const MetricsAddress& metrics) {
+    const Result<Tcp::endpoint> endpoint = endpoint_of(metrics.address, metrics.port);
+    if (!endpoint.ok()) return endpoint.status();
+    watch = std::make_unique<Listener>(context, strand, watch_host);
+    return watch->listen(*endpoint);
+  }
+  template <typename Use>
+  void for_each_listener(Use use) {
+    use(main);
+    if (watch) use(*watch);
+  }
+  bool wait_for_connections(std::chrono::milliseconds time_max) {
+    const auto deadline = std::chrono::steady_clock::now() + time_max;
+    bool none_left = true;
+    for_each_listener([&](Listener& listener) {
+      const auto left =
+          std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+      none_left = listener.host.wait_for_all(std::max(left, std::chrono::milliseconds(0))) && none_left;
+    });
+    return none_left;
+  }
+
+  RequestFigures requests;
+  std::unique_ptr<AsyncLines> lines;
+  Observed observed;
+  std::unique_ptr<StatusPage> page;
+  Dispatcher dispatcher;
+  Front front;
+  Monitor monitor;
+  ConnectionHost main_host;
+  ConnectionHost watch_host;
   asio::io_context context;
   asio::executor_work_guard<asio::io_context::executor_type> work = asio::make_work_guard(context);
-  /// The acceptor, its timer and the signals share a strand.
+  /// The acceptors, their timers and the signals share a strand.
   asio::strand<asio::io_context::executor_type> strand = asio::make_strand(context);
-  Tcp::acceptor acceptor{strand};
-  asio::steady_timer accept_timer{strand};
+  Listener main{context, strand, main_host};
+  std::unique_ptr<Listener> watch;
   std::vector<std::thread> threads;
-  Tcp::endpoint local;
   bool is_running = false;
 };
 
 Server::Server(std::unique_ptr<State> state) noexcept : state_(std::move(state)) {}
 
 Result<std::unique_ptr<Server>> Server::start(Store& store, Accounts accounts, const ListenOptions& options) {
-  const Result<Tcp::endpoint> endpoint = endpoint_of(options);
+  const Result<Tcp::endpoint> endpoint = endpoint_of(options.address, options.port);
   if (!endpoint.ok()) return endpoint.status();
   Result<std::unique_ptr<asio::ssl::context>> tls = make_tls(options);
   if (!tls.ok()) return tls.status();
   if (Status exposed = check_exposure(*endpoint, accounts, *tls != nullptr); !exposed.ok()) return exposed;
-  if (accounts.empty()) {
+  const bool is_development = accounts.empty();
+  if (is_development) {
     const Status added = accounts.add(std::string(kDevelopmentAccount) + ":" + std::string(kDevelopmentKey));
     if (!added.ok()) return added;
   }
   if (Status made = make_accounts(store, accounts); !made.ok()) return made;
 
-  auto state = std::make_unique<State>(store, std::move(accounts), options.limits);
-  state->tls = *std::move(tls);
-  if (Status listening = state->listen(*endpoint); !listening.ok()) return listening;
-  state->local = state->acceptor.local_endpoint();
+  const bool is_local = endpoint->address().is_loopback();
+  auto state = std::make_unique<State>(store, std::move(accounts), options,
+                                       page_rules(options.status_page, is_local, is_development));
+  state->main.tls = *std::move(tls);
+  if (Status listening = state->main.listen(*endpoint); !listening.ok()) return listening;
+  if (options.metrics) {
+    if (Status listening = state->listen_for_metrics(*options.metrics); !listening.ok()) return listening;
+  }
   State& running = *state;
-  asio::post(running.strand, [&running] { running.accept(); });
+  asio::post(running.strand, [&running] { running.for_each_listener([](Listener& listener) { listener.accept(); }); });
   for (unsigned i = thread_count(options.threads); i > 0; --i) {
     running.threads.emplace_back([&running] { running.context.run(); });
   }
@@ -164,13 +249,22 @@ Server::~Server() {
 }
 
 std::uint16_t Server::port() const noexcept {
-  return state_->local.port();
+  return state_->main.local.port();
+}
+
+std::uint16_t Server::metrics_port() const noexcept {
+  return state_->watch ? state_->watch->local.port() : std::uint16_t{0};
 }
 
 std::string Server::url() const {
-  const std::string address = state_->local.address().to_string();
-  const std::string host = state_->local.address().is_v6() ? "[" + address + "]" : address;
-  return (state_->tls ? "https://" : "http://") + host + ":" + std::to_string(port()) + "/";
+  const Listener& main = state_->main;
+  const std::string address = main.local.address().to_string();
+  const std::string host = main.local.address().is_v6() ? "[" + address + "]" : address;
+  return (main.tls ? "https://" : "http://") + host + ":" + std::to_string(port()) + "/";
+}
+
+std::string Server::page_url() const {
+  return state_->page ? url() + "_varve/" : std::string();
 }
 
 void Server::wait_for_signal() {
@@ -183,16 +277,12 @@ void Server::wait_for_signal() {
 void Server::stop() {
   if (!std::exchange(state_->is_running, false)) return;
   State& state = *state_;
-  asio::post(state.strand, [&state] {
-    ErrorCode ignored;
-    state.acceptor.close(ignored);
-    state.accept_timer.cancel();
-  });
-  state.host.end_all_soon();
-  if (!state.host.wait_for_all(kEndTime)) {
-    state.dispatcher.stop();
-    state.host.end_all_now();
-    state.host.wait_for_all(kStoreEndTime);
+  asio::post(state.strand, [&state] { state.for_each_listener([](Listener& listener) { listener.close(); }); });
+  state.for_each_listener([](Listener& listener) { listener.host.end_all_soon(); });
+  if (!state.wait_for_connections(kEndTime)) {
+    state.front.stop();
+    state.for_each_listener([](Listener& listener) { listener.host.end_all_now(); });
+    state.wait_for_connections(kStoreEndTime);
   }
   state.work.reset();
   for (std::thread& thread : state.threads) thread.join();

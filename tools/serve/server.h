@@ -1,18 +1,39 @@
-// Owns: a running server: its threads, its listening socket, its beginning and end.
+// Owns: a running server: its threads, its listening sockets, its beginning and end.
 // Must never: know what a request means, or own the store.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "api/result.h"
 #include "api/store.h"
 #include "tools/serve/accounts.h"
 #include "tools/serve/connection_host.h"
+#include "tools/serve/front.h"
 
 namespace varve::serve {
+
+/// Who sees the status page at /_varve/, and what of it.
+enum class StatusPageMode : std::uint8_t {
+  /// On an address of this machine alone; with a look into tables where the account is the development account, of
+  /// which everybody has the key.
+  kAuto,
+  kOff,
+  /// Figures, to whoever reaches the address.
+  kFigures,
+  /// Figures as above, and a look into all tables for whoever is at this machine, without a key.
+  kExplore,
+};
+
+/// Where the metrics are.
+struct MetricsAddress {
+  std::string address = "127.0.0.1";
+  /// 0: one that is free.
+  std::uint16_t port = 0;
+};
 
 struct ListenOptions {
   /// An IP address.
@@ -25,6 +46,10 @@ struct ListenOptions {
   /// That read requests and write answers; 0 is as many as the machine has.
   unsigned threads = 0;
   ConnectionLimits limits{};
+  /// A listener of its own, without TLS, for /metrics and /health.
+  std::optional<MetricsAddress> metrics{};
+  StatusPageMode status_page = StatusPageMode::kAuto;
+  RequestLogLevel request_log = RequestLogLevel::kOff;
 };
 
 class Server {
@@ -40,8 +65,12 @@ class Server {
   Server& operator=(const Server&) = delete;
 
   std::uint16_t port() const noexcept;
+  /// Zero without metrics.
+  std::uint16_t metrics_port() const noexcept;
   /// `http://127.0.0.1:10002/`.
   std::string url() const;
+  /// Empty where there is no status page.
+  std::string page_url() const;
 
   /// Blocks until a SIGTERM or SIGINT came.
   void wait_for_signal();

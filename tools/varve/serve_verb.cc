@@ -23,9 +23,24 @@ void add_serve_verb(CLI::App& app, int& exit_code) {
   auto* const key = verb->add_option("--tls-key", words->tls_key, "Its private key, a PEM file");
   certificate->needs(key);
   key->needs(certificate);
+  verb->add_option("--metrics", words->metrics,
+                   "ADDRESS:PORT of a listener of its own for /metrics, which Prometheus reads, and /health");
+  verb->add_option("--status-page", words->status_page,
+                   "Who sees the page at /_varve/. auto: browsers on this machine, where --listen is an address of it, "
+                   "and tables with the development account alone; figures: whoever reaches --listen, without tables; "
+                   "explore: tables too, for whoever is at this machine, without a key; off")
+      ->check(CLI::IsMember({"auto", "off", "figures", "explore"}))
+      ->capture_default_str();
+  verb->add_option("--request-log", words->request_log,
+                   "Which requests get a line on the standard error: none (off), those answered with 4xx and 5xx "
+                   "(failures), or all. Signatures are left out")
+      ->check(CLI::IsMember({"off", "failures", "all"}))
+      ->capture_default_str();
   verb->callback([words, &exit_code] {
-    const Status served = serve::serve_until_signal(*words, [&words](const std::string& url) {
-      std::cout << "varve: serving " << words->data << " at " << url << std::endl;  // flushed: scripts wait for it
+    const Status served = serve::serve_until_signal(*words, [&words](const serve::ServedPlaces& places) {
+      std::cout << "varve: serving " << words->data << " at " << places.url << std::endl;  // flushed: scripts wait
+      if (!places.status_page.empty()) std::cout << "varve: status page at " << places.status_page << std::endl;
+      if (places.metrics_port != 0) std::cout << "varve: metrics at port " << places.metrics_port << std::endl;
     });
     exit_code = served.ok() ? kSuccess : fail(served);
   });

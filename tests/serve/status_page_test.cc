@@ -1,0 +1,259 @@
+// Goal: the status page shows people at this machine how the server is and what its tables hold, and nobody else.
+#include "tools/serve/status_page.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/serve/watch_bench.h"
+#include "tools/serve/page_files.h"
+#include "tools/serve/page_guard.h"
+
+namespace varve::serve {
+namespace {
+
+using namespace test;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+constexpr std::string_view kEntities = "api/entities?account=devstoreaccount1&table=Orders";
+
+Headers with_host(std::string_view host, Headers more = {}) {
+  more.emplace_back("Host", host);
+  return more;
+}
+
+class Page : public ::testing::Test {
+ protected:
+  int ask(std::string_view name, Headers headers) {
+    return bench_.send(WatchBench::page_request(name, std::move(headers))).status;
+  }
+  int ask_from(std::string client, std::string_view name) {
+    HttpRequest request = WatchBench::page_request(name);
+    request.arrival.client_ip = std::move(client);
+    return bench_.send(std::move(request)).status;
+  }
+  WatchBench bench_;
+};
+
+TEST_F(Page, FilesComeWithAStrictPolicyAndHoldNothingForeign) {
+  EXPECT_GE(page_files().size(), 5U);
+  for (const PageFile& file : page_files()) {
+    SCOPED_TRACE(file.name);
+    const HttpResponse response = bench_.look(file.name);
+    EXPECT_EQ(response.status, 200);
+    EXPECT_EQ(response.body, file.content);
+    EXPECT_GT(file.content.size(), 100U);
+    EXPECT_THAT(header(response, "Content-Security-Policy"), StartsWith("default-src 'none'; script-src 'self';"));
+    EXPECT_THAT(header(response, "Content-Security-Policy"), Not(HasSubstr("unsafe")));
+    EXPECT_EQ(header(response, "X-Content-Type-Options"), "nosniff");
+    EXPECT_EQ(header(response, "Access-Control-Allow-Origin"), "");
+    for (const std::string_view foreign : {"https://", "innerHTML", "outerHTML", "insertAdjacentHTML", "eval(",
+                                           " style=", "onclick=", "document.write", "<script>"}) {
+      EXPECT_THAT(file.content, Not(HasSubstr(foreign)));
+    }
+  }
+  EXPECT_THAT(header(bench_.look("page.js"), "Content-Type"), StartsWith("text/javascript"));
+  EXPECT_THAT(header(bench_.look(""), "Content-Type"), StartsWith("text/html"));
+  EXPECT_EQ(bench_.look("elsewhere").status, 404);
+  EXPECT_EQ(bench_.look("../etc/passwd").status, 404);
+}
+
+TEST_F(Page, IsFoundWithoutTheSlashToo) {
+  HttpRequest request = WatchBench::page_request("");
+  request.head.path = "/_varve";
+  const HttpResponse response = bench_.send(std::move(request));
+  EXPECT_EQ(response.status, 308);
+  EXPECT_EQ(header(response, "Location"), "/_varve/");
+  EXPECT_FALSE(StatusPage::owns("/_varvex"));
+  EXPECT_FALSE(StatusPage::owns("/devstoreaccount1/_varve/"));
+}
+
+TEST_F(Page, IsOnlyLookedAt) {
+  for (const std::string verb : {"POST", "PUT", "DELETE", "OPTIONS"}) {
+    HttpRequest request = WatchBench::page_request(kEntities);
+    request.head.verb = verb;
+    EXPECT_EQ(outcome(bench_.send(std::move(request))), "405") << verb;
+  }
+  HttpRequest head = WatchBench::page_request("api/status");
+  head.head.verb = "HEAD";
+  EXPECT_EQ(bench_.send(std::move(head)).body, "");
+}
+
+/// A foreign site's name that was made to point to this machine: the browser takes its page for this server's, and
+/// names the site in Host.
+TEST_F(Page, IsNotServedUnderAForeignName) {
+  for (const std::string_view name : {std::string_view("api/status"), kEntities, std::string_view("page.js")}) {
+    SCOPED_TRACE(name);
+    for (const std::string host :
+         {"localhost", "localhost:10002", "LocalHost:1", "127.0.0.1:10002", "127.0.0.2", "[::1]:10002", "[::1]"}) {
+      EXPECT_EQ(ask(name, with_host(host)), 200) << host;
+    }
+    for (const std::string host : {"evil.example",
+                                   "evil.example:10002",
+                                   "localhost.evil.example",
+                                   "127.0.0.1.evil.example",
+                                   "127.0.0.1x",
+                                   "127.1",
+                                   "127.0.0",
+                                   "127.0.0.1.1",
+                                   "1270.0.0.1",
+                                   "evil.example:127.0.0.1",
+                                   "localhost:evil",
+                                   "localhost:",
+                                   "localhost@evil.example",
+                                   "[::1].evil.example",
+                                   "[::2]",
+                                   "[::1",
+                                   "::1",
+                                   "0.0.0.0",
+                                   "10.0.0.1",
+                                   ".localhost",
+                                   "localhost.",
+                                   ""}) {
+      EXPECT_EQ(ask(name, with_host(host)), 403) << host;
+    }
+    EXPECT_EQ(ask(name, {}), 403);
+    EXPECT_EQ(ask(name, {{"Host", "localhost"}, {"Host", "localhost"}}), 403);
+    HttpRequest absolute = WatchBench::page_request(name);
+    absolute.absolute_host = "evil.example";
+    EXPECT_EQ(bench_.send(std::move(absolute)).status, 403);
+  }
+}
+
+TEST_F(Page, TellsForeignPagesNothing) {
+  for (const std::string_view name : {std::string_view("api/status"), kEntities}) {
+    SCOPED_TRACE(name);
+    const auto with = [&](Headers headers) { return ask(name, with_host("localhost:10002", std::move(headers))); };
+    EXPECT_EQ(with({{"Sec-Fetch-Site", "same-origin"}}), 200);
+    EXPECT_EQ(with({{"Sec-Fetch-Site", "none"}}), 200);
+    EXPECT_EQ(with({{"Origin", "http://localhost:10002"}}), 200);
+    EXPECT_EQ(with({{"Sec-Fetch-Site", "cross-site"}}), 403);
+    EXPECT_EQ(with({{"Sec-Fetch-Site", "same-site"}}), 403);  // another port of this machine
+    EXPECT_EQ(with({{"Origin", "http://localhost:3000"}}), 403);
+    EXPECT_EQ(with({{"Origin", "https://localhost:10002"}}), 403);
+    EXPECT_EQ(with({{"Origin", "null"}}), 403);
+    EXPECT_EQ(with({{"Origin", "http://evil.example"}}), 403);
+  }
+  // A link elsewhere may lead here: the files hold nothing.
+  EXPECT_EQ(ask("", with_host("localhost", {{"Sec-Fetch-Site", "cross-site"}})), 200);
+}
+
+TEST_F(Page, IsForThisMachineAlone) {
+  for (const std::string client : {"127.0.0.1", "127.8.9.10", "::1", "::ffff:127.0.0.1"}) {
+    EXPECT_EQ(ask_from(client, kEntities), 200) << client;
+  }
+  for (const std::string client : {"192.0.2.1", "10.0.0.1", "::", "::2", "::ffff:10.0.0.1", "fe80::1", ""}) {
+    EXPECT_EQ(ask_from(client, kEntities), 403) << client;
+    EXPECT_EQ(ask_from(client, "api/status"), 403) << client;
+    EXPECT_EQ(ask_from(client, ""), 403) << client;
+  }
+  for (const std::string name : {"X-Forwarded-For", "Forwarded", "Via", "X-Real-IP"}) {
+    EXPECT_EQ(ask(kEntities, with_host("localhost", {{name, "127.0.0.1"}})), 403) << name;
+  }
+}
+
+TEST(PageRights, FiguresMayBePublicAndTablesNeverAre) {
+  WatchBench bench({true, true});
+  HttpRequest request = WatchBench::page_request("api/status", with_host("tables.example"));
+  request.arrival.client_ip = "192.0.2.1";
+  EXPECT_EQ(bench.send(request).status, 200);
+  for (const std::string_view name :
+       {kEntities, std::string_view("api/tables"), std::string_view("api/table?table=Orders")}) {
+    HttpRequest exploring = WatchBench::page_request(name, with_host("tables.example"));
+    exploring.arrival.client_ip = "192.0.2.1";
+    EXPECT_EQ(bench.send(exploring).status, 403) << name;
+    exploring.arrival.client_ip = "127.0.0.1";
+    EXPECT_EQ(bench.send(exploring).status, 403) << name;
+    exploring.head.headers = with_host("localhost");
+    EXPECT_EQ(bench.send(exploring).status, 200) << name;
+  }
+}
+
+TEST(PageRights, TablesAreShownWhereThatIsAllowed) {
+  WatchBench bench({false, false});
+  EXPECT_EQ(bench.look("api/status").status, 200);
+  EXPECT_THAT(bench.look("api/status").body, HasSubstr("\"has_explorer\":false"));
+  for (const std::string_view name :
+       {kEntities, std::string_view("api/tables"), std::string_view("api/table?table=Orders")}) {
+    EXPECT_EQ(bench.look(name).status, 403) << name;
+    EXPECT_THAT(bench.look(name).body, HasSubstr("--status-page explore"));
+  }
+}
+
+TEST_F(Page, TellsWhatMonitorsAreTold) {
+  EXPECT_EQ(bench_.insert("1"), "201");
+  EXPECT_EQ(bench_.insert("1"), "409 EntityAlreadyExists");
+  const std::string text = bench_.look("api/status").body;
+  EXPECT_THAT(text, HasSubstr(R"({"name":"InsertEntity","requests":2,"failures":1,)"));
+  EXPECT_THAT(text, HasSubstr(R"("connections_open":2,"connections_accepted":5,"connections_refused":3)"));
+  EXPECT_THAT(text, HasSubstr(R"("health":{"accepts_writes":true,"state":"healthy","reason":""})"));
+  EXPECT_THAT(text, HasSubstr("\"memtable_entries\":"));
+  EXPECT_THAT(text, HasSubstr("\"latency_bounds\":[1E-04,"));
+  EXPECT_EQ(bench_.figures.of(Operation::kUnresolved).requests(), 0U) << "looking is not counted";
+}
+
+TEST_F(Page, ListsTablesAndMeasuresThem) {
+  ASSERT_TRUE(bench_.service.bench.store->create_table(kAccount, "Archive").ok());
+  EXPECT_EQ(bench_.look("api/tables").body,
+            R"({"accounts":["devstoreaccount1"],"account":"devstoreaccount1","tables":["Archive","Orders"],)"
+            R"("continuation":null})");
+  EXPECT_EQ(bench_.look("api/table?table=Orders").body, R"({"entities":0,"bytes":0,"complete":true})");
+  EXPECT_EQ(bench_.insert("1"), "201");
+  EXPECT_EQ(bench_.insert("2"), "201");
+  const std::uint64_t bytes = 2 * accounted_size_bytes(Entity("p", "1"));
+  EXPECT_EQ(bench_.look("api/table?table=Orders").body,
+            R"({"entities":2,"bytes":)" + std::to_string(bytes) + R"(,"complete":true})");
+  EXPECT_EQ(bench_.look("api/table?table=Nothing").status, 404);
+  EXPECT_EQ(bench_.look("api/tables?account=stranger").status, 404);
+}
+
+TEST_F(Page, ShowsEntitiesByPagesWithTheirPlan) {
+  for (const std::string row : {"1", "2", "3"}) EXPECT_EQ(bench_.insert(row), "201");
+  const std::string first = bench_.look(std::string(kEntities) + "&top=2").body;
+  EXPECT_THAT(first, HasSubstr(R"("PartitionKey":"p","RowKey":"1")"));
+  EXPECT_THAT(first, HasSubstr(R"("RowKey":"2")"));
+  EXPECT_THAT(first, Not(HasSubstr(R"("RowKey":"3")")));
+  EXPECT_THAT(first, HasSubstr(R"("plan":{"path":"table","range_count":1,)"));
+  const std::string mark = "\"continuation\":\"";
+  const std::size_t begin = first.find(mark);
+  ASSERT_NE(begin, std::string::npos);
+  const std::string token =
+      first.substr(begin + mark.size(), first.find('"', begin + mark.size()) - begin - mark.size());
+  const std::string rest = bench_.look(std::string(kEntities) + "&top=2&continuation=" + encoded(token)).body;
+  EXPECT_THAT(rest, HasSubstr(R"("RowKey":"3")"));
+  EXPECT_THAT(rest, HasSubstr(R"("continuation":null)"));
+  const std::string backward = bench_.look(std::string(kEntities) + "&top=1&backward=1").body;
+  EXPECT_THAT(backward, HasSubstr(R"("RowKey":"3")"));
+}
+
+TEST_F(Page, TellsThePlanOfAFilterAndWhatIsWrongWithOne) {
+  EXPECT_EQ(bench_.insert("1"), "201");
+  const std::string filter = "&filter=" + encoded("PartitionKey eq 'p' and RowKey eq '1' and Lines eq 3");
+  const std::string found = bench_.look(std::string(kEntities) + filter).body;
+  EXPECT_THAT(found, HasSubstr(R"("path":"point")"));
+  EXPECT_THAT(found, HasSubstr(R"("residual":"Lines eq 3")"));
+  EXPECT_THAT(found, HasSubstr(R"("examined":1)"));
+  EXPECT_THAT(found, HasSubstr(R"("value":[])"));
+  const HttpResponse wrong = bench_.look(std::string(kEntities) + "&filter=" + encoded("PartitionKey eq"));
+  EXPECT_EQ(wrong.status, 400);
+  EXPECT_THAT(wrong.body, HasSubstr("\"code\":\"InvalidInput\""));
+  for (const std::string top : {"0", "101", "x", "-1", "99999999999"}) {
+    EXPECT_EQ(bench_.look(std::string(kEntities) + "&top=" + top).status, 400) << top;
+  }
+}
+
+/// What a table holds is text to the page, and stays within its string.
+TEST_F(Page, HoldsValuesAsTheyAre) {
+  Entity entity("<script>alert(1)", "\"'&<img src=x onerror=alert(1)>");
+  entity.set("V", "line\nbreak\\ </script>");
+  ASSERT_TRUE(bench_.service.orders.insert(entity).ok());
+  const std::string text = bench_.look(kEntities).body;
+  EXPECT_THAT(text, HasSubstr(R"("RowKey":"\"'&<img src=x onerror=alert(1)>")"));
+  EXPECT_THAT(text, HasSubstr(R"("V":"line\nbreak\\ </script>")"));
+  EXPECT_EQ(header(bench_.look(kEntities), "Content-Type"), "application/json; charset=utf-8");
+  EXPECT_EQ(header(bench_.look(kEntities), "X-Content-Type-Options"), "nosniff");
+}
+
+}  // namespace
+}  // namespace varve::serve

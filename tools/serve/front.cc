@@ -1,0 +1,54 @@
+#include "tools/serve/front.h"
+
+#include <chrono>
+#include <utility>
+
+namespace varve::serve {
+
+LoggedRequest Front::logged(const HttpRequest& request) const {
+  return log_.level == RequestLogLevel::kOff ? LoggedRequest() : logged_request(request);
+}
+
+void Front::log(const LoggedRequest& request, const RequestRecord& record, const HttpResponse& response) const {
+  if (log_.level == RequestLogLevel::kOff) return;
+  if (log_.level == RequestLogLevel::kFailures && record.status < 400) return;
+  log_.write(log_text(request, record, response));
+}
+
+Task<HttpResponse> Front::handle(HttpRequest request, HomeThread* home) {
+  const auto begun = std::chrono::steady_clock::now();
+  const LoggedRequest what = logged(request);
+  const bool is_page = page_ != nullptr && StatusPage::owns(request.head.path);
+  const bool is_poll = is_page && StatusPage::is_polled(request.head.path);
+  const bool is_preflight = request.head.verb == "OPTIONS";
+  RequestRecord record;
+  record.bytes_in = request.body.size();
+  Task<HttpResponse> handling = is_page ? page_->serve(std::move(request), home)
+                                        : dispatcher_.handle(std::move(request), home, &record.operation);
+  HttpResponse response = co_await handling;
+  record.duration = std::chrono::steady_clock::now() - begun;
+  if (is_preflight) record.operation = Operation::kPreflight;
+  if (is_page) record.operation = Operation::kStatusPage;
+  record.status = response.status;
+  record.bytes_out = response.body.size();
+  if (!is_page) figures_.add(record);  // who only looks should not move what they look at
+  if (!is_poll || response.status >= 400) log(what, record, response);
+  co_return response;
+}
+
+HttpResponse Front::refuse(const Status& status, const std::string& client_ip) {
+  HttpResponse response = dispatcher_.refuse(status);
+  figures_.add_unreadable();
+  RequestRecord record;
+  record.status = response.status;
+  record.bytes_out = response.body.size();
+  log({client_ip, "-", "-"}, record, response);
+  return response;
+}
+
+void Front::stop() noexcept {
+  dispatcher_.stop();
+  if (page_ != nullptr) page_->stop();
+}
+
+}  // namespace varve::serve

@@ -1,0 +1,24 @@
+// Owns: what a connection hands its requests to.
+// Must never: know a connection, or what a request means.
+#pragma once
+
+#include "api/status.h"
+#include "api/task.h"
+#include "tools/serve/home_thread.h"
+#include "tools/serve/message.h"
+
+namespace varve::serve {
+
+/// Any thread; requests run side by side.
+class RequestHandler {
+ public:
+  virtual ~RequestHandler() = default;
+  /// The answer, whatever happens. `home` is where it is made, if given.
+  virtual Task<HttpResponse> handle(HttpRequest request, HomeThread* home) = 0;
+  /// An answer to what could not be read as a request.
+  virtual HttpResponse refuse(const Status& status, const std::string& client_ip) = 0;
+  /// Ends requests that wait.
+  virtual void stop() noexcept = 0;
+};
+
+}  // namespace varve::serve
