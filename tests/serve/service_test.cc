@@ -308,20 +308,6 @@ TEST_F(Service, H01_TheSecondaryIsForReading) {
   EXPECT_EQ(on_secondary("GET", "?restype=service&comp=stats"), "200");
 }
 
-TEST_F(Service, P12_WithoutCorsRulesNoPreflightSucceeds) {
-  const std::string path = ServiceBench::path_of("Orders");
-  const Headers origin = {{"Origin", "https://shop.example"}, {"Access-Control-Request-Method", "GET"}};
-  EXPECT_EQ(outcome(service_.send(ServiceBench::request("OPTIONS", path, "", origin))), "403 CorsPreflightFailure");
-  EXPECT_EQ(outcome(service_.send(ServiceBench::request("OPTIONS", path))), "400 InvalidHeaderValue");
-}
-
-TEST_F(Service, PartsOfTheServiceThatAreNotBuiltSaySo) {
-  const HttpResponse refused = send("GET", "?restype=service&comp=properties");
-  EXPECT_EQ(outcome(refused), "501 NotImplemented");
-  EXPECT_THAT(refused.body, HasSubstr("<m:code>NotImplemented</m:code>"));
-  EXPECT_EQ(outcome(send("PUT", "?restype=service&comp=properties", "<x/>")), "501 NotImplemented");
-}
-
 TEST_F(Service, ContentMD5IsCheckedWhereItIsGiven) {
   EXPECT_EQ(outcome(send("PUT", kRow1, "{}", {{"Content-MD5", "mZFLkyvTelC5g8XnyQrpOw=="}})), "204");
   EXPECT_EQ(outcome(send("PUT", kRow1, "{ }", {{"Content-MD5", "mZFLkyvTelC5g8XnyQrpOw=="}})), "400 Md5Mismatch");
