@@ -28,7 +28,7 @@ constexpr std::string_view kRow1 = "Orders(PartitionKey='p',RowKey='1')";
 const Headers kAny = {{"If-Match", "*"}};
 const Headers kNoMetadata = {{"Accept", "application/json;odata=nometadata"}};
 
-TEST_F(Service, B01_H30_TablesAreCreated) {
+TEST_F(Service, B01_H30_X09_TablesAreCreated) {
   const HttpResponse created = send("POST", "Tables", R"({"TableName":"Fresh"})");
   EXPECT_EQ(outcome(created), "201");
   EXPECT_EQ(

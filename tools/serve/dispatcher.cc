@@ -70,7 +70,6 @@ struct Dispatcher::Prepared {
   Address address;
   Target target;
   std::string verb;
-  std::string version;
   PayloadLevel level = PayloadLevel::kMinimal;
   std::chrono::seconds time_max{0};
   security::Session session;
@@ -139,8 +138,9 @@ Result<Address> Dispatcher::address_of(const HttpRequest& request) const {
 }
 
 Result<Dispatcher::Prepared> Dispatcher::prepare(const HttpRequest& request, Told& told) {
-  Result<std::string> version = protocol_version(request.head);
+  const Result<std::string> version = protocol_version(request.head);
   if (!version.ok()) return version.status();
+  told.version = *version;
   Result<std::string> verb = effective_verb(request.head.verb, request.head.headers);
   if (!verb.ok()) return verb.status();
   if (Status known = check_data_service_version(request.head.headers, *version); !known.ok()) return known;
@@ -167,14 +167,8 @@ Result<Dispatcher::Prepared> Dispatcher::prepare(const HttpRequest& request, Tol
   if (Status digest = check_body_digest(request); !digest.ok()) return digest;
   const Result<PayloadLevel> level = *part == Part::kContent ? level_of(request) : PayloadLevel::kMinimal;
   if (!level.ok()) return level.status();
-  return Prepared{*std::move(address),
-                  *std::move(target),
-                  *std::move(verb),
-                  *std::move(version),
-                  *level,
-                  *time_max,
-                  *std::move(session),
-                  *route};
+  return Prepared{
+      *std::move(address), *std::move(target), *std::move(verb), *level, *time_max, *std::move(session), *route};
 }
 
 Task<Result<HttpResponse>> Dispatcher::carry_out(const HttpRequest& request, const ErrorTrailer& trailer,
@@ -187,10 +181,9 @@ Task<Result<HttpResponse>> Dispatcher::carry_out(const HttpRequest& request, con
   const Result<Prepared> prepared = prepare(request, told);
   if (!prepared.ok()) co_return prepared.status();
   if (is_create(prepared->target, prepared->verb)) {
-    told.preference = preference_of(request.head.headers, prepared->version);
+    told.preference = preference_of(request.head.headers, told.version);
   }
   told.level = prepared->level;
-  told.version = prepared->version;
   const Call call{request,         prepared->address,  prepared->target, prepared->verb, told.version,     told.level,
                   told.preference, prepared->time_max, trailer,          home,           stop_.get_token()};
   Answer answer = run(prepared->route->door, call, prepared->session, store_);
