@@ -37,6 +37,7 @@
 #include "options.h"
 #include "query.h"
 #include "result.h"
+#include "service_properties.h"
 #include "statistics.h"
 #include "status.h"
 #include "store.h"
@@ -95,6 +96,9 @@ class AsyncStore {
                                    std::stop_token stop = {}) const;
   Task<Result<std::vector<AccessPolicy>>> access_policies(std::string account, std::string table,
                                                           std::stop_token stop = {}) const;
+  Task<Status> set_service_properties(std::string account, ServicePropertiesChange change,
+                                      std::stop_token stop = {}) const;
+  Task<Result<ServiceProperties>> service_properties(std::string account, std::stop_token stop = {}) const;
   Task<Status> sync(std::stop_token stop = {}) const;
   Task<Status> compact(std::stop_token stop = {}) const;
   Task<Result<CheckpointStatistics>> checkpoint(std::string path, std::stop_token stop = {}) const;

@@ -84,6 +84,19 @@ Task<Result<std::vector<AccessPolicy>>> AsyncStore::access_policies(std::string 
                           });
 }
 
+Task<Status> AsyncStore::set_service_properties(std::string account, ServicePropertiesChange change,
+                                                std::stop_token stop) const {
+  return Verbs::on_worker(*store_, std::move(stop),
+                          [account = std::move(account), change = std::move(change)](Store& store) {
+                            return store.set_service_properties(account, change);
+                          });
+}
+
+Task<Result<ServiceProperties>> AsyncStore::service_properties(std::string account, std::stop_token stop) const {
+  return Verbs::on_worker(*store_, std::move(stop),
+                          [account = std::move(account)](Store& store) { return store.service_properties(account); });
+}
+
 Task<Status> AsyncStore::sync(std::stop_token stop) const {
   return Verbs::on_worker(*store_, std::move(stop), [](Store& store) { return store.sync(); });
 }

@@ -19,6 +19,7 @@
 #include "api/name_cache.h"
 #include "api/name_release.h"
 #include "api/result.h"
+#include "api/service_properties.h"
 #include "engine/engine.h"
 
 namespace varve {
@@ -83,6 +84,11 @@ class Catalog {
   static Result<std::vector<AccessPolicy>> find_access_policies(const engine::ReadView& view, const TableName& name);
   /// `policies` are checked. Errors: as Store::set_access_policies.
   Status set_access_policies(const TableName& name, std::span<const AccessPolicy> policies);
+
+  /// Errors: as Store::service_properties.
+  static Result<ServiceProperties> find_service_properties(const engine::ReadView& view, std::string_view account);
+  /// `change` is checked. Errors: as Store::set_service_properties.
+  Status set_service_properties(std::string_view account, const ServicePropertiesChange& change);
 
   /// Draws id and version for `load`, of a table that is not there or is empty. Errors: as Store::load_table.
   Result<LoadTarget> begin_load(const TableName& name, engine::Load& load);

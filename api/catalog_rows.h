@@ -3,10 +3,10 @@
 //
 // The catalog is made of ordinary entities in tables of account 0, the system's:
 //
-//   (0,1) accounts   PartitionKey the account's name, RowKey empty: Number, NextTable, perhaps Created
+//   (0,1) accounts   PartitionKey the account's name, RowKey empty: Number, NextTable, perhaps Created,
+//                    perhaps service properties (service_property_rows.h)
 //   (0,2) tables     PartitionKey the account's name, RowKey the table's name in lower case: Name (as it was spelt),
-//   Id,
-//                    perhaps Created, perhaps access policies (policy_rows.h)
+//                    Id, perhaps Created, perhaps access policies (policy_rows.h)
 //   (0,3) service    PartitionKey empty, RowKey "accounts": NextAccount
 //   (0,4) drops      PartitionKey the account's name, RowKey the table's name in lower case: nothing; see
 //   name_release.h

@@ -65,6 +65,17 @@ inline constexpr std::uint32_t kStrictFilterComparisonsMax = 15;
 inline constexpr std::size_t kAccessPoliciesMax = 5;
 inline constexpr std::size_t kAccessPolicyIdCodeUnitsMax = 64;
 
+/// Days for which logs and metrics can be kept (P-03).
+inline constexpr std::uint32_t kRetentionDaysMax = 365;
+/// CORS rules of an account, and the bytes of all their values (P-10).
+inline constexpr std::size_t kCorsRulesMax = 5;
+inline constexpr std::size_t kCorsBytesMax = 2048;
+/// Of one rule: origins, characters of one of them or of a header, and in each list of headers names and prefixes.
+inline constexpr std::size_t kCorsOriginsMax = 64;
+inline constexpr std::size_t kCorsWordCharactersMax = 256;
+inline constexpr std::size_t kCorsHeadersMax = 64;
+inline constexpr std::size_t kCorsHeaderPrefixesMax = 2;
+
 /// Bytes of the tag that a commit may carry; a limit of the store, not of the service.
 inline constexpr std::size_t kTagBytesMax = 1024;
 

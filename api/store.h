@@ -22,6 +22,7 @@
 #include "options.h"
 #include "repair.h"
 #include "result.h"
+#include "service_properties.h"
 #include "snapshot.h"
 #include "statistics.h"
 #include "status.h"
@@ -186,6 +187,17 @@ class Store {
   Status set_access_policies(std::string_view account, std::string_view table, std::span<const AccessPolicy> policies);
   /// In the order in which they were given. Errors: kNotFound, as above.
   Result<std::vector<AccessPolicy>> access_policies(std::string_view account, std::string_view table) const;
+
+  // -- Service properties -----------------------------------------------------------------------------------------
+
+  /// Replaces what `change` holds of the account's properties. They stand in the account's catalog row: they survive as
+  /// the account does, vanish with it, and are on stable storage when this returns.
+  /// Errors   kNotFound (ResourceNotFound: no such account)
+  ///          kInvalidArgument (InvalidXmlDocument, InvalidXmlNodeValue)    as check_service_properties()
+  /// Source   P-01, P-03.
+  Status set_service_properties(std::string_view account, const ServicePropertiesChange& change);
+  /// Errors: kNotFound, as above.
+  Result<ServiceProperties> service_properties(std::string_view account) const;
 
   // -- Verification -----------------------------------------------------------------------------------------------
 

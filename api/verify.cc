@@ -14,6 +14,7 @@
 #include "api/limits.h"
 #include "api/names.h"
 #include "api/quoted.h"
+#include "api/service_property_rows.h"
 #include "api/store.h"
 #include "api/store_core.h"
 #include "engine/cursor.h"
@@ -97,6 +98,8 @@ class Verifier {
     if (!account_numbers_.insert(row->number).second) {
       add_finding("account " + quoted(name), "another account has its number");
     }
+    const Result<ServiceProperties> properties = decode_service_properties(entry.value);
+    if (!properties.ok()) add_finding("account " + quoted(name), properties.status());
     accounts_[name] = *row;
   }
 
@@ -126,7 +129,7 @@ class Verifier {
 
   void visit_service(const Entry& entry) {
     const bool is_counter = entry.key.partition_key.empty() && entry.key.row_key == "accounts";
-    if (!is_counter) return;  // Rows of service properties that this build does not know.
+    if (!is_counter) return;  // A row that a later build may have made.
     const Result<std::uint32_t> next = decode_account_counter(entry.value);
     if (!next.ok()) return add_finding(name_of(entry), next.status());
     next_account_ = *next;

@@ -62,7 +62,8 @@ TEST(SpecTableFile, IsUpToDate) {
 
 TEST_F(SpecTable, NamesTheTestsOfEveryRule) {
   write("a_test.cc",
-        "TEST(Things, A01_Work) {}\nTEST_F(Things,\n       A02_A01_Work) {}\nTEST(Things, A2_AndA02Not) {}\n");
+        "TEST(Things, A01_Work) {}\nTEST_F(Things,\n       A02_A01_Work) {}\nTEST(Things, A2_AndA02Not) {}\n"
+        "TEST(Things, A03_Works) {}\n");
   const Outcome outcome = run();
   EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
   EXPECT_NE(
@@ -73,7 +74,8 @@ TEST_F(SpecTable, NamesTheTestsOfEveryRule) {
   EXPECT_NE(table().find("| A-02 | The second. | `Things.A02_A01_Work` in tests/a_test.cc |\n"), std::string::npos)
       << table();
   EXPECT_NE(table().find("## Over HTTP alone"), std::string::npos);
-  EXPECT_NE(table().find("| A-03 | The third. | a server |\n"), std::string::npos) << table();
+  EXPECT_NE(table().find("| A-03 | The third. | `Things.A03_Works` in tests/a_test.cc |\n"), std::string::npos)
+      << table();
 }
 
 TEST_F(SpecTable, ARuleWithoutATestIsListedAndEndsIt) {
@@ -81,14 +83,16 @@ TEST_F(SpecTable, ARuleWithoutATestIsListedAndEndsIt) {
   const Outcome outcome = run();
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_NE(outcome.output.find("A-02 The second.\n"), std::string::npos) << outcome.output;
+  EXPECT_NE(outcome.output.find("A-03 The third.\n"), std::string::npos) << outcome.output;
   EXPECT_EQ(outcome.output.find("A-01"), std::string::npos) << outcome.output;
   EXPECT_EQ(table(), "");
   EXPECT_EQ(run("--allow-gaps").exit_code, 0);
   EXPECT_NE(table().find("| A-02 | The second. | **nothing yet** |\n"), std::string::npos) << table();
+  EXPECT_NE(table().find("| A-03 | The third. | **nothing yet** |\n"), std::string::npos) << table();
 }
 
 TEST_F(SpecTable, ACheckFindsATableThatIsNotUpToDateAndWritesNothing) {
-  write("a_test.cc", "TEST(Things, A01_A02_Work) {}\n");
+  write("a_test.cc", "TEST(Things, A01_A02_A03_Work) {}\n");
   EXPECT_EQ(run("--check").exit_code, 1);
   EXPECT_EQ(table(), "");
   EXPECT_EQ(run().exit_code, 0);

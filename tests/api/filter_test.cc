@@ -62,7 +62,7 @@ TEST(FilterText, Q11_AndBindsTighterThanOrAndNotTighterThanBoth) {
   EXPECT_TRUE(matches("not not A eq 3", sample()));
 }
 
-TEST(FilterText, Q12_KeywordsAreLowerCase) {
+TEST(FilterText, Q12_X08_KeywordsAreLowerCase) {
   EXPECT_EQ(refusal("A Eq 3"), "InvalidInput 3");
   EXPECT_EQ(refusal("A eq 3 AND B eq 'x'"), "InvalidInput 8");
   EXPECT_FALSE(matches("TRUE", sample()));  // a property that is not there

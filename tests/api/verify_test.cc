@@ -4,6 +4,7 @@
 
 #include "api/catalog_rows.h"
 #include "api/entity_codec.h"
+#include "api/service_property_rows.h"
 #include "format/batch.h"
 #include "format/entity.h"
 #include "tests/api/store_bench.h"
@@ -105,6 +106,14 @@ TEST_F(Verification, FindsAnEntityThatIsNone) {
   builder.add_string("S", "text that is not UTF-8: \xFF");
   plant(*format::encode_sort_key(format::make_table_id(1, 1), "p", "r"), builder.finish());
   expect_finding("entity 'p', 'r'");
+}
+
+TEST_F(Verification, FindsServicePropertiesThatCouldNotHaveBeenSet) {
+  ASSERT_TRUE(bench_.open().create_account("abc").ok());
+  ServiceProperties properties;
+  properties.logging.retention_days = 366;
+  plant(account_row_key("abc"), *with_service_properties(encode_account_row(1), properties));
+  expect_finding("account 'abc': ");
 }
 
 TEST_F(Verification, FindsCatalogRowsThatContradictEachOther) {

@@ -125,7 +125,37 @@ async function signatures() {
   await assert.rejects(writer.getEntity("eu", "1"), refusedWith(403));
 }
 
-for (const part of [tables, types, writes, batches, queries, signatures]) {
+async function properties() {
+  const initial = await service.getProperties();
+  assert.equal(initial.logging.read, false);
+  assert.equal(initial.hourMetrics.enabled, false);
+  const cors = [{
+    allowedOrigins: "https://shop.example", allowedMethods: "GET,POST", allowedHeaders: "x-ms-*,content-type",
+    exposedHeaders: "x-ms-*", maxAgeInSeconds: 300,
+  }];
+  const retentionPolicy = { enabled: true, days: 7 };
+  await service.setProperties({ hourMetrics: { version: "1.0", enabled: true, includeAPIs: false, retentionPolicy }, cors });
+  const changed = await service.getProperties();
+  assert.deepEqual(changed.cors.map((rule) => ({ ...rule })), cors);
+  assert.deepEqual({ ...changed.hourMetrics.retentionPolicy }, retentionPolicy);
+  assert.equal(changed.logging.read, false);
+  await service.setProperties({ logging: changed.logging, minuteMetrics: changed.minuteMetrics });  // as they were read
+  await assert.rejects(service.setProperties({ cors: Array(6).fill(cors[0]) }), refusedWith(400, "InvalidXmlDocument"));
+
+  const headers = { Origin: "https://shop.example", "Access-Control-Request-Method": "GET" };
+  const asked = () => fetch(`${url}/Orders`, { method: "OPTIONS", headers });
+  const allowed = await asked();
+  assert.equal(allowed.status, 200);
+  assert.equal(allowed.headers.get("access-control-allow-origin"), "https://shop.example");
+  await service.setProperties({ cors: [] });
+  assert.equal((await asked()).status, 403);
+
+  const secondary = new TableServiceClient(`${process.argv[2]}${account}-secondary`, key, options);
+  assert.equal((await secondary.getStatistics()).geoReplication.status, "live");
+  await assert.rejects(service.getStatistics(), refusedWith(400));
+}
+
+for (const part of [tables, types, writes, batches, queries, signatures, properties]) {
   await part();
   console.log(`${part.name}: ok`);
 }

@@ -102,7 +102,7 @@ TEST_F(ServiceBatch, T05_T11_TheFirstThatFailsIsNamedAndNothingHappens) {
   EXPECT_EQ(stored(), 1U);
 }
 
-TEST_F(ServiceBatch, T02_T06_T07_T08_T10_T12_FaultsOfTheWholeAreToldInside) {
+TEST_F(ServiceBatch, T02_T06_T07_T08_T10_T12_X06_FaultsOfTheWholeAreToldInside) {
   const HttpResponse partitions = send({insert("1"), insert("2", "q")});
   expect_failure(partitions, "400 Bad Request", "1:");
   EXPECT_THAT(partitions.body, HasSubstr("CommandsInBatchActOnDifferentPartitions"));
@@ -141,7 +141,7 @@ TEST_F(ServiceBatch, T02_H53_OneReadMayStandAlone) {
   EXPECT_THAT(read_alone("Tables").body, HasSubstr("HTTP/1.1 400 Bad Request\r\n"));
 }
 
-TEST_F(ServiceBatch, H50_H55_WhatIsNoBatchIsRefusedOutside) {
+TEST_F(ServiceBatch, H50_H55_X06_WhatIsNoBatchIsRefusedOutside) {
   const std::string whole = change_set({insert("1")});
   EXPECT_EQ(outcome(send(whole, "application/json")), "400 InvalidInput");
   EXPECT_EQ(outcome(send(whole, "multipart/mixed")), "400 InvalidInput");

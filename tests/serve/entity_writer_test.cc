@@ -42,7 +42,7 @@ constexpr std::string_view kMinimal =
     R"("Sig@odata.type":"Edm.Binary","Sig":"AAEC/w==",)"
     R"("Ratio@odata.type":"Edm.Double","Ratio":"NaN"})";
 
-TEST(ServeEntityWriter, H41_H43_MinimalMetadataIsTheExample) {
+TEST(ServeEntityWriter, H41_H43_X01_MinimalMetadataIsTheExample) {
   EXPECT_EQ(write_entity(place(PayloadLevel::kMinimal), example()), kMinimal);
 }
 

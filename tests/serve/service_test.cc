@@ -28,7 +28,7 @@ constexpr std::string_view kRow1 = "Orders(PartitionKey='p',RowKey='1')";
 const Headers kAny = {{"If-Match", "*"}};
 const Headers kNoMetadata = {{"Accept", "application/json;odata=nometadata"}};
 
-TEST_F(Service, B01_H30_TablesAreCreated) {
+TEST_F(Service, B01_H30_X09_TablesAreCreated) {
   const HttpResponse created = send("POST", "Tables", R"({"TableName":"Fresh"})");
   EXPECT_EQ(outcome(created), "201");
   EXPECT_EQ(
@@ -306,20 +306,6 @@ TEST_F(Service, H01_TheSecondaryIsForReading) {
   EXPECT_EQ(on_secondary("PUT", std::string(kRow1)), "403 InsufficientAccountPermissions");
   EXPECT_EQ(on_secondary("POST", "$batch"), "403 InsufficientAccountPermissions");
   EXPECT_EQ(on_secondary("GET", "?restype=service&comp=stats"), "200");
-}
-
-TEST_F(Service, P12_WithoutCorsRulesNoPreflightSucceeds) {
-  const std::string path = ServiceBench::path_of("Orders");
-  const Headers origin = {{"Origin", "https://shop.example"}, {"Access-Control-Request-Method", "GET"}};
-  EXPECT_EQ(outcome(service_.send(ServiceBench::request("OPTIONS", path, "", origin))), "403 CorsPreflightFailure");
-  EXPECT_EQ(outcome(service_.send(ServiceBench::request("OPTIONS", path))), "400 InvalidHeaderValue");
-}
-
-TEST_F(Service, PartsOfTheServiceThatAreNotBuiltSaySo) {
-  const HttpResponse refused = send("GET", "?restype=service&comp=properties");
-  EXPECT_EQ(outcome(refused), "501 NotImplemented");
-  EXPECT_THAT(refused.body, HasSubstr("<m:code>NotImplemented</m:code>"));
-  EXPECT_EQ(outcome(send("PUT", "?restype=service&comp=properties", "<x/>")), "501 NotImplemented");
 }
 
 TEST_F(Service, ContentMD5IsCheckedWhereItIsGiven) {

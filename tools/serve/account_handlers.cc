@@ -1,14 +1,14 @@
-// Owns: the routes that answer in XML: stored access policies, and the statistics of the service.
-// Must never: keep anything; policies live with their table.
-#include <sstream>
+// Owns: the routes that answer in XML: stored access policies, service properties, and the statistics of the service.
+// Must never: keep anything; policies live with their table, properties with their account.
 #include <utility>
-
-#include <pugixml.hpp>
 
 #include "tools/serve/handlers.h"
 #include "tools/serve/http_date.h"
 #include "tools/serve/policy_xml.h"
+#include "tools/serve/service_properties_xml.h"
+#include "tools/serve/version_rules.h"
 #include "tools/serve/wire_error.h"
+#include "tools/serve/xml_elements.h"
 
 namespace varve::serve {
 namespace {
@@ -42,21 +42,34 @@ Answer set_policies(const Call& call, Store& store) {
   co_return response;
 }
 
+Answer get_properties(const Call& call, Store& store) {
+  Task<Result<ServiceProperties>> reading = AsyncStore(store).service_properties(call.address.account, call.stop);
+  const Result<ServiceProperties> properties = co_await at_home(call.home, std::move(reading));
+  if (!properties.ok()) co_return properties.status();
+  co_return xml_response(write_service_properties(*properties, call.version >= since::kCors));
+}
+
+Answer set_properties(const Call& call, Store& store) {
+  Result<ServicePropertiesChange> change = read_service_properties(call.request.body, call.version >= since::kCors);
+  if (!change.ok()) co_return change.status();
+  Task<Status> setting = AsyncStore(store).set_service_properties(call.address.account, *std::move(change), call.stop);
+  const Status set = co_await at_home(call.home, std::move(setting));
+  if (!set.ok()) co_return set;
+  HttpResponse response;
+  response.status = 202;
+  co_return response;
+}
+
 /// The secondary reads the same store as the primary, so it is never behind. Source: P-04.
 Answer get_statistics(const Call& call, Store& /*store*/) {
   if (!call.address.is_secondary) {
     co_return refused("InvalidQueryParameterValue", "the statistics are read from the secondary's address");
   }
   pugi::xml_document document;
-  pugi::xml_node declaration = document.append_child(pugi::node_declaration);
-  declaration.append_attribute("version") = "1.0";
-  declaration.append_attribute("encoding") = "utf-8";
-  pugi::xml_node replication = document.append_child("StorageServiceStats").append_child("GeoReplication");
-  replication.append_child("Status").text().set("live");
-  replication.append_child("LastSyncTime").text().set(http_date(call.trailer.time).c_str());
-  std::ostringstream out;
-  document.save(out, "", pugi::format_raw, pugi::encoding_utf8);
-  co_return xml_response(out.str());
+  pugi::xml_node replication = begin_xml(document, "StorageServiceStats").append_child("GeoReplication");
+  add_element(replication, "Status", "live");
+  add_element(replication, "LastSyncTime", http_date(call.trailer.time));
+  co_return xml_response(xml_text(document));
 }
 
 }  // namespace varve::serve

@@ -11,6 +11,7 @@
 #include "tools/serve/handlers.h"
 #include "tools/serve/query_value.h"
 #include "tools/serve/request_rules.h"
+#include "tools/serve/version_rules.h"
 
 namespace varve::serve {
 namespace {
@@ -52,11 +53,12 @@ Result<InnerRequest> read_inner(const Call& call, BatchPart part) {
   if (Status read = read_address(call, part.url, inner); !read.ok()) return read;
   Result<std::string> verb = effective_verb(inner.request.head.verb, inner.request.head.headers);
   if (!verb.ok()) return verb.status();
+  if (Status known = check_content_is_known(inner.request.head, call.version); !known.ok()) return known;
   const Result<PayloadLevel> level = requested_level(inner.request);
   if (!level.ok()) return level.status();
   inner.verb = *std::move(verb);
   inner.level = *level;
-  if (inner.verb == "POST") inner.preference = preference_of(inner.request.head.headers);
+  if (inner.verb == "POST") inner.preference = preference_of(inner.request.head.headers, call.version);
   return inner;
 }
 

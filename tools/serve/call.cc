@@ -3,12 +3,13 @@
 #include <utility>
 
 #include "api/names.h"
+#include "tools/serve/version_rules.h"
 
 namespace varve::serve {
 
-Preference preference_of(const Headers& headers) {
+Preference preference_of(const Headers& headers, std::string_view version) {
   const std::string* const asked = find_header(headers, "prefer");
-  if (asked == nullptr) return Preference::kNone;
+  if (asked == nullptr || !knows_preferences(headers, version)) return Preference::kNone;
   const std::string lower = lower_case(trimmed(*asked));
   if (lower == "return-no-content") return Preference::kNoContent;
   return lower == "return-content" ? Preference::kContent : Preference::kNone;

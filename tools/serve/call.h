@@ -22,7 +22,8 @@ namespace varve::serve {
 /// What a create is asked to answer. Source: H-30.
 enum class Preference : std::uint8_t { kNone, kNoContent, kContent };
 
-Preference preference_of(const Headers& headers);
+/// Of a create under a protocol version. Source: H-11, H-30.
+Preference preference_of(const Headers& headers, std::string_view version);
 /// Adds Preference-Applied, if there was a preference.
 void add_preference(HttpResponse& response, Preference preference);
 

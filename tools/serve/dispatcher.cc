@@ -12,6 +12,7 @@
 #include "tools/serve/request_rules.h"
 #include "tools/serve/routes.h"
 #include "tools/serve/target.h"
+#include "tools/serve/version_rules.h"
 #include "tools/serve/wire_error.h"
 
 namespace varve::serve {
@@ -35,6 +36,13 @@ bool speaks_xml(const HttpRequest& request) {
   return part.ok() && *part != Part::kContent;
 }
 
+/// Whether the protocol version has what is asked for. Source: H-11.
+Status check_part_is_known(const security::Request& head, Part part, std::string_view version) {
+  if (part == Part::kContent) return check_content_is_known(head, version);
+  const bool is_known = part != Part::kPolicies || version >= since::kSignatures;
+  return is_known ? Status() : refused("InvalidQueryParameterValue", "this protocol version has no access policies");
+}
+
 /// Preferences are those of creates; others ignore them (H-30).
 bool is_create(const Target& target, std::string_view verb) noexcept {
   return verb == "POST" && (target.resource == Resource::kTables || target.resource == Resource::kEntities);
@@ -49,14 +57,6 @@ void add_common_headers(const HttpRequest& request, const ErrorTrailer& trailer,
   if (id != nullptr && id->size() <= kClientRequestIdMax) response.with("x-ms-client-request-id", *id);
 }
 
-/// There is no CORS rule yet, so no preflight can match one. Source: P-12.
-Status judge_preflight(const Headers& headers) {
-  if (find_header(headers, "origin") == nullptr || find_header(headers, "access-control-request-method") == nullptr) {
-    return refused("InvalidHeaderValue", "a preflight needs Origin and Access-Control-Request-Method");
-  }
-  return refused("CorsPreflightFailure", "no CORS rule matches");
-}
-
 }  // namespace
 
 /// A request of a known caller for something that there is.
@@ -64,7 +64,6 @@ struct Dispatcher::Prepared {
   Address address;
   Target target;
   std::string verb;
-  std::string version;
   PayloadLevel level = PayloadLevel::kMinimal;
   std::chrono::seconds time_max{0};
   security::Session session;
@@ -77,6 +76,8 @@ struct Dispatcher::Told {
   PayloadLevel level = PayloadLevel::kMinimal;
   std::string version{kNewestVersion};
   Operation operation = Operation::kUnresolved;
+  /// One that the server knows, or empty.
+  std::string account{};
 };
 
 namespace {
@@ -97,13 +98,9 @@ Answer run(const Door& door, const Call& call, const security::Session& session,
     Result<HttpResponse> response = co_await answer;
     co_return response;
   }
-  if (const auto* const route = std::get_if<BatchRoute>(&door)) {
-    Answer answer = route->handler(call, session);
-    Result<HttpResponse> response = co_await answer;
-    co_return response;
-  }
-  co_return Status::unsupported("this server does not have this part of the service")
-      .with_service_error("NotImplemented");
+  Answer answer = std::get<BatchRoute>(door).handler(call, session);
+  Result<HttpResponse> response = co_await answer;
+  co_return response;
 }
 
 }  // namespace
@@ -113,6 +110,7 @@ Dispatcher::Dispatcher(Store& store, Accounts accounts, security::Clock clock, F
       accounts_(std::move(accounts)),
       clock_(std::move(clock)),
       log_(std::move(log)),
+      cross_origin_(store),
       id_base_(draw_number()) {}
 
 std::string Dispatcher::next_request_id() noexcept {
@@ -129,19 +127,25 @@ Result<security::Session> Dispatcher::open_session(const HttpRequest& request, c
   return security::Session::open(store_, accounts_.find(account), request.head, request.arrival, clock_);
 }
 
-Result<Dispatcher::Prepared> Dispatcher::prepare(const HttpRequest& request) {
-  Result<std::string> version = protocol_version(request.head);
+Result<Address> Dispatcher::address_of(const HttpRequest& request) const {
+  return parse_address(request.head.path, host_of(request), request.arrival.is_https ? "https" : "http",
+                       [this](std::string_view name) { return accounts_.knows(name); });
+}
+
+Result<Dispatcher::Prepared> Dispatcher::prepare(const HttpRequest& request, Told& told) {
+  const Result<std::string> version = protocol_version(request.head);
   if (!version.ok()) return version.status();
+  told.version = *version;
   Result<std::string> verb = effective_verb(request.head.verb, request.head.headers);
   if (!verb.ok()) return verb.status();
-  if (*verb == "OPTIONS") return judge_preflight(request.head.headers);
-  Result<Address> address =
-      parse_address(request.head.path, host_of(request), request.arrival.is_https ? "https" : "http",
-                    [this](std::string_view name) { return accounts_.knows(name); });
+  if (Status known = check_data_service_version(request.head.headers, *version); !known.ok()) return known;
+  Result<Address> address = address_of(request);
   if (!address.ok()) return address.status();
+  if (accounts_.knows(address->account)) told.account = address->account;
 
   Result<security::Session> session = open_session(request, address->account);
   if (!session.ok()) return session.status();
+  if (Status known = check_signature_is_known(request.head, *version); !known.ok()) return known;
   if (address->is_secondary && *verb != "GET" && *verb != "HEAD") {
     return refused("InsufficientAccountPermissions", "the secondary is for reading");
   }
@@ -150,6 +154,7 @@ Result<Dispatcher::Prepared> Dispatcher::prepare(const HttpRequest& request) {
   if (!target.ok()) return target.status();
   const Result<Part> part = part_of(request.head.query);
   if (!part.ok()) return part.status();
+  if (Status known = check_part_is_known(request.head, *part, *version); !known.ok()) return known;
   const Result<const Route*> route = find_route(target->resource, *part, *verb);
   if (!route.ok()) return route.status();
   const Result<std::chrono::seconds> time_max = request_time_max(request.head.query);
@@ -157,28 +162,41 @@ Result<Dispatcher::Prepared> Dispatcher::prepare(const HttpRequest& request) {
   if (Status digest = check_body_digest(request); !digest.ok()) return digest;
   const Result<PayloadLevel> level = *part == Part::kContent ? requested_level(request) : PayloadLevel::kMinimal;
   if (!level.ok()) return level.status();
-  return Prepared{*std::move(address),
-                  *std::move(target),
-                  *std::move(verb),
-                  *std::move(version),
-                  *level,
-                  *time_max,
-                  *std::move(session),
-                  *route};
+  return Prepared{
+      *std::move(address), *std::move(target), *std::move(verb), *level, *time_max, *std::move(session), *route};
 }
 
 Task<Result<HttpResponse>> Dispatcher::carry_out(const HttpRequest& request, const ErrorTrailer& trailer,
                                                  HomeThread* home, Told& told) {
-  const Result<Prepared> prepared = prepare(request);
+  if (request.head.verb == "OPTIONS") {
+    told.operation = Operation::kPreflight;
+    Task<Result<HttpResponse>> answering = preflight(request, home);
+    Result<HttpResponse> outcome = co_await answering;
+    co_return outcome;
+  }
+  const Result<Prepared> prepared = prepare(request, told);
   if (!prepared.ok()) co_return prepared.status();
-  if (is_create(prepared->target, prepared->verb)) told.preference = preference_of(request.head.headers);
+  if (is_create(prepared->target, prepared->verb)) {
+    told.preference = preference_of(request.head.headers, told.version);
+  }
   told.level = prepared->level;
-  told.version = prepared->version;
   told.operation = operation_of(prepared->route->resource, prepared->route->part, prepared->route->verb);
   const Call call{request,         prepared->address,  prepared->target, prepared->verb, told.version,     told.level,
                   told.preference, prepared->time_max, trailer,          home,           stop_.get_token()};
   Answer answer = run(prepared->route->door, call, prepared->session, store_);
   Result<HttpResponse> outcome = co_await answer;
+  if (prepared->route->part == Part::kProperties && prepared->verb == "PUT")
+    cross_origin_.forget(prepared->address.account);
+  co_return outcome;
+}
+
+/// Of any path, whether or not there is anything; of an account that is none, as of one without rules.
+Task<Result<HttpResponse>> Dispatcher::preflight(const HttpRequest& request, HomeThread* home) {
+  const Result<Address> address = address_of(request);
+  const bool is_known = address.ok() && accounts_.knows(address->account);
+  Task<Result<HttpResponse>> answering =
+      cross_origin_.preflight(request, is_known ? address->account : std::string(), home, stop_.get_token());
+  Result<HttpResponse> outcome = co_await answering;
   co_return outcome;
 }
 
@@ -200,6 +218,11 @@ Task<HttpResponse> Dispatcher::handle(HttpRequest request, HomeThread* home, Ope
   }
   if (request.head.verb == "HEAD") response.body.clear();
   add_common_headers(request, trailer, told.version, response);
+  if (cross_origin_.concerns(request, told.account, told.version)) {
+    // Where the rules cannot be read, the answer goes out without their headers (P-13).
+    Task<Status> adding = cross_origin_.add_headers(request, told.account, home, stop_.get_token(), response);
+    (void)co_await adding;
+  }
   co_return response;
 }
 

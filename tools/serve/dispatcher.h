@@ -16,10 +16,12 @@
 #include "api/store.h"
 #include "api/task.h"
 #include "tools/serve/accounts.h"
+#include "tools/serve/cross_origin.h"
 #include "tools/serve/error_body.h"
 #include "tools/serve/home_thread.h"
 #include "tools/serve/message.h"
 #include "tools/serve/operation.h"
+#include "tools/serve/target.h"
 
 namespace varve::serve {
 
@@ -47,7 +49,9 @@ class Dispatcher {
   struct Told;
   Task<Result<HttpResponse>> carry_out(const HttpRequest& request, const ErrorTrailer& trailer, HomeThread* home,
                                        Told& told);
-  Result<Prepared> prepare(const HttpRequest& request);
+  Task<Result<HttpResponse>> preflight(const HttpRequest& request, HomeThread* home);
+  Result<Prepared> prepare(const HttpRequest& request, Told& told);
+  Result<Address> address_of(const HttpRequest& request) const;
   Result<security::Session> open_session(const HttpRequest& request, const std::string& account) const;
   std::string next_request_id() noexcept;
 
@@ -55,6 +59,7 @@ class Dispatcher {
   const Accounts accounts_;
   const security::Clock clock_;
   const FailureLog log_;
+  CrossOrigin cross_origin_;
   std::stop_source stop_;
   const std::uint64_t id_base_;
   std::atomic<std::uint64_t> requests_{0};

@@ -6,15 +6,13 @@
 #include "api/service_error.h"
 #include "tools/serve/entity_reader.h"
 #include "tools/serve/entity_writer.h"
+#include "tools/serve/version_rules.h"
 #include "tools/serve/wire_error.h"
 
 namespace varve::serve {
 namespace {
 
 using Kind = TransactionOperation::Kind;
-
-/// Before it there is no upsert.
-constexpr std::string_view kUpsertVersion = "2011-08-18";
 
 /// The condition of a write; nothing where there is none.
 Result<std::optional<ETag>> read_condition(const Headers& headers) {
@@ -48,7 +46,7 @@ Result<TransactionOperation> read_remove(const OperationSource& source) {
 Result<TransactionOperation> read_put(const OperationSource& source, Kind update, Kind upsert) {
   const Result<std::optional<ETag>> condition = read_condition(source.headers);
   if (!condition.ok()) return condition.status();
-  if (!*condition && source.version < kUpsertVersion) {
+  if (!*condition && source.version < since::kUpsert) {
     return service_error::invalid_input("this protocol version needs If-Match");
   }
   if (Status json = check_json_type(find_header(source.headers, "content-type")); !json.ok()) return json;

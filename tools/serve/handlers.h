@@ -26,6 +26,8 @@ Answer get_table(const Call& call, Store& store);
 Answer delete_table(const Call& call, Store& store);
 Answer get_policies(const Call& call, Store& store);
 Answer set_policies(const Call& call, Store& store);
+Answer get_properties(const Call& call, Store& store);
+Answer set_properties(const Call& call, Store& store);
 Answer get_statistics(const Call& call, Store& store);
 
 // -- A batch opens each table by the session itself.

@@ -41,8 +41,8 @@ constexpr std::array kRoutes = std::to_array<Route>({
     {Resource::kEntities, Part::kPolicies, "PUT", account(kWriteAccessPolicies, set_policies)},
 
     {Resource::kService, Part::kStatistics, "GET", account(kReadServiceStatistics, get_statistics)},
-    {Resource::kService, Part::kProperties, "GET", UnbuiltRoute{}},
-    {Resource::kService, Part::kProperties, "PUT", UnbuiltRoute{}},
+    {Resource::kService, Part::kProperties, "GET", account(kReadServiceProperties, get_properties)},
+    {Resource::kService, Part::kProperties, "PUT", account(kWriteServiceProperties, set_properties)},
 });
 
 }  // namespace

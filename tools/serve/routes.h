@@ -36,11 +36,8 @@ struct BatchRoute {
   explicit constexpr BatchRoute(Answer (*does)(const Call&, const security::Session&)) noexcept : handler(does) {}
   Answer (*handler)(const Call& call, const security::Session& session);
 };
-/// What the service has and this server has not: refused with NotImplemented, once the caller is known.
-struct UnbuiltRoute {};
-
-/// None of the first is made without saying what it takes, so that a Route without a Door does not compile.
-using Door = std::variant<EntityRoute, AccountRoute, BatchRoute, UnbuiltRoute>;
+/// None is made without saying what it takes, so that a Route without a Door does not compile.
+using Door = std::variant<EntityRoute, AccountRoute, BatchRoute>;
 
 struct Route {
   Resource resource;

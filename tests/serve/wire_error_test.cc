@@ -1,0 +1,118 @@
+// Goal: every failure has the string and the HTTP status by which clients of the service know what to do.
+#include "tools/serve/wire_error.h"
+
+#include <set>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/serve/service_bench.h"
+
+namespace varve::serve {
+namespace {
+
+using namespace test;
+using ::testing::HasSubstr;
+
+TEST(ServeErrors, E01_EveryErrorStringHasItsStatus) {
+  const std::vector<std::pair<std::uint16_t, std::vector<std::string_view>>> statuses = {
+      {400,
+       {"CommandsInBatchActOnDifferentPartitions",
+        "DuplicateKeyPropertySpecified",
+        "DuplicatePropertiesSpecified",
+        "EntityTooLarge",
+        "HostInformationNotPresent",
+        "InvalidAuthenticationInfo",
+        "InvalidDuplicateRow",
+        "InvalidHeaderValue",
+        "InvalidInput",
+        "InvalidMd5",
+        "InvalidQueryParameterValue",
+        "InvalidResourceName",
+        "InvalidUri",
+        "InvalidXmlDocument",
+        "InvalidXmlNodeValue",
+        "Md5Mismatch",
+        "MissingRequiredHeader",
+        "OutOfRangeInput",
+        "PropertiesNeedValue",
+        "PropertyNameInvalid",
+        "PropertyNameTooLong",
+        "PropertyValueTooLarge",
+        "TooManyProperties",
+        "UnsupportedXmlNode",
+        "XMethodIncorrectCount",
+        "XMethodIncorrectValue",
+        "XMethodNotUsingPost"}},
+      {401, {"NoAuthenticationInformation"}},
+      {403,
+       {"AuthenticationFailed", "AuthorizationFailure", "AuthorizationPermissionMismatch",
+        "AuthorizationProtocolMismatch", "AuthorizationResourceTypeMismatch", "AuthorizationServiceMismatch",
+        "AuthorizationSourceIPMismatch", "CorsPreflightFailure", "InsufficientAccountPermissions"}},
+      {404, {"ResourceNotFound", "TableNotFound"}},
+      {405, {"MethodNotAllowed"}},
+      {409, {"EntityAlreadyExists", "ResourceAlreadyExists", "TableAlreadyExists", "TableBeingDeleted"}},
+      {411, {"MissingContentLengthHeader"}},
+      {412, {"UpdateConditionNotSatisfied"}},
+      {413, {"RequestBodyTooLarge"}},
+      {415,
+       {"AtomFormatNotSupported", "JsonFormatNotSupported", "JsonVerboseFormatNotSupported", "MediaTypeNotSupported"}},
+      {500, {"InternalError", "OperationTimedOut"}},
+      {501, {"NotImplemented"}},
+      {503, {"ServerBusy"}}};
+  for (const auto& [status, codes] : statuses) {
+    for (const std::string_view code : codes) {
+      const WireError error = wire_error(refused(code, "why"));
+      EXPECT_EQ(error.code, code);
+      EXPECT_EQ(error.status, status) << code;
+      EXPECT_NE(reason_phrase(status), "Error") << status;
+    }
+  }
+}
+
+TEST(ServeErrors, E04_WhatMayPassHasAStatusThatClientsRepeatAndNothingElseHas) {
+  const std::set<std::uint16_t> repeated = {408, 429, 500, 502, 503, 504};
+  for (const Code code : {Code::kBusy, Code::kConflict, Code::kNoSpace, Code::kOutOfMemory, Code::kTooManyFiles,
+                          Code::kClosed, Code::kCancelled, Code::kIoError, Code::kUnknown}) {
+    EXPECT_EQ(repeated.count(wire_error(Status(code, "why")).status), 1U) << code_name(code);
+  }
+  for (const Code code : {Code::kNotFound, Code::kExists, Code::kPreconditionFailed, Code::kInvalidArgument,
+                          Code::kTooLarge, Code::kUnsupported, Code::kForbidden, Code::kReadOnly}) {
+    EXPECT_EQ(repeated.count(wire_error(Status(code, "why")).status), 0U) << code_name(code);
+  }
+}
+
+TEST(ServeErrors, E04_AnEntityThatDidNotChangeIsSentAllTheSame) {
+  ServiceBench service;
+  ASSERT_TRUE(service.orders.insert(with_value("p", "1", "x")).ok());
+  const std::string etag = read(service.orders, "p", "1")->etag().to_string();
+  const HttpResponse got = service.send("GET", "Orders(PartitionKey='p',RowKey='1')", "", {{"If-None-Match", etag}});
+  EXPECT_EQ(outcome(got), "200");
+  EXPECT_THAT(got.body, HasSubstr(R"("V":"x"})"));
+}
+
+TEST(ServeErrors, E03_ErrorsOfHeadHaveTheirCodeAndNoBody) {
+  ServiceBench service;
+  const HttpResponse missing = service.send("HEAD", "Missing?comp=acl");
+  EXPECT_EQ(outcome(missing), "404 TableNotFound");
+  EXPECT_EQ(missing.body, "");
+}
+
+TEST(ServeErrors, E02_PropertiesStatisticsAndPoliciesFailInXmlAndTheRestInJson) {
+  ServiceBench service;
+  for (const std::string resource :
+       {"?restype=service&comp=stats", "Missing?comp=acl", "Tables?restype=service&comp=properties"}) {
+    const HttpResponse refused = service.send("GET", resource);
+    EXPECT_GE(refused.status, 400) << resource;
+    EXPECT_EQ(header(refused, "Content-Type"), "application/xml") << resource;
+    EXPECT_TRUE(refused.body.starts_with("\xEF\xBB\xBF<?xml")) << resource;
+  }
+  for (const std::string resource : {"Missing", "Tables('Missing')", "$batch", "?comp=nothing"}) {
+    const HttpResponse refused = service.send("GET", resource);
+    EXPECT_GE(refused.status, 400) << resource;
+    EXPECT_TRUE(refused.body.starts_with(R"({"odata.error":{"code":")")) << resource;
+  }
+}
+
+}  // namespace
+}  // namespace varve::serve
