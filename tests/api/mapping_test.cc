@@ -103,6 +103,10 @@ struct SecretNumber {
   std::string a, b;
   int c = 0;
 };
+struct TwoETags {
+  std::string a, b;
+  ETag c, d;
+};
 
 }  // namespace
 
@@ -178,6 +182,10 @@ template <>
 inline constexpr auto mapping<SecretNumber> = mapped::members(mapped::partition_key(&SecretNumber::a),
                                                               mapped::row_key(&SecretNumber::b),
                                                               mapped::encrypted("C", &SecretNumber::c));
+template <>
+inline constexpr auto mapping<TwoETags> = mapped::members(mapped::partition_key(&TwoETags::a),
+                                                          mapped::row_key(&TwoETags::b), mapped::etag(&TwoETags::c),
+                                                          mapped::etag(&TwoETags::d));
 
 namespace {
 
@@ -359,7 +367,49 @@ TEST(Mapping, C03_MistakesOfADeclarationAreFoundByTheCompiler) {
   static_assert(mapping_fault<SystemName>() == MappingFault::kSystemName);
   static_assert(mapping_fault<NestedKeys>() == MappingFault::kNestedElement);
   static_assert(mapping_fault<SecretNumber>() == MappingFault::kEncryptedNotText);
-  EXPECT_EQ(mapping_fault<TwiceNamed>(), MappingFault::kNameTwice);
+  static_assert(mapping_fault<TwoETags>() == MappingFault::kStampTwice);
+}
+
+TEST(Mapping, C03_MistakesOfADeclarationAreFoundAtRunTimeToo) {
+  const std::vector<std::pair<MappingFault (*)(), MappingFault>> judged = {
+      {&mapping_fault<Order>, MappingFault::kNone},
+      {&mapping_fault<Manager>, MappingFault::kNone},
+      {&mapping_fault<int>, MappingFault::kNotMapped},
+      {&mapping_fault<Address>, MappingFault::kPartitionKey},
+      {&mapping_fault<NoKeys>, MappingFault::kRowKey},
+      {&mapping_fault<TwiceNamed>, MappingFault::kNameTwice},
+      {&mapping_fault<TwiceNested>, MappingFault::kNameTwice},
+      {&mapping_fault<Pointers>, MappingFault::kUnsupportedMember},
+      {&mapping_fault<NumberKey>, MappingFault::kUnsupportedMember},
+      {&mapping_fault<SystemName>, MappingFault::kSystemName},
+      {&mapping_fault<NestedKeys>, MappingFault::kNestedElement},
+      {&mapping_fault<SecretNumber>, MappingFault::kEncryptedNotText},
+      {&mapping_fault<TwoETags>, MappingFault::kStampTwice},
+  };
+  for (std::size_t i = 0; i < judged.size(); ++i) EXPECT_EQ(judged[i].first(), judged[i].second) << "place " << i;
+  EXPECT_TRUE((mapped::are_told_apart<Person, Manager, Robot>()));
+  EXPECT_FALSE((mapped::are_told_apart<Person, Robot, Person>())) << "two alike";
+  EXPECT_FALSE((mapped::are_told_apart<Person, Bare>())) << "one has no discriminator";
+}
+
+TEST(Mapping, C03_ADeclarationIsAnOrdinaryValue) {
+  const auto made = mapped::members(
+      mapped::partition_key(&Order::region), mapped::row_key(&Order::number), mapped::property("Lines", &Order::lines),
+      mapped::encrypted("Note", &Order::note), mapped::flattened("Home_", &Order::home), mapped::etag(&Order::etag),
+      mapped::timestamp(&Order::written), mapped::inherits<Person>(), mapped::discriminator("Kind", "order"),
+      mapped::ignored("Obsolete"), mapped::extra(&Person::rest));
+  const auto& [partition, row, lines, note, home, etag, written, base, kind, obsolete, rest] = made.elements;
+  EXPECT_TRUE(partition.member == &Order::region && partition.name == "PartitionKey");
+  EXPECT_TRUE(row.member == &Order::number && row.name == "RowKey");
+  EXPECT_TRUE(lines.member == &Order::lines && lines.name == "Lines" && !lines.is_encrypted);
+  EXPECT_TRUE(note.member == &Order::note && note.name == "Note" && note.is_encrypted);
+  EXPECT_TRUE(home.member == &Order::home && home.name == "Home_");
+  EXPECT_TRUE(etag.member == &Order::etag);
+  EXPECT_TRUE(written.member == &Order::written && written.name == "Timestamp");
+  EXPECT_EQ(base.kKind, mapped::Element::kInherited);
+  EXPECT_TRUE(kind.name == "Kind" && kind.value == "order");
+  EXPECT_EQ(obsolete.name, "Obsolete");
+  EXPECT_TRUE(rest.member == &Person::rest);
 }
 
 TEST(DynamicEntity, C02_AbsentIsNotTheSameAsOfAnotherType) {

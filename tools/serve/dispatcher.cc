@@ -169,7 +169,6 @@ Result<Dispatcher::Prepared> Dispatcher::prepare(const HttpRequest& request, Tol
 Task<Result<HttpResponse>> Dispatcher::carry_out(const HttpRequest& request, const ErrorTrailer& trailer,
                                                  HomeThread* home, Told& told) {
   if (request.head.verb == "OPTIONS") {
-    told.operation = Operation::kPreflight;
     Task<Result<HttpResponse>> answering = preflight(request, home);
     Result<HttpResponse> outcome = co_await answering;
     co_return outcome;

@@ -10,6 +10,7 @@
 #include <random>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -382,9 +383,12 @@ TEST_F(AsyncCommitTest, AFullWriteBufferIsToldAndTheCommitSucceedsBehindAFlush) 
   EXPECT_FALSE(async_->wait_for_flush(async_->flush_count())) << "none succeeds";
   machine_.files->faults().clear();
   ASSERT_TRUE(engine_->flush().ok());
-  // The room of what was flushed comes back with its last reader, a moment later perhaps.
+  // The room of what was flushed comes back with its last reader, later perhaps.
   Ended again = commit_one(put("again", value));
-  for (int attempt = 0; attempt < 10'000 && again.may_be_repeated; ++attempt) again = commit_one(put("again", value));
+  while (again.may_be_repeated) {
+    std::this_thread::yield();
+    again = commit_one(put("again", value));
+  }
   EXPECT_TRUE(again.outcome.ok()) << again.outcome.status().to_string();
   EXPECT_EQ(value_of(*engine_, "p", "again"), value);
 }
@@ -396,7 +400,7 @@ TEST_F(AsyncCommitTest, WhatTheWriteBufferRefusedSucceedsWhenItIsRepeated) {
   const std::string value(100'000, 'v');
   std::vector<std::string> rows;
   for (int i = 0; i < 30; ++i) rows.push_back(std::to_string(i));
-  for (int attempt = 0; attempt < 100 && !rows.empty(); ++attempt) {
+  while (!rows.empty() && !HasFailure()) {
     const std::uint64_t flushes = async_->flush_count();
     const std::vector<Ended> ended = commit(rows.size(), [&](std::size_t i) { return put(rows[i], value); });
     std::vector<std::string> refused;
@@ -405,9 +409,10 @@ TEST_F(AsyncCommitTest, WhatTheWriteBufferRefusedSucceedsWhenItIsRepeated) {
       EXPECT_EQ(ended[i].outcome.ok(), !ended[i].may_be_repeated) << ended[i].outcome.status().to_string();
     }
     rows = std::move(refused);
-    if (!rows.empty()) (void)async_->wait_for_flush(flushes);
+    if (rows.empty()) break;
+    (void)async_->wait_for_flush(flushes);
+    std::this_thread::yield();  // The room comes back with the last reader of what was flushed, later perhaps.
   }
-  EXPECT_TRUE(rows.empty());
   for (int i = 0; i < 30; ++i) EXPECT_EQ(value_of(*engine_, "p", std::to_string(i)), value);
 }
 

@@ -1,0 +1,173 @@
+// Goal: a store is called closed only by what the disk holds of it: a segment or a manifest that is not what was
+// written is told by its name, and CURRENT stays "open". Method: the files are changed between the last write and the
+// close; what CURRENT says is set beside manifests that say otherwise.
+#include "engine/files/clean_end.h"
+
+#include <functional>
+
+#include <gtest/gtest.h>
+
+#include "engine/sync_points.h"
+#include "format/bytes.h"
+#include "tests/support/store_image.h"
+
+namespace varve::engine {
+namespace {
+
+using test::LogWriter;
+using test::StoreMachine;
+
+/// A store whose one segment is sealed and closed in the manifest: it needs nothing but its last root.
+struct SealedStore {
+  SealedStore() {
+    Result<Established> made = make_store(machine.env, *machine.directory, {});
+    EXPECT_TRUE(made.ok()) << made.status().to_string();
+    established = *std::move(made);
+    LogWriter log(established.segment.number, established.segment.seed);
+    log.put(10, "a", "1");
+    log.seal();
+    segment_name = format::file_name(format::FileType::kLogSegment, established.segment.number);
+    segment_bytes = log.position();
+    machine.files.change_disk(
+        [&](io::MemoryDisk& disk) { disk.write_file(test::path_of(segment_name), format::as_bytes(log.cut_file())); });
+    format::ManifestEdit closed;
+    closed.closed_segments = {{log.number(), log.position(), log.last_version(), {}}};
+    EXPECT_TRUE(established.manifest->append(closed).ok());
+    manifest_name = format::file_name(format::FileType::kManifest, established.manifest->mark().number);
+  }
+
+  std::string bytes_of(const std::string& name) const {
+    return std::string(format::as_text(*machine.files.snapshot().read_file(test::path_of(name))));
+  }
+  void change(const std::string& name, const std::function<void(std::string&)>& change_bytes) {
+    std::string bytes = bytes_of(name);
+    change_bytes(bytes);
+    machine.files.change_disk(
+        [&](io::MemoryDisk& disk) { disk.write_file(test::path_of(name), format::as_bytes(bytes)); });
+  }
+  /// The close fails with this, and the store is still an open one.
+  void expect_refused(std::string_view message) {
+    const Status finished = established.manifest->finish(1'000);
+    EXPECT_EQ(finished.code(), Code::kCorruption) << finished.to_string();
+    EXPECT_NE(finished.message().find(message), std::string::npos) << finished.to_string();
+    const Result<format::Root> root = format::decode_root(bytes_of("CURRENT"));
+    ASSERT_TRUE(root.ok());
+    EXPECT_EQ(root->state, format::RootState::kOpen);
+  }
+
+  StoreMachine machine;
+  Established established;
+  std::string segment_name;
+  std::string manifest_name;
+  std::uint64_t segment_bytes = 0;
+};
+
+TEST(CleanEnd, IsWrittenWhereEveryFileIsWhatWasWritten) {
+  SealedStore store;
+  const Status finished = store.established.manifest->finish(1'000);
+  ASSERT_TRUE(finished.ok()) << finished.to_string();
+  const Result<format::Root> root = format::decode_root(store.bytes_of("CURRENT"));
+  ASSERT_TRUE(root.ok());
+  EXPECT_EQ(root->state, format::RootState::kClean);
+  ASSERT_EQ(root->segments.size(), 1U);
+  EXPECT_EQ(root->segments.front().size_bytes, store.segment_bytes);
+}
+
+TEST(CleanEnd, ASegmentOfAnotherSizeIsToldWithBothSizes) {
+  SealedStore store;
+  store.change(store.segment_name, [](std::string& bytes) { bytes.append(4096, '\0'); });
+  store.expect_refused(store.segment_name + ": size is " + std::to_string(store.segment_bytes + 4096) + ", and was " +
+                       std::to_string(store.segment_bytes));
+}
+
+TEST(CleanEnd, ADamagedFooterIsToldWithItsOffset) {
+  const std::uint64_t footer = SealedStore().segment_bytes - io::kSectorBytes;
+  for (const bool whole : {false, true}) {
+    SealedStore store;
+    store.change(store.segment_name, [&](std::string& bytes) {
+      if (whole) {
+        bytes.replace(footer, io::kSectorBytes, io::kSectorBytes, '\0');
+      } else {
+        bytes[footer + 20] = static_cast<char>(bytes[footer + 20] ^ 1);
+      }
+    });
+    store.expect_refused(store.segment_name);
+    store.expect_refused(whole ? "zeros where the footer belongs" : std::to_string(footer));
+  }
+}
+
+TEST(CleanEnd, AnotherRecordWhereTheFooterBelongsIsTold) {
+  SealedStore store;
+  const std::uint64_t footer = store.segment_bytes - io::kSectorBytes;
+  store.change(store.segment_name, [&](std::string& bytes) {
+    format::Record record;
+    Status why;
+    const std::uint64_t seed = store.established.segment.seed;
+    ASSERT_EQ(format::read_record(bytes, footer, seed, &record, &why), format::RecordOutcome::kRecord);
+    format::RecordHeader header = record.header;
+    header.type = format::RecordType::kWatermark;
+    std::string framed;
+    format::append_record(framed, header, record.payload, {seed, footer});
+    bytes.replace(footer, framed.size(), framed);
+  });
+  store.expect_refused(store.segment_name);
+  store.expect_refused("the last record is no footer");
+}
+
+TEST(CleanEnd, AManifestThatIsNotWhatWasWrittenIsTold) {
+  {
+    SealedStore store;
+    store.change(store.manifest_name, [](std::string& bytes) { bytes.resize(bytes.size() - 1); });
+    // The last edits of the close are appended behind what is missing.
+    const Status finished = store.established.manifest->finish(1'000);
+    EXPECT_NE(finished.code(), Code::kOk);
+    EXPECT_EQ(format::decode_root(store.bytes_of("CURRENT"))->state, format::RootState::kOpen);
+  }
+  SealedStore store;
+  store.change(store.manifest_name, [](std::string& bytes) { bytes[80] = static_cast<char>(bytes[80] ^ 4); });
+  store.expect_refused(store.manifest_name);
+}
+
+TEST(CleanEnd, WhatCurrentSaysMustBeWhatTheManifestSays) {
+  format::Root clean;
+  clean.segments = {{7, 8192, 1}};
+  FileSet files;
+  files.segments[7] = LiveSegment{};
+  files.segments[7].number = 7;
+  files.segments[7].closed = true;
+  files.segments[7].size_bytes = 8192;
+  EXPECT_TRUE(check_clean_segments(clean, files).ok());
+
+  FileSet other = files;
+  other.log_buffer.emplace();
+  EXPECT_EQ(check_clean_segments(clean, other).message(),
+            "CURRENT says that the store was closed, and the manifest names a log buffer");
+
+  other = files;
+  other.segments[8] = other.segments[7];
+  Status differs = check_clean_segments(clean, other);
+  EXPECT_EQ(differs.code(), Code::kCorruption);
+  EXPECT_NE(differs.message().find("CURRENT: number of log segments in the manifest is 2, and was 1"),
+            std::string::npos)
+      << differs.to_string();
+
+  other.segments.erase(7);
+  differs = check_clean_segments(clean, other);
+  EXPECT_EQ(differs.code(), Code::kCorruption);
+  EXPECT_NE(differs.message().find("000007.wal: is not closed in the manifest"), std::string::npos)
+      << differs.to_string();
+
+  other = files;
+  other.segments[7].closed = false;
+  EXPECT_EQ(check_clean_segments(clean, other).code(), Code::kCorruption);
+
+  other = files;
+  other.segments[7].size_bytes = 4096;
+  differs = check_clean_segments(clean, other);
+  EXPECT_EQ(differs.code(), Code::kCorruption);
+  EXPECT_NE(differs.message().find("000007.wal: size in the manifest is 4096, and was 8192"), std::string::npos)
+      << differs.to_string();
+}
+
+}  // namespace
+}  // namespace varve::engine
