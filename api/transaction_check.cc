@@ -15,7 +15,7 @@
 namespace varve {
 namespace {
 
-Status blamed(const Status& status, std::size_t index) {
+Status blamed_operation(const Status& status, std::size_t index) {
   return status.at_operation(static_cast<std::uint32_t>(index));
 }
 
@@ -23,7 +23,7 @@ Status check_one_partition(std::span<const TransactionOperation> operations) {
   const std::string& partition = operations.front().entity.partition_key();
   for (std::size_t i = 1; i < operations.size(); ++i) {
     if (operations[i].entity.partition_key() == partition) continue;
-    return blamed(
+    return blamed_operation(
         service_error::different_partitions("the transaction is on partition " + quoted(partition) +
                                             ", this operation on " + quoted(operations[i].entity.partition_key())),
         i);
@@ -44,7 +44,7 @@ Status check_each_row_once(std::span<const TransactionOperation> operations) {
   for (std::size_t i = 0; i < operations.size(); ++i) {
     const std::string& row = operations[i].entity.row_key();
     if (rows.insert(row).second) continue;
-    return blamed(service_error::duplicate_row("the transaction has RowKey " + quoted(row) + " twice"), i);
+    return blamed_operation(service_error::duplicate_row("the transaction has RowKey " + quoted(row) + " twice"), i);
   }
   return Status();
 }
@@ -57,9 +57,10 @@ Status check_transaction_size(std::span<const TransactionOperation> operations, 
   for (std::size_t i = 0; i < operations.size(); ++i) {
     bytes += accounted_size_bytes(operations[i].entity);
     if (bytes <= limits.transaction_bytes_max) continue;
-    return blamed(service_error::request_body_too_large("the transaction counts more than " +
-                                                        std::to_string(limits.transaction_bytes_max) + " bytes"),
-                  i);
+    return blamed_operation(
+        service_error::request_body_too_large("the transaction counts more than " +
+                                              std::to_string(limits.transaction_bytes_max) + " bytes"),
+        i);
   }
   return Status();
 }
@@ -69,10 +70,10 @@ Status check_transaction_size(std::span<const TransactionOperation> operations, 
 Status check_transaction(std::span<const TransactionOperation> operations, const StoreLimits& limits) {
   if (operations.empty()) return service_error::invalid_input("the transaction has no operation");
   if (operations.size() > limits.transaction_operations_max) {
-    return blamed(service_error::invalid_input("the transaction has " + std::to_string(operations.size()) +
-                                               " operations; at most " +
-                                               std::to_string(limits.transaction_operations_max) + " are allowed"),
-                  limits.transaction_operations_max - 1);
+    return blamed_operation(service_error::invalid_input(
+                                "the transaction has " + std::to_string(operations.size()) + " operations; at most " +
+                                std::to_string(limits.transaction_operations_max) + " are allowed"),
+                            limits.transaction_operations_max - 1);
   }
   if (Status checked = check_one_partition(operations); !checked.ok()) return checked;
   if (Status checked = check_each_row_once(operations); !checked.ok()) return checked;
