@@ -160,7 +160,7 @@ TEST_F(CorsLimits, P10_OriginsAreOneToSixtyFourOfAtMost256Characters) {
   rule.allowed_origins = {std::string(256, 'o')};
   EXPECT_EQ(judged(rule), kFine);
   for (const std::string& origin : {std::string(257, 'o'), std::string(), std::string("a b"), std::string("a\r\nb"),
-                                   std::string("a,b"), std::string("\xC3\xA4")}) {
+                                    std::string("a,b"), std::string("\xC3\xA4")}) {
     rule.allowed_origins = {origin};
     EXPECT_EQ(judged(rule), kInvalidXmlNodeValue) << origin;
   }

@@ -140,7 +140,7 @@ async function properties() {
   assert.deepEqual({ ...changed.hourMetrics.retentionPolicy }, retentionPolicy);
   assert.equal(changed.logging.read, false);
   await service.setProperties({ logging: changed.logging, minuteMetrics: changed.minuteMetrics });  // as they were read
-  await assert.rejects(service.setProperties({ cors: Array(6).fill(cors[0]) }), refusedWith(400, "InvalidXmlDocument"));
+  await assert.rejects(service.setProperties({ cors: Array(6).fill(cors[0]) }), refusedWith(400));
 
   const headers = { Origin: "https://shop.example", "Access-Control-Request-Method": "GET" };
   const asked = () => fetch(`${url}/Orders`, { method: "OPTIONS", headers });

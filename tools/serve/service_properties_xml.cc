@@ -165,8 +165,9 @@ Status read_part(const pugi::xml_node& root, const char* name, Result<Value> (*r
   if (!node.ok()) return node.status();
   if (!*node) return Status();
   Result<Value> value = read(*node);
-  if (value.ok()) part = *std::move(value);
-  return value.status();
+  if (!value.ok()) return value.status();
+  part = *std::move(value);
+  return Status();
 }
 
 void write_retention(pugi::xml_node& parent, const std::optional<std::uint32_t>& days) {
