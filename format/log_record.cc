@@ -204,7 +204,7 @@ RecordOutcome read_record(std::string_view file, std::uint64_t offset, std::uint
 }
 
 RecordOutcome read_record_at(std::string_view bytes, FilePlace place, Record* record, Status* why) {
-  if (all_zero(bytes.substr(0, kChecksumBytes))) return RecordOutcome::kZeros;
+  if (find_first_written(bytes.substr(0, kChecksumBytes)) == std::string_view::npos) return RecordOutcome::kZeros;
   if (place.offset % kRecordAlignment != 0) {
     *why = Status::corruption("log record: place is not a multiple of 8");
     return RecordOutcome::kInvalid;
