@@ -44,10 +44,12 @@ std::string encode_table_footer(const TableFooter& footer, FilePlace place) {
 Result<TableFooter> decode_table_footer(std::string_view bytes, FilePlace place) {
   if (bytes.size() != kTableFooterBytes) return damaged("table footer", "has not 64 bytes");
   const std::string_view covered = bytes.substr(0, kChecksumAt);
-  if (load_u64(bytes.data() + kChecksumAt) != checksum_at(place, covered))
+  if (load_u64(bytes.data() + kChecksumAt) != checksum_at(place, covered)) {
     return damaged("table footer", "does not verify");
-  if (covered.find_first_not_of('\0', kZerosAt) != std::string_view::npos)
+  }
+  if (covered.find_first_not_of('\0', kZerosAt) != std::string_view::npos) {
     return damaged("table footer", "its zeros are not zero");
+  }
   const TableFooter footer{load_handle(covered, 0), load_handle(covered, 1), load_handle(covered, 2)};
   const std::uint64_t file_bytes = place.offset + kTableFooterBytes;
   const std::uint64_t top_end = footer.top_index.offset + footer.top_index.bytes;
