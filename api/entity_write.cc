@@ -142,8 +142,10 @@ Status judge_writes(StoreCore& core, const engine::ReadView& view, std::span<Pre
   return refusal->status;
 }
 
+namespace {
+
 Result<PreparedWrite> prepare_put(const Grant& grant, Kind kind, const Entity& entity, ETag if_match,
-                                  const StoreLimits& limits) {
+                                  const StoreLimits& limits, format::EntityBuilder& builder) {
   if (Status granted = grant.check_write(kind, entity.partition_key(), entity.row_key()); !granted.ok()) return granted;
   const KeyUse use = kind == Kind::kInsert ? KeyUse::kInsert : KeyUse::kUpdate;
   if (Status key = check_written_key(entity.partition_key(), kPartitionKeyName, use, limits); !key.ok()) return key;
@@ -157,9 +159,17 @@ Result<PreparedWrite> prepare_put(const Grant& grant, Kind kind, const Entity& e
   write.kind = kind;
   write.if_match = if_match;
   write.sort_key = *std::move(sort_key);
-  write.value = encode_properties(entity);
+  encode_properties(entity, builder, write.value);
   write.accounted_key_bytes = accounted_key_bytes(entity.partition_key(), entity.row_key());
   return write;
+}
+
+}  // namespace
+
+Result<PreparedWrite> prepare_put(const Grant& grant, Kind kind, const Entity& entity, ETag if_match,
+                                  const StoreLimits& limits) {
+  format::EntityBuilder builder;
+  return prepare_put(grant, kind, entity, if_match, limits, builder);
 }
 
 Status InsertEncoder::encode(const Entity& entity) {
@@ -191,23 +201,34 @@ Result<PreparedWrite> prepare_remove(const Grant& grant, std::string_view partit
   return write;
 }
 
+namespace {
+
 Result<PreparedWrite> prepare_write(const Grant& grant, const TransactionOperation& operation,
-                                    const StoreLimits& limits) {
+                                    const StoreLimits& limits, format::EntityBuilder& builder) {
   const Entity& entity = operation.entity;
   if (operation.kind == Kind::kRemove) {
     return prepare_remove(grant, entity.partition_key(), entity.row_key(), operation.if_match, limits);
   }
-  return prepare_put(grant, operation.kind, entity, operation.if_match, limits);
+  return prepare_put(grant, operation.kind, entity, operation.if_match, limits, builder);
+}
+
+}  // namespace
+
+Result<PreparedWrite> prepare_write(const Grant& grant, const TransactionOperation& operation,
+                                    const StoreLimits& limits) {
+  format::EntityBuilder builder;
+  return prepare_write(grant, operation, limits, builder);
 }
 
 Result<std::vector<PreparedWrite>> prepare_transaction(const Grant& grant,
                                                        std::span<const TransactionOperation> operations,
                                                        const StoreLimits& limits) {
   if (Status checked = check_transaction(operations, limits); !checked.ok()) return checked;
+  format::EntityBuilder builder;  // its memory serves all of them
   std::vector<PreparedWrite> writes;
   writes.reserve(operations.size());
   for (std::size_t i = 0; i < operations.size(); ++i) {
-    Result<PreparedWrite> write = prepare_write(grant, operations[i], limits);
+    Result<PreparedWrite> write = prepare_write(grant, operations[i], limits, builder);
     if (!write.ok()) return blamed(write.status(), i, true);
     writes.push_back(*std::move(write));
   }

@@ -2,8 +2,10 @@
 // Must never: search for what a memtable has.
 #include "engine/read/batch_read.h"
 
+#include <algorithm>
 #include <deque>
 #include <new>
+#include <numeric>
 #include <utility>
 
 #include "engine/read/searches.h"
@@ -14,29 +16,48 @@ namespace {
 
 struct PlacedSearch {
   PlacedSearch(std::size_t its_place, const Levels& levels, std::string_view sort_key, CommitVersion at_most,
-               ReadCost* cost)
-      : place(its_place), search(levels, sort_key, at_most, cost) {}
+               ReadCost* cost, KnownBlocks* known)
+      : place(its_place), search(levels, sort_key, at_most, cost, known) {}
 
   std::size_t place;  // among the keys
   Search search;
 };
 
+/// The places of the keys in the keys' order: neighbours are found in the same block.
+std::vector<std::size_t> places_by_key(std::span<const std::string_view> sort_keys) {
+  std::vector<std::size_t> places(sort_keys.size());
+  std::iota(places.begin(), places.end(), std::size_t{0});
+  if (!std::is_sorted(sort_keys.begin(), sort_keys.end())) {
+    std::sort(places.begin(), places.end(),
+              [&](std::size_t left, std::size_t right) { return sort_keys[left] < sort_keys[right]; });
+  }
+  return places;
+}
+
 Result<std::vector<std::optional<FoundEntry>>> read_side_by_side(const ReadState& state, Searches& searches,
                                                                  std::span<const std::string_view> sort_keys,
                                                                  CommitVersion at_most, ReadCost* cost) {
   std::vector<std::optional<FoundEntry>> found(sort_keys.size());
+  KnownBlocks known;
   std::deque<PlacedSearch> placed;
-  for (std::size_t place = 0; place < sort_keys.size(); ++place) {
+  for (const std::size_t place : places_by_key(sort_keys)) {
     found[place] = read_memtables(state, sort_keys[place], at_most);
-    if (!found[place]) placed.emplace_back(place, *state.tables, sort_keys[place], at_most, cost);
+    if (!found[place]) placed.emplace_back(place, *state.tables, sort_keys[place], at_most, cost, &known);
   }
   for (PlacedSearch& one : placed) searches.begin(one.search);
   searches.finish();
+  Status failure;
+  std::size_t failed_place = sort_keys.size();
   for (PlacedSearch& one : placed) {
     Result<std::optional<FoundEntry>> entry = one.search.take();
-    if (!entry.ok()) return entry.status();
-    found[one.place] = *std::move(entry);
+    if (entry.ok()) {
+      found[one.place] = *std::move(entry);
+    } else if (one.place < failed_place) {
+      failed_place = one.place;
+      failure = entry.status();
+    }
   }
+  if (!failure.ok()) return failure;
   return found;
 }
 

@@ -6,8 +6,9 @@
 
 namespace varve::engine {
 
-Lookup::Lookup(const Levels& levels, std::string_view sort_key, CommitVersion at_most, ReadCost* cost)
-    : levels_(levels), key_{sort_key, format::content_hash(sort_key), at_most}, cost_(cost) {}
+Lookup::Lookup(const Levels& levels, std::string_view sort_key, CommitVersion at_most, ReadCost* cost,
+               KnownBlocks* known)
+    : levels_(levels), key_{sort_key, format::content_hash(sort_key), at_most}, cost_(cost), known_(known) {}
 
 /// On to the next file that may hold the key.
 bool Lookup::next_file() {
@@ -33,14 +34,26 @@ bool Lookup::next_file() {
   return false;
 }
 
+/// What its search goes on with: the block where it is looked for, if that is known, or null.
+const CachedBlock* Lookup::begin_in_table(const OpenTable& table) noexcept {
+  begun_ = true;
+  const KnownBlocks::Known* const known = known_ != nullptr ? known_->find(table, key_.sort_key) : nullptr;
+  if (known == nullptr) {
+    table_.begin(key_, table, known_);
+    return nullptr;
+  }
+  if (cost_ != nullptr) ++cost_->blocks_from_cache;
+  table_.begin_in(key_, *known);
+  return &*known->block;
+}
+
 Lookup::Step Lookup::advance(BlockCache::ReadGuard& guard, const CachedBlock* block) {
   for (;;) {
     if (!begun_) {
       if (file_ == nullptr && !next_file()) return Step::kAbsent;
       const OpenTable* const table = file_->open_already();
       if (table == nullptr) return Step::kWantsTable;
-      table_.begin(key_, *table);
-      begun_ = true;
+      block = begin_in_table(*table);
     }
     switch (table_.advance(block)) {
       case LookupStep::kFound: return Step::kFound;

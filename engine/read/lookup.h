@@ -17,14 +17,20 @@ namespace varve::engine {
 class Lookup {
  public:
   /// All outlive the search. `cost`, which may be null, is told what the cache had and what filters saved; blocks that
-  /// are wanted count for who reads them.
-  Lookup(const Levels& levels, std::string_view sort_key, CommitVersion at_most, ReadCost* cost = nullptr);
+  /// are wanted count for who reads them. `known`, which may be null, is of searches in the same levels.
+  Lookup(const Levels& levels, std::string_view sort_key, CommitVersion at_most, ReadCost* cost = nullptr,
+         KnownBlocks* known = nullptr);
 
   /// Goes on with the block that was wanted (null at first), and with what `cache` has, until it must wait for another.
   /// Under a guard of the cache. After kFound the entry is valid as long as the guard and `block`. Opens files, which
   /// reads them, only after kWantsTable.
   enum class Step : std::uint8_t { kFound, kAbsent, kWantsBlock, kWantsTable, kFailed };
   Step advance(BlockCache::ReadGuard& guard, const CachedBlock* block);
+
+  /// Once it has ended, and not under a guard: the searches that follow find its blocks where they are.
+  void keep_known(BlockCache& cache) const noexcept {
+    if (known_ != nullptr) known_->hold(cache);
+  }
 
   const BlockWanted& wanted() const noexcept { return table_.wanted(); }
   /// After kWantsTable: to be opened before the next advance().
@@ -34,10 +40,12 @@ class Lookup {
 
  private:
   bool next_file();
+  const CachedBlock* begin_in_table(const OpenTable& table) noexcept;
 
   const Levels& levels_;
   const LookupKey key_;
   ReadCost* const cost_;
+  KnownBlocks* const known_;
   std::uint32_t level_ = 0;
   std::size_t place_ = 0;  // in level 0
   const TableFile* file_ = nullptr;

@@ -137,7 +137,7 @@ bool Searches::advance_or_throw(Search& search, const CachedBlock* block) {
     block = nullptr;
     switch (step) {
       case Lookup::Step::kFound:
-      case Lookup::Step::kAbsent: return true;
+      case Lookup::Step::kAbsent: search.lookup_.keep_known(blocks_.cache()); return true;
       case Lookup::Step::kFailed: search.status_ = search.lookup_.status(); return true;
       case Lookup::Step::kWantsBlock: want(search); return false;
       case Lookup::Step::kWantsTable: {

@@ -28,8 +28,9 @@ namespace varve::engine {
 class Search {
  public:
   /// As Lookup.
-  Search(const Levels& levels, std::string_view sort_key, CommitVersion at_most, ReadCost* cost = nullptr)
-      : cost_(cost), lookup_(levels, sort_key, at_most, cost) {}
+  Search(const Levels& levels, std::string_view sort_key, CommitVersion at_most, ReadCost* cost = nullptr,
+         KnownBlocks* known = nullptr)
+      : cost_(cost), lookup_(levels, sort_key, at_most, cost, known) {}
 
   /// After its end: the newest entry not above the version, or nothing. Errors: those of read_point().
   Result<std::optional<FoundEntry>> take() {

@@ -9,12 +9,19 @@
 
 namespace varve::engine {
 
-void TableLookup::begin(const LookupKey& key, const OpenTable& table) noexcept {
+void TableLookup::begin(const LookupKey& key, const OpenTable& table, KnownBlocks* known) noexcept {
   key_ = &key;
   table_ = &table;
+  known_ = known;
   state_ = State::kBegin;
   blocks_passed_ = 0;
   status_ = Status();
+}
+
+void TableLookup::begin_in(const LookupKey& key, const KnownBlocks::Known& known) noexcept {
+  begin(key, *known.table, nullptr);
+  run_ = known.run;
+  (void)want(State::kData, known.handle, format::BlockType::kData);
 }
 
 LookupStep TableLookup::advance(const CachedBlock* block) {
@@ -57,6 +64,9 @@ LookupStep TableLookup::take_index(const CachedBlock& block) {
   for (std::size_t passed = 0; passed < blocks_passed_ && cursor.valid(); ++passed) cursor.next();
   if (Status read = cursor.status(); !read.ok()) return fail(read);
   if (!cursor.valid()) return next_block();
+  if (known_ != nullptr && blocks_passed_ == 0) {
+    known_->note(*table_, run_, cursor.block(), key_->sort_key, cursor.separator());
+  }
   return want(State::kData, cursor.block(), format::BlockType::kData);
 }
 

@@ -10,6 +10,7 @@
 #include "api/status.h"
 #include "engine/entry.h"
 #include "engine/tables/block_reader.h"
+#include "engine/tables/known_blocks.h"
 #include "format/data_block.h"
 
 namespace varve::engine {
@@ -31,8 +32,11 @@ enum class LookupStep : std::uint8_t {
 
 class TableLookup {
  public:
-  /// Starts over. `key` and `table` outlive the search.
-  void begin(const LookupKey& key, const OpenTable& table) noexcept;
+  /// Starts over. `key` and `table` outlive the search, and so does `known`, which may be null and is told which block
+  /// the index names.
+  void begin(const LookupKey& key, const OpenTable& table, KnownBlocks* known) noexcept;
+  /// Starts over in a block that is the first that may hold the key; the next step takes its content.
+  void begin_in(const LookupKey& key, const KnownBlocks::Known& known) noexcept;
 
   /// Goes on with the block that was wanted (null at first). The block need be valid during the call alone, but for
   /// kFound: the entry found points into it.
@@ -57,6 +61,7 @@ class TableLookup {
 
   const LookupKey* key_ = nullptr;
   const OpenTable* table_ = nullptr;
+  KnownBlocks* known_ = nullptr;
   std::size_t run_ = 0;
   State state_ = State::kBegin;
   /// How many blocks of the run, from the first that may hold the key, were searched: they all end within its versions.

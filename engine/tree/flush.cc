@@ -65,11 +65,9 @@ void Flusher::run() noexcept {
     } catch (const std::bad_alloc&) {
       flushed = Status::out_of_memory();
     }
+    if (flushed.ok()) flushes_.fetch_add(1, std::memory_order_relaxed);  // before who waits for it is told
     memtables_.report_flush(flushed);
-    if (flushed.ok()) {
-      flushes_.fetch_add(1, std::memory_order_relaxed);
-      continue;
-    }
+    if (flushed.ok()) continue;
     // A poisoned store flushes nothing more; anything else may pass.
     if (queue_.health() == Health::kPoisoned) return memtables_.end_flushing();
     io::probe("a flush is tried again");

@@ -212,7 +212,7 @@ Seen look_up_each(Reading& reading) {
       for (const CommitVersion version : {kNewest, CommitVersion{850}, CommitVersion{750}, CommitVersion{1}}) {
         const LookupKey key{name, format::content_hash(name), version};
         TableLookup lookup;
-        lookup.begin(key, **table);
+        lookup.begin(key, **table, nullptr);
         PinnedBlock block;
         LookupStep step = lookup.advance(nullptr);
         for (int blocks = 0; step == LookupStep::kWantsBlock && blocks < 2000; ++blocks) {
