@@ -80,6 +80,9 @@ class AccessRule {
   /// Called on any thread, at the beginning of each verb, before anything is read or changed. It may read the store,
   /// but not through a handle that it is a rule of. An error refuses the verb and is its answer.
   virtual Result<Permissions> permitted() const = 0;
+  /// Whether permitted() may wait for anything, as for a read of the store. One that does not is asked by asynchronous
+  /// verbs where they are, and spares them the way to a thread that may wait and back.
+  virtual bool may_wait() const noexcept { return true; }
 };
 
 /// What Table::restricted_to() leaves of what a handle could do.

@@ -23,8 +23,8 @@ struct AsyncTable::Verbs {
 
   static State state_of(const AsyncTable& table) { return table.table_.state_; }
 
-  /// Rules may read the store, by verbs that wait, and are asked where that may be.
-  static bool has_rules(const Table::State& state) noexcept { return state.access && state.access->has_rules(); }
+  /// Rules that may read the store, by verbs that wait, are asked where that may be.
+  static bool has_waiting_rules(const Table::State& state) noexcept { return state.access && state.access->may_wait(); }
   static Task<Result<Grant>> ask_rules(AsyncCall& call, const Table::State& state) {
     co_await call.to_worker();
     Result<Grant> granted = guarded([&] { return state.grant(); });
@@ -66,10 +66,10 @@ struct AsyncTable::Verbs {
     AsyncCall call(state->core, std::move(stop));
     if (Status begun = co_await call.begin(); !begun.ok()) co_return begun;
     Result<Grant> granted = Grant();
-    if (has_rules(*state)) {
+    if (has_waiting_rules(*state)) {
       granted = co_await ask_rules(call, *state);
     } else {
-      granted = state->grant();
+      granted = guarded([&] { return state->grant(); });
     }
     if (!granted.ok()) co_return granted.status();
     if (Status queries = granted->check_query(); !queries.ok()) co_return queries;
@@ -82,10 +82,10 @@ struct AsyncTable::Verbs {
     AsyncCall call(state->core, std::move(stop));
     if (Status begun = co_await call.begin(); !begun.ok()) co_return begun;
     Result<Grant> granted = Grant();
-    if (has_rules(*state)) {
+    if (has_waiting_rules(*state)) {
       granted = co_await ask_rules(call, *state);
     } else {
-      granted = state->grant();
+      granted = guarded([&] { return state->grant(); });
     }
     if (!granted.ok()) co_return granted.status();
     const std::span<const EntityKey> keys(&key, 1);
@@ -211,10 +211,10 @@ struct AsyncTable::Verbs {
     if (Status begun = co_await call.begin(); !begun.ok()) co_return begun;
     if (Status writable = check_writable(*state); !writable.ok()) co_return writable;
     Result<Grant> granted = Grant();
-    if (has_rules(*state)) {
+    if (has_waiting_rules(*state)) {
       granted = co_await ask_rules(call, *state);
     } else {
-      granted = state->grant();
+      granted = guarded([&] { return state->grant(); });
     }
     if (!granted.ok()) co_return granted.status();
     Result<PreparedWrite> prepared = prepare_write(*granted, operation, state->core->limits());
@@ -235,10 +235,10 @@ struct AsyncTable::Verbs {
     if (Status begun = co_await call.begin(); !begun.ok()) co_return begun;
     if (Status writable = check_writable(*state); !writable.ok()) co_return writable;
     Result<Grant> granted = Grant();
-    if (has_rules(*state)) {
+    if (has_waiting_rules(*state)) {
       granted = co_await ask_rules(call, *state);
     } else {
-      granted = state->grant();
+      granted = guarded([&] { return state->grant(); });
     }
     if (!granted.ok()) co_return granted.status();
     Result<std::vector<PreparedWrite>> writes =

@@ -120,6 +120,10 @@ Result<std::shared_ptr<const TableAccess>> TableAccess::restricted(const TableAc
   return std::shared_ptr<const TableAccess>(std::move(made));
 }
 
+bool TableAccess::may_wait() const noexcept {
+  return std::any_of(rules_.begin(), rules_.end(), [](const auto& rule) { return rule->may_wait(); });
+}
+
 Result<Grant> TableAccess::grant() const {
   Permissions permissions = permissions_;
   for (const std::shared_ptr<const AccessRule>& rule : rules_) {

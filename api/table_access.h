@@ -75,7 +75,8 @@ class TableAccess : public std::enable_shared_from_this<TableAccess> {
 
   /// Asks the rules. Errors: theirs.
   Result<Grant> grant() const;
-  bool has_rules() const noexcept { return !rules_.empty(); }
+  /// Whether grant() may wait, because one of the rules may.
+  bool may_wait() const noexcept;
   const KeyFence& fence() const noexcept { return fence_; }
 
  private:

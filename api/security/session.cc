@@ -43,6 +43,8 @@ class TableSasRule final : public AccessRule {
     if (policies.code() != Code::kNotFound) return policies.status();
     return permitted_at(terms_, {}, clock_());
   }
+  /// A policy is read out of the store; else the clock says all.
+  bool may_wait() const noexcept override { return !terms_.policy.empty(); }
 
  private:
   const TableSasTerms terms_;
@@ -58,6 +60,7 @@ class AccountSasRule final : public AccessRule {
     if (Status within = check_window(terms_.start, terms_.expiry, clock_()); !within.ok()) return within;
     return entity_permissions(terms_);
   }
+  bool may_wait() const noexcept override { return false; }
 
  private:
   const AccountSasTerms terms_;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -364,6 +365,55 @@ TEST_F(AsyncTables, ARuleThatReadsTheStoreIsAskedAtEveryVerb) {
   EXPECT_EQ(verbs(), std::vector<Said>(7, kPermissionMismatch));
   ASSERT_TRUE(store().drop_table(kAccount, "Rights").ok());
   EXPECT_EQ(verbs(), std::vector<Said>(7, kTableNotFound));
+}
+
+/// Has its answer at hand, and keeps which threads asked.
+class RuleAtHand final : public AccessRule {
+ public:
+  Result<Permissions> permitted() const override {
+    askers_.insert(std::this_thread::get_id());
+    return permissions_;
+  }
+  bool may_wait() const noexcept override { return false; }
+
+  void permit(Permissions permissions) { permissions_ = permissions; }
+  const std::set<std::thread::id>& askers() const { return askers_; }
+
+ private:
+  Permissions permissions_ = Permissions::all();
+  mutable std::set<std::thread::id> askers_;
+};
+
+Task<std::thread::id> asynchronous_thread(const AsyncTable& table) {
+  (void)co_await table.get("p", "r");
+  co_return std::this_thread::get_id();
+}
+
+TEST_F(AsyncTables, ARuleThatNeverWaitsIsAskedAtEveryVerbWhereTheVerbIs) {
+  ASSERT_TRUE(table().insert(with_value("p", "r", "x")).ok());
+  const auto rule = std::make_shared<RuleAtHand>();
+  const AsyncTable ruled(*table().restricted_to({Permissions::all(), {}, rule}));
+  const auto verbs = [&ruled]() -> std::vector<Said> {
+    EntityGroupTransaction transaction;
+    transaction.insert_or_replace(with_value("p", "t", "x"));
+    return {said(wait(ruled.get("p", "r"))), said(wait(ruled.get_many({{"p", "r"}}))),
+            said(wait(ruled.insert_or_merge(with_value("p", "s", "x")))),
+            said(wait(ruled.remove("p", "s", ETag::any()))), said(wait(ruled.execute(std::move(transaction))))};
+  };
+  EXPECT_EQ(verbs(), std::vector<Said>(5, kFine));
+  rule->permit({});
+  EXPECT_EQ(verbs(), std::vector<Said>(5, kPermissionMismatch));
+  EXPECT_EQ(rule->askers(), std::set<std::thread::id>{wait(asynchronous_thread(async()))});
+}
+
+TEST_F(AsyncTables, OfTwoRulesOneThatWaitsIsEnoughToBeAskedWhereThatMayBe) {
+  Table rights = bench_.table("Rights");
+  ASSERT_TRUE(rights.insert(with_value("rights", "letters", "r")).ok());
+  ASSERT_TRUE(table().insert(with_value("p", "r", "x")).ok());
+  const Table once = *table().restricted_to({Permissions::all(), {}, std::make_shared<RuleAtHand>()});
+  const AsyncTable twice(*once.restricted_to({Permissions::all(), {}, std::make_shared<RuleInTheStore>(rights)}));
+  EXPECT_EQ(said(wait(twice.get("p", "r"))), kFine);
+  EXPECT_EQ(said(wait(twice.insert(with_value("p", "s", "x")))), kPermissionMismatch);
 }
 
 }  // namespace
