@@ -1,3 +1,5 @@
+// Owns: how the known blocks of a batch are kept and found again (known_blocks.h).
+// Must never: let go of a block, or take hold of one, under a guard of the cache.
 #include "engine/tables/known_blocks.h"
 
 namespace varve::engine {
