@@ -99,12 +99,12 @@ class PointReads {
  public:
   /// All outlive it, the keys' bytes too.
   PointReads(AsyncCall& call, const engine::ReadView& view, std::span<const std::string_view> sort_keys,
-             engine::CommitVersion at_most) noexcept
-      : read_(call.async().executor(), view), sort_keys_(sort_keys), at_most_(at_most) {}
+             engine::CommitVersion at_most, engine::EntryPart part) noexcept
+      : read_(call.async().executor(), view), sort_keys_(sort_keys), at_most_(at_most), part_(part) {}
   bool await_ready() const noexcept { return false; }
   bool await_suspend(std::coroutine_handle<> coroutine) {
     step_.set(coroutine);
-    const Result<bool> is_done = read_.begin(sort_keys_, at_most_, step_);
+    const Result<bool> is_done = read_.begin(sort_keys_, at_most_, part_, step_);
     status_ = is_done.status();
     return is_done.ok() && !*is_done;
   }
@@ -117,6 +117,7 @@ class PointReads {
   engine::AsyncRead read_;
   const std::span<const std::string_view> sort_keys_;
   const engine::CommitVersion at_most_;
+  const engine::EntryPart part_;
   Status status_;
   ResumeStep step_;
 };

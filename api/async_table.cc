@@ -55,7 +55,7 @@ struct AsyncTable::Verbs {
     const Result<WantedKeys> wanted = wanted_keys(table->id, keys, call.core().limits());
     if (!wanted.ok()) co_return wanted.status();
     const std::vector<std::string_view> sort_keys = wanted->views();
-    auto found = co_await PointReads(call, table->view, sort_keys, table->view.version());
+    auto found = co_await PointReads(call, table->view, sort_keys, table->view.version(), engine::EntryPart::kAll);
     if (!found.ok()) co_return found.status();
     if (Status stopped = call.check_stop(); !stopped.ok()) co_return stopped;
     engine::keep_live(*found);
@@ -142,8 +142,9 @@ struct AsyncTable::Verbs {
     {
       const engine::ReadView view = call.core().engine().view();
       const std::vector<std::string_view> keys = keys_to_judge(writes);
-      auto found = co_await PointReads(call, view, keys, format::kCommitVersionMax);
+      auto found = co_await PointReads(call, view, keys, format::kCommitVersionMax, part_to_judge(writes));
       if (!found.ok()) co_return found.status();
+      states.reserve(found->size());
       for (std::optional<engine::FoundEntry>& entry : *found) states.push_back(engine::Newest::of(std::move(entry)));
       refusal = judge_states(writes, states, call.core().limits(), in_transaction);
     }

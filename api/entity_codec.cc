@@ -173,12 +173,16 @@ std::string encode_properties(const Entity& entity) {
 }
 
 void encode_properties(const Entity& entity, format::EntityBuilder& builder, std::string& value) {
+  add_properties(entity, builder);
+  builder.finish(value);
+}
+
+void add_properties(const Entity& entity, format::EntityBuilder& builder) {
   builder.clear();
   for (const Property& property : entity.properties()) {
     if (property.name == kTimestampName) continue;
     std::visit(Appender{builder, property.name}, property.value.variant());
   }
-  builder.finish(value);
 }
 
 std::size_t accounted_size_bound(const Entity& entity) noexcept {

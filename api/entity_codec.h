@@ -29,6 +29,8 @@ Status check_properties(const Entity& entity, const StoreLimits& limits = {});
 std::string encode_properties(const Entity& entity);
 /// The same into `value`; what it and the builder held is forgotten, and their memory used again.
 void encode_properties(const Entity& entity, format::EntityBuilder& builder, std::string& value);
+/// The same into the builder; what it held is forgotten.
+void add_properties(const Entity& entity, format::EntityBuilder& builder);
 
 /// Not below accounted_size_bytes(), and found without looking into a text.
 std::size_t accounted_size_bound(const Entity& entity) noexcept;

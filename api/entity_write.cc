@@ -32,11 +32,6 @@ Status check_condition(Kind kind, ETag if_match) {
   return service_error::invalid_input("an ETag is needed, or ETag::any()");
 }
 
-/// Which table is not known yet; place_in_table() fills it in.
-Result<std::string> sort_key_without_table(std::string_view partition_key, std::string_view row_key) {
-  return format::encode_sort_key(format::TableId{0}, partition_key, row_key);
-}
-
 /// Whether the newest state of its entity matters: looking could cost a read of the disk.
 bool rests_on_state(const PreparedWrite& write) noexcept {
   return !write.key_too_long && write.kind != Kind::kInsertOrReplace;
@@ -48,23 +43,23 @@ Refusal judge(PreparedWrite& write, const engine::Newest& newest, const StoreLim
   const bool exists = newest.value.has_value();
 
   if (write.kind == Kind::kInsert && exists) {
-    return {service_error::entity_already_exists("the entity " + quoted_keys(write.sort_key) + " is there"), version};
+    return {service_error::entity_already_exists("the entity " + quoted_keys(write.sort_key()) + " is there"), version};
   }
   if (needs_etag(write.kind)) {
     if (!exists) {
-      return {service_error::resource_not_found("there is no entity " + quoted_keys(write.sort_key)), version};
+      return {service_error::resource_not_found("there is no entity " + quoted_keys(write.sort_key())), version};
     }
     const ETag stored = ETag::of_timestamp(DateTime{version});
     if (!write.if_match.is_any() && write.if_match != stored) {
-      return {service_error::update_condition_not_satisfied("the entity " + quoted_keys(write.sort_key) +
+      return {service_error::update_condition_not_satisfied("the entity " + quoted_keys(write.sort_key()) +
                                                             " has the ETag " + stored.to_string()),
               version};
     }
   }
   if (merges(write.kind) && exists) {
-    Result<std::string> merged = merge_properties(*newest.value, write.value, write.accounted_key_bytes, limits);
+    Result<std::string> merged = merge_properties(*newest.value, write.value(), write.accounted_key_bytes, limits);
     if (!merged.ok()) return {merged.status(), version};
-    write.value = *std::move(merged);
+    write.set_value(*merged);
   }
   return {};
 }
@@ -80,18 +75,38 @@ Status check_tag(std::string_view tag) {
   return service_error::invalid_input("the tag has " + std::to_string(tag.size()) + " bytes; at most 1024 are allowed");
 }
 
-void place_in_table(PreparedWrite& write, std::string_view encoded_id) {
-  write.sort_key.replace(0, format::kTableIdBytes, encoded_id);
+Result<PreparedWrite> PreparedWrite::make(Kind kind, ETag if_match, std::string_view partition_key,
+                                          std::string_view row_key, std::size_t value_bytes) {
+  PreparedWrite write;
+  write.kind = kind;
+  write.if_match = if_match;
+  write.bytes_.reserve(format::sort_key_bytes(partition_key, row_key) + value_bytes);
+  constexpr format::TableId kNotKnownYet{0};
+  if (Status encoded = format::append_sort_key(write.bytes_, kNotKnownYet, partition_key, row_key); !encoded.ok()) {
+    return encoded;
+  }
+  write.key_bytes_ = write.bytes_.size();
+  return write;
+}
+
+void PreparedWrite::set_table(std::string_view encoded_id) {
+  bytes_.replace(0, format::kTableIdBytes, encoded_id);
+}
+
+void PreparedWrite::set_value(std::string_view value) {
+  bytes_.resize(key_bytes_);
+  bytes_.append(value);
 }
 
 std::string build_batch(std::span<const PreparedWrite> writes, std::string_view tag) {
   format::BatchBuilder batch;
+  batch.reserve(writes.size(), bytes_of(writes));
   batch.set_tag(tag);
   for (const PreparedWrite& write : writes) {
     if (write.kind == Kind::kRemove) {
-      batch.remove(write.sort_key);
+      batch.remove(write.sort_key());
     } else {
-      batch.put(write.sort_key, write.value);
+      batch.put(write.sort_key(), write.value());
     }
   }
   return batch.finish();
@@ -99,16 +114,23 @@ std::string build_batch(std::span<const PreparedWrite> writes, std::string_view 
 
 std::uint64_t bytes_of(std::span<const PreparedWrite> writes) noexcept {
   std::uint64_t bytes = 0;
-  for (const PreparedWrite& write : writes) bytes += write.sort_key.size() + write.value.size();
+  for (const PreparedWrite& write : writes) bytes += write.sort_key().size() + write.value().size();
   return bytes;
 }
 
 std::vector<std::string_view> keys_to_judge(std::span<const PreparedWrite> writes) {
   std::vector<std::string_view> keys;
+  keys.reserve(writes.size());
   for (const PreparedWrite& write : writes) {
-    if (rests_on_state(write)) keys.push_back(write.sort_key);
+    if (rests_on_state(write)) keys.push_back(write.sort_key());
   }
   return keys;
+}
+
+engine::EntryPart part_to_judge(std::span<const PreparedWrite> writes) noexcept {
+  const bool any_merge =
+      std::any_of(writes.begin(), writes.end(), [](const PreparedWrite& write) { return merges(write.kind); });
+  return any_merge ? engine::EntryPart::kAll : engine::EntryPart::kVersion;
 }
 
 std::optional<Refusal> judge_states(std::span<PreparedWrite> writes, std::span<const engine::Newest> states,
@@ -133,7 +155,9 @@ std::optional<Refusal> judge_states(std::span<PreparedWrite> writes, std::span<c
 
 Status judge_writes(StoreCore& core, const engine::ReadView& view, std::span<PreparedWrite> writes,
                     engine::PartitionGuard& guard, bool in_transaction) {
-  const Result<std::vector<engine::Newest>> states = view.newest_many(keys_to_judge(writes));
+  const std::vector<std::string_view> keys = keys_to_judge(writes);
+  Result<std::vector<engine::Newest>> states = std::vector<engine::Newest>();
+  if (!keys.empty()) states = view.newest_many(keys, part_to_judge(writes));
   if (!states.ok()) return states.status();
   const std::optional<Refusal> refusal = judge_states(writes, *states, core.limits(), in_transaction);
   if (!refusal) return Status();
@@ -153,14 +177,12 @@ Result<PreparedWrite> prepare_put(const Grant& grant, Kind kind, const Entity& e
   if (Status condition = check_condition(kind, if_match); !condition.ok()) return condition;
   if (Status properties = check_properties(entity, limits); !properties.ok()) return properties;
 
-  Result<std::string> sort_key = sort_key_without_table(entity.partition_key(), entity.row_key());
-  if (!sort_key.ok()) return sort_key.status();
-  PreparedWrite write;
-  write.kind = kind;
-  write.if_match = if_match;
-  write.sort_key = *std::move(sort_key);
-  encode_properties(entity, builder, write.value);
-  write.accounted_key_bytes = accounted_key_bytes(entity.partition_key(), entity.row_key());
+  add_properties(entity, builder);
+  Result<PreparedWrite> write =
+      PreparedWrite::make(kind, if_match, entity.partition_key(), entity.row_key(), builder.entity_bytes());
+  if (!write.ok()) return write;
+  write->set_value(builder);
+  write->accounted_key_bytes = accounted_key_bytes(entity.partition_key(), entity.row_key());
   return write;
 }
 
@@ -191,13 +213,9 @@ Result<PreparedWrite> prepare_remove(const Grant& grant, std::string_view partit
   if (Status key = check_key_characters(row_key, kRowKeyName, KeyUse::kLookup); !key.ok()) return key;
   if (Status condition = check_condition(Kind::kRemove, if_match); !condition.ok()) return condition;
 
-  Result<std::string> sort_key = sort_key_without_table(partition_key, row_key);
-  if (!sort_key.ok()) return sort_key.status();
-  PreparedWrite write;
-  write.kind = Kind::kRemove;
-  write.if_match = if_match;
-  write.sort_key = *std::move(sort_key);
-  write.key_too_long = is_key_too_long(partition_key, limits) || is_key_too_long(row_key, limits);
+  Result<PreparedWrite> write = PreparedWrite::make(Kind::kRemove, if_match, partition_key, row_key);
+  if (!write.ok()) return write;
+  write->key_too_long = is_key_too_long(partition_key, limits) || is_key_too_long(row_key, limits);
   return write;
 }
 
@@ -246,10 +264,10 @@ PlacedWrites place_writes(StoreCore& core, format::TableId table, std::span<Prep
   const std::string encoded_id = format::encode_table(table);
   PlacedWrites placed;
   for (PreparedWrite& write : writes) {
-    place_in_table(write, encoded_id);
+    write.set_table(encoded_id);
     placed.any_merge = placed.any_merge || merges(write.kind);
   }
-  placed.partition_hash = format::partition_hash(format::partition_of(writes.front().sort_key));
+  placed.partition_hash = format::partition_hash(format::partition_of(writes.front().sort_key()));
   placed.request.tables = {table};
   placed.request.durability = core.durability(options);
   if (!placed.any_merge) placed.request.batch = build_batch(writes, options.tag);  // Others wait for the lock.

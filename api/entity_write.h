@@ -20,16 +20,31 @@
 namespace varve {
 
 /// One operation, checked and encoded as far as that needs neither the table nor what is stored.
-struct PreparedWrite {
+class PreparedWrite {
+ public:
+  /// Without a value. Errors: those of format::append_sort_key().
+  static Result<PreparedWrite> make(TransactionOperation::Kind kind, ETag if_match, std::string_view partition_key,
+                                    std::string_view row_key, std::size_t value_bytes = 0);
+
   TransactionOperation::Kind kind = TransactionOperation::Kind::kInsert;
   ETag if_match;
-  /// With room for the table id at its front.
-  std::string sort_key;
-  /// The properties to be stored, or to be merged; in the end those to be stored.
-  std::string value;
   std::size_t accounted_key_bytes = 0;
   /// Deletes by a key that is too long to be there (D-12).
   bool key_too_long = false;
+
+  // Valid until what they say is changed.
+  std::string_view sort_key() const noexcept { return std::string_view(bytes_).substr(0, key_bytes_); }
+  /// The properties to be stored, or to be merged; in the end those to be stored.
+  std::string_view value() const noexcept { return std::string_view(bytes_).substr(key_bytes_); }
+
+  /// The sort key is made with room for the table's id at its front.
+  void set_table(std::string_view encoded_id);
+  void set_value(std::string_view value);
+  void set_value(format::EntityBuilder& builder) { builder.finish_behind(bytes_); }
+
+ private:
+  std::string bytes_;  // sort key and value, in one piece of memory
+  std::size_t key_bytes_ = 0;
 };
 
 /// What the grant does not include is refused before all else. Errors: kForbidden, kInvalidArgument, kTooLarge, as the
@@ -70,7 +85,6 @@ class InsertEncoder {
 
 /// Errors: kInvalidArgument (InvalidInput: too long).
 Status check_tag(std::string_view tag);
-void place_in_table(PreparedWrite& write, std::string_view encoded_id);
 std::uint64_t bytes_of(std::span<const PreparedWrite> writes) noexcept;
 /// Why an operation may not go on, and the commit that says so, after whose publication it is told.
 struct Refusal {
@@ -79,6 +93,8 @@ struct Refusal {
 };
 /// The keys of the operations that rest on what is stored, whose newest states are to be read under their locks.
 std::vector<std::string_view> keys_to_judge(std::span<const PreparedWrite> writes);
+/// What must be known of those states: all of them where something is to be merged.
+engine::EntryPart part_to_judge(std::span<const PreparedWrite> writes) noexcept;
 /// Judges every operation on those states, given in the order of the keys, and turns merges into what is to be stored.
 std::optional<Refusal> judge_states(std::span<PreparedWrite> writes, std::span<const engine::Newest> states,
                                     const StoreLimits& limits, bool in_transaction);

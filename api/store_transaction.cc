@@ -39,7 +39,7 @@ std::vector<std::uint64_t> partitions_of(std::span<const std::string> reads, std
   hashes.reserve(reads.size() + writes.size());
   for (const std::string& key : reads) hashes.push_back(format::partition_hash(format::partition_of(key)));
   for (const PreparedWrite& write : writes) {
-    hashes.push_back(format::partition_hash(format::partition_of(write.sort_key)));
+    hashes.push_back(format::partition_hash(format::partition_of(write.sort_key())));
   }
   std::sort(hashes.begin(), hashes.end());
   hashes.erase(std::unique(hashes.begin(), hashes.end()), hashes.end());
@@ -50,7 +50,7 @@ std::vector<std::uint64_t> partitions_of(std::span<const std::string> reads, std
 Status check_reads(StoreCore& core, const engine::ReadView& view, std::span<const std::string> reads,
                    engine::CommitVersion version, engine::PartitionGuard& guard) {
   const std::vector<std::string_view> keys(reads.begin(), reads.end());
-  const Result<std::vector<engine::Newest>> newest = view.newest_many(keys);
+  const Result<std::vector<engine::Newest>> newest = view.newest_many(keys, engine::EntryPart::kVersion);
   if (!newest.ok()) return newest.status();
   for (std::size_t i = 0; i < reads.size(); ++i) {
     const engine::CommitVersion written = (*newest)[i].version;
@@ -66,10 +66,10 @@ Status check_reads(StoreCore& core, const engine::ReadView& view, std::span<cons
 Status check_each_entity_once(std::span<const PreparedWrite> writes) {
   std::map<std::string_view, std::size_t> seen;
   for (std::size_t i = 0; i < writes.size(); ++i) {
-    if (seen.emplace(writes[i].sort_key, i).second) continue;
-    return blamed(
-        service_error::duplicate_row("the transaction writes the entity " + quoted_keys(writes[i].sort_key) + " twice"),
-        i);
+    if (seen.emplace(writes[i].sort_key(), i).second) continue;
+    return blamed(service_error::duplicate_row("the transaction writes the entity " +
+                                               quoted_keys(writes[i].sort_key()) + " twice"),
+                  i);
   }
   return Status();
 }
@@ -255,7 +255,7 @@ Result<std::vector<format::TableId>> StoreTransaction::State::place(std::span<Pr
       place = known.emplace(table.entry.get(), *id).first;
       tables.push_back(*id);
     }
-    place_in_table(prepared[i], format::encode_table(place->second));
+    prepared[i].set_table(format::encode_table(place->second));
   }
   for (const std::string& key : reads) {
     const Result<format::SortKey> decoded = format::decode_sort_key(key);

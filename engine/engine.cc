@@ -273,7 +273,7 @@ Result<std::optional<FoundEntry>> ReadView::get(std::string_view sort_key, ReadC
 Result<std::vector<std::optional<FoundEntry>>> ReadView::get_many(std::span<const std::string_view> sort_keys,
                                                                   ReadCost* cost) const {
   Result<std::vector<std::optional<FoundEntry>>> found =
-      read_points(*pin_, *state_->blocks, *state_->read_queues, sort_keys, version_, cost);
+      read_points(*pin_, *state_->blocks, *state_->read_queues, sort_keys, version_, EntryPart::kAll, cost);
   if (!found.ok()) return found;
   keep_live(*found);
   return found;
@@ -300,7 +300,7 @@ Result<Newest> ReadView::newest(std::string_view sort_key) const {
   return Newest::of(*std::move(found));
 }
 
-Result<std::vector<Newest>> ReadView::newest_many(std::span<const std::string_view> sort_keys) const {
+Result<std::vector<Newest>> ReadView::newest_many(std::span<const std::string_view> sort_keys, EntryPart part) const {
   std::vector<Newest> newest;
   newest.reserve(sort_keys.size());
   if (sort_keys.size() == 1) {  // A queue is for many.
@@ -310,7 +310,7 @@ Result<std::vector<Newest>> ReadView::newest_many(std::span<const std::string_vi
     return newest;
   }
   Result<std::vector<std::optional<FoundEntry>>> found =
-      read_points(*pin_, *state_->blocks, *state_->read_queues, sort_keys, format::kCommitVersionMax);
+      read_points(*pin_, *state_->blocks, *state_->read_queues, sort_keys, format::kCommitVersionMax, part);
   if (!found.ok()) return found.status();
   for (std::optional<FoundEntry>& entry : *found) newest.push_back(Newest::of(std::move(entry)));
   return newest;

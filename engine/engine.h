@@ -68,8 +68,9 @@ class ReadView {
                                                           ReadCost* cost = nullptr) const;
   /// The newest assigned state, whatever this view's version. Errors: as get().
   Result<Newest> newest(std::string_view sort_key) const;
-  /// newest() of many keys, in their order, as get_many().
-  Result<std::vector<Newest>> newest_many(std::span<const std::string_view> sort_keys) const;
+  /// newest() of many keys, in their order, as get_many(). With kVersion the values of puts say nothing but that they
+  /// are there.
+  Result<std::vector<Newest>> newest_many(std::span<const std::string_view> sort_keys, EntryPart part) const;
   /// Walks the live keys of [lower, upper) at this version, forward and backward. An empty `upper` is no bound.
   /// `cost` outlives the cursor.
   Cursor cursor(std::string_view lower, std::string_view upper, ReadCost* cost = nullptr) const;

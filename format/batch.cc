@@ -64,6 +64,11 @@ void BatchBuilder::append_operation(Kind kind, std::string_view key, std::size_t
   ++count_;
 }
 
+void BatchBuilder::reserve(std::size_t operations, std::size_t key_and_value_bytes) {
+  constexpr std::size_t kOfEachMax = 1 + 2 * kVarint64BytesMax;
+  bytes_.reserve(kUsualHeadBytes + key_and_value_bytes + operations * kOfEachMax);
+}
+
 void BatchBuilder::put(std::string_view sort_key, std::string_view value) {
   assert(is_framed(sort_key));
   append_operation(Kind::kPut, sort_key, kVarint64BytesMax + value.size());

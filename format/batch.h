@@ -36,6 +36,8 @@ struct Operation {
 /// need memory beside the batch.
 class BatchBuilder {
  public:
+  /// Room for as many puts and removes, of keys and values with as many bytes together.
+  void reserve(std::size_t operations, std::size_t key_and_value_bytes);
   void put(std::string_view sort_key, std::string_view value);
   void remove(std::string_view sort_key);
   void retire_table(TableId id);

@@ -235,18 +235,26 @@ std::string EntityBuilder::finish() {
 }
 
 void EntityBuilder::finish(std::string& entity) {
+  entity.clear();
+  entity.reserve(entity_bytes());
+  finish_behind(entity);
+}
+
+std::size_t EntityBuilder::entity_bytes() const noexcept {
+  return kHeadBytes + slots_.size() + heap_.size();
+}
+
+void EntityBuilder::finish_behind(std::string& bytes) {
   const std::size_t heap_offset = kHeadBytes + slots_.size();
   assert(heap_offset + heap_.size() <= kEntityBytesMax);
   for (std::size_t slot = 0; slot < slots_.size(); slot += kSlotBytes) {
     char* at = slots_.data() + slot + kNameOffsetAt;
     store_u32(at, static_cast<std::uint32_t>(load_u32(at) + heap_offset));
   }
-  entity.clear();
-  entity.reserve(heap_offset + heap_.size());
-  entity.push_back(kEncoding);
-  entity.push_back(0);  // flags
-  append_u16(entity, static_cast<std::uint16_t>(property_count()));
-  entity.append(slots_).append(heap_);
+  bytes.push_back(kEncoding);
+  bytes.push_back(0);  // flags
+  append_u16(bytes, static_cast<std::uint16_t>(property_count()));
+  bytes.append(slots_).append(heap_);
   clear();
 }
 

@@ -244,12 +244,21 @@ Status append_text(std::string& out, std::string_view text) {
   return Status();
 }
 
+std::size_t sort_key_bytes(std::string_view partition_key, std::string_view row_key) noexcept {
+  return kTableIdBytes + partition_key.size() + row_key.size() + 2;
+}
+
+Status append_sort_key(std::string& out, TableId table, std::string_view partition_key, std::string_view row_key) {
+  append_table_id(out, table);
+  if (Status appended = append_text(out, partition_key); !appended.ok()) return appended.in_file("PartitionKey");
+  if (Status appended = append_text(out, row_key); !appended.ok()) return appended.in_file("RowKey");
+  return Status();
+}
+
 Result<std::string> encode_sort_key(TableId table, std::string_view partition_key, std::string_view row_key) {
   std::string key;
-  key.reserve(kTableIdBytes + partition_key.size() + row_key.size() + 2);
-  append_table_id(key, table);
-  if (Status appended = append_text(key, partition_key); !appended.ok()) return appended.in_file("PartitionKey");
-  if (Status appended = append_text(key, row_key); !appended.ok()) return appended.in_file("RowKey");
+  key.reserve(sort_key_bytes(partition_key, row_key));
+  if (Status appended = append_sort_key(key, table, partition_key, row_key); !appended.ok()) return appended;
   return key;
 }
 

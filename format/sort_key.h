@@ -49,6 +49,10 @@ void append_table_id(std::string& out, TableId id);
 Status append_text(std::string& out, std::string_view text);
 Status append_text_prefix(std::string& out, std::string_view text);
 
+/// Errors: as append_text(); `out` is longer by a part of the key then.
+Status append_sort_key(std::string& out, TableId table, std::string_view partition_key, std::string_view row_key);
+/// Of a key whose texts hold no bytes 0 and 1, which are encoded as two.
+std::size_t sort_key_bytes(std::string_view partition_key, std::string_view row_key) noexcept;
 Result<std::string> encode_sort_key(TableId table, std::string_view partition_key, std::string_view row_key);
 /// Table id and PartitionKey: the prefix that all keys of the partition share.
 Result<std::string> encode_partition(TableId table, std::string_view partition_key);

@@ -5,12 +5,19 @@
 #include <cerrno>
 #include <new>
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include "io/posix_read.h"
 #include "io/posix_transfer.h"
 
 namespace varve::io {
+namespace {
+
+/// Asked for at a time: short for whoever waits behind it, and no more calls than the data is worth.
+constexpr std::uint64_t kWriteBackBytes = std::uint64_t{512} << 10;
+
+}  // namespace
 
 Result<std::unique_ptr<WritableFile>> PosixWritableFile::create(const FileAt& file, OwnerProcess owner) {
   auto handle =
@@ -26,7 +33,20 @@ Status PosixWritableFile::append(std::span<const std::byte> bytes) {
   Status written = write_all_at(descriptor_.get(), size_bytes_, bytes, 1, {"", guard_.path()});
   if (!written.ok()) return guard_.fail(written);
   size_bytes_ += bytes.size();
-  return Status();
+  return size_bytes_ - begun_bytes_ < kWriteBackBytes ? Status() : begin_write_back();
+}
+
+// What was appended is on its way to the device before the sync, which would send all of it in one burst, and whoever
+// writes to the log at that moment would wait behind it.
+Status PosixWritableFile::begin_write_back() {
+  const auto offset = static_cast<off_t>(begun_bytes_);
+  const auto bytes = static_cast<off_t>(size_bytes_ - begun_bytes_);
+  begun_bytes_ = size_bytes_;
+  const int result =
+      retry_interrupted([&] { return ::sync_file_range(descriptor_.get(), offset, bytes, SYNC_FILE_RANGE_WRITE); });
+  const bool is_refused = result != 0 && (errno == ENOSYS || errno == EPERM || errno == EINVAL);
+  if (result == 0 || is_refused) return Status();  // Without it the sync does all.
+  return guard_.fail(os_error(errno, {"sync_file_range", guard_.path(), static_cast<std::uint64_t>(offset)}));
 }
 
 Status PosixWritableFile::sync(SyncPoint point) {

@@ -28,9 +28,12 @@ class PosixWritableFile final : public WritableFile {
   std::uint64_t size_bytes() const noexcept override { return size_bytes_; }
 
  private:
+  Status begin_write_back();
+
   Descriptor descriptor_;
   HandleGuard guard_;
   std::uint64_t size_bytes_ = 0;
+  std::uint64_t begun_bytes_ = 0;  // up to here the system was asked to write back
 };
 
 class PosixReadableFile final : public ReadableFile {

@@ -11,8 +11,9 @@ namespace varve::engine {
 
 class AsyncRead::KeySearch final : public SearchStep {
  public:
-  KeySearch(AsyncRead& read, std::size_t place, const Levels& levels, std::string_view sort_key, CommitVersion at_most)
-      : SearchStep(levels, sort_key, at_most), place_(place), read_(read) {}
+  KeySearch(AsyncRead& read, std::size_t place, const Levels& levels, std::string_view sort_key, CommitVersion at_most,
+            EntryPart part)
+      : SearchStep(levels, sort_key, at_most, part), place_(place), read_(read) {}
 
   std::size_t place() const noexcept { return place_; }
   void run() noexcept override {
@@ -28,14 +29,15 @@ AsyncRead::AsyncRead(Executor& executor, const ReadView& view) noexcept : execut
 
 AsyncRead::~AsyncRead() = default;
 
-Result<bool> AsyncRead::begin(std::span<const std::string_view> sort_keys, CommitVersion at_most, Step& end) {
+Result<bool> AsyncRead::begin(std::span<const std::string_view> sort_keys, CommitVersion at_most, EntryPart part,
+                              Step& end) {
   const ReadState& state = *view_.pin_;
   try {
     found_.resize(sort_keys.size());
     for (std::size_t place = 0; place < sort_keys.size(); ++place) {
       found_[place] = read_memtables(state, sort_keys[place], at_most);
       if (found_[place] || state.tables->file_count() == 0) continue;
-      searches_.push_back(std::make_unique<KeySearch>(*this, place, *state.tables, sort_keys[place], at_most));
+      searches_.push_back(std::make_unique<KeySearch>(*this, place, *state.tables, sort_keys[place], at_most, part));
     }
   } catch (const std::bad_alloc&) {
     return Status::out_of_memory();

@@ -24,10 +24,10 @@ class AsyncRead {
   AsyncRead(const AsyncRead&) = delete;
   AsyncRead& operator=(const AsyncRead&) = delete;
 
-  /// Looks for the newest entry of each key that is not above `at_most`. True when nothing has to be waited for; else
-  /// `end` runs on the executor's thread when all is found, and not within this call. Errors: kOutOfMemory; nothing was
-  /// begun.
-  Result<bool> begin(std::span<const std::string_view> sort_keys, CommitVersion at_most, Step& end);
+  /// Looks for the newest entry of each key that is not above `at_most`, or for its version alone. True when nothing
+  /// has to be waited for; else `end` runs on the executor's thread when all is found, and not within this call.
+  /// Errors: kOutOfMemory; nothing was begun.
+  Result<bool> begin(std::span<const std::string_view> sort_keys, CommitVersion at_most, EntryPart part, Step& end);
   /// After the end, once: in the order of the keys, as read_point() says. Errors: as read_point(), of the first key
   /// that fails.
   Result<std::vector<std::optional<FoundEntry>>> take();

@@ -182,6 +182,11 @@ void KeyIndex::insert(Table& reserved, const MemtableNode& node, std::uint64_t h
   reserved.give_back();
 }
 
+void KeyIndex::prefetch(std::uint64_t hash) const noexcept {
+  const Table* const tables = newest_.load(std::memory_order_acquire);
+  for (const Table* table = tables; table != nullptr; table = table->older.get()) table->prefetch(hash);
+}
+
 const MemtableNode* KeyIndex::find(std::string_view sort_key, std::uint64_t hash) const noexcept {
   const Table* const tables = newest_.load(std::memory_order_acquire);
   for (const Table* table = tables; table != nullptr; table = table->older.get()) table->prefetch(hash);

@@ -50,6 +50,8 @@ class KeyIndex {
   /// `node` is linked in the skiplist already. `has_older` tells that an older entry of its key was there; without it,
   /// the key may get a second slot where entries of one key are inserted at the same time, which find() bears.
   void insert(Table& reserved, const MemtableNode& node, std::uint64_t hash, bool has_older) noexcept;
+  /// Fetches where find() begins.
+  void prefetch(std::uint64_t hash) const noexcept;
   /// The key's newest entry, or null. Sees every entry whose insert() has returned.
   const MemtableNode* find(std::string_view sort_key, std::uint64_t hash) const noexcept;
 

@@ -288,8 +288,9 @@ Memtable::Gap Memtable::find_gap(std::string_view sort_key, CommitVersion versio
   return {before, after};
 }
 
-std::optional<Entry> Memtable::find(std::string_view sort_key, CommitVersion at_most) const noexcept {
-  const MemtableNode* node = index_.find(sort_key, KeyIndex::hash_of(sort_key));
+std::optional<Entry> Memtable::find(std::string_view sort_key, std::uint64_t hash,
+                                    CommitVersion at_most) const noexcept {
+  const MemtableNode* node = index_.find(sort_key, hash);
   if (node == nullptr) return std::nullopt;
   for (int steps = 0; node->version() > at_most; ++steps) {
     node = steps < kStepsMax ? node->next(0) : find_gap(sort_key, at_most).after;

@@ -73,8 +73,15 @@ class Memtable {
   /// of keys, or nearly so, cost the logarithm of the distance for each key.
   void insert(const Reservation& reservation, std::string_view batch, CommitVersion version) noexcept;
 
+  /// What the lookups below need of a key, for all memtables alike.
+  static std::uint64_t hash_of(std::string_view sort_key) noexcept { return KeyIndex::hash_of(sort_key); }
+  /// Fetches what find() will look at first, while something else is done.
+  void prefetch(std::uint64_t hash) const noexcept { index_.prefetch(hash); }
   /// The newest entry of this key with a version not above `at_most`; valid as long as the memtable.
-  std::optional<Entry> find(std::string_view sort_key, CommitVersion at_most) const noexcept;
+  std::optional<Entry> find(std::string_view sort_key, std::uint64_t hash, CommitVersion at_most) const noexcept;
+  std::optional<Entry> find(std::string_view sort_key, CommitVersion at_most) const noexcept {
+    return find(sort_key, hash_of(sort_key), at_most);
+  }
 
   /// A place in the order of internal keys. Sees every entry that was inserted before the call that moves it.
   class Cursor {

@@ -3,7 +3,6 @@
 #include "engine/read/batch_read.h"
 
 #include <algorithm>
-#include <deque>
 #include <new>
 #include <numeric>
 #include <utility>
@@ -14,10 +13,13 @@ namespace varve::engine {
 
 namespace {
 
+/// Keys whose places in the memtables are on their way to the processor while one is looked at.
+constexpr std::size_t kPrefetchedAhead = 4;
+
 struct PlacedSearch {
   PlacedSearch(std::size_t its_place, const Levels& levels, std::string_view sort_key, CommitVersion at_most,
-               ReadCost* cost, KnownBlocks* known)
-      : place(its_place), search(levels, sort_key, at_most, cost, known) {}
+               EntryPart part, ReadCost* cost, KnownBlocks* known)
+      : place(its_place), search(levels, sort_key, at_most, part, cost, known) {}
 
   std::size_t place;  // among the keys
   Search search;
@@ -36,13 +38,18 @@ std::vector<std::size_t> places_by_key(std::span<const std::string_view> sort_ke
 
 Result<std::vector<std::optional<FoundEntry>>> read_side_by_side(const ReadState& state, Searches& searches,
                                                                  std::span<const std::string_view> sort_keys,
-                                                                 CommitVersion at_most, ReadCost* cost) {
+                                                                 CommitVersion at_most, EntryPart part,
+                                                                 ReadCost* cost) {
   std::vector<std::optional<FoundEntry>> found(sort_keys.size());
   KnownBlocks known;
-  std::deque<PlacedSearch> placed;
-  for (const std::size_t place : places_by_key(sort_keys)) {
+  std::vector<PlacedSearch> placed;
+  placed.reserve(sort_keys.size());  // A search that has begun stays where it is.
+  const std::vector<std::size_t> places = places_by_key(sort_keys);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    if (i + kPrefetchedAhead < places.size()) prefetch_memtables(state, sort_keys[places[i + kPrefetchedAhead]]);
+    const std::size_t place = places[i];
     found[place] = read_memtables(state, sort_keys[place], at_most);
-    if (!found[place]) placed.emplace_back(place, *state.tables, sort_keys[place], at_most, cost, &known);
+    if (!found[place]) placed.emplace_back(place, *state.tables, sort_keys[place], at_most, part, cost, &known);
   }
   for (PlacedSearch& one : placed) searches.begin(one.search);
   searches.finish();
@@ -66,10 +73,10 @@ Result<std::vector<std::optional<FoundEntry>>> read_side_by_side(const ReadState
 Result<std::vector<std::optional<FoundEntry>>> read_points(const ReadState& state, BlockReader& blocks,
                                                            ReadQueues& queues,
                                                            std::span<const std::string_view> sort_keys,
-                                                           CommitVersion at_most, ReadCost* cost) {
+                                                           CommitVersion at_most, EntryPart part, ReadCost* cost) {
   try {
     Searches searches(queues.scheduler(), blocks, queues);
-    return read_side_by_side(state, searches, sort_keys, at_most, cost);
+    return read_side_by_side(state, searches, sort_keys, at_most, part, cost);
   } catch (const std::bad_alloc&) {
     return Status::out_of_memory();
   }

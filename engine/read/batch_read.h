@@ -14,11 +14,12 @@
 
 namespace varve::engine {
 
-/// For each key what read_point() gives, in the order of the keys. The first failure ends it. `cost`, which may be
-/// null, is told what it cost. Errors: those of read_point(), and of making a read queue.
+/// For each key what read_point() gives, or its version alone, in the order of the keys. The first failure ends it.
+/// `cost`, which may be null, is told what it cost. Errors: those of read_point(), and of making a read queue.
 Result<std::vector<std::optional<FoundEntry>>> read_points(const ReadState& state, BlockReader& blocks,
                                                            ReadQueues& queues,
                                                            std::span<const std::string_view> sort_keys,
-                                                           CommitVersion at_most, ReadCost* cost = nullptr);
+                                                           CommitVersion at_most, EntryPart part,
+                                                           ReadCost* cost = nullptr);
 
 }  // namespace varve::engine

@@ -17,11 +17,11 @@ FoundEntry FoundEntry::in_memtable(const Entry& entry) noexcept {
   return found;
 }
 
-FoundEntry FoundEntry::copied(const Entry& entry) {
+FoundEntry FoundEntry::copied(const Entry& entry, EntryPart part) {
   FoundEntry found;
   found.version = entry.version;
   found.kind = entry.kind;
-  if (entry.value.empty()) return found;
+  if (entry.value.empty() || part == EntryPart::kVersion) return found;
   found.owned_.reset(new char[entry.value.size()]);
   std::memcpy(found.owned_.get(), entry.value.data(), entry.value.size());
   found.value = {found.owned_.get(), entry.value.size()};
@@ -29,11 +29,22 @@ FoundEntry FoundEntry::copied(const Entry& entry) {
 }
 
 std::optional<FoundEntry> read_memtables(const ReadState& state, std::string_view sort_key, CommitVersion at_most) {
-  if (const std::optional<Entry> entry = state.active->find(sort_key, at_most)) return FoundEntry::in_memtable(*entry);
+  const std::uint64_t hash = Memtable::hash_of(sort_key);
+  if (const std::optional<Entry> entry = state.active->find(sort_key, hash, at_most)) {
+    return FoundEntry::in_memtable(*entry);
+  }
   for (const auto& memtable : state.sealed) {
-    if (const std::optional<Entry> entry = memtable->find(sort_key, at_most)) return FoundEntry::in_memtable(*entry);
+    if (const std::optional<Entry> entry = memtable->find(sort_key, hash, at_most)) {
+      return FoundEntry::in_memtable(*entry);
+    }
   }
   return std::nullopt;
+}
+
+void prefetch_memtables(const ReadState& state, std::string_view sort_key) noexcept {
+  const std::uint64_t hash = Memtable::hash_of(sort_key);
+  state.active->prefetch(hash);
+  for (const auto& memtable : state.sealed) memtable->prefetch(hash);
 }
 
 namespace {

@@ -2,6 +2,7 @@
 // Must never: hold a guard of the cache while it waits for the disk.
 #pragma once
 
+#include <cstdint>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -15,6 +16,9 @@
 
 namespace varve::engine {
 
+/// What of an entry is asked for. Values are copied out of their blocks, which who only judges by versions is spared.
+enum class EntryPart : std::uint8_t { kAll, kVersion };
+
 /// An entry found. Its value lies in a memtable of the state it was read from, or in memory of its own.
 class FoundEntry {
  public:
@@ -24,8 +28,8 @@ class FoundEntry {
 
   /// `entry` lies in a memtable.
   static FoundEntry in_memtable(const Entry& entry) noexcept;
-  /// Copies the value out of a block.
-  static FoundEntry copied(const Entry& entry);
+  /// Copies the value out of a block; with kVersion it stays empty.
+  static FoundEntry copied(const Entry& entry, EntryPart part = EntryPart::kAll);
 
  private:
   std::unique_ptr<char[]> owned_;
@@ -33,6 +37,8 @@ class FoundEntry {
 
 /// The newest entry of the key in the memtables that is not above `at_most`; what tables hold is older.
 std::optional<FoundEntry> read_memtables(const ReadState& state, std::string_view sort_key, CommitVersion at_most);
+/// Fetches what that will look at first, while something else is done.
+void prefetch_memtables(const ReadState& state, std::string_view sort_key) noexcept;
 
 /// The newest entry of the key that is not above `at_most`; empty when there is none.
 /// Errors: kCorruption, kUnsupported, kIoError, kTooManyFiles, kOutOfMemory.

@@ -132,7 +132,7 @@ bool Searches::advance_or_throw(Search& search, const CachedBlock* block) {
     {
       BlockCache::ReadGuard guard(blocks_.cache());
       step = search.lookup_.advance(guard, block);
-      if (step == Lookup::Step::kFound) search.found_ = FoundEntry::copied(search.lookup_.entry());
+      if (step == Lookup::Step::kFound) search.found_ = FoundEntry::copied(search.lookup_.entry(), search.part_);
     }
     block = nullptr;
     switch (step) {

@@ -28,9 +28,9 @@ namespace varve::engine {
 class Search {
  public:
   /// As Lookup.
-  Search(const Levels& levels, std::string_view sort_key, CommitVersion at_most, ReadCost* cost = nullptr,
-         KnownBlocks* known = nullptr)
-      : cost_(cost), lookup_(levels, sort_key, at_most, cost, known) {}
+  Search(const Levels& levels, std::string_view sort_key, CommitVersion at_most, EntryPart part = EntryPart::kAll,
+         ReadCost* cost = nullptr, KnownBlocks* known = nullptr)
+      : part_(part), cost_(cost), lookup_(levels, sort_key, at_most, cost, known) {}
 
   /// After its end: the newest entry not above the version, or nothing. Errors: those of read_point().
   Result<std::optional<FoundEntry>> take() {
@@ -40,6 +40,7 @@ class Search {
 
  private:
   friend class Searches;
+  const EntryPart part_;
   ReadCost* const cost_;
   Lookup lookup_;
   std::optional<FoundEntry> found_;

@@ -81,8 +81,23 @@ std::string hold_ballast(Directory& directory) {
   return told(directory.set_ballast("there", kMiB));
 }
 
+std::string write_long_file(Directory& directory) {
+  Result<std::unique_ptr<WritableFile>> file = directory.create("new");
+  if (!file.ok()) return told(file);
+  Status written = (*file)->append(Bytes(kMiB, std::byte{7}));
+  if (written.ok()) written = (*file)->sync({"a long file"});
+  (void)directory.remove("new");
+  return told(written);
+}
+
 std::vector<Case> cases() {
   return {
+      {"WriteBackOfALongFile",
+       {{SYS_sync_file_range, EIO}},
+       write_long_file,
+       "IoError: sync_file_range DIR/new at offset 0: Input/output error"},
+      {"WriteBackWhereItIsForbidden", {{SYS_sync_file_range, EPERM}}, write_long_file, "Ok"},
+
       {"StatOfAnOpenedFile", stat_of_open_files(EIO), open_there, "IoError: fstat DIR/there: Input/output error"},
       {"FlagsOfAnOpenedFile",
        {{SYS_fcntl, EIO, {{1, F_GETFL}}}},

@@ -70,6 +70,10 @@ extern "C" int fdatasync(int descriptor) {
   return varve::io::called("fdatasync", SYS_fdatasync, descriptor);
 }
 
+extern "C" int sync_file_range(int descriptor, off64_t offset, off64_t bytes, unsigned int flags) {
+  return varve::io::called("write back", SYS_sync_file_range, descriptor, offset, bytes, flags);
+}
+
 extern "C" int ftruncate(int descriptor, off_t bytes) noexcept {
   return varve::io::called("truncate", SYS_ftruncate, descriptor, bytes);
 }

@@ -12,7 +12,7 @@ namespace varve::io {
 
 /// While it lives, writes down every successful call of its kinds, with the names of what it touches as seen from
 /// `base`, which is itself ".": "mkdir a", "write a", "write through a" (the file has O_DSYNC), "allocate a",
-/// "truncate a", "rename a b", "fdatasync a", "fsync .". One at a time.
+/// "truncate a", "rename a b", "write back a" (it was begun), "fdatasync a", "fsync .". One at a time.
 class RecordedCalls {
  public:
   explicit RecordedCalls(const std::string& base);

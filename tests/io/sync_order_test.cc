@@ -33,6 +33,19 @@ TEST_P(SyncOrder, AFileIsDurableWhenItsSyncReturns) {
   EXPECT_EQ(calls.take(), (Calls{"fdatasync a"})) << "which takes the size along";
 }
 
+TEST_P(SyncOrder, ALongFileIsOnItsWayToTheDeviceBeforeItsSync) {
+  constexpr std::size_t kPieceBytes = std::size_t{400} << 10;
+  const AlignedBuffer piece = sectors_by_seed(2, kPieceBytes);
+  RecordedCalls calls(path());
+  Result<std::unique_ptr<WritableFile>> file = directory().create("a");
+  ASSERT_TRUE(is_ok(file));
+  for (int i = 0; i < 5; ++i) ASSERT_TRUE(is_ok((*file)->append(piece.bytes())));
+  EXPECT_EQ(calls.take(),
+            (Calls{"write a", "write a", "write back a", "write a", "write a", "write back a", "write a"}));
+  ASSERT_TRUE(is_ok((*file)->sync(kPoint)));
+  EXPECT_EQ(calls.take(), (Calls{"fdatasync a"})) << "what was begun is not durable without it";
+}
+
 TEST_P(SyncOrder, NamesAreDurableWhenTheSyncOfTheirDirectoryReturns) {
   ASSERT_TRUE(is_ok(write_whole(directory(), "a", bytes_of("content"))));
   RecordedCalls calls(path());

@@ -64,7 +64,7 @@ class Reading final : public Step {
       : async_(async), view_(std::move(view)), keys_(std::move(keys)), done_(done) {}
 
   void run() noexcept override {
-    const Result<bool> has_all = read_.begin(views_of(keys_), view_.version(), end_);
+    const Result<bool> has_all = read_.begin(views_of(keys_), view_.version(), EntryPart::kAll, end_);
     ASSERT_TRUE(has_all.ok());
     needed_no_wait_ = *has_all;
     if (*has_all) end();
@@ -271,7 +271,7 @@ class ReadingShortOfMemory final : public Step {
       : async_(store.async()), view_(store.engine().view()), keys_(views_of(keys)), nth_(nth), done_(done) {}
   void run() noexcept override {
     failure_ = std::make_unique<test::AllocationFailure>(nth_);
-    const Result<bool> has_all = read_.begin(keys_, view_.version(), end_);
+    const Result<bool> has_all = read_.begin(keys_, view_.version(), EntryPart::kAll, end_);
     if (!has_all.ok()) {
       end(has_all.status());
     } else if (*has_all) {

@@ -50,7 +50,7 @@ class Errand final : public Step {
   }
   void run() noexcept override {
     const std::vector<std::string_view> keys(keys_.begin(), keys_.end());
-    const Result<bool> has_all = read_.begin(keys, view_.version(), read_end_);
+    const Result<bool> has_all = read_.begin(keys, view_.version(), EntryPart::kAll, read_end_);
     ASSERT_TRUE(has_all.ok());
     if (*has_all) end_read();
   }

@@ -308,7 +308,7 @@ class ExecutorAndReadsBySeed : public ExecutorBySeed {
     explicit Search(ExecutorAndReadsBySeed& test) : test_(test), view_(test.engine_->view()) {}
     void run() noexcept override {
       const std::vector<std::string_view> keys = {key_};
-      const Result<bool> found = read_.begin(keys, view_.version(), end_);
+      const Result<bool> found = read_.begin(keys, view_.version(), EntryPart::kAll, end_);
       ASSERT_TRUE(found.ok());
       if (*found) end();
     }

@@ -65,6 +65,30 @@ TEST_F(BatchReadTest, MoreKeysThanAQueueHasPlacesAreAllRead) {
   }
 }
 
+TEST_F(BatchReadTest, TheVersionsAloneAreThoseOfTheEntriesInTablesAndMemtables) {
+  Change below;
+  Change above;
+  for (int i = 0; i < kRowCount; i += 7) i % 2 == 0 ? below.put("p", row(i), "again") : below.remove("p", row(i));
+  ASSERT_TRUE(below.commit(*engine_).ok());
+  ASSERT_TRUE(engine_->flush().ok());
+  for (int i = 0; i < kRowCount; i += 11) i % 2 == 0 ? above.put("p", row(i), "anew") : above.remove("p", row(i));
+  ASSERT_TRUE(above.commit(*engine_).ok());
+  std::vector<std::string> wanted = keys(1);
+  wanted.push_back(test::key_of("p", "never written"));
+
+  const ReadView view = engine_->view();
+  const auto versions =
+      view.newest_many(std::vector<std::string_view>(wanted.begin(), wanted.end()), EntryPart::kVersion);
+  ASSERT_TRUE(versions.ok()) << versions.status().to_string();
+  ASSERT_EQ(versions->size(), wanted.size());
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const Result<Newest> whole = view.newest(wanted[i]);
+    ASSERT_TRUE(whole.ok());
+    EXPECT_EQ((*versions)[i].version, whole->version) << i;
+    EXPECT_EQ((*versions)[i].value.has_value(), whole->value.has_value()) << i;
+  }
+}
+
 TEST_F(BatchReadTest, ABlockThatManyKeysWantIsReadOnce) {
   ASSERT_TRUE(read(keys(kRowCount)).ok());  // The file is open, its partitions are cached.
   const std::uint64_t before = engine_->statistics().block_reads;
