@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <csignal>
 
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -52,6 +53,7 @@ Result<Ended> run_child(const std::function<void(int pipe)>& work) {
     return Status::io_error("no process could be made");
   }
   if (child == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // a race that is killed leaves no contender running
     ::close(ends[0]);
     work(ends[1]);
     ::_exit(1);

@@ -115,6 +115,7 @@ Outcome outcome_of(const Effect& effect, Moves moves) {
     outcome.figures["p50 us"] = microseconds(effect.latencies.quantile(0.5));
     outcome.figures["p99 us"] = microseconds(effect.latencies.quantile(0.99));
     outcome.figures["p99.9 us"] = microseconds(effect.latencies.quantile(0.999));
+    outcome.figures["p99.99 us"] = microseconds(effect.latencies.quantile(0.9999));
     outcome.figures["max us"] = microseconds(effect.latencies.max());
     outcome.figures["stalled s"] = effect.stalled_seconds;
   }

@@ -5,16 +5,14 @@
 #include <cmath>
 #include <cstdio>
 
-#include <nlohmann/json.hpp>
-
 namespace varve::bench {
 
 namespace {
 
 using Cells = std::vector<std::string>;
 
-constexpr std::array<const char*, 9> kColumns{"p50 us",  "p99 us",       "p99.9 us", "max us", "stalled s",
-                                              "CPU s/M", "written/user", "reads/op", "RSS MB"};
+constexpr std::array<const char*, 10> kColumns{"p50 us",    "p99 us",  "p99.9 us",     "p99.99 us", "max us",
+                                               "stalled s", "CPU s/M", "written/user", "reads/op",  "RSS MB"};
 
 double median(std::vector<double> values) {
   if (values.empty()) return 0;
@@ -197,32 +195,6 @@ std::string as_tables(const Record& record, const Choice& choice) {
                      ", load average at most " + number(record.load_average_max) + "\nback ends:";
   for (const auto& [contender, back_end] : record.back_ends) text += " " + contender + ": " + back_end + ";";
   return text + "\n\n" + race_table(record) + "\n" + cost_table(record) + plots(record, choice);
-}
-
-std::string as_json(const Record& record, const Choice& choice) {
-  using nlohmann::json;
-  json rows = json::array();
-  for (const RowRecord& row : record.rows) {
-    json contenders = json::object();
-    for (const auto& [contender, outcomes] : row.outcomes) {
-      for (const Outcome& outcome : outcomes) {
-        contenders[contender].push_back({{"value", outcome.value},
-                                         {"unit", outcome.unit},
-                                         {"more_is_better", outcome.more_is_better},
-                                         {"figures", outcome.figures},
-                                         {"series", outcome.series}});
-      }
-    }
-    rows.push_back({{"workload", row.workload}, {"row", row.name}, {"rounds", contenders}, {"device", row.limits}});
-  }
-  const json all{{"entities", choice.entities},
-                 {"curve_entities", choice.curve_entities},
-                 {"rounds", choice.rounds},
-                 {"seconds", choice.seconds},
-                 {"load_average_max", record.load_average_max},
-                 {"back_ends", record.back_ends},
-                 {"rows", rows}};
-  return all.dump(2) + "\n";
 }
 
 }  // namespace varve::bench

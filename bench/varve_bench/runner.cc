@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <regex>
 #include <tuple>
 #include <utility>
 
@@ -77,9 +78,11 @@ class Race {
       return Status::invalid_argument("a contender that was named is not known, or was not built in");
     }
     if (workloads_.size() < choice_.workloads.size()) return Status::invalid_argument("a workload is not known");
+    if (Status kept = keep_chosen_rows(); !kept.ok()) return kept;
     for (const NamedContender& contender : contenders_) record_.contenders.push_back(contender.name);
     for (const Workload& workload : workloads_) {
-      for (const WorkloadRow& row : workload.rows) record_.rows.push_back({workload.name, row.name, {}, {}});
+      for (const WorkloadRow& row : workload.rows)
+        record_.rows.push_back({workload.name, row.name, {}, {}, row.limit.figure});
     }
     return Status();
   }
@@ -100,13 +103,30 @@ class Race {
     return names.empty() || std::find(names.begin(), names.end(), name) != names.end();
   }
 
+  Status keep_chosen_rows() {
+    if (choice_.rows.empty()) return Status();
+    std::regex wanted;
+    try {
+      wanted = std::regex(choice_.rows);
+    } catch (const std::regex_error& error) {
+      return Status::invalid_argument("rows: " + std::string(error.what()));
+    }
+    const auto is_wanted = [&](const WorkloadRow& row) { return std::regex_search(row.name, wanted); };
+    for (Workload& workload : workloads_) {
+      const bool keeps_all = workload.in_order && std::any_of(workload.rows.begin(), workload.rows.end(), is_wanted);
+      if (!keeps_all) std::erase_if(workload.rows, [&](const WorkloadRow& row) { return !is_wanted(row); });
+    }
+    std::erase_if(workloads_, [](const Workload& workload) { return workload.rows.empty(); });
+    return workloads_.empty() ? Status::invalid_argument("no row is called that") : Status();
+  }
+
   Status run_workload(const Workload& workload, int round) {
     if (Status measured = measure_limits(workload); !measured.ok()) return measured;
     std::vector<NamedContender> order = contenders_;
-    if (round % 2 == 1) std::reverse(order.begin(), order.end());
+    if ((choice_.first_round + round) % 2 == 0) std::reverse(order.begin(), order.end());
     for (const NamedContender& contender : order) {
-      std::fprintf(stderr, "round %d of %d, %s, %s\n", round + 1, choice_.rounds, workload.name.c_str(),
-                   contender.name.c_str());
+      std::fprintf(stderr, "round %d of %d, %s, %s\n", choice_.first_round + round,
+                   choice_.first_round + choice_.rounds - 1, workload.name.c_str(), contender.name.c_str());
       if (Status ran = run_contender(workload, contender); !ran.ok()) {
         return Status::io_error(contender.name + ", " + workload.name + ": " + std::string(ran.message()));
       }

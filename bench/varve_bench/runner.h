@@ -17,6 +17,8 @@ struct RowRecord {
   std::string name;
   std::map<std::string, std::vector<Outcome>> outcomes;  // by contender
   std::vector<double> limits;
+  /// The figure that the limits are of; empty: the value itself.
+  std::string limited_figure;
 };
 
 struct Record {

@@ -27,12 +27,15 @@ void make_quick(Choice& choice) {
 }
 
 std::string list_of_workloads() {
-  std::string text = "\nWorkloads (all but the last two unless named):\n";
-  for (const Workload& workload : all_workloads()) text += "  " + workload.name + ": " + workload.about + "\n";
+  std::string text = "\nWorkloads (those in parentheses only when they are named):\n";
+  for (const Workload& workload : all_workloads()) {
+    const std::string name = workload.only_when_named ? "(" + workload.name + ")" : workload.name;
+    text += "  " + name + ": " + workload.about + "\n";
+  }
   return text;
 }
 
-void add_words(CLI::App& app, Choice& choice, bool& quick) {
+void add_words(CLI::App& app, Choice& choice, bool& quick, bool& lists) {
   app.add_option("--workloads,--workload", choice.workloads, "Which to run, separated by commas")->delimiter(',');
   app.add_option("--contenders", choice.contenders, "varve, rocksdb, leveldb, lmdb; all that are built in unless named")
       ->delimiter(',');
@@ -44,7 +47,10 @@ void add_words(CLI::App& app, Choice& choice, bool& quick) {
   app.add_option("--slot-seconds", choice.slot_seconds, "Resolution of `endurance`")->capture_default_str();
   app.add_option("--curve-entities", choice.curve_entities, "Entities of `curve`")->capture_default_str();
   app.add_option("--directory", choice.directory, "Where stores are made, and removed again")->capture_default_str();
-  app.add_option("--json", choice.json, "Writes every figure of every round to this file");
+  app.add_option("--rows", choice.rows, "Only rows whose names match this expression");
+  app.add_option("--first-round", choice.first_round, "Number of the first round")->capture_default_str();
+  app.add_option("--json", choice.json, "Adds to this file every figure, a line of JSON for each row of each round");
+  app.add_flag("--list", lists, "Tells the workloads and their rows as lines of JSON, and runs none");
   app.add_flag("--quick", quick, "Everything once, tiny: shows that it works, and no figure that means anything");
 }
 
@@ -58,7 +64,8 @@ int run(int argc, char** argv) {
   app.footer(list_of_workloads());
   Choice choice;
   bool quick = false;
-  add_words(app, choice, quick);
+  bool lists = false;
+  add_words(app, choice, quick, lists);
   try {
     app.parse(argc, argv);
     if (quick) {
@@ -68,6 +75,10 @@ int run(int argc, char** argv) {
     }
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
+  }
+  if (lists) {
+    std::fputs(list_as_lines(all_workloads()).c_str(), stdout);
+    return 0;
   }
   choice.directory += "/varve-bench-" + std::to_string(::getpid());
   std::error_code error;
@@ -79,8 +90,8 @@ int run(int argc, char** argv) {
   if (!record.ok()) return fail(record.status());
   std::fputs(as_tables(*record, choice).c_str(), stdout);
   if (choice.json.empty()) return 0;
-  std::ofstream file(choice.json);
-  file << as_json(*record, choice);
+  std::ofstream file(choice.json, std::ios::app);
+  file << as_lines(*record, choice);
   return file.flush() ? 0 : fail(Status::io_error("cannot write " + choice.json));
 }
 

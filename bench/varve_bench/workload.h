@@ -26,6 +26,10 @@ struct Choice {
   double slot_seconds = 10;
   std::uint64_t curve_entities = 10'000'000;
   std::string json;
+  /// An expression; of each workload only the rows whose names it is found in. Empty: all.
+  std::string rows;
+  /// The number of the first round: the order of contenders turns with it.
+  int first_round = 1;
 };
 
 /// Figures by the names that the report heads its columns with; those it has no column for are listed.
@@ -72,10 +76,14 @@ class Session {
 /// What the device itself does, with as many threads or, of one thread, as many reads in flight: the limit that a row
 /// stands beside.
 struct Limit {
-  enum class Kind : std::uint8_t { kNone, kDurableWrite, kRandomRead };
+  enum class Kind : std::uint8_t { kNone, kDurableWrite, kRandomRead, kSequentialRead };
   Kind kind = Kind::kNone;
   int threads = 1;
   int in_flight = 1;
+  /// Of each read or write.
+  std::uint64_t bytes = 4096;
+  /// The figure that it bounds, a megabyte a second; empty: it bounds the value, in operations a second.
+  std::string figure{};
 };
 
 struct WorkloadRow {
@@ -96,6 +104,8 @@ struct Workload {
   /// Done while the process has no thread yet; the rows then open the contender themselves.
   std::function<Status(Session&)> begin{};
   bool only_when_named = false;
+  /// Its rows build on one another, so that one of them brings all of them.
+  bool in_order = false;
   /// Changes what the command line chose, where this workload has words of its own.
   std::function<void(Choice&)> adapt{};
 };

@@ -56,6 +56,7 @@ Workload curve_workload() {
                      drop_row("drop of a million", 1'000'000),
                      drop_row("drop of as many as the large table has", UINT64_MAX)}};
   workload.only_when_named = true;
+  workload.in_order = true;
   workload.adapt = [](Choice& choice) { choice.entities = choice.curve_entities; };
   return workload;
 }

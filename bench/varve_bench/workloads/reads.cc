@@ -31,6 +31,7 @@ Status warm(Session& session) {
 
 /// What is reported are partitions.
 Result<Outcome> scan_partitions(Session& session) {
+  if (Status ready = warm(session); !ready.ok()) return ready;
   const std::uint64_t partitions = session.choice().entities / kEntitiesOfPartition;
   return outcome_of_reads(
       drive(session, {1, session.choice().seconds, 0}, [&](Worker& worker) -> Result<std::uint64_t> {

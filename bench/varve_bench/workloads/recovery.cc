@@ -39,6 +39,7 @@ Workload recovery_workload(std::uint64_t log_megabytes) {
                     {{"open after a kill, " + name + " in the log",
                       [entities](Session& session) { return open_after_the_kill(session, entities(session)); }},
                      {"open after a clean close of it", [](Session& session) { return measure_open(session, {}); }}}};
+  workload.in_order = true;
   workload.begin = [entities](Session& session) { return write_and_be_killed(session, entities(session)); };
   return workload;
 }

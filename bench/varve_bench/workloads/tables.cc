@@ -43,10 +43,12 @@ Result<Outcome> open_with_tables(Session& session) {
 }  // namespace
 
 Workload tables_workload() {
-  return {"tables",
-          "tables made by 16 threads, durable, and the open of a store that has them",
-          default_settings,
-          {{"create tables, 16 threads", create_tables}, {"open with these tables", open_with_tables}}};
+  Workload workload{"tables",
+                    "tables made by 16 threads, durable, and the open of a store that has them",
+                    default_settings,
+                    {{"create tables, 16 threads", create_tables}, {"open with these tables", open_with_tables}}};
+  workload.in_order = true;
+  return workload;
 }
 
 }  // namespace varve::bench

@@ -1,0 +1,110 @@
+"""Owns: the command line of the race.
+Must never: put figures of a quick run where those of the race are.
+
+Usage: race.py [--bench PROGRAM] [--quick] [--rows REGEX] [--rounds N] [--report] ...; see tools/race."""
+import argparse
+import json
+import pathlib
+import signal
+import subprocess
+import sys
+
+import machine
+import parts
+import report
+import results
+import runner
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def words():
+    parser = argparse.ArgumentParser(prog="tools/race", description="Races Varve with RocksDB, LevelDB and LMDB.")
+    parser.add_argument("--bench", default=ROOT / "build/release/varve-bench", help=argparse.SUPPRESS)
+    parser.add_argument("--quick", action="store_true",
+                        help="everything once and small, in less than ten minutes; its figures are kept apart")
+    parser.add_argument("--rows", default="", metavar="REGEX", help="only rows of which 'PART: ROW' matches")
+    parser.add_argument("--rounds", type=int, default=3, metavar="N")
+    parser.add_argument("--report", action="store_true", help="only writes tables and charts of what is on file")
+    parser.add_argument("--list", action="store_true", help="tells parts, rows and how many rounds are on file")
+    parser.add_argument("--directory", default=ROOT / "build/race", help="where stores are made, and removed again")
+    parser.add_argument("--results", type=pathlib.Path, help="the file of results")
+    parser.add_argument("--out", type=pathlib.Path, help="where tables and charts are written")
+    parser.add_argument("--keep-busy", action="store_true", help="keeps rounds with foreign load, marked")
+    parser.add_argument("--foreign-max", type=float, default=0.1, help="processors that others may use")
+    parser.add_argument("--steal-max", type=float, default=0.1, help="processors that may be stolen")
+    parser.add_argument("--patience", type=float, default=600, help="seconds to wait for a quiet machine")
+    chosen = parser.parse_args()
+    home = ROOT / "build/race/quick" if chosen.quick else ROOT / "bench/race"
+    chosen.results = chosen.results or home / "results.jsonl"
+    chosen.out = chosen.out or home
+    return chosen
+
+
+def list_of_workloads(bench):
+    """Rows and descriptions by workload."""
+    told = subprocess.run([bench, "--list"], capture_output=True, text=True, check=True).stdout
+    return {line["workload"]: line for line in map(json.loads, told.splitlines())}
+
+
+def about_parts(workloads):
+    return {part.name: f"{workloads[part.workload]['about'].capitalize()}." for part in parts.PARTS
+            if part.workload in workloads}
+
+
+def show_list(racing, workloads):
+    for part in parts.PARTS:
+        for row in workloads[part.workload]["rows"]:
+            rounds = sum(racing.is_there(part, row, number) for number in range(1, 100))
+            print(f"{rounds} rounds  {part.name}: {row}")
+
+
+def write_report(chosen, about):
+    lines = results.read(chosen.results)
+    written = report.write(lines, chosen.out, chosen.results.name, about)
+    for path in written:
+        runner.say(f"wrote {path}")
+    if not written:
+        runner.say(f"nothing is on file in {chosen.results}")
+
+
+def race(chosen, workloads):
+    rules = runner.Rules(1 if chosen.quick else chosen.rounds, chosen.rows, chosen.quick, chosen.foreign_max,
+                         chosen.steal_max, chosen.patience, 3, chosen.keep_busy or chosen.quick)
+    if chosen.quick and not chosen.list:
+        chosen.results.unlink(missing_ok=True)
+    pathlib.Path(chosen.directory).mkdir(parents=True, exist_ok=True)
+    runner.remove_leftovers(chosen.directory)
+    about = {"machine": machine.describe(chosen.directory), "commit": machine.commit(ROOT),
+             "sources": machine.sources(ROOT)}
+    racing = runner.Runner(chosen.bench, chosen.directory, chosen.results, about, rules, parts.QUICK_WORDS)
+    if chosen.list:
+        show_list(racing, workloads)
+        return []
+    work = runner.plan(parts.PARTS, workloads, rules, racing.is_there)
+    runner.say(f"{about['machine']}; commit {about['commit']}; {sum(len(piece.rows) for piece in work)} rows to run in "
+               f"{len(work)} parts")
+    racing.run(work)
+    return racing.failed
+
+
+def main():
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # as an exception, so that nothing is left behind
+    chosen = words()
+    workloads = list_of_workloads(chosen.bench) if pathlib.Path(chosen.bench).exists() else {}
+    failed = []
+    try:
+        if not chosen.report:
+            failed = race(chosen, workloads)
+    except KeyboardInterrupt:
+        runner.say("interrupted; call it again and it goes on where it was")
+        return 130
+    if not chosen.list:
+        write_report(chosen, about_parts(workloads))
+    for failure in failed:
+        runner.say(f"missing: {failure}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

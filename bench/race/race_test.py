@@ -1,0 +1,237 @@
+"""Owns: the proof that the race keeps, resumes and reports: made-up results in, tables and charts out.
+Must never: measure, or need a machine that is quiet."""
+import json
+import os
+import pathlib
+import stat
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+import figures  # noqa: E402
+import foreign  # noqa: E402
+import goals  # noqa: E402
+import parts  # noqa: E402
+import report  # noqa: E402
+import results  # noqa: E402
+import runner  # noqa: E402
+import tables  # noqa: E402
+
+ABOUT = {"machine": "a machine", "commit": "0123456789ab", "sources": "trees"}
+
+# Answers as varve-bench does, and counts its calls in a file beside itself.
+FAKE_BENCH = """#!/usr/bin/env python3
+import json, pathlib, re, sys
+words = dict(zip(sys.argv[1::2], sys.argv[2::2]))
+calls = pathlib.Path(sys.argv[0] + ".calls")
+calls.write_text((calls.read_text() if calls.exists() else "") + words["--workloads"] + words["--first-round"] + " ")
+with open(words["--json"], "a") as file:
+    for row in ["one, (1) thread", "two"]:
+        if re.search(words["--rows"], row):
+            outcome = {"value": 10, "unit": "/s", "more_is_better": True, "figures": {}}
+            file.write(json.dumps({"row": row, "round": int(words["--first-round"]), "parameters": {"entities": 5},
+                                   "contenders": {"varve": outcome}}) + "\\n")
+"""
+
+LISTING = {"alpha": {"rows": ["one, (1) thread", "two"], "in_order": False},
+           "beta": {"rows": ["one, (1) thread", "two"], "in_order": True}}
+
+
+def outcome(value, **told):
+    return {"value": value, "unit": told.pop("unit", "/s"), "more_is_better": told.pop("more_is_better", True),
+            "figures": told.pop("figures", {"CPU s/M": 2.0}), **told}
+
+
+def line(row, number, contenders, **told):
+    return {"kind": "round", "part": "durable", "row": row, "round": number, "contenders": contenders, "busy": False,
+            "words": [], "parameters": {"entities": 1000}, "load_average": 0.5, "foreign": 0.01,
+            "date": f"2026-01-0{number}T00:00:00+00:00", **ABOUT, **told}
+
+
+def part(name, **told):
+    return parts._part(name, **told)
+
+
+class Scratch(unittest.TestCase):
+    def setUp(self):
+        self.scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(self.scratch.cleanup)
+        self.home = pathlib.Path(self.scratch.name)
+        self.file = self.home / "results.jsonl"
+
+
+class ResultsTest(Scratch):
+    def test_a_line_that_was_cut_is_not_there_and_the_next_one_takes_its_place(self):
+        results.append(self.file, [{"n": 1}, {"n": 2}])
+        whole = self.file.read_bytes()
+        for length in range(len(whole)):
+            self.file.write_bytes(whole[:length])
+            kept = results.read(self.file)
+            self.assertEqual(kept, [{"n": n + 1} for n in range(whole[:length].count(b"\n"))])
+            results.append(self.file, [{"n": 3}])
+            self.assertEqual(results.read(self.file), [*kept, {"n": 3}])
+
+    def test_a_broken_line_among_others_is_refused(self):
+        self.file.write_text('{"n": 1}\n{"n": \n{"n": 3}\n')
+        with self.assertRaises(ValueError):
+            results.read(self.file)
+
+
+class RunnerTest(Scratch):
+    def setUp(self):
+        super().setUp()
+        self.bench = self.home / "bench"
+        self.bench.write_text(FAKE_BENCH)
+        self.bench.chmod(self.bench.stat().st_mode | stat.S_IXUSR)
+
+    def runner(self, **changed):
+        rules = runner.Rules(**{"rounds": 2, "rows": "", "quick": False, "foreign_max": 0.1, "steal_max": 0.1,
+                                "patience": 0, "tries": 3, "keep_busy": True, **changed})
+        return runner.Runner(str(self.bench), self.home / "stores", self.file, ABOUT, rules, [])
+
+    def race(self, listed=("alpha", "beta"), **changed):
+        racing = self.runner(**changed)
+        work = runner.plan([part(name) for name in listed], LISTING, racing.rules, racing.is_there)
+        racing.run(work)
+        return racing
+
+    def calls(self):
+        path = pathlib.Path(str(self.bench) + ".calls")
+        return path.read_text().split() if path.exists() else []
+
+    def test_every_row_is_run_once_a_round_and_rounds_come_before_parts(self):
+        self.race()
+        self.assertEqual(self.calls(), ["alpha1", "beta1", "alpha2", "beta2"])
+        kept = [(line["part"], line["row"], line["round"]) for line in results.read(self.file)]
+        self.assertEqual(kept, [(name, row, number) for number in (1, 2) for name in ("alpha", "beta")
+                                for row in ("one, (1) thread", "two")])
+        self.assertEqual(list((self.home / "stores").iterdir()), [])
+
+    def test_what_is_there_is_not_run_again(self):
+        self.race()
+        self.race()
+        self.assertEqual(len(self.calls()), 4)
+
+    def test_after_a_cut_line_only_what_it_told_is_run_again(self):
+        self.race()
+        whole = self.file.read_bytes()
+        self.file.write_bytes(whole[:-20])  # the last row of the last round of beta
+        self.race()
+        self.assertEqual(self.calls()[4:], ["beta2"])
+        kept = [(line["part"], line["row"], line["round"]) for line in results.read(self.file)]
+        self.assertEqual(len(kept), 8)
+        self.assertEqual(len(set(kept)), 8)
+
+    def test_other_sources_are_measured_anew(self):
+        self.race(listed=["alpha"])
+        changed = self.runner()
+        changed.about = {**ABOUT, "sources": "other trees"}
+        self.assertEqual(len(runner.plan([part("alpha")], LISTING, changed.rules, changed.is_there)), 2)
+
+    def test_rows_are_chosen_by_part_and_name(self):
+        self.race(rows="alpha: one")
+        kept = {(line["part"], line["row"]) for line in results.read(self.file)}
+        self.assertEqual(kept, {("alpha", "one, (1) thread")})
+
+    def test_a_round_with_foreign_load_is_thrown_away_and_repeated_a_few_times(self):
+        racing = self.race(listed=["alpha"], rounds=1, keep_busy=False, foreign_max=-1)
+        self.assertEqual(self.calls(), ["alpha1"] * 3)
+        self.assertEqual({line["kind"] for line in results.read(self.file)}, {"thrown away"})
+        self.assertEqual(len(racing.failed), 1)
+
+    def test_a_part_that_fails_leaves_the_others_alone(self):
+        self.bench.write_text("#!/bin/sh\ncase \"$*\" in *alpha*) exit 3;; esac\nexec python3 - \"$@\" <<'END'\n" +
+                              FAKE_BENCH.replace("sys.argv[0]", f"'{self.bench}'") + "END\n")
+        racing = self.race(rounds=1)
+        self.assertEqual(len(racing.failed), 1)
+        self.assertEqual({line["part"] for line in results.read(self.file)}, {"beta"})
+
+    def test_stores_of_a_race_that_was_killed_are_removed(self):
+        (self.home / "race-scratch-999999999").mkdir()
+        (self.home / f"race-scratch-{os.getpid()}").mkdir()
+        runner.remove_leftovers(self.home)
+        self.assertEqual([path.name for path in self.home.glob("race-*")], [f"race-scratch-{os.getpid()}"])
+
+
+class ForeignTest(unittest.TestCase):
+    def test_load_is_processors_in_use_by_others_while_it_was_watched(self):
+        counters, clock = iter([(100.0, 5.0), (103.0, 5.5)]), iter([50.0, 52.0])
+        load = foreign.Watch(lambda: next(counters), lambda: next(clock)).load()
+        self.assertEqual((load.foreign, load.steal), (1.5, 0.25))
+
+    def test_what_we_do_ourselves_is_taken_off(self):
+        used = foreign._processors()[0]
+        self.assertGreater(foreign._ours(), 0)
+        self.assertLessEqual(foreign.processor_seconds()[0], used + 1)
+
+    def test_busy_is_above_a_bound(self):
+        self.assertTrue(foreign.is_busy(foreign.Load(0.2, 0, 0), 0.1, 0.1))
+        self.assertTrue(foreign.is_busy(foreign.Load(0, 0.2, 0), 0.1, 0.1))
+        self.assertFalse(foreign.is_busy(foreign.Load(0.05, 0.05, 9), 0.1, 0.1))
+
+
+class FiguresTest(unittest.TestCase):
+    def row(self):
+        lines = [line("durable put, 1 thread", number, {"varve": outcome(ours), "rocksdb": outcome(theirs),
+                                                        "lmdb": outcome(50)}, device=2 * ours)
+                 for number, ours, theirs in ((1, 100, 100), (2, 150, 50), (3, 200, 100))]
+        return figures.rows_of(lines)[0]
+
+    def test_ratios_are_those_of_the_rounds(self):
+        row = self.row()
+        self.assertEqual(row.best_opponent(), "rocksdb")
+        self.assertEqual(row.ratio("rocksdb"), 2)  # the median of 1, 3 and 2
+        self.assertEqual(row.ratio_to_device(), 0.5)
+        self.assertEqual(row.ratio("rocksdb", "CPU s/M"), 1)
+
+    def test_less_is_better_where_it_is_a_time(self):
+        row = figures.rows_of([line("drop", 1, {"varve": outcome(2, unit="ms", more_is_better=False),
+                                                "rocksdb": outcome(6, unit="ms", more_is_better=False),
+                                                "lmdb": outcome(4, unit="ms", more_is_better=False)})])[0]
+        self.assertEqual(row.best_opponent(), "lmdb")
+        self.assertEqual(row.ratio("lmdb"), 2)
+
+    def test_only_rounds_of_the_newest_sources_count(self):
+        lines = [line("put", 1, {"varve": outcome(1)}), line("put", 2, {"varve": outcome(9)}, sources="newer")]
+        row = figures.rows_of(lines)[0]
+        self.assertEqual(row.values("varve"), [9])
+
+    def test_a_goal_is_judged_by_its_row_and_unknown_without_it(self):
+        judged = {(cells[0], cells[1]): cells for cells in goals.lines_of([self.row()])}
+        put = judged["P1", "durable put, 1 client, to the best opponent"]
+        self.assertEqual((put[3], put[4]), (2, "met"))
+        device = judged["P1", "the same, to the device"]
+        self.assertEqual((device[3], device[4]), (0.5, "missed"))
+        self.assertEqual(judged["P2", "durable put, 16 clients"][4], "not measured yet")
+
+    def test_every_goal_names_rows_of_known_parts(self):
+        self.assertEqual({goal.name for goal in goals.GOALS} - {f"P{number}" for number in range(1, 18)}, set())
+
+
+class ReportTest(Scratch):
+    def test_numbers_have_three_digits(self):
+        told = [tables.number(value) for value in (None, 0, 0.1234, 1.234, 12.34, 123.4, 1234, 12345, 1234567)]
+        self.assertEqual(told, ["-", "0", "0.123", "1.23", "12.3", "123", "1234", "12.3 k", "1.23 M"])
+
+    def lines(self):
+        series = {"p99.9 ms": [1.0, 2.0, 1.5], "puts /s": [100.0, 90.0, 95.0]}
+        return [line("durable put, 1 thread", 1, {"varve": outcome(300, series=series), "rocksdb": outcome(100)},
+                     device=400),
+                line("lost <row>", 1, {"varve": outcome(50), "rocksdb": outcome(100, series=series)}, busy=True),
+                {"kind": "thrown away", "part": "durable"}]
+
+    def test_the_page_has_rows_won_and_rows_lost(self):
+        page = report.page(self.lines(), "results.jsonl", {"durable": "Durable commits."})
+        for text in ("a machine", "3.00 (rocksdb)", "0.500 (rocksdb)", "lost <row> (busy machine)", "0.750",
+                     "1 rounds of parts were thrown away", "Durable commits."):
+            self.assertIn(text, page)
+
+    def test_without_results_nothing_is_written(self):
+        self.assertEqual(report.write([], self.home / "out", "results.jsonl", {}), [])
+        self.assertFalse((self.home / "out").exists())
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,50 @@
+"""Owns: the page of results: tables, goals and charts of all that is on file.
+Must never: measure."""
+import pathlib
+
+import figures
+import goals
+import tables
+
+HEAD = """# The race
+
+Written by `tools/race --report` from `{results}`, which has each round as a line of JSON; nothing here is edited by hand.
+What is compared, and on what terms: [what the parts are](README.md) and [how contenders are set](../RESULTS.md#what-is-compared).
+Rows that are lost stand here like rows that are won.
+
+The machine: {machine}. Each figure is the median of its rounds, with their range. *Ratio to the best* is how many times
+better Varve is than the best opponent of the row, by the median of the rounds' own ratios; below 1 it is lost. *Device* is the limit
+measured in the same round. {busy}{thrown}
+"""
+
+
+def goal_table(rows):
+    lines = [[name, text, wanted, tables.number(measured), verdict]
+             for name, text, wanted, measured, verdict in goals.lines_of(rows)]
+    return tables.table(["goal", "of", "wanted", "measured", ""], lines)
+
+
+def page(lines, results_name, about_parts):
+    rows = figures.rows_of(lines)
+    if not rows:
+        return None
+    thrown = sum(1 for line in lines if line["kind"] == "thrown away")
+    busy = "Rows that say so were measured beside other work and mean nothing. " if any(row.busy for row in rows) else ""
+    text = [HEAD.format(results=results_name, machine=rows[-1].machine, busy=busy,
+                        thrown=f"{thrown} rounds of parts were thrown away because of foreign load.")]
+    text.append("## Goals\n\n" + goal_table(rows))
+    for part, group in tables.parts_of(rows).items():
+        text.append(f"## {part}\n\n{about_parts.get(part, '')}\n\n{tables.about(group)}\n\n{tables.race_table(group)}\n"
+                    f"{tables.cost_table(group)}")
+    return "\n".join(text)
+
+
+def write(lines, out, results_name, about_parts):
+    """The names of the files written, below `out`."""
+    text = page(lines, results_name, about_parts)
+    if text is None:
+        return []
+    out = pathlib.Path(out)
+    out.mkdir(parents=True, exist_ok=True)
+    (out / "RESULTS.md").write_text(text, encoding="utf-8")
+    return [out / "RESULTS.md"]
