@@ -62,9 +62,9 @@ def show_list(racing, workloads):
 def write_report(chosen, about):
     lines = results.read(chosen.results)
     written = report.write(lines, chosen.out, chosen.results.name, about)
-    for path in written:
-        runner.say(f"wrote {path}")
-    if not written:
+    if written:
+        runner.say(f"wrote {written[-1]} and {len(written) - 1} charts")
+    else:
         runner.say(f"nothing is on file in {chosen.results}")
 
 

@@ -7,6 +7,7 @@ import stat
 import sys
 import tempfile
 import unittest
+import xml.etree.ElementTree
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
@@ -46,7 +47,7 @@ def outcome(value, **told):
 
 def line(row, number, contenders, **told):
     return {"kind": "round", "part": "durable", "row": row, "round": number, "contenders": contenders, "busy": False,
-            "words": [], "parameters": {"entities": 1000}, "load_average": 0.5, "foreign": 0.01,
+            "words": [], "parameters": {"entities": 1000, "slot_seconds": 2}, "load_average": 0.5, "foreign": 0.01,
             "date": f"2026-01-0{number}T00:00:00+00:00", **ABOUT, **told}
 
 
@@ -223,10 +224,33 @@ class ReportTest(Scratch):
                 {"kind": "thrown away", "part": "durable"}]
 
     def test_the_page_has_rows_won_and_rows_lost(self):
-        page = report.page(self.lines(), "results.jsonl", {"durable": "Durable commits."})
+        report.write(self.lines(), self.home / "out", "results.jsonl", {"durable": "Durable commits."})
+        page = (self.home / "out/RESULTS.md").read_text()
         for text in ("a machine", "3.00 (rocksdb)", "0.500 (rocksdb)", "lost <row> (busy machine)", "0.750",
                      "1 rounds of parts were thrown away", "Durable commits."):
             self.assertIn(text, page)
+
+    def test_charts_are_whole_and_show_every_row_with_an_opponent(self):
+        curve = [line("open", 1, {"varve": outcome(20 * size), "rocksdb": outcome(70)}, part=f"curve-{size}",
+                      parameters={"curve_entities": size, "slot_seconds": 2}) for size in (1, 10)]
+        self.write_charts([*self.lines(), *curve])
+        charts = {path.name: path.read_text() for path in (self.home / "out/charts").iterdir()}
+        for chart in charts.values():
+            xml.etree.ElementTree.fromstring(chart)
+        ratios = charts["ratios.svg"]
+        for text in ("3.00 rocksdb", "0.50 rocksdb", "lost &lt;row&gt;", "0.29 rocksdb", "2.86 rocksdb"):
+            self.assertIn(text, ratios)
+        self.assertIn("durable-durable-put-1-thread-p99-9-ms.svg", charts)
+        self.assertEqual(charts["growth-open.svg"].count("<polyline"), 2)
+
+    def write_charts(self, lines):
+        report.write(lines, self.home / "out", "results.jsonl", {})
+
+    def test_charts_of_rows_that_are_gone_are_removed(self):
+        self.write_charts(self.lines())
+        (self.home / "out/charts/old.svg").write_text("<svg/>")
+        self.write_charts(self.lines())
+        self.assertFalse((self.home / "out/charts/old.svg").exists())
 
     def test_without_results_nothing_is_written(self):
         self.assertEqual(report.write([], self.home / "out", "results.jsonl", {}), [])

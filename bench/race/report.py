@@ -2,6 +2,7 @@
 Must never: measure."""
 import pathlib
 
+import charts
 import figures
 import goals
 import tables
@@ -24,14 +25,12 @@ def goal_table(rows):
     return tables.table(["goal", "of", "wanted", "measured", ""], lines)
 
 
-def page(lines, results_name, about_parts):
-    rows = figures.rows_of(lines)
-    if not rows:
-        return None
+def page(lines, rows, drawn, results_name, about_parts):
     thrown = sum(1 for line in lines if line["kind"] == "thrown away")
     busy = "Rows that say so were measured beside other work and mean nothing. " if any(row.busy for row in rows) else ""
     text = [HEAD.format(results=results_name, machine=rows[-1].machine, busy=busy,
                         thrown=f"{thrown} rounds of parts were thrown away because of foreign load.")]
+    text += [f"![{name.removesuffix('.svg')}](charts/{name})\n" for name in drawn]
     text.append("## Goals\n\n" + goal_table(rows))
     for part, group in tables.parts_of(rows).items():
         text.append(f"## {part}\n\n{about_parts.get(part, '')}\n\n{tables.about(group)}\n\n{tables.race_table(group)}\n"
@@ -41,10 +40,16 @@ def page(lines, results_name, about_parts):
 
 def write(lines, out, results_name, about_parts):
     """The names of the files written, below `out`."""
-    text = page(lines, results_name, about_parts)
-    if text is None:
+    rows = figures.rows_of(lines)
+    if not rows:
         return []
-    out = pathlib.Path(out)
-    out.mkdir(parents=True, exist_ok=True)
-    (out / "RESULTS.md").write_text(text, encoding="utf-8")
-    return [out / "RESULTS.md"]
+    drawn = charts.all_of(rows)
+    home = pathlib.Path(out)
+    (home / "charts").mkdir(parents=True, exist_ok=True)
+    for path in (home / "charts").glob("*.svg"):
+        path.unlink()  # of rows that have another name now
+    files = {home / "charts" / name: chart for name, chart in drawn.items()}
+    files[home / "RESULTS.md"] = page(lines, rows, drawn, results_name, about_parts)
+    for path, text in files.items():
+        path.write_text(text, encoding="utf-8")
+    return list(files)
