@@ -30,6 +30,8 @@ PARTS = [
     _part("tables", quick=["--tables", "2000"], contenders=["varve"]),
     _part("recovery-50"),
     _part("recovery-200"),
+    _part("ycsb", minutes=3),
+    _part("ycsb-e", minutes=2),
     _part("curve-1M", "curve", ["--curve-entities", "1000000"], ["--curve-entities", "20000"]),
     _part("curve-10M", "curve", ["--curve-entities", "10000000"], ["--curve-entities", "50000"], minutes=15),
     _part("curve-50M", "curve", ["--curve-entities", "50000000"], ["--curve-entities", "100000"],

@@ -5,6 +5,15 @@
 
 namespace varve::bench {
 
+Result<std::uint64_t> Contender::get_batch(std::uint32_t table, std::span<const Keys> keys) {
+  return get_one_by_one(*this, table, keys);
+}
+
+Status Contender::put_side_by_side(std::uint32_t /*table*/, std::span<const KeyedRow> /*rows*/,
+                                   std::size_t /*in_flight*/) {
+  return Status::unsupported("a durable commit has a thread that waits for it");
+}
+
 Status load_in_batches(Contender& contender, std::uint32_t table, std::uint64_t count) {
   std::vector<Row> rows;
   for (std::uint64_t first = 0; first < count; first += kEntitiesOfPartition) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -35,15 +36,19 @@ struct Settings {
   bool direct_reads = false;
   /// Check::kAbsent will be used; RocksDB pays for transactions only then.
   bool checks = false;
+  /// Stores without versions of their own keep one before each value, for replace_if_as_read() and erase().
+  bool versions = false;
+  /// Tables that are there from the beginning, a hundred an account where they are many.
+  std::uint32_t tables = 4;
 };
 
-struct Row {
-  std::string key;
-  std::string_view payload;
+struct KeyedRow {
+  std::string partition;
+  Row row;
 };
 
-/// Tables are numbered; those below kTables are there from the beginning. Any number of threads at once. A verb that a
-/// contender has no counterpart for answers kUnsupported, and its row stays empty.
+/// Tables are numbered; those below Settings::tables are there from the beginning. Any number of threads at once. A
+/// verb that a contender has no counterpart for answers kUnsupported, and its row stays empty.
 class Contender {
  public:
   static constexpr std::uint32_t kTables = 4;
@@ -76,6 +81,26 @@ class Contender {
                                                std::uint32_t count_max) = 0;
   virtual Result<std::uint64_t> scan_table(std::uint32_t table) = 0;
 
+  /// get() of many keys in one call.
+  virtual Result<std::uint64_t> get_batch(std::uint32_t table, std::span<const Keys> keys);
+  /// How many entities there are from the partition on, at most `count_max`; each is decoded.
+  virtual Result<std::uint64_t> scan_from(std::uint32_t table, std::string_view partition, std::uint32_t count_max) = 0;
+  /// How many entities are of a group, in one partition or in the whole table; only they are decoded whole.
+  virtual Result<std::uint64_t> query_group(std::uint32_t table, std::optional<std::string_view> partition,
+                                            std::int32_t group) = 0;
+
+  /// Durable puts that one thread has under way side by side, each a commit; it is told when they are durable.
+  virtual Status put_side_by_side(std::uint32_t table, std::span<const KeyedRow> rows, std::size_t in_flight);
+  /// Gives one property of an entity that is there another text, and keeps its others. Who must reads it to do so.
+  virtual Status update_property(std::uint32_t table, const Keys& keys, std::string_view name, std::string_view text,
+                                 Promise promise) = 0;
+  /// Reads an entity, then replaces it if nobody has changed it meanwhile; `conflict`: claims another version than the
+  /// one read, and must be refused. Whether it was replaced. Settings::checks and Settings::versions are set.
+  virtual Result<bool> replace_if_as_read(std::uint32_t table, std::string_view partition, const Row& row,
+                                          bool conflict, Promise promise) = 0;
+  /// Deletes an entity and says whether it was there. Settings::checks is set.
+  virtual Result<bool> erase(std::uint32_t table, const Keys& keys, Promise promise) = 0;
+
   virtual Status create_table(std::uint32_t table) = 0;
   /// Durable when it returns. load() may be asked for the table again.
   virtual Status drop_table(std::uint32_t table) = 0;
@@ -88,7 +113,7 @@ class Contender {
   virtual Status compact() = 0;
 };
 
-// Two ways that any contender may go.
+// Ways that any contender may go.
 /// LoadWay::kBatches by put().
 Status load_in_batches(Contender& contender, std::uint32_t table, std::uint64_t count);
 /// get_side_by_side() by get().

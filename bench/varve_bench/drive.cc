@@ -14,12 +14,16 @@ constexpr std::uint64_t kStallNanoseconds = 100'000'000;
 
 /// What the threads of one drive share.
 struct Course {
+  Course(const Operation& what, const Effort& how_long) : operation(what), effort(how_long) {}
+
   const Operation& operation;
   Effort effort;
   std::atomic<bool> stop{false};
   std::mutex mutex;
   Effect effect;
   Status failure;
+  double driven_cpu_seconds = 0;
+  std::uint64_t begun = now();
 };
 
 /// So that all threads together do what was asked, not one more.
@@ -30,6 +34,36 @@ std::uint64_t share_of(const Effort& effort, int thread) {
   return effort.operations / threads + (takes_one_more ? 1 : 0);
 }
 
+/// When the nth operation of a thread is due; the threads take turns.
+std::uint64_t due_time(const Course& course, int thread, std::uint64_t n) {
+  const double turn = static_cast<double>(n * static_cast<std::uint64_t>(course.effort.threads)) + thread;
+  return course.begun + static_cast<std::uint64_t>(turn / course.effort.rate * 1e9);
+}
+
+/// Sleeps as long as the clock can be trusted with, and is awake in time.
+void wait_until(std::uint64_t due) {
+  constexpr std::uint64_t kAwakeBefore = 100'000;
+  for (std::uint64_t time = now(); time < due; time = now()) {
+    if (due - time > kAwakeBefore) {
+      std::this_thread::sleep_for(std::chrono::nanoseconds(due - time - kAwakeBefore));
+    } else {
+      std::this_thread::yield();
+    }
+  }
+}
+
+Histogram& slot_at(std::vector<Histogram>& slots, const Course& course, std::uint64_t time) {
+  const auto slot =
+      static_cast<std::size_t>(static_cast<double>(time - course.begun) / 1e9 / course.effort.slot_seconds);
+  if (slots.size() <= slot) slots.resize(slot + 1);
+  return slots[slot];
+}
+
+void merge_slots(std::vector<Histogram>& all, const std::vector<Histogram>& more) {
+  if (all.size() < more.size()) all.resize(more.size());
+  for (std::size_t i = 0; i < more.size(); ++i) all[i].merge(more[i]);
+}
+
 void run(Course& course, int thread) {
   const std::uint64_t operations_max = share_of(course.effort, thread);
   Worker worker{thread, 0, Random(static_cast<std::uint64_t>(thread) * 7919 + now())};
@@ -37,8 +71,11 @@ void run(Course& course, int thread) {
   std::uint64_t entities = 0;
   std::uint64_t stalled = 0;
   Status failure;
+  std::vector<Histogram> slots;
+  const double cpu_before = thread_cpu_seconds();
   std::uint64_t before = now();
   while (worker.done < operations_max && !course.stop.load(std::memory_order_relaxed)) {
+    if (course.effort.rate > 0) wait_until(before = due_time(course, thread, worker.done));
     const Result<std::uint64_t> moved = course.operation(worker);
     const std::uint64_t after = now();
     if (!moved.ok()) {
@@ -47,6 +84,7 @@ void run(Course& course, int thread) {
       break;
     }
     latencies.add(after - before);
+    if (course.effort.slot_seconds > 0) slot_at(slots, course, after).add(after - before);
     if (after - before >= kStallNanoseconds) stalled += after - before;
     before = after;
     entities += *moved;
@@ -56,6 +94,8 @@ void run(Course& course, int thread) {
   course.effect.entities += entities;
   course.effect.stalled_seconds += static_cast<double>(stalled) / 1e9;
   course.effect.latencies.merge(latencies);
+  course.driven_cpu_seconds += thread_cpu_seconds() - cpu_before;
+  merge_slots(course.effect.slots, slots);
   if (!failure.ok()) course.failure = failure;
 }
 
@@ -83,12 +123,13 @@ Effect Stopwatch::effect(std::uint64_t entities) const {
   effect.entities = entities;
   effect.cpu_seconds = after.cpu_seconds - before_.cpu_seconds;
   effect.written_bytes = after.written_bytes - before_.written_bytes;
+  effect.read_bytes = after.read_bytes - before_.read_bytes;
   if (after.device_reads && before_.device_reads) effect.device_reads = *after.device_reads - *before_.device_reads;
   return effect;
 }
 
 Result<Effect> drive(Session& session, const Effort& effort, const Operation& operation) {
-  Course course{operation, effort, {}, {}, {}, {}};
+  Course course(operation, effort);
   const Stopwatch watch(session.directory());
   {
     std::vector<std::jthread> running;
@@ -105,6 +146,8 @@ Result<Effect> drive(Session& session, const Effort& effort, const Operation& op
   Effect effect = watch.effect(course.effect.entities);
   effect.stalled_seconds = course.effect.stalled_seconds;
   effect.latencies = course.effect.latencies;
+  effect.slots = std::move(course.effect.slots);
+  effect.background_cpu_seconds = std::max(0.0, effect.cpu_seconds - course.driven_cpu_seconds);
   return effect;
 }
 
@@ -119,9 +162,13 @@ Outcome outcome_of(const Effect& effect, Moves moves) {
     outcome.figures["max us"] = microseconds(effect.latencies.max());
     outcome.figures["stalled s"] = effect.stalled_seconds;
   }
+  const double user_bytes = effect.user_bytes > 0 ? static_cast<double>(effect.user_bytes) : entities * kEntityBytes;
   outcome.figures["CPU s/M"] = effect.cpu_seconds / entities * 1e6;
+  outcome.figures["read/user"] = static_cast<double>(effect.read_bytes) / user_bytes;
   if (moves == Moves::kWrites) {
-    outcome.figures["written/user"] = static_cast<double>(effect.written_bytes) / entities / kEntityBytes;
+    if (effect.background_cpu_seconds > 0)
+      outcome.figures["CPU behind s/M"] = effect.background_cpu_seconds / entities * 1e6;
+    outcome.figures["written/user"] = static_cast<double>(effect.written_bytes) / user_bytes;
   } else if (effect.device_reads) {
     outcome.figures["reads/op"] = static_cast<double>(*effect.device_reads) / entities;
   }

@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "bench/varve_bench/entities.h"
 #include "bench/varve_bench/histogram.h"
@@ -19,6 +20,11 @@ struct Effort {
   int threads = 1;
   double seconds = 0;
   std::uint64_t operations = 0;
+  /// Operations a second of all threads together that are on offer, whether or not they can be done: each has a time at
+  /// which it is due, and its latency counts from there. Zero: each begins when the one before has ended.
+  double rate = 0;
+  /// Latencies are also kept for each slot of this length; zero: they are not.
+  double slot_seconds = 0;
 };
 
 struct Worker {
@@ -39,8 +45,14 @@ struct Effect {
   double stalled_seconds = 0;
   Histogram latencies;
   double cpu_seconds = 0;
+  /// Of them, by other threads than those that were driven: flushes and compaction.
+  double background_cpu_seconds = 0;
   std::uint64_t written_bytes = 0;
+  std::uint64_t read_bytes = 0;
   std::optional<std::uint64_t> device_reads{};
+  /// Keys and payload that were moved; zero: as many as the entities of entities.h have.
+  std::uint64_t user_bytes = 0;
+  std::vector<Histogram> slots{};
 
   double rate() const noexcept { return seconds > 0 ? static_cast<double>(entities) / seconds : 0; }
 };

@@ -1,6 +1,7 @@
 #include "bench/varve_bench/encoded_rows.h"
 
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "api/entity_codec.h"
@@ -16,10 +17,20 @@ std::string key_of(std::uint32_t table, std::string_view partition, std::string_
   return *format::encode_sort_key(id_of(table), partition, row);
 }
 
-std::string value_of(std::string_view payload) {
+std::string value_of(const Row& row) {
   format::EntityBuilder builder;
-  builder.add_string(kPayloadName, payload);
+  if (row.group != kNoGroup) builder.add_int32(kGroupName, row.group);
+  for_properties(row, [&](const std::string& name, std::string_view text, bool is_binary) {
+    is_binary ? builder.add_binary(name, text) : builder.add_string(name, text);
+  });
   return builder.finish();
+}
+
+Result<std::string> with_property(const Keys& keys, std::string_view value, std::string_view name,
+                                  std::string_view text) {
+  format::EntityBuilder added;
+  added.add_string(name, text);
+  return merge_properties(value, added.finish(), accounted_key_bytes(keys.partition, keys.row));
 }
 
 Status decode_row(const Keys& keys, std::string_view value) {
@@ -30,6 +41,19 @@ Status decode_entry(std::string_view key, std::string_view value) {
   Result<format::SortKey> keys = format::decode_sort_key(key);
   if (!keys.ok()) return keys.status();
   return decode_entity(std::move(keys->partition_key), std::move(keys->row_key), 1, value, {}).status();
+}
+
+Result<bool> take_entry(std::string_view key, std::string_view value, std::int32_t group) {
+  if (group == kNoGroup) {
+    if (Status decoded = decode_entry(key, value); !decoded.ok()) return decoded;
+    return true;
+  }
+  const Result<format::EntityView> entity = format::EntityView::open(value);
+  if (!entity.ok()) return entity.status();
+  const std::optional<format::PropertyView> found = entity->find(kGroupName);
+  if (!found || found->type != format::PropertyType::kInt32 || found->as_int32() != group) return false;
+  if (Status decoded = decode_entry(key, value); !decoded.ok()) return decoded;
+  return true;
 }
 
 std::uint64_t version_of(std::string_view value) {

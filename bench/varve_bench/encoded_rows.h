@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "api/status.h"
+#include "api/result.h"
 #include "bench/varve_bench/entities.h"
 #include "format/sort_key.h"
 
@@ -17,11 +17,16 @@ namespace varve::bench {
 
 format::TableId id_of(std::uint32_t table);
 std::string key_of(std::uint32_t table, std::string_view partition, std::string_view row);
-std::string value_of(std::string_view payload);
+std::string value_of(const Row& row);
+/// A value with one property of another text.
+Result<std::string> with_property(const Keys& keys, std::string_view value, std::string_view name,
+                                  std::string_view text);
 
 /// As an Entity, which is thrown away.
 Status decode_row(const Keys& keys, std::string_view value);
 Status decode_entry(std::string_view key, std::string_view value);
+/// Whether it is of the group, or `group` is kNoGroup; only then is it decoded.
+Result<bool> take_entry(std::string_view key, std::string_view value, std::int32_t group);
 
 /// Such stores have no versions to compare, so their users put one before each value.
 std::uint64_t version_of(std::string_view value);

@@ -44,8 +44,16 @@ Keys keys_of(std::uint64_t entity) {
 }
 
 std::string_view payload_of(std::uint64_t entity) {
+  return payload_of(entity, kPayloadBytes);
+}
+
+std::string_view payload_of(std::uint64_t entity, std::size_t bytes) {
   static const std::string pool = make_pool();
-  return std::string_view(pool).substr(Random(entity).below(kPoolBytes - kPayloadBytes), kPayloadBytes);
+  return std::string_view(pool).substr(Random(entity).below(kPoolBytes - bytes), bytes);
+}
+
+std::string field_name(std::size_t field) {
+  return "field" + std::to_string(field);
 }
 
 std::uint64_t shuffled(std::uint64_t n, std::uint64_t count) noexcept {

@@ -48,6 +48,41 @@ Keys keys_of(std::uint64_t entity);
 /// The payload of entity n; lives as long as the program.
 std::string_view payload_of(std::uint64_t entity);
 
+/// The same, of any length below a megabyte and a little more.
+std::string_view payload_of(std::uint64_t entity, std::size_t bytes);
+
+/// How an entity holds its payload.
+enum class Shape : std::uint8_t {
+  kText,      // one String
+  kTenTexts,  // ten Strings of a tenth each, as YCSB has its records
+  kBinaries,  // as many Binaries of at most 60,000 bytes as it takes
+};
+inline constexpr std::int32_t kNoGroup = -1;
+inline constexpr std::string_view kGroupName = "Group";
+
+struct Row {
+  std::string key;
+  std::string_view payload;
+  Shape shape = Shape::kText;
+  /// An Int32 beside the payload, to filter by.
+  std::int32_t group = kNoGroup;
+};
+/// Names of Shape::kTenTexts.
+std::string field_name(std::size_t field);
+inline constexpr std::size_t kFields = 10;
+
+/// Visits each property of the payload with its name, its text and whether that is Binary.
+template <typename Visit>
+void for_properties(const Row& row, const Visit& visit) {
+  if (row.shape == Shape::kText) return visit(std::string(kPayloadName), row.payload, false);
+  constexpr std::size_t kBinaryBytes = 60'000;
+  const bool is_binary = row.shape == Shape::kBinaries;
+  const std::size_t each = is_binary ? kBinaryBytes : row.payload.size() / kFields;
+  for (std::size_t at = 0, number = 0; at < row.payload.size(); at += each, ++number) {
+    visit(field_name(number), row.payload.substr(at, each), is_binary);
+  }
+}
+
 /// A permutation of the numbers below `count`: where the nth visit goes.
 std::uint64_t shuffled(std::uint64_t n, std::uint64_t count) noexcept;
 

@@ -67,7 +67,7 @@ class LevelDbContender final : public Contender {
              Promise promise) override {
     if (check != Check::kNone) return Status::unsupported("there are no transactions that look before they write");
     leveldb::WriteBatch batch;
-    for (const Row& row : rows) batch.Put(key_of(table, partition, row.key), value_of(row.payload));
+    for (const Row& row : rows) batch.Put(key_of(table, partition, row.key), value_of(row));
     return from_leveldb(database_->Write(write_options(promise), &batch));
   }
 
@@ -104,12 +104,43 @@ class LevelDbContender final : public Contender {
 
   Result<std::uint64_t> scan_partition(std::uint32_t table, std::string_view partition,
                                        std::uint32_t count_max) override {
-    return walk(*format::encode_partition(id_of(table), partition), count_max,
-                [](const leveldb::Iterator& entry) { return decode_entry(view(entry.key()), view(entry.value())); });
+    const std::string begin = *format::encode_partition(id_of(table), partition);
+    return count(begin, format::end_of_prefix(begin), count_max, kNoGroup);
   }
   Result<std::uint64_t> scan_table(std::uint32_t table) override {
-    return walk(format::encode_table(id_of(table)), UINT64_MAX,
-                [](const leveldb::Iterator& entry) { return decode_entry(view(entry.key()), view(entry.value())); });
+    const std::string begin = format::encode_table(id_of(table));
+    return count(begin, format::end_of_prefix(begin), UINT64_MAX, kNoGroup);
+  }
+  Result<std::uint64_t> scan_from(std::uint32_t table, std::string_view partition, std::uint32_t count_max) override {
+    return count(*format::encode_partition(id_of(table), partition),
+                 format::end_of_prefix(format::encode_table(id_of(table))), count_max, kNoGroup);
+  }
+  Result<std::uint64_t> query_group(std::uint32_t table, std::optional<std::string_view> partition,
+                                    std::int32_t group) override {
+    const std::string begin =
+        partition ? *format::encode_partition(id_of(table), *partition) : format::encode_table(id_of(table));
+    return count(begin, format::end_of_prefix(begin), UINT64_MAX, group);
+  }
+
+  /// Read, changed, written: as the bindings of YCSB do it.
+  Status update_property(std::uint32_t table, const Keys& keys, std::string_view name, std::string_view text,
+                         Promise promise) override {
+    const std::string key = key_of(table, keys.partition, keys.row);
+    std::string value;
+    if (const leveldb::Status found = database_->Get(leveldb::ReadOptions(), key, &value); !found.ok()) {
+      return from_leveldb(found);
+    }
+    const Result<std::string> changed = with_property(keys, value, name, text);
+    if (!changed.ok()) return changed.status();
+    return from_leveldb(database_->Put(write_options(promise), key, *changed));
+  }
+
+  Result<bool> replace_if_as_read(std::uint32_t /*table*/, std::string_view /*partition*/, const Row& /*row*/,
+                                  bool /*conflict*/, Promise /*promise*/) override {
+    return Status::unsupported("there are no transactions that look before they write");
+  }
+  Result<bool> erase(std::uint32_t /*table*/, const Keys& /*keys*/, Promise /*promise*/) override {
+    return Status::unsupported("there are no transactions that look before they write");
   }
 
   Status create_table(std::uint32_t /*table*/) override {
@@ -121,13 +152,15 @@ class LevelDbContender final : public Contender {
     constexpr std::uint64_t kBatchKeys = 1000;
     leveldb::WriteBatch batch;
     std::uint64_t keys = 0;
+    const std::string begin = format::encode_table(id_of(table));
     const Result<std::uint64_t> walked =
-        walk(format::encode_table(id_of(table)), UINT64_MAX, [&](const leveldb::Iterator& entry) {
+        walk(begin, format::end_of_prefix(begin), UINT64_MAX, [&](const leveldb::Iterator& entry) -> Result<bool> {
           batch.Delete(entry.key());
-          if (++keys % kBatchKeys != 0) return Status();
+          if (++keys % kBatchKeys != 0) return true;
           const leveldb::Status written = database_->Write(write_options(Promise::kBuffered), &batch);
           batch.Clear();
-          return from_leveldb(written);
+          if (!written.ok()) return from_leveldb(written);
+          return true;
         });
     if (!walked.ok()) return walked.status();
     return from_leveldb(database_->Write(write_options(Promise::kDurable), &batch));
@@ -160,13 +193,23 @@ class LevelDbContender final : public Contender {
   }
 
  private:
+  Result<std::uint64_t> count(const std::string& begin, const std::string& end, std::uint64_t count_max,
+                              std::int32_t group) {
+    return walk(begin, end, count_max, [group](const leveldb::Iterator& entry) {
+      return take_entry(view(entry.key()), view(entry.value()), group);
+    });
+  }
+
+  /// Counts the entries that `visit` takes.
   template <typename Visit>
-  Result<std::uint64_t> walk(const std::string& prefix, std::uint64_t count_max, const Visit& visit) {
-    const std::string end = format::end_of_prefix(prefix);
+  Result<std::uint64_t> walk(const std::string& begin, const std::string& end, std::uint64_t count_max,
+                             const Visit& visit) {
     const std::unique_ptr<leveldb::Iterator> entry(database_->NewIterator(leveldb::ReadOptions()));
     std::uint64_t count = 0;
-    for (entry->Seek(prefix); entry->Valid() && view(entry->key()) < end && count < count_max; entry->Next(), ++count) {
-      if (Status visited = visit(*entry); !visited.ok()) return visited;
+    for (entry->Seek(begin); entry->Valid() && view(entry->key()) < end && count < count_max; entry->Next()) {
+      const Result<bool> taken = visit(*entry);
+      if (!taken.ok()) return taken.status();
+      if (*taken) ++count;
     }
     if (!entry->status().ok()) return from_leveldb(entry->status());
     return count;

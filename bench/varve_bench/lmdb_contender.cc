@@ -1,13 +1,15 @@
 // Owns: LMDB in the race, with the settings that suit this work best.
 // Must never: be asked for what LMDB has no counterpart for: direct reads, loads that no log sees.
 //
-// A table is a database of its own in one environment, so that a drop is one of LMDB's. Buffered commits are those
+// A table is a database of its own in one environment, so that a drop is one of LMDB's; more than a few tables share a
+// database. Buffered commits are those
 // with MDB_NOSYNC: they survive the death of the process, and not a power cut; after one the file may be damaged, which
 // is less than the others promise.
 #ifdef VARVE_BENCH_LMDB
 
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <mutex>
@@ -71,6 +73,8 @@ thread_local Reader thread_reader;
 
 class LmdbContender final : public Contender {
  public:
+  explicit LmdbContender(const Settings& settings)
+      : shares_one_(settings.tables > kTables), version_bytes_(settings.versions ? sizeof(std::uint64_t) : 0) {}
   ~LmdbContender() override {
     thread_reader.end();  // those of other threads have ended with them
     if (environment_ != nullptr) mdb_env_close(environment_);
@@ -88,7 +92,7 @@ class LmdbContender final : public Contender {
     if (Status begun = transaction.begin(environment_, 0); !begun.ok()) return begun;
     for (std::uint32_t table = 0; table < kTables; ++table) {
       const std::string name = std::to_string(table);
-      opened = from_lmdb(mdb_dbi_open(transaction.get(), name.c_str(), MDB_CREATE, &tables_[table]));
+      opened = from_lmdb(mdb_dbi_open(transaction.get(), name.c_str(), MDB_CREATE, &databases_[table]));
       if (!opened.ok()) return opened;
     }
     return transaction.commit();
@@ -124,7 +128,7 @@ class LmdbContender final : public Contender {
     const unsigned flags = check == Check::kAbsent ? MDB_NOOVERWRITE : 0;
     return write(promise, [&](MDB_txn* transaction) {
       for (const Row& row : rows) {
-        Status put = put_one(transaction, table, key_of(table, partition, row.key), value_of(row.payload), flags);
+        Status put = put_one(transaction, table, key_of(table, partition, row.key), stored(row), flags);
         if (!put.ok()) return put;
       }
       return Status();
@@ -136,7 +140,7 @@ class LmdbContender final : public Contender {
       for (const Row& row : rows) {
         const std::string key = key_of(table, partition, row.key);
         MDB_val name = lmdb(key);
-        const int deleted = mdb_del(transaction, tables_[table], &name, nullptr);
+        const int deleted = mdb_del(transaction, database_of(table), &name, nullptr);
         if (deleted != MDB_NOTFOUND && deleted != MDB_SUCCESS) return from_lmdb(deleted);
       }
       return Status();
@@ -151,10 +155,10 @@ class LmdbContender final : public Contender {
         const std::string key = key_of(table, partition, row.key);
         MDB_val name = lmdb(key);
         MDB_val value{};
-        const int found = mdb_get(transaction, tables_[table], &name, &value);
+        const int found = mdb_get(transaction, database_of(table), &name, &value);
         if (found != MDB_SUCCESS && found != MDB_NOTFOUND) return from_lmdb(found);
         if ((found == MDB_SUCCESS ? version_of(view(value)) : 0) != known) return Status(Code::kPreconditionFailed);
-        Status put = put_one(transaction, table, key, with_version(known + 1, value_of(row.payload)), 0);
+        Status put = put_one(transaction, table, key, with_version(known + 1, value_of(row)), 0);
         if (!put.ok()) return put;
       }
       return Status();
@@ -173,8 +177,8 @@ class LmdbContender final : public Contender {
     return write(Promise::kDurable, [&](MDB_txn* transaction) {
       for (std::uint64_t n = 0; n < count; ++n) {
         const Keys keys = keys_of(n);
-        Status put =
-            put_one(transaction, table, key_of(table, keys.partition, keys.row), value_of(payload_of(n)), MDB_APPEND);
+        Status put = put_one(transaction, table, key_of(table, keys.partition, keys.row),
+                             value_of({keys.row, payload_of(n)}), MDB_APPEND);
         if (!put.ok()) return put;
       }
       return Status();
@@ -187,9 +191,9 @@ class LmdbContender final : public Contender {
     const std::string key = key_of(table, partition, row);
     MDB_val name = lmdb(key);
     MDB_val value{};
-    const int found = mdb_get(*reading, tables_[table], &name, &value);
+    const int found = mdb_get(*reading, database_of(table), &name, &value);
     Status decoded = from_lmdb(found == MDB_NOTFOUND ? MDB_SUCCESS : found);
-    if (found == MDB_SUCCESS) decoded = decode_row({std::string(partition), std::string(row)}, view(value));
+    if (found == MDB_SUCCESS) decoded = decode_row({std::string(partition), std::string(row)}, body(view(value)));
     mdb_txn_reset(*reading);
     if (!decoded.ok()) return decoded;
     return found == MDB_SUCCESS;
@@ -203,10 +207,71 @@ class LmdbContender final : public Contender {
 
   Result<std::uint64_t> scan_partition(std::uint32_t table, std::string_view partition,
                                        std::uint32_t count_max) override {
-    return walk(table, *format::encode_partition(id_of(table), partition), count_max);
+    const std::string begin = *format::encode_partition(id_of(table), partition);
+    return walk(table, begin, format::end_of_prefix(begin), count_max, kNoGroup);
   }
   Result<std::uint64_t> scan_table(std::uint32_t table) override {
-    return walk(table, format::encode_table(id_of(table)), UINT64_MAX);
+    const std::string begin = format::encode_table(id_of(table));
+    return walk(table, begin, format::end_of_prefix(begin), UINT64_MAX, kNoGroup);
+  }
+  Result<std::uint64_t> scan_from(std::uint32_t table, std::string_view partition, std::uint32_t count_max) override {
+    return walk(table, *format::encode_partition(id_of(table), partition),
+                format::end_of_prefix(format::encode_table(id_of(table))), count_max, kNoGroup);
+  }
+  Result<std::uint64_t> query_group(std::uint32_t table, std::optional<std::string_view> partition,
+                                    std::int32_t group) override {
+    const std::string begin =
+        partition ? *format::encode_partition(id_of(table), *partition) : format::encode_table(id_of(table));
+    return walk(table, begin, format::end_of_prefix(begin), UINT64_MAX, group);
+  }
+
+  Status update_property(std::uint32_t table, const Keys& keys, std::string_view name, std::string_view text,
+                         Promise promise) override {
+    const std::string key = key_of(table, keys.partition, keys.row);
+    return write(promise, [&](MDB_txn* transaction) -> Status {
+      const Result<std::optional<std::string_view>> found = find(transaction, table, key);
+      if (!found.ok()) return found.status();
+      if (!*found) return Status::corruption("an entity that was loaded is not there");
+      const Result<std::string> changed = with_property(keys, **found, name, text);
+      return changed.ok() ? put_one(transaction, table, key, *changed, 0) : changed.status();
+    });
+  }
+
+  Result<bool> replace_if_as_read(std::uint32_t table, std::string_view partition, const Row& row, bool conflict,
+                                  Promise promise) override {
+    const std::string key = key_of(table, partition, row.key);
+    const Result<MDB_txn*> reading = begin_read();
+    if (!reading.ok()) return reading.status();
+    const Result<std::optional<std::string_view>> read = find(*reading, table, key);
+    Status decoded = read.ok() ? Status() : read.status();
+    const bool is_there = read.ok() && read->has_value();
+    const std::uint64_t known = is_there ? version_of(**read) + (conflict ? 1 : 0) : 0;
+    if (is_there) decoded = decode_row({std::string(partition), row.key}, body(**read));
+    mdb_txn_reset(*reading);
+    if (!decoded.ok()) return decoded;
+    if (!is_there) return false;
+    bool replaced = false;
+    const Status written = write(promise, [&](MDB_txn* transaction) -> Status {
+      const Result<std::optional<std::string_view>> found = find(transaction, table, key);
+      if (!found.ok()) return found.status();
+      replaced = *found && version_of(**found) == known;
+      return replaced ? put_one(transaction, table, key, stored(row), 0) : Status();
+    });
+    if (!written.ok()) return written;
+    return replaced;
+  }
+
+  Result<bool> erase(std::uint32_t table, const Keys& keys, Promise promise) override {
+    const std::string key = key_of(table, keys.partition, keys.row);
+    bool erased = false;
+    const Status written = write(promise, [&](MDB_txn* transaction) {
+      MDB_val name = lmdb(key);
+      const int deleted = mdb_del(transaction, database_of(table), &name, nullptr);
+      erased = deleted == MDB_SUCCESS;
+      return from_lmdb(deleted == MDB_NOTFOUND ? MDB_SUCCESS : deleted);
+    });
+    if (!written.ok()) return written;
+    return erased;
   }
 
   Status create_table(std::uint32_t /*table*/) override {
@@ -214,8 +279,9 @@ class LmdbContender final : public Contender {
   }
   Status drop_table(std::uint32_t table) override {
     constexpr int kEmpty = 0;
+    if (shares_one_) return drop_prefix(format::encode_table(id_of(table)));
     return write(Promise::kDurable,
-                 [&](MDB_txn* transaction) { return from_lmdb(mdb_drop(transaction, tables_[table], kEmpty)); });
+                 [&](MDB_txn* transaction) { return from_lmdb(mdb_drop(transaction, database_of(table), kEmpty)); });
   }
   Status reclaim(std::uint32_t /*table*/) override { return Status(); }
   Status wait_until_idle() override { return Status(); }
@@ -245,7 +311,7 @@ class LmdbContender final : public Contender {
                  unsigned flags) {
     MDB_val name = lmdb(key);
     MDB_val content = lmdb(value);
-    return from_lmdb(mdb_put(transaction, tables_[table], &name, &content, flags));
+    return from_lmdb(mdb_put(transaction, database_of(table), &name, &content, flags));
   }
 
   /// To be reset, not ended.
@@ -261,39 +327,81 @@ class LmdbContender final : public Contender {
     return reader.transaction;
   }
 
-  Result<std::uint64_t> walk(std::uint32_t table, const std::string& prefix, std::uint64_t count_max) {
+  /// Of kNoGroup, all are taken.
+  Result<std::uint64_t> walk(std::uint32_t table, const std::string& begin, const std::string& end,
+                             std::uint64_t count_max, std::int32_t group) {
     const Result<MDB_txn*> reading = begin_read();
     if (!reading.ok()) return reading.status();
     MDB_cursor* cursor = nullptr;
-    if (Status opened = from_lmdb(mdb_cursor_open(*reading, tables_[table], &cursor)); !opened.ok()) return opened;
-    const std::string end = format::end_of_prefix(prefix);
-    MDB_val key = lmdb(prefix);
+    if (Status opened = from_lmdb(mdb_cursor_open(*reading, database_of(table), &cursor)); !opened.ok()) return opened;
+    MDB_val key = lmdb(begin);
     MDB_val value{};
     std::uint64_t count = 0;
-    Status decoded;
+    Status visited;
     for (int found = mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE);
-         found == MDB_SUCCESS && view(key) < end && count < count_max && decoded.ok();
-         found = mdb_cursor_get(cursor, &key, &value, MDB_NEXT), ++count) {
-      decoded = decode_entry(view(key), view(value));
+         found == MDB_SUCCESS && view(key) < end && count < count_max && visited.ok();
+         found = mdb_cursor_get(cursor, &key, &value, MDB_NEXT)) {
+      const Result<bool> taken = take_entry(view(key), body(view(value)), group);
+      visited = taken.status();
+      if (taken.ok() && *taken) ++count;
     }
     mdb_cursor_close(cursor);
     mdb_txn_reset(*reading);
-    if (!decoded.ok()) return decoded;
+    if (!visited.ok()) return visited;
     return count;
   }
 
+  /// Of a table that shares its database with others; with the promise of the row, whose writers are at work beside it.
+  Status drop_prefix(const std::string& begin) {
+    const std::string end = format::end_of_prefix(begin);
+    return write(promise_.load(), [&](MDB_txn* transaction) {
+      MDB_cursor* cursor = nullptr;
+      if (Status opened = from_lmdb(mdb_cursor_open(transaction, databases_[0], &cursor)); !opened.ok()) return opened;
+      MDB_val key = lmdb(begin);
+      MDB_val value{};
+      int found = mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE);
+      while (found == MDB_SUCCESS && view(key) < end) {
+        found = mdb_cursor_del(cursor, 0);
+        if (found == MDB_SUCCESS) found = mdb_cursor_get(cursor, &key, &value, MDB_GET_CURRENT);
+      }
+      mdb_cursor_close(cursor);
+      const bool is_at_end = found == MDB_NOTFOUND || found == EINVAL;  // EINVAL: no entry is left behind it
+      return from_lmdb(is_at_end ? MDB_SUCCESS : found);
+    });
+  }
+
+  Result<std::optional<std::string_view>> find(MDB_txn* transaction, std::uint32_t table, const std::string& key) {
+    MDB_val name = lmdb(key);
+    MDB_val value{};
+    const int found = mdb_get(transaction, database_of(table), &name, &value);
+    if (found == MDB_NOTFOUND) return std::optional<std::string_view>();
+    if (found != MDB_SUCCESS) return from_lmdb(found);
+    return std::optional<std::string_view>(view(value));
+  }
+
+  MDB_dbi database_of(std::uint32_t table) const { return databases_[shares_one_ ? 0 : table]; }
+  /// As it lies in the store: behind a version where there are versions.
+  std::string stored(const Row& row) {
+    return version_bytes_ == 0 ? value_of(row) : with_version(++last_version_, value_of(row));
+  }
+  std::string_view body(std::string_view value) const { return value.substr(version_bytes_); }
+
   MDB_env* environment_ = nullptr;
-  std::array<MDB_dbi, kTables> tables_{};
+  std::array<MDB_dbi, kTables> databases_{};
   std::mutex promise_mutex_;
   std::atomic<Promise> promise_{Promise::kDurable};
   KnownVersions known_;
+  /// Where tables are many they are prefixes of one database: LMDB looks through all open ones in each transaction.
+  bool shares_one_;
+  std::size_t version_bytes_;
+  std::atomic<std::uint64_t> last_version_{0};
 };
 
 }  // namespace
 
 Result<std::unique_ptr<Contender>> open_lmdb(const std::string& directory, const Settings& settings) {
   if (settings.direct_reads) return Status::unsupported("it reads through the page cache alone");
-  auto contender = std::make_unique<LmdbContender>();
+  auto contender = std::make_unique<LmdbContender>(settings);
   if (Status opened = contender->open(directory); !opened.ok()) return opened;
   return std::unique_ptr<Contender>(std::move(contender));
 }

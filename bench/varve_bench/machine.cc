@@ -1,6 +1,7 @@
 #include "bench/varve_bench/machine.h"
 
 #include <cstdlib>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 
@@ -18,12 +19,12 @@ double seconds_of(const timeval& time) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
 }
 
-std::uint64_t written_bytes() {
+std::uint64_t io_counter(const std::string& wanted) {
   std::ifstream file("/proc/self/io");
   std::string name;
   std::uint64_t value = 0;
   while (file >> name >> value) {
-    if (name == "write_bytes:") return value;
+    if (name == wanted) return value;
   }
   return 0;
 }
@@ -43,7 +44,14 @@ std::optional<std::uint64_t> device_reads(const std::string& directory) {
 Usage usage(const std::string& directory) {
   rusage resources{};
   ::getrusage(RUSAGE_SELF, &resources);
-  return {seconds_of(resources.ru_utime) + seconds_of(resources.ru_stime), written_bytes(), device_reads(directory)};
+  return {seconds_of(resources.ru_utime) + seconds_of(resources.ru_stime), io_counter("write_bytes:"),
+          io_counter("read_bytes:"), device_reads(directory)};
+}
+
+double thread_cpu_seconds() {
+  timespec time{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) / 1e9;
 }
 
 std::uint64_t resident_bytes() {

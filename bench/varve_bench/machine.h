@@ -13,11 +13,15 @@ struct Usage {
   double cpu_seconds = 0;
   /// Bytes that this process sent towards the device, page cache included.
   std::uint64_t written_bytes = 0;
+  /// Bytes that this process had brought from the device.
+  std::uint64_t read_bytes = 0;
   /// Reads that the device of `directory` completed, for anybody.
   std::optional<std::uint64_t> device_reads{};
 };
 Usage usage(const std::string& directory);
 
+/// Processor time of the calling thread.
+double thread_cpu_seconds();
 std::uint64_t resident_bytes();
 double load_average();
 /// What the files under `directory` occupy; `suffix` counts only files whose name ends in it.

@@ -5,6 +5,7 @@
 // ETags, names of tables, the paging of scans.
 #ifdef VARVE_BENCH_ROCKSDB
 
+#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <thread>
@@ -65,8 +66,12 @@ rocksdb::Options options_of(const Settings& settings) {
 
 class RocksDbContender final : public Contender {
  public:
-  RocksDbContender(std::unique_ptr<rocksdb::DB> database, rocksdb::TransactionDB* transactions, std::string directory)
-      : database_(std::move(database)), transactions_(transactions), directory_(std::move(directory)) {}
+  RocksDbContender(std::unique_ptr<rocksdb::DB> database, rocksdb::TransactionDB* transactions, std::string directory,
+                   bool versions)
+      : database_(std::move(database)),
+        transactions_(transactions),
+        directory_(std::move(directory)),
+        version_bytes_(versions ? sizeof(std::uint64_t) : 0) {}
 
   std::string back_end() const override {
     return database_->GetOptions().use_direct_reads ? "pread, direct" : "pread, page cache";
@@ -78,8 +83,8 @@ class RocksDbContender final : public Contender {
              Promise promise) override {
     if (check == Check::kAbsent) return put_checked(table, partition, rows, promise);
     if (rows.size() == 1) {
-      return from_rocksdb(database_->Put(write_options(promise), key_of(table, partition, rows.front().key),
-                                         value_of(rows.front().payload)));
+      return from_rocksdb(
+          database_->Put(write_options(promise), key_of(table, partition, rows.front().key), stored(rows.front())));
     }
     return write_batch(table, partition, rows, write_options(promise));
   }
@@ -108,7 +113,7 @@ class RocksDbContender final : public Contender {
       status = database_->Get(rocksdb::ReadOptions(), key, &found);
       if (!status.ok() && !status.IsNotFound()) return from_rocksdb(status);
       if (version_of(status.ok() ? found : std::string()) != known) return Status(Code::kPreconditionFailed);
-      status = transaction->Put(key, with_version(known + 1, value_of(row.payload)));
+      status = transaction->Put(key, with_version(known + 1, value_of(row)));
       if (!status.ok()) return from_rocksdb(status);
     }
     if (status = transaction->Commit(); !status.ok()) return from_rocksdb(status);
@@ -136,7 +141,7 @@ class RocksDbContender final : public Contender {
         database_->Get(rocksdb::ReadOptions(), database_->DefaultColumnFamily(), key_of(table, partition, row), &value);
     if (found.IsNotFound()) return false;
     if (!found.ok()) return from_rocksdb(found);
-    if (Status decoded = decode_row({std::string(partition), std::string(row)}, view(value)); !decoded.ok()) {
+    if (Status decoded = decode_row({std::string(partition), std::string(row)}, body(view(value))); !decoded.ok()) {
       return decoded;
     }
     return true;
@@ -158,10 +163,73 @@ class RocksDbContender final : public Contender {
 
   Result<std::uint64_t> scan_partition(std::uint32_t table, std::string_view partition,
                                        std::uint32_t count_max) override {
-    return walk(*format::encode_partition(id_of(table), partition), count_max);
+    const std::string begin = *format::encode_partition(id_of(table), partition);
+    return walk(begin, format::end_of_prefix(begin), count_max, kNoGroup);
   }
   Result<std::uint64_t> scan_table(std::uint32_t table) override {
-    return walk(format::encode_table(id_of(table)), UINT64_MAX);
+    const std::string begin = format::encode_table(id_of(table));
+    return walk(begin, format::end_of_prefix(begin), UINT64_MAX, kNoGroup);
+  }
+
+  Result<std::uint64_t> get_batch(std::uint32_t table, std::span<const Keys> keys) override {
+    rocksdb::ReadOptions options;
+    options.async_io = true;
+    return get_batch(table, keys, options);
+  }
+
+  Result<std::uint64_t> scan_from(std::uint32_t table, std::string_view partition, std::uint32_t count_max) override {
+    return walk(*format::encode_partition(id_of(table), partition),
+                format::end_of_prefix(format::encode_table(id_of(table))), count_max, kNoGroup);
+  }
+
+  Result<std::uint64_t> query_group(std::uint32_t table, std::optional<std::string_view> partition,
+                                    std::int32_t group) override {
+    const std::string begin =
+        partition ? *format::encode_partition(id_of(table), *partition) : format::encode_table(id_of(table));
+    return walk(begin, format::end_of_prefix(begin), UINT64_MAX, group);
+  }
+
+  /// Read, changed, written: as the bindings of YCSB do it.
+  Status update_property(std::uint32_t table, const Keys& keys, std::string_view name, std::string_view text,
+                         Promise promise) override {
+    const std::string key = key_of(table, keys.partition, keys.row);
+    std::string value;
+    if (const rocksdb::Status found = database_->Get(rocksdb::ReadOptions(), key, &value); !found.ok()) {
+      return from_rocksdb(found);
+    }
+    const Result<std::string> changed = with_property(keys, value, name, text);
+    if (!changed.ok()) return changed.status();
+    return from_rocksdb(database_->Put(write_options(promise), key, *changed));
+  }
+
+  Result<bool> replace_if_as_read(std::uint32_t table, std::string_view partition, const Row& row, bool conflict,
+                                  Promise promise) override {
+    const std::string key = key_of(table, partition, row.key);
+    std::string value;
+    rocksdb::Status status = database_->Get(rocksdb::ReadOptions(), key, &value);
+    if (status.IsNotFound()) return false;
+    if (!status.ok()) return from_rocksdb(status);
+    if (Status decoded = decode_row({std::string(partition), row.key}, body(value)); !decoded.ok()) return decoded;
+    const std::uint64_t known = version_of(value) + (conflict ? 1 : 0);
+    const std::unique_ptr<rocksdb::Transaction> transaction(transactions_->BeginTransaction(write_options(promise)));
+    status = transaction->GetForUpdate(rocksdb::ReadOptions(), key, &value);
+    if (status.IsNotFound() || (status.ok() && version_of(value) != known)) return false;
+    if (status.ok()) status = transaction->Put(key, stored(row));
+    if (status.ok()) status = transaction->Commit();
+    if (!status.ok()) return from_rocksdb(status);
+    return true;
+  }
+
+  Result<bool> erase(std::uint32_t table, const Keys& keys, Promise promise) override {
+    const std::string key = key_of(table, keys.partition, keys.row);
+    const std::unique_ptr<rocksdb::Transaction> transaction(transactions_->BeginTransaction(write_options(promise)));
+    std::string value;
+    rocksdb::Status status = transaction->GetForUpdate(rocksdb::ReadOptions(), key, &value);
+    if (status.IsNotFound()) return false;
+    if (status.ok()) status = transaction->Delete(key);
+    if (status.ok()) status = transaction->Commit();
+    if (!status.ok()) return from_rocksdb(status);
+    return true;
   }
 
   Status create_table(std::uint32_t /*table*/) override {
@@ -197,6 +265,12 @@ class RocksDbContender final : public Contender {
   }
 
  private:
+  /// As it lies in the store: behind a version where there are versions.
+  std::string stored(const Row& row) {
+    return version_bytes_ == 0 ? value_of(row) : with_version(++last_version_, value_of(row));
+  }
+  std::string_view body(std::string_view value) const { return value.substr(version_bytes_); }
+
   Result<std::uint64_t> get_batch(std::uint32_t table, std::span<const Keys> keys,
                                   const rocksdb::ReadOptions& options) {
     std::vector<std::string> sort_keys;
@@ -210,7 +284,7 @@ class RocksDbContender final : public Contender {
     for (std::size_t i = 0; i < keys.size(); ++i) {
       if (statuses[i].IsNotFound()) continue;
       if (!statuses[i].ok()) return from_rocksdb(statuses[i]);
-      if (Status decoded = decode_row(keys[i], view(values[i])); !decoded.ok()) return decoded;
+      if (Status decoded = decode_row(keys[i], body(view(values[i]))); !decoded.ok()) return decoded;
       ++present;
     }
     return present;
@@ -229,7 +303,7 @@ class RocksDbContender final : public Contender {
                      const rocksdb::WriteOptions& options) {
     rocksdb::WriteBatch batch;
     for (const Row& row : rows) {
-      const rocksdb::Status added = batch.Put(key_of(table, partition, row.key), value_of(row.payload));
+      const rocksdb::Status added = batch.Put(key_of(table, partition, row.key), stored(row));
       if (!added.ok()) return from_rocksdb(added);
     }
     return from_rocksdb(database_->Write(options, &batch));
@@ -247,7 +321,7 @@ class RocksDbContender final : public Contender {
       status = database_->Get(rocksdb::ReadOptions(), key, &found);
       if (status.ok()) return Status::exists("the key is there");
       if (!status.IsNotFound()) return from_rocksdb(status);
-      status = transaction->Put(key, value_of(row.payload));
+      status = transaction->Put(key, stored(row));
       if (!status.ok()) return from_rocksdb(status);
     }
     return from_rocksdb(transaction->Commit());
@@ -263,7 +337,7 @@ class RocksDbContender final : public Contender {
       rocksdb::Status status = writer.Open(files.back());
       for (std::uint64_t n = first; status.ok() && n < std::min(count, first + kEntitiesOfFile); ++n) {
         const Keys keys = keys_of(n);
-        status = writer.Put(key_of(table, keys.partition, keys.row), value_of(payload_of(n)));
+        status = writer.Put(key_of(table, keys.partition, keys.row), value_of({keys.row, payload_of(n)}));
       }
       if (status.ok()) status = writer.Finish();
       if (!status.ok()) return from_rocksdb(status);
@@ -273,15 +347,18 @@ class RocksDbContender final : public Contender {
     return from_rocksdb(database_->IngestExternalFile(files, ingestion));
   }
 
-  Result<std::uint64_t> walk(const std::string& prefix, std::uint64_t count_max) {
-    const std::string end = format::end_of_prefix(prefix);
+  /// Of kNoGroup, all are taken.
+  Result<std::uint64_t> walk(const std::string& begin, const std::string& end, std::uint64_t count_max,
+                             std::int32_t group) {
     const rocksdb::Slice bound(end);
     rocksdb::ReadOptions options;
     options.iterate_upper_bound = &bound;
     const std::unique_ptr<rocksdb::Iterator> entry(database_->NewIterator(options));
     std::uint64_t count = 0;
-    for (entry->Seek(prefix); entry->Valid() && count < count_max; entry->Next(), ++count) {
-      if (Status decoded = decode_entry(view(entry->key()), view(entry->value())); !decoded.ok()) return decoded;
+    for (entry->Seek(begin); entry->Valid() && count < count_max; entry->Next()) {
+      const Result<bool> taken = take_entry(view(entry->key()), body(view(entry->value())), group);
+      if (!taken.ok()) return taken.status();
+      if (*taken) ++count;
     }
     if (!entry->status().ok()) return from_rocksdb(entry->status());
     return count;
@@ -291,6 +368,8 @@ class RocksDbContender final : public Contender {
   rocksdb::TransactionDB* transactions_;  // the same object, or null
   std::string directory_;
   KnownVersions known_;  // for replace_unchanged()
+  std::size_t version_bytes_;
+  std::atomic<std::uint64_t> last_version_{0};
 };
 
 }  // namespace
@@ -310,8 +389,8 @@ Result<std::unique_ptr<Contender>> open_rocksdb(const std::string& directory, co
     opened = rocksdb::DB::Open(options, directory, &database);
   }
   if (!opened.ok()) return from_rocksdb(opened);
-  return std::unique_ptr<Contender>(
-      std::make_unique<RocksDbContender>(std::unique_ptr<rocksdb::DB>(database), transactions, directory));
+  return std::unique_ptr<Contender>(std::make_unique<RocksDbContender>(std::unique_ptr<rocksdb::DB>(database),
+                                                                       transactions, directory, settings.versions));
 }
 
 }  // namespace varve::bench

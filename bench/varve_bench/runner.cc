@@ -49,6 +49,7 @@ Result<std::string> run_rows(const Workload& workload, const Choice& choice, con
     }
     if (!outcome.ok()) return Status::io_error(row.name + ": " + outcome.status().to_string());
     Figures figures = outcome->figures;
+    figures["disk MB"] = static_cast<double>(occupied_bytes(directory)) / 1e6;
     figures["RSS MB"] = static_cast<double>(resident_bytes()) / 1e6;
     answer["rows"][row.name] = {{"value", outcome->value},
                                 {"unit", outcome->unit},

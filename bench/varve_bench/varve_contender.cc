@@ -1,5 +1,6 @@
 // Owns: Varve in the race, by its public interface alone.
 // Must never: reach below api/.
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <filesystem>
@@ -19,7 +20,13 @@ namespace varve::bench {
 
 namespace {
 
-constexpr std::string_view kAccount = "bench";
+constexpr std::uint32_t kTablesOfAccount = 100;
+
+/// One account for a few tables; where they are many, tables beyond them go to the same accounts.
+std::string account_name(std::uint32_t table, std::uint32_t tables) {
+  const std::uint32_t accounts = std::max<std::uint32_t>(1, tables / kTablesOfAccount);
+  return "bench" + std::to_string(table / kTablesOfAccount % accounts);
+}
 
 std::string table_name(std::uint32_t table) {
   return "Table" + std::to_string(table);
@@ -31,7 +38,10 @@ WriteOptions write_options(Promise promise) {
 
 Entity entity_of(std::string_view partition, const Row& row) {
   Entity entity{std::string(partition), row.key};
-  entity.add(std::string(kPayloadName), row.payload);
+  if (row.group != kNoGroup) entity.add(std::string(kGroupName), row.group);
+  for_properties(row, [&](std::string name, std::string_view text, bool is_binary) {
+    entity.add(std::move(name), is_binary ? Value(Binary{std::string(text)}) : Value(text));
+  });
   return entity;
 }
 
@@ -54,6 +64,23 @@ Task<Status> get_one_by_one(AsyncTable table, SideBySide& shared) {
   }
 }
 
+/// Puts that one thread has under way, and where they are.
+struct PutsSideBySide {
+  std::span<const KeyedRow> rows;
+  WriteOptions options;
+  std::atomic<std::size_t> next{0};
+};
+
+Task<Status> put_one_by_one(AsyncTable table, PutsSideBySide& shared) {
+  for (;;) {
+    const std::size_t mine = shared.next.fetch_add(1, std::memory_order_relaxed);
+    if (mine >= shared.rows.size()) co_return Status();
+    const KeyedRow& one = shared.rows[mine];
+    const Result<ETag> put = co_await table.insert_or_replace(entity_of(one.partition, one.row), shared.options);
+    if (!put.ok()) co_return put.status();
+  }
+}
+
 class VarveContender final : public Contender {
  public:
   VarveContender(std::string directory, std::unique_ptr<Store> store, std::vector<Table> tables)
@@ -68,6 +95,7 @@ class VarveContender final : public Contender {
 
   Status put(std::uint32_t table, std::string_view partition, std::span<const Row> rows, Check check,
              Promise promise) override {
+    if (table >= tables_.size()) return put_in_new_table(table, partition, rows, promise);
     const WriteOptions options = write_options(promise);
     if (rows.size() == 1) {
       const Entity entity = entity_of(partition, rows.front());
@@ -139,6 +167,69 @@ class VarveContender final : public Contender {
     return shared.found.load();
   }
 
+  Result<std::uint64_t> get_batch(std::uint32_t table, std::span<const Keys> keys) override {
+    std::vector<EntityKey> wanted;
+    for (const Keys& key : keys) wanted.push_back({key.partition, key.row});
+    const Result<std::vector<std::optional<Entity>>> entities = tables_[table].get_many(wanted);
+    if (!entities.ok()) return entities.status();
+    return static_cast<std::uint64_t>(
+        std::count_if(entities->begin(), entities->end(), [](const auto& entity) { return entity.has_value(); }));
+  }
+
+  Result<std::uint64_t> scan_from(std::uint32_t table, std::string_view partition, std::uint32_t count_max) override {
+    Scan scan;
+    scan.range = ScanRange::partitions(partition);
+    scan.page_size_max = count_max;
+    const Result<Page> page = tables_[table].scan(scan);
+    if (!page.ok()) return page.status();
+    return page->entities.size();
+  }
+
+  Result<std::uint64_t> query_group(std::uint32_t table, std::optional<std::string_view> partition,
+                                    std::int32_t group) override {
+    Scan scan;
+    if (partition) scan.range = ScanRange::partition(*partition);
+    scan.filter = std::string(kGroupName) + " eq " + std::to_string(group);
+    return count_pages(table, std::move(scan));
+  }
+
+  Status put_side_by_side(std::uint32_t table, std::span<const KeyedRow> rows, std::size_t in_flight) override {
+    PutsSideBySide shared{rows, write_options(Promise::kDurable)};
+    std::vector<Task<Status>> running;
+    for (std::size_t i = 0; i < in_flight; ++i) running.push_back(put_one_by_one(AsyncTable(tables_[table]), shared));
+    for (Status& ended : wait(all(std::move(running)))) {
+      if (!ended.ok()) return std::move(ended);
+    }
+    return Status();
+  }
+
+  Status update_property(std::uint32_t table, const Keys& keys, std::string_view name, std::string_view text,
+                         Promise promise) override {
+    Entity entity(keys.partition, keys.row);
+    entity.add(std::string(name), text);
+    return tables_[table].merge(entity, ETag::any(), write_options(promise)).status();
+  }
+
+  Result<bool> replace_if_as_read(std::uint32_t table, std::string_view partition, const Row& row, bool conflict,
+                                  Promise promise) override {
+    const Result<std::optional<Entity>> read = tables_[table].get(partition, row.key);
+    if (!read.ok()) return read.status();
+    if (!read->has_value()) return false;
+    ETag known = (*read)->etag();
+    if (conflict) known = ETag::of_timestamp(DateTime{known.timestamp().ticks - 1});
+    const Status replaced = tables_[table].replace(entity_of(partition, row), known, write_options(promise)).status();
+    if (replaced.code() == Code::kPreconditionFailed || replaced.code() == Code::kNotFound) return false;
+    if (!replaced.ok()) return replaced;
+    return true;
+  }
+
+  Result<bool> erase(std::uint32_t table, const Keys& keys, Promise promise) override {
+    Status removed = tables_[table].remove(keys.partition, keys.row, ETag::any(), write_options(promise));
+    if (removed.code() == Code::kNotFound) return false;
+    if (!removed.ok()) return removed;
+    return true;
+  }
+
   Result<std::uint64_t> scan_partition(std::uint32_t table, std::string_view partition,
                                        std::uint32_t count_max) override {
     Scan scan;
@@ -149,23 +240,13 @@ class VarveContender final : public Contender {
     return page->entities.size();
   }
 
-  Result<std::uint64_t> scan_table(std::uint32_t table) override {
-    Scan scan;
-    std::uint64_t count = 0;
-    while (true) {
-      Result<Page> page = tables_[table].scan(scan);
-      if (!page.ok()) return page.status();
-      count += page->entities.size();
-      if (!page->continuation) return count;
-      scan.continuation = *std::move(page->continuation);
-    }
-  }
+  Result<std::uint64_t> scan_table(std::uint32_t table) override { return count_pages(table, Scan()); }
 
   Status create_table(std::uint32_t table) override {
-    return store_->create_table(kAccount, table_name(table)).status();
+    return store_->create_table(account_of(table), table_name(table)).status();
   }
 
-  Status drop_table(std::uint32_t table) override { return store_->drop_table(kAccount, table_name(table)); }
+  Status drop_table(std::uint32_t table) override { return store_->drop_table(account_of(table), table_name(table)); }
   Status reclaim(std::uint32_t /*table*/) override { return Status(); }  // it happens by itself
 
   Status wait_until_idle() override {
@@ -183,20 +264,44 @@ class VarveContender final : public Contender {
   Status compact() override { return store_->compact(); }
 
  private:
+  std::string account_of(std::uint32_t table) const {
+    return account_name(table, static_cast<std::uint32_t>(tables_.size()));
+  }
+
+  Status put_in_new_table(std::uint32_t table, std::string_view partition, std::span<const Row> rows, Promise promise) {
+    Result<Table> opened = store_->open_table(account_of(table), table_name(table));
+    if (!opened.ok()) return opened.status();
+    EntityGroupTransaction transaction;
+    for (const Row& row : rows) transaction.insert_or_replace(entity_of(partition, row));
+    return opened->execute(transaction, write_options(promise)).status();
+  }
+
+  Result<std::uint64_t> count_pages(std::uint32_t table, Scan scan) {
+    std::uint64_t count = 0;
+    while (true) {
+      Result<Page> page = tables_[table].scan(scan);
+      if (!page.ok()) return page.status();
+      count += page->entities.size();
+      if (!page->continuation) return count;
+      scan.continuation = *std::move(page->continuation);
+    }
+  }
+
   Status load_batches(std::uint32_t table, std::uint64_t count) {
     if (Status made = create_table(table); !made.ok() && made.code() != Code::kExists) return made;  // it was dropped
     return load_in_batches(*this, table, count);
   }
 
   Status load_files(std::uint32_t table, std::uint64_t count) {
-    Result<Loader> loader = store_->load_table(kAccount, table_name(table));
+    Result<Loader> loader = store_->load_table(account_of(table), table_name(table));
     if (!loader.ok()) return loader.status();
     for (std::uint64_t n = 0; n < count; ++n) {
       const Keys keys = keys_of(n);
       if (Status added = loader->add(entity_of(keys.partition, {keys.row, payload_of(n)})); !added.ok()) return added;
     }
     if (Status finished = loader->finish().status(); !finished.ok()) return finished;
-    Result<Table> loaded = store_->open_table(kAccount, table_name(table));  // the handle at hand was of the empty one
+    Result<Table> loaded =
+        store_->open_table(account_of(table), table_name(table));  // the handle at hand was of the empty one
     if (!loaded.ok()) return loaded.status();
     tables_[table] = *std::move(loaded);
     return Status();
@@ -208,6 +313,37 @@ class VarveContender final : public Contender {
   std::mutex known_mutex_;
   std::map<std::string, ETag> known_;  // by partition, for replace_unchanged()
 };
+
+/// Side by side, for each is a durable commit.
+Result<std::vector<Table>> make_tables(Store& store, std::uint32_t count) {
+  for (std::uint32_t first = 0; first < count; first += kTablesOfAccount) {
+    if (count >= kTablesOfAccount || first == 0) {
+      if (Status made = store.create_account(account_name(first, count)); !made.ok()) return made;
+    }
+  }
+  std::vector<Table> tables;
+  for (std::uint32_t first = 0; first < count; first += kTablesOfAccount) {
+    std::vector<Task<Result<Table>>> running;
+    for (std::uint32_t i = first; i < std::min(count, first + kTablesOfAccount); ++i) {
+      running.push_back(AsyncStore(store).create_table(account_name(i, count), table_name(i)));
+    }
+    for (Result<Table>& made : wait(all(std::move(running)))) {
+      if (!made.ok()) return made.status();
+      tables.push_back(*std::move(made));
+    }
+  }
+  return tables;
+}
+
+Result<std::vector<Table>> open_tables(Store& store, std::uint32_t count) {
+  std::vector<Table> tables;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    Result<Table> table = store.open_table(account_name(i, count), table_name(i));
+    if (!table.ok()) return table.status();
+    tables.push_back(*std::move(table));
+  }
+  return tables;
+}
 
 }  // namespace
 
@@ -221,17 +357,10 @@ Result<std::unique_ptr<Contender>> open_varve(const std::string& directory, cons
   options.resources = *resources;
   Result<std::unique_ptr<Store>> store = Store::open(directory, options);
   if (!store.ok()) return store.status();
-  if (is_new) {
-    if (Status made = (*store)->create_account(kAccount); !made.ok()) return made;
-  }
-  std::vector<Table> tables;
-  for (std::uint32_t i = 0; i < Contender::kTables; ++i) {
-    Result<Table> table =
-        is_new ? (*store)->create_table(kAccount, table_name(i)) : (*store)->open_table(kAccount, table_name(i));
-    if (!table.ok()) return table.status();
-    tables.push_back(*std::move(table));
-  }
-  return std::unique_ptr<Contender>(std::make_unique<VarveContender>(directory, *std::move(store), std::move(tables)));
+  Result<std::vector<Table>> tables =
+      is_new ? make_tables(**store, settings.tables) : open_tables(**store, settings.tables);
+  if (!tables.ok()) return tables.status();
+  return std::unique_ptr<Contender>(std::make_unique<VarveContender>(directory, *std::move(store), *std::move(tables)));
 }
 
 }  // namespace varve::bench

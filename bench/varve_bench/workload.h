@@ -128,6 +128,8 @@ Workload tables_workload();
 Workload recovery_workload(std::uint64_t log_megabytes);
 Workload endurance_workload();
 Workload curve_workload();
+Workload ycsb_workload();
+Workload ycsb_scan_workload();
 std::vector<Workload> all_workloads();
 
 }  // namespace varve::bench

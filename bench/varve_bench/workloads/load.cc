@@ -2,6 +2,7 @@
 // Must never: stop the clock before the background work is done that the writes caused.
 #include "bench/varve_bench/workloads/load.h"
 
+#include <algorithm>
 #include <array>
 
 #include "bench/varve_bench/drive.h"
@@ -10,12 +11,13 @@ namespace varve::bench {
 
 namespace {
 
-/// What was measured, the background work behind it included.
-Outcome with_debt(Session& session, const Stopwatch& watch, double seconds_until_return, std::uint64_t entities) {
-  Outcome outcome = outcome_of(watch.effect(entities), Moves::kWrites);
+/// What was measured, the background work behind it included. `driven`: processor seconds of whoever wrote.
+Outcome with_debt(const Stopwatch& watch, double seconds_until_return, double driven, std::uint64_t entities) {
+  Effect effect = watch.effect(entities);
+  effect.background_cpu_seconds = std::max(0.0, effect.cpu_seconds - driven);
+  Outcome outcome = outcome_of(effect, Moves::kWrites);
   const double count = static_cast<double>(entities);
   outcome.figures["until return /s"] = count / seconds_until_return;
-  outcome.figures["disk MB"] = static_cast<double>(occupied_bytes(session.directory())) / 1e6;
   return outcome;
 }
 
@@ -34,7 +36,8 @@ Result<Outcome> put_at_random(Session& session) {
   });
   if (!effect.ok()) return effect.status();
   if (Status idle = session.contender().wait_until_idle(); !idle.ok()) return idle;
-  Outcome outcome = with_debt(session, watch, effect->seconds, kTimes * entities);
+  Outcome outcome =
+      with_debt(watch, effect->seconds, effect->cpu_seconds - effect->background_cpu_seconds, kTimes * entities);
   outcome.figures.merge(outcome_of(*effect, Moves::kReads).figures);  // latencies are those of the writes alone
   outcome.figures.erase("reads/op");
   return outcome;
@@ -46,10 +49,12 @@ WorkloadRow load_row(std::string name, std::uint32_t table, LoadWay way) {
   return {std::move(name), [table, way](Session& session) -> Result<Outcome> {
             const std::uint64_t entities = session.choice().entities;
             const Stopwatch watch(session.directory());
+            const double cpu_before = thread_cpu_seconds();
             if (Status loaded = session.contender().load(table, entities, way); !loaded.ok()) return loaded;
             const double seconds = watch.seconds();
+            const double driven = thread_cpu_seconds() - cpu_before;
             if (Status idle = session.contender().wait_until_idle(); !idle.ok()) return idle;
-            return with_debt(session, watch, seconds, entities);
+            return with_debt(watch, seconds, driven, entities);
           }};
 }
 

@@ -1,0 +1,154 @@
+// Owns: YCSB's core workloads A to F, as their files define them.
+// Must never: draw keys otherwise than YCSB does, or count a read that did not find its record.
+//
+// A record has ten fields of 100 bytes. Its key, "user" and the FNV hash of its number, is the PartitionKey; the RowKey
+// is "0". An update gives one field another text; a read brings all ten. Commits are buffered, as YCSB's bindings of
+// such stores have them.
+#include <array>
+#include <atomic>
+#include <vector>
+
+#include "bench/varve_bench/distributions.h"
+#include "bench/varve_bench/drive.h"
+
+namespace varve::bench {
+
+namespace {
+
+constexpr int kClients = 4;
+constexpr std::size_t kRecordBytes = 1000;
+constexpr std::size_t kFieldBytes = kRecordBytes / kFields;
+constexpr std::uint32_t kScanLengthMax = 100;
+constexpr std::string_view kRecordRow = "0";
+
+Keys record_keys(std::uint64_t number) {
+  return {"user" + std::to_string(fnv_hash(number)), std::string(kRecordRow)};
+}
+
+Status insert_record(Session& session, std::uint64_t number) {
+  Row row{std::string(kRecordRow), payload_of(number, kRecordBytes)};
+  row.shape = Shape::kTenTexts;
+  return session.contender().put(0, record_keys(number).partition, std::span(&row, 1), Check::kNone,
+                                 Promise::kBuffered);
+}
+
+Status load_records(Session& session) {
+  for (std::uint64_t n = 0; n < session.choice().entities; ++n) {
+    if (Status put = insert_record(session, n); !put.ok()) return put;
+  }
+  return session.contender().wait_until_idle();
+}
+
+/// In percent.
+struct Mix {
+  std::uint64_t reads = 0;
+  std::uint64_t updates = 0;
+  std::uint64_t inserts = 0;
+  std::uint64_t scans = 0;
+  std::uint64_t read_modify_writes = 0;
+  bool latest = false;  // instead of zipfian
+};
+
+/// The records of one session, which only become more.
+class Records {
+ public:
+  explicit Records(std::uint64_t loaded) : loaded_(loaded), scrambled_(loaded), recent_(loaded), next_(loaded) {}
+
+  std::uint64_t draw(const Mix& mix, Random& random) const noexcept {
+    return mix.latest ? newest() - recent_.draw(random) : scrambled_.draw(random);
+  }
+  std::uint64_t take_next() noexcept { return next_.fetch_add(1, std::memory_order_relaxed); }
+  void add_written(std::uint64_t bytes) noexcept { written_bytes_.fetch_add(bytes, std::memory_order_relaxed); }
+  /// By the user.
+  std::uint64_t written_bytes() const noexcept { return written_bytes_.load(); }
+  bool was_loaded(std::uint64_t number) const noexcept { return number < loaded_; }
+
+ private:
+  /// Those of the other clients may be on their way.
+  std::uint64_t newest() const noexcept { return next_.load(std::memory_order_relaxed) - 1; }
+
+  std::uint64_t loaded_;
+  ScrambledZipfian scrambled_;
+  Zipfian recent_;
+  std::atomic<std::uint64_t> next_;
+  std::atomic<std::uint64_t> written_bytes_{0};
+};
+
+Status read_record(Session& session, const Records& records, std::uint64_t number) {
+  const Keys keys = record_keys(number);
+  const Result<bool> found = session.contender().get(0, keys.partition, keys.row);
+  if (!found.ok()) return found.status();
+  return *found || !records.was_loaded(number) ? Status() : Status::corruption("a record that was loaded is missing");
+}
+
+Status update_record(Session& session, Records& records, std::uint64_t number, Random& random) {
+  records.add_written(kFieldBytes);
+  const std::string field = field_name(random.below(kFields));
+  return session.contender().update_property(0, record_keys(number), field, payload_of(random.next(), kFieldBytes),
+                                             Promise::kBuffered);
+}
+
+Status scan_records(Session& session, std::uint64_t number, Random& random) {
+  const auto length = static_cast<std::uint32_t>(1 + random.below(kScanLengthMax));
+  const Result<std::uint64_t> count = session.contender().scan_from(0, record_keys(number).partition, length);
+  if (!count.ok()) return count.status();
+  return *count > 0 ? Status() : Status::corruption("a scan from a record did not find it");
+}
+
+Status operate(Session& session, const Mix& mix, Records& records, Random& random) {
+  std::uint64_t choice = random.below(100);
+  const auto falls_to = [&](std::uint64_t percent) {
+    const bool chosen = choice < percent;
+    choice -= chosen ? 0 : percent;
+    return chosen;
+  };
+  if (falls_to(mix.inserts)) {
+    records.add_written(kRecordBytes);
+    return insert_record(session, records.take_next());
+  }
+  const std::uint64_t number = records.draw(mix, random);
+  if (falls_to(mix.reads)) return read_record(session, records, number);
+  if (falls_to(mix.updates)) return update_record(session, records, number, random);
+  if (falls_to(mix.scans)) return scan_records(session, number, random);
+  const Status read = read_record(session, records, number);
+  return read.ok() ? update_record(session, records, number, random) : read;
+}
+
+WorkloadRow ycsb_row(std::string name, const Mix& mix) {
+  return {std::move(name), [mix](Session& session) -> Result<Outcome> {
+            Records records(session.choice().entities);
+            Result<Effect> effect =
+                drive(session, {kClients, session.choice().seconds, 0}, [&](Worker& worker) -> Result<std::uint64_t> {
+                  Status done = operate(session, mix, records, worker.random);
+                  if (!done.ok()) return done;
+                  return 1;
+                });
+            if (!effect.ok()) return effect.status();
+            effect->user_bytes = mix.reads == 100 ? effect->entities * kRecordBytes : records.written_bytes();
+            return outcome_of(*effect, mix.reads == 100 ? Moves::kReads : Moves::kWrites);
+          }};
+}
+
+}  // namespace
+
+Workload ycsb_workload() {
+  return {"ycsb",
+          "YCSB A, B, C, F and D by 4 clients on records of ten fields of 100 bytes, buffered commits",
+          default_settings,
+          {ycsb_row("YCSB A: half reads, half updates", {.reads = 50, .updates = 50}),
+           ycsb_row("YCSB B: 95 % reads, 5 % updates", {.reads = 95, .updates = 5}),
+           ycsb_row("YCSB C: reads", {.reads = 100}),
+           ycsb_row("YCSB F: half reads, half read-modify-writes", {.reads = 50, .read_modify_writes = 50}),
+           ycsb_row("YCSB D: 95 % reads of the latest, 5 % inserts", {.reads = 95, .inserts = 5, .latest = true})},
+          "ycsb",
+          load_records};
+}
+
+/// With records of its own, as YCSB advises: D has added to the others'.
+Workload ycsb_scan_workload() {
+  return {"ycsb-e",         "YCSB E by 4 clients, on records that no other workload has touched",
+          default_settings, {ycsb_row("YCSB E: 95 % scans of up to 100, 5 % inserts", {.inserts = 5, .scans = 95})},
+          "ycsb-e",         load_records};
+}
+
+}  // namespace varve::bench
