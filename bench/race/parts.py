@@ -32,6 +32,8 @@ PARTS = [
     _part("recovery-200"),
     _part("ycsb", minutes=3),
     _part("ycsb-e", minutes=2),
+    _part("mixed", words=["--seconds", "60"], quick=["--mixed-entities", "5000", "--mixed-tables", "500"],
+          contenders=["varve", "rocksdb", "lmdb"], minutes=15),
     _part("curve-1M", "curve", ["--curve-entities", "1000000"], ["--curve-entities", "20000"]),
     _part("curve-10M", "curve", ["--curve-entities", "10000000"], ["--curve-entities", "50000"], minutes=15),
     _part("curve-50M", "curve", ["--curve-entities", "50000000"], ["--curve-entities", "100000"],

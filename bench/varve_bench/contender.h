@@ -38,6 +38,8 @@ struct Settings {
   bool checks = false;
   /// Stores without versions of their own keep one before each value, for replace_if_as_read() and erase().
   bool versions = false;
+  /// Entities above 16 KiB are common; RocksDB keeps them in blob files then.
+  bool large_values = false;
   /// Tables that are there from the beginning, a hundred an account where they are many.
   std::uint32_t tables = 4;
 };

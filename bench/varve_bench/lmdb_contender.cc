@@ -311,7 +311,8 @@ class LmdbContender final : public Contender {
                  unsigned flags) {
     MDB_val name = lmdb(key);
     MDB_val content = lmdb(value);
-    return from_lmdb(mdb_put(transaction, database_of(table), &name, &content, flags));
+    const int put = mdb_put(transaction, database_of(table), &name, &content, flags);
+    return put == MDB_KEYEXIST ? Status::exists("the key is there") : from_lmdb(put);
   }
 
   /// To be reset, not ended.

@@ -32,9 +32,15 @@ json line_of(const Record& record, const RowRecord& row, std::size_t round) {
 }
 
 json parameters_of(const Choice& choice) {
-  return {{"entities", choice.entities},         {"curve_entities", choice.curve_entities},
-          {"seconds", choice.seconds},           {"tables", choice.tables},
-          {"slot_seconds", choice.slot_seconds}, {"endurance_seconds", choice.endurance_seconds}};
+  return {{"entities", choice.entities},
+          {"curve_entities", choice.curve_entities},
+          {"seconds", choice.seconds},
+          {"tables", choice.tables},
+          {"slot_seconds", choice.slot_seconds},
+          {"endurance_seconds", choice.endurance_seconds},
+          {"mixed_entities", choice.mixed_entities},
+          {"mixed_tables", choice.mixed_tables},
+          {"offered", choice.offered}};
 }
 
 }  // namespace

@@ -29,6 +29,7 @@ namespace varve::bench {
 
 namespace {
 
+constexpr std::uint64_t kBlobBytesMin = 16 << 10;
 constexpr std::uint64_t kMemtableBytes = std::uint64_t{64} << 20;
 
 Status from_rocksdb(const rocksdb::Status& status) {
@@ -55,6 +56,9 @@ rocksdb::Options options_of(const Settings& settings) {
   options.compression = rocksdb::kZSTD;
   options.bytes_per_sync = 1 << 20;
   options.use_direct_reads = settings.direct_reads;
+  options.enable_blob_files = settings.large_values;
+  options.min_blob_size = kBlobBytesMin;
+  options.enable_blob_garbage_collection = settings.large_values;
   rocksdb::BlockBasedTableOptions table;
   table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
   table.block_cache = rocksdb::NewLRUCache(settings.cache_bytes);
@@ -77,7 +81,9 @@ class RocksDbContender final : public Contender {
     return database_->GetOptions().use_direct_reads ? "pread, direct" : "pread, page cache";
   }
 
-  std::uint64_t table_bytes() const override { return occupied_bytes(directory_, ".sst"); }
+  std::uint64_t table_bytes() const override {
+    return occupied_bytes(directory_, ".sst") + occupied_bytes(directory_, ".blob");
+  }
 
   Status put(std::uint32_t table, std::string_view partition, std::span<const Row> rows, Check check,
              Promise promise) override {
@@ -238,8 +244,10 @@ class RocksDbContender final : public Contender {
 
   Status drop_table(std::uint32_t table) override {
     const std::string begin = format::encode_table(id_of(table));
-    return from_rocksdb(database_->DeleteRange(write_options(Promise::kDurable), database_->DefaultColumnFamily(),
-                                               begin, format::end_of_prefix(begin)));
+    // A TransactionDB deletes no ranges; nobody holds a lock in a table that is dropped.
+    rocksdb::DB& database = transactions_ == nullptr ? *database_ : *transactions_->GetBaseDB();
+    return from_rocksdb(database.DeleteRange(write_options(Promise::kDurable), database.DefaultColumnFamily(), begin,
+                                             format::end_of_prefix(begin)));
   }
 
   Status reclaim(std::uint32_t table) override {

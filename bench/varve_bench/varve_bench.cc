@@ -24,6 +24,9 @@ void make_quick(Choice& choice) {
   choice.tables = 200;
   choice.endurance_seconds = 0.4;
   choice.slot_seconds = 0.1;
+  choice.mixed_entities = 2'000;
+  choice.mixed_tables = 100;
+  choice.offered = 1'000;
 }
 
 std::string list_of_workloads() {
@@ -46,6 +49,11 @@ void add_words(CLI::App& app, Choice& choice, bool& quick, bool& lists) {
   app.add_option("--endurance-seconds", choice.endurance_seconds, "Length of `endurance`")->capture_default_str();
   app.add_option("--slot-seconds", choice.slot_seconds, "Resolution of `endurance`")->capture_default_str();
   app.add_option("--curve-entities", choice.curve_entities, "Entities of `curve`")->capture_default_str();
+  app.add_option("--mixed-entities", choice.mixed_entities, "Entities of `mixed`")->capture_default_str();
+  app.add_option("--mixed-tables", choice.mixed_tables, "Tables of `mixed`, a multiple of 100")
+      ->check(CLI::Range(100, 1'000'000))
+      ->capture_default_str();
+  app.add_option("--offered", choice.offered, "Operations a second on offer in `smooth`")->capture_default_str();
   app.add_option("--directory", choice.directory, "Where stores are made, and removed again")->capture_default_str();
   app.add_option("--rows", choice.rows, "Only rows whose names match this expression");
   app.add_option("--first-round", choice.first_round, "Number of the first round")->capture_default_str();

@@ -25,6 +25,11 @@ struct Choice {
   double endurance_seconds = 600;
   double slot_seconds = 10;
   std::uint64_t curve_entities = 10'000'000;
+  /// Of the workload `mixed`; tables are a multiple of a hundred.
+  std::uint64_t mixed_entities = 200'000;
+  std::uint32_t mixed_tables = 10'000;
+  /// Operations a second on offer in `smooth`.
+  double offered = 0;
   std::string json;
   /// An expression; of each workload only the rows whose names it is found in. Empty: all.
   std::string rows;
@@ -128,6 +133,7 @@ Workload tables_workload();
 Workload recovery_workload(std::uint64_t log_megabytes);
 Workload endurance_workload();
 Workload curve_workload();
+Workload mixed_workload();
 Workload ycsb_workload();
 Workload ycsb_scan_workload();
 std::vector<Workload> all_workloads();

@@ -8,7 +8,7 @@ std::vector<Workload> all_workloads() {
   return {durable_workload(),   checked_workload(),    load_workload(),        random_put_workload(),
           read_workload(),      cold_workload(),       drop_workload(),        delete_workload(),
           tables_workload(),    recovery_workload(50), recovery_workload(200), ycsb_workload(),
-          ycsb_scan_workload(), curve_workload(),      endurance_workload()};
+          ycsb_scan_workload(), mixed_workload(),      curve_workload(),       endurance_workload()};
 }
 
 }  // namespace varve::bench
