@@ -4,7 +4,8 @@ import collections
 
 import figures
 
-# measured: a function of all rows that gives a number, or None while it is not known; at_least: whether more is better.
+# measured: a function of all rows that gives a number, or None while it is not known; its `of` names the part and row it
+# looks at. at_least: whether more is better.
 Goal = collections.namedtuple("Goal", ["name", "text", "measured", "bound", "at_least"])
 
 
@@ -13,6 +14,7 @@ def ratio(part, row, opponent=None, figure=None):
         found = figures.find(rows, part, row)
         rival = found and (opponent or found.best_opponent())
         return found.ratio(rival, figure) if found and rival else None
+    measured.of = [(part, row)]
     return measured
 
 
@@ -20,6 +22,7 @@ def to_device(part, row):
     def measured(rows):
         found = figures.find(rows, part, row)
         return found.ratio_to_device() if found else None
+    measured.of = [(part, row)]
     return measured
 
 
@@ -27,6 +30,7 @@ def value(part, row, figure=None):
     def measured(rows):
         found = figures.find(rows, part, row)
         return found.median(figures.OURS, figure) if found else None
+    measured.of = [(part, row)]
     return measured
 
 
@@ -37,6 +41,25 @@ def across(part, row, other_part, other_row, contender):
         if not ours or not theirs or theirs.median(contender) is None:
             return None
         return ours.median(figures.OURS) / theirs.median(contender)
+    measured.of = [(part, row), (other_part, other_row)]
+    return measured
+
+
+def share(part, row, opponent, figure=None):
+    """What we use of what another uses, the median of the rounds."""
+    def measured(rows):
+        found = figures.find(rows, part, row)
+        return found and figures.ratio(found.values(opponent, figure), found.values(figures.OURS, figure), False)
+    measured.of = [(part, row)]
+    return measured
+
+
+def to_clean_seek(part, row):
+    def measured(rows):
+        found = figures.find(rows, part, row)
+        clean = found and found.median(figures.OURS, "clean us")
+        return found.median(figures.OURS) * 1000 / clean if clean else None
+    measured.of = [(part, row)]
     return measured
 
 
@@ -45,6 +68,8 @@ GOALS = [
     Goal("P1", "the same, to the device", to_device("durable", "durable put, 1 thread"), 0.85, True),
     Goal("P2", "durable put, 16 clients", ratio("durable", "durable put, 16 threads"), 2.5, True),
     Goal("P2", "durable put, 64 clients", ratio("durable", "durable put, 64 threads"), 2, True),
+    Goal("P2", "durable put with completion callbacks, a second", value("durable", "durable put, 1024 in flight, 1 thread"),
+         200_000, True),
     Goal("P3", "100 inserts under 100 conditions, to TransactionDB",
          ratio("checked", "durable insert of 100, checked", "rocksdb"), 3, True),
     Goal("P3", "100 replaces by ETag, to TransactionDB", ratio("checked", "durable replace of 100, by ETag", "rocksdb"),
@@ -60,23 +85,49 @@ GOALS = [
     Goal("P6", "cold get, 32 in flight, to the device", to_device("cold", "cold get, 32 in flight, 1 thread"), 0.8,
          True),
     Goal("P6", "device reads a cold get", value("cold", "cold get, 32 in flight, 1 thread", "reads/op"), 1.05, False),
+    Goal("P6", "cold get, batches of 64", ratio("cold", "cold get, batches of 64"), 4, True),
+    Goal("P7", "device reads an insert of an absent key, 10 M entities in the table",
+         value("cold-insert", "insert of an absent key, cold", "reads/op"), 0.01, False),
     Goal("P8", "scan of a partition of 100, to LevelDB", ratio("read", "scan of a partition of 100", "leveldb"), 2,
          True),
+    Goal("P8", "cold scan, to the device", to_device("cold", "cold full scan"), 0.75, True),
     Goal("P8", "warm full scan, to LevelDB", ratio("read", "warm full scan", "leveldb"), 1.5, True),
-    Goal("P11", "first entity behind deletes, to a clean seek", lambda rows: _behind_deletes(rows), 2, False),
+    Goal("P9", "drop of 10 M entities, ms", value("curve-10M", "drop of as many as the large table has"), 1, False),
+    Goal("P9", "drop and create again, p99, ms", value("drop", "drop and create again, p99 of 200 times"), 1, False),
+    Goal("P9", "space back after a drop of 10 M entities, s",
+         value("curve-10M", "drop of as many as the large table has", "space back s"), 2, False),
+    Goal("P9", "gets of a neighbour, p99 from a drop on / before",
+         value("drop", "gets of a neighbour, p99 from a drop on / before"), 1.1, False),
+    Goal("P10", "tables created a second, 16 clients (100,000 in 10 s)", value("tables", "create tables, 16 threads"),
+         10_000, True),
+    Goal("P10", "open with 100,000 tables, ms", value("tables", "open with these tables"), 1000, False),
+    Goal("P10", "bytes of memory a table", value("tables", "open with these tables", "bytes/table, open"), 1024, False),
+    Goal("P11", "first entity behind deletes, to a clean seek",
+         to_clean_seek("delete-head", "first entity behind deletes"), 2, False),
+    Goal("P12", "p99.99 at 70 % of the sustained rate, to RocksDB",
+         ratio("smooth", "p99.99 of random puts at a fixed load", "rocksdb"), 3, True),
+    Goal("P12", "seconds stalled meanwhile", value("smooth", "p99.99 of random puts at a fixed load", "stalled s"), 0,
+         False),
+    *(goal for row in ("durable 64 KiB, 1 thread", "durable 64 KiB, 4 threads", "durable 1 MB, 1 thread")
+      for goal in (Goal("P13", row, ratio("large", row), 3, True),
+                   Goal("P13", f"{row}, to the device", to_device("large", row), 0.75, True),
+                   Goal("P13", f"{row}, bytes written a byte", value("large", row, "written/user"), 1.3, False))),
+    Goal("P14", "bytes written a byte of the mixed workload, of RocksDB's",
+         share("mixed", "mixed tables, buffered, 4 clients", "rocksdb", "written/user"), 0.6, False),
+    Goal("P14", "processor time of background threads in it, of RocksDB's",
+         share("mixed", "mixed tables, buffered, 4 clients", "rocksdb", "CPU behind s/M"), 0.5, False),
+    Goal("P15", "clean open of 14 GB in 50 M entities, ms (the goal is of 50 GB)", value("curve-50M", "open"), 100,
+         False),
+    Goal("P15", "replay of 200 MB of log, MB/s",
+         value("recovery-200", "open after a kill, 200 MB in the log", "log MB/s"), 500, True),
+    Goal("P16", "disk space, of RocksDB's", share("space", "disk space", "rocksdb"), 0.8, False),
+    Goal("P16", "filter of 0.1 %, times a full scan",
+         value("selective", "filter of 0.1 %, correlated with the keys", "times a full scan"), 20, True),
     Goal("P17", "bulk load by table files, to LMDB", ratio("load", "bulk load, table files", "lmdb"), 1, True),
     Goal("P17", "bulk load by table files, to RocksDB", ratio("load", "bulk load, table files", "rocksdb"), 2, True),
     Goal("P17", "buffered random put, to LevelDB", ratio("random-put", "random put, buffered, 1 thread", "leveldb"), 1,
          True),
 ]
-
-
-def _behind_deletes(rows):
-    row = figures.find(rows, "delete-head", "first entity behind deletes")
-    if not row:
-        return None
-    clean = row.median(figures.OURS, "clean us")
-    return row.median(figures.OURS) * 1000 / clean if clean else None
 
 
 def lines_of(rows):

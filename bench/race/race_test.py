@@ -15,6 +15,7 @@ import figures  # noqa: E402
 import foreign  # noqa: E402
 import goals  # noqa: E402
 import parts  # noqa: E402
+import race  # noqa: E402
 import report  # noqa: E402
 import results  # noqa: E402
 import runner  # noqa: E402
@@ -207,8 +208,27 @@ class FiguresTest(unittest.TestCase):
         self.assertEqual((device[3], device[4]), (0.5, "missed"))
         self.assertEqual(judged["P2", "durable put, 16 clients"][4], "not measured yet")
 
-    def test_every_goal_names_rows_of_known_parts(self):
-        self.assertEqual({goal.name for goal in goals.GOALS} - {f"P{number}" for number in range(1, 18)}, set())
+    def test_every_goal_has_a_row(self):
+        self.assertEqual({goal.name for goal in goals.GOALS}, {f"P{number}" for number in range(1, 18)})
+
+    @unittest.skipUnless("VARVE_BENCH" in os.environ, "needs the program that is told by VARVE_BENCH")
+    def test_goals_and_parts_name_what_the_program_has(self):
+        workloads = race.list_of_workloads(os.environ["VARVE_BENCH"])
+        self.assertEqual({part.workload for part in parts.PARTS}, set(workloads))
+        for goal in goals.GOALS:
+            for name, row in goal.measured.of:
+                self.assertIn(row, workloads[parts.by_name(name).workload]["rows"])
+
+    def test_a_share_is_ours_of_theirs(self):
+        row = line("disk space", 1, {"varve": outcome(60, unit="MB", more_is_better=False),
+                                     "rocksdb": outcome(100, unit="MB", more_is_better=False)}, part="space")
+        judged = {(cells[0], cells[1]): cells for cells in goals.lines_of(figures.rows_of([row]))}
+        self.assertEqual(judged["P16", "disk space, of RocksDB's"][3:], [0.6, "met"])
+
+    def test_the_load_on_offer_is_a_share_of_what_the_slower_one_sustained(self):
+        sustained = line("puts", 1, {"varve": outcome(300), "rocksdb": outcome(100)}, part="endurance")
+        self.assertEqual(parts.seventy_percent([sustained]), 70)
+        self.assertIsNone(parts.seventy_percent([]))
 
 
 class ReportTest(Scratch):

@@ -35,12 +35,12 @@ Result<Space> prepare_space(const std::string& path) {
   return Space{*std::move(directory), *std::move(segment)};
 }
 
-Result<Effect> write_all_over(Session& session, const Effort& effort, io::LogSegment& segment) {
+Result<Effect> write_all_over(Session& session, const Effort& effort, std::uint64_t bytes, io::LogSegment& segment) {
   std::atomic<std::uint64_t> next{0};
   return drive(session, effort, [&](Worker&) -> Result<std::uint64_t> {
-    thread_local Result<io::AlignedBuffer> sector = io::AlignedBuffer::allocate(io::kSectorBytes);
+    thread_local Result<io::AlignedBuffer> sector = io::AlignedBuffer::allocate(bytes);
     if (!sector.ok()) return sector.status();
-    const std::uint64_t offset = next.fetch_add(io::kSectorBytes) % kSpaceBytes;  // begins again when it is through
+    const std::uint64_t offset = next.fetch_add(bytes) % kSpaceBytes;  // begins again when it is through
     Status written = segment.write(offset, sector->bytes(), io::SyncPoint{"device limit"});
     if (!written.ok()) return written;
     return 1;
@@ -63,11 +63,12 @@ Result<Effect> read_all_over(Session& session, const Effort& effort, const std::
 }
 
 /// One thread that always has as many reads in flight.
-Result<Effect> read_side_by_side(Session& session, double seconds, io::Directory& directory, int in_flight) {
-  const auto depth = static_cast<std::size_t>(in_flight);
+Result<Effect> read_side_by_side(Session& session, double seconds, io::Directory& directory, const Limit& limit) {
+  const auto depth = static_cast<std::size_t>(limit.in_flight);
+  const bool is_sequential = limit.kind == Limit::Kind::kSequentialRead;
   Result<std::unique_ptr<io::ReadableFile>> file = directory.open("device", io::ReadMode::kDirect);
   if (!file.ok()) return file.status();
-  Result<io::AlignedBuffer> memory = io::AlignedBuffer::allocate(depth * io::kSectorBytes);
+  Result<io::AlignedBuffer> memory = io::AlignedBuffer::allocate(depth * limit.bytes);
   if (!memory.ok()) return memory.status();
   const io::Env& env = io::system_env();
   Result<std::unique_ptr<io::ReadQueue>> queue = env.files.make_read_queue(env.scheduler, depth);
@@ -77,12 +78,14 @@ Result<Effect> read_side_by_side(Session& session, double seconds, io::Directory
   std::vector<io::FinishedRead> finished(depth);
   Random random(now());
   std::uint64_t done = 0;
+  std::uint64_t next = 0;
   const Stopwatch watch(session.directory());
   for (bool is_over = false; !is_over || (*queue)->in_flight() > 0;) {
     is_over = watch.seconds() >= seconds;
     for (; !is_over && !free.empty(); free.pop_back()) {
-      const std::uint64_t offset = random.below(kSpaceBytes / io::kSectorBytes) * io::kSectorBytes;
-      const auto sector = memory->bytes().subspan(free.back() * io::kSectorBytes, io::kSectorBytes);
+      const std::uint64_t places = kSpaceBytes / limit.bytes;
+      const std::uint64_t offset = (is_sequential ? next++ % places : random.below(places)) * limit.bytes;
+      const auto sector = memory->bytes().subspan(free.back() * limit.bytes, limit.bytes);
       if (Status sent = (*queue)->submit(**file, offset, sector, free.back()); !sent.ok()) return sent;
     }
     const std::size_t count = (*queue)->reap(finished, 1);
@@ -102,13 +105,13 @@ Result<double> measure_limit(const Choice& choice, const Limit& limit) {
   const Result<Space> space = prepare_space(session.directory());
   if (!space.ok()) return space.status();
   const Effort effort{limit.threads, choice.seconds, 0};
-  const bool reads = limit.kind == Limit::Kind::kRandomRead;
-  const Result<Effect> effect = !reads ? write_all_over(session, effort, *space->segment)
+  const bool writes = limit.kind == Limit::Kind::kDurableWrite;
+  const Result<Effect> effect = writes ? write_all_over(session, effort, limit.bytes, *space->segment)
                                 : limit.in_flight > 1
-                                    ? read_side_by_side(session, choice.seconds, *space->directory, limit.in_flight)
+                                    ? read_side_by_side(session, choice.seconds, *space->directory, limit)
                                     : read_all_over(session, effort, session.directory() + "/device");
   if (!effect.ok()) return effect.status();
-  return effect->rate();
+  return limit.figure.empty() ? effect->rate() : effect->rate() * static_cast<double>(limit.bytes) / 1e6;
 }
 
 }  // namespace varve::bench

@@ -6,7 +6,8 @@
 
 namespace varve::bench {
 
-/// Operations a second: 4 KiB written durably into preallocated, zero-filled space, or read at random places.
+/// Writes are durable, into preallocated, zero-filled space; reads go to random places or to one behind the other.
+/// Operations a second or, where the limit is of a figure, megabytes a second.
 Result<double> measure_limit(const Choice& choice, const Limit& limit);
 
 }  // namespace varve::bench

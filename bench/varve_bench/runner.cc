@@ -12,6 +12,7 @@
 #include "bench/varve_bench/child_process.h"
 #include "bench/varve_bench/device_limit.h"
 #include "bench/varve_bench/machine.h"
+#include "bench/varve_bench/memory_limit.h"
 #include "bench/varve_bench/report.h"
 
 namespace varve::bench {
@@ -144,6 +145,7 @@ class Race {
     if (workload.data.empty()) std::filesystem::remove_all(directory);
     const Result<std::string> answered =
         in_child_process([&] { return run_rows(workload, choice, directory, contender.open); });
+    remove_memory_limit();
     if (!answered.ok()) return answered.status();
     if (workload.data.empty()) std::filesystem::remove_all(directory);
     const json answer = json::parse(*answered);
@@ -155,10 +157,10 @@ class Race {
   }
 
   Status measure_limits(const Workload& workload) {
-    std::map<std::tuple<Limit::Kind, int, int>, double> measured;
+    std::map<std::tuple<Limit::Kind, int, int, std::uint64_t>, double> measured;
     for (const WorkloadRow& row : workload.rows) {
       if (row.limit.kind == Limit::Kind::kNone) continue;
-      const auto key = std::make_tuple(row.limit.kind, row.limit.threads, row.limit.in_flight);
+      const auto key = std::make_tuple(row.limit.kind, row.limit.threads, row.limit.in_flight, row.limit.bytes);
       if (measured.count(key) == 0) {
         const Result<std::string> answer = in_child_process([&]() -> Result<std::string> {
           const Result<double> rate = measure_limit(choice_, row.limit);

@@ -1,5 +1,6 @@
 // Goal: the race of whole stores stays able to run. Method: every workload once, tiny, by every contender that was
 // built in; no figure is judged.
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
@@ -37,30 +38,70 @@ BenchRun run_bench(const std::string& arguments) {
 TEST(Bench, EveryWorkloadRunsOnce) {
   const BenchRun run = run_bench("--quick");
   ASSERT_EQ(run.status, 0) << run.err;
-  for (const char* row :
-       {"durable put, 64 threads", "durable insert of 100, checked", "one hot partition, 16 threads",
-        "bulk load, batches of 100, buffered", "random put, buffered, 1 thread", "cached get, 2 threads",
-        "get of an absent key", "scan of a partition of 100", "warm full scan", "cold get, 16 threads",
-        "drop of a table", "first entity behind deletes", "create tables, 16 threads", "open with these tables",
-        "open after a kill, 50 MB in the log"}) {
+  for (const char* row : {"durable put, 64 threads",
+                          "durable insert of 100, checked",
+                          "one hot partition, 16 threads",
+                          "bulk load, batches of 100, buffered",
+                          "random put, buffered, 1 thread",
+                          "cached get, 2 threads",
+                          "get of an absent key",
+                          "scan of a partition of 100",
+                          "warm full scan",
+                          "cold get, 16 threads",
+                          "drop of a table",
+                          "first entity behind deletes",
+                          "create tables, 16 threads",
+                          "open with these tables",
+                          "open after a kill, 50 MB in the log",
+                          "durable put, 1024 in flight, 1 thread",
+                          "cold get, batches of 64",
+                          "cold full scan",
+                          "drop and create again, p99 of 200 times",
+                          "YCSB A: half reads, half updates",
+                          "YCSB E: 95 % scans of up to 100, 5 % inserts",
+                          "mixed tables, buffered, 4 clients",
+                          "mixed tables, durable, 16 clients",
+                          "durable 64 KiB, 4 threads",
+                          "insert of an absent key, cold",
+                          "disk space",
+                          "filter of 0.1 %, correlated with the keys",
+                          "get under a memory limit, 16 threads"}) {
     EXPECT_NE(run.out.find(row), std::string::npos) << row;
     EXPECT_NE(run.json.find(row), std::string::npos) << row;
   }
 }
 
 TEST(Bench, WorkloadsThatTakeLongRunWhenTheyAreNamed) {
-  const BenchRun run = run_bench("--quick --workloads curve,endurance");
+  const BenchRun run = run_bench("--quick --workloads curve,endurance,smooth");
   ASSERT_EQ(run.status, 0) << run.err;
   for (const char* row : {"load, batches of 100, buffered", "compact to the end", "drop of a thousand",
-                          "random puts for long", "worst ms"}) {
+                          "random puts for long", "p99.99 of random puts at a fixed load", "worst ms"}) {
     EXPECT_NE(run.out.find(row), std::string::npos) << row;
   }
+}
+
+TEST(Bench, RowsAreChosenAndAddedToAFileOfLines) {
+  const BenchRun run = run_bench(
+      "--quick --workloads load,read --rows '^(cached get, 1 thread|bulk load, table files)$'"
+      " --rounds 2 --first-round 4");
+  ASSERT_EQ(run.status, 0) << run.err;
+  EXPECT_EQ(std::count(run.json.begin(), run.json.end(), '\n'), 4) << run.json;
+  EXPECT_NE(run.json.find("\"round\":5"), std::string::npos) << run.json;
+  EXPECT_EQ(run.out.find("warm full scan"), std::string::npos);
+}
+
+TEST(Bench, RowsThatBuildOnOneAnotherRunTogether) {
+  const BenchRun run = run_bench("--quick --workloads tables --rows 'open with'");
+  ASSERT_EQ(run.status, 0) << run.err;
+  EXPECT_NE(run.out.find("create tables, 16 threads"), std::string::npos);
 }
 
 TEST(Bench, WhatIsNotKnownIsRefused) {
   EXPECT_NE(run_bench("--quick --workloads nothing").status, 0);
   EXPECT_NE(run_bench("--quick --contenders nobody").status, 0);
   EXPECT_NE(run_bench("--quick --rounds none").status, 0);
+  EXPECT_NE(run_bench("--quick --rows nothing").status, 0);
+  EXPECT_NE(run_bench("--quick --rows '('").status, 0);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "bench/varve_bench/workloads/drop.h"
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 
@@ -21,6 +22,66 @@ double wait_for_space(Session& session, const Stopwatch& watch, std::uint64_t by
 
 Result<Outcome> drop_one_million(Session& session) {
   return load_and_drop(session, session.choice().entities);
+}
+
+Result<double> p99_of_neighbour(Session& session, std::uint64_t entities, double seconds) {
+  const Result<Effect> effect = drive(session, {1, seconds, 0}, [&](Worker& worker) -> Result<std::uint64_t> {
+    const Keys keys = keys_of(worker.random.below(entities));
+    const Result<bool> found = session.contender().get(2, keys.partition, keys.row);
+    if (!found.ok()) return found.status();
+    if (!*found) return Status::corruption("an entity of a neighbour is missing");
+    return 1;
+  });
+  if (!effect.ok()) return effect.status();
+  return static_cast<double>(effect->latencies.quantile(0.99)) / 1e3;
+}
+
+/// How many times slower, at the 99th percentile, gets of a neighbour are from a drop on, until its space is back.
+Result<Outcome> look_at_neighbours(Session& session) {
+  Contender& contender = session.contender();
+  const std::uint64_t neighbours = std::max<std::uint64_t>(session.choice().entities / 10, 1000);
+  Status ready = contender.load(2, neighbours, LoadWay::kBatches);
+  if (ready.ok()) ready = contender.load(1, session.choice().entities, LoadWay::kBatches);
+  if (ready.ok()) ready = contender.compact();
+  if (!ready.ok()) return ready;
+  const double seconds = std::max(session.choice().seconds, 0.1);
+  if (const Result<double> warming = p99_of_neighbour(session, neighbours, seconds / 2); !warming.ok()) {
+    return warming.status();
+  }
+  const Result<double> before = p99_of_neighbour(session, neighbours, seconds);
+  if (!before.ok()) return before.status();
+  Status dropped;
+  Result<double> meanwhile = 0.0;
+  {
+    const std::jthread dropping([&] { dropped = contender.drop_table(1); });
+    meanwhile = p99_of_neighbour(session, neighbours, seconds);
+  }
+  if (!dropped.ok()) return dropped;
+  if (!meanwhile.ok()) return meanwhile.status();
+  Outcome outcome{*meanwhile / *before, "x", false, {}, {}};
+  outcome.figures["before p99 us"] = *before;
+  outcome.figures["from the drop on p99 us"] = *meanwhile;
+  return outcome;
+}
+
+/// A small table dropped and made again, many times; the p99 of both together.
+Result<Outcome> drop_again_and_again(Session& session) {
+  constexpr std::uint64_t kEntities = 1000;
+  constexpr int kTimes = 200;
+  Contender& contender = session.contender();
+  Histogram latencies;
+  for (int time = 0; time < kTimes; ++time) {
+    if (Status loaded = contender.load(3, kEntities, LoadWay::kBatches); !loaded.ok()) return loaded;
+    const std::uint64_t before = now();
+    Status done = contender.drop_table(3);
+    if (done.ok()) done = contender.create_table(3);
+    if (!done.ok() && done.code() != Code::kUnsupported) return done;  // for some a table is a prefix of keys
+    latencies.add(now() - before);
+  }
+  Outcome outcome{static_cast<double>(latencies.quantile(0.99)) / 1e6, "ms", false, {}, {}};
+  outcome.figures["p50 us"] = static_cast<double>(latencies.quantile(0.5)) / 1e3;
+  outcome.figures["max us"] = static_cast<double>(latencies.max()) / 1e3;
+  return outcome;
 }
 
 }  // namespace
@@ -62,7 +123,9 @@ Workload drop_workload() {
           "a table is dropped beside a neighbour; RocksDB by DeleteRange, after 2 s helped by DeleteFilesInRange and "
           "CompactRange",
           default_settings,
-          {{"drop of a table", drop_one_million}}};
+          {{"drop of a table", drop_one_million},
+           {"gets of a neighbour, p99 from a drop on / before", look_at_neighbours},
+           {"drop and create again, p99 of 200 times", drop_again_and_again}}};
 }
 
 }  // namespace varve::bench

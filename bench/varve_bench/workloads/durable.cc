@@ -40,6 +40,27 @@ WorkloadRow single_row(std::string name, int threads, Check check, bool hot) {
           {Limit::Kind::kDurableWrite, threads}};
 }
 
+/// One entity a commit, very many of them under way from one thread, which is told when each is durable.
+WorkloadRow puts_in_flight_row(std::string name, std::size_t in_flight) {
+  return {std::move(name), [in_flight](Session& session) -> Result<Outcome> {
+            constexpr std::size_t kPutsAtOnce = 16'384;
+            constexpr std::uint64_t kPartitions = 64;
+            Result<Effect> effect =
+                drive(session, {1, session.choice().seconds, 0}, [&](Worker&) -> Result<std::uint64_t> {
+                  std::vector<KeyedRow> rows;
+                  while (rows.size() < kPutsAtOnce) {
+                    const std::uint64_t n = next_number();
+                    rows.push_back({partition_key(n % kPartitions), row_of(n)});
+                  }
+                  if (Status put = session.contender().put_side_by_side(0, rows, in_flight); !put.ok()) return put;
+                  return rows.size();
+                });
+            if (!effect.ok()) return effect.status();
+            effect->latencies = Histogram();  // They are of all the puts together.
+            return outcome_of(*effect, Moves::kWrites);
+          }};
+}
+
 /// A hundred entities a commit; what is reported are commits.
 WorkloadRow hundred_row(std::string name, Check check) {
   return {std::move(name), [check](Session& session) -> Result<Outcome> {
@@ -94,6 +115,7 @@ Workload durable_workload() {
           {single_row("durable put, 1 thread", 1, Check::kNone, false),
            single_row("durable put, 16 threads", 16, Check::kNone, false),
            single_row("durable put, 64 threads", 64, Check::kNone, false),
+           puts_in_flight_row("durable put, 1024 in flight, 1 thread", 1024),
            hundred_row("durable batch of 100", Check::kNone)}};
 }
 

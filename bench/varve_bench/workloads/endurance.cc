@@ -1,8 +1,6 @@
-// Owns: long random writing with a scarce write buffer: is it smooth, and does memory stay within its budget?
-// Must never: hide a slot in which nothing moved.
-#include <array>
+#include "bench/varve_bench/workloads/endurance.h"
 
-#include "bench/varve_bench/drive.h"
+#include <array>
 
 namespace varve::bench {
 
@@ -16,25 +14,19 @@ double milliseconds(std::uint64_t nanoseconds) {
 }
 
 Result<Outcome> write_for_long(Session& session) {
-  constexpr int kThreads = 4;
   const Choice& choice = session.choice();
   Effect whole;
   Outcome outcome;
   double memory = 0;
   for (double elapsed = 0; elapsed < choice.endurance_seconds; elapsed += choice.slot_seconds) {
-    const Result<Effect> slot =
-        drive(session, {kThreads, choice.slot_seconds, 0}, [&](Worker& worker) -> Result<std::uint64_t> {
-          const Keys keys = keys_of(worker.random.below(choice.entities));
-          const std::array<Row, 1> rows{Row{keys.row, payload_of(worker.random.next())}};
-          Status put = session.contender().put(0, keys.partition, rows, Check::kNone, Promise::kBuffered);
-          if (!put.ok()) return put;
-          return 1;
-        });
+    const Result<Effect> slot = drive(session, {kEnduranceClients, choice.slot_seconds, 0},
+                                      [&](Worker& worker) { return put_anywhere(session, worker); });
     if (!slot.ok()) return slot.status();
     whole.entities += slot->entities;
     whole.seconds += slot->seconds;
     whole.stalled_seconds += slot->stalled_seconds;
     whole.cpu_seconds += slot->cpu_seconds;
+    whole.background_cpu_seconds += slot->background_cpu_seconds;
     whole.written_bytes += slot->written_bytes;
     whole.latencies.merge(slot->latencies);
     const double resident = static_cast<double>(resident_bytes()) / 1e6;
@@ -49,18 +41,27 @@ Result<Outcome> write_for_long(Session& session) {
   outcome.series = std::move(series);
   outcome.figures["memory MB, most"] = memory;
   outcome.figures["memory MB, budget"] = static_cast<double>(kCacheBytes + kWriteBufferBytes) / 1e6;
-  outcome.figures["disk MB"] = static_cast<double>(occupied_bytes(session.directory())) / 1e6;
   return outcome;
 }
 
 }  // namespace
 
+Settings endurance_settings(const Choice& /*choice*/) {
+  return {kCacheBytes, kWriteBufferBytes};
+}
+
+Result<std::uint64_t> put_anywhere(Session& session, Worker& worker) {
+  const Keys keys = keys_of(worker.random.below(session.choice().entities));
+  const std::array<Row, 1> rows{Row{keys.row, payload_of(worker.random.next())}};
+  Status put = session.contender().put(0, keys.partition, rows, Check::kNone, Promise::kBuffered);
+  if (!put.ok()) return put;
+  return 1;
+}
+
 Workload endurance_workload() {
   Workload workload{"endurance",
                     "buffered random puts by 4 threads with a write buffer of 32 MiB and a cache of 64 MiB",
-                    [](const Choice&) {
-                      return Settings{kCacheBytes, kWriteBufferBytes, false, false};
-                    },
+                    endurance_settings,
                     {{"random puts for long", write_for_long}}};
   workload.only_when_named = true;
   return workload;

@@ -105,7 +105,10 @@ class Client {
   Status transaction() {
     const Place place = mix_.draw_place(random_);
     const std::uint64_t first = place.number / kEntitiesOfPartition * kEntitiesOfPartition;
-    return put_from(place.table, first, 20 + random_.below(81)).status();
+    const Result<std::uint64_t> put = put_from(place.table, first, 20 + random_.below(81));
+    if (!put.ok()) return put.status();
+    mix_.reach(place.table, first + *put);
+    return Status();
   }
 
   Status remove() {

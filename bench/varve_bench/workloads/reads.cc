@@ -10,13 +10,6 @@ namespace varve::bench {
 
 namespace {
 
-Status load_and_compact(Session& session) {
-  if (Status loaded = session.contender().load(0, session.choice().entities, LoadWay::kBatches); !loaded.ok()) {
-    return loaded;
-  }
-  return session.contender().compact();
-}
-
 Result<Outcome> outcome_of_reads(const Result<Effect>& effect) {
   if (!effect.ok()) return effect.status();
   return outcome_of(*effect, Moves::kReads);
@@ -43,6 +36,22 @@ Result<Outcome> scan_partitions(Session& session) {
       }));
 }
 
+/// Random gets, many in each call.
+WorkloadRow batch_row(std::string name, std::size_t keys_of_batch) {
+  return {std::move(name), [keys_of_batch](Session& session) -> Result<Outcome> {
+            const std::uint64_t entities = session.choice().entities;
+            return outcome_of_reads(
+                drive(session, {1, session.choice().seconds, 0}, [&](Worker& worker) -> Result<std::uint64_t> {
+                  std::vector<Keys> keys;
+                  while (keys.size() < keys_of_batch) keys.push_back(keys_of(worker.random.below(entities)));
+                  const Result<std::uint64_t> found = session.contender().get_batch(0, keys);
+                  if (!found.ok()) return found.status();
+                  if (*found != keys.size()) return Status::corruption("a get did not find what was loaded");
+                  return *found;
+                }));
+          }};
+}
+
 /// Random gets that one thread has under way side by side.
 WorkloadRow side_by_side_row(std::string name, int in_flight) {
   return {std::move(name),
@@ -67,6 +76,13 @@ WorkloadRow side_by_side_row(std::string name, int in_flight) {
 
 }  // namespace
 
+Status load_and_compact(Session& session) {
+  if (Status loaded = session.contender().load(0, session.choice().entities, LoadWay::kBatches); !loaded.ok()) {
+    return loaded;
+  }
+  return session.contender().compact();
+}
+
 WorkloadRow get_row(std::string name, int threads, bool present, bool warmed, Limit limit) {
   return {std::move(name),
           [threads, present, warmed](Session& session) -> Result<Outcome> {
@@ -86,8 +102,12 @@ WorkloadRow get_row(std::string name, int threads, bool present, bool warmed, Li
 }
 
 Result<Outcome> scan_everything(Session& session) {
-  return outcome_of_reads(
-      drive(session, {1, session.choice().seconds, 0}, [&](Worker&) { return session.contender().scan_table(0); }));
+  const Result<Effect> effect =
+      drive(session, {1, session.choice().seconds, 0}, [&](Worker&) { return session.contender().scan_table(0); });
+  if (!effect.ok()) return effect.status();
+  Outcome outcome = outcome_of(*effect, Moves::kReads);
+  outcome.figures["device MB/s"] = static_cast<double>(effect->read_bytes) / 1e6 / effect->seconds;
+  return outcome;
 }
 
 Settings scarce_cache(const Choice& choice) {
@@ -105,7 +125,11 @@ Workload read_workload() {
            get_row("cached get, 2 threads", 2, true, true, {}),
            get_row("get of an absent key", 1, false, true, {}),
            {"scan of a partition of 100", scan_partitions},
-           {"warm full scan", scan_everything}},
+           {"warm full scan",
+            [](Session& session) {
+              const Status ready = warm(session);
+              return ready.ok() ? scan_everything(session) : ready;
+            }}},
           "loaded",
           load_and_compact};
 }
@@ -117,7 +141,9 @@ Workload cold_workload() {
           {get_row("cold get, 1 thread", 1, true, false, {Limit::Kind::kRandomRead, 1}),
            get_row("cold get, 16 threads", 16, true, false, {Limit::Kind::kRandomRead, 16}),
            side_by_side_row("cold get, 32 in flight, 1 thread", 32),
-           side_by_side_row("cold get, 256 in flight, 1 thread", 256)},
+           side_by_side_row("cold get, 256 in flight, 1 thread", 256),
+           batch_row("cold get, batches of 64", 64),
+           {"cold full scan", scan_everything, {Limit::Kind::kSequentialRead, 1, 8, 1 << 20, "device MB/s"}}},
           "loaded",
           load_and_compact};
 }

@@ -6,6 +6,9 @@
 
 namespace varve::bench {
 
+/// Choice::entities into table 0, and everything merged to the end.
+Status load_and_compact(Session& session);
+
 /// Random gets in table 0, of entities that are there or of keys between them. `warmed`: everything is scanned first.
 WorkloadRow get_row(std::string name, int threads, bool present, bool warmed, Limit limit);
 

@@ -44,6 +44,12 @@ std::uint32_t TableMix::draw_table(Random& random) const noexcept {
   return table_of(popularity_.draw(random));
 }
 
+void TableMix::reach(std::uint32_t table, std::uint64_t count) noexcept {
+  std::uint64_t reached = counts_[table].load();
+  while (reached < count && !counts_[table].compare_exchange_weak(reached, count)) {
+  }
+}
+
 Place TableMix::draw_place(Random& random) const noexcept {
   const std::uint32_t table = draw_table(random);
   return {table, random.below(counts_[table].load(std::memory_order_relaxed))};

@@ -51,6 +51,8 @@ class TableMix {
   /// A number that no entity of the table has had.
   Place new_place(std::uint32_t table) noexcept { return {table, counts_[table].fetch_add(1)}; }
 
+  /// Entities below `count` have been made.
+  void reach(std::uint32_t table, std::uint64_t count) noexcept;
   void add_written(std::uint64_t bytes) noexcept { written_bytes_.fetch_add(bytes, std::memory_order_relaxed); }
   std::uint64_t written_bytes() const noexcept { return written_bytes_.load(); }
 

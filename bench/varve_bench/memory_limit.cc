@@ -1,0 +1,65 @@
+#include "bench/varve_bench/memory_limit.h"
+
+#include <filesystem>
+#include <fstream>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace varve::bench {
+
+namespace {
+
+/// Where control groups are made, by the version of the interface, and what their bound is called.
+struct Interface {
+  const char* groups;
+  const char* bound;
+};
+constexpr Interface kInterfaces[]{{"/sys/fs/cgroup", "memory.max"}, {"/sys/fs/cgroup/memory", "memory.limit_in_bytes"}};
+
+std::string group_of(const Interface& interface, pid_t parent) {
+  return std::string(interface.groups) + "/varve-bench-" + std::to_string(parent);
+}
+
+bool write_number(const std::string& path, std::uint64_t number) {
+  std::ofstream file(path);
+  file << number;
+  return static_cast<bool>(file.flush());
+}
+
+}  // namespace
+
+void forget_files(const std::string& directory) {
+  std::error_code error;
+  std::filesystem::recursive_directory_iterator entry(directory, error);
+  for (; !error && entry != std::filesystem::recursive_directory_iterator(); entry.increment(error)) {
+    const int file = ::open(entry->path().c_str(), O_RDONLY | O_CLOEXEC);
+    if (file < 0) continue;
+    ::fdatasync(file);
+    ::posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
+    ::close(file);
+  }
+}
+
+bool limit_memory(std::uint64_t bytes) {
+  for (const Interface& interface : kInterfaces) {
+    const std::string group = group_of(interface, ::getppid());
+    std::error_code error;
+    if (!std::filesystem::create_directory(group, error)) continue;
+    const bool is_bound = std::filesystem::exists(group + "/" + interface.bound) &&
+                          write_number(group + "/" + interface.bound, bytes) &&
+                          write_number(group + "/cgroup.procs", static_cast<std::uint64_t>(::getpid()));
+    if (is_bound) return true;
+    std::filesystem::remove(group, error);
+  }
+  return false;
+}
+
+void remove_memory_limit() {
+  for (const Interface& interface : kInterfaces) {
+    std::error_code error;
+    std::filesystem::remove(group_of(interface, ::getpid()), error);  // a group is empty when its files are not asked
+  }
+}
+
+}  // namespace varve::bench

@@ -1,0 +1,59 @@
+// Owns: reads under a bound on memory that holds a part of the data, for those too who read by the page cache alone.
+// Must never: begin with anything in the page cache.
+#include <algorithm>
+
+#include "bench/varve_bench/drive.h"
+#include "bench/varve_bench/memory_limit.h"
+#include "bench/varve_bench/workloads/reads.h"
+
+namespace varve::bench {
+
+namespace {
+
+/// About a quarter of what is stored where it is compressed, and less of what is not.
+std::uint64_t memory_bytes(const Choice& choice) {
+  return std::max(std::uint64_t{128} << 20, choice.entities * kEntityBytes / 8);
+}
+
+/// A quarter for the cache, the rest for whatever a contender keeps besides, and for the page cache of those who use it.
+Settings bounded_settings(const Choice& choice) {
+  Settings settings;
+  settings.cache_bytes = memory_bytes(choice) / 4;
+  settings.write_buffer_bytes = std::uint64_t{16} << 20;
+  return settings;
+}
+
+/// Adds to a row what was done about its memory; zero says that files were forgotten and nothing was bound.
+WorkloadRow telling_memory(WorkloadRow row, const std::shared_ptr<std::uint64_t>& limit) {
+  row.run = [run = std::move(row.run), limit](Session& session) -> Result<Outcome> {
+    Result<Outcome> outcome = run(session);
+    if (outcome.ok()) outcome->figures["memory limit MB"] = static_cast<double>(*limit) / 1e6;
+    return outcome;
+  };
+  return row;
+}
+
+}  // namespace
+
+Workload page_cache_workload() {
+  auto limit = std::make_shared<std::uint64_t>(0);
+  Workload workload{
+      "page-cache",
+      "reads of a table that is several times the memory, which a control group bounds, page cache included",
+      bounded_settings,
+      {telling_memory(get_row("get under a memory limit, 1 thread", 1, true, false, {}), limit),
+       telling_memory(get_row("get under a memory limit, 16 threads", 16, true, false, {}), limit),
+       telling_memory({"full scan under a memory limit", scan_everything}, limit)},
+      "loaded",
+      load_and_compact};
+  workload.begin = [limit](Session& session) {
+    session.close();
+    forget_files(session.directory());
+    const std::uint64_t bytes = memory_bytes(session.choice());
+    *limit = limit_memory(bytes) ? bytes : 0;
+    return session.reopen(bounded_settings(session.choice()));
+  };
+  return workload;
+}
+
+}  // namespace varve::bench

@@ -1,0 +1,27 @@
+// Owns: what entities occupy on the disk when everything is merged.
+// Must never: count what is preallocated for a log.
+#include "bench/varve_bench/drive.h"
+
+namespace varve::bench {
+
+namespace {
+
+Result<Outcome> occupied(Session& session) {
+  const std::uint64_t entities = session.choice().entities * 2;
+  if (Status loaded = session.contender().load(0, entities, LoadWay::kBatches); !loaded.ok()) return loaded;
+  if (Status settled = session.contender().compact(); !settled.ok()) return settled;
+  if (Status idle = session.contender().wait_until_idle(); !idle.ok()) return idle;
+  const auto bytes = static_cast<double>(session.contender().table_bytes());
+  Outcome outcome{bytes / 1e6, "MB", false, {}, {}};
+  outcome.figures["bytes/entity"] = bytes / static_cast<double>(entities);
+  return outcome;
+}
+
+}  // namespace
+
+Workload space_workload() {
+  return {
+      "space", "the disk space of twice the entities, merged to the end", default_settings, {{"disk space", occupied}}};
+}
+
+}  // namespace varve::bench
