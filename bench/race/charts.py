@@ -3,6 +3,8 @@ Must never: need anything but the figures, or hide a row that was lost."""
 import html
 import math
 
+import tables
+
 COLOURS = {"varve": "#2f6f4f", "rocksdb": "#b5651d", "leveldb": "#4a6fa5", "lmdb": "#8a5a9e", "device": "#777777"}
 STYLE = ("<style>text{font:12px sans-serif;fill:#222}.title{font-size:15px;font-weight:bold}.axis{stroke:#999}"
          ".grid{stroke:#ddd}@media(prefers-color-scheme:dark){text{fill:#ddd}.grid{stroke:#444}}</style>")
@@ -21,10 +23,10 @@ def _svg(height, parts, title):
 
 
 def _ticks(low, high):
-    """1, 2 and 5 of each power of ten between the bounds."""
+    """1, 2 and 5 of each power of ten between the bounds, or the powers alone where these are many."""
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    return [digit * 10.0 ** power for power in powers for digit in (1, 2, 5)
-            if low <= digit * 10.0 ** power <= high]
+    digits = (1, 2, 5) if len(powers) <= 4 else (1,)
+    return [digit * 10.0 ** power for power in powers for digit in digits if low <= digit * 10.0 ** power <= high]
 
 
 def _brief(value):
@@ -59,7 +61,7 @@ def ratios(rows):
         drawn.append(f'<rect x="{begin:.1f}" y="{y}" width="{max(end - begin, 1):.1f}" height="{step - 6}" '
                      f'fill="{colour}"/>')
         drawn.append(_text(left - 8, y + 12, f"{row.part}: {row.name}"[:52], "end"))
-        drawn.append(_text(max(x(ratio), x(1)) + 5, y + 12, f"{ratio:.2f} {opponent}"))
+        drawn.append(_text(max(x(ratio), x(1)) + 5, y + 12, f"{tables.number(ratio)} {opponent}"))
     drawn.append(f'<line class="axis" x1="{x(1):.1f}" x2="{x(1):.1f}" y1="{top - 8}" y2="{height - 20}"/>')
     return _svg(height, drawn, "Varve to the best opponent of each row: right of 1 it is better, left it is worse")
 

@@ -258,7 +258,7 @@ class ReportTest(Scratch):
         for chart in charts.values():
             xml.etree.ElementTree.fromstring(chart)
         ratios = charts["ratios.svg"]
-        for text in ("3.00 rocksdb", "0.50 rocksdb", "lost &lt;row&gt;", "0.29 rocksdb", "2.86 rocksdb"):
+        for text in ("3.00 rocksdb", "0.500 rocksdb", "lost &lt;row&gt;", "0.286 rocksdb", "2.86 rocksdb"):
             self.assertIn(text, ratios)
         self.assertIn("durable-durable-put-1-thread-p99-9-ms.svg", charts)
         self.assertEqual(charts["growth-open.svg"].count("<polyline"), 2)

@@ -69,11 +69,11 @@ def parts_of(rows):
 def about(rows):
     """What a part's figures were measured with."""
     row = rows[-1]
-    words = ", ".join(f"{name.replace('_', ' ')} {value:,}" for name, value in sorted(row.parameters.items()))
+    words = f"`{' '.join(row.lines[-1]['words'])}`" if row.lines[-1]["words"] else "its own defaults"
     loads = [line["load_average"] for each in rows for line in each.lines]
     foreign = max(line["foreign"] for each in rows for line in each.lines)
     back_ends = {name: outcome["back_end"] for line in row.lines for name, outcome in line["contenders"].items()
                  if "back_end" in outcome}
     told = "; ".join(f"{name}: {back_end}" for name, back_end in sorted(back_ends.items()))
-    return (f"Commit {row.commit}, {row.date[:10]}; {words}. Load average at most {max(loads):.1f}, others used at most "
+    return (f"Commit {row.commit}, {row.date[:10]}; `varve-bench` had {words}. Load average at most {max(loads):.1f}, others used at most "
             f"{foreign:.2f} processors. {told}.")

@@ -38,6 +38,8 @@ struct Settings {
   bool checks = false;
   /// Stores without versions of their own keep one before each value, for replace_if_as_read() and erase().
   bool versions = false;
+  /// Reads go to random places of more data than memory holds; LMDB reads nothing ahead then.
+  bool scattered_reads = false;
   /// Entities above 16 KiB are common; RocksDB keeps them in blob files then.
   bool large_values = false;
   /// Tables that are there from the beginning, a hundred an account where they are many.
@@ -113,6 +115,8 @@ class Contender {
   virtual Status wait_until_idle() = 0;
   /// Brings everything to table files and merges these to the end.
   virtual Status compact() = 0;
+  /// Whether there is anything to merge.
+  virtual bool compacts() const noexcept { return true; }
 };
 
 // Ways that any contender may go.

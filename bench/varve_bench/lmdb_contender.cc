@@ -74,7 +74,9 @@ thread_local Reader thread_reader;
 class LmdbContender final : public Contender {
  public:
   explicit LmdbContender(const Settings& settings)
-      : shares_one_(settings.tables > kTables), version_bytes_(settings.versions ? sizeof(std::uint64_t) : 0) {}
+      : shares_one_(settings.tables > kTables),
+        reads_ahead_(!settings.scattered_reads),
+        version_bytes_(settings.versions ? sizeof(std::uint64_t) : 0) {}
   ~LmdbContender() override {
     thread_reader.end();  // those of other threads have ended with them
     if (environment_ != nullptr) mdb_env_close(environment_);
@@ -86,7 +88,8 @@ class LmdbContender final : public Contender {
     mdb_env_set_maxdbs(environment_, kTables);
     mdb_env_set_maxreaders(environment_, kReadersMax);
     if (Status sized = from_lmdb(mdb_env_set_mapsize(environment_, kMapBytes)); !sized.ok()) return sized;
-    Status opened = from_lmdb(mdb_env_open(environment_, directory.c_str(), MDB_NOTLS, 0600));
+    Status opened =
+        from_lmdb(mdb_env_open(environment_, directory.c_str(), MDB_NOTLS | (reads_ahead_ ? 0 : MDB_NORDAHEAD), 0600));
     if (!opened.ok()) return opened;
     Transaction transaction;
     if (Status begun = transaction.begin(environment_, 0); !begun.ok()) return begun;
@@ -286,6 +289,7 @@ class LmdbContender final : public Contender {
   Status reclaim(std::uint32_t /*table*/) override { return Status(); }
   Status wait_until_idle() override { return Status(); }
   Status compact() override { return Status(); }
+  bool compacts() const noexcept override { return false; }
 
  private:
   template <typename Body>
@@ -394,6 +398,7 @@ class LmdbContender final : public Contender {
   KnownVersions known_;
   /// Where tables are many they are prefixes of one database: LMDB looks through all open ones in each transaction.
   bool shares_one_;
+  bool reads_ahead_;
   std::size_t version_bytes_;
   std::atomic<std::uint64_t> last_version_{0};
 };

@@ -60,11 +60,14 @@ class Session {
   const Choice& choice() const noexcept { return choice_; }
   const std::string& directory() const noexcept { return directory_; }
   Contender& contender() noexcept { return *contender_; }
+  /// What the contender was opened with last.
+  const Settings& settings() const noexcept { return settings_; }
   bool is_open() const noexcept { return contender_ != nullptr; }
   void close() noexcept { contender_.reset(); }
   /// Closes what is open, then opens the same directory.
   Status reopen(const Settings& settings) {
     close();
+    settings_ = settings;
     Result<std::unique_ptr<Contender>> opened = open_(directory_, settings);
     if (!opened.ok()) return opened.status();
     contender_ = *std::move(opened);
@@ -75,6 +78,7 @@ class Session {
   Choice choice_;
   std::string directory_;
   OpenContender open_;
+  Settings settings_;
   std::unique_ptr<Contender> contender_;
 };
 

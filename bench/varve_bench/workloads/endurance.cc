@@ -9,10 +9,6 @@ namespace {
 constexpr std::uint64_t kCacheBytes = std::uint64_t{64} << 20;
 constexpr std::uint64_t kWriteBufferBytes = std::uint64_t{32} << 20;
 
-double milliseconds(std::uint64_t nanoseconds) {
-  return static_cast<double>(nanoseconds) / 1e6;
-}
-
 Result<Outcome> write_for_long(Session& session) {
   const Choice& choice = session.choice();
   Effect whole;
@@ -45,6 +41,10 @@ Result<Outcome> write_for_long(Session& session) {
 }
 
 }  // namespace
+
+double milliseconds(std::uint64_t nanoseconds) {
+  return static_cast<double>(nanoseconds) / 1e6;
+}
 
 Settings endurance_settings(const Choice& /*choice*/) {
   return {kCacheBytes, kWriteBufferBytes};

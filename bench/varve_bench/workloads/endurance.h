@@ -7,6 +7,7 @@
 namespace varve::bench {
 
 inline constexpr int kEnduranceClients = 4;
+double milliseconds(std::uint64_t nanoseconds);
 
 /// A write buffer of 32 MiB and a cache of 64 MiB.
 Settings endurance_settings(const Choice& choice);

@@ -15,12 +15,25 @@ std::uint64_t memory_bytes(const Choice& choice) {
   return std::max(std::uint64_t{128} << 20, choice.entities * kEntityBytes / 8);
 }
 
-/// A quarter for the cache, the rest for whatever a contender keeps besides, and for the page cache of those who use it.
+/// A quarter for the cache, the rest for whatever a contender keeps besides, and for the page cache of those who use
+/// it.
 Settings bounded_settings(const Choice& choice) {
   Settings settings;
   settings.cache_bytes = memory_bytes(choice) / 4;
   settings.write_buffer_bytes = std::uint64_t{16} << 20;
   return settings;
+}
+
+Settings settings_of_gets(const Choice& choice) {
+  Settings settings = bounded_settings(choice);
+  settings.scattered_reads = true;
+  return settings;
+}
+
+/// Behind gets, which are opened to read nothing ahead.
+Result<Outcome> scan_reading_ahead(Session& session) {
+  const Status opened = session.reopen(bounded_settings(session.choice()));
+  return opened.ok() ? scan_everything(session) : opened;
 }
 
 /// Adds to a row what was done about its memory; zero says that files were forgotten and nothing was bound.
@@ -40,10 +53,10 @@ Workload page_cache_workload() {
   Workload workload{
       "page-cache",
       "reads of a table that is several times the memory, which a control group bounds, page cache included",
-      bounded_settings,
+      settings_of_gets,
       {telling_memory(get_row("get under a memory limit, 1 thread", 1, true, false, {}), limit),
        telling_memory(get_row("get under a memory limit, 16 threads", 16, true, false, {}), limit),
-       telling_memory({"full scan under a memory limit", scan_everything}, limit)},
+       telling_memory({"full scan under a memory limit", scan_reading_ahead}, limit)},
       "loaded",
       load_and_compact};
   workload.begin = [limit](Session& session) {
@@ -51,7 +64,7 @@ Workload page_cache_workload() {
     forget_files(session.directory());
     const std::uint64_t bytes = memory_bytes(session.choice());
     *limit = limit_memory(bytes) ? bytes : 0;
-    return session.reopen(bounded_settings(session.choice()));
+    return session.reopen(settings_of_gets(session.choice()));
   };
   return workload;
 }

@@ -9,10 +9,6 @@ namespace varve::bench {
 
 namespace {
 
-double milliseconds(std::uint64_t nanoseconds) {
-  return static_cast<double>(nanoseconds) / 1e6;
-}
-
 Result<Outcome> write_as_offered(Session& session) {
   const Choice& choice = session.choice();
   if (choice.offered <= 0) return Status::unsupported("no load was put on offer");
