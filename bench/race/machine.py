@@ -17,8 +17,14 @@ def _first_line(path, prefix):
 
 
 def _file_system(directory):
-    found = subprocess.run(["stat", "-f", "-c", "%T", directory], capture_output=True, text=True, check=False)
-    return found.stdout.strip() or "unknown file system"
+    path = os.path.realpath(directory)
+    try:
+        with open("/proc/self/mounts", encoding="utf-8") as file:
+            mounts = [line.split()[1:3] for line in file]
+    except OSError:
+        return "unknown file system"
+    below = [(len(point), kind) for point, kind in mounts if os.path.commonpath([path, point]) == point]
+    return max(below, default=(0, "unknown file system"))[1]
 
 
 def describe(directory):

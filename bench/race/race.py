@@ -5,6 +5,7 @@ Usage: race.py [--bench PROGRAM] [--quick] [--rows REGEX] [--rounds N] [--report
 import argparse
 import json
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -23,7 +24,7 @@ def words():
     parser.add_argument("--bench", default=ROOT / "build/release/varve-bench", help=argparse.SUPPRESS)
     parser.add_argument("--quick", action="store_true",
                         help="everything once and small, in less than ten minutes; its figures are kept apart")
-    parser.add_argument("--rows", default="", metavar="REGEX", help="only rows of which 'PART: ROW' matches")
+    parser.add_argument("--rows", default="", type=re.compile, metavar="REGEX", help="only rows of which 'PART: ROW' matches")
     parser.add_argument("--rounds", type=int, default=3, metavar="N")
     parser.add_argument("--report", action="store_true", help="only writes tables and charts of what is on file")
     parser.add_argument("--list", action="store_true", help="tells parts, rows and how many rounds are on file")

@@ -14,6 +14,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import figures  # noqa: E402
 import foreign  # noqa: E402
 import goals  # noqa: E402
+import machine  # noqa: E402
 import parts  # noqa: E402
 import race  # noqa: E402
 import report  # noqa: E402
@@ -153,8 +154,10 @@ class RunnerTest(Scratch):
     def test_stores_of_a_race_that_was_killed_are_removed(self):
         (self.home / "race-scratch-999999999").mkdir()
         (self.home / f"race-scratch-{os.getpid()}").mkdir()
-        runner.remove_leftovers(self.home)
-        self.assertEqual([path.name for path in self.home.glob("race-*")], [f"race-scratch-{os.getpid()}"])
+        (self.home / "groups/varve-bench-999999999").mkdir(parents=True)
+        runner.remove_leftovers(self.home, [self.home / "groups"])
+        self.assertEqual(list((self.home / "groups").iterdir()), [])
+        self.assertEqual([path.name for path in self.home.glob("race-scratch-*")], [f"race-scratch-{os.getpid()}"])
 
 
 class ForeignTest(unittest.TestCase):
@@ -172,6 +175,14 @@ class ForeignTest(unittest.TestCase):
         self.assertTrue(foreign.is_busy(foreign.Load(0.2, 0, 0), 0.1, 0.1))
         self.assertTrue(foreign.is_busy(foreign.Load(0, 0.2, 0), 0.1, 0.1))
         self.assertFalse(foreign.is_busy(foreign.Load(0.05, 0.05, 9), 0.1, 0.1))
+
+
+class MachineTest(Scratch):
+    def test_it_is_described_wherever_it_is(self):
+        told = machine.describe(self.home)
+        self.assertIn(f"{os.cpu_count()} processors", told)
+        self.assertIn("Linux", told)
+        self.assertNotIn("unknown file system", told)
 
 
 class FiguresTest(unittest.TestCase):

@@ -3,6 +3,7 @@ Must never: keep a round that was disturbed without saying so, or run what is th
 
 An interruption loses the part under way in that round, and nothing else."""
 import collections
+import contextlib
 import ctypes
 import datetime
 import os
@@ -76,8 +77,8 @@ class Runner:
     def run(self, work):
         begun = time.monotonic()
         for done, piece in enumerate(work):
-            say(f"{done + 1} of {len(work)}: {piece.part.name}, round {piece.round}, {len(piece.rows)} rows, "
-                f"{self.time_left(work[done:])}")
+            say(f"{done + 1} of {len(work)}: {piece.part.name}, round {piece.round} of "
+                f"{min(self.rules.rounds, piece.part.rounds_max)}, {len(piece.rows)} rows, {self.time_left(work[done:])}")
             self.run_piece(piece)
         say(f"{len(work)} parts in {(time.monotonic() - begun) / 60:.1f} min")
 
@@ -173,9 +174,17 @@ class Runner:
             shutil.rmtree(scratch, ignore_errors=True)
 
 
-def remove_leftovers(directory):
-    """Stores of a race that was killed."""
+def remove_leftovers(directory, groups=("/sys/fs/cgroup", "/sys/fs/cgroup/memory")):
+    """Stores of a race that was killed, and the control groups of its programs."""
     for path in pathlib.Path(directory).glob("race-scratch-*"):
-        pid = path.name.rpartition("-")[2]
-        if not os.path.exists(f"/proc/{pid}"):
+        if _has_ended(path):
             shutil.rmtree(path, ignore_errors=True)
+    for path in (found for group in groups for found in pathlib.Path(group).glob("varve-bench-*")):
+        if _has_ended(path):
+            with contextlib.suppress(OSError):  # somebody is still in it
+                path.rmdir()
+
+
+def _has_ended(path):
+    """The process that the path is called after."""
+    return not os.path.exists(f"/proc/{path.name.rpartition('-')[2]}")
