@@ -48,8 +48,12 @@ def list_of_workloads(bench):
     return {line["workload"]: line for line in map(json.loads, told.splitlines())}
 
 
+def sentence(words):
+    return f"{words[:1].upper()}{words[1:]}."
+
+
 def about_parts(workloads):
-    return {part.name: f"{workloads[part.workload]['about'].capitalize()}." for part in parts.PARTS
+    return {part.name: sentence(workloads[part.workload]['about']) for part in parts.PARTS
             if part.workload in workloads}
 
 
