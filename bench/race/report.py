@@ -10,12 +10,15 @@ import tables
 HEAD = """# The race
 
 Written by `tools/race --report` from `{results}`, which has each round as a line of JSON; nothing here is edited by hand.
-What is compared, and on what terms: [what the parts are](README.md) and [how contenders are set](../RESULTS.md#what-is-compared).
+What is compared, and on what terms: [what the parts are](README.md), [how contenders are
+set](../RESULTS.md#what-is-compared).
 Rows that are lost stand here like rows that are won.
 
-The machine: {machine}. Each figure is the median of its rounds, with their range. *Ratio to the best* is how many times
-better Varve is than the best opponent of the row, by the median of the rounds' own ratios; below 1 it is lost. *Device* is the limit
-measured in the same round. {busy}{thrown}
+The machine: {machine}.
+
+Each figure is the median of its rounds, with their range. *Ratio to the best* is how many times better Varve is than the
+best opponent of the row, by the median of the rounds' own ratios; below 1 it is lost. *Device* is the limit measured in the
+same round. {busy}{thrown}
 """
 
 

@@ -75,5 +75,5 @@ def about(rows):
     back_ends = {name: outcome["back_end"] for line in row.lines for name, outcome in line["contenders"].items()
                  if "back_end" in outcome}
     told = "; ".join(f"{name}: {back_end}" for name, back_end in sorted(back_ends.items()))
-    return (f"Commit {row.commit}, {row.date[:10]}; `varve-bench` had {words}. Load average at most {max(loads):.1f}, others used at most "
-            f"{foreign:.2f} processors. {told}.")
+    return (f"Commit {row.commit}, {row.date[:10]}; `varve-bench` had {words}. Load average at most {max(loads):.1f}, others "
+            f"used at most {foreign:.2f} processors. {told}.")
