@@ -1,8 +1,10 @@
 """Owns: how much the machine did for others while a part of the race ran.
 Must never: take for foreign what the kernel does for us, or overlook a process because it was short.
 
-Foreign is what the processors did besides our children, the kernel's own threads and interrupts: these write back and
-complete what we ask for. Whoever came and went meanwhile is in the processors' counters all the same."""
+It is counted in two ways, and the smaller one is believed. What the processors did besides us, the kernel's own threads and
+interrupts (these write back and complete what we ask for) holds whatever came and went; but it is sampled by the timer, which
+is unfair to work in short bursts. What all other processes used is exact, with that of their ended children; who ended
+without a parent that asked is missing there."""
 import collections
 import glob
 import os
@@ -14,6 +16,8 @@ SECONDS_A_TICK = 1 / os.sysconf("SC_CLK_TCK")
 
 # In processors: 0.1 is a tenth of one.
 Load = collections.namedtuple("Load", ["foreign", "steal", "average"])
+# Seconds since the machine began.
+Counters = collections.namedtuple("Counters", ["by_processors", "by_processes", "stolen"])
 
 
 def _processors():
@@ -23,17 +27,22 @@ def _processors():
     return (user + nice + system) * SECONDS_A_TICK, steal * SECONDS_A_TICK
 
 
-def _kernel_threads():
-    seconds = 0
+def _processes():
+    """Seconds of the kernel's threads, and of all other processes but this one with their ended children."""
+    kernel = others = 0
     for path in glob.glob("/proc/[0-9]*/stat"):
         try:
             with open(path, encoding="utf-8", errors="replace") as file:
-                fields = file.read().rpartition(")")[2].split()
+                pid, _, rest = file.read().partition(" ")
         except OSError:
             continue  # it has ended
+        fields = rest.rpartition(")")[2].split()
+        alone, with_children = sum(map(int, fields[11:13])), sum(map(int, fields[11:15]))
         if int(fields[6]) & KERNEL_THREAD:
-            seconds += (int(fields[11]) + int(fields[12])) * SECONDS_A_TICK
-    return seconds
+            kernel += alone * SECONDS_A_TICK
+        elif int(pid) != os.getpid():
+            others += with_children * SECONDS_A_TICK
+    return kernel, others
 
 
 def _ours():
@@ -44,24 +53,25 @@ def _ours():
     return total
 
 
-def processor_seconds():
-    """Foreign ones and stolen ones, since the machine began."""
+def counters():
     used, stolen = _processors()
-    return used - _kernel_threads() - _ours(), stolen
+    kernel, others = _processes()
+    return Counters(used - kernel - _ours(), others, stolen)
 
 
 class Watch:
     """From its making to load(); children count as ours once they were waited for."""
 
-    def __init__(self, counters=None, clock=time.monotonic):
-        self.counters, self.clock = counters or processor_seconds, clock
-        self.begun, self.before = self.clock(), self.counters()
+    def __init__(self, read=counters, clock=time.monotonic):
+        self.read, self.clock = read, clock
+        self.begun, self.before = self.clock(), self.read()
 
     def load(self):
         seconds = max(self.clock() - self.begun, 0.01)
-        after = self.counters()
-        foreign, steal = ((now - then) / seconds for now, then in zip(after, self.before))
-        return Load(max(foreign, 0), max(steal, 0), os.getloadavg()[0])
+        after = self.read()
+        by_processors, by_processes, steal = (max((now - then) / seconds, 0)
+                                              for now, then in zip(after, self.before))
+        return Load(min(by_processors, by_processes), steal, os.getloadavg()[0])
 
 
 def now(seconds=1.0):

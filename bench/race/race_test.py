@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import stat
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -162,14 +163,21 @@ class RunnerTest(Scratch):
 
 class ForeignTest(unittest.TestCase):
     def test_load_is_processors_in_use_by_others_while_it_was_watched(self):
-        counters, clock = iter([(100.0, 5.0), (103.0, 5.5)]), iter([50.0, 52.0])
-        load = foreign.Watch(lambda: next(counters), lambda: next(clock)).load()
-        self.assertEqual((load.foreign, load.steal), (1.5, 0.25))
+        self.assertEqual(self.watched((100, 70, 5), (103, 75, 5.5)), (1.5, 0.25))  # 2 s; the smaller of both ways
+        self.assertEqual(self.watched((100, 70, 5), (103, 71, 5)), (0.5, 0))
+        self.assertEqual(self.watched((100, 70, 5), (99, 71, 5)), (0, 0))
 
-    def test_what_we_do_ourselves_is_taken_off(self):
-        used = foreign._processors()[0]
-        self.assertGreater(foreign._ours(), 0)
-        self.assertLessEqual(foreign.processor_seconds()[0], used + 1)
+    @staticmethod
+    def watched(before, after):
+        counted, clock = iter([before, after]), iter([50.0, 52.0])
+        load = foreign.Watch(lambda: next(counted), lambda: next(clock)).load()
+        return load.foreign, load.steal
+
+    def test_what_a_child_does_is_ours_when_it_was_waited_for(self):
+        before, ours = foreign._processes()[1], foreign._ours()
+        subprocess.run([sys.executable, "-c", "while __import__('time').process_time() < 0.2: pass"], check=True)
+        self.assertGreaterEqual(foreign._ours() - ours, 0.2)
+        self.assertGreater(before, 0)
 
     def test_busy_is_above_a_bound(self):
         self.assertTrue(foreign.is_busy(foreign.Load(0.2, 0, 0), 0.1, 0.1))
