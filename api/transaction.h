@@ -50,6 +50,8 @@ class EntityGroupTransaction {
   std::size_t size() const noexcept { return operations_.size(); }
   bool empty() const noexcept { return operations_.empty(); }
   void clear() noexcept { operations_.clear(); }
+  /// Memory for as many operations, taken at once. May throw std::bad_alloc, as every call that adds one.
+  void reserve(std::size_t operations) { operations_.reserve(operations); }
 
  private:
   EntityGroupTransaction& add(Operation::Kind kind, Entity entity, ETag if_match);

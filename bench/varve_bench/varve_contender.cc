@@ -103,6 +103,7 @@ class VarveContender final : public Contender {
                                      : tables_[table].insert_or_replace(entity, options).status();
     }
     EntityGroupTransaction transaction;
+    transaction.reserve(rows.size());
     for (const Row& row : rows) {
       if (check == Check::kAbsent) {
         transaction.insert(entity_of(partition, row));
@@ -115,6 +116,7 @@ class VarveContender final : public Contender {
 
   Status remove(std::uint32_t table, std::string_view partition, std::span<const Row> rows, Promise promise) override {
     EntityGroupTransaction transaction;
+    transaction.reserve(rows.size());
     for (const Row& row : rows) transaction.remove(std::string(partition), row.key, ETag::any());
     return tables_[table].execute(transaction, write_options(promise)).status();
   }
@@ -127,6 +129,7 @@ class VarveContender final : public Contender {
       known = known_[std::string(partition)];
     }
     EntityGroupTransaction transaction;
+    transaction.reserve(rows.size());
     for (const Row& row : rows) {
       if (known.is_none()) {
         transaction.insert(entity_of(partition, row));
@@ -272,6 +275,7 @@ class VarveContender final : public Contender {
     Result<Table> opened = store_->open_table(account_of(table), table_name(table));
     if (!opened.ok()) return opened.status();
     EntityGroupTransaction transaction;
+    transaction.reserve(rows.size());
     for (const Row& row : rows) transaction.insert_or_replace(entity_of(partition, row));
     return opened->execute(transaction, write_options(promise)).status();
   }

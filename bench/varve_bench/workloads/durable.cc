@@ -67,6 +67,7 @@ WorkloadRow hundred_row(std::string name, Check check) {
             const Result<Effect> effect =
                 drive(session, {1, session.choice().seconds, 0}, [&](Worker&) -> Result<std::uint64_t> {
                   std::vector<Row> rows;
+                  rows.reserve(kEntitiesOfPartition);
                   for (std::uint64_t i = 0; i < kEntitiesOfPartition; ++i) rows.push_back(row_of(next_number()));
                   Status put = session.contender().put(1, partition_key(next_number()), rows, check, Promise::kDurable);
                   if (!put.ok()) return put;
@@ -86,6 +87,7 @@ WorkloadRow replace_row(std::string name) {
             constexpr std::uint64_t kPartitions = 1000;
             const auto replace = [&](std::uint64_t partition, std::uint64_t payload) {
               std::vector<Row> rows;
+              rows.reserve(kEntitiesOfPartition);
               for (std::uint64_t i = 0; i < kEntitiesOfPartition; ++i)
                 rows.push_back({row_key(i), payload_of(payload + i)});
               return session.contender().replace_unchanged(2, partition_key(partition), rows, Promise::kDurable);
