@@ -16,6 +16,7 @@ namespace {
 
 using test::ProgramResult;
 using test::run_program;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using Words = std::vector<std::string>;
@@ -91,6 +92,26 @@ TEST_F(RepairVerb, SavesWhatIsLeftOfADamagedTableAndNamesTheRest) {
   EXPECT_THAT(repaired.out, HasSubstr("from devstoreaccount1/Rows 'p' '"));
   EXPECT_EQ(varve({"verify", target_}).exit_code, 0);
   EXPECT_THAT(exported(target_), HasSubstr("newer"));
+}
+
+TEST_F(RepairVerb, IsNamedWithTheStoreWhereDamageIsMet) {
+  damage(file_of(".sst"), 5000);
+  const std::string verify = "`varve verify " + store_ + "`";
+  const std::string repair = "`varve repair " + store_ + " TARGET`";
+  for (const Words& words : {Words{"export", store_, "Rows"}, Words{"verify", store_}}) {
+    const ProgramResult result = varve(words);
+    EXPECT_EQ(result.exit_code, 3) << words.front();
+    EXPECT_THAT(result.err, AllOf(HasSubstr(verify), HasSubstr(repair))) << words.front();
+  }
+}
+
+TEST_F(RepairVerb, IsNamedAsAShellTakesIt) {
+  damage(store_ + "/CURRENT", 20);
+  const std::string renamed = scratch_.path("a store's name");
+  std::filesystem::rename(store_, renamed);
+  const ProgramResult result = varve({"get", renamed, "Rows", "p", "1500"});
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_THAT(result.err, HasSubstr("`varve repair '" + scratch_.path("a store'\\''s name") + "' TARGET`"));
 }
 
 TEST_F(RepairVerb, TellsAMachineTheSame) {

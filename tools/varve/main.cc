@@ -10,7 +10,7 @@
 namespace varve::tool {
 
 void add_store_words(CLI::App& verb, Place& place) {
-  verb.add_option("STORE", place.store, "Directory of the store")->required();
+  verb.add_option("STORE", place.store, "Directory of the store")->required()->each(&name_store_in_hints);
 }
 
 void add_table_words(CLI::App& verb, Place& place) {

@@ -1,15 +1,40 @@
 #include "tools/varve/outcome.h"
 
+#include <algorithm>
 #include <iostream>
 
 namespace varve::tool {
 
 namespace {
 
-std::string_view hint_of(const Status& status) noexcept {
+/// The program does one thing to one store, so that a hint can name it wherever a failure was met.
+std::string& store_of_hints() {
+  static std::string store = "STORE";
+  return store;
+}
+
+/// As a shell takes it for one word.
+std::string quoted_for_shell(const std::string& word) {
+  const auto is_plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("/._-+,:@%").find(c) != std::string_view::npos;
+  };
+  if (!word.empty() && std::all_of(word.begin(), word.end(), is_plain)) return word;
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+std::string damage_hint() {
+  const std::string& store = store_of_hints();
+  return "keep the files as they are; `varve verify " + store + "` says what is damaged, `varve repair " + store +
+         " TARGET` saves the rest to a new store";
+}
+
+std::string hint_of(const Status& status) {
   switch (status.code()) {
     case Code::kLocked: return "close the program that has the store open, then try again";
-    case Code::kCorruption: return "run `varve verify STORE`; keep the files as they are";
+    case Code::kCorruption: return damage_hint();
     case Code::kNoSpace: return "free space on the device, or drop a table and reopen the store";
     case Code::kUnsupported:
       return status.service_error().empty() ? "the store was written by a newer version of this program" : "";
@@ -19,7 +44,15 @@ std::string_view hint_of(const Status& status) noexcept {
   }
 }
 
+void print_hint(const std::string& hint) {
+  if (!hint.empty()) std::cerr << "  hint: " << hint << "\n";
+}
+
 }  // namespace
+
+void name_store_in_hints(const std::string& store) {
+  store_of_hints() = quoted_for_shell(store);
+}
 
 ExitCode exit_code_of(const Status& status) noexcept {
   switch (status.code()) {
@@ -41,13 +74,18 @@ ExitCode exit_code_of(const Status& status) noexcept {
 
 ExitCode fail(const Status& status) {
   std::cerr << "varve: " << status.to_string() << "\n";
-  if (const std::string_view hint = hint_of(status); !hint.empty()) std::cerr << "  hint: " << hint << "\n";
+  print_hint(hint_of(status));
   return exit_code_of(status);
 }
 
 ExitCode fail(ExitCode code, std::string_view what) {
   std::cerr << "varve: " << what << "\n";
   return code;
+}
+
+ExitCode fail_as_damaged() {
+  print_hint(damage_hint());
+  return kDamaged;
 }
 
 }  // namespace varve::tool

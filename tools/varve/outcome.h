@@ -19,8 +19,14 @@ enum ExitCode : int {
 
 ExitCode exit_code_of(const Status& status) noexcept;
 
+/// The store that hints name from now on.
+void name_store_in_hints(const std::string& store);
+
 /// "varve: what happened" on standard error, with a hint where there is one; returns the exit code.
 ExitCode fail(const Status& status);
 ExitCode fail(ExitCode code, std::string_view what);
+
+/// The end of a verb that has told the damage itself: only what to do about it.
+ExitCode fail_as_damaged();
 
 }  // namespace varve::tool

@@ -66,7 +66,7 @@ int verify_store(const StoreWords& words) {
   } else {
     print_report(*report, progress.elapsed());
   }
-  return report->sound() ? kSuccess : kDamaged;
+  return report->sound() ? kSuccess : fail_as_damaged();
 }
 
 /// How far it has come: everything is read once, for each level that it passes.
