@@ -1,7 +1,6 @@
 // Owns: `varve export`: a table's rows as a file that import can bring back.
 // Must never: mix two states of the table: everything is read at one snapshot.
 #include <algorithm>
-#include <fstream>
 #include <functional>
 #include <iostream>
 #include <set>
@@ -9,6 +8,7 @@
 #include "tools/varve/csv_row.h"
 #include "tools/varve/entity_json.h"
 #include "tools/varve/outcome.h"
+#include "tools/varve/output_file.h"
 #include "tools/varve/progress.h"
 #include "tools/varve/value_text.h"
 #include "tools/varve/verbs.h"
@@ -80,6 +80,10 @@ Status export_jsonl(const Table& table, const Snapshot& snapshot, std::ostream& 
                          [&](const Entity& entity) { out << entity_to_row(entity) << "\n"; });
 }
 
+Status write(const ExportWords& words, const Table& table, const Snapshot& snapshot, std::ostream& out) {
+  return words.format == "csv" ? export_csv(table, snapshot, out) : export_jsonl(table, snapshot, out);
+}
+
 int export_table(const ExportWords& words) {
   Result<std::unique_ptr<Store>> store = open_for_reading(words.place);
   if (!store.ok()) return fail(store.status());
@@ -88,18 +92,17 @@ int export_table(const ExportWords& words) {
   const Result<Snapshot> snapshot = (*store)->snapshot();
   if (!snapshot.ok()) return fail(snapshot.status());
 
-  std::ofstream file;
-  if (!words.output.empty()) {
-    file.open(words.output, std::ios::binary | std::ios::trunc);
-    if (!file) return fail(kMachine, words.output + ": cannot be written: " + std::generic_category().message(errno));
+  if (words.output.empty()) {
+    const Status written = write(words, *table, *snapshot, std::cout);
+    std::cout.flush();
+    if (!written.ok()) return fail(written);
+    return std::cout ? kSuccess : fail(kMachine, "the export could not be written whole");
   }
-  std::ostream& out = words.output.empty() ? std::cout : file;
-  const Status written =
-      words.format == "csv" ? export_csv(*table, *snapshot, out) : export_jsonl(*table, *snapshot, out);
-  out.flush();
-  if (!written.ok()) return fail(written);
-  if (!out) return fail(kMachine, "the export could not be written whole");
-  return kSuccess;
+  OutputFile file(words.output);
+  if (Status opened = file.open(); !opened.ok()) return fail(opened);
+  if (Status written = write(words, *table, *snapshot, file.stream()); !written.ok()) return fail(written);
+  const Status finished = file.finish();
+  return finished.ok() ? kSuccess : fail(finished);
 }
 
 }  // namespace
@@ -116,7 +119,7 @@ void add_export_verb(CLI::App& app, int& exit_code) {
   verb->add_option("--format", words->format, "csv or jsonl")
       ->check(CLI::IsMember({"csv", "jsonl"}))
       ->capture_default_str();
-  verb->add_option("--output", words->output, "File to write; else standard output");
+  verb->add_option("--output", words->output, "File to write, replaced when the export is whole; else standard output");
   verb->callback([words, &exit_code] { exit_code = export_table(*words); });
 }
 
