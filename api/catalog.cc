@@ -104,6 +104,29 @@ Status Catalog::commit(format::BatchBuilder& batch, engine::PartitionGuard guard
   return engine_.commit(std::move(request)).status();
 }
 
+Status Catalog::change_row(const std::string& key, const std::function<Status(const engine::ReadView&)>& absent,
+                           const std::function<Result<std::string>(const engine::Newest&)>& change) {
+  engine_.pace(key.size());
+  Result<engine::PartitionGuard> guard = lock_rows({key});
+  if (!guard.ok()) return guard.status();
+
+  std::optional<engine::ReadView> view = engine_.view();
+  const Result<engine::Newest> row = view->newest(key);
+  if (!row.ok()) return row.status();
+  if (!row->value) return refuse(*std::move(guard), row->version, absent(*view));
+  const Result<std::string> changed = change(*row);
+  if (!changed.ok()) return changed.status();
+
+  format::BatchBuilder batch;
+  batch.put(key, *changed);
+  view.reset();  // It would keep memory that the commit may wait for.
+  engine::CommitRequest request;
+  request.batch = batch.finish();
+  request.locks = *std::move(guard);
+  request.durability = engine::Durability::kSync;
+  return engine_.commit(std::move(request)).status();
+}
+
 Status Catalog::create_account(std::string_view account) {
   const std::string row_key = account_row_key(account);
   const std::string counter_key = account_counter_key();

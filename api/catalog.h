@@ -6,6 +6,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <optional>
@@ -96,6 +97,10 @@ class Catalog {
   Status finish_load(const TableName& name, const LoadTarget& target, engine::Load& load);
 
  private:
+  /// Replaces a row by what `change` makes of it, durably whatever the store's default: what was taken back must not
+  /// come back after a power cut. Where there is no row, `absent` says how that is told.
+  Status change_row(const std::string& key, const std::function<Status(const engine::ReadView&)>& absent,
+                    const std::function<Result<std::string>(const engine::Newest&)>& change);
   Status refuse(engine::PartitionGuard guard, engine::CommitVersion rests_on, const Status& refusal);
   Status commit(format::BatchBuilder& batch, engine::PartitionGuard guard, bool is_drop);
   Result<engine::PartitionGuard> lock_rows(std::initializer_list<std::string_view> keys);

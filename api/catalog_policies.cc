@@ -6,18 +6,31 @@
 #include "api/catalog.h"
 #include "api/policy_rows.h"
 #include "api/quoted.h"
-#include "format/batch.h"
 
 namespace varve {
 namespace {
 
-/// The account's absence is told before the table's.
-Status absent(const std::optional<AccountRow>& owner, const TableName& name) {
-  return owner ? no_such_table(name.account, name.spelling) : no_such_account(name.account);
+/// Why there is no row: the account's absence is told before the table's.
+Status absent(const engine::ReadView& view, const TableName& name) {
+  const Result<std::optional<AccountRow>> owner = Catalog::find_account(view, name.account);
+  if (!owner.ok()) return owner.status();
+  return *owner ? no_such_table(name.account, name.spelling) : no_such_account(name.account);
 }
 
 Status in_row(const Status& status, const TableName& name) {
   return status.in_file("catalog row of table " + quoted(name.lower) + " of account " + quoted(name.account));
+}
+
+/// The row of a table with its policies replaced.
+Result<std::string> changed_row(const TableName& name, const engine::Newest& row,
+                                std::span<const AccessPolicy> policies) {
+  const Result<TableRow> table = decode_table_row(name.account, name.lower, row.version, *row.value);
+  if (!table.ok()) return table.status();
+  const Result<std::string> renewed = with_table_id(*row.value, *table, table->id);
+  if (!renewed.ok()) return in_row(renewed.status(), name);
+  Result<std::string> changed = with_access_policies(*renewed, policies);
+  if (!changed.ok()) return in_row(changed.status(), name);
+  return changed;
 }
 
 }  // namespace
@@ -30,40 +43,13 @@ Result<std::vector<AccessPolicy>> Catalog::find_access_policies(const engine::Re
     if (!policies.ok()) return in_row(policies.status(), name);
     return policies;
   }
-  const Result<std::optional<AccountRow>> owner = find_account(view, name.account);
-  if (!owner.ok()) return owner.status();
-  return absent(*owner, name);
+  return absent(view, name);
 }
 
 Status Catalog::set_access_policies(const TableName& name, std::span<const AccessPolicy> policies) {
-  const std::string key = table_row_key(name.account, name.lower);
-  engine_.pace(key.size());
-  Result<engine::PartitionGuard> guard = lock_rows({key});
-  if (!guard.ok()) return guard.status();
-
-  std::optional<engine::ReadView> view = engine_.view();
-  const Result<engine::Newest> row = view->newest(key);
-  if (!row.ok()) return row.status();
-  if (!row->value) {
-    const Result<std::optional<AccountRow>> owner = find_account(*view, name.account);
-    if (!owner.ok()) return owner.status();
-    return refuse(*std::move(guard), row->version, absent(*owner, name));
-  }
-  const Result<TableRow> table = decode_table_row(name.account, name.lower, row->version, *row->value);
-  if (!table.ok()) return table.status();
-  const Result<std::string> renewed = with_table_id(*row->value, *table, table->id);
-  if (!renewed.ok()) return in_row(renewed.status(), name);
-  const Result<std::string> changed = with_access_policies(*renewed, policies);
-  if (!changed.ok()) return in_row(changed.status(), name);
-
-  format::BatchBuilder batch;
-  batch.put(key, *changed);
-  view.reset();  // It would keep memory that the commit may wait for.
-  engine::CommitRequest request;
-  request.batch = batch.finish();
-  request.locks = *std::move(guard);
-  request.durability = engine::Durability::kSync;  // What is taken back must not come back after a power cut.
-  return engine_.commit(std::move(request)).status();
+  return change_row(
+      table_row_key(name.account, name.lower), [&](const engine::ReadView& view) { return absent(view, name); },
+      [&](const engine::Newest& row) { return changed_row(name, row, policies); });
 }
 
 }  // namespace varve
