@@ -23,14 +23,44 @@ struct AsyncTable::Verbs {
 
   static State state_of(const AsyncTable& table) { return table.table_.state_; }
 
-  /// Rules that may read the store, by verbs that wait, are asked where that may be.
-  static bool has_waiting_rules(const Table::State& state) noexcept { return state.access && state.access->may_wait(); }
-  static Task<Result<Grant>> ask_rules(AsyncCall& call, const Table::State& state) {
-    co_await call.to_worker();
-    Result<Grant> granted = guarded([&] { return state.grant(); });
-    co_await call.back();
-    co_return granted;
-  }
+  /// `co_await RulesAsked(call, state)`: what the handle's rules grant. Rules that may read the store, by verbs that
+  /// wait, are asked where that may be; else the verb goes on at once.
+  class RulesAsked {
+   public:
+    RulesAsked(AsyncCall& call, const Table::State& state) noexcept : call_(call), state_(state) {}
+    RulesAsked(const RulesAsked&) = delete;
+    RulesAsked& operator=(const RulesAsked&) = delete;
+
+    bool await_ready() noexcept {
+      if (state_.access && state_.access->may_wait()) return false;
+      ask();
+      return true;
+    }
+    void await_suspend(std::coroutine_handle<> coroutine) noexcept {
+      back_.set(coroutine);
+      call_.async().workers().post(asking_);
+    }
+    Result<Grant> await_resume() noexcept { return std::move(granted_); }
+
+   private:
+    struct Asking final : engine::Step {
+      explicit Asking(RulesAsked& of) noexcept : asked(of) {}
+      void run() noexcept override {
+        asked.ask();
+        asked.call_.async().executor().post(asked.back_);
+      }
+      RulesAsked& asked;
+    };
+    void ask() noexcept {
+      granted_ = guarded([this] { return state_.grant(); });
+    }
+
+    AsyncCall& call_;
+    const Table::State& state_;
+    Asking asking_{*this};
+    ResumeStep back_;
+    Result<Grant> granted_ = Grant();
+  };
 
   // -- Reads ------------------------------------------------------------------------------------------------------
 
@@ -65,12 +95,7 @@ struct AsyncTable::Verbs {
   static Task<Found> get_many(State state, std::vector<EntityKey> keys, ReadOptions options, std::stop_token stop) {
     AsyncCall call(state->core, std::move(stop));
     if (Status begun = co_await call.begin(); !begun.ok()) co_return begun;
-    Result<Grant> granted = Grant();
-    if (has_waiting_rules(*state)) {
-      granted = co_await ask_rules(call, *state);
-    } else {
-      granted = guarded([&] { return state->grant(); });
-    }
+    const Result<Grant> granted = co_await RulesAsked(call, *state);
     if (!granted.ok()) co_return granted.status();
     if (Status queries = granted->check_query(); !queries.ok()) co_return queries;
     if (Status checked = check_read(*granted, keys, options); !checked.ok()) co_return checked;
@@ -81,12 +106,7 @@ struct AsyncTable::Verbs {
                                                  std::stop_token stop) {
     AsyncCall call(state->core, std::move(stop));
     if (Status begun = co_await call.begin(); !begun.ok()) co_return begun;
-    Result<Grant> granted = Grant();
-    if (has_waiting_rules(*state)) {
-      granted = co_await ask_rules(call, *state);
-    } else {
-      granted = guarded([&] { return state->grant(); });
-    }
+    const Result<Grant> granted = co_await RulesAsked(call, *state);
     if (!granted.ok()) co_return granted.status();
     const std::span<const EntityKey> keys(&key, 1);
     if (Status checked = check_read(*granted, keys, options); !checked.ok()) co_return checked;
@@ -211,12 +231,7 @@ struct AsyncTable::Verbs {
     AsyncCall call(state->core, std::move(stop));
     if (Status begun = co_await call.begin(); !begun.ok()) co_return begun;
     if (Status writable = check_writable(*state); !writable.ok()) co_return writable;
-    Result<Grant> granted = Grant();
-    if (has_waiting_rules(*state)) {
-      granted = co_await ask_rules(call, *state);
-    } else {
-      granted = guarded([&] { return state->grant(); });
-    }
+    const Result<Grant> granted = co_await RulesAsked(call, *state);
     if (!granted.ok()) co_return granted.status();
     Result<PreparedWrite> prepared = prepare_write(*granted, operation, state->core->limits());
     if (!prepared.ok()) co_return prepared.status();
@@ -235,12 +250,7 @@ struct AsyncTable::Verbs {
     AsyncCall call(state->core, std::move(stop));
     if (Status begun = co_await call.begin(); !begun.ok()) co_return begun;
     if (Status writable = check_writable(*state); !writable.ok()) co_return writable;
-    Result<Grant> granted = Grant();
-    if (has_waiting_rules(*state)) {
-      granted = co_await ask_rules(call, *state);
-    } else {
-      granted = guarded([&] { return state->grant(); });
-    }
+    const Result<Grant> granted = co_await RulesAsked(call, *state);
     if (!granted.ok()) co_return granted.status();
     Result<std::vector<PreparedWrite>> writes =
         prepare_transaction(*granted, transaction.operations(), state->core->limits());
