@@ -25,7 +25,6 @@ namespace {
 
 constexpr std::size_t kRowsPerPartition = 100;
 constexpr std::size_t kValueBytes = 100;
-constexpr std::uint64_t kNoBound = std::uint64_t{1} << 62;
 constexpr CommitVersion kFirstVersion = 639'000'000'000'000'000;
 constexpr std::int64_t kSmall = 10'000;
 constexpr std::int64_t kLarge = 1'000'000;
@@ -72,12 +71,12 @@ void insert_one(Memtable& memtable, const std::string& batch, CommitVersion vers
 
 /// Inserts batch after batch, into a fresh memtable when all are in.
 void insert_all(benchmark::State& state, const std::vector<std::string>& batches, std::size_t rows) {
-  auto memtable = std::make_unique<Memtable>(kNoBound);
+  auto memtable = std::make_unique<Memtable>();
   std::size_t next = 0;
   for (auto _ : state) {
     if (next == batches.size()) {
       state.PauseTiming();
-      memtable = std::make_unique<Memtable>(kNoBound);
+      memtable = std::make_unique<Memtable>();
       next = 0;
       state.ResumeTiming();
     }
@@ -107,7 +106,7 @@ BENCHMARK(BM_InsertSortedBatchOf100)->Arg(kSmall)->Arg(kLarge);
 const Memtable& filled(std::size_t count) {
   static std::unique_ptr<Memtable> memtable;
   if (memtable != nullptr && memtable->entry_count() == count) return *memtable;
-  memtable = std::make_unique<Memtable>(kNoBound);
+  memtable = std::make_unique<Memtable>();
   CommitVersion version = kFirstVersion;
   for (const std::string& batch : batches_of(shuffled(count), 1)) insert_one(*memtable, batch, version++);
   return *memtable;

@@ -3,7 +3,6 @@
 #include "engine/open.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "engine/commit/live_copy.h"
@@ -104,7 +103,7 @@ Status open_new(EngineState& state) {
   Result<Established> made = make_store(state.env, *state.directory, stored);
   if (!made.ok()) return made.status();
   state.stored_options = stored;
-  auto memtable = std::make_unique<Memtable>(std::numeric_limits<std::uint64_t>::max());
+  auto memtable = std::make_unique<Memtable>();
   if (Status reading = start_reading(state, FileSet(), std::move(memtable)); !reading.ok()) return reading;
   return start_writing(state, *std::move(made), CommitStart{});
 }

@@ -2,7 +2,6 @@
 // Must never: change the memtable it copies from.
 #include "engine/commit/live_copy.h"
 
-#include <limits>
 #include <string>
 #include <utility>
 
@@ -41,7 +40,7 @@ Status copy_entry(const Entry& entry, Memtable& live) {
 
 Result<std::unique_ptr<Memtable>> without_retired(std::unique_ptr<Memtable> all, const RetiredIds& retired) {
   if (!holds_retired(*all, retired)) return all;
-  auto live = std::make_unique<Memtable>(std::numeric_limits<std::uint64_t>::max());
+  auto live = std::make_unique<Memtable>();
   Memtable::Cursor cursor(*all);
   for (cursor.seek_to_first(); cursor.valid(); cursor.next()) {
     const Entry entry = cursor.entry();

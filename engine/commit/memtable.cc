@@ -208,9 +208,6 @@ Result<Memtable::Reservation> Memtable::reserve(const MemtableDemand& demand, Bu
   }
   const std::uint64_t table_bytes = index_.missing_bytes(demand.entry_count);
   const std::uint64_t need_bytes = piece_bytes + table_bytes;
-  if (need_bytes > bytes_max_ || used_bytes() > bytes_max_ - need_bytes) {
-    return out_of_budget(used_bytes(), bytes_max_, need_bytes);
-  }
   if (budget_ && !budget_->take(need_bytes, part)) {
     return out_of_budget(budget_->used_bytes(), budget_->bytes_max(), need_bytes);
   }

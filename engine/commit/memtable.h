@@ -40,8 +40,7 @@ struct MemtableNode;
 
 class Memtable {
  public:
-  /// `bytes_max` bounds the memory of entries, towers and index together.
-  explicit Memtable(std::uint64_t bytes_max) noexcept : bytes_max_(bytes_max) {}
+  Memtable() noexcept = default;
   ~Memtable();
   Memtable(const Memtable&) = delete;
   Memtable& operator=(const Memtable&) = delete;
@@ -109,8 +108,6 @@ class Memtable {
   /// Bytes taken by reserve(), and the memory held from the system for them.
   std::uint64_t used_bytes() const noexcept { return arena_.used_bytes() + index_.bytes(); }
   std::uint64_t allocated_bytes() const noexcept { return arena_.allocated_bytes() + index_.bytes(); }
-  std::uint64_t bytes_max() const noexcept { return bytes_max_; }
-  void set_bytes_max(std::uint64_t bytes_max) noexcept { bytes_max_ = bytes_max; }
   /// From now on memory is also taken from `budget`, what is held already included, and given back at the end. Recovery
   /// fills without a bound, since what was accepted must be held; the budget is joined before the first commit.
   void join(std::shared_ptr<WriteBudget> budget) noexcept;
@@ -141,7 +138,6 @@ class Memtable {
   alignas(kCacheLineBytes) std::array<Link, kHeightMax> head_tower_{};
   alignas(kCacheLineBytes) Arena arena_;
   KeyIndex index_;
-  std::uint64_t bytes_max_;
   std::shared_ptr<WriteBudget> budget_;
   std::uint64_t charged_bytes_ = 0;  // to the budget
   std::uint64_t reservations_ = 0;

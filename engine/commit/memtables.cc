@@ -3,7 +3,6 @@
 #include "engine/commit/memtables.h"
 
 #include <cassert>
-#include <limits>
 #include <new>
 #include <utility>
 
@@ -30,7 +29,7 @@ bool Memtables::must_seal(std::uint64_t log_bytes) const noexcept {
 Status Memtables::seal(CommitVersion last_version, std::vector<format::DeadId> retired,
                        std::optional<format::CommitTag> tag, std::vector<format::TableId> adopted) {
   try {
-    auto next = std::make_shared<Memtable>(std::numeric_limits<std::uint64_t>::max());
+    auto next = std::make_shared<Memtable>();
     next->join(budget_);
     SealedMemtable sealed{active_, last_version, std::move(retired), std::move(tag), std::move(adopted)};
     {
@@ -119,11 +118,6 @@ void Memtables::stop_waiting() noexcept {
   const io::MutexGuard guard(mutex_);
   stopping_ = true;
   changed_.notify_all();
-}
-
-std::size_t Memtables::sealed_count() const noexcept {
-  const io::MutexGuard guard(mutex_);
-  return sealed_.size();
 }
 
 }  // namespace varve::engine

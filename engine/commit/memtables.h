@@ -82,8 +82,6 @@ class Memtables {
   /// Errors: those of an attempt made after the call; kClosed.
   Status wait_until_flushed();
   void stop_waiting() noexcept;
-  std::size_t sealed_count() const noexcept;
-  std::uint64_t bytes_max() const noexcept { return memtable_bytes_max_; }
 
  private:
   /// At this share of the budget commits wait for a flush, so that those under way still find room.

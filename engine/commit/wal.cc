@@ -41,7 +41,6 @@ Wal::Wal(const io::Env& env, SegmentFile first, BufferFile buffer, Manifest& man
       number_(first.number),
       seed_(first.seed),
       ceiling_(durable_ceiling),
-      marked_(kFirstRecordOffset),
       memory_mutex_(env.scheduler) {
   direct_.store(segment_->direct(), std::memory_order_relaxed);
   memory_.reserve(kMemoryKeptMax);
@@ -118,7 +117,6 @@ char* Wal::frame(format::RecordType type, CommitVersion first, CommitVersion las
     ceiling_ = std::max(ceiling_, last + kCeilingTicks);
   }
   const format::RecordHeader framed = header(type, first, last);
-  marked_ = base_ + framed.durable_upto;
   record_ = private_bytes_ > 0 ? as_chars(private_.bytes()) : as_chars(slot_->bytes) + slot_used_;
   record_offset_ = private_bytes_ > 0 ? next_offset_ : slot_offset_ + slot_used_;
   previous_offset_ = record_offset_;
@@ -252,7 +250,6 @@ void Wal::begin_segment(SegmentFile next) noexcept {
   next_offset_ = kFirstRecordOffset;
   previous_offset_ = 0;
   last_version_ = 0;
-  marked_ = base_ + kFirstRecordOffset;
   tracker_.move_to(base_ + kFirstRecordOffset);
   direct_.store(segment_->direct(), std::memory_order_relaxed);
 }

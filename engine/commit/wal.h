@@ -95,8 +95,6 @@ class Wal {
   /// Behind the last record framed.
   LogPosition position() const noexcept { return base_ + next_offset_in_use(); }
   bool has_open_slot() const noexcept { return slot_.has_value() && slot_used_ > 0; }
-  /// True while something durable is not yet covered by a durable mark in the log.
-  bool needs_watermark() const noexcept { return marked_ < tracker_.durable(); }
 
   WriteTracker& tracker() noexcept { return tracker_; }
   const WriteTracker& tracker() const noexcept { return tracker_; }
@@ -137,7 +135,6 @@ class Wal {
   CommitVersion last_version_ = 0;                  // of this segment's records
   CommitVersion ceiling_ = 0;                       // of the last record framed
   std::uint64_t previous_offset_ = 0;               // of this segment's last record framed; the next one names it
-  LogPosition marked_ = 0;                          // the highest durable mark a record carries
 
   // The open slot.
   std::optional<LogSlots::Slot> slot_;

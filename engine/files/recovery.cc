@@ -3,7 +3,6 @@
 #include "engine/files/recovery.h"
 
 #include <algorithm>
-#include <limits>
 #include <string>
 #include <utility>
 
@@ -142,7 +141,7 @@ class StoreReader {
 
   Status begin_memory() {
     const FileSet& files = recovered_.files;
-    recovered_.memtable = std::make_unique<Memtable>(std::numeric_limits<std::uint64_t>::max());
+    recovered_.memtable = std::make_unique<Memtable>();
     recovered_.version_ceiling = files.version_ceiling;
     recovered_.last_tag = files.commit_tag;
     if (Status room = recovered_.retired.reserve(files.dead_ids.size()); !room.ok()) return room;

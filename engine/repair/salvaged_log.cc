@@ -135,7 +135,7 @@ class LogSalvage {
     salvage_.figures.read_bytes += bytes->size();
 
     Recovered recovered;
-    recovered.memtable = std::make_unique<Memtable>(std::numeric_limits<std::uint64_t>::max());
+    recovered.memtable = std::make_unique<Memtable>();
     recovered.files.flushed_version = store_.files.flushed_version;
     LogReplay replay(recovered, kAnyManifest, AdoptionRule::kAnyTable);
     std::vector<BufferedBytes> slots;

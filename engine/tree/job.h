@@ -37,9 +37,6 @@ struct Job {
 
   /// From the smallest to the largest key of all its files. A view into them.
   KeyRange range() const noexcept;
-  std::uint64_t read_bytes() const noexcept {
-    return kind == JobKind::kMerge ? bytes_of(inputs) + bytes_of(overlapped) : 0;
-  }
   bool takes(std::uint64_t file_number) const noexcept;
 };
 

@@ -47,7 +47,7 @@ class CursorTest : public testing::Test {
   Cursor cursor(CommitVersion version, std::string_view lower = "", std::string_view upper = "") {
     return walk_over(memtable_, lower, upper, version);
   }
-  Memtable memtable_{kNoBound};
+  Memtable memtable_;
 };
 
 TEST_F(CursorTest, IsNowhereBeforeItMoves) {
@@ -247,7 +247,7 @@ class CursorModel : public testing::TestWithParam<std::uint64_t> {
 
   std::mt19937_64 random_;
   testing::ScopedTrace trace_;
-  Memtable memtable_{kNoBound};
+  Memtable memtable_;
   Model state_;  // at version_
   CommitVersion version_ = 0;
 };
@@ -274,7 +274,7 @@ INSTANTIATE_TEST_SUITE_P(Seeds, CursorModel, testing::Range<std::uint64_t>(1, 9)
 TEST(CursorThreads, AWalkShowsItsVersionWhileOthersWrite) {
   constexpr std::uint64_t kKeys = 400;
   constexpr CommitVersion kSnapshot = 2;
-  Memtable memtable(kNoBound);
+  Memtable memtable;
   std::vector<Write> first;
   std::vector<Write> second;
   for (std::uint64_t i = 0; i < kKeys; ++i) {

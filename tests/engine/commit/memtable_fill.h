@@ -15,8 +15,6 @@
 
 namespace varve::engine {
 
-inline constexpr std::uint64_t kNoBound = std::uint64_t{1} << 62;
-
 inline std::string key_of(std::string_view partition, std::string_view row) {
   return *format::encode_sort_key(format::make_table_id(1, 1), partition, row);
 }

@@ -43,7 +43,7 @@ Model::const_iterator before(const Model& model, Model::const_iterator at) {
 }
 
 TEST(Memtable, AnEmptyOneHasNothing) {
-  const Memtable memtable(kNoBound);
+  const Memtable memtable;
   EXPECT_EQ(memtable.entry_count(), 0u);
   EXPECT_EQ(memtable.used_bytes(), 0u);
   EXPECT_EQ(memtable.find(key_of(1), format::kCommitVersionMax), std::nullopt);
@@ -61,7 +61,7 @@ TEST(Memtable, AnEmptyOneHasNothing) {
 }
 
 TEST(Memtable, FindsTheNewestVersionNotAboveTheOneAsked) {
-  Memtable memtable(kNoBound);
+  Memtable memtable;
   insert(memtable, {put(key_of(1), "ten"), put(key_of(2), "other")}, 10);
   insert(memtable, {remove(key_of(1))}, 20);
   insert(memtable, {put(key_of(1), "thirty")}, 30);
@@ -83,7 +83,7 @@ TEST(Memtable, FindsTheNewestVersionNotAboveTheOneAsked) {
 }
 
 TEST(Memtable, FindsAnOldVersionBehindVeryManyNewerOnes) {
-  Memtable memtable(kNoBound);
+  Memtable memtable;
   for (CommitVersion version = 2; version <= 1'000; version += 2) {
     insert(memtable, {put(key_of(1), std::to_string(version))}, version);
   }
@@ -95,7 +95,7 @@ TEST(Memtable, FindsAnOldVersionBehindVeryManyNewerOnes) {
 }
 
 TEST(Memtable, FindsTheNewestVersionWhateverTheOrderOfInsertion) {
-  Memtable memtable(kNoBound);
+  Memtable memtable;
   for (const CommitVersion version : {50u, 10u, 30u, 90u, 70u}) insert(memtable, {put(key_of(1), "")}, version);
   EXPECT_EQ(memtable.find(key_of(1), format::kCommitVersionMax)->version, 90u);
   EXPECT_EQ(memtable.find(key_of(1), 60)->version, 50u);
@@ -103,7 +103,7 @@ TEST(Memtable, FindsTheNewestVersionWhateverTheOrderOfInsertion) {
 }
 
 TEST(Memtable, KeysMayHoldAnyBytesAndBeLong) {
-  Memtable memtable(kNoBound);
+  Memtable memtable;
   const std::vector<std::string> keys = {
       key_of(std::string(1, '\0'), ""), key_of("", ""), key_of("", std::string("\x01\0\x01", 3)),
       key_of(std::string(1'024, 'p'), std::string(1'024, '\0')), key_of("\xF0\x9F\x98\x80", "\xEE\x80\x80")};
@@ -114,7 +114,7 @@ TEST(Memtable, KeysMayHoldAnyBytesAndBeLong) {
 }
 
 TEST(Memtable, ValuesMayBeEmptyAndLargerThanABlockOfTheArena) {
-  Memtable memtable(kNoBound);
+  Memtable memtable;
   const std::string large(3 << 20, 'x');
   insert(memtable, {put(key_of(1), ""), put(key_of(2), large), put(key_of(3), "small")}, 1);
   EXPECT_EQ(memtable.find(key_of(1), 1)->value, "");
@@ -137,7 +137,7 @@ TEST(Memtable, OperationsThatAreNoEntriesTakeNothingAndAreSkipped) {
   EXPECT_EQ(demand->other_count, 3u);
   EXPECT_EQ(demand->entry_bytes % 8, 0u);
 
-  Memtable memtable(kNoBound);
+  Memtable memtable;
   insert(memtable, batch, 5);
   EXPECT_EQ(memtable.entry_count(), 2u);
   EXPECT_EQ(memtable.find(key_of(1), 5)->value, "one");
@@ -166,32 +166,38 @@ TEST(Memtable, ABatchOf4GiBIsRefusedUnread) {
 TEST(Memtable, RefusesWhatIsOverItsBudgetAndChangesNothing) {
   const std::string batch = batch_of({put(key_of(1), std::string(1'000, 'x'))});
   const MemtableDemand demand = *Memtable::demand_of(batch);
-  Memtable unbounded(kNoBound);
+  Memtable unbounded;
   ASSERT_TRUE(unbounded.reserve(demand).ok());
   const std::uint64_t need_bytes = unbounded.used_bytes();  // every memtable builds the same first tower
 
-  Memtable exact(need_bytes);
-  EXPECT_TRUE(exact.reserve(demand).ok());
+  Memtable exact;
+  exact.join(std::make_shared<WriteBudget>(need_bytes));
+  EXPECT_TRUE(exact.reserve(demand, BudgetPart::kAll).ok());
   EXPECT_EQ(exact.used_bytes(), need_bytes);
 
-  Memtable one_less(need_bytes - 1);
-  const Result<Memtable::Reservation> refused = one_less.reserve(demand);
+  const auto budget = std::make_shared<WriteBudget>(need_bytes);
+  Memtable one_less;
+  one_less.join(budget);
+  ASSERT_TRUE(budget->take(1, BudgetPart::kAll));
+  const Result<Memtable::Reservation> refused = one_less.reserve(demand, BudgetPart::kAll);
   EXPECT_EQ(refused.code(), Code::kNoSpace);
-  EXPECT_EQ(refused.status().message(), "write buffer is full: 0 of " + std::to_string(need_bytes - 1) +
+  EXPECT_EQ(refused.status().message(), "write buffer is full: 1 of " + std::to_string(need_bytes) +
                                             " bytes used, " + std::to_string(need_bytes) + " needed");
   EXPECT_EQ(one_less.used_bytes(), 0u);
   EXPECT_EQ(one_less.allocated_bytes(), 0u);
-  one_less.set_bytes_max(need_bytes);
-  EXPECT_TRUE(one_less.reserve(demand).ok());
+  budget->give_back(1);
+  EXPECT_TRUE(one_less.reserve(demand, BudgetPart::kAll).ok());
 }
 
 TEST(Memtable, AFullOneStillTakesBatchesWithoutEntries) {
-  Memtable memtable(1 << 20);
+  const auto budget = std::make_shared<WriteBudget>(1 << 20);
+  Memtable memtable;
+  memtable.join(budget);
   const MemtableDemand demand = *Memtable::demand_of(batch_of({put(key_of(1), std::string(1'000, 'x'))}));
   Result<Memtable::Reservation> reservation = memtable.reserve(demand);
   while (reservation.ok()) reservation = memtable.reserve(demand);
   ASSERT_EQ(reservation.code(), Code::kNoSpace);
-  memtable.set_bytes_max(1);  // what recovery leaves may be over the bound
+  budget->take_regardless(1 << 20);  // what recovery leaves may be over the bound
 
   format::BatchBuilder builder;
   builder.retire_table(7);
@@ -202,7 +208,7 @@ TEST(Memtable, AFullOneStillTakesBatchesWithoutEntries) {
 }
 
 TEST(Memtable, CountsItsMemoryInFull) {
-  Memtable memtable(kNoBound);
+  Memtable memtable;
   std::uint64_t payload_bytes = 0;
   for (CommitVersion version = 1; version <= 20'000; ++version) {
     insert(memtable, {put(key_of(version), std::string(100, 'x'))}, version);
@@ -221,7 +227,7 @@ TEST(Memtable, ReservationsThatFailForWantOfMemoryChangeNothing) {
   std::uint64_t failures = 0;
   for (std::uint64_t nth = 1;; ++nth) {
     SCOPED_TRACE(nth);
-    Memtable memtable(kNoBound);
+    Memtable memtable;
     std::optional<Result<Memtable::Reservation>> reservation;
     bool happened = false;
     {
@@ -245,7 +251,7 @@ TEST(Memtable, ReservationsThatFailForWantOfMemoryChangeNothing) {
 }
 
 TEST(Memtable, InsertAndLookupsTakeNoMemory) {
-  Memtable memtable(kNoBound);
+  Memtable memtable;
   std::vector<Write> writes;
   for (std::uint64_t i = 0; i < 2'000; ++i) writes.push_back(put(key_of(i), std::string(50, 'x')));
   const std::string batch = batch_of(writes);
@@ -306,7 +312,7 @@ class MemtableModel : public testing::TestWithParam<std::uint64_t> {
 
   std::mt19937_64 random_;
   testing::ScopedTrace trace_;
-  Memtable memtable_{kNoBound};
+  Memtable memtable_;
   Model model_;
   CommitVersion version_ = 0;
 };

@@ -116,7 +116,7 @@ class MemtableThreadsBySeed : public testing::TestWithParam<std::uint64_t> {
   }
 
   io::Scheduler scheduler_;
-  Memtable memtable_{kNoBound};
+  Memtable memtable_;
   io::Mutex reserving_{scheduler_};
   std::uint64_t entries_ = 0;
   std::array<std::atomic<std::uint64_t>, kWriters> inserted_{};
@@ -149,7 +149,7 @@ TEST(MemtableThreads, WritersAtOnePlacePutEveryEntryInItsPlace) {
   io::Scheduler scheduler;
   io::Mutex reserving(scheduler);
   io::Event begin(scheduler);
-  Memtable memtable(kNoBound);
+  Memtable memtable;
   std::vector<io::Thread> threads;
   for (std::uint64_t writer = 0; writer < kWriters; ++writer) {
     threads.push_back(*scheduler.start("writer", [&, writer] {

@@ -32,7 +32,7 @@ class MergeCursorTest : public testing::TestWithParam<std::uint64_t> {
     const std::uint64_t count = io::random_below(random_, 5);
     CommitVersion version = 1;
     for (std::uint64_t i = 0; i < count; ++i) {
-      memtables_.push_back(std::make_unique<Memtable>(std::numeric_limits<std::uint64_t>::max()));
+      memtables_.push_back(std::make_unique<Memtable>());
       const std::uint64_t batches = io::random_below(random_, 40);
       for (std::uint64_t b = 0; b < batches; ++b, ++version) {
         const std::string key = key_of(io::random_below(random_, 30));

@@ -1,7 +1,6 @@
 #include "engine/read/read_states.h"
 
 #include <atomic>
-#include <limits>
 #include <memory>
 #include <vector>
 
@@ -15,7 +14,7 @@ namespace varve::engine {
 namespace {
 
 std::shared_ptr<Memtable> new_memtable() {
-  return std::make_shared<Memtable>(std::numeric_limits<std::uint64_t>::max());
+  return std::make_shared<Memtable>();
 }
 
 ReadState first_state() {
