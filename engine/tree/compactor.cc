@@ -49,6 +49,10 @@ std::uint64_t dead_bytes_of(const std::vector<format::DirectoryEntry>& directory
   return all_dead ? file_bytes : bytes;
 }
 
+bool is_damage(const Status& status) noexcept {
+  return status.code() == Code::kCorruption || status.code() == Code::kUnsupported;
+}
+
 /// Of which the job's files hold enough for a file of their own. Errors: those of read_directory().
 Result<std::set<TableId>> large_tables(const Job& job, const TreeShape& shape) {
   std::map<TableId, std::uint64_t> bytes;
@@ -219,7 +223,12 @@ Status Compactor::read_directories(const View& view) {
       if (!view.dead.touches(entry.first_table, entry.last_table)) continue;
       auto known = directories_.extract(entry.number);
       if (known.empty()) {
+        if (quarantined_.contains(entry.number)) continue;
         Result<std::vector<format::DirectoryEntry>> directory = read_directory(*file->table);
+        if (!directory.ok() && is_damage(directory.status())) {
+          quarantine(entry.number, directory.status());
+          continue;
+        }
         if (!directory.ok()) return directory.status();
         kept.emplace(entry.number, *std::move(directory));
       } else {
@@ -290,16 +299,20 @@ Status Compactor::merge(const Job& job, const View& view, format::ManifestEdit& 
 }
 
 void Compactor::quarantine(const Job& job, const Status& status) {
-  if (status.code() != Code::kCorruption && status.code() != Code::kUnsupported) return;
+  if (!is_damage(status)) return;
   for (const LevelFiles* files : {&job.inputs, &job.overlapped}) {
     for (const LevelFilePtr& file : *files) {
       const std::string name = format::file_name(format::FileType::kTable, file->entry.number);
       if (status.message().find(name) == std::string_view::npos) continue;
-      io::probe("a damaged file was left alone");
-      quarantined_.insert(file->entry.number);
-      log_failure(events_, "left alone from now on", status);
+      quarantine(file->entry.number, status);
     }
   }
+}
+
+void Compactor::quarantine(std::uint64_t number, const Status& status) {
+  io::probe("a damaged file was left alone");
+  quarantined_.insert(number);
+  log_failure(events_, "left alone from now on", status);
 }
 
 CompactionFigures Compactor::figures() const noexcept {

@@ -4,7 +4,8 @@
 //
 // K1  a job's outputs are durable, names included, before the manifest names them; its inputs are removed when the
 //     edit that lets them go is durable and nobody reads them any more.
-// K2  after an error the inputs stay, and a file that is damaged is left alone from then on.
+// K2  after an error the inputs stay, and a file that is damaged is left alone from then on, until it
+//     holds nothing but dead tables: then it leaves unread, as a sound one does.
 #pragma once
 
 #include <atomic>
@@ -60,6 +61,7 @@ class Compactor {
   Status hasten_deletes();
   Status read_directories(const View& view);
   void quarantine(const Job& job, const Status& status);
+  void quarantine(std::uint64_t number, const Status& status);
 
   const io::Env& env_;
   CommitQueue& queue_;

@@ -31,15 +31,19 @@ LevelFiles connected_to(const LevelFilePtr& seed, const LevelFiles& files) {
 }  // namespace
 
 MergeChoice::MergeChoice(const PickInput& input, const TreeShape& shape)
-    : input_(input), shape_(shape), targets_(level_targets(input.levels, shape)), taken_(input.quarantined) {
+    : input_(input), shape_(shape), targets_(level_targets(input.levels, shape)) {
   for (const Job& job : input.running) {
-    for (const LevelFilePtr& file : job.inputs) taken_.insert(file->entry.number);
-    for (const LevelFilePtr& file : job.overlapped) taken_.insert(file->entry.number);
+    for (const LevelFilePtr& file : job.inputs) running_.insert(file->entry.number);
+    for (const LevelFilePtr& file : job.overlapped) running_.insert(file->entry.number);
   }
 }
 
 bool MergeChoice::is_taken(const LevelFile& file) const noexcept {
-  return taken_.contains(file.entry.number);
+  return is_running(file) || input_.quarantined.contains(file.entry.number);
+}
+
+bool MergeChoice::is_running(const LevelFile& file) const noexcept {
+  return running_.contains(file.entry.number);
 }
 
 bool MergeChoice::is_tombstone_dense(const LevelFile& file) const noexcept {

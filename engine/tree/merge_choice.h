@@ -14,7 +14,9 @@ class MergeChoice {
   MergeChoice(const PickInput& input, const TreeShape& shape);
 
   const LevelTargets& targets() const noexcept { return targets_; }
+  /// A running job has it, or it is quarantined.
   bool is_taken(const LevelFile& file) const noexcept;
+  bool is_running(const LevelFile& file) const noexcept;
   /// Whether the file is mostly tombstones that every reader sees.
   bool is_tombstone_dense(const LevelFile& file) const noexcept;
   /// Zero where it is not known.
@@ -39,7 +41,7 @@ class MergeChoice {
   const PickInput& input_;
   const TreeShape& shape_;
   LevelTargets targets_;
-  std::set<std::uint64_t> taken_;
+  std::set<std::uint64_t> running_;
 };
 
 }  // namespace varve::engine

@@ -14,11 +14,19 @@ namespace {
 /// Rewriting pays at once when it frees at least as much as it writes, and in an idle moment at this part of the file.
 constexpr std::uint64_t kIdleDeadPart = 8;
 
-bool is_all_dead(const PickInput& input, const MergeChoice& choice, const LevelFile& file) {
+bool holds_dead_tables_alone(const PickInput& input, const MergeChoice& choice, const LevelFile& file) {
   if (input.dead.covers(file.entry.first_table, file.entry.last_table)) return true;
-  if (file.entry.size_bytes > 0 && choice.dead_bytes_of(file) == file.entry.size_bytes) return true;
-  return file.entry.tombstone_count > 0 && file.entry.tombstone_count == file.entry.entry_count &&
-         file.largest_version() <= input.reclaimable_version && is_bottom_for(input.levels, file);
+  return file.entry.size_bytes > 0 && choice.dead_bytes_of(file) == file.entry.size_bytes;
+}
+
+/// A file that nobody can ask for anything may go unread, and so even where it is damaged. Of one in quarantine that is
+/// all that counts: what its tombstones hide is not judged by what it says itself.
+bool may_leave_unread(const PickInput& input, const MergeChoice& choice, const LevelFile& file) {
+  if (choice.is_running(file)) return false;
+  if (holds_dead_tables_alone(input, choice, file)) return true;
+  return !choice.is_taken(file) && file.entry.tombstone_count > 0 &&
+         file.entry.tombstone_count == file.entry.entry_count && file.largest_version() <= input.reclaimable_version &&
+         is_bottom_for(input.levels, file);
 }
 
 std::optional<Job> unlink_dead(const PickInput& input, const MergeChoice& choice) {
@@ -27,7 +35,7 @@ std::optional<Job> unlink_dead(const PickInput& input, const MergeChoice& choice
   job.reason = JobReason::kDead;
   for (std::uint32_t level = 0; level < kLevelCount; ++level) {
     for (const LevelFilePtr& file : input.levels.level(level)) {
-      if (!choice.is_taken(*file) && is_all_dead(input, choice, *file)) job.inputs.push_back(file);
+      if (may_leave_unread(input, choice, *file)) job.inputs.push_back(file);
     }
   }
   if (job.inputs.empty()) return std::nullopt;

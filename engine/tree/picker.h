@@ -1,7 +1,8 @@
 // Owns: the choice of the next compaction.
 // Must never: read a file, a clock or a state of its own: the same input gives the same job, on any machine.
 //
-// P1  a job is free: none of its files is being compacted or is quarantined, and it conflicts with no running job.
+// P1  a job is free: none of its files is being compacted, none that it reads or moves is quarantined, and it conflicts
+//     with no running job. What holds dead tables alone is unlinked in quarantine too: nobody reads it again.
 // P2  a job is closed: with a file it takes every file of its output level that overlaps it, and of level 0 every older
 //     one that does. So an entry never comes to lie beneath an older one of its key.
 // P3  it ends: without new files, a finite row of jobs leads to none.
@@ -26,7 +27,7 @@ namespace varve::engine {
 struct PickInput {
   const Levels& levels;
   std::span<const Job> running;
-  /// Numbers of files that nobody may touch.
+  /// Numbers of files that nobody may read or move.
   const std::set<std::uint64_t>& quarantined;
   /// Of the ids that no reader can name, now or later.
   const DeadRanges& dead;

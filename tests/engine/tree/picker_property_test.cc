@@ -107,7 +107,13 @@ TEST_P(RandomTree, EveryJobIsFreeAndClosedAndTheyEnd) {
       EXPECT_EQ(numbers_of(again->inputs), numbers_of(job->inputs));
       expect_closed(levels, *job);
       for (const Job& other : running) EXPECT_FALSE(conflict(*job, other));
-      for (const std::uint64_t number : quarantined) EXPECT_FALSE(job->takes(number));
+      for (const LevelFilePtr& file : job->inputs) {
+        const bool holds_dead_tables_alone = dead.covers(file->entry.first_table, file->entry.last_table) ||
+                                             dead_bytes[file->entry.number] == file->entry.size_bytes;
+        EXPECT_TRUE(!quarantined.contains(file->entry.number) ||
+                    (job->kind == JobKind::kUnlink && holds_dead_tables_alone));
+      }
+      for (const LevelFilePtr& file : job->overlapped) EXPECT_FALSE(quarantined.contains(file->entry.number));
       running.push_back(*std::move(job));
       ASSERT_LE(running.size(), levels.file_count());
       if (HasFailure()) return;

@@ -287,9 +287,31 @@ TEST_F(PickerTest, AQuarantinedFileIsNeitherTakenNorPassedBy) {
   EXPECT_THAT(numbers_of(job->inputs), ElementsAre(3, 2, 1));
 }
 
-TEST_F(PickerTest, ADeadFileInQuarantineStays) {
+TEST_F(PickerTest, AFileOfDeadTablesLeavesInQuarantineToo) {
   set_tables(add(6, "q", "r"), 7, 7);
+  quarantined_.insert(1);
+  EXPECT_FALSE(pick());
   kill(7);
+  const auto job = pick();
+  ASSERT_TRUE(job);
+  EXPECT_EQ(job->kind, JobKind::kUnlink);
+  EXPECT_THAT(numbers_of(job->inputs), ElementsAre(1));
+  running_.push_back(*job);
+  EXPECT_FALSE(pick());
+}
+
+TEST_F(PickerTest, AFileInQuarantineStaysWhileAnyOfItsTablesIsThere) {
+  set_tables(add(6, "q", "r", 10), 7, 9);
+  kill(7);
+  kill(9);
+  quarantined_.insert(1);
+  dead_bytes_[1] = 9 * kMiB;
+  idle_ = true;
+  EXPECT_FALSE(pick());
+}
+
+TEST_F(PickerTest, TombstonesInQuarantineStay) {
+  make_tombstones(add(6, "c", "d"), 100);
   quarantined_.insert(1);
   EXPECT_FALSE(pick());
 }

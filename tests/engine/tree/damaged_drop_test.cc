@@ -1,0 +1,107 @@
+// Goal: the space of a dropped table comes back where its file is damaged too, and damage in one file holds up no
+// other. Method: one read of a compaction finds a changed bit, which stays; then the table is dropped. The names on the
+// disk tell what was let go.
+#include <memory>
+#include <set>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "tests/support/engine_bench.h"
+
+namespace varve::engine {
+namespace {
+
+using test::Change;
+
+constexpr format::TableId kKept = format::make_table_id(7, 1);
+constexpr format::TableId kDropped = format::make_table_id(7, 2);
+
+class DamagedDrop : public testing::Test {
+ protected:
+  void fill(format::TableId table, int first, int rows) {
+    Change change(table);
+    for (int row = first; row < first + rows; ++row) {
+      std::string value(1000, ' ');
+      for (char& c : value) c = static_cast<char>(random_.next());
+      change.put("p", std::to_string(100'000 + row), value);
+    }
+    ASSERT_TRUE(change.commit(*engine_).ok());
+  }
+  std::set<std::string> tables_on_disk() const {
+    std::set<std::string> names;
+    for (const std::string& name : machine_.files->snapshot().file_names(test::kStorePath)) {
+      if (name.ends_with(".sst")) names.insert(name);
+    }
+    return names;
+  }
+  /// The next read of this file finds a bit that was changed on the disk.
+  void damage(const std::string& name) {
+    io::FaultRule rule;
+    rule.kind = io::OperationKind::kRead;
+    rule.name_suffix = name;
+    rule.effect = io::FaultEffect::kFlipBitPersistently;
+    machine_.files->faults().add(rule);
+  }
+  void drop() { ASSERT_TRUE(Change(kDropped).retire(kDropped).commit(*engine_).ok()); }
+  void reopen() {
+    ASSERT_EQ(engine_->close().to_string(), "Ok");
+    engine_.reset();
+    auto opened = machine_.open();
+    ASSERT_TRUE(opened.ok()) << opened.status().to_string();
+    engine_ = *std::move(opened);
+  }
+  void expect_rows(int rows) {
+    Cursor cursor = engine_->view().cursor(format::encode_table(kKept), format::encode_table(kKept + 1));
+    int found = 0;
+    for (cursor.seek_to_first(); cursor.valid(); cursor.next()) ++found;
+    EXPECT_TRUE(cursor.status().ok()) << cursor.status().to_string();
+    EXPECT_EQ(found, rows);
+  }
+
+  io::SeededRandom random_{5};
+  test::Machine machine_;
+  std::unique_ptr<Engine> engine_ = *machine_.open();
+};
+
+TEST_F(DamagedDrop, GivesTheSpaceOfAFileInQuarantineBack) {
+  fill(kDropped, 0, 2'000);
+  ASSERT_EQ(engine_->compact().to_string(), "Ok");
+  ASSERT_EQ(tables_on_disk().size(), 1u);
+  const std::string damaged = *tables_on_disk().begin();
+  damage(damaged);
+  fill(kDropped, 1'000, 10);  // lies over the file's rows, so that both are to be merged
+  ASSERT_EQ(engine_->compact().code(), Code::kCorruption);
+  ASSERT_EQ(engine_->compact().to_string(), "Ok") << "left alone from now on";
+  ASSERT_TRUE(tables_on_disk().contains(damaged));
+
+  fill(kKept, 0, 10);
+  drop();
+  ASSERT_EQ(engine_->compact().to_string(), "Ok");
+  EXPECT_FALSE(tables_on_disk().contains(damaged));
+  expect_rows(10);
+  reopen();
+  EXPECT_FALSE(tables_on_disk().contains(damaged));
+  expect_rows(10);
+}
+
+TEST_F(DamagedDrop, ADirectoryThatDoesNotVerifyHoldsUpNoOtherFile) {
+  fill(kKept, 0, 10);
+  fill(kDropped, 0, 10);
+  ASSERT_EQ(engine_->compact().to_string(), "Ok");
+  ASSERT_EQ(tables_on_disk().size(), 1u);
+  const std::string damaged = *tables_on_disk().begin();
+  damage(damaged);
+  drop();  // Now what part of the file is dead is to be known.
+  fill(kKept, 100'000, 10);
+  ASSERT_EQ(engine_->compact().to_string(), "Ok");
+  EXPECT_TRUE(tables_on_disk().contains(damaged));
+  // The part that was kept is still read, and two files behind it can be merged.
+  fill(kKept, 100'005, 10);
+  ASSERT_EQ(engine_->compact().to_string(), "Ok");
+  EXPECT_EQ(tables_on_disk().size(), 2u);
+  expect_rows(25);
+}
+
+}  // namespace
+}  // namespace varve::engine
