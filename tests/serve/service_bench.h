@@ -54,7 +54,7 @@ class ServiceBench {
         *security::shared_key_authorization(security::SharedKeyScheme::kSharedKeyLite, made.head, credentials()));
     return made;
   }
-  HttpResponse send(HttpRequest made) { return wait(dispatcher.handle(std::move(made))); }
+  HttpResponse send(HttpRequest made) { return *wait(dispatcher.handle(std::move(made))); }
   HttpResponse send(std::string_view verb, std::string_view resource, std::string body = {}, Headers headers = {}) {
     return send(signed_request(verb, resource, std::move(body), std::move(headers)));
   }

@@ -25,7 +25,7 @@ class WatchBench {
         front(service.dispatcher, figures, &page, {level, [this](std::string_view line) { lines.emplace_back(line); }}),
         monitor(observed) {}
 
-  HttpResponse send(HttpRequest request) { return wait(front.handle(std::move(request), nullptr)); }
+  HttpResponse send(HttpRequest request) { return *wait(front.handle(std::move(request), nullptr)); }
   HttpResponse send(std::string_view verb, std::string_view resource, std::string body = {}) {
     return send(service.signed_request(verb, resource, std::move(body)));
   }
@@ -42,7 +42,7 @@ class WatchBench {
   }
   HttpResponse look(std::string_view name) { return send(page_request(name)); }
   HttpResponse watch(std::string_view target, std::string_view verb = "GET") {
-    return wait(monitor.handle(ServiceBench::request(verb, target), nullptr));
+    return *wait(monitor.handle(ServiceBench::request(verb, target), nullptr));
   }
 
   ServiceBench service;

@@ -154,12 +154,12 @@ Answer run_change_set(const Call& call, const security::Session& session, Batch 
   ChangeSet change_set;
   Task<Result<std::vector<ETag>>> carrying = carry_out(call, session, change_set, std::move(batch));
   const Result<std::vector<ETag>> etags = co_await carrying;
-  std::vector<BatchAnswer> answers;
   if (etags.ok()) {
-    answers = written_answers(call, change_set, *etags);
-  } else {
-    answers.push_back(failed_answer(call, change_set, etags.status()));
+    co_return carried_out_answer(
+        [&] { return write_batch(written_answers(call, change_set, *etags), true, call.trailer.request_id); });
   }
+  std::vector<BatchAnswer> answers;
+  answers.push_back(failed_answer(call, change_set, etags.status()));
   co_return write_batch(answers, true, call.trailer.request_id);
 }
 

@@ -4,11 +4,13 @@
 
 #include <chrono>
 #include <cstdint>
+#include <new>
 #include <stop_token>
 #include <string>
 #include <string_view>
 
 #include "api/options.h"
+#include "api/result.h"
 #include "api/types.h"
 #include "tools/serve/entity_writer.h"
 #include "tools/serve/error_body.h"
@@ -58,5 +60,15 @@ struct Call {
 HttpResponse json_response(std::uint16_t status, PayloadLevel level, std::string body);
 /// A failure, in JSON or in XML; never fails itself.
 HttpResponse error_response(const Status& status, PayloadLevel level, const ErrorTrailer& trailer, bool is_xml = false);
+
+/// The answer to what was carried out, by `make`. Where memory ends there, it is not told that nothing happened.
+template <typename Make>
+Result<HttpResponse> carried_out_answer(Make make) {
+  try {
+    return make();
+  } catch (const std::bad_alloc&) {
+    return Status(Code::kUnknown);
+  }
+}
 
 }  // namespace varve::serve

@@ -1,5 +1,7 @@
 #include "tools/serve/connection_host.h"
 
+#include <new>
+
 namespace varve::serve {
 
 bool ConnectionHost::add(OpenConnection& connection, const std::string& address) {
@@ -11,9 +13,14 @@ bool ConnectionHost::add(OpenConnection& connection, const std::string& address)
     ++refused_;
     return false;
   }
-  ++of_address_[address];
+  const auto opened = open_.insert(&connection).first;
+  try {
+    ++of_address_[address];
+  } catch (const std::bad_alloc&) {  // It is not there, then.
+    open_.erase(opened);
+    throw;
+  }
   ++accepted_;
-  open_.insert(&connection);
   return true;
 }
 

@@ -51,6 +51,7 @@ class ConnectionHost {
   const ConnectionLimits& limits() const noexcept { return limits_; }
 
   /// False: there are too many, or the server is ending; then it must not begin.
+  /// Throws std::bad_alloc; it was not added then.
   bool add(OpenConnection& connection, const std::string& address);
   void remove(OpenConnection& connection, const std::string& address);
 

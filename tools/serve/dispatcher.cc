@@ -113,7 +113,7 @@ Dispatcher::Dispatcher(Store& store, Accounts accounts, security::Clock clock, F
       cross_origin_(store),
       id_base_(draw_number()) {}
 
-std::string Dispatcher::next_request_id() noexcept {
+std::string Dispatcher::next_request_id() {
   const std::uint64_t number = requests_.fetch_add(1, std::memory_order_relaxed) + 1;
   std::array<char, 40> text{};
   const int length = std::snprintf(
@@ -199,7 +199,7 @@ Task<Result<HttpResponse>> Dispatcher::preflight(const HttpRequest& request, Hom
   co_return outcome;
 }
 
-Task<HttpResponse> Dispatcher::handle(HttpRequest request, HomeThread* home, Operation* operation) {
+Task<Result<HttpResponse>> Dispatcher::handle(HttpRequest request, HomeThread* home, Operation* operation) {
   const std::string request_id = next_request_id();
   const ErrorTrailer trailer{request_id, clock_()};
   Told told;

@@ -34,9 +34,8 @@ class Dispatcher {
   /// The store outlives the dispatcher.
   Dispatcher(Store& store, Accounts accounts, security::Clock clock, FailureLog log);
 
-  /// The answer, whatever happens. `home` is where it is made, if given; `operation` is told what was asked for, and
-  /// outlives the task.
-  Task<HttpResponse> handle(HttpRequest request, HomeThread* home = nullptr, Operation* operation = nullptr);
+  /// As RequestHandler::handle(). `operation` is told what was asked for, and outlives the task.
+  Task<Result<HttpResponse>> handle(HttpRequest request, HomeThread* home = nullptr, Operation* operation = nullptr);
 
   /// Ends requests that wait and have not begun to write; those answer OperationTimedOut. Any thread.
   void stop() noexcept { stop_.request_stop(); }
@@ -53,7 +52,7 @@ class Dispatcher {
   Result<Prepared> prepare(const HttpRequest& request, Told& told);
   Result<Address> address_of(const HttpRequest& request) const;
   Result<security::Session> open_session(const HttpRequest& request, const std::string& account) const;
-  std::string next_request_id() noexcept;
+  std::string next_request_id();
 
   Store& store_;
   const Accounts accounts_;

@@ -109,7 +109,7 @@ Answer write_one(const Call& call, Result<AsyncTable> table) {
   const Result<ETag> etag = co_await writing;
   if (!etag.ok()) co_return etag.status();
   const WriteAnswer answer{call.place(), call.preference};
-  co_return written_response(answer, *operation, *etag);
+  co_return carried_out_answer([&] { return written_response(answer, *operation, *etag); });
 }
 
 }  // namespace varve::serve

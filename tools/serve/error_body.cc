@@ -1,11 +1,10 @@
 #include "tools/serve/error_body.h"
 
-#include <sstream>
-
 #include <pugixml.hpp>
 
 #include "api/access_policy.h"
 #include "tools/serve/json_text.h"
+#include "tools/serve/text_stream.h"
 
 namespace varve::serve {
 namespace {
@@ -40,7 +39,7 @@ std::string xml_error(const WireError& error, const ErrorTrailer& trailer) {
   pugi::xml_node message = root.append_child("m:message");
   message.append_attribute("xml:lang") = "en-US";
   message.text().set(whole_message(error, trailer).c_str());
-  std::ostringstream out;
+  TextStream out;
   document.save(out, "", pugi::format_raw | pugi::format_write_bom, pugi::encoding_utf8);
   return out.str();
 }

@@ -15,7 +15,7 @@ void Front::log(const LoggedRequest& request, const RequestRecord& record, const
   log_.write(log_text(request, record, response));
 }
 
-Task<HttpResponse> Front::handle(HttpRequest request, HomeThread* home) {
+Task<Result<HttpResponse>> Front::handle(HttpRequest request, HomeThread* home) {
   const auto begun = std::chrono::steady_clock::now();
   const LoggedRequest what = logged(request);
   const bool is_page = page_ != nullptr && StatusPage::owns(request.head.path);
@@ -23,9 +23,11 @@ Task<HttpResponse> Front::handle(HttpRequest request, HomeThread* home) {
   const bool is_preflight = request.head.verb == "OPTIONS";
   RequestRecord record;
   record.bytes_in = request.body.size();
-  Task<HttpResponse> handling = is_page ? page_->serve(std::move(request), home)
-                                        : dispatcher_.handle(std::move(request), home, &record.operation);
-  HttpResponse response = co_await handling;
+  Task<Result<HttpResponse>> handling = is_page ? page_->serve(std::move(request), home)
+                                                : dispatcher_.handle(std::move(request), home, &record.operation);
+  Result<HttpResponse> handled = co_await handling;
+  if (!handled.ok()) co_return handled;
+  HttpResponse& response = *handled;
   record.duration = std::chrono::steady_clock::now() - begun;
   if (is_preflight) record.operation = Operation::kPreflight;
   if (is_page) record.operation = Operation::kStatusPage;
@@ -33,7 +35,7 @@ Task<HttpResponse> Front::handle(HttpRequest request, HomeThread* home) {
   record.bytes_out = response.body.size();
   if (!is_page) figures_.add(record);  // who only looks should not move what they look at
   if (!is_poll || response.status >= 400) log(what, record, response);
-  co_return response;
+  co_return handled;
 }
 
 HttpResponse Front::refuse(const Status& status, const std::string& client_ip) {

@@ -13,8 +13,9 @@ namespace varve::serve {
 class HomeThread {
  public:
   virtual ~HomeThread() = default;
-  /// Resumes the coroutine there. Any thread.
-  virtual void post(std::coroutine_handle<> coroutine) = 0;
+  /// Resumes the coroutine there. Any thread; one coroutine at a time. There is always memory for it: who cannot come
+  /// home would go on elsewhere.
+  virtual void post(std::coroutine_handle<> coroutine) noexcept = 0;
 };
 
 /// `co_await GoHome(home)`; without a home it goes on where it is.
@@ -22,7 +23,7 @@ class GoHome {
  public:
   explicit GoHome(HomeThread* home) noexcept : home_(home) {}
   bool await_ready() const noexcept { return home_ == nullptr; }
-  void await_suspend(std::coroutine_handle<> coroutine) const { home_->post(coroutine); }
+  void await_suspend(std::coroutine_handle<> coroutine) const noexcept { home_->post(coroutine); }
   void await_resume() const noexcept {}
 
  private:

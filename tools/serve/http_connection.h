@@ -2,8 +2,9 @@
 // Must never: hold more of a request than the limits allow, wait without a deadline, or go on where a request did not
 // end as it should: what follows could be read as another one.
 //
-// Everything here runs on the connection's strand, save end_soon() and end_now(). The connection lives as long as
-// something of it is under way.
+// Everything here runs on the one thread of the connection's context, save begin(), end_soon(), end_now() and post().
+// The connection lives as long as something of it is under way. Where memory ends, std::bad_alloc goes to who runs the
+// context; nothing of the connection is under way then, and it is closed.
 #pragma once
 
 #include <array>
@@ -11,11 +12,13 @@
 #include <coroutine>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
 
+#include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/core.hpp>
@@ -24,6 +27,7 @@
 #include "api/task.h"
 #include "tools/serve/connection_host.h"
 #include "tools/serve/http_exchange.h"
+#include "tools/serve/way_home.h"
 
 namespace varve::serve {
 
@@ -40,8 +44,9 @@ class HttpConnection final : public OpenConnection,
   static constexpr bool kIsTls = !std::is_same_v<Stream, beast::tcp_stream>;
 
   template <typename... Arguments>
-  HttpConnection(ConnectionHost& host, std::string client_ip, asio::ip::tcp::socket socket, Arguments&... arguments)
-      : host_(host), client_ip_(std::move(client_ip)), stream_(std::move(socket), arguments...) {}
+  HttpConnection(ConnectionHost& host, std::string client_ip, asio::io_context& context, asio::ip::tcp::socket socket,
+                 Arguments&... arguments)
+      : host_(host), client_ip_(std::move(client_ip)), context_(context), stream_(std::move(socket), arguments...) {}
   ~HttpConnection() override {
     if (is_counted_) host_.remove(*this, client_ip_);
   }
@@ -51,22 +56,20 @@ class HttpConnection final : public OpenConnection,
   void begin() {
     is_counted_ = host_.add(*this, client_ip_);
     if (!is_counted_) return;
-    asio::post(stream_.get_executor(), [self = this->shared_from_this()] { self->shake_hands(); });
+    asio::post(context_, [self = this->shared_from_this()] { self->shake_hands(); });
   }
 
   void end_soon() override {
-    asio::post(stream_.get_executor(), [weak = this->weak_from_this()] {
+    asio::post(context_, [weak = this->weak_from_this()] {
       if (const auto self = weak.lock()) self->on_end_soon();
     });
   }
   void end_now() override {
-    asio::post(stream_.get_executor(), [weak = this->weak_from_this()] {
+    asio::post(context_, [weak = this->weak_from_this()] {
       if (const auto self = weak.lock()) self->close();
     });
   }
-  void post(std::coroutine_handle<> coroutine) override {
-    asio::post(stream_.get_executor(), [coroutine] { coroutine.resume(); });
-  }
+  void post(std::coroutine_handle<> coroutine) noexcept override { asio::post(context_, way_home_.step(coroutine)); }
 
  private:
   using Milliseconds = std::chrono::milliseconds;
@@ -154,7 +157,7 @@ class HttpConnection final : public OpenConnection,
     if (!take_request(*parser_, request)) return refuse(bad_target());
     socket_layer().expires_never();  // the store takes the time that it takes
     start(host_.handler().handle(std::move(request), this),
-          [self = this->shared_from_this()](HttpResponse response) { self->send(std::move(response)); });
+          [self = this->shared_from_this()](Result<HttpResponse> response) { self->answer(std::move(response)); });
   }
 
   void on_read_error(const ErrorCode& error) {
@@ -171,6 +174,16 @@ class HttpConnection final : public OpenConnection,
 
   // -- Writing ------------------------------------------------------------------------------------------------------
 
+  /// At the end of a request's task, out of which nothing may be thrown. Without an answer there is none, rather than
+  /// one that may be wrong.
+  void answer(Result<HttpResponse> response) noexcept {
+    if (!response.ok()) return close();
+    try {
+      send(*std::move(response));
+    } catch (const std::bad_alloc&) {
+      close();
+    }
+  }
   void send(HttpResponse response) {
     if (is_ending_) keeps_alive_ = false;
     set_deadline(time_for(response.body.size()));
@@ -221,6 +234,8 @@ class HttpConnection final : public OpenConnection,
 
   ConnectionHost& host_;
   const std::string client_ip_;
+  asio::io_context& context_;
+  WayHome way_home_;
   Stream stream_;
   beast::flat_buffer buffer_{std::size_t{128} << 10};
   std::optional<Parser> parser_;

@@ -7,6 +7,7 @@
 #include <prometheus/text_serializer.h>
 
 #include "tools/serve/store_health.h"
+#include "tools/serve/text_stream.h"
 
 namespace varve::serve {
 namespace {
@@ -47,7 +48,11 @@ class Families {
     begin(MetricType::Gauge, std::move(name), std::move(help));
     value(number);
   }
-  std::string text() const { return prometheus::TextSerializer().Serialize(families_); }
+  std::string text() const {
+    TextStream out;
+    prometheus::TextSerializer().Serialize(out, families_);
+    return out.str();
+  }
 
  private:
   std::vector<MetricFamily> families_;

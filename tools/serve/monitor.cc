@@ -38,7 +38,7 @@ HttpResponse Monitor::answer(const HttpRequest& request) const {
   return health_response(health_of(observed_.store.statistics()));
 }
 
-Task<HttpResponse> Monitor::handle(HttpRequest request, HomeThread* /*home*/) {
+Task<Result<HttpResponse>> Monitor::handle(HttpRequest request, HomeThread* /*home*/) {
   HttpResponse response = answer(request);
   if (request.head.verb == "HEAD") response.body.clear();
   co_return response;

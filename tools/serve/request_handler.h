@@ -2,6 +2,7 @@
 // Must never: know a connection, or what a request means.
 #pragma once
 
+#include "api/result.h"
 #include "api/status.h"
 #include "api/task.h"
 #include "tools/serve/home_thread.h"
@@ -13,8 +14,9 @@ namespace varve::serve {
 class RequestHandler {
  public:
   virtual ~RequestHandler() = default;
-  /// The answer, whatever happens. `home` is where it is made, if given.
-  virtual Task<HttpResponse> handle(HttpRequest request, HomeThread* home) = 0;
+  /// The answer, whatever happens. `home` is where it is made, if given. Errors: kOutOfMemory alone: there was none to
+  /// make an answer with, and the request may have been carried out.
+  virtual Task<Result<HttpResponse>> handle(HttpRequest request, HomeThread* home) = 0;
   /// An answer to what could not be read as a request.
   virtual HttpResponse refuse(const Status& status, const std::string& client_ip) = 0;
   /// Ends requests that wait.

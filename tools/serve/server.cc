@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <future>
+#include <new>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -15,7 +16,6 @@
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <boost/asio/strand.hpp>
 
 #include "tools/serve/connection.h"
 #include "tools/serve/dispatcher.h"
@@ -37,6 +37,8 @@ constexpr std::chrono::milliseconds kEndTime{800};
 constexpr std::chrono::milliseconds kStoreEndTime{60'000};
 /// After an accept that failed, as it does without descriptors.
 constexpr std::chrono::milliseconds kAcceptPause{100};
+/// After a handler that had no memory.
+constexpr std::chrono::milliseconds kMemoryPause{1};
 constexpr unsigned kThreadsMax = 16;
 
 Status refuse(std::string_view what) {
@@ -82,33 +84,93 @@ unsigned thread_count(unsigned asked) {
   return asked > 0 ? asked : std::clamp(std::thread::hardware_concurrency(), 2U, kThreadsMax);
 }
 
-/// A listening socket and the connections that it let in.
-struct Listener {
-  using Strand = asio::strand<asio::io_context::executor_type>;
+/// The contexts of connections, each run by a thread of its own: so what belongs to a connection runs one after the
+/// other, and needs no strand. (A strand takes memory for each handler where nobody can be told that there is none.)
+class Loops {
+ public:
+  explicit Loops(unsigned count) {
+    for (unsigned i = 0; i < count; ++i) loops_.push_back(std::make_unique<Loop>());
+  }
+  /// Runs the listeners too.
+  asio::io_context& first() noexcept { return loops_.front()->context; }
+  /// In turn.
+  asio::io_context& next() noexcept { return loops_[next_++ % loops_.size()]->context; }
 
-  /// The host outlives the context, which may hold connections to the end.
-  Listener(asio::io_context& serving, const Strand& strand, ConnectionHost& of)
-      : context(serving), host(of), acceptor(strand), accept_timer(strand) {}
+  /// `after_failure` is called on the first one's thread after a handler was lost for want of memory; it may throw
+  /// std::bad_alloc itself.
+  void start(const std::function<void()>& after_failure) {
+    for (const auto& loop : loops_) {
+      loop->thread = std::thread([&context = loop->context, after = loop == loops_.front() ? after_failure : nullptr] {
+        run(context, after);
+      });
+    }
+  }
+  void finish() {
+    for (const auto& loop : loops_) loop->work.reset();
+    for (const auto& loop : loops_) loop->thread.join();
+  }
+
+ private:
+  struct Loop {
+    asio::io_context context{1};
+    asio::executor_work_guard<asio::io_context::executor_type> work = asio::make_work_guard(context);
+    std::thread thread;
+  };
+
+  /// Where memory ends in a handler, what it kept alive, a connection above all, has ended when the exception is here.
+  static void run(asio::io_context& context, const std::function<void()>& after_failure) {
+    bool has_failed = false;
+    for (;;) {
+      try {
+        if (std::exchange(has_failed, false) && after_failure) after_failure();
+        context.run();
+        return;
+      } catch (const std::bad_alloc&) {
+        has_failed = true;
+        std::this_thread::sleep_for(kMemoryPause);
+      }
+    }
+  }
+
+  std::vector<std::unique_ptr<Loop>> loops_;
+  std::size_t next_ = 0;
+};
+
+/// A listening socket and the connections that it let in. On the first loop's thread, once it listens.
+struct Listener {
+  /// The host outlives the loops, which may hold connections to the end.
+  Listener(Loops& serving, ConnectionHost& of)
+      : loops(serving), host(of), acceptor(serving.first()), accept_timer(serving.first()) {}
 
   void accept() {
-    acceptor.async_accept(asio::make_strand(context), [this](const ErrorCode& error, Tcp::socket socket) {
+    asio::io_context& context = loops.next();
+    const auto waiting = std::make_shared<Waiting>(*this);
+    acceptor.async_accept(context, [this, &context, waiting](const ErrorCode& error, Tcp::socket socket) {
       if (error == asio::error::operation_aborted || !acceptor.is_open()) return;
       if (error) return pause();
-      ErrorCode ignored;
-      socket.set_option(Tcp::no_delay(true), ignored);
-      if (tls) {
-        serve_tls(std::move(socket), host, *tls);
-      } else {
-        serve_plain(std::move(socket), host);
-      }
+      serve(context, std::move(socket));
       accept();
     });
   }
+  /// Where nothing waits for a connection any more though it should.
+  void resume() {
+    if (acceptor.is_open() && waits == 0) accept();
+  }
   void pause() {
+    const auto waiting = std::make_shared<Waiting>(*this);
     accept_timer.expires_after(kAcceptPause);
-    accept_timer.async_wait([this](const ErrorCode& error) {
+    accept_timer.async_wait([this, waiting](const ErrorCode& error) {
       if (!error && acceptor.is_open()) accept();
     });
+  }
+  void serve(asio::io_context& context, Tcp::socket socket) {
+    ErrorCode ignored;
+    socket.set_option(Tcp::no_delay(true), ignored);
+    if (tls) {
+      serve_tls(context, std::move(socket), host, *tls);
+    } else {
+      serve_plain(context, std::move(socket), host);
+    }
   }
 
   Status listen(const Tcp::endpoint& endpoint) {
@@ -128,8 +190,18 @@ struct Listener {
     accept_timer.cancel();
   }
 
-  asio::io_context& context;
+  /// Counts what waits for a connection, or for the end of a pause, however it ends.
+  struct Waiting {
+    explicit Waiting(Listener& of) noexcept : listener(of) { ++listener.waits; }
+    ~Waiting() { --listener.waits; }
+    Waiting(const Waiting&) = delete;
+    Waiting& operator=(const Waiting&) = delete;
+    Listener& listener;
+  };
+
+  Loops& loops;
   ConnectionHost& host;
+  int waits = 0;
   std::unique_ptr<asio::ssl::context> tls;
   Tcp::acceptor acceptor;
   asio::steady_timer accept_timer;
@@ -169,12 +241,13 @@ struct Server::State {
               {options.request_log, [this](std::string_view line) { lines->write(line); }}),
         monitor(observed),
         main_host(front, options.limits),
-        watch_host(monitor, watch_limits(options.limits)) {}
+        watch_host(monitor, watch_limits(options.limits)),
+        loops(thread_count(options.threads)) {}
 
   Status listen_for_metrics(const MetricsAddress& metrics) {
     const Result<Tcp::endpoint> endpoint = endpoint_of(metrics.address, metrics.port);
     if (!endpoint.ok()) return endpoint.status();
-    watch = std::make_unique<Listener>(context, strand, watch_host);
+    watch = std::make_unique<Listener>(loops, watch_host);
     return watch->listen(*endpoint);
   }
   template <typename Use>
@@ -202,13 +275,9 @@ struct Server::State {
   Monitor monitor;
   ConnectionHost main_host;
   ConnectionHost watch_host;
-  asio::io_context context;
-  asio::executor_work_guard<asio::io_context::executor_type> work = asio::make_work_guard(context);
-  /// The acceptors, their timers and the signals share a strand.
-  asio::strand<asio::io_context::executor_type> strand = asio::make_strand(context);
-  Listener main{context, strand, main_host};
+  Loops loops;
+  Listener main{loops, main_host};
   std::unique_ptr<Listener> watch;
-  std::vector<std::thread> threads;
   bool is_running = false;
 };
 
@@ -236,10 +305,9 @@ Result<std::unique_ptr<Server>> Server::start(Store& store, Accounts accounts, c
     if (Status listening = state->listen_for_metrics(*options.metrics); !listening.ok()) return listening;
   }
   State& running = *state;
-  asio::post(running.strand, [&running] { running.for_each_listener([](Listener& listener) { listener.accept(); }); });
-  for (unsigned i = thread_count(options.threads); i > 0; --i) {
-    running.threads.emplace_back([&running] { running.context.run(); });
-  }
+  asio::post(running.loops.first(),
+             [&running] { running.for_each_listener([](Listener& listener) { listener.accept(); }); });
+  running.loops.start([&running] { running.for_each_listener([](Listener& listener) { listener.resume(); }); });
   running.is_running = true;
   return std::unique_ptr<Server>(new Server(std::move(state)));
 }
@@ -269,7 +337,7 @@ std::string Server::page_url() const {
 
 void Server::wait_for_signal() {
   const auto came = std::make_shared<std::promise<void>>();  // shared: who sets it may still be at it
-  asio::signal_set signals(state_->strand, SIGTERM, SIGINT);
+  asio::signal_set signals(state_->loops.first(), SIGTERM, SIGINT);
   signals.async_wait([came](const ErrorCode&, int) { came->set_value(); });
   came->get_future().wait();
 }
@@ -277,15 +345,14 @@ void Server::wait_for_signal() {
 void Server::stop() {
   if (!std::exchange(state_->is_running, false)) return;
   State& state = *state_;
-  asio::post(state.strand, [&state] { state.for_each_listener([](Listener& listener) { listener.close(); }); });
+  asio::post(state.loops.first(), [&state] { state.for_each_listener([](Listener& listener) { listener.close(); }); });
   state.for_each_listener([](Listener& listener) { listener.host.end_all_soon(); });
   if (!state.wait_for_connections(kEndTime)) {
     state.front.stop();
     state.for_each_listener([](Listener& listener) { listener.host.end_all_now(); });
     state.wait_for_connections(kStoreEndTime);
   }
-  state.work.reset();
-  for (std::thread& thread : state.threads) thread.join();
+  state.loops.finish();
 }
 
 }  // namespace varve::serve

@@ -85,7 +85,7 @@ Task<Result<std::string>> StatusPage::explore(const HttpRequest& request, std::s
   co_return entities;
 }
 
-Task<HttpResponse> StatusPage::serve(HttpRequest request, HomeThread* home) {
+Task<Result<HttpResponse>> StatusPage::serve(HttpRequest request, HomeThread* home) {
   const bool is_root = request.head.path.size() == kPageRoot.size();
   const std::string name = is_root ? std::string() : request.head.path.substr(kPageRoot.size() + 1);
   HttpResponse response;

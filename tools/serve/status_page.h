@@ -34,7 +34,7 @@ class StatusPage {
   static bool owns(std::string_view path) noexcept;
   /// What each open page asks for once a second.
   static bool is_polled(std::string_view path) noexcept { return path == "/_varve/api/status"; }
-  Task<HttpResponse> serve(HttpRequest request, HomeThread* home);
+  Task<Result<HttpResponse>> serve(HttpRequest request, HomeThread* home);
   void stop() noexcept { stop_.request_stop(); }
 
  private:

@@ -95,7 +95,7 @@ Answer create_table(const Call& call, Store& store) {
   Task<Result<Table>> creating = AsyncStore(store).create_table(call.address.account, *name, call.stop);
   const Result<Table> table = co_await at_home(call.home, std::move(creating));
   if (!table.ok()) co_return table.status();
-  co_return created_response(call, table->name());
+  co_return carried_out_answer([&] { return created_response(call, table->name()); });
 }
 
 /// Listed rather than opened: a listing has the spelling of the table's creation (D-04). Nothing sorts before a name

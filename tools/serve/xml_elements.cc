@@ -1,10 +1,10 @@
 #include "tools/serve/xml_elements.h"
 
 #include <algorithm>
-#include <sstream>
 #include <utility>
 
 #include "api/service_error.h"
+#include "tools/serve/text_stream.h"
 
 namespace varve::serve {
 
@@ -53,7 +53,7 @@ void add_element(pugi::xml_node& parent, const char* name, const std::string& te
 }
 
 std::string xml_text(const pugi::xml_document& document) {
-  std::ostringstream out;
+  TextStream out;
   document.save(out, "", pugi::format_raw, pugi::encoding_utf8);
   return out.str();
 }

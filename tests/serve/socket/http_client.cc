@@ -30,6 +30,7 @@ struct HttpClient::State {
   asio::ssl::context tls{asio::ssl::context::tls_client};
   asio::ssl::stream<asio::ip::tcp::socket> tls_stream{context, tls};
   boost::beast::flat_buffer buffer;
+  std::string fault;
 };
 
 HttpClient::HttpClient(std::uint16_t port, bool with_tls) : state_(std::make_unique<State>(with_tls)) {
@@ -52,6 +53,9 @@ std::optional<HttpResponse> HttpClient::read() {
   ErrorCode error;
   http::response<http::string_body> message;
   state_->with_stream([&](auto& stream) { return http::read(stream, state_->buffer, message, error); });
+  const bool has_ended = error == http::error::end_of_stream || error == http::error::partial_message;
+  const bool is_of_http = error.category() == make_error_code(http::error::bad_version).category();
+  state_->fault = error && is_of_http && !has_ended ? error.message() : std::string();
   if (error) return std::nullopt;
   HttpResponse response;
   response.status = static_cast<std::uint16_t>(message.result_int());
@@ -60,6 +64,10 @@ std::optional<HttpResponse> HttpClient::read() {
   }
   response.body = message.body();
   return response;
+}
+
+const std::string& HttpClient::fault() const noexcept {
+  return state_->fault;
 }
 
 bool HttpClient::ends() {

@@ -24,6 +24,8 @@ class HttpClient {
   bool send(std::string_view bytes);
   /// The next answer; nothing if the connection ended instead.
   std::optional<HttpResponse> read();
+  /// What of the last answer was no HTTP; empty where it was whole, or the connection ended before or within it.
+  const std::string& fault() const noexcept;
   /// Whether the connection ends without another answer.
   bool ends();
 
