@@ -14,8 +14,8 @@
 // on one of a few threads; more wait for their turn.
 //
 // Threads    any. Callbacks are called, and coroutines go on, on the asynchronous thread (where an operation could not
-//            begin, before start() returns): they must not block it. A verb of the store that waits answers
-//            kInvalidArgument there and changes nothing; nor may the Store be destroyed there.
+//            begin, or has nothing to wait for, before start() returns): they must not block it. A verb of the store
+//            that waits answers kInvalidArgument there and changes nothing; nor may the Store be destroyed there.
 // Lifetimes  operations keep what they are given; a tag (WriteOptions::tag) must live until the end. Store::close()
 //            and the destructor of Store wait until all operations have ended; those begun later answer kClosed.
 // Stopping   a std::stop_token ends an operation on entities with kCancelled, nothing changed, as long as its commit
@@ -89,6 +89,7 @@ class AsyncStore {
   Task<Status> drop_account(std::string account, std::stop_token stop = {}) const;
   Task<Result<AccountPage>> list_accounts(ListOptions options = {}, std::stop_token stop = {}) const;
   Task<Result<Table>> create_table(std::string account, std::string table, std::stop_token stop = {}) const;
+  /// Where the table is in use already, the task has nothing to wait for, and ends on the thread that begins it.
   Task<Result<Table>> open_table(std::string account, std::string table, std::stop_token stop = {}) const;
   Task<Status> drop_table(std::string account, std::string table, std::stop_token stop = {}) const;
   Task<Result<TablePage>> list_tables(std::string account, ListOptions options = {}, std::stop_token stop = {}) const;
@@ -106,6 +107,8 @@ class AsyncStore {
   /// nor waits for tasks of it: eight that did would leave no thread for those.
   Task<Result<std::vector<ETag>>> transact(std::function<Status(StoreTransaction&)> body, WriteOptions options = {},
                                            int attempts_max = 16, std::stop_token stop = {}) const;
+  /// Anything else of a store that waits: `work` is called as the body of transact() is.
+  Task<Status> run(std::function<Status(Store&)> work, std::stop_token stop = {}) const;
 
  private:
   struct Verbs;

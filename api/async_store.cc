@@ -24,6 +24,19 @@ struct AsyncStore::Verbs {
     co_await call.back();
     co_return answer;
   }
+
+  /// By the names in use, if it is among them: else out of the catalog.
+  static Task<Result<Table>> open_table(Store& store, std::string account, std::string table, std::stop_token stop) {
+    if (!stop.stop_requested()) {
+      Result<std::optional<Table>> known = store.open_known_table(account, table);
+      if (!known.ok()) co_return known.status();
+      if (*known) co_return std::move(**known);
+    }
+    Task<Result<Table>> opening =
+        on_worker(store, std::move(stop), [&](Store& of) { return of.open_table(account, table); });
+    Result<Table> opened = co_await opening;
+    co_return opened;
+  }
 };
 
 Task<Status> AsyncStore::create_account(std::string account, std::stop_token stop) const {
@@ -49,10 +62,7 @@ Task<Result<Table>> AsyncStore::create_table(std::string account, std::string ta
 }
 
 Task<Result<Table>> AsyncStore::open_table(std::string account, std::string table, std::stop_token stop) const {
-  return Verbs::on_worker(*store_, std::move(stop),
-                          [account = std::move(account), table = std::move(table)](Store& store) {
-                            return store.open_table(account, table);
-                          });
+  return Verbs::open_table(*store_, std::move(account), std::move(table), std::move(stop));
 }
 
 Task<Status> AsyncStore::drop_table(std::string account, std::string table, std::stop_token stop) const {
@@ -116,6 +126,10 @@ Task<Result<std::vector<ETag>>> AsyncStore::transact(std::function<Status(StoreT
   return Verbs::on_worker(*store_, std::move(stop), [body = std::move(body), options, attempts_max](Store& store) {
     return store.transact(body, options, attempts_max);
   });
+}
+
+Task<Status> AsyncStore::run(std::function<Status(Store&)> work, std::stop_token stop) const {
+  return Verbs::on_worker(*store_, std::move(stop), std::move(work));
 }
 
 }  // namespace varve

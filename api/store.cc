@@ -132,12 +132,20 @@ Result<Table> Store::create_table(std::string_view account, std::string_view tab
     if (Status named = check_table_name(table); !named.ok()) return named;
     if (Status legal = find_legal_account(account); !legal.ok()) return legal;
     // The handle first: once the table is made, nothing may fail.
-    auto state = std::make_shared<Table::State>();
-    state->core = core_;
-    state->name = table_name(account, table);
-    state->entry = core_->catalog().names().find_or_add(state->name.account, state->name.lower);
+    std::shared_ptr<Table::State> state = Table::State::named(core_, table_name(account, table));
     if (Status created = core_->catalog().create_table(state->name); !created.ok()) return created;
     return Table(std::move(state));
+  });
+}
+
+Result<std::optional<Table>> Store::open_known_table(std::string_view account, std::string_view table) const {
+  return guarded([&]() -> Result<std::optional<Table>> {
+    if (core_->is_closed()) return Status(Code::kClosed, "the store was closed");
+    if (Status legal = find_legal_account(account); !legal.ok()) return legal;
+    if (!check_table_name(table).ok()) return no_such_table(account, table);
+    const std::shared_ptr<Table::State> state = Table::State::named(core_, table_name(account, table));
+    if (state->entry->live_id() == 0) return std::optional<Table>();
+    return std::optional<Table>(Table(state));
   });
 }
 
@@ -146,10 +154,7 @@ Result<Table> Store::open_table(std::string_view account, std::string_view table
     if (Status open = core_->check_open(); !open.ok()) return open;
     if (Status legal = find_legal_account(account); !legal.ok()) return legal;
     if (!check_table_name(table).ok()) return no_such_table(account, table);
-    auto state = std::make_shared<Table::State>();
-    state->core = core_;
-    state->name = table_name(account, table);
-    state->entry = core_->catalog().names().find_or_add(state->name.account, state->name.lower);
+    std::shared_ptr<Table::State> state = Table::State::named(core_, table_name(account, table));
     const Result<ResolvedTable> found = core_->catalog().resolve_newest(state->name, *state->entry);
     if (found.ok()) return Table(std::move(state));
     if (found.code() != Code::kNotFound) return found.status();

@@ -231,6 +231,8 @@ class Store {
  private:
   friend class AsyncStore;
   explicit Store(std::shared_ptr<StoreCore> core) noexcept;
+  /// As open_table() where that reads nothing, on any thread; else nothing. Errors: those known without a read.
+  Result<std::optional<Table>> open_known_table(std::string_view account, std::string_view table) const;
   std::shared_ptr<StoreCore> core_;
 };
 

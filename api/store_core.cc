@@ -104,7 +104,7 @@ Status StoreCore::close() {
 }
 
 Result<engine::AsyncEngine*> StoreCore::async() {
-  if (closed_.load(std::memory_order_acquire)) return Status(Code::kClosed, "the store was closed");
+  if (is_closed()) return Status(Code::kClosed, "the store was closed");
   if (engine::AsyncEngine* const made = async_.load(std::memory_order_acquire)) {
     if (made->is_usable()) return made;
     return Status(Code::kLocked, "the store was opened by the process of which this one is a fork");
@@ -128,7 +128,7 @@ Status StoreCore::check_thread() const {
 }
 
 Status StoreCore::check_open() const {
-  if (closed_.load(std::memory_order_acquire)) return Status(Code::kClosed, "the store was closed");
+  if (is_closed()) return Status(Code::kClosed, "the store was closed");
   return check_thread();
 }
 

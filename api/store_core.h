@@ -37,6 +37,7 @@ class StoreCore : public std::enable_shared_from_this<StoreCore> {
 
   /// Waits for the end of asynchronous operations. Errors: those of Store::close, kInvalidArgument (called by one).
   Status close();
+  bool is_closed() const noexcept { return closed_.load(std::memory_order_acquire); }
   /// Before a verb that waits. Errors: kClosed, kInvalidArgument (on the asynchronous thread).
   Status check_open() const;
   /// Before a write. Errors: kClosed, kReadOnly.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 
 #include "api/catalog.h"
 #include "api/store_core.h"
@@ -17,6 +18,14 @@ struct Table::State {
   std::shared_ptr<NameEntry> entry;
   /// Null: everything may be done.
   std::shared_ptr<const TableAccess> access;
+
+  static std::shared_ptr<State> named(std::shared_ptr<StoreCore> core, TableName name) {
+    auto state = std::make_shared<State>();
+    state->entry = core->catalog().names().find_or_add(name.account, name.lower);
+    state->core = std::move(core);
+    state->name = std::move(name);
+    return state;
+  }
 
   /// For one verb. Errors: those of the access rules.
   Result<Grant> grant() const { return access ? access->grant() : Grant(); }

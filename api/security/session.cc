@@ -11,6 +11,7 @@
 #include "api/security/error.h"
 #include "api/security/headers.h"
 #include "api/security/query_fields.h"
+#include "api/security/session_state.h"
 #include "api/security/shared_key.h"
 #include "api/security/table_sas.h"
 #include "api/security/token_conditions.h"
@@ -18,8 +19,6 @@
 
 namespace varve::security {
 namespace {
-
-struct AccountKeyShown {};
 
 /// What the table has now; nothing where the signature names no policy. A table that is not there has none.
 Result<std::vector<AccessPolicy>> policies_now(const Store& store, std::string_view account,
@@ -69,118 +68,129 @@ class AccountSasRule final : public AccessRule {
 
 }  // namespace
 
-struct Session::State {
-  Store* store = nullptr;
-  std::string account;
-  std::variant<AccountKeyShown, AccountSasTerms, TableSasTerms> shown;
-  Clock clock;
+bool Session::State::names_policy() const noexcept {
+  const auto* const terms = std::get_if<TableSasTerms>(&shown);
+  return terms != nullptr && !terms->policy.empty();
+}
 
-  /// Time and policy of what was shown. Errors: kForbidden (AuthenticationFailed).
-  Status check_still_valid() const {
-    if (const auto* const terms = std::get_if<AccountSasTerms>(&shown)) {
-      return check_window(terms->start, terms->expiry, clock());
-    }
-    if (const auto* const terms = std::get_if<TableSasTerms>(&shown)) {
-      const Result<std::vector<AccessPolicy>> policies = policies_now(*store, account, *terms);
-      if (!policies.ok()) return policies.status();
-      return permitted_at(*terms, *policies, clock()).status();
-    }
-    return Status();
+Status Session::State::check_still_valid() const {
+  if (const auto* const terms = std::get_if<AccountSasTerms>(&shown)) {
+    return check_window(terms->start, terms->expiry, clock());
   }
+  if (const auto* const terms = std::get_if<TableSasTerms>(&shown)) {
+    const Result<std::vector<AccessPolicy>> policies = policies_now(*store, account, *terms);
+    if (!policies.ok()) return policies.status();
+    return permitted_at(*terms, *policies, clock()).status();
+  }
+  return Status();
+}
 
-  Result<Table> table_by_account_sas(const AccountSasTerms& terms, std::string_view name) const {
-    const Result<Permissions> permitted = entity_permissions(terms);
+Status Session::State::check_operation(AccountOperation operation) const {
+  if (const auto* const terms = std::get_if<AccountSasTerms>(&shown)) {
+    return security::check_operation(*terms, operation);
+  }
+  if (std::holds_alternative<TableSasTerms>(shown)) {
+    return service_error::authorization_failure("a table SAS is for the entities of its table only");
+  }
+  return Status();
+}
+
+Status Session::State::check_table(std::string_view name) const {
+  if (const auto* const terms = std::get_if<AccountSasTerms>(&shown)) return entity_permissions(*terms).status();
+  const auto* const terms = std::get_if<TableSasTerms>(&shown);
+  if (terms == nullptr || lower_case(name) == lower_case(terms->table)) return Status();
+  return service_error::authorization_failure("the signature is for another table");
+}
+
+Result<Table> Session::State::fenced(Table whole) const {
+  if (const auto* const terms = std::get_if<AccountSasTerms>(&shown)) {
+    const Result<Permissions> permitted = entity_permissions(*terms);
     if (!permitted.ok()) return permitted.status();
-    const Result<Table> whole = store->open_table(account, name);
-    if (!whole.ok()) return whole;
-    return whole->restricted_to({*permitted, {}, std::make_shared<AccountSasRule>(terms, clock)});
+    return whole.restricted_to({*permitted, {}, std::make_shared<AccountSasRule>(*terms, clock)});
   }
-
-  Result<Table> table_by_table_sas(const TableSasTerms& terms, std::string_view name) const {
-    if (lower_case(name) != lower_case(terms.table)) {
-      return service_error::authorization_failure("the signature is for another table");
-    }
-    Result<Table> whole = store->open_table(account, name);
-    if (!whole.ok()) return whole;
+  if (const auto* const terms = std::get_if<TableSasTerms>(&shown)) {
     // What is permitted the rule says, since the policy may.
-    return whole->restricted_to(
-        {Permissions::all(), terms.interval, std::make_shared<TableSasRule>(terms, *whole, clock)});
+    return whole.restricted_to(
+        {Permissions::all(), terms->interval, std::make_shared<TableSasRule>(*terms, whole, clock)});
   }
-};
+  return whole;
+}
 
 Session::Session(std::shared_ptr<const State> state) noexcept : state_(std::move(state)) {}
 
+Result<Session> Session::shown(Store& store, const AccountCredentials& account, std::string_view query,
+                               const Arrival& arrival, Clock clock) {
+  auto state = std::make_shared<State>();
+  state->store = &store;
+  state->account = account.name;
+  state->clock = std::move(clock);
+  const Result<QueryFields> kind = QueryFields::parse(query, {"sig", "ss", "srt", "tn"});
+  if (!kind.ok()) return kind.status();
+  if (!kind->has("sig")) return no_authentication_information("the request has no signature");
+
+  if (kind->has("ss") && kind->has("srt")) {
+    const Result<AccountSas> sas = parse_account_sas(query);
+    if (!sas.ok()) return sas.status();
+    Result<AccountSasTerms> terms = verify_account_sas(*sas, account);
+    if (!terms.ok()) return terms.status();
+    state->arrived = check_arrival(terms->addresses, terms->https_only, arrival);
+    state->shown = *std::move(terms);
+  } else {
+    const Result<TableSas> sas = parse_table_sas(query);
+    if (!sas.ok()) return sas.status();
+    Result<TableSasTerms> terms = verify_table_sas(*sas, account);
+    if (!terms.ok()) return terms.status();
+    state->arrived = check_arrival(terms->addresses, terms->https_only, arrival);
+    state->shown = *std::move(terms);
+  }
+  return Session(std::move(state));
+}
+
+Result<Session> Session::shown(Store& store, const AccountCredentials& account, const Request& request,
+                               const Arrival& arrival, Clock clock) {
+  if (count_headers(request, "authorization") == 0) {
+    return shown(store, account, std::string_view(request.query), arrival, std::move(clock));
+  }
+  if (Status verified = verify_shared_key(request, account, clock()); !verified.ok()) return verified;
+  auto state = std::make_shared<State>();
+  state->store = &store;
+  state->account = account.name;
+  state->clock = std::move(clock);
+  return Session(std::move(state));
+}
+
+Result<Session> Session::judged(Result<Session> shown) {
+  if (!shown.ok()) return shown;
+  if (Status valid = shown->state_->check_still_valid(); !valid.ok()) return valid;
+  if (!shown->state_->arrived.ok()) return shown->state_->arrived;
+  return shown;
+}
+
 Result<Session> Session::open(Store& store, const AccountCredentials& account, std::string_view query,
                               const Arrival& arrival, Clock clock) {
-  return guarded([&]() -> Result<Session> {
-    auto state = std::make_shared<State>();
-    state->store = &store;
-    state->account = account.name;
-    state->clock = std::move(clock);
-    const Result<QueryFields> kind = QueryFields::parse(query, {"sig", "ss", "srt", "tn"});
-    if (!kind.ok()) return kind.status();
-    if (!kind->has("sig")) return no_authentication_information("the request has no signature");
-
-    Status arrived;
-    if (kind->has("ss") && kind->has("srt")) {
-      const Result<AccountSas> sas = parse_account_sas(query);
-      if (!sas.ok()) return sas.status();
-      Result<AccountSasTerms> terms = verify_account_sas(*sas, account);
-      if (!terms.ok()) return terms.status();
-      arrived = check_arrival(terms->addresses, terms->https_only, arrival);
-      state->shown = *std::move(terms);
-    } else {
-      const Result<TableSas> sas = parse_table_sas(query);
-      if (!sas.ok()) return sas.status();
-      Result<TableSasTerms> terms = verify_table_sas(*sas, account);
-      if (!terms.ok()) return terms.status();
-      arrived = check_arrival(terms->addresses, terms->https_only, arrival);
-      state->shown = *std::move(terms);
-    }
-    if (Status valid = state->check_still_valid(); !valid.ok()) return valid;
-    if (!arrived.ok()) return arrived;
-    return Session(std::move(state));
-  });
+  return guarded([&]() -> Result<Session> { return judged(shown(store, account, query, arrival, std::move(clock))); });
 }
 
 Result<Session> Session::open(Store& store, const AccountCredentials& account, const Request& request,
                               const Arrival& arrival, Clock clock) {
-  return guarded([&]() -> Result<Session> {
-    if (count_headers(request, "authorization") == 0) {
-      return open(store, account, std::string_view(request.query), arrival, std::move(clock));
-    }
-    if (Status shown = verify_shared_key(request, account, clock()); !shown.ok()) return shown;
-    auto state = std::make_shared<State>();
-    state->store = &store;
-    state->account = account.name;
-    state->clock = std::move(clock);
-    return Session(std::move(state));
-  });
+  return guarded(
+      [&]() -> Result<Session> { return judged(shown(store, account, request, arrival, std::move(clock))); });
 }
 
 Status Session::check(AccountOperation operation) const {
   return guarded([&]() -> Status {
     if (Status valid = state_->check_still_valid(); !valid.ok()) return valid;
-    if (const auto* const terms = std::get_if<AccountSasTerms>(&state_->shown)) {
-      return check_operation(*terms, operation);
-    }
-    if (std::holds_alternative<TableSasTerms>(state_->shown)) {
-      return service_error::authorization_failure("a table SAS is for the entities of its table only");
-    }
-    return Status();
+    return state_->check_operation(operation);
   });
 }
 
 Result<Table> Session::table(std::string_view table) const {
   return guarded([&]() -> Result<Table> {
     if (Status valid = state_->check_still_valid(); !valid.ok()) return valid;
-    if (const auto* const terms = std::get_if<AccountSasTerms>(&state_->shown)) {
-      return state_->table_by_account_sas(*terms, table);
-    }
-    if (const auto* const terms = std::get_if<TableSasTerms>(&state_->shown)) {
-      return state_->table_by_table_sas(*terms, table);
-    }
-    return state_->store->open_table(state_->account, table);
+    if (Status may = state_->check_table(table); !may.ok()) return may;
+    Result<Table> whole = state_->store->open_table(state_->account, table);
+    if (!whole.ok()) return whole;
+    return state_->fenced(*std::move(whole));
   });
 }
 

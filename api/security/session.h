@@ -41,6 +41,9 @@ using Clock = std::function<DateTime()>;
 ///                                                                    account SAS at access policies (S-32)
 ///             kForbidden (AuthorizationResourceTypeMismatch,
 ///                         AuthorizationPermissionMismatch)           an account SAS without what it takes (S-32)
+///
+/// open() and the verbs read the store where the signature names a policy, and wait for that; AsyncSession
+/// (async_session.h) is for who must not.
 class Session {
  public:
   /// By the query parameters of a table SAS or an account SAS; others are passed over (S-10, S-13).
@@ -70,7 +73,14 @@ class Session {
   Status set_access_policies(std::string_view table, std::span<const AccessPolicy> policies) const;
 
  private:
+  friend class AsyncSession;
   struct State;
+  /// As open(), but for what is judged again at each verb. Reads nothing of the store.
+  static Result<Session> shown(Store& store, const AccountCredentials& account, std::string_view query,
+                               const Arrival& arrival, Clock clock);
+  static Result<Session> shown(Store& store, const AccountCredentials& account, const Request& request,
+                               const Arrival& arrival, Clock clock);
+  static Result<Session> judged(Result<Session> shown);
   explicit Session(std::shared_ptr<const State> state) noexcept;
   std::shared_ptr<const State> state_;
 };

@@ -15,6 +15,7 @@ using namespace test;
 class HeldHome final : public HomeThread {
  public:
   explicit HeldHome(io::Scheduler& scheduler) : arrived_(scheduler) {}
+  bool is_here() const noexcept override { return false; }
   void post(std::coroutine_handle<> coroutine) noexcept override {
     held_ = coroutine;
     arrived_.set();

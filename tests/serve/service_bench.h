@@ -24,8 +24,8 @@ inline Accounts accounts() {
 /// A service at http://127.0.0.1:10002/, in path style, with one table, Orders. The time stands still.
 class ServiceBench {
  public:
-  ServiceBench()
-      : orders(bench.table()),
+  explicit ServiceBench(const ResourceOptions& resources = {})
+      : orders(opened(resources).table()),
         dispatcher(
             *bench.store, accounts(), [] { return kPresent; },
             [this](std::string_view, const Status& status) { failures.push_back(status); }) {}
@@ -63,6 +63,14 @@ class ServiceBench {
                        std::string body = {}, Headers headers = {}) {
     const std::string mark = resource.find('?') == std::string_view::npos ? "?" : "&";
     return send(request(verb, path_of(resource) + mark + token, std::move(body), std::move(headers)));
+  }
+
+  /// On the store, with resources of its own.
+  StoreBench& opened(const ResourceOptions& resources) {
+    StoreOptions options = bench.options();
+    options.resources = *Resources::create(resources);
+    bench.open(options);
+    return bench;
   }
 
   StoreBench bench;

@@ -16,8 +16,10 @@ namespace varve::serve::test {
 
 class WatchBench {
  public:
-  explicit WatchBench(PageRules rules = {true, false}, RequestLogLevel level = RequestLogLevel::kAll)
-      : observed{*service.bench.store, figures,
+  explicit WatchBench(PageRules rules = {true, false}, RequestLogLevel level = RequestLogLevel::kAll,
+                      const ResourceOptions& resources = {})
+      : service(resources),
+        observed{*service.bench.store, figures,
                  [] {
                    return ConnectionFigures{2, 5, 3};
                  }},

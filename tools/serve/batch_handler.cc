@@ -107,22 +107,17 @@ Status read_operations(const Call& call, ChangeSet& change_set) {
   return Status();
 }
 
-/// The table of all operations. Errors blame the first one (T-10).
-Result<AsyncTable> open_table(const security::Session& session, const ChangeSet& change_set) {
-  Result<Table> table = session.table(change_set.requests.front().target.table);
-  if (!table.ok()) return table.status().at_operation(0);
-  return AsyncTable(*std::move(table));
-}
-
 /// The ETags of the operations, or which of them is to blame.
-Task<Result<std::vector<ETag>>> carry_out(const Call& call, const security::Session& session, ChangeSet& change_set,
-                                          Batch batch) {
+Task<Result<std::vector<ETag>>> carry_out(const Call& call, const security::AsyncSession& session,
+                                          ChangeSet& change_set, Batch batch) {
   if (batch.parts.empty()) co_return service_error::invalid_input("the change set is empty");
   if (Status read = read_requests(call, std::move(batch), change_set); !read.ok()) co_return read;
   if (Status read = read_operations(call, change_set); !read.ok()) co_return read;
-  const Result<AsyncTable> table = open_table(session, change_set);
-  if (!table.ok()) co_return table.status();
-  Task<Result<std::vector<ETag>>> executing = table->execute(change_set.transaction, call.write_options(), call.stop);
+  Task<Result<Table>> opening = session.table(change_set.requests.front().target.table, call.stop);
+  Result<Table> table = co_await at_home(call.home, std::move(opening));
+  if (!table.ok()) co_return table.status().at_operation(0);  // T-10: the first one is blamed
+  Task<Result<std::vector<ETag>>> executing =
+      AsyncTable(*std::move(table)).execute(change_set.transaction, call.write_options(), call.stop);
   Result<std::vector<ETag>> etags = co_await at_home(call.home, std::move(executing));
   co_return etags;
 }
@@ -150,7 +145,7 @@ std::vector<BatchAnswer> written_answers(const Call& call, ChangeSet& change_set
   return answers;
 }
 
-Answer run_change_set(const Call& call, const security::Session& session, Batch batch) {
+Answer run_change_set(const Call& call, const security::AsyncSession& session, Batch batch) {
   ChangeSet change_set;
   Task<Result<std::vector<ETag>>> carrying = carry_out(call, session, change_set, std::move(batch));
   const Result<std::vector<ETag>> etags = co_await carrying;
@@ -163,12 +158,13 @@ Answer run_change_set(const Call& call, const security::Session& session, Batch 
   co_return write_batch(answers, true, call.trailer.request_id);
 }
 
-Answer read_one(const Call& call, const security::Session& session) {
+Answer read_one(const Call& call, const security::AsyncSession& session) {
   const bool is_query = call.target.resource == Resource::kEntities || call.target.resource == Resource::kPartition;
   if (call.verb != "GET" || (!is_query && call.target.resource != Resource::kEntity)) {
     co_return service_error::invalid_input("outside of a change set a batch holds one read of entities");
   }
-  Result<Table> table = session.table(call.target.table);
+  Task<Result<Table>> opening = session.table(call.target.table, call.stop);
+  Result<Table> table = co_await at_home(call.home, std::move(opening));
   if (table.code() == Code::kForbidden) co_return table.status();
   Result<AsyncTable> fenced = table.ok() ? Result<AsyncTable>(AsyncTable(*std::move(table))) : table.status();
   Answer answer = is_query ? query_entities(call, std::move(fenced)) : get_entity(call, std::move(fenced));
@@ -176,7 +172,7 @@ Answer read_one(const Call& call, const security::Session& session) {
   co_return response;
 }
 
-Answer run_read(const Call& call, const security::Session& session, BatchPart part) {
+Answer run_read(const Call& call, const security::AsyncSession& session, BatchPart part) {
   std::string content_id = part.content_id;
   const Result<InnerRequest> inner = read_inner(call, std::move(part));
   if (!inner.ok()) co_return inner.status();
@@ -194,7 +190,7 @@ Answer run_read(const Call& call, const security::Session& session, BatchPart pa
 
 }  // namespace
 
-Answer run_batch(const Call& call, const security::Session& session) {
+Answer run_batch(const Call& call, const security::AsyncSession& session) {
   const std::string* const type = find_header(call.request.head.headers, "content-type");
   Result<Batch> batch = read_batch(type == nullptr ? std::string_view() : std::string_view(*type), call.request.body);
   if (!batch.ok()) co_return batch.status();

@@ -59,6 +59,13 @@ void add_common_headers(const HttpRequest& request, const ErrorTrailer& trailer,
 
 }  // namespace
 
+/// What is read of a request before it is asked who sends it.
+struct Dispatcher::Asked {
+  std::string version;
+  std::string verb;
+  Address address;
+};
+
 /// A request of a known caller for something that there is.
 struct Dispatcher::Prepared {
   Address address;
@@ -66,7 +73,7 @@ struct Dispatcher::Prepared {
   std::string verb;
   PayloadLevel level = PayloadLevel::kMinimal;
   std::chrono::seconds time_max{0};
-  security::Session session;
+  security::AsyncSession session;
   const Route* route = nullptr;
 };
 
@@ -83,9 +90,10 @@ struct Dispatcher::Told {
 namespace {
 
 /// What the session lets the route's handler have.
-Answer run(const Door& door, const Call& call, const security::Session& session, Store& store) {
+Answer run(const Door& door, const Call& call, const security::AsyncSession& session, Store& store) {
   if (const auto* const route = std::get_if<EntityRoute>(&door)) {
-    Result<Table> table = session.table(call.target.table);
+    Task<Result<Table>> opening = session.table(call.target.table, call.stop);
+    Result<Table> table = co_await at_home(call.home, std::move(opening));
     if (table.code() == Code::kForbidden) co_return table.status();
     Result<AsyncTable> fenced = table.ok() ? Result<AsyncTable>(AsyncTable(*std::move(table))) : table.status();
     Answer answer = route->handler(call, std::move(fenced));
@@ -93,7 +101,9 @@ Answer run(const Door& door, const Call& call, const security::Session& session,
     co_return response;
   }
   if (const auto* const route = std::get_if<AccountRoute>(&door)) {
-    if (Status allowed = session.check(route->operation); !allowed.ok()) co_return allowed;
+    Task<Status> checking = session.check(route->operation, call.stop);
+    const Status allowed = co_await at_home(call.home, std::move(checking));
+    if (!allowed.ok()) co_return allowed;
     Answer answer = route->handler(call, store);
     Result<HttpResponse> response = co_await answer;
     co_return response;
@@ -123,8 +133,9 @@ std::string Dispatcher::next_request_id() {
   return {text.data(), static_cast<std::size_t>(length)};
 }
 
-Result<security::Session> Dispatcher::open_session(const HttpRequest& request, const std::string& account) const {
-  return security::Session::open(store_, accounts_.find(account), request.head, request.arrival, clock_);
+Task<Result<security::Session>> Dispatcher::open_session(const HttpRequest& request, const std::string& account) {
+  return security::AsyncSession::open(store_, accounts_.find(account), request.head, request.arrival, clock_,
+                                      stop_.get_token());
 }
 
 Result<Address> Dispatcher::address_of(const HttpRequest& request) const {
@@ -132,8 +143,8 @@ Result<Address> Dispatcher::address_of(const HttpRequest& request) const {
                        [this](std::string_view name) { return accounts_.knows(name); });
 }
 
-Result<Dispatcher::Prepared> Dispatcher::prepare(const HttpRequest& request, Told& told) {
-  const Result<std::string> version = protocol_version(request.head);
+Result<Dispatcher::Asked> Dispatcher::identify(const HttpRequest& request, Told& told) const {
+  Result<std::string> version = protocol_version(request.head);
   if (!version.ok()) return version.status();
   told.version = *version;
   Result<std::string> verb = effective_verb(request.head.verb, request.head.headers);
@@ -142,28 +153,34 @@ Result<Dispatcher::Prepared> Dispatcher::prepare(const HttpRequest& request, Tol
   Result<Address> address = address_of(request);
   if (!address.ok()) return address.status();
   if (accounts_.knows(address->account)) told.account = address->account;
+  return Asked{*std::move(version), *std::move(verb), *std::move(address)};
+}
 
-  Result<security::Session> session = open_session(request, address->account);
-  if (!session.ok()) return session.status();
-  if (Status known = check_signature_is_known(request.head, *version); !known.ok()) return known;
-  if (address->is_secondary && *verb != "GET" && *verb != "HEAD") {
+Result<Dispatcher::Prepared> Dispatcher::prepare(const HttpRequest& request, Asked asked, security::Session session) {
+  if (Status known = check_signature_is_known(request.head, asked.version); !known.ok()) return known;
+  if (asked.address.is_secondary && asked.verb != "GET" && asked.verb != "HEAD") {
     return refused("InsufficientAccountPermissions", "the secondary is for reading");
   }
 
-  Result<Target> target = parse_resource(address->resource);
+  Result<Target> target = parse_resource(asked.address.resource);
   if (!target.ok()) return target.status();
   const Result<Part> part = part_of(request.head.query);
   if (!part.ok()) return part.status();
-  if (Status known = check_part_is_known(request.head, *part, *version); !known.ok()) return known;
-  const Result<const Route*> route = find_route(target->resource, *part, *verb);
+  if (Status known = check_part_is_known(request.head, *part, asked.version); !known.ok()) return known;
+  const Result<const Route*> route = find_route(target->resource, *part, asked.verb);
   if (!route.ok()) return route.status();
   const Result<std::chrono::seconds> time_max = request_time_max(request.head.query);
   if (!time_max.ok()) return time_max.status();
   if (Status digest = check_body_digest(request); !digest.ok()) return digest;
   const Result<PayloadLevel> level = *part == Part::kContent ? requested_level(request) : PayloadLevel::kMinimal;
   if (!level.ok()) return level.status();
-  return Prepared{
-      *std::move(address), *std::move(target), *std::move(verb), *level, *time_max, *std::move(session), *route};
+  return Prepared{std::move(asked.address),
+                  *std::move(target),
+                  std::move(asked.verb),
+                  *level,
+                  *time_max,
+                  security::AsyncSession(std::move(session)),
+                  *route};
 }
 
 Task<Result<HttpResponse>> Dispatcher::carry_out(const HttpRequest& request, const ErrorTrailer& trailer,
@@ -173,7 +190,12 @@ Task<Result<HttpResponse>> Dispatcher::carry_out(const HttpRequest& request, con
     Result<HttpResponse> outcome = co_await answering;
     co_return outcome;
   }
-  const Result<Prepared> prepared = prepare(request, told);
+  Result<Asked> asked = identify(request, told);
+  if (!asked.ok()) co_return asked.status();
+  Task<Result<security::Session>> opening = open_session(request, asked->address.account);
+  Result<security::Session> session = co_await at_home(home, std::move(opening));
+  if (!session.ok()) co_return session.status();
+  const Result<Prepared> prepared = prepare(request, *std::move(asked), *std::move(session));
   if (!prepared.ok()) co_return prepared.status();
   if (is_create(prepared->target, prepared->verb)) {
     told.preference = preference_of(request.head.headers, told.version);

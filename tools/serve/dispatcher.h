@@ -12,7 +12,7 @@
 #include <stop_token>
 #include <string>
 
-#include "api/security/session.h"
+#include "api/security/async_session.h"
 #include "api/store.h"
 #include "api/task.h"
 #include "tools/serve/accounts.h"
@@ -44,14 +44,16 @@ class Dispatcher {
   HttpResponse refuse(const Status& status);
 
  private:
+  struct Asked;
   struct Prepared;
   struct Told;
   Task<Result<HttpResponse>> carry_out(const HttpRequest& request, const ErrorTrailer& trailer, HomeThread* home,
                                        Told& told);
   Task<Result<HttpResponse>> preflight(const HttpRequest& request, HomeThread* home);
-  Result<Prepared> prepare(const HttpRequest& request, Told& told);
+  Result<Asked> identify(const HttpRequest& request, Told& told) const;
+  static Result<Prepared> prepare(const HttpRequest& request, Asked asked, security::Session session);
   Result<Address> address_of(const HttpRequest& request) const;
-  Result<security::Session> open_session(const HttpRequest& request, const std::string& account) const;
+  Task<Result<security::Session>> open_session(const HttpRequest& request, const std::string& account);
   std::string next_request_id();
 
   Store& store_;

@@ -113,10 +113,13 @@ Result<Explorer::Named> Explorer::named_table(std::string_view query) const {
   return Named{*std::move(account), *std::move(table)};
 }
 
-Result<Table> Explorer::open_table(std::string_view query) const {
-  const Result<Named> named = named_table(query);
-  if (!named.ok()) return named.status();
-  return store_->open_table(named->account, named->table);
+Task<Result<Table>> Explorer::open_table(ExplorerCall call) const {
+  Result<Named> named = named_table(call.query);
+  if (!named.ok()) co_return named.status();
+  Task<Result<Table>> opening =
+      AsyncStore(*store_).open_table(std::move(named->account), std::move(named->table), call.stop);
+  Result<Table> table = co_await at_home(call.home, std::move(opening));
+  co_return table;
 }
 
 Task<Result<std::string>> Explorer::list_tables(ExplorerCall call) const {
@@ -142,7 +145,8 @@ Task<Result<std::string>> Explorer::list_tables(ExplorerCall call) const {
 }
 
 Task<Result<std::string>> Explorer::measure_table(ExplorerCall call) const {
-  const Result<Table> table = open_table(call.query);
+  Task<Result<Table>> opening = open_table(call);
+  const Result<Table> table = co_await opening;
   if (!table.ok()) co_return table.status();
   const Clock::time_point deadline = Clock::now() + kMeasureTime;
   Scan scan;
@@ -168,10 +172,19 @@ Task<Result<std::string>> Explorer::measure_table(ExplorerCall call) const {
 Task<Result<std::string>> Explorer::read_entities(ExplorerCall call) const {
   const Result<Scan> scan = read_shown(call.query);
   if (!scan.ok()) co_return scan.status();
-  const Result<Table> table = open_table(call.query);
+  Task<Result<Table>> opening = open_table(call);
+  const Result<Table> table = co_await opening;
   if (!table.ok()) co_return table.status();
-  const Result<ScanPlan> plan = table->explain(*scan);
-  if (!plan.ok()) co_return plan.status();
+  ScanPlan plan;
+  Task<Status> explaining = AsyncStore(*store_).run(
+      [&](Store&) {
+        Result<ScanPlan> explained = table->explain(*scan);
+        if (explained.ok()) plan = *std::move(explained);
+        return explained.status();
+      },
+      call.stop);
+  const Status explained = co_await at_home(call.home, std::move(explaining));
+  if (!explained.ok()) co_return explained;
   const Clock::time_point begun = Clock::now();
   Task<Result<Page>> scanning = AsyncTable(*table).scan(*scan, call.stop);
   const Result<Page> page = co_await at_home(call.home, std::move(scanning));
@@ -179,7 +192,7 @@ Task<Result<std::string>> Explorer::read_entities(ExplorerCall call) const {
   JsonText json;
   json.begin_object();
   write_continuation(json, page->continuation);
-  write_plan(json, *plan);
+  write_plan(json, plan);
   write_cost(json, page->cost);
   json.member("milliseconds").number(milliseconds_since(begun)).end_object();
   co_return page_members(page->entities) + json.take().substr(1);

@@ -39,8 +39,7 @@ class Explorer {
  private:
   struct Named;
   Result<Named> named_table(std::string_view query) const;
-  /// Before anything is awaited: a verb that waits is not for the store's asynchronous thread.
-  Result<Table> open_table(std::string_view query) const;
+  Task<Result<Table>> open_table(ExplorerCall call) const;
 
   Store* store_;
   std::vector<std::string> accounts_;

@@ -4,7 +4,7 @@
 
 #include "api/async.h"
 #include "api/result.h"
-#include "api/security/session.h"
+#include "api/security/async_session.h"
 #include "tools/serve/call.h"
 #include "tools/serve/message.h"
 
@@ -31,6 +31,6 @@ Answer set_properties(const Call& call, Store& store);
 Answer get_statistics(const Call& call, Store& store);
 
 // -- A batch opens each table by the session itself.
-Answer run_batch(const Call& call, const security::Session& session);
+Answer run_batch(const Call& call, const security::AsyncSession& session);
 
 }  // namespace varve::serve

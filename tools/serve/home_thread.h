@@ -13,16 +13,18 @@ namespace varve::serve {
 class HomeThread {
  public:
   virtual ~HomeThread() = default;
+  /// Whether this is the thread.
+  virtual bool is_here() const noexcept = 0;
   /// Resumes the coroutine there. Any thread; one coroutine at a time. There is always memory for it: who cannot come
   /// home would go on elsewhere.
   virtual void post(std::coroutine_handle<> coroutine) noexcept = 0;
 };
 
-/// `co_await GoHome(home)`; without a home it goes on where it is.
+/// `co_await GoHome(home)`; at home, and without a home, it goes on where it is.
 class GoHome {
  public:
   explicit GoHome(HomeThread* home) noexcept : home_(home) {}
-  bool await_ready() const noexcept { return home_ == nullptr; }
+  bool await_ready() const noexcept { return home_ == nullptr || home_->is_here(); }
   void await_suspend(std::coroutine_handle<> coroutine) const noexcept { home_->post(coroutine); }
   void await_resume() const noexcept {}
 

@@ -69,6 +69,7 @@ class HttpConnection final : public OpenConnection,
       if (const auto self = weak.lock()) self->close();
     });
   }
+  bool is_here() const noexcept override { return context_.get_executor().running_in_this_thread(); }
   void post(std::coroutine_handle<> coroutine) noexcept override { asio::post(context_, way_home_.step(coroutine)); }
 
  private:

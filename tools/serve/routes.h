@@ -33,8 +33,8 @@ struct AccountRoute {
 };
 /// Several entities: the handler asks the session for each table.
 struct BatchRoute {
-  explicit constexpr BatchRoute(Answer (*does)(const Call&, const security::Session&)) noexcept : handler(does) {}
-  Answer (*handler)(const Call& call, const security::Session& session);
+  explicit constexpr BatchRoute(Answer (*does)(const Call&, const security::AsyncSession&)) noexcept : handler(does) {}
+  Answer (*handler)(const Call& call, const security::AsyncSession& session);
 };
 /// None is made without saying what it takes, so that a Route without a Door does not compile.
 using Door = std::variant<EntityRoute, AccountRoute, BatchRoute>;

@@ -218,6 +218,47 @@ TEST_F(RunningServer, ManyConnectionsWriteSideBySide) {
   EXPECT_EQ(stored(), static_cast<std::size_t>(kThreads * kInserts));
 }
 
+TEST_F(RunningServer, AReadThatIsStuckHoldsUpItsRequestAlone) {
+  ResourceOptions resources;
+  resources.block_cache_bytes = 0;
+  StoreOptions options = bench_.options();
+  options.resources = *Resources::create(resources);
+  bench_.open(options);
+  listening_.threads = 1;  // for all connections
+  const std::uint16_t port = serve().port();
+  AccessPolicy policy;
+  policy.id = "readers";
+  policy.permissions = *Permissions::parse("r");
+  policy.expiry = at("2999-01-01T00:00:00Z");
+  ASSERT_TRUE(bench_.store->set_access_policies(kAccount, "Orders", std::vector{policy}).ok());
+  ASSERT_TRUE(bench_.store->compact().ok());
+  security::TableSasTerms terms;
+  terms.table = "Orders";
+  terms.policy = "readers";
+  HttpRequest request;
+  request.head.verb = "GET";
+  ASSERT_TRUE(set_target(request, ServiceBench::path_of("Orders()?") +
+                                      security::to_query(*security::sign_table_sas(terms, credentials()))));
+  request.head.headers = {{"Host", "127.0.0.1"}};
+
+  io::MemoryFileSystem& files = *bench_.machine.files;
+  io::FaultRule rule;
+  rule.kind = io::OperationKind::kRead;
+  rule.name_suffix = ".sst";
+  rule.effect = io::FaultEffect::kNever;
+  files.faults().add(rule);
+  HttpClient stuck(port);
+  ASSERT_TRUE(stuck.send(to_bytes(request)));  // its policy is read first
+  files.await_stuck(1);
+  HttpClient other(port);
+  ASSERT_TRUE(other.send(insert_bytes("1") + signed_bytes("GET", "Orders()")));
+  EXPECT_EQ(outcome(*other.read()), "201");
+  EXPECT_EQ(outcome(*other.read()), "200");
+  files.faults().clear();
+  files.let_go();
+  EXPECT_EQ(outcome(*stuck.read()), "200");
+}
+
 TEST_F(RunningServer, AStopLosesNothingAndTakesNothingMore) {
   const std::uint16_t port = serve().port();
   HttpClient busy(port);
