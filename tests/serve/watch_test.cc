@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "engine/sync_points.h"
 #include "tests/serve/watch_bench.h"
 #include "tools/serve/metrics_text.h"
 #include "tools/serve/store_health.h"
@@ -223,6 +224,39 @@ TEST(Operations, EveryRouteHasAName) {
   for (std::size_t i = 0; i < kOperations; ++i) names.insert(operation_name(static_cast<Operation>(i)));
   EXPECT_EQ(names.size(), kOperations);
 }
+
+/// Who watches is told at once, whatever the store waits for: there is a thread for many who ask.
+class StuckDisk : public ::testing::TestWithParam<const io::SyncPoint*> {
+ protected:
+  io::MemoryFileSystem& files() { return *bench_.service.bench.machine.files; }
+  WatchBench bench_;
+};
+
+TEST_P(StuckDisk, HoldsUpNobodyWhoWatches) {
+  ASSERT_EQ(bench_.insert("1"), "201");
+  io::FaultRule rule;
+  rule.sync_point = GetParam()->name;
+  rule.effect = io::FaultEffect::kNever;
+  files().faults().add(rule);
+  Status compacted;
+  {
+    const io::Thread stuck = *bench_.service.bench.env.scheduler.start("stuck", [&] {
+      if (GetParam() == &engine::sync_points::kLogGroup) (void)bench_.insert("2");
+      compacted = bench_.service.bench.store->compact();
+    });
+    files().await_stuck(1);
+    EXPECT_EQ(bench_.watch("/metrics").status, 200);
+    EXPECT_EQ(bench_.watch("/health").body, "healthy\n");
+    EXPECT_EQ(bench_.look("api/status").status, 200);
+    files().faults().clear();
+    files().let_go();
+  }
+  EXPECT_EQ(compacted.to_string(), "Ok");
+}
+
+INSTANTIATE_TEST_SUITE_P(SyncPoints, StuckDisk,
+                         ::testing::Values(&engine::sync_points::kLogGroup, &engine::sync_points::kTable,
+                                           &engine::sync_points::kManifestAppend));
 
 }  // namespace
 }  // namespace varve::serve
