@@ -12,6 +12,7 @@
 #include "format/bytes.h"
 #include "format/checksum.h"
 #include "format/file_header.h"
+#include "format/index_cursor.h"
 #include "tests/format/random_values.h"
 #include "tests/format/table_sample.h"
 
@@ -175,11 +176,31 @@ class Forger {
     bytes_.replace(handle.offset, handle.bytes, block);
   }
 
+  /// Calls the content of a block compressed, which it is not.
+  void call_compressed(const BlockHandle& handle) {
+    std::string block = bytes_.substr(handle.offset, handle.bytes - kChecksumBytes);
+    block[kCompressionAt] = static_cast<char>(BlockCompression::kZstd);
+    const FilePlace place{kSampleSeed, handle.offset};
+    append_u64(block, checksum_at(place, block));
+    bytes_.replace(handle.offset, handle.bytes, block);
+  }
+
   Status verify() const { return format::verify(file_, bytes_); }
+  /// Of the file's first run.
+  std::vector<BlockHandle> data_blocks() {
+    const RunEntry& run = index().runs()[0];
+    const std::string partition = content(run.index(), BlockType::kIndexPartition);
+    IndexCursor cursor;
+    EXPECT_TRUE(cursor.open(partition, run).ok());
+    std::vector<BlockHandle> blocks;
+    for (cursor.seek_to_first(); cursor.valid(); cursor.next()) blocks.push_back(cursor.block());
+    return blocks;
+  }
   const TableIndex& index() const { return reading_.index(); }
   void restore() { bytes_ = file_.bytes; }
 
  private:
+  static constexpr std::size_t kCompressionAt = 5;
   const TableFile& file_;
   std::string bytes_;
   TableReading reading_;
@@ -258,6 +279,121 @@ TEST(TableVerify, AFilterWithoutAKeyIsFound) {
   const std::string emptied = content.substr(0, kBloomHeadBytes) + std::string(content.size() - kBloomHeadBytes, '\0');
   forger.replace(filter, BlockType::kFilterPartition, emptied);
   EXPECT_EQ(forger.verify().code(), Code::kCorruption);
+}
+
+TableOptions uncompressed() {
+  TableOptions options;
+  options.compression_level = 0;
+  return options;
+}
+
+/// What the file with one byte of a data block changed from one value to another is told to be, for each such byte.
+std::string told_of_kinds(Forger& forger, const BlockHandle& block, Kind from, Kind to) {
+  const std::string content = forger.content(block, BlockType::kData);
+  std::string told;
+  for (std::size_t at = 0; at < content.size(); ++at) {
+    if (content[at] != static_cast<char>(from)) continue;
+    std::string changed = content;
+    changed[at] = static_cast<char>(to);
+    forger.replace(block, BlockType::kData, changed);
+    const Status status = forger.verify();
+    EXPECT_EQ(status.code(), Code::kCorruption) << at;
+    told.append(status.message()).append("; ");
+  }
+  forger.restore();
+  return told;
+}
+
+TEST(TableVerify, ADeleteThatStandsForAPutIsFound) {
+  const TableFile file = build_table(
+      {{sample_key(1, 1, 1), 30, Kind::kPut, ""}, {sample_key(1, 1, 2), 10, Kind::kPut, ""}}, uncompressed());
+  Forger forger(file);
+  const std::string told = told_of_kinds(forger, forger.data_blocks().front(), Kind::kPut, Kind::kDelete);
+  EXPECT_NE(told.find("the top index says otherwise about the run's entries"), std::string::npos) << told;
+}
+
+TEST(TableVerify, APutAmongWhatIsCalledDeletesAloneIsFound) {
+  const TableFile file = build_table(
+      {{sample_key(1, 1, 1), 30, Kind::kDelete, ""}, {sample_key(1, 1, 2), 10, Kind::kDelete, ""}}, uncompressed());
+  Forger forger(file);
+  const std::string told = told_of_kinds(forger, forger.data_blocks().front(), Kind::kDelete, Kind::kPut);
+  EXPECT_NE(told.find("the index partition says that it holds deletes alone"), std::string::npos) << told;
+}
+
+TEST(TableVerify, AKeyThatGoesOnBehindDeletesThatAreSaidToEndItIsFound) {
+  std::vector<OwnedEntry> deletes;
+  // From a row on with which the first block's last key and the second's first one differ in their last digit alone:
+  // the keys behind are told by what they share with the first.
+  for (std::uint64_t row = 5; row < 3'000; ++row) deletes.push_back({sample_key(1, 1, row), 30, Kind::kDelete, ""});
+  const TableFile file = build_table(deletes, uncompressed());
+  Forger forger(file);
+  const std::vector<BlockHandle> blocks = forger.data_blocks();
+  ASSERT_GE(blocks.size(), 2u);
+  // The second block is made anew, its first key that of the first block's last entry.
+  const std::string first_block = forger.content(blocks[0], BlockType::kData);
+  DataBlockCursor cursor;
+  ASSERT_TRUE(cursor.open(first_block).ok());
+  cursor.seek_to_last();
+  std::string key(cursor.key());
+  const std::string second_block = forger.content(blocks[1], BlockType::kData);
+  ASSERT_TRUE(cursor.open(second_block).ok());
+  DataBlockBuilder builder;
+  for (cursor.seek_to_first(); cursor.valid(); cursor.next()) {
+    if (!builder.empty()) key = cursor.key();
+    builder.add({key, cursor.version(), cursor.kind(), cursor.value()}, content_hash(key));
+  }
+  const std::string content(builder.finish());
+  forger.replace(blocks[1], BlockType::kData, content);
+  const Status status = forger.verify();
+  EXPECT_EQ(status.code(), Code::kCorruption);
+  EXPECT_NE(status.message().find("goes on with a key of the block before"), std::string_view::npos)
+      << status.to_string();
+}
+
+TEST(TableVerify, ADictionaryThatNoBlockNeedsIsFound) {
+  const std::string dictionary = sample_dictionary(1);
+  const TableFile source = build_table({{sample_key(1, 1, 1), 30, Kind::kPut, "a"}}, uncompressed(), 50, 5);
+  RunEntry run = TableReading(source).index().runs()[0];
+  run.dictionary_hash = content_hash(dictionary);
+  const RunSource forged{&run, source.entry.seed, std::string_view(source.bytes).substr(run.offset, run.bytes()),
+                         dictionary};
+  const auto builder = *TableBuilder::make(kSampleNumber, kSampleSeed, uncompressed());
+  Decompressor decompressor;
+  ASSERT_TRUE(builder->append_run(forged, decompressor).ok());
+  const TableFile file = finish_table(*builder);
+  const Status status = verify(file, file.bytes);
+  EXPECT_EQ(status.code(), Code::kCorruption);
+  EXPECT_NE(status.message().find("names a dictionary that none of its blocks needs"), std::string_view::npos)
+      << status.to_string();
+}
+
+TEST(TableVerify, WhatIsNoFilterAndWhatIsNotCompressedIsFound) {
+  const TableFile file = build_table({{sample_key(1, 1, 1), 30, Kind::kPut, "some value"}}, uncompressed());
+  Forger forger(file);
+  const BlockHandle filter = forger.index().runs()[0].filter();
+  forger.replace(filter, BlockType::kFilterPartition,
+                 std::string(forger.content(filter, BlockType::kFilterPartition).size(), '\xff'));
+  EXPECT_NE(forger.verify().code(), Code::kOk);
+  forger.restore();
+  EXPECT_EQ(forger.verify().to_string(), "Ok");
+  forger.call_compressed(forger.data_blocks().front());
+  EXPECT_EQ(forger.verify().code(), Code::kCorruption);
+}
+
+TEST(TableVerify, APartitionThatChangesBetweenTwoReadsIsFound) {
+  const TableFile file = build_table({{sample_key(1, 1, 1), 30, Kind::kPut, "a"}}, uncompressed());
+  const RunEntry run = TableReading(file).index().runs()[0];
+  for (const BlockHandle& partition : {run.index(), run.filter()}) {
+    std::string changed = file.bytes;
+    changed[partition.offset + kBlockHeadBytes] = static_cast<char>(changed[partition.offset + kBlockHeadBytes] ^ 1);
+    int reads = 0;
+    const auto read = [&](std::uint64_t offset, std::uint64_t bytes) -> Result<std::string_view> {
+      const bool is_second = offset == partition.offset && ++reads == 2;
+      return std::string_view(is_second ? changed : file.bytes).substr(offset, bytes);
+    };
+    EXPECT_EQ(verify_table(file.name(), read, nullptr).code(), Code::kCorruption);
+    EXPECT_EQ(reads, 2);
+  }
 }
 
 }  // namespace
