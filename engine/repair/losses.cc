@@ -38,11 +38,4 @@ bool Losses::count_row(std::string_view key, CommitVersion version) {
   return visit_hiding(key, version, [](Loss& loss) { ++loss.rows_possibly_stale; });
 }
 
-bool Losses::any_below(std::string_view end) const noexcept {
-  for (const Loss& loss : all_) {
-    if (!loss.smallest_key || *loss.smallest_key < end) return true;
-  }
-  return false;
-}
-
 }  // namespace varve::engine

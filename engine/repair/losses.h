@@ -53,8 +53,6 @@ class Losses {
   /// The same, and each loss of which that is true counts a row.
   bool count_row(std::string_view key, CommitVersion version);
 
-  /// Whether rows below `end` may be missing.
-  bool any_below(std::string_view end) const noexcept;
   bool empty() const noexcept { return all_.empty(); }
   const std::vector<Loss>& all() const noexcept { return all_; }
   std::vector<Loss> take() noexcept { return std::move(all_); }
