@@ -50,6 +50,19 @@ std::string path_of(std::string_view name) {
   return std::string(kStorePath) + "/" + std::string(name);
 }
 
+/// No CURRENT, or a store that is whole.
+void expect_no_half_store(const io::MemoryDisk& disk, const Rows& expected) {
+  StoreBench after(9, disk);
+  StoreOptions reading = after.options();
+  reading.create_if_missing = false;
+  const auto store = Store::open(kTargetPath, reading);
+  if (store.ok()) {
+    EXPECT_EQ(rows_of(**store), expected);
+  } else {
+    EXPECT_THAT(store.code(), ::testing::AnyOf(Code::kNotFound, Code::kCorruption)) << store.status().to_string();
+  }
+}
+
 /// A store with rows in table files, in the log, a dropped table, and a tag; and what it holds.
 class Repair : public ::testing::Test {
  protected:
@@ -135,6 +148,29 @@ class Repair : public ::testing::Test {
                                                                : Result<VerifyReport>(Status(Code::kClosed));
     EXPECT_TRUE(verified.ok() && verified->sound());
     return rows;
+  }
+
+  /// Fails each step of a repair in turn.
+  void expect_every_error_told(std::uint64_t steps_min) {
+    const io::MemoryDisk before = disk();
+    std::uint64_t errors = 0;
+    for (;; ++errors) {
+      SCOPED_TRACE(errors);
+      StoreBench bench(5, before);
+      bench.machine.files->faults().fail_nth(errors, Code::kIoError);
+      const Result<RepairReport> report = Store::repair(kStorePath, kTargetPath, bench.options());
+      if (bench.machine.files->faults().hit_count() == 0) {
+        ASSERT_TRUE(report.ok()) << report.status().to_string();
+        break;
+      }
+      bench.machine.files->faults().clear();
+      ASSERT_EQ(report.code(), Code::kIoError) << "the error was not told";
+      expect_no_half_store(bench.machine.files->snapshot(), expected_);
+      for (const std::string& name : before.file_names(kStorePath)) {
+        ASSERT_EQ(*bench.machine.files->snapshot().read_file(path_of(name)), *before.read_file(path_of(name)));
+      }
+    }
+    EXPECT_GT(errors, steps_min);
   }
 
   StoreBench bench_{1, OneThreadAtATime{}};  // Else the space of what is dropped comes back at any moment.
@@ -330,39 +366,18 @@ TEST_F(Repair, RefusesWhatItMust) {
   EXPECT_EQ(Store::repair(kStorePath, kTargetPath, options()).code(), Code::kExists);
 }
 
-/// No CURRENT, or a store that is whole.
-void expect_no_half_store(const io::MemoryDisk& disk, const Rows& expected) {
-  StoreBench after(9, disk);
-  StoreOptions reading = after.options();
-  reading.create_if_missing = false;
-  const auto store = Store::open(kTargetPath, reading);
-  if (store.ok()) {
-    EXPECT_EQ(rows_of(**store), expected);
-  } else {
-    EXPECT_THAT(store.code(), ::testing::AnyOf(Code::kNotFound, Code::kCorruption)) << store.status().to_string();
-  }
+TEST_F(Repair, TellsEveryErrorAndLeavesNoStore) {
+  expect_every_error_told(40);
 }
 
-TEST_F(Repair, TellsEveryErrorAndLeavesNoStore) {
-  const io::MemoryDisk before = disk();
-  std::uint64_t errors = 0;
-  for (;; ++errors) {
-    SCOPED_TRACE(errors);
-    StoreBench bench(5, before);
-    bench.machine.files->faults().fail_nth(errors, Code::kIoError);
-    const Result<RepairReport> report = Store::repair(kStorePath, kTargetPath, bench.options());
-    if (bench.machine.files->faults().hit_count() == 0) {
-      ASSERT_TRUE(report.ok()) << report.status().to_string();
-      break;
-    }
-    bench.machine.files->faults().clear();
-    ASSERT_EQ(report.code(), Code::kIoError) << "the error was not told";
-    expect_no_half_store(bench.machine.files->snapshot(), expected_);
-    for (const std::string& name : before.file_names(kStorePath)) {
-      ASSERT_EQ(*bench.machine.files->snapshot().read_file(path_of(name)), *before.read_file(path_of(name)));
-    }
+TEST_F(Repair, TellsEveryErrorOfAStoreWhosePartsItLooksFor) {
+  remove("CURRENT");
+  for (const std::string& name : files_named(".sst")) {
+    flip(name, 30);
+    flip(name, *disk().file_size_bytes(path_of(name)) - 3);
   }
-  EXPECT_GT(errors, 40u);
+  for (const std::string& name : files_named(".wal")) flip(name, 20);
+  expect_every_error_told(40);
 }
 
 TEST_F(Repair, CutShortByThePowerLeavesNoHalfStore) {
