@@ -4,6 +4,7 @@
 
 #include <stop_token>
 #include <string>
+#include <utility>
 
 #include "../async.h"
 #include "session.h"
