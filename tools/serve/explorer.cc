@@ -178,9 +178,10 @@ Task<Result<std::string>> Explorer::read_entities(ExplorerCall call) const {
   ScanPlan plan;
   Task<Status> explaining = AsyncStore(*store_).run(
       [&](Store&) {
-        Result<ScanPlan> explained = table->explain(*scan);
-        if (explained.ok()) plan = *std::move(explained);
-        return explained.status();
+        Result<ScanPlan> found = table->explain(*scan);
+        if (!found.ok()) return found.status();
+        plan = *std::move(found);
+        return Status();
       },
       call.stop);
   const Status explained = co_await at_home(call.home, std::move(explaining));
