@@ -2,8 +2,7 @@
 // Must never: show what speaks HTTP; that is compiled in two files of its own, since it takes long.
 #pragma once
 
-#include <memory>
-
+#include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 
 #include "tools/serve/connection_host.h"
@@ -14,8 +13,11 @@ class context;
 
 namespace varve::serve {
 
-/// Each serves the socket until either side ends it; the host outlives it. The socket's executor is a strand.
-void serve_plain(boost::asio::ip::tcp::socket socket, ConnectionHost& host);
-void serve_tls(boost::asio::ip::tcp::socket socket, ConnectionHost& host, boost::asio::ssl::context& tls);
+/// Of a context that one thread runs, so that a connection needs no lock.
+using Socket = boost::asio::basic_stream_socket<boost::asio::ip::tcp, boost::asio::io_context::executor_type>;
+
+/// Each serves the socket until either side ends it; the host outlives it.
+void serve_plain(Socket socket, ConnectionHost& host);
+void serve_tls(Socket socket, ConnectionHost& host, boost::asio::ssl::context& tls);
 
 }  // namespace varve::serve

@@ -15,7 +15,6 @@
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <boost/asio/strand.hpp>
 
 #include "tools/serve/connection.h"
 #include "tools/serve/dispatcher.h"
@@ -82,16 +81,33 @@ unsigned thread_count(unsigned asked) {
   return asked > 0 ? asked : std::clamp(std::thread::hardware_concurrency(), 2U, kThreadsMax);
 }
 
-/// A listening socket and the connections that it let in.
-struct Listener {
-  using Strand = asio::strand<asio::io_context::executor_type>;
+/// A thread and what it alone runs. Who is told something while it is busy needs not wake it, and what shares a thread
+/// needs no lock.
+struct OwnThread {
+  void start() {
+    thread = std::thread([this] { context.run(); });
+  }
+  /// When what it runs has ended.
+  void join() {
+    work.reset();
+    if (thread.joinable()) thread.join();
+  }
 
-  /// The host outlives the context, which may hold connections to the end.
-  Listener(asio::io_context& serving, const Strand& strand, ConnectionHost& of)
-      : context(serving), host(of), acceptor(strand), accept_timer(strand) {}
+  asio::io_context context{1};  // threads
+  asio::executor_work_guard<asio::io_context::executor_type> work = asio::make_work_guard(context);
+  std::thread thread;
+};
+using ServingThreads = std::vector<std::unique_ptr<OwnThread>>;
+
+/// A listening socket. The connections that it lets in are dealt out to the serving threads, one after the other.
+struct Listener {
+  /// All outlive it, and the host outlives the threads, which may hold connections to the end.
+  Listener(asio::io_context& accepting, const ServingThreads& threads, ConnectionHost& of)
+      : serving(threads), host(of), acceptor(accepting), accept_timer(accepting) {}
 
   void accept() {
-    acceptor.async_accept(asio::make_strand(context), [this](const ErrorCode& error, Tcp::socket socket) {
+    asio::io_context& home = serving[accepted++ % serving.size()]->context;
+    acceptor.async_accept(home, [this](const ErrorCode& error, Socket socket) {
       if (error == asio::error::operation_aborted || !acceptor.is_open()) return;
       if (error) return pause();
       ErrorCode ignored;
@@ -128,7 +144,8 @@ struct Listener {
     accept_timer.cancel();
   }
 
-  asio::io_context& context;
+  const ServingThreads& serving;
+  std::size_t accepted = 0;
   ConnectionHost& host;
   std::unique_ptr<asio::ssl::context> tls;
   Tcp::acceptor acceptor;
@@ -169,12 +186,14 @@ struct Server::State {
               {options.request_log, [this](std::string_view line) { lines->write(line); }}),
         monitor(observed),
         main_host(front, options.limits),
-        watch_host(monitor, watch_limits(options.limits)) {}
+        watch_host(monitor, watch_limits(options.limits)) {
+    for (unsigned i = thread_count(options.threads); i > 0; --i) serving.push_back(std::make_unique<OwnThread>());
+  }
 
   Status listen_for_metrics(const MetricsAddress& metrics) {
     const Result<Tcp::endpoint> endpoint = endpoint_of(metrics.address, metrics.port);
     if (!endpoint.ok()) return endpoint.status();
-    watch = std::make_unique<Listener>(context, strand, watch_host);
+    watch = std::make_unique<Listener>(accepting.context, serving, watch_host);
     return watch->listen(*endpoint);
   }
   template <typename Use>
@@ -202,13 +221,11 @@ struct Server::State {
   Monitor monitor;
   ConnectionHost main_host;
   ConnectionHost watch_host;
-  asio::io_context context;
-  asio::executor_work_guard<asio::io_context::executor_type> work = asio::make_work_guard(context);
-  /// The acceptors, their timers and the signals share a strand.
-  asio::strand<asio::io_context::executor_type> strand = asio::make_strand(context);
-  Listener main{context, strand, main_host};
+  ServingThreads serving;
+  /// For the acceptors, their timers and the signals. Goes before the threads to which it deals connections out.
+  OwnThread accepting;
+  Listener main{accepting.context, serving, main_host};
   std::unique_ptr<Listener> watch;
-  std::vector<std::thread> threads;
   bool is_running = false;
 };
 
@@ -236,10 +253,10 @@ Result<std::unique_ptr<Server>> Server::start(Store& store, Accounts accounts, c
     if (Status listening = state->listen_for_metrics(*options.metrics); !listening.ok()) return listening;
   }
   State& running = *state;
-  asio::post(running.strand, [&running] { running.for_each_listener([](Listener& listener) { listener.accept(); }); });
-  for (unsigned i = thread_count(options.threads); i > 0; --i) {
-    running.threads.emplace_back([&running] { running.context.run(); });
-  }
+  asio::post(running.accepting.context,
+             [&running] { running.for_each_listener([](Listener& listener) { listener.accept(); }); });
+  for (const std::unique_ptr<OwnThread>& thread : running.serving) thread->start();
+  running.accepting.start();
   running.is_running = true;
   return std::unique_ptr<Server>(new Server(std::move(state)));
 }
@@ -269,7 +286,7 @@ std::string Server::page_url() const {
 
 void Server::wait_for_signal() {
   const auto came = std::make_shared<std::promise<void>>();  // shared: who sets it may still be at it
-  asio::signal_set signals(state_->strand, SIGTERM, SIGINT);
+  asio::signal_set signals(state_->accepting.context, SIGTERM, SIGINT);
   signals.async_wait([came](const ErrorCode&, int) { came->set_value(); });
   came->get_future().wait();
 }
@@ -277,15 +294,16 @@ void Server::wait_for_signal() {
 void Server::stop() {
   if (!std::exchange(state_->is_running, false)) return;
   State& state = *state_;
-  asio::post(state.strand, [&state] { state.for_each_listener([](Listener& listener) { listener.close(); }); });
+  asio::post(state.accepting.context,
+             [&state] { state.for_each_listener([](Listener& listener) { listener.close(); }); });
   state.for_each_listener([](Listener& listener) { listener.host.end_all_soon(); });
   if (!state.wait_for_connections(kEndTime)) {
     state.front.stop();
     state.for_each_listener([](Listener& listener) { listener.host.end_all_now(); });
     state.wait_for_connections(kStoreEndTime);
   }
-  state.work.reset();
-  for (std::thread& thread : state.threads) thread.join();
+  state.accepting.join();
+  for (const std::unique_ptr<OwnThread>& thread : state.serving) thread->join();
 }
 
 }  // namespace varve::serve
