@@ -53,7 +53,7 @@ class Dispatcher {
   Result<Prepared> prepare(const HttpRequest& request, Told& told);
   Result<Address> address_of(const HttpRequest& request) const;
   Result<security::Session> open_session(const HttpRequest& request, const std::string& account) const;
-  std::string next_request_id() noexcept;
+  std::string next_request_id();
 
   Store& store_;
   const Accounts accounts_;
