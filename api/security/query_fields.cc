@@ -54,13 +54,14 @@ std::optional<std::string> percent_decode(std::string_view text) {
 std::string percent_encode(std::string_view text) {
   constexpr std::string_view kDigits = "0123456789ABCDEF";
   std::string encoded;
-  for (const char c : text) {
-    if (is_unreserved(c)) {
-      encoded.push_back(c);
-      continue;
-    }
-    const auto byte = static_cast<unsigned char>(c);
+  while (!text.empty()) {
+    const auto reserved = std::find_if_not(text.begin(), text.end(), is_unreserved);
+    encoded.append(text.begin(), reserved);
+    text.remove_prefix(static_cast<std::size_t>(reserved - text.begin()));
+    if (text.empty()) break;
+    const auto byte = static_cast<unsigned char>(text.front());
     encoded.append(1, '%').append(1, kDigits[byte >> 4]).append(1, kDigits[byte & 0xF]);
+    text.remove_prefix(1);
   }
   return encoded;
 }

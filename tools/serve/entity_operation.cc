@@ -56,8 +56,8 @@ Result<TransactionOperation> read_put(const OperationSource& source, Kind update
 }
 
 HttpResponse inserted_response(const WriteAnswer& answer, Entity& entity, ETag etag) {
-  const std::string location = std::string(answer.place.root) + "/" +
-                               entity_reference(answer.place.table, entity.partition_key(), entity.row_key());
+  std::string location(answer.place.root);
+  location.append("/").append(entity_reference(answer.place.table, entity.partition_key(), entity.row_key()));
   HttpResponse response;
   if (answer.preference == Preference::kNoContent) {
     response.status = 204;
