@@ -199,6 +199,7 @@ Result<std::string> key_of(Members members, std::string_view name) {
 Status add_properties(Members members, Entity& entity) {
   const Result<std::vector<Annotation>> annotations = gather_annotations(members);
   if (!annotations.ok()) return annotations.status();
+  entity.reserve(members.size());
   for (const JsonMember& member : members) {
     if (member.name == kPartitionKey || member.name == kRowKey || is_metadata(member.name)) continue;
     if (member.kind == JsonKind::kNull) continue;  // D-45
