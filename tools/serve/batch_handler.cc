@@ -1,9 +1,11 @@
 // Owns: the route of batches: one change set as a transaction, or one read.
 // Must never: let an operation by that the session does not open its table for, or apply a part of a change set.
+#include <algorithm>
 #include <cstdint>
 #include <string_view>
 #include <utility>
 
+#include "api/limits.h"
 #include "api/names.h"
 #include "api/service_error.h"
 #include "tools/serve/batch_reader.h"
@@ -91,7 +93,7 @@ struct ChangeSet {
 };
 
 Status read_requests(const Call& call, Batch batch, ChangeSet& change_set) {
-  change_set.requests.reserve(batch.parts.size());
+  change_set.requests.reserve(std::min(batch.parts.size(), limits::kTransactionOperationsMax));
   for (std::uint32_t i = 0; i < batch.parts.size(); ++i) {
     change_set.content_ids.push_back(batch.parts[i].content_id);
     Result<InnerRequest> inner = read_inner(call, std::move(batch.parts[i]));
@@ -109,7 +111,7 @@ TransactionOperation shown_of(const TransactionOperation& operation, Preference 
 }
 
 Status read_operations(const Call& call, ChangeSet& change_set) {
-  change_set.shown.reserve(change_set.requests.size());
+  change_set.shown.reserve(std::min(change_set.requests.size(), limits::kTransactionOperationsMax));
   for (std::uint32_t i = 0; i < change_set.requests.size(); ++i) {
     const InnerRequest& inner = change_set.requests[i];
     Result<TransactionOperation> operation =

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "api/limits.h"
 #include "api/security/base64.h"
 #include "api/service_error.h"
 #include "tools/serve/json_members.h"
@@ -199,7 +200,7 @@ Result<std::string> key_of(Members members, std::string_view name) {
 Status add_properties(Members members, Entity& entity) {
   const Result<std::vector<Annotation>> annotations = gather_annotations(members);
   if (!annotations.ok()) return annotations.status();
-  entity.reserve(members.size());
+  entity.reserve(std::min(members.size(), limits::kCustomPropertiesMax));
   for (const JsonMember& member : members) {
     if (member.name == kPartitionKey || member.name == kRowKey || is_metadata(member.name)) continue;
     if (member.kind == JsonKind::kNull) continue;  // D-45
