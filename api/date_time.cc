@@ -158,16 +158,26 @@ Moment moment_of(std::uint64_t ticks) noexcept {
   return moment;
 }
 
+/// Pages have a time in each entity.
 void append_number(std::string& out, std::int64_t number, std::size_t digits_min) {
-  const std::string digits = std::to_string(number);
-  if (digits.size() < digits_min) out.append(digits_min - digits.size(), '0');
-  out.append(digits);
+  std::array<char, 20> digits{};
+  std::size_t begin = digits.size();
+  auto rest = static_cast<std::uint64_t>(number);
+  do {
+    digits[--begin] = static_cast<char>('0' + rest % 10);
+    rest /= 10;
+  } while (rest > 0 || digits.size() - begin < digits_min);
+  out.append(digits.data() + begin, digits.size() - begin);
 }
+
+/// Without its colons.
+constexpr std::size_t kPrintedBytes = std::string_view("2026-03-03T102030.1234567Z").size();
 
 /// D-35, with `colon` for every colon.
 std::string printed(std::uint64_t ticks, std::string_view colon) {
   const Moment moment = moment_of(ticks);
   std::string out;
+  out.reserve(kPrintedBytes + 2 * colon.size());
   append_number(out, moment.year, 4);
   append_number(out.append("-"), moment.month, 2);
   append_number(out.append("-"), moment.day, 2);

@@ -37,31 +37,31 @@ bool has_control_character(std::string_view text) noexcept {
 std::optional<std::string> percent_decode(std::string_view text) {
   std::string decoded;
   decoded.reserve(text.size());
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '%') {
-      decoded.push_back(text[i]);
-      continue;
-    }
-    if (text.size() - i < 3) return std::nullopt;
-    const int high = hex_value(text[i + 1]);
-    const int low = hex_value(text[i + 2]);
+  for (;;) {
+    const std::size_t plain = std::min(text.find('%'), text.size());
+    decoded.append(text.substr(0, plain));
+    text.remove_prefix(plain);
+    if (text.empty()) return decoded;
+    if (text.size() < 3) return std::nullopt;
+    const int high = hex_value(text[1]);
+    const int low = hex_value(text[2]);
     if (high < 0 || low < 0) return std::nullopt;
     decoded.push_back(static_cast<char>(high * 16 + low));
-    i += 2;
+    text.remove_prefix(3);
   }
-  return decoded;
 }
 
 std::string percent_encode(std::string_view text) {
   constexpr std::string_view kDigits = "0123456789ABCDEF";
   std::string encoded;
-  for (const char c : text) {
-    if (is_unreserved(c)) {
-      encoded.push_back(c);
-      continue;
-    }
-    const auto byte = static_cast<unsigned char>(c);
+  while (!text.empty()) {
+    const auto reserved = std::find_if_not(text.begin(), text.end(), is_unreserved);
+    encoded.append(text.begin(), reserved);
+    text.remove_prefix(static_cast<std::size_t>(reserved - text.begin()));
+    if (text.empty()) break;
+    const auto byte = static_cast<unsigned char>(text.front());
     encoded.append(1, '%').append(1, kDigits[byte >> 4]).append(1, kDigits[byte & 0xF]);
+    text.remove_prefix(1);
   }
   return encoded;
 }
@@ -70,6 +70,7 @@ Result<QueryFields> QueryFields::parse(std::string_view query, std::initializer_
   if (query.size() > kQueryBytesMax) return authentication_failed("the query has more than 65536 bytes");
   if (query.starts_with('?')) query.remove_prefix(1);
   QueryFields fields;
+  fields.fields_.reserve(names.size());
   while (!query.empty()) {
     const std::string_view pair = query.substr(0, query.find('&'));
     query.remove_prefix(std::min(query.size(), pair.size() + 1));
@@ -81,17 +82,22 @@ Result<QueryFields> QueryFields::parse(std::string_view query, std::initializer_
     if (!value || has_control_character(*value)) {
       return authentication_failed("the query parameter " + *name + " is badly encoded");
     }
-    if (!fields.fields_.emplace(*name, *std::move(value)).second) {
-      return authentication_failed("the query parameter " + *name + " is given twice");
-    }
+    if (fields.has(*name)) return authentication_failed("the query parameter " + *name + " is given twice");
+    fields.fields_.emplace_back(*name, *std::move(value));
   }
   return fields;
 }
 
+const std::string* QueryFields::find(std::string_view name) const noexcept {
+  const auto field =
+      std::find_if(fields_.begin(), fields_.end(), [&](const auto& known) { return known.first == name; });
+  return field == fields_.end() ? nullptr : &field->second;
+}
+
 const std::string& QueryFields::operator[](std::string_view name) const {
   static const std::string missing;
-  const auto field = fields_.find(name);
-  return field == fields_.end() ? missing : field->second;
+  const std::string* const field = find(name);
+  return field == nullptr ? missing : *field;
 }
 
 void append_field(std::string& query, std::string_view name, std::string_view value) {

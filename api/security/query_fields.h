@@ -3,10 +3,10 @@
 #pragma once
 
 #include <initializer_list>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "api/result.h"
@@ -27,10 +27,12 @@ class QueryFields {
 
   /// Empty where it is missing, which is the same to every signature.
   const std::string& operator[](std::string_view name) const;
-  bool has(std::string_view name) const { return fields_.find(name) != fields_.end(); }
+  bool has(std::string_view name) const noexcept { return find(name) != nullptr; }
 
  private:
-  std::map<std::string, std::string, std::less<>> fields_;
+  const std::string* find(std::string_view name) const noexcept;
+
+  std::vector<std::pair<std::string, std::string>> fields_;  // each name once, so few
 };
 
 /// Adds `&name=value`, encoded, unless the value is empty; without `&` where nothing stands before it.

@@ -145,6 +145,27 @@ TEST(ServeEntityReader, X12_WhatIsNoJsonObjectIsRefused) {
   EXPECT_TRUE(read_entity("\xEF\xBB\xBF{}", "p", "r").ok());
 }
 
+// The reader looks at texts in blocks: what has to be seen stands at each place of one.
+TEST(ServeEntityReader, X12_NoTextHoldsAControlCharacterAsItIs) {
+  for (std::size_t place = 0; place < 40; ++place) {
+    for (char c = 0; c < 0x20; ++c) {
+      std::string text(40, 'x');
+      text[place] = c;
+      EXPECT_EQ(refusal("\"V\":\"" + text + "\""), kInvalidInput) << static_cast<int>(c) << " at " << place;
+    }
+  }
+}
+
+TEST(ServeEntityReader, EscapesAreReadAtEachPlaceOfAText) {
+  for (std::size_t place = 0; place < 40; ++place) {
+    std::string written(40, 'x');
+    std::string meant = written;
+    written.insert(place, R"(\"\\\/\b\f\n\r\t\u0041\u00e9\ud83d\ude00)");
+    meant.insert(place, "\"\\/\b\f\n\r\tA\xC3\xA9\xF0\x9F\x98\x80");
+    EXPECT_EQ(value("\"V\":\"" + written + "\""), Value(meant)) << place;
+  }
+}
+
 TEST(ServeEntityReader, D39_HalvesOfCharactersAreRefused) {
   for (const std::string text : {R"("V":"\ud800")", R"("V":"\udc00")", R"("V":"\udc00\ud800")", R"("\udfff":1)"}) {
     EXPECT_EQ(refusal(text), kInvalidInput) << text;

@@ -1,8 +1,11 @@
 // Owns: the route of batches: one change set as a transaction, or one read.
 // Must never: let an operation by that the session does not open its table for, or apply a part of a change set.
+#include <algorithm>
 #include <cstdint>
+#include <string_view>
 #include <utility>
 
+#include "api/limits.h"
 #include "api/names.h"
 #include "api/service_error.h"
 #include "tools/serve/batch_reader.h"
@@ -16,9 +19,10 @@
 namespace varve::serve {
 namespace {
 
-/// A part as a request of its own.
+/// A part as a request of its own. Its body is where the batch's is.
 struct InnerRequest {
   HttpRequest request;
+  std::string_view body;
   Address address;
   Target target;
   std::string verb;
@@ -49,7 +53,7 @@ Result<InnerRequest> read_inner(const Call& call, BatchPart part) {
   InnerRequest inner;
   inner.request.head.verb = std::move(part.verb);
   inner.request.head.headers = std::move(part.headers);
-  inner.request.body = std::move(part.body);
+  inner.body = part.body;
   if (Status read = read_address(call, part.url, inner); !read.ok()) return read;
   Result<std::string> verb = effective_verb(inner.request.head.verb, inner.request.head.headers);
   if (!verb.ok()) return verb.status();
@@ -84,9 +88,12 @@ struct ChangeSet {
   std::vector<InnerRequest> requests{};
   std::vector<std::string> content_ids{};
   EntityGroupTransaction transaction{};
+  /// What the answers show of the operations.
+  std::vector<TransactionOperation> shown{};
 };
 
 Status read_requests(const Call& call, Batch batch, ChangeSet& change_set) {
+  change_set.requests.reserve(std::min(batch.parts.size(), limits::kTransactionOperationsMax));
   for (std::uint32_t i = 0; i < batch.parts.size(); ++i) {
     change_set.content_ids.push_back(batch.parts[i].content_id);
     Result<InnerRequest> inner = read_inner(call, std::move(batch.parts[i]));
@@ -96,12 +103,21 @@ Status read_requests(const Call& call, Batch batch, ChangeSet& change_set) {
   return check_together(change_set.requests);
 }
 
+/// The whole entity only where the answer has it as its body.
+TransactionOperation shown_of(const TransactionOperation& operation, Preference preference) {
+  const bool is_whole = operation.kind == TransactionOperation::Kind::kInsert && preference != Preference::kNoContent;
+  if (is_whole) return operation;
+  return {operation.kind, Entity(operation.entity.partition_key(), operation.entity.row_key()), operation.if_match};
+}
+
 Status read_operations(const Call& call, ChangeSet& change_set) {
+  change_set.shown.reserve(std::min(change_set.requests.size(), limits::kTransactionOperationsMax));
   for (std::uint32_t i = 0; i < change_set.requests.size(); ++i) {
     const InnerRequest& inner = change_set.requests[i];
     Result<TransactionOperation> operation =
-        read_operation({inner.verb, inner.target, inner.request.head.headers, inner.request.body, call.version});
+        read_operation({inner.verb, inner.target, inner.request.head.headers, inner.body, call.version});
     if (!operation.ok()) return operation.status().at_operation(i);
+    change_set.shown.push_back(shown_of(*operation, inner.preference));
     change_set.transaction.add(*std::move(operation));
   }
   return Status();
@@ -117,7 +133,7 @@ Task<Result<std::vector<ETag>>> carry_out(const Call& call, const security::Asyn
   Result<Table> table = co_await at_home(call.home, std::move(opening));
   if (!table.ok()) co_return table.status().at_operation(0);  // T-10: the first one is blamed
   Task<Result<std::vector<ETag>>> executing =
-      AsyncTable(*std::move(table)).execute(change_set.transaction, call.write_options(), call.stop);
+      AsyncTable(*std::move(table)).execute(std::move(change_set.transaction), call.write_options(), call.stop);
   Result<std::vector<ETag>> etags = co_await at_home(call.home, std::move(executing));
   co_return etags;
 }
@@ -135,12 +151,12 @@ BatchAnswer failed_answer(const Call& call, const ChangeSet& change_set, const S
 
 std::vector<BatchAnswer> written_answers(const Call& call, ChangeSet& change_set, const std::vector<ETag>& etags) {
   std::vector<BatchAnswer> answers;
+  answers.reserve(etags.size());
   for (std::size_t i = 0; i < etags.size(); ++i) {
     const InnerRequest& inner = change_set.requests[i];
     const WriteAnswer form{{inner.level, call.address.root, call.address.account, inner.target.table},
                            inner.preference};
-    TransactionOperation operation = change_set.transaction.operations()[i];
-    answers.push_back({written_response(form, operation, etags[i]), change_set.content_ids[i]});
+    answers.push_back({written_response(form, change_set.shown[i], etags[i]), change_set.content_ids[i]});
   }
   return answers;
 }

@@ -12,6 +12,8 @@ namespace {
 
 constexpr std::size_t kBoundaryCharactersMax = 200;
 constexpr std::size_t kNone = std::string_view::npos;
+/// Of a part, as clients write it.
+constexpr std::size_t kUsualHeaders = 6;
 
 Status refuse(std::string_view what) {
   return service_error::invalid_input(what);
@@ -74,6 +76,7 @@ Result<std::vector<std::string_view>> split(std::string_view body, std::string_v
 /// Up to the empty line behind them. `rest` goes on behind that.
 Result<Headers> take_headers(std::string_view& rest) {
   Headers headers;
+  headers.reserve(kUsualHeaders);
   while (!rest.empty()) {
     const std::string_view line = take_line(rest);
     if (trimmed(line).empty()) break;
@@ -123,7 +126,8 @@ Result<BatchPart> read_request(const Headers& part_headers, std::string_view res
 Result<BatchPart> read_part(std::string_view text) {
   const Result<Headers> headers = take_headers(text);
   if (!headers.ok()) return headers.status();
-  if (!lower_case(value_of(*headers, "content-type")).starts_with("application/http")) {
+  constexpr std::string_view kRequestType = "application/http";
+  if (!equal_ignoring_case(value_of(*headers, "content-type").substr(0, kRequestType.size()), kRequestType)) {
     return refuse("a part of the batch is not application/http");
   }
   return read_request(*headers, text);
@@ -133,6 +137,7 @@ Result<Batch> read_change_set(std::string_view boundary, std::string_view text) 
   const Result<std::vector<std::string_view>> parts = split(text, boundary);
   if (!parts.ok()) return parts.status();
   Batch batch{true};
+  batch.parts.reserve(parts->size());
   for (const std::string_view text_of_part : *parts) {
     Result<BatchPart> part = read_part(text_of_part);
     if (!part.ok()) return part.status();

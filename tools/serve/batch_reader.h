@@ -11,13 +11,13 @@
 
 namespace varve::serve {
 
-/// One inner request.
+/// One inner request. Its URL and body view the body of the batch.
 struct BatchPart {
   std::string verb;
   /// As on its request line: an absolute URL or an absolute path, perhaps with a query.
-  std::string url;
+  std::string_view url;
   Headers headers{};
-  std::string body{};
+  std::string_view body{};
   /// Of the part or of the request in it; empty where there is none.
   std::string content_id{};
 };

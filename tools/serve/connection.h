@@ -2,8 +2,6 @@
 // Must never: show what speaks HTTP; that is compiled in two files of its own, since it takes long.
 #pragma once
 
-#include <memory>
-
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 
@@ -15,10 +13,12 @@ class context;
 
 namespace varve::serve {
 
-/// Each serves the socket until either side ends it; the host outlives it. The socket is of the context, which one
-/// thread runs. Throws std::bad_alloc; the socket is closed then.
-void serve_plain(boost::asio::io_context& context, boost::asio::ip::tcp::socket socket, ConnectionHost& host);
-void serve_tls(boost::asio::io_context& context, boost::asio::ip::tcp::socket socket, ConnectionHost& host,
-               boost::asio::ssl::context& tls);
+/// Of a context that one thread runs, so that a connection needs no lock.
+using Socket = boost::asio::basic_stream_socket<boost::asio::ip::tcp, boost::asio::io_context::executor_type>;
+
+/// Each serves the socket until either side ends it; the host outlives it. Throws std::bad_alloc; the socket is closed
+/// then.
+void serve_plain(Socket socket, ConnectionHost& host);
+void serve_tls(Socket socket, ConnectionHost& host, boost::asio::ssl::context& tls);
 
 }  // namespace varve::serve

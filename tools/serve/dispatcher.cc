@@ -1,7 +1,5 @@
 #include "tools/serve/dispatcher.h"
 
-#include <array>
-#include <cstdio>
 #include <random>
 #include <utility>
 
@@ -19,10 +17,17 @@ namespace varve::serve {
 namespace {
 
 constexpr std::size_t kClientRequestIdMax = 1024;
+constexpr std::size_t kCommonHeaders = 7;
 
 std::uint64_t draw_number() {
   std::random_device device;
   return std::uint64_t{device()} << 32 | device();
+}
+
+/// Before `end`.
+void put_hexadecimal(std::string& text, std::size_t end, std::size_t digits, std::uint64_t number) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  for (; digits > 0; --digits, number >>= 4) text[--end] = kDigits[number & 0xF];
 }
 
 /// Whether a request failed in a way that somebody has to look into.
@@ -50,6 +55,7 @@ bool is_create(const Target& target, std::string_view verb) noexcept {
 
 void add_common_headers(const HttpRequest& request, const ErrorTrailer& trailer, std::string_view version,
                         HttpResponse& response) {
+  response.headers.reserve(response.headers.size() + kCommonHeaders);
   response.with("Cache-Control", "no-cache").with("X-Content-Type-Options", "nosniff");
   response.with("x-ms-request-id", trailer.request_id).with("x-ms-version", version);
   response.with("Date", http_date(trailer.time)).with("Server", "Varve-Table/1.0");
@@ -125,12 +131,13 @@ Dispatcher::Dispatcher(Store& store, Accounts accounts, security::Clock clock, F
 
 std::string Dispatcher::next_request_id() {
   const std::uint64_t number = requests_.fetch_add(1, std::memory_order_relaxed) + 1;
-  std::array<char, 40> text{};
-  const int length = std::snprintf(
-      text.data(), text.size(), "%08llx-%04llx-%04llx-%04llx-%012llx", static_cast<unsigned long long>(id_base_ >> 32),
-      static_cast<unsigned long long>(id_base_ >> 16 & 0xFFFF), static_cast<unsigned long long>(id_base_ & 0xFFFF),
-      static_cast<unsigned long long>(number >> 48), static_cast<unsigned long long>(number & 0xFFFF'FFFF'FFFF));
-  return {text.data(), static_cast<std::size_t>(length)};
+  std::string text = "00000000-0000-0000-0000-000000000000";
+  put_hexadecimal(text, 8, 8, id_base_ >> 32);
+  put_hexadecimal(text, 13, 4, id_base_ >> 16);
+  put_hexadecimal(text, 18, 4, id_base_);
+  put_hexadecimal(text, 23, 4, number >> 48);
+  put_hexadecimal(text, 36, 12, number);
+  return text;
 }
 
 Task<Result<security::Session>> Dispatcher::open_session(const HttpRequest& request, const std::string& account) {

@@ -14,6 +14,9 @@ namespace {
 
 using Kind = TransactionOperation::Kind;
 
+/// Of an answer, before those that all answers have.
+constexpr std::size_t kWriteHeaders = 4;
+
 /// The condition of a write; nothing where there is none.
 Result<std::optional<ETag>> read_condition(const Headers& headers) {
   if (find_header(headers, "if-none-match") != nullptr) {
@@ -56,9 +59,10 @@ Result<TransactionOperation> read_put(const OperationSource& source, Kind update
 }
 
 HttpResponse inserted_response(const WriteAnswer& answer, Entity& entity, ETag etag) {
-  const std::string location = std::string(answer.place.root) + "/" +
-                               entity_reference(answer.place.table, entity.partition_key(), entity.row_key());
+  std::string location(answer.place.root);
+  location.append("/").append(entity_reference(answer.place.table, entity.partition_key(), entity.row_key()));
   HttpResponse response;
+  response.headers.reserve(kWriteHeaders);
   if (answer.preference == Preference::kNoContent) {
     response.status = 204;
     response.with("DataServiceId", location);

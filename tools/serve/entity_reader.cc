@@ -4,12 +4,13 @@
 #include <charconv>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <system_error>
-#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <vector>
 
+#include "api/limits.h"
 #include "api/security/base64.h"
 #include "api/service_error.h"
 #include "tools/serve/json_members.h"
@@ -24,7 +25,8 @@ using service_error::invalid_input;
 constexpr std::string_view kTypeSuffix = "@odata.type";
 
 Status does_not_fit(const JsonMember& member, PropertyType type) {
-  return invalid_input("the value of \"" + member.name + "\" is no " + std::string(property_type_name(type)));
+  return invalid_input("the value of \"" + std::string(member.name) + "\" is no " +
+                       std::string(property_type_name(type)));
 }
 
 template <typename T>
@@ -50,11 +52,11 @@ bool is_integer_text(std::string_view text) noexcept {
 }
 
 /// What a value is that nobody annotated. Source: D-30.
-Result<Value> inferred_value(JsonMember& member) {
+Result<Value> inferred_value(const JsonMember& member) {
   switch (member.kind) {
     case JsonKind::kTrue: return Value(true);
     case JsonKind::kFalse: return Value(false);
-    case JsonKind::kText: return Value(std::move(member.text));
+    case JsonKind::kText: return Value(std::string(member.text));
     case JsonKind::kNull:
     case JsonKind::kNumber: break;
   }
@@ -97,7 +99,7 @@ Result<Value> binary_value(const JsonMember& member) {
 }
 
 /// A value of the type that an annotation names; texts are read, since some clients send nothing else. Source: D-31.
-Result<Value> annotated_value(JsonMember& member, PropertyType type) {
+Result<Value> annotated_value(const JsonMember& member, PropertyType type) {
   const bool is_text = member.kind == JsonKind::kText;
   const bool has_number = is_text || member.kind == JsonKind::kNumber;
   switch (type) {
@@ -112,7 +114,7 @@ Result<Value> annotated_value(JsonMember& member, PropertyType type) {
       if (has_number) return checked(double_of(member.text), member, type);
       break;
     case PropertyType::kString:
-      if (is_text) return Value(std::move(member.text));
+      if (is_text) return Value(std::string(member.text));
       break;
     case PropertyType::kDateTime:
       if (is_text) return date_value(member);
@@ -135,19 +137,31 @@ std::optional<PropertyType> type_of(std::string_view name) noexcept {
   return std::nullopt;
 }
 
-using Annotations = std::unordered_map<std::string, PropertyType>;
+using Members = std::span<const JsonMember>;
+using Annotation = std::pair<std::string_view, PropertyType>;
 
-/// Annotations may stand before their property or behind it (D-32), so they are gathered first.
-Result<Annotations> gather_annotations(const std::vector<JsonMember>& members) {
-  Annotations annotations;
+/// Annotations may stand before their property or behind it (D-32), so they are gathered first; by name, since a body
+/// can hold many.
+Result<std::vector<Annotation>> gather_annotations(Members members) {
+  std::vector<Annotation> annotations;
   for (const JsonMember& member : members) {
     const std::string_view name = member.name;
     if (!name.ends_with(kTypeSuffix)) continue;
     const std::optional<PropertyType> type = type_of(member.text);
-    if (member.kind != JsonKind::kText || !type) return invalid_input("\"" + member.name + "\" names no type");
-    annotations.insert_or_assign(std::string(name.substr(0, name.size() - kTypeSuffix.size())), *type);
+    if (member.kind != JsonKind::kText || !type) {
+      return invalid_input("\"" + std::string(name) + "\" names no type");
+    }
+    annotations.emplace_back(name.substr(0, name.size() - kTypeSuffix.size()), *type);
   }
+  std::sort(annotations.begin(), annotations.end());
   return annotations;
+}
+
+const Annotation* find_annotation(std::span<const Annotation> annotations, std::string_view name) noexcept {
+  const auto found =
+      std::lower_bound(annotations.begin(), annotations.end(), name,
+                       [](const Annotation& known, std::string_view asked) { return known.first < asked; });
+  return found != annotations.end() && found->first == name ? &*found : nullptr;
 }
 
 /// What says something about the entity, and is none of its properties.
@@ -155,76 +169,81 @@ bool is_metadata(std::string_view name) noexcept {
   return name == kTimestamp || name.starts_with("odata.") || name.ends_with(kTypeSuffix);
 }
 
-Status check_names(const std::vector<JsonMember>& members) {
-  std::unordered_set<std::string_view> names;
-  for (const JsonMember& member : members) {
-    if (names.insert(member.name).second) continue;
-    if (member.name == kPartitionKey || member.name == kRowKey) {
-      return service_error::duplicate_key_property("\"" + member.name + "\" is given twice");
-    }
-    return service_error::duplicate_properties("\"" + member.name + "\" is given twice");
-  }
-  return Status();
+bool are_distinct(Members members) {
+  std::vector<std::string_view> names;
+  names.reserve(members.size());
+  for (const JsonMember& member : members) names.push_back(member.name);
+  std::sort(names.begin(), names.end());
+  return std::adjacent_find(names.begin(), names.end()) == names.end();
 }
 
-Result<std::string> take_key(std::vector<JsonMember>& members, std::string_view name) {
+/// Of the first member whose name stood there before.
+Status given_twice(Members members) {
+  std::unordered_set<std::string_view> names;
+  const auto found = std::find_if(members.begin(), members.end(),
+                                  [&](const JsonMember& member) { return !names.insert(member.name).second; });
+  const std::string text = "\"" + std::string(found->name) + "\" is given twice";
+  if (found->name == kPartitionKey || found->name == kRowKey) return service_error::duplicate_key_property(text);
+  return service_error::duplicate_properties(text);
+}
+
+Result<std::string> key_of(Members members, std::string_view name) {
   const auto found =
       std::find_if(members.begin(), members.end(), [&](const JsonMember& member) { return member.name == name; });
   if (found == members.end() || found->kind == JsonKind::kNull) {
     return refused("PropertiesNeedValue", std::string(name) + " has no value");
   }
   if (found->kind != JsonKind::kText) return invalid_input(std::string(name) + " is no text");
-  return std::move(found->text);
+  return std::string(found->text);
 }
 
-Status add_properties(std::vector<JsonMember>& members, Entity& entity) {
-  const Result<Annotations> annotations = gather_annotations(members);
+Status add_properties(Members members, Entity& entity) {
+  const Result<std::vector<Annotation>> annotations = gather_annotations(members);
   if (!annotations.ok()) return annotations.status();
-  for (JsonMember& member : members) {
+  entity.reserve(std::min(members.size(), limits::kCustomPropertiesMax));
+  for (const JsonMember& member : members) {
     if (member.name == kPartitionKey || member.name == kRowKey || is_metadata(member.name)) continue;
     if (member.kind == JsonKind::kNull) continue;  // D-45
-    const auto annotation = annotations->find(member.name);
-    Result<Value> value =
-        annotation == annotations->end() ? inferred_value(member) : annotated_value(member, annotation->second);
+    const Annotation* const annotation = find_annotation(*annotations, member.name);
+    Result<Value> value = annotation == nullptr ? inferred_value(member) : annotated_value(member, annotation->second);
     if (!value.ok()) return value.status();
-    entity.add(std::move(member.name), *std::move(value));
+    entity.add(std::string(member.name), *std::move(value));
   }
   return Status();
 }
 
-Result<std::vector<JsonMember>> read_distinct_members(std::string_view body) {
-  Result<std::vector<JsonMember>> members = read_members(body);
-  if (!members.ok()) return members;
-  if (Status distinct = check_names(*members); !distinct.ok()) return distinct;
-  return members;
+Result<JsonObject> read_distinct_members(std::string_view body) {
+  Result<JsonObject> object = JsonObject::read(body);
+  if (object.ok() && !are_distinct(object->members())) return given_twice(object->members());
+  return object;
 }
 
 }  // namespace
 
 Result<Entity> read_entity(std::string_view body) {
-  Result<std::vector<JsonMember>> members = read_distinct_members(body);
-  if (!members.ok()) return members.status();
-  Result<std::string> partition_key = take_key(*members, kPartitionKey);
+  const Result<JsonObject> object = read_distinct_members(body);
+  if (!object.ok()) return object.status();
+  Result<std::string> partition_key = key_of(object->members(), kPartitionKey);
   if (!partition_key.ok()) return partition_key.status();
-  Result<std::string> row_key = take_key(*members, kRowKey);
+  Result<std::string> row_key = key_of(object->members(), kRowKey);
   if (!row_key.ok()) return row_key.status();
   Entity entity(*std::move(partition_key), *std::move(row_key));
-  if (Status added = add_properties(*members, entity); !added.ok()) return added;
+  if (Status added = add_properties(object->members(), entity); !added.ok()) return added;
   return entity;
 }
 
 Result<Entity> read_entity(std::string_view body, std::string_view partition_key, std::string_view row_key) {
-  Result<std::vector<JsonMember>> members = read_distinct_members(body);
-  if (!members.ok()) return members.status();
+  const Result<JsonObject> object = read_distinct_members(body);
+  if (!object.ok()) return object.status();
   Entity entity{std::string(partition_key), std::string(row_key)};
-  if (Status added = add_properties(*members, entity); !added.ok()) return added;
+  if (Status added = add_properties(object->members(), entity); !added.ok()) return added;
   return entity;
 }
 
 Result<std::string> read_table_name(std::string_view body) {
-  Result<std::vector<JsonMember>> members = read_distinct_members(body);
-  if (!members.ok()) return members.status();
-  return take_key(*members, "TableName");
+  const Result<JsonObject> object = read_distinct_members(body);
+  if (!object.ok()) return object.status();
+  return key_of(object->members(), "TableName");
 }
 
 }  // namespace varve::serve

@@ -7,9 +7,11 @@
 // context; nothing of the connection is under way then, and it is closed.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <coroutine>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <new>
@@ -18,14 +20,15 @@
 #include <type_traits>
 #include <utility>
 
-#include <boost/asio/io_context.hpp>
+#include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/write.hpp>
-#include <boost/beast/core.hpp>
-#include <boost/beast/http.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/core/stream_traits.hpp>
+#include <boost/beast/http/error.hpp>
 
 #include "api/task.h"
-#include "tools/serve/connection_host.h"
+#include "tools/serve/connection.h"
 #include "tools/serve/http_exchange.h"
 #include "tools/serve/way_home.h"
 
@@ -41,12 +44,14 @@ class HttpConnection final : public OpenConnection,
                              public HomeThread,
                              public std::enable_shared_from_this<HttpConnection<Stream>> {
  public:
-  static constexpr bool kIsTls = !std::is_same_v<Stream, beast::tcp_stream>;
+  static constexpr bool kIsTls = !std::is_same_v<Stream, Socket>;
 
   template <typename... Arguments>
-  HttpConnection(ConnectionHost& host, std::string client_ip, asio::io_context& context, asio::ip::tcp::socket socket,
-                 Arguments&... arguments)
-      : host_(host), client_ip_(std::move(client_ip)), context_(context), stream_(std::move(socket), arguments...) {}
+  HttpConnection(ConnectionHost& host, std::string client_ip, Socket socket, Arguments&... arguments)
+      : host_(host),
+        client_ip_(std::move(client_ip)),
+        timer_(socket.get_executor()),
+        stream_(std::move(socket), arguments...) {}
   ~HttpConnection() override {
     if (is_counted_) host_.remove(*this, client_ip_);
   }
@@ -56,25 +61,28 @@ class HttpConnection final : public OpenConnection,
   void begin() {
     is_counted_ = host_.add(*this, client_ip_);
     if (!is_counted_) return;
-    asio::post(context_, [self = this->shared_from_this()] { self->shake_hands(); });
+    asio::post(stream_.get_executor(), [self = this->shared_from_this()] { self->shake_hands(); });
   }
 
   void end_soon() override {
-    asio::post(context_, [weak = this->weak_from_this()] {
+    asio::post(stream_.get_executor(), [weak = this->weak_from_this()] {
       if (const auto self = weak.lock()) self->on_end_soon();
     });
   }
   void end_now() override {
-    asio::post(context_, [weak = this->weak_from_this()] {
+    asio::post(stream_.get_executor(), [weak = this->weak_from_this()] {
       if (const auto self = weak.lock()) self->close();
     });
   }
-  bool is_here() const noexcept override { return context_.get_executor().running_in_this_thread(); }
-  void post(std::coroutine_handle<> coroutine) noexcept override { asio::post(context_, way_home_.step(coroutine)); }
+  bool is_here() const noexcept override { return timer_.get_executor().running_in_this_thread(); }
+  void post(std::coroutine_handle<> coroutine) noexcept override {
+    asio::post(timer_.get_executor(), way_home_.step(coroutine));
+  }
 
  private:
   using Milliseconds = std::chrono::milliseconds;
-  using Parser = http::request_parser<http::string_body>;
+  using Clock = std::chrono::steady_clock;
+  using Timer = asio::basic_waitable_timer<Clock, asio::wait_traits<Clock>, Socket::executor_type>;
 
   /// A member function as a handler that keeps the connection alive.
   template <typename Member>
@@ -84,10 +92,31 @@ class HttpConnection final : public OpenConnection,
     };
   }
   auto& socket_layer() { return beast::get_lowest_layer(stream_); }
-  void set_deadline(Milliseconds time) { socket_layer().expires_after(time); }
   Milliseconds time_for(std::uint64_t bytes) const {
     const ConnectionLimits& limits = host_.limits();
     return limits.header_time_max + Milliseconds(1000 * bytes / limits.bytes_per_second_min);
+  }
+
+  // -- The deadline -------------------------------------------------------------------------------------------------
+
+  /// What is under way may take this long. To set a timer costs more than to look at a clock, so the timer runs on as
+  /// it was set, and looks when it rings; it is seldom set further than any deadline is.
+  void set_deadline(Milliseconds time) {
+    deadline_ = Clock::now() + time;
+    if (!is_timer_set_ || timer_.expiry() > deadline_) set_timer();
+  }
+  void clear_deadline() { deadline_ = Clock::time_point::max(); }
+  void set_timer() {
+    is_timer_set_ = true;
+    timer_.expires_at(std::min(deadline_, Clock::now() + host_.limits().header_time_max));
+    timer_.async_wait([weak = this->weak_from_this()](const ErrorCode& error) {
+      if (error) return;
+      if (const auto self = weak.lock()) self->on_timer();
+    });
+  }
+  void on_timer() {
+    if (Clock::now() >= deadline_) return close();
+    set_timer();
   }
 
   void shake_hands() {
@@ -106,34 +135,49 @@ class HttpConnection final : public OpenConnection,
 
   /// The first byte of a request may take its time; the rest may not.
   void wait_for_request() {
-    parser_.emplace();
-    parser_->header_limit(kHeaderSlackBytes + host_.limits().target_bytes_max + host_.limits().header_bytes_max);
-    parser_->body_limit(host_.limits().body_bytes_max);
-    if (buffer_.size() > 0) return read_header();
+    reader_.emplace(host_.limits());
+    if (buffer_.size() > 0) {
+      set_deadline(host_.limits().header_time_max);
+      return read_header();
+    }
     if (is_ending_) return close();
     is_idle_ = true;
     set_deadline(host_.limits().idle_time_max);
-    stream_.async_read_some(buffer_.prepare(kReadBytes),
-                            [self = this->shared_from_this()](const ErrorCode& error, std::size_t bytes) {
-                              self->on_first_bytes(error, bytes);
-                            });
+    read_more();
   }
-  void on_first_bytes(const ErrorCode& error, std::size_t bytes) {
-    is_idle_ = false;
+
+  void read_more() {
+    const std::size_t bytes =
+        std::min(reader_->is_header_done() ? kBodyReadBytes : kReadBytes, buffer_.max_size() - buffer_.size());
+    if (bytes == 0) return on_read_error(http::error::buffer_overflow);
+    stream_.async_read_some(
+        buffer_.prepare(bytes),
+        [self = this->shared_from_this()](const ErrorCode& error, std::size_t count) { self->on_read(error, count); });
+  }
+  void on_read(const ErrorCode& error, std::size_t bytes) {
+    const bool was_idle = std::exchange(is_idle_, false);
     if (error) return close();
+    if (was_idle) set_deadline(host_.limits().header_time_max);
     buffer_.commit(bytes);
+    if (reader_->is_header_done()) return read_body();
     read_header();
+  }
+  /// What of it stands in the buffer.
+  ErrorCode parse() {
+    ErrorCode error;
+    buffer_.consume(reader_->put(buffer_.data(), error));
+    return error;
   }
 
   void read_header() {
-    set_deadline(host_.limits().header_time_max);
-    http::async_read_header(stream_, buffer_, *parser_, handler(&HttpConnection::on_header));
-  }
-  void on_header(const ErrorCode& error) {
+    const ErrorCode error = parse();
+    if (error == http::error::need_more) return read_more();
     if (error) return on_read_error(error);
-    if (const Status framed = check_framing(*parser_, host_.limits()); !framed.ok()) return refuse(framed);
-    if (!parser_->is_done() && wants_continue(*parser_)) return send_continue();
-    read_body();
+    if (const Status framed = reader_->check_framing(); !framed.ok()) return refuse(framed);
+    reader_->eager(true);
+    if (reader_->is_done()) return on_request();
+    if (reader_->wants_continue()) return send_continue();
+    begin_body();
   }
 
   void send_continue() {
@@ -142,21 +186,27 @@ class HttpConnection final : public OpenConnection,
                       handler(&HttpConnection::on_continue_sent));
   }
   void on_continue_sent(const ErrorCode& error) {
-    if (!error) return read_body();
+    if (!error) return begin_body();
     close();
   }
 
-  void read_body() {
-    set_deadline(time_for(body_bytes_expected(*parser_, host_.limits())));
-    http::async_read(stream_, buffer_, *parser_, handler(&HttpConnection::on_body));
+  void begin_body() {
+    set_deadline(time_for(reader_->body_bytes_expected()));
+    if (buffer_.size() == 0) return read_more();
+    read_body();
   }
-  void on_body(const ErrorCode& error) {
-    if (error) return on_read_error(error);
-    keeps_alive_ = parser_->keep_alive();
+  void read_body() {
+    const ErrorCode error = parse();
+    if (error && error != http::error::need_more) return on_read_error(error);
+    if (reader_->is_done()) return on_request();
+    read_more();
+  }
+  void on_request() {
+    keeps_alive_ = reader_->keep_alive();
     HttpRequest request;
     request.arrival = {client_ip_, kIsTls};
-    if (!take_request(*parser_, request)) return refuse(bad_target());
-    socket_layer().expires_never();  // the store takes the time that it takes
+    if (!reader_->take(request)) return refuse(bad_target());
+    clear_deadline();  // the store takes the time that it takes
     start(host_.handler().handle(std::move(request), this),
           [self = this->shared_from_this()](Result<HttpResponse> response) { self->answer(std::move(response)); });
   }
@@ -188,10 +238,14 @@ class HttpConnection final : public OpenConnection,
   void send(HttpResponse response) {
     if (is_ending_) keeps_alive_ = false;
     set_deadline(time_for(response.body.size()));
-    message_ = to_message(std::move(response), keeps_alive_);
-    http::async_write(stream_, message_, handler(&HttpConnection::on_sent));
+    head_.clear();
+    append_head(response, keeps_alive_, head_);
+    body_ = std::move(response.body);
+    const std::array<asio::const_buffer, 2> message = {asio::buffer(head_), asio::buffer(body_)};
+    asio::async_write(stream_, message, handler(&HttpConnection::on_sent));
   }
   void on_sent(const ErrorCode& error) {
+    body_ = std::string();  // who is idle holds no answer
     if (error) return close();
     if (keeps_alive_) return wait_for_request();
     say_goodbye();
@@ -204,7 +258,7 @@ class HttpConnection final : public OpenConnection,
       stream_.async_shutdown(handler(&HttpConnection::on_goodbye));
     } else {
       ErrorCode ignored;
-      socket_layer().socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
+      socket_layer().shutdown(Socket::shutdown_send, ignored);
       if (!has_unread_) return close();
       drain();
     }
@@ -225,22 +279,25 @@ class HttpConnection final : public OpenConnection,
   }
   void close() {
     is_ending_ = true;
-    socket_layer().close();
+    ErrorCode ignored;
+    socket_layer().close(ignored);
   }
 
   static constexpr std::size_t kReadBytes = 8192;
-  /// For the verb, the version and line ends.
-  static constexpr std::uint32_t kHeaderSlackBytes = 1024;
+  static constexpr std::size_t kBodyReadBytes = std::size_t{64} << 10;
   static constexpr Milliseconds kGoodbyeTime{2000};
 
   ConnectionHost& host_;
   const std::string client_ip_;
-  asio::io_context& context_;
   WayHome way_home_;
+  Timer timer_;
+  Clock::time_point deadline_ = Clock::time_point::max();
   Stream stream_;
   beast::flat_buffer buffer_{std::size_t{128} << 10};
-  std::optional<Parser> parser_;
-  http::response<http::string_body> message_;
+  std::optional<RequestReader> reader_;
+  std::string head_;
+  std::string body_;
+  bool is_timer_set_ = false;
   bool is_counted_ = false;
   bool is_idle_ = false;
   bool is_ending_ = false;

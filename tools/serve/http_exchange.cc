@@ -1,6 +1,5 @@
 #include "tools/serve/http_exchange.h"
 
-#include <string_view>
 #include <utility>
 
 #include <boost/beast/http/error.hpp>
@@ -14,6 +13,11 @@ namespace {
 
 namespace http = boost::beast::http;
 
+/// For the verb, the version and line ends.
+constexpr std::uint32_t kHeaderSlackBytes = 1024;
+/// As many as clients send; more take a larger list.
+constexpr std::size_t kUsualHeaders = 16;
+
 std::string_view view_of(boost::beast::string_view text) noexcept {
   return {text.data(), text.size()};
 }
@@ -22,53 +26,71 @@ bool has_body_verb(std::string_view verb) noexcept {
   return verb == "POST" || verb == "PUT" || verb == "MERGE" || verb == "PATCH";
 }
 
-Status check_sizes(const http::request_header<>& header, const ConnectionLimits& limits) {
-  if (header.target().size() > limits.target_bytes_max) return refused("InvalidUri", "the URL is too long");
-  std::size_t count = 0;
-  std::size_t bytes = 0;
-  for (const auto& field : header) {
-    ++count;
-    bytes += field.name_string().size() + field.value().size() + 4;  // ": " and the line's end
-  }
-  if (count <= limits.headers_max && bytes <= limits.header_bytes_max) return Status();
+}  // namespace
+
+RequestReader::RequestReader(const ConnectionLimits& limits) : limits_(limits) {
+  header_limit(kHeaderSlackBytes + limits.target_bytes_max + limits.header_bytes_max);
+  body_limit(limits.body_bytes_max);
+}
+
+void RequestReader::on_request_impl(Verb /*verb*/, Text verb_text, Text target, int /*version*/, ErrorCode& error) {
+  error = {};
+  request_.head.verb = view_of(verb_text);
+  request_.head.headers.reserve(kUsualHeaders);
+  target_ = view_of(target);
+}
+
+void RequestReader::on_field_impl(Field /*field*/, Text name, Text value, ErrorCode& error) {
+  error = {};
+  header_bytes_ += name.size() + value.size() + 4;  // ": " and the line's end
+  request_.head.headers.emplace_back(view_of(name), view_of(value));
+}
+
+void RequestReader::on_body_init_impl(const Length& length, ErrorCode& error) {
+  error = {};
+  if (length) request_.body.reserve(static_cast<std::size_t>(*length));  // the parser has compared it with the limit
+}
+
+std::size_t RequestReader::on_body_impl(Text body, ErrorCode& error) {
+  error = {};
+  request_.body.append(body.data(), body.size());
+  return body.size();
+}
+
+Status RequestReader::check_sizes() const {
+  if (target_.size() > limits_.target_bytes_max) return refused("InvalidUri", "the URL is too long");
+  if (request_.head.headers.size() <= limits_.headers_max && header_bytes_ <= limits_.header_bytes_max) return Status();
   return refused("InvalidHeaderValue", "the headers are too many or too long");
 }
 
-}  // namespace
-
-Status check_framing(const RequestParser& parser, const ConnectionLimits& limits) {
-  const http::request_header<>& header = parser.get();
-  if (Status sized = check_sizes(header, limits); !sized.ok()) return sized;
-  const std::size_t encodings = header.count(http::field::transfer_encoding);
-  const std::size_t lengths = header.count(http::field::content_length);
+Status RequestReader::check_framing() const {
+  if (Status sized = check_sizes(); !sized.ok()) return sized;
+  const Headers& headers = request_.head.headers;
+  const std::string* const encoding = find_header(headers, "transfer-encoding");
+  const std::size_t bodies = count_headers(headers, "transfer-encoding") + count_headers(headers, "content-length");
   // Two ways to tell where a body ends are two bodies to whoever else reads this request.
-  const bool is_clear =
-      encodings + lengths <= 1 &&
-      (encodings == 0 || equal_ignoring_case(view_of(header[http::field::transfer_encoding]), "chunked"));
+  const bool is_clear = bodies <= 1 && (encoding == nullptr || equal_ignoring_case(*encoding, "chunked"));
   if (!is_clear) return service_error::invalid_input("the length of the body is not clear");
-  if (encodings + lengths == 0 && has_body_verb(view_of(header.method_string()))) {
+  if (bodies == 0 && has_body_verb(request_.head.verb)) {
     return refused("MissingContentLengthHeader", "the body has no length");
   }
   return Status();
 }
 
-bool wants_continue(const RequestParser& parser) {
-  return equal_ignoring_case(view_of(parser.get()[http::field::expect]), "100-continue");
+bool RequestReader::wants_continue() const {
+  const std::string* const expected = find_header(request_.head.headers, "expect");
+  return expected != nullptr && equal_ignoring_case(*expected, "100-continue");
 }
 
-std::uint64_t body_bytes_expected(const RequestParser& parser, const ConnectionLimits& limits) {
-  const boost::optional<std::uint64_t> length = parser.content_length();
-  return length ? *length : limits.body_bytes_max;
+std::uint64_t RequestReader::body_bytes_expected() const {
+  const Length length = content_length();
+  return length ? *length : limits_.body_bytes_max;
 }
 
-bool take_request(RequestParser& parser, HttpRequest& request) {
-  http::request<http::string_body> message = parser.release();
-  request.head.verb = view_of(message.method_string());
-  for (const auto& field : message) {
-    request.head.headers.emplace_back(view_of(field.name_string()), view_of(field.value()));
-  }
-  request.body = std::move(message.body());
-  return set_target(request, view_of(message.target()));
+bool RequestReader::take(HttpRequest& request) {
+  request.head = std::move(request_.head);
+  request.body = std::move(request_.body);
+  return set_target(request, target_);
 }
 
 Status bad_target() {
@@ -87,17 +109,12 @@ std::optional<Status> answer_to(const boost::system::error_code& error) {
   return std::nullopt;
 }
 
-ResponseMessage to_message(HttpResponse response, bool keeps_alive) {
-  ResponseMessage message;
-  message.version(11);
-  message.result(response.status);
-  message.reason(
-      boost::beast::string_view(reason_phrase(response.status).data(), reason_phrase(response.status).size()));
-  for (const auto& [name, value] : response.headers) message.insert(name, value);
-  message.body() = std::move(response.body);
-  message.prepare_payload();
-  message.keep_alive(keeps_alive);
-  return message;
+void append_head(const HttpResponse& response, bool keeps_alive, std::string& head) {
+  head.append("HTTP/1.1 ").append(std::to_string(response.status)).append(" ");
+  head.append(reason_phrase(response.status)).append("\r\n");
+  for (const auto& [name, value] : response.headers) head.append(name).append(": ").append(value).append("\r\n");
+  if (!keeps_alive) head.append("Connection: close\r\n");
+  head.append("Content-Length: ").append(std::to_string(response.body.size())).append("\r\n\r\n");
 }
 
 }  // namespace varve::serve

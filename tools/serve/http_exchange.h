@@ -1,13 +1,15 @@
-// Owns: requests and answers between Beast's form and ours, and what a request's frame must keep.
+// Owns: requests and answers as bytes: reading the one by Beast's parser, writing the other, and what a request's frame
+// must keep.
 // Must never: read or write a socket.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <string_view>
 
-#include <boost/beast/http/message.hpp>
-#include <boost/beast/http/parser.hpp>
-#include <boost/beast/http/string_body.hpp>
+#include <boost/beast/http/basic_parser.hpp>
 
 #include "api/status.h"
 #include "tools/serve/connection_host.h"
@@ -15,22 +17,55 @@
 
 namespace varve::serve {
 
-using RequestParser = boost::beast::http::request_parser<boost::beast::http::string_body>;
-using ResponseMessage = boost::beast::http::response<boost::beast::http::string_body>;
+/// One request while it comes in. What the parser finds goes into the request at once, without a message of Beast's own
+/// between them. put() takes no more than the headers before eager(true).
+class RequestReader final : public boost::beast::http::basic_parser<true> {
+ public:
+  /// The limits outlive it.
+  explicit RequestReader(const ConnectionLimits& limits);
 
-/// Of a request whose headers were read. Errors: kInvalidArgument (InvalidUri, InvalidHeaderValue: over the limits;
-/// InvalidInput: a body framed in two ways or none that is known; MissingContentLengthHeader).
-Status check_framing(const RequestParser& parser, const ConnectionLimits& limits);
-bool wants_continue(const RequestParser& parser);
-std::uint64_t body_bytes_expected(const RequestParser& parser, const ConnectionLimits& limits);
+  /// When the headers were read. Errors: kInvalidArgument (InvalidUri, InvalidHeaderValue: over the limits;
+  /// InvalidInput: a body framed in two ways or none that is known; MissingContentLengthHeader).
+  Status check_framing() const;
+  bool wants_continue() const;
+  std::uint64_t body_bytes_expected() const;
 
-/// False: the target is neither a path nor an absolute URL.
-bool take_request(RequestParser& parser, HttpRequest& request);
+  /// When all was read, once. False: the target is neither a path nor an absolute URL.
+  bool take(HttpRequest& request);
+
+ private:
+  using ErrorCode = boost::beast::error_code;
+  using Text = boost::beast::string_view;
+  using Verb = boost::beast::http::verb;
+  using Field = boost::beast::http::field;
+  using Length = boost::optional<std::uint64_t>;
+
+  void on_request_impl(Verb verb, Text verb_text, Text target, int version, ErrorCode& error) override;
+  void on_response_impl(int /*status*/, Text /*reason*/, int /*version*/, ErrorCode& /*error*/) override {}
+  void on_field_impl(Field field, Text name, Text value, ErrorCode& error) override;
+  void on_header_impl(ErrorCode& error) override { error = {}; }
+  void on_body_init_impl(const Length& length, ErrorCode& error) override;
+  std::size_t on_body_impl(Text body, ErrorCode& error) override;
+  void on_chunk_header_impl(std::uint64_t /*size*/, Text /*extensions*/, ErrorCode& error) override { error = {}; }
+  std::size_t on_chunk_body_impl(std::uint64_t /*left*/, Text body, ErrorCode& error) override {
+    return on_body_impl(body, error);
+  }
+  void on_finish_impl(ErrorCode& error) override { error = {}; }
+
+  Status check_sizes() const;
+
+  const ConnectionLimits& limits_;
+  HttpRequest request_;
+  std::string target_;
+  std::size_t header_bytes_ = 0;
+};
+
 Status bad_target();
 
 /// What to tell a client whose request could not be read; nothing where it is gone, or has taken too long.
 std::optional<Status> answer_to(const boost::system::error_code& error);
 
-ResponseMessage to_message(HttpResponse response, bool keeps_alive);
+/// Appends what an answer begins with: its status line and headers, up to where the body follows.
+void append_head(const HttpResponse& response, bool keeps_alive, std::string& head);
 
 }  // namespace varve::serve

@@ -3,7 +3,8 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
+#include <memory>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -14,13 +15,26 @@ namespace varve::serve {
 enum class JsonKind : std::uint8_t { kNull, kTrue, kFalse, kNumber, kText };
 
 struct JsonMember {
-  std::string name;
+  std::string_view name;
   JsonKind kind = JsonKind::kNull;
   /// Of a text, its characters; of a number, as it was written.
-  std::string text{};
+  std::string_view text{};
 };
 
-/// Errors: kInvalidArgument (InvalidInput: not JSON, not an object, not UTF-8, or something nested in it).
-Result<std::vector<JsonMember>> read_members(std::string_view body);
+/// Moves, but is not copied: its members view a copy of the body, in which they were read in place.
+class JsonObject {
+ public:
+  /// Errors: kInvalidArgument (InvalidInput: not JSON, not an object, not UTF-8, or something nested in it).
+  static Result<JsonObject> read(std::string_view body);
+
+  std::span<const JsonMember> members() const noexcept { return members_; }
+
+ private:
+  explicit JsonObject(std::string_view body);
+  Status read_in_place();
+
+  std::unique_ptr<char[]> bytes_;
+  std::vector<JsonMember> members_;
+};
 
 }  // namespace varve::serve

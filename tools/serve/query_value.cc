@@ -10,9 +10,15 @@ namespace varve::serve {
 namespace {
 
 std::optional<std::string> decoded(std::string_view text) {
+  if (text.find('+') == std::string_view::npos) return security::percent_decode(text);
   std::string spaced(text);
   std::replace(spaced.begin(), spaced.end(), '+', ' ');
   return security::percent_decode(spaced);
+}
+
+/// Most names are written as they are, and most are of other parameters.
+bool is_name(std::string_view written, std::string_view name) {
+  return written.find_first_of("%+") == std::string_view::npos ? written == name : decoded(written) == name;
 }
 
 }  // namespace
@@ -23,7 +29,7 @@ Result<std::optional<std::string>> query_value(std::string_view query, std::stri
     const std::string_view pair = query.substr(0, query.find('&'));
     query.remove_prefix(std::min(pair.size() + 1, query.size()));
     const std::size_t equals = std::min(pair.find('='), pair.size());
-    if (decoded(pair.substr(0, equals)) != name) continue;
+    if (!is_name(pair.substr(0, equals), name)) continue;
     std::optional<std::string> value = decoded(pair.substr(std::min(equals + 1, pair.size())));
     if (found || !value) {
       return refused("InvalidQueryParameterValue", "the parameter " + std::string(name) + " is given twice or badly");

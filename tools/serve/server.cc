@@ -143,12 +143,11 @@ struct Listener {
       : loops(serving), host(of), acceptor(serving.first()), accept_timer(serving.first()) {}
 
   void accept() {
-    asio::io_context& context = loops.next();
     const auto waiting = std::make_shared<Waiting>(*this);
-    acceptor.async_accept(context, [this, &context, waiting](const ErrorCode& error, Tcp::socket socket) {
+    acceptor.async_accept(loops.next(), [this, waiting](const ErrorCode& error, Socket socket) {
       if (error == asio::error::operation_aborted || !acceptor.is_open()) return;
       if (error) return pause();
-      serve(context, std::move(socket));
+      serve(std::move(socket));
       accept();
     });
   }
@@ -163,13 +162,13 @@ struct Listener {
       if (!error && acceptor.is_open()) accept();
     });
   }
-  void serve(asio::io_context& context, Tcp::socket socket) {
+  void serve(Socket socket) {
     ErrorCode ignored;
     socket.set_option(Tcp::no_delay(true), ignored);
     if (tls) {
-      serve_tls(context, std::move(socket), host, *tls);
+      serve_tls(std::move(socket), host, *tls);
     } else {
-      serve_plain(context, std::move(socket), host);
+      serve_plain(std::move(socket), host);
     }
   }
 

@@ -138,17 +138,15 @@ Result<Target> parse_keys(Target target, std::string_view inside) {
 }
 
 /// A key between quotes as it stands in a URL.
-std::string written_key(std::string_view key) {
-  std::string written;
+void append_key(std::string& reference, std::string_view key) {
   while (!key.empty()) {
     const std::size_t quote = std::min(key.find('\''), key.size());
-    written += security::percent_encode(key.substr(0, quote));
+    reference.append(security::percent_encode(key.substr(0, quote)));
     key.remove_prefix(quote);
     if (key.empty()) break;
-    written += "''";
+    reference.append("''");
     key.remove_prefix(1);
   }
-  return written;
 }
 
 }  // namespace
@@ -192,8 +190,10 @@ Result<Target> parse_resource(std::string_view decoded) {
 }
 
 std::string entity_reference(std::string_view table, std::string_view partition_key, std::string_view row_key) {
-  return std::string(table) + "(PartitionKey='" + written_key(partition_key) + "',RowKey='" + written_key(row_key) +
-         "')";
+  std::string reference(table);
+  append_key(reference.append("(PartitionKey='"), partition_key);
+  append_key(reference.append("',RowKey='"), row_key);
+  return reference.append("')");
 }
 
 std::string table_reference(std::string_view table) {

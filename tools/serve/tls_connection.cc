@@ -7,13 +7,12 @@
 
 namespace varve::serve {
 
-void serve_tls(boost::asio::io_context& context, boost::asio::ip::tcp::socket socket, ConnectionHost& host,
-               boost::asio::ssl::context& tls) {
+void serve_tls(Socket socket, ConnectionHost& host, boost::asio::ssl::context& tls) {
   ErrorCode error;
   const std::string address = socket.remote_endpoint(error).address().to_string();
   if (error) return;  // gone already
-  using TlsStream = beast::ssl_stream<beast::tcp_stream>;
-  std::make_shared<HttpConnection<TlsStream>>(host, address, context, std::move(socket), tls)->begin();
+  using TlsStream = beast::ssl_stream<Socket>;
+  std::make_shared<HttpConnection<TlsStream>>(host, address, std::move(socket), tls)->begin();
 }
 
 }  // namespace varve::serve

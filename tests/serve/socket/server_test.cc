@@ -182,6 +182,21 @@ TEST_F(RunningServer, ClientsThatAreSlowOrIdleAreCutOff) {
   EXPECT_TRUE(without_body.ends());
 }
 
+TEST_F(RunningServer, WhatIsKeptIsCutOffByTheDeadlineThatCounts) {
+  listening_.limits.header_time_max = std::chrono::milliseconds(50);
+  serve();
+  HttpClient kept(server_->port());
+  ASSERT_TRUE(kept.send(signed_bytes("GET", "Orders()")));
+  EXPECT_EQ(outcome(*kept.read()), "200");
+  HttpClient slow(server_->port());
+  ASSERT_TRUE(slow.send("GET /devstoreaccount1/Tables HTTP/1.1\r\nHost:"));
+  EXPECT_TRUE(slow.ends());  // so the time of headers is over, but not that of who is idle
+  ASSERT_TRUE(kept.send(signed_bytes("GET", "Orders()")));
+  EXPECT_EQ(outcome(*kept.read()), "200");
+  ASSERT_TRUE(kept.send("GET /devstoreaccount1/Tables HTTP/1.1\r\nHost:"));
+  EXPECT_TRUE(kept.ends());
+}
+
 TEST_F(RunningServer, ThereAreAtMostSoManyConnections) {
   listening_.limits.connections_max = 2;
   serve();
