@@ -8,7 +8,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <coroutine>
 #include <cstddef>
@@ -26,6 +25,7 @@
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/core/stream_traits.hpp>
 #include <boost/beast/http/error.hpp>
+#include <boost/beast/http/write.hpp>
 
 #include "api/task.h"
 #include "tools/serve/connection.h"
@@ -238,14 +238,11 @@ class HttpConnection final : public OpenConnection,
   void send(HttpResponse response) {
     if (is_ending_) keeps_alive_ = false;
     set_deadline(time_for(response.body.size()));
-    head_.clear();
-    append_head(response, keeps_alive_, head_);
-    body_ = std::move(response.body);
-    const std::array<asio::const_buffer, 2> message = {asio::buffer(head_), asio::buffer(body_)};
-    asio::async_write(stream_, message, handler(&HttpConnection::on_sent));
+    message_ = to_message(std::move(response), keeps_alive_);
+    http::async_write(stream_, message_, handler(&HttpConnection::on_sent));
   }
   void on_sent(const ErrorCode& error) {
-    body_ = std::string();  // who is idle holds no answer
+    message_ = ResponseMessage();  // who is idle holds no answer
     if (error) return close();
     if (keeps_alive_) return wait_for_request();
     say_goodbye();
@@ -295,8 +292,7 @@ class HttpConnection final : public OpenConnection,
   Stream stream_;
   beast::flat_buffer buffer_{std::size_t{128} << 10};
   std::optional<RequestReader> reader_;
-  std::string head_;
-  std::string body_;
+  ResponseMessage message_;
   bool is_timer_set_ = false;
   bool is_counted_ = false;
   bool is_idle_ = false;

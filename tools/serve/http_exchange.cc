@@ -109,12 +109,17 @@ std::optional<Status> answer_to(const boost::system::error_code& error) {
   return std::nullopt;
 }
 
-void append_head(const HttpResponse& response, bool keeps_alive, std::string& head) {
-  head.append("HTTP/1.1 ").append(std::to_string(response.status)).append(" ");
-  head.append(reason_phrase(response.status)).append("\r\n");
-  for (const auto& [name, value] : response.headers) head.append(name).append(": ").append(value).append("\r\n");
-  if (!keeps_alive) head.append("Connection: close\r\n");
-  head.append("Content-Length: ").append(std::to_string(response.body.size())).append("\r\n\r\n");
+ResponseMessage to_message(HttpResponse response, bool keeps_alive) {
+  ResponseMessage message;
+  message.version(11);
+  message.result(response.status);
+  message.reason(
+      boost::beast::string_view(reason_phrase(response.status).data(), reason_phrase(response.status).size()));
+  for (const auto& [name, value] : response.headers) message.insert(name, value);
+  message.body() = std::move(response.body);
+  message.prepare_payload();
+  message.keep_alive(keeps_alive);
+  return message;
 }
 
 }  // namespace varve::serve

@@ -1,5 +1,4 @@
-// Owns: requests and answers as bytes: reading the one by Beast's parser, writing the other, and what a request's frame
-// must keep.
+// Owns: requests and answers between Beast's form and ours, and what a request's frame must keep.
 // Must never: read or write a socket.
 #pragma once
 
@@ -10,12 +9,16 @@
 #include <string_view>
 
 #include <boost/beast/http/basic_parser.hpp>
+#include <boost/beast/http/message.hpp>
+#include <boost/beast/http/string_body.hpp>
 
 #include "api/status.h"
 #include "tools/serve/connection_host.h"
 #include "tools/serve/message.h"
 
 namespace varve::serve {
+
+using ResponseMessage = boost::beast::http::response<boost::beast::http::string_body>;
 
 /// One request while it comes in. What the parser finds goes into the request at once, without a message of Beast's own
 /// between them. put() takes no more than the headers before eager(true).
@@ -65,7 +68,6 @@ Status bad_target();
 /// What to tell a client whose request could not be read; nothing where it is gone, or has taken too long.
 std::optional<Status> answer_to(const boost::system::error_code& error);
 
-/// Appends what an answer begins with: its status line and headers, up to where the body follows.
-void append_head(const HttpResponse& response, bool keeps_alive, std::string& head);
+ResponseMessage to_message(HttpResponse response, bool keeps_alive);
 
 }  // namespace varve::serve

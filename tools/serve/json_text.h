@@ -1,39 +1,39 @@
-// Owns: writing JSON, with what of texts has to be escaped.
+// Owns: writing JSON: a thin hand around RapidJSON's writer, so that one file alone is compiled against it.
 // Must never: build a tree; what is written is text at once.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
-#include <utility>
 
 namespace varve::serve {
 
-/// One JSON value, written front to back. Texts are UTF-8. Who calls sees to it that what is begun is ended.
+/// One JSON value, written front to back. Texts are UTF-8.
 class JsonText {
  public:
-  JsonText& begin_object() { return begin('{'); }
-  JsonText& end_object() { return end('}'); }
-  JsonText& begin_array() { return begin('['); }
-  JsonText& end_array() { return end(']'); }
+  JsonText();
+  ~JsonText();
+  JsonText(const JsonText&) = delete;
+  JsonText& operator=(const JsonText&) = delete;
+
+  JsonText& begin_object();
+  JsonText& end_object();
+  JsonText& begin_array();
+  JsonText& end_array();
   JsonText& member(std::string_view name);
   JsonText& text(std::string_view value);
   JsonText& integer(std::int32_t value);
-  JsonText& boolean(bool value) { return number(value ? "true" : "false"); }
-  JsonText& null() { return number("null"); }
+  JsonText& boolean(bool value);
+  JsonText& null();
   /// A number that is already written as JSON has it.
   JsonText& number(std::string_view written);
 
-  std::string take() { return std::move(text_); }
+  std::string take();
 
  private:
-  JsonText& begin(char bracket);
-  JsonText& end(char bracket);
-  void separate();
-  void append_quoted(std::string_view text);
-
-  std::string text_;
-  bool needs_comma_ = false;
+  struct State;
+  std::unique_ptr<State> state_;
 };
 
 }  // namespace varve::serve
