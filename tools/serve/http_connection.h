@@ -50,7 +50,8 @@ class HttpConnection final : public OpenConnection,
   HttpConnection(ConnectionHost& host, std::string client_ip, Socket socket, Arguments&... arguments)
       : host_(host),
         client_ip_(std::move(client_ip)),
-        timer_(socket.get_executor()),
+        executor_(socket.get_executor()),
+        timer_(executor_),
         stream_(std::move(socket), arguments...) {}
   ~HttpConnection() override {
     if (is_counted_) host_.remove(*this, client_ip_);
@@ -61,23 +62,21 @@ class HttpConnection final : public OpenConnection,
   void begin() {
     is_counted_ = host_.add(*this, client_ip_);
     if (!is_counted_) return;
-    asio::post(stream_.get_executor(), [self = this->shared_from_this()] { self->shake_hands(); });
+    asio::post(executor_, [self = this->shared_from_this()] { self->shake_hands(); });
   }
 
   void end_soon() override {
-    asio::post(stream_.get_executor(), [weak = this->weak_from_this()] {
+    asio::post(executor_, [weak = this->weak_from_this()] {
       if (const auto self = weak.lock()) self->on_end_soon();
     });
   }
   void end_now() override {
-    asio::post(stream_.get_executor(), [weak = this->weak_from_this()] {
+    asio::post(executor_, [weak = this->weak_from_this()] {
       if (const auto self = weak.lock()) self->close();
     });
   }
-  bool is_here() const noexcept override { return timer_.get_executor().running_in_this_thread(); }
-  void post(std::coroutine_handle<> coroutine) noexcept override {
-    asio::post(timer_.get_executor(), way_home_.step(coroutine));
-  }
+  bool is_here() const noexcept override { return executor_.running_in_this_thread(); }
+  void post(std::coroutine_handle<> coroutine) noexcept override { asio::post(executor_, way_home_.step(coroutine)); }
 
  private:
   using Milliseconds = std::chrono::milliseconds;
@@ -286,6 +285,7 @@ class HttpConnection final : public OpenConnection,
 
   ConnectionHost& host_;
   const std::string client_ip_;
+  const Socket::executor_type executor_;
   WayHome way_home_;
   Timer timer_;
   Clock::time_point deadline_ = Clock::time_point::max();
