@@ -30,7 +30,7 @@ TEST(ServeJsonText, WhatHasToBeEscapedIs) {
   EXPECT_EQ(written("\xC3\xA9\xF0\x9F\x98\x80"), "\"\xC3\xA9\xF0\x9F\x98\x80\"");
 }
 
-// Texts are looked at in words of eight characters.
+// Writers look at texts in words or blocks, where a character may be seen at one place and missed at another.
 TEST(ServeJsonText, EachCharacterComesBackFromEachPlace) {
   for (std::size_t place = 0; place < 20; ++place) {
     for (int c = 0; c < 0x80; ++c) {

@@ -13,8 +13,12 @@ rapidjson::SizeType size_of(std::string_view text) noexcept {
 }  // namespace
 
 struct JsonText::State {
-  rapidjson::StringBuffer buffer;
-  rapidjson::Writer<rapidjson::StringBuffer> writer{buffer};
+  /// For a type of its own the writer looks at each character. In blocks it passes over some control characters, which
+  /// have to be escaped (RapidJSON 1.1.0, 1A to 1F).
+  struct Buffer : rapidjson::StringBuffer {};
+
+  Buffer buffer;
+  rapidjson::Writer<Buffer> writer{buffer};
 };
 
 JsonText::JsonText() : state_(std::make_unique<State>()) {}
