@@ -1,5 +1,7 @@
 #include "tools/serve/json_text.h"
 
+#include <algorithm>
+
 #include <rapidjson/stringbuffer.h>
 #include <rapidjson/writer.h>
 
@@ -10,15 +12,30 @@ rapidjson::SizeType size_of(std::string_view text) noexcept {
   return static_cast<rapidjson::SizeType>(text.size());
 }
 
+/// The control characters that RapidJSON 1.1.0 passes over where it looks at texts in blocks, and which have to be
+/// escaped.
+bool has_overlooked(std::string_view text) noexcept {
+  return std::any_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c - 0x1A) < 6; });
+}
+
+/// Not the buffer that the writer has a way in blocks for: it looks at each character.
+struct PlainBuffer : rapidjson::StringBuffer {};
+
 }  // namespace
 
 struct JsonText::State {
-  /// For a type of its own the writer looks at each character. In blocks it passes over some control characters, which
-  /// have to be escaped (RapidJSON 1.1.0, 1A to 1F).
-  struct Buffer : rapidjson::StringBuffer {};
+  void text(std::string_view value) {
+    if (!has_overlooked(value)) {
+      writer.String(value.data(), size_of(value));
+      return;
+    }
+    PlainBuffer escaped;
+    rapidjson::Writer<PlainBuffer>(escaped).String(value.data(), size_of(value));
+    writer.RawValue(escaped.GetString(), escaped.GetSize(), rapidjson::kStringType);
+  }
 
-  Buffer buffer;
-  rapidjson::Writer<Buffer> writer{buffer};
+  rapidjson::StringBuffer buffer;
+  rapidjson::Writer<rapidjson::StringBuffer> writer{buffer};
 };
 
 JsonText::JsonText() : state_(std::make_unique<State>()) {}
@@ -41,11 +58,11 @@ JsonText& JsonText::end_array() {
   return *this;
 }
 JsonText& JsonText::member(std::string_view name) {
-  state_->writer.Key(name.data(), size_of(name));
+  state_->text(name);
   return *this;
 }
 JsonText& JsonText::text(std::string_view value) {
-  state_->writer.String(value.data(), size_of(value));
+  state_->text(value);
   return *this;
 }
 JsonText& JsonText::integer(std::int32_t value) {
