@@ -113,9 +113,14 @@ class HttpConnection final : public OpenConnection,
       if (const auto self = weak.lock()) self->on_timer();
     });
   }
+  /// Beside it something is under way, which would have no deadline any more without another timer.
   void on_timer() {
     if (Clock::now() >= deadline_) return close();
-    set_timer();
+    try {
+      set_timer();
+    } catch (const std::bad_alloc&) {
+      close();
+    }
   }
 
   void shake_hands() {
