@@ -181,8 +181,8 @@ TEST(Memtable, RefusesWhatIsOverItsBudgetAndChangesNothing) {
   ASSERT_TRUE(budget->take(1, BudgetPart::kAll));
   const Result<Memtable::Reservation> refused = one_less.reserve(demand, BudgetPart::kAll);
   EXPECT_EQ(refused.code(), Code::kNoSpace);
-  EXPECT_EQ(refused.status().message(), "write buffer is full: 1 of " + std::to_string(need_bytes) +
-                                            " bytes used, " + std::to_string(need_bytes) + " needed");
+  EXPECT_EQ(refused.status().message(), "write buffer is full: 1 of " + std::to_string(need_bytes) + " bytes used, " +
+                                            std::to_string(need_bytes) + " needed");
   EXPECT_EQ(one_less.used_bytes(), 0u);
   EXPECT_EQ(one_less.allocated_bytes(), 0u);
   budget->give_back(1);
