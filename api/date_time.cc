@@ -1,6 +1,7 @@
 // Owns: points of time as text and back, and ETags, which are points of time in another dress.
 // Must never: ask a clock or a time zone database.
 #include <array>
+#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -161,13 +162,10 @@ Moment moment_of(std::uint64_t ticks) noexcept {
 /// Pages have a time in each entity.
 void append_number(std::string& out, std::int64_t number, std::size_t digits_min) {
   std::array<char, 20> digits{};
-  std::size_t begin = digits.size();
-  auto rest = static_cast<std::uint64_t>(number);
-  do {
-    digits[--begin] = static_cast<char>('0' + rest % 10);
-    rest /= 10;
-  } while (rest > 0 || digits.size() - begin < digits_min);
-  out.append(digits.data() + begin, digits.size() - begin);
+  const char* const end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
+  const auto count = static_cast<std::size_t>(end - digits.data());
+  if (count < digits_min) out.append(digits_min - count, '0');
+  out.append(digits.data(), count);
 }
 
 /// Without its colons.

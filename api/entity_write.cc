@@ -98,6 +98,11 @@ void PreparedWrite::set_value(std::string_view value) {
   bytes_.append(value);
 }
 
+void PreparedWrite::set_value(format::EntityBuilder& builder) {
+  bytes_.resize(key_bytes_);
+  builder.finish_behind(bytes_);
+}
+
 std::string build_batch(std::span<const PreparedWrite> writes, std::string_view tag) {
   format::BatchBuilder batch;
   batch.reserve(writes.size(), bytes_of(writes));

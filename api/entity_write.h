@@ -40,7 +40,7 @@ class PreparedWrite {
   /// The sort key is made with room for the table's id at its front.
   void set_table(std::string_view encoded_id);
   void set_value(std::string_view value);
-  void set_value(format::EntityBuilder& builder) { builder.finish_behind(bytes_); }
+  void set_value(format::EntityBuilder& builder);
 
  private:
   std::string bytes_;  // sort key and value, in one piece of memory
