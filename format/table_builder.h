@@ -55,6 +55,9 @@ class TableBuilder {
   TableBuilder(const TableBuilder&) = delete;
   TableBuilder& operator=(const TableBuilder&) = delete;
 
+  /// Shows it each block that is made; null: nobody. It outlives the builder, or the next call.
+  void show_blocks_to(BlockObserver* observer) noexcept { output_.show_blocks_to(observer); }
+
   /// Entries come in the order of internal keys, each with a framed sort key, of kind put or delete (asserted).
   /// Errors: kTooLarge (kTableEntryBytesMax); those of the filter.
   Status add(const DataEntry& entry);

@@ -19,6 +19,7 @@ BlockHandle TableOutput::append_block(BlockType type, std::string_view content, 
   const BlockHandle handle{offset_, block.size()};
   hasher_.update(block);
   offset_ += block.size();
+  if (observer_ != nullptr) observer_->take(type, handle, content);
   return handle;
 }
 

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "format/block.h"
+#include "format/block_observer.h"
 #include "format/content_hasher.h"
 
 namespace varve::format {
@@ -15,6 +16,9 @@ namespace varve::format {
 class TableOutput {
  public:
   explicit TableOutput(std::uint64_t seed) : seed_(seed) {}
+
+  /// Shows it each block from now on; null: nobody. It outlives the output, or the next call.
+  void show_blocks_to(BlockObserver* observer) noexcept { observer_ = observer; }
 
   std::uint64_t seed() const noexcept { return seed_; }
   /// Where the next byte stands in the file.
@@ -36,6 +40,7 @@ class TableOutput {
   std::uint64_t offset_ = 0;
   std::string bytes_;
   ContentHasher hasher_;
+  BlockObserver* observer_ = nullptr;
 };
 
 }  // namespace varve::format

@@ -68,6 +68,13 @@ PinnedBlock BlockCache::pin(std::uint64_t file_id, std::uint64_t offset) noexcep
   return pinned;
 }
 
+bool BlockCache::contains(std::uint64_t file_id, std::uint64_t offset) noexcept {
+  const BlockKey key{file_id, offset};
+  const std::uint64_t hash = hash_of(key);
+  const ReadEpoch::Guard guard(epoch_);
+  return shard_of(hash).find(key, hash) != nullptr;
+}
+
 PinnedBlock BlockCache::insert(std::uint64_t file_id, std::uint64_t offset, Block block,
                                BlockPriority priority) noexcept {
   const BlockKey key{file_id, offset};

@@ -91,6 +91,9 @@ class BlockCache {
   /// Empty when it is not cached.
   PinnedBlock pin(std::uint64_t file_id, std::uint64_t offset) noexcept;
 
+  /// Whether it is cached now; does not count as a find, nor keep the block any longer.
+  bool contains(std::uint64_t file_id, std::uint64_t offset) noexcept;
+
   /// Adds a block that was just read, and pins it. Where another thread was faster, its block stays and is returned,
   /// and this one is freed. Never fails: where there is no room (or no memory for the index) the block is returned all
   /// the same, held by its pin alone. `block` is not empty.

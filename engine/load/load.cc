@@ -148,7 +148,7 @@ Status Load::install_files(std::vector<format::TableFileEntry> files) {
   }
   if (installed.ok()) return installed;
   // If the store was stopped, it is unknown whether the manifest names them.
-  if (state_.queue->health() != Health::kPoisoned) discard(*state_.directory, edit.added_tables);
+  if (state_.queue->health() != Health::kPoisoned) state_.table_files->discard(edit.added_tables);
   return installed;
 }
 

@@ -16,7 +16,7 @@ Status given_twice(std::string_view sort_key) {
 
 SortedFiles::~SortedFiles() {
   writer_.reset();
-  discard(sink_.directory, files_);
+  sink_.tables.discard(files_);
 }
 
 Status SortedFiles::add(const Entry& entry) {

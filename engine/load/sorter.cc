@@ -133,7 +133,7 @@ Status Sorter::merge_rows(std::size_t count, bool with_buffer, WriteBehind& out)
 
 void Sorter::remove_rows(std::size_t count) noexcept {
   for (std::size_t i = 0; i < count; ++i) {
-    discard(sink_.directory, rows_.front());
+    sink_.tables.discard(rows_.front());
     rows_.pop_front();
   }
 }

@@ -25,6 +25,9 @@ class EntryStream {
   /// Why the walk ended: Ok at an end. Errors: kCorruption, kUnsupported, kIoError, kOutOfMemory, kTooManyFiles.
   virtual Status status() const = 0;
 
+  /// Whether the entry at hand could be read without the disk. valid() holds.
+  virtual bool is_in_memory() const noexcept { return false; }
+
   // A walk over tables for one who copies what nobody else touches:
 
   /// The run of which the walk is at the first entry, as it stands in its file, if no entry of another source or run

@@ -19,6 +19,7 @@ class MemtableCursor final : public EntryCursor {
   bool valid() const noexcept override { return cursor_.valid(); }
   Entry entry() const noexcept override { return cursor_.entry(); }
   Status status() const override { return Status(); }
+  bool is_in_memory() const noexcept override { return true; }
 
  private:
   Memtable::Cursor cursor_;

@@ -53,6 +53,7 @@ class MergeStream final : public EntryStream {
   void next() override;
   bool valid() const noexcept override { return !heap_.empty(); }
   Entry entry() const noexcept override { return heap_.top().entry; }
+  bool is_in_memory() const noexcept override { return sources_[heap_.top().walk]->is_in_memory(); }
   Status status() const override { return status_; }
   std::optional<format::RunSource> whole_run() const override;
   void pass_run() override;

@@ -10,14 +10,6 @@
 
 namespace varve::engine {
 
-namespace {
-
-BlockPriority priority_of(format::BlockType type) noexcept {
-  return type == format::BlockType::kData ? BlockPriority::kNormal : BlockPriority::kHigh;
-}
-
-}  // namespace
-
 Result<PinnedBlock> BlockReader::get(const BlockWanted& wanted) {
   if (PinnedBlock cached = cache_.pin(wanted.table->cache_id, wanted.handle.offset); cached) return cached;
   return read(wanted);

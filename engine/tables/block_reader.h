@@ -25,6 +25,11 @@ struct BlockWanted {
   const format::RunEntry* run = nullptr;
 };
 
+/// What leads to data is worth more than data.
+constexpr BlockPriority priority_of(format::BlockType type) noexcept {
+  return type == format::BlockType::kData ? BlockPriority::kNormal : BlockPriority::kHigh;
+}
+
 /// Any thread.
 class BlockReader {
  public:

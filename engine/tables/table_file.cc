@@ -2,6 +2,7 @@
 // Must never: read data blocks.
 #include "engine/tables/table_file.h"
 
+#include <cassert>
 #include <new>
 #include <span>
 #include <utility>
@@ -96,6 +97,10 @@ Result<const OpenTable*> TableFile::open() const {
   return owned_.get();
 }
 
+bool TableFile::caches(std::uint64_t offset) const noexcept {
+  return files_.cache().contains(open_already()->cache_id, offset);
+}
+
 TableFiles::TableFiles(const io::Env& env, io::Directory& directory, std::shared_ptr<BlockCache> cache,
                        std::function<void()> on_garbage)
     : env_(env),
@@ -106,6 +111,33 @@ TableFiles::TableFiles(const io::Env& env, io::Directory& directory, std::shared
 
 std::shared_ptr<TableFile> TableFiles::add(const format::TableFileEntry& entry) {
   return std::make_shared<TableFile>(*this, entry);
+}
+
+std::uint64_t TableFiles::name_blocks_of(std::uint64_t number) {
+  const io::MutexGuard guard(mutex_);
+  const auto [place, added] = fresh_.try_emplace(number, cache_->next_file_id());
+  assert(added);  // Numbers are handed out once.
+  return place->second;
+}
+
+std::uint64_t TableFiles::take_name_of(std::uint64_t number) noexcept {
+  const io::MutexGuard guard(mutex_);
+  const auto found = fresh_.find(number);
+  if (found == fresh_.end()) return 0;
+  const std::uint64_t cache_id = found->second;
+  fresh_.erase(found);
+  return cache_id;
+}
+
+void TableFiles::forget_blocks_of(std::uint64_t number) noexcept {
+  if (const std::uint64_t cache_id = take_name_of(number); cache_id != 0) cache_->erase_file(cache_id);
+}
+
+void TableFiles::discard(const std::vector<format::TableFileEntry>& files) noexcept {
+  for (const format::TableFileEntry& file : files) {
+    forget_blocks_of(file.number);
+    (void)directory_.remove(format::file_name(format::FileType::kTable, file.number));
+  }
 }
 
 Result<std::unique_ptr<const OpenTable>> TableFiles::open(const format::TableFileEntry& entry) {
@@ -128,12 +160,14 @@ Result<std::unique_ptr<const OpenTable>> TableFiles::open(const format::TableFil
   table->name = name;
   table->seed = entry.seed;
   if (Status loaded = load_dictionaries(*table, read, decompressor); !loaded.ok()) return loaded.in_file(name);
-  table->cache_id = cache_->next_file_id();
+  const std::uint64_t named = take_name_of(entry.number);
+  table->cache_id = named != 0 ? named : cache_->next_file_id();
   return std::unique_ptr<const OpenTable>(std::move(table));
 }
 
 void TableFiles::ended(const format::TableFileEntry& entry, bool has_left, std::uint64_t cache_id) noexcept {
   if (cache_id != 0) cache_->erase_file(cache_id);
+  if (cache_id == 0) forget_blocks_of(entry.number);
   if (!has_left) return;
   try {
     const io::MutexGuard guard(mutex_);

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -58,6 +59,9 @@ class TableFile {
   /// another attempt. Errors: kCorruption, kUnsupported, kIoError, kTooManyFiles, kOutOfMemory; all name the file.
   Result<const OpenTable*> open() const;
 
+  /// Whether the block at `offset` lies in the cache, without any effect on how long it stays there. The file is open.
+  bool caches(std::uint64_t offset) const noexcept;
+
   /// Null if it is not open yet. Does no I/O.
   const OpenTable* open_already() const noexcept { return open_.load(std::memory_order_acquire); }
 
@@ -83,6 +87,16 @@ class TableFiles {
 
   std::shared_ptr<TableFile> add(const format::TableFileEntry& entry);
 
+  // A file that is being written:
+
+  /// Under what its blocks may be put into the cache already. Throws std::bad_alloc.
+  std::uint64_t name_blocks_of(std::uint64_t number);
+  /// It was given up: its blocks leave the cache. Nothing happens where it has none.
+  void forget_blocks_of(std::uint64_t number) noexcept;
+  /// The files were given up when they were whole, before they were added: names and blocks. A name that stays is a
+  /// stray, which the next open removes.
+  void discard(const std::vector<format::TableFileEntry>& files) noexcept;
+
   BlockCache& cache() const noexcept { return *cache_; }
   io::Scheduler& scheduler() const noexcept { return env_.scheduler; }
 
@@ -93,6 +107,8 @@ class TableFiles {
  private:
   friend class TableFile;
   Result<std::unique_ptr<const OpenTable>> open(const format::TableFileEntry& entry);
+  /// Of a file that has one already; zero if it has none.
+  std::uint64_t take_name_of(std::uint64_t number) noexcept;
   void ended(const format::TableFileEntry& entry, bool has_left, std::uint64_t cache_id) noexcept;
 
   const io::Env& env_;
@@ -101,6 +117,8 @@ class TableFiles {
   const std::function<void()> on_garbage_;
   io::Mutex mutex_;
   std::vector<std::uint64_t> garbage_ VARVE_GUARDED_BY(mutex_);
+  /// Cache names by file number, of files that were not opened yet.
+  std::map<std::uint64_t, std::uint64_t> fresh_ VARVE_GUARDED_BY(mutex_);
 };
 
 }  // namespace varve::engine

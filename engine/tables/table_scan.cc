@@ -95,6 +95,7 @@ bool TableScan::open_block() {
   }
   if (Status opened = data_.open(block_content_); !opened.ok()) return fail(opened.in_file(table_->name, offset));
   data_.seek_to_first();
+  block_is_cached_ = file_.caches(offset);
   return true;
 }
 

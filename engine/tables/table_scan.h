@@ -24,6 +24,7 @@ class TableScan final : public EntryStream {
   Entry entry() const noexcept override { return {data_.key(), data_.version(), data_.kind(), data_.value()}; }
   void next() override;
   Status status() const override { return status_; }
+  bool is_in_memory() const noexcept override { return block_is_cached_; }
   std::optional<format::RunSource> whole_run() const override;
   void pass_run() override;
 
@@ -44,6 +45,7 @@ class TableScan final : public EntryStream {
   format::Decompressor decompressor_;
   std::string block_content_;
   format::DataBlockCursor data_;
+  bool block_is_cached_ = false;
   bool valid_ = false;
   bool at_run_start_ = false;
   Status status_;

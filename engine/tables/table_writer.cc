@@ -68,9 +68,15 @@ TableWriter::~TableWriter() {
   (void)directory_.remove(name_);  // One that stays is a stray, which the next open removes.
 }
 
-Status TableWriter::add(const Entry& entry) {
+void TableWriter::keep_blocks_of(TableFiles& files, std::uint64_t number) {
+  fresh_ = std::make_unique<FreshBlocks>(files, number);
+  builder_->show_blocks_to(fresh_.get());
+}
+
+Status TableWriter::add(const Entry& entry, bool was_in_memory) {
   const format::DataEntry data{entry.sort_key, entry.version, entry.kind, entry.value};
   if (Status added = builder_->add(data); !added.ok()) return added.in_file(name_);
+  if (fresh_ != nullptr) fresh_->count_entry(was_in_memory);  // It may have cut the block before.
   return builder_->pending().size() < kPieceBytes ? Status() : write_pending();
 }
 
@@ -95,6 +101,7 @@ Result<format::TableFileEntry> TableWriter::finish(std::uint32_t level) {
   file_.reset();
   if (Status same = check_read_back(directory_, name_, *entry); !same.ok()) return same;
   finished_ = true;
+  if (fresh_ != nullptr) fresh_->finish();
   return entry;
 }
 

@@ -8,6 +8,7 @@
 
 #include "api/result.h"
 #include "engine/entry.h"
+#include "engine/tables/fresh_blocks.h"
 #include "format/manifest_edit.h"
 #include "format/table_builder.h"
 #include "io/env.h"
@@ -21,13 +22,16 @@ class TableWriter {
   /// removed first. `directory` outlives the writer. Errors: kNoSpace and others of io; no file was made.
   static Result<std::unique_ptr<TableWriter>> create(const io::Env& env, io::Directory& directory, std::uint64_t number,
                                                      const format::TableOptions& options);
+  /// Blocks from now on go into the cache of `files`, as fresh_blocks.h says. Throws std::bad_alloc.
+  void keep_blocks_of(TableFiles& files, std::uint64_t number);
   /// Removes the file if it was not finished.
   ~TableWriter();
   TableWriter(const TableWriter&) = delete;
   TableWriter& operator=(const TableWriter&) = delete;
 
-  /// Entries come in the order of internal keys. Errors: those of io and of TableBuilder::add.
-  Status add(const Entry& entry);
+  /// Entries come in the order of internal keys. `was_in_memory`: where it comes from it could be read without the
+  /// disk. Errors: those of io and of TableBuilder::add.
+  Status add(const Entry& entry, bool was_in_memory = false);
   bool can_append(const format::RunEntry& run) const noexcept { return builder_->can_append(run); }
   Status append_run(const format::RunSource& source, format::Decompressor& decompressor);
 
@@ -48,6 +52,7 @@ class TableWriter {
   io::Directory& directory_;
   const std::string name_;
   std::unique_ptr<io::WritableFile> file_;
+  std::unique_ptr<FreshBlocks> fresh_;  // null: none go into a cache
   std::unique_ptr<format::TableBuilder> builder_;
   bool finished_ = false;
 };

@@ -29,7 +29,7 @@ class Rewriter {
           continue;
         }
       }
-      if (Status done = take_entry(input.entry()); !done.ok()) return done;
+      if (Status done = take_entry(input.entry(), input.is_in_memory()); !done.ok()) return done;
       input.next();
     }
     if (Status ended = input.status(); !ended.ok()) return ended;
@@ -49,13 +49,13 @@ class Rewriter {
     return Status(Code::kClosed, "the store is closing");
   }
 
-  Status take_entry(const Entry& entry) {
+  Status take_entry(const Entry& entry, bool was_in_memory) {
     if (++done_.entries_read % kEntriesBetweenLooks == 0) {
       if (Status look = look_for_end(); !look.ok()) return look;
     }
     if (!retention_.keeps(entry)) return Status();
     if (Status ready = make_ready(entry.sort_key); !ready.ok()) return ready;
-    return writer_->add(entry);
+    return writer_->add(entry, was_in_memory);
   }
 
   /// False: its entries are to be taken one by one.
@@ -115,6 +115,7 @@ class Rewriter {
     Result<std::unique_ptr<TableWriter>> writer = TableWriter::create(sink_.env, sink_.directory, *number, table_);
     if (!writer.ok()) return writer.status();
     writer_ = *std::move(writer);
+    writer_->keep_blocks_of(sink_.tables, *number);
     return Status();
   }
 
@@ -158,15 +159,8 @@ Result<Rewritten> rewrite(EntryStream& input, Retention& retention, const TableS
   if (done.ok()) return rewriter.take_result();
   io::probe("a rewrite was abandoned");
   rewriter.abandon();
-  discard(sink.directory, rewriter.files());
+  sink.tables.discard(rewriter.files());
   return done;
-}
-
-void discard(io::Directory& directory, const std::vector<format::TableFileEntry>& files) noexcept {
-  for (const format::TableFileEntry& file : files) {
-    // A name that stays is a stray, which the next open removes.
-    (void)directory.remove(format::file_name(format::FileType::kTable, file.number));
-  }
 }
 
 }  // namespace varve::engine

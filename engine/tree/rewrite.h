@@ -23,6 +23,7 @@ struct TableSink {
   const io::Env& env;
   io::Directory& directory;
   Manifest& manifest;
+  TableFiles& tables;
   /// Set when the store closes: work that can be done again later ends soon.
   const std::atomic<bool>& stopping;
 };
@@ -44,13 +45,11 @@ struct Rewritten {
   std::uint64_t bytes_copied = 0;
 };
 
-/// Writes, or copies by whole runs, what `retention` keeps of all entries from where `input` stands. All files are
+/// Writes, or copies by whole runs, what `retention` keeps of all entries from where `input` stands. What could be read
+/// without the disk can be so in the new files too, as far as it was not copied (fresh_blocks.h). All files are
 /// durable, but for their names. After an error none of them is left. Checks that what was read is what was kept and
 /// what was dropped. Errors: those of the input, of io, of the manifest's numbers; kClosed (the store is closing).
 Result<Rewritten> rewrite(EntryStream& input, Retention& retention, const TableSink& sink,
                           const RewriteOptions& options);
-
-/// Removes files that a rewrite made and nobody will name.
-void discard(io::Directory& directory, const std::vector<format::TableFileEntry>& files) noexcept;
 
 }  // namespace varve::engine

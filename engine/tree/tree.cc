@@ -105,7 +105,7 @@ bool Tree::collects_deletes() const noexcept {
 Status Tree::make_durable(const format::ManifestEdit& edit) {
   if (!edit.added_tables.empty()) {
     if (Status synced = directory_.sync(sync_points::kTableNames); !synced.ok()) {
-      discard(directory_, edit.added_tables);
+      tables_.discard(edit.added_tables);
       // What a directory did not keep once, this handle of it never promises again: nothing could be flushed any more.
       on_fatal_(synced);
       return synced;

@@ -77,7 +77,9 @@ class Tree {
   std::optional<Claim> claim(const Levels& seen, const Job& job);
 
   /// Where new files come from, until `stopping` is set.
-  TableSink sink(const std::atomic<bool>& stopping) noexcept { return {env_, directory_, manifest_, stopping}; }
+  TableSink sink(const std::atomic<bool>& stopping) noexcept {
+    return {env_, directory_, manifest_, tables_, stopping};
+  }
   std::shared_ptr<const Levels> levels() const { return states_.pin()->tables; }
   /// Whether the memtable that takes commits holds many deletes, and mostly those.
   bool collects_deletes() const noexcept;

@@ -298,6 +298,9 @@ class ExecutorAndReadsBySeed : public ExecutorBySeed {
     engine_ = *machine_.open(options);
     ASSERT_TRUE(Change().put("p", "a", "1").commit(*engine_).ok());
     ASSERT_TRUE(engine_->flush().ok());
+    const std::uint64_t bytes_max = cache_->bytes_max();
+    cache_->set_bytes_max(0);  // What was flushed is in it.
+    cache_->set_bytes_max(bytes_max);
     files_.gate().set_open(false);
   }
   void TearDown() override { executor_.reset(); }  // before the store

@@ -212,6 +212,7 @@ TEST_P(FullDiskInTheBackground, RefusesKeepsAndGoesOnWhenThereIsSpaceAgain) {
   work.write(20);
   ASSERT_TRUE(work.last_.ok()) << work.last_.to_string();
   work.check_content();
+  ASSERT_EQ(work.engine_->compact().to_string(), "Ok");  // No file is being written any more.
   work.check_strays();
   work.reopen_and_check();
 }

@@ -1,0 +1,51 @@
+// Owns: what is put into the cache, and what is left out (fresh_blocks.h).
+// Must never: let a block in before its file is called finished be found by a reader: the name of the blocks is told to
+// nobody until the file is opened.
+#include "engine/tables/fresh_blocks.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/tables/block_reader.h"
+
+namespace varve::engine {
+
+FreshBlocks::FreshBlocks(TableFiles& files, std::uint64_t number)
+    : files_(files), number_(number), cache_id_(files.name_blocks_of(number)) {}
+
+FreshBlocks::~FreshBlocks() {
+  if (!finished_) files_.forget_blocks_of(number_);
+}
+
+void FreshBlocks::take(format::BlockType type, format::BlockHandle place, std::string_view content) noexcept {
+  switch (type) {
+    case format::BlockType::kData:
+      if (2 * from_memory_ >= entries_) {
+        insert(type, place, content);
+        run_is_hot_ = true;
+      }
+      entries_ = 0;
+      from_memory_ = 0;
+      break;
+    case format::BlockType::kFilterPartition:
+      if (run_is_hot_) insert(type, place, content);
+      break;
+    case format::BlockType::kIndexPartition:
+      if (run_is_hot_) insert(type, place, content);
+      run_is_hot_ = false;  // The run ends with it.
+      break;
+    default: break;  // read once, when the file is opened
+  }
+}
+
+/// Where memory or room is wanting, the block is read when it is asked for.
+void FreshBlocks::insert(format::BlockType type, format::BlockHandle place, std::string_view content) noexcept {
+  BlockCache& cache = files_.cache();
+  if (cache.bytes_max() == 0) return;
+  Result<Block> block = Block::allocate(static_cast<std::uint32_t>(content.size()), static_cast<std::uint8_t>(type));
+  if (!block.ok()) return;
+  std::copy(content.begin(), content.end(), block->content().begin());
+  (void)cache.insert(cache_id_, place.offset, *std::move(block), priority_of(type));
+}
+
+}  // namespace varve::engine

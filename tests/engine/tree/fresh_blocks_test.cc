@@ -1,0 +1,160 @@
+// What a flush and a compaction leave in the block cache.
+#include <memory>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "engine/sync_points.h"
+#include "tests/support/engine_bench.h"
+
+namespace varve::engine {
+namespace {
+
+using test::Change;
+using test::Machine;
+
+constexpr int kRows = 2000;
+constexpr std::uint64_t kCacheBytes = 64 << 20;
+
+std::string row_name(int row) {
+  const std::string digits = std::to_string(row);
+  return std::string(6 - digits.size(), '0') + digits;
+}
+
+/// A store, and how often it went to the disk for a block.
+class FreshBlocksTest : public testing::Test {
+ protected:
+  void SetUp() override { open(); }
+
+  void open() {
+    cache_ = std::make_shared<BlockCache>(machine_.scheduler(), cache_bytes_);
+    EngineOptions options = Machine::writable();
+    options.block_cache = cache_;
+    Result<std::unique_ptr<Engine>> engine = machine_.open(options);
+    ASSERT_TRUE(engine.ok()) << engine.status().to_string();
+    engine_ = *std::move(engine);
+  }
+
+  void reopen() {
+    ASSERT_TRUE(engine_->close().ok());
+    engine_.reset();
+    open();
+  }
+
+  /// Rows from `first` on, every `step`th, with a value that no other round has.
+  void write(int first = 0, int step = 1) {
+    ++round_;
+    for (int row = first; row < kRows; row += step) {
+      ASSERT_TRUE(Change().put("p", row_name(row), value_of_row(row, round_)).commit(*engine_).ok());
+    }
+  }
+  static std::string value_of_row(int row, int round) {
+    std::string value = std::to_string(row) + " in round " + std::to_string(round);
+    for (int i = 0; i < 40; ++i) value += static_cast<char>('!' + (row * 31 + i * i * 7 + round) % 90);
+    return value;
+  }
+
+  /// Reads of the disk that it takes to find all rows as the last whole round left them.
+  std::uint64_t reads_for_all() {
+    const std::uint64_t before = engine_->statistics().block_reads;
+    for (int row = 0; row < kRows; ++row) {
+      EXPECT_EQ(test::value_of(*engine_, "p", row_name(row)), value_of_row(row, round_));
+    }
+    return engine_->statistics().block_reads - before;
+  }
+
+  std::uint64_t cached_blocks() const { return cache_->figures().block_count; }
+
+  Machine machine_;
+  std::uint64_t cache_bytes_ = kCacheBytes;
+  std::shared_ptr<BlockCache> cache_;
+  std::unique_ptr<Engine> engine_;
+  int round_ = 0;
+};
+
+TEST_F(FreshBlocksTest, WhatWasFlushedIsReadWithoutTheDisk) {
+  write();
+  ASSERT_TRUE(engine_->flush().ok());
+  EXPECT_GT(cached_blocks(), 10u);
+  EXPECT_EQ(reads_for_all(), 0u);
+  // The same blocks, read from the disk, say the same.
+  cache_->set_bytes_max(0);
+  cache_->set_bytes_max(kCacheBytes);
+  EXPECT_GT(reads_for_all(), 10u);
+  EXPECT_EQ(reads_for_all(), 0u);
+}
+
+TEST_F(FreshBlocksTest, ACompactionOfWhatIsCachedLeavesItCached) {
+  write();
+  ASSERT_TRUE(engine_->flush().ok());
+  write();
+  ASSERT_TRUE(engine_->flush().ok());
+  const std::uint64_t merges = engine_->statistics().compaction.written_bytes;
+  ASSERT_TRUE(engine_->compact().ok());
+  ASSERT_GT(engine_->statistics().compaction.written_bytes, merges);
+  EXPECT_EQ(reads_for_all(), 0u);
+  cache_->check_invariants();
+}
+
+TEST_F(FreshBlocksTest, ACompactionOfWhatNobodyReadsCachesNothing) {
+  write();
+  ASSERT_TRUE(engine_->flush().ok());
+  write();
+  ASSERT_TRUE(engine_->flush().ok());
+  reopen();  // with a cache that is empty
+  const std::uint64_t merges = engine_->statistics().compaction.written_bytes;
+  ASSERT_TRUE(engine_->compact().ok());
+  ASSERT_GT(engine_->statistics().compaction.written_bytes, merges);
+  EXPECT_EQ(cached_blocks(), 0u);
+  EXPECT_GT(reads_for_all(), 10u);
+}
+
+TEST_F(FreshBlocksTest, OldBlocksLeaveWithTheirFiles) {
+  write();
+  ASSERT_TRUE(engine_->flush().ok());
+  const std::uint64_t of_one_file = cached_blocks();
+  for (int i = 0; i < 5; ++i) {
+    write();
+    ASSERT_TRUE(engine_->flush().ok());
+    ASSERT_TRUE(engine_->compact().ok());
+  }
+  EXPECT_EQ(reads_for_all(), 0u);
+  ASSERT_TRUE(engine_->compact().ok());
+  EXPECT_LE(cached_blocks(), of_one_file + of_one_file / 2);
+}
+
+class GivenUpFile : public FreshBlocksTest, public testing::WithParamInterface<io::SyncPoint> {};
+
+/// Whole files that no manifest names, and those that were never whole.
+TEST_P(GivenUpFile, LeavesNothingInTheCache) {
+  write();
+  io::FaultRule rule;
+  rule.sync_point = GetParam().name;
+  rule.fail_count = io::FaultRule::kFromThenOn;
+  machine_.files->faults().add(rule);
+  EXPECT_FALSE(engine_->flush().ok());
+  (void)engine_->close();
+  engine_.reset();  // No attempt is under way any more.
+  EXPECT_GT(machine_.files->faults().hit_count(), 0u);
+  EXPECT_EQ(cached_blocks(), 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Points, GivenUpFile, testing::Values(sync_points::kTable, sync_points::kTableNames));
+
+class FreshBlocksWithoutCache : public FreshBlocksTest {
+ protected:
+  void SetUp() override {
+    cache_bytes_ = 0;
+    FreshBlocksTest::SetUp();
+  }
+};
+
+TEST_F(FreshBlocksWithoutCache, EverythingIsReadFromTheDisk) {
+  write();
+  ASSERT_TRUE(engine_->flush().ok());
+  EXPECT_EQ(cached_blocks(), 0u);
+  EXPECT_GT(reads_for_all(), 10u);
+}
+
+}  // namespace
+}  // namespace varve::engine
