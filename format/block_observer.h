@@ -10,12 +10,11 @@ namespace varve::format {
 
 class BlockObserver {
  public:
+  virtual ~BlockObserver() = default;
+
   /// A block now stands at `place` of the file; `content` is what its readers will see, valid during the call. Blocks
   /// of runs that were copied as they are do not come by here.
   virtual void take(BlockType type, BlockHandle place, std::string_view content) noexcept = 0;
-
- protected:
-  ~BlockObserver() = default;
 };
 
 }  // namespace varve::format

@@ -23,7 +23,7 @@ class FreshBlocks final : public format::BlockObserver {
   /// For the file of that number, which `files` was not told of yet; they outlive this. Throws std::bad_alloc.
   FreshBlocks(TableFiles& files, std::uint64_t number);
   /// Takes the blocks out of the cache again unless the file was finished.
-  ~FreshBlocks();
+  ~FreshBlocks() override;
   FreshBlocks(const FreshBlocks&) = delete;
   FreshBlocks& operator=(const FreshBlocks&) = delete;
 
