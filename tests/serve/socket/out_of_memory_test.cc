@@ -11,33 +11,14 @@
 #include "tests/io/temporary_directory.h"
 #include "tests/serve/service_bench.h"
 #include "tests/serve/socket/http_client.h"
+#include "tests/serve/socket/signed_bytes.h"
 #include "tests/support/allocation_counter.h"
-#include "tools/serve/http_date.h"
 #include "tools/serve/server.h"
 
 namespace varve::serve {
 namespace {
 
 using namespace test;
-
-HttpRequest unsigned_request(std::string_view verb, std::string_view resource, std::string body, Headers headers) {
-  HttpRequest request;
-  request.head.verb = verb;
-  EXPECT_TRUE(set_target(request, ServiceBench::path_of(resource)));
-  request.head.headers = std::move(headers);
-  request.head.headers.emplace_back("Host", "127.0.0.1");
-  request.head.headers.emplace_back("x-ms-date", http_date(present_time()));
-  request.body = std::move(body);
-  return request;
-}
-std::string signed_bytes(std::string_view verb, std::string_view resource, std::string body = {},
-                         Headers headers = {}) {
-  HttpRequest request = unsigned_request(verb, resource, std::move(body), std::move(headers));
-  request.head.headers.emplace_back(
-      "Authorization",
-      *security::shared_key_authorization(security::SharedKeyScheme::kSharedKeyLite, request.head, credentials()));
-  return to_bytes(request);
-}
 
 /// Whether what a write asks for is there: all of it, nothing, or - which must never be - a part.
 enum class Held { kNothing, kAll, kPart };

@@ -18,7 +18,7 @@
 
 #include "tests/serve/service_bench.h"
 #include "tests/serve/socket/http_client.h"
-#include "tools/serve/http_date.h"
+#include "tests/serve/socket/signed_bytes.h"
 
 namespace varve::serve {
 namespace {
@@ -26,21 +26,6 @@ namespace {
 using namespace test;
 using ::testing::HasSubstr;
 
-/// A request of now, signed; the server's clock is the machine's.
-std::string signed_bytes(std::string_view verb, std::string_view resource, std::string body = {},
-                         Headers headers = {}) {
-  HttpRequest request;
-  request.head.verb = verb;
-  EXPECT_TRUE(set_target(request, ServiceBench::path_of(resource)));
-  request.head.headers = std::move(headers);
-  request.head.headers.emplace_back("Host", "127.0.0.1");
-  request.head.headers.emplace_back("x-ms-date", http_date(present_time()));
-  request.head.headers.emplace_back(
-      "Authorization",
-      *security::shared_key_authorization(security::SharedKeyScheme::kSharedKeyLite, request.head, credentials()));
-  request.body = std::move(body);
-  return to_bytes(request);
-}
 std::string insert_bytes(const std::string& row) {
   return signed_bytes("POST", "Orders", R"({"PartitionKey":"p","RowKey":")" + row + "\"}");
 }
