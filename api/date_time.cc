@@ -1,7 +1,9 @@
 // Owns: points of time as text and back, and ETags, which are points of time in another dress.
 // Must never: ask a clock or a time zone database.
+#include <algorithm>
 #include <array>
 #include <charconv>
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -22,24 +24,8 @@ constexpr std::size_t kFractionDigits = 7;
 constexpr std::int64_t kZoneMinutesMax = 14 * 60;
 
 constexpr std::int64_t kDaysPer400Years = 146'097;
-constexpr std::int64_t kDaysPer100Years = 36'524;
-constexpr std::int64_t kDaysPer4Years = 1'461;
-constexpr std::int64_t kDaysPerYear = 365;
-
-constexpr bool is_leap_year(std::int64_t year) noexcept {
-  return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-}
-
-constexpr std::int64_t days_of_month(std::int64_t year, std::int64_t month) noexcept {
-  constexpr std::array<std::int64_t, 12> kDays = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-  return month == 2 && is_leap_year(year) ? 29 : kDays[static_cast<std::size_t>(month - 1)];
-}
-
-/// Days from 0001-01-01 to the first of January of `year`, which is not below 1.
-constexpr std::int64_t days_before_year(std::int64_t year) noexcept {
-  const std::int64_t whole = year - 1;
-  return whole * kDaysPerYear + whole / 4 - whole / 100 + whole / 400;
-}
+/// Ticks count from here.
+constexpr std::chrono::sys_days kFirstDay = std::chrono::year(1) / std::chrono::January / 1;
 
 struct Moment {
   std::int64_t year = 1;
@@ -51,6 +37,11 @@ struct Moment {
   std::int64_t fraction_ticks = 0;
   std::int64_t zone_minutes = 0;
 };
+
+std::chrono::year_month_day day_of(const Moment& moment) noexcept {
+  return std::chrono::year(static_cast<int>(moment.year)) / static_cast<int>(moment.month) /
+         static_cast<int>(moment.day);
+}
 
 /// Takes the text apart from its front.
 class Reader {
@@ -86,8 +77,7 @@ class Reader {
 
 bool read_date(Reader& reader, Moment& moment) noexcept {
   return reader.take_number(4, 9999, &moment.year) && reader.take('-') && reader.take_number(2, 12, &moment.month) &&
-         moment.month > 0 && reader.take('-') &&
-         reader.take_number(2, days_of_month(moment.year, moment.month), &moment.day) && moment.day > 0;
+         reader.take('-') && reader.take_number(2, 31, &moment.day) && day_of(moment).ok();
 }
 
 bool read_time(Reader& reader, Moment& moment) noexcept {
@@ -128,8 +118,7 @@ std::optional<Moment> read_moment(std::string_view text) noexcept {
 /// Empty for what lies before year 1.
 std::optional<std::uint64_t> ticks_of(const Moment& moment) noexcept {
   if (moment.year < 1) return std::nullopt;
-  std::int64_t days = days_before_year(moment.year) + moment.day - 1;
-  for (std::int64_t month = 1; month < moment.month; ++month) days += days_of_month(moment.year, month);
+  const std::int64_t days = (std::chrono::sys_days(day_of(moment)) - kFirstDay).count();
   const std::int64_t minutes = moment.hour * 60 + moment.minute - moment.zone_minutes;
   const std::int64_t seconds = days * kSecondsPerDay + minutes * 60 + moment.second;
   if (seconds < 0) return std::nullopt;
@@ -137,61 +126,83 @@ std::optional<std::uint64_t> ticks_of(const Moment& moment) noexcept {
 }
 
 Moment moment_of(std::uint64_t ticks) noexcept {
-  Moment moment;
-  moment.fraction_ticks = static_cast<std::int64_t>(ticks % kTicksPerSecond);
   const auto seconds = static_cast<std::int64_t>(ticks / kTicksPerSecond);
-  moment.second = seconds % 60;
-  moment.minute = seconds / 60 % 60;
+  const std::int64_t days = seconds / kSecondsPerDay;
+  // The calendar's years end before those that ticks can count do, and it repeats itself.
+  const std::chrono::year_month_day date(kFirstDay + std::chrono::days(days % kDaysPer400Years));
+  Moment moment;
+  moment.year = static_cast<int>(date.year()) + 400 * (days / kDaysPer400Years);
+  moment.month = static_cast<unsigned>(date.month());
+  moment.day = static_cast<unsigned>(date.day());
   moment.hour = seconds / 3600 % 24;
-  std::int64_t days = seconds / kSecondsPerDay;
-  moment.year = 1 + 400 * (days / kDaysPer400Years);
-  days %= kDaysPer400Years;
-  // The last day of a leap year, and of 400 years, does not begin a year of its own.
-  const std::int64_t centuries = days / kDaysPer100Years == 4 ? 3 : days / kDaysPer100Years;
-  days -= centuries * kDaysPer100Years;
-  const std::int64_t fours = days / kDaysPer4Years;
-  days %= kDaysPer4Years;
-  const std::int64_t years = days / kDaysPerYear == 4 ? 3 : days / kDaysPerYear;
-  days -= years * kDaysPerYear;
-  moment.year += 100 * centuries + 4 * fours + years;
-  while (days >= days_of_month(moment.year, moment.month)) days -= days_of_month(moment.year, moment.month++);
-  moment.day = days + 1;
+  moment.minute = seconds / 60 % 60;
+  moment.second = seconds % 60;
+  moment.fraction_ticks = static_cast<std::int64_t>(ticks % kTicksPerSecond);
   return moment;
 }
 
-/// Pages have a time in each entity.
-void append_number(std::string& out, std::int64_t number, std::size_t digits_min) {
-  std::array<char, 20> digits{};
-  const char* const end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
-  const auto count = static_cast<std::size_t>(end - digits.data());
-  if (count < digits_min) out.append(digits_min - count, '0');
-  out.append(digits.data(), count);
+/// A number with zeros in front, where it has fewer digits than `limit` has zeros.
+class Digits {
+ public:
+  Digits(std::int64_t number, std::int64_t limit) noexcept : begin_(text_.data()) {
+    if (number < limit) {
+      number += limit;
+      ++begin_;  // behind the limit's 1
+    }
+    end_ = std::to_chars(text_.data(), text_.data() + text_.size(), number).ptr;
+  }
+  Digits(const Digits&) = delete;
+  Digits& operator=(const Digits&) = delete;
+  const char* begin() const noexcept { return begin_; }
+  const char* end() const noexcept { return end_; }
+
+ private:
+  std::array<char, 20> text_{};
+  const char* begin_;
+  const char* end_;
+};
+
+/// With the colons of an ETag, and a year that no property has.
+constexpr std::size_t kPrintedBytesMax = std::string_view("58455-03-03T10%3A20%3A30.1234567Z").size();
+
+/// Copies of a known length need no call.
+template <std::size_t bytes>
+void put(char*& end, const char* from) noexcept {
+  end = std::copy_n(from, bytes, end);
 }
 
-/// Without its colons.
-constexpr std::size_t kPrintedBytes = std::string_view("2026-03-03T102030.1234567Z").size();
-
-/// D-35, with `colon` for every colon.
-std::string printed(std::uint64_t ticks, std::string_view colon) {
+/// D-35, with `colon` for every colon. Pages have one or two in each entity, so all digits are made at once.
+template <std::size_t colon_size>
+std::string printed(std::uint64_t ticks, const char (&colon)[colon_size]) {
   const Moment moment = moment_of(ticks);
-  std::string out;
-  out.reserve(kPrintedBytes + 2 * colon.size());
-  append_number(out, moment.year, 4);
-  append_number(out.append("-"), moment.month, 2);
-  append_number(out.append("-"), moment.day, 2);
-  append_number(out.append("T"), moment.hour, 2);
-  append_number(out.append(colon), moment.minute, 2);
-  append_number(out.append(colon), moment.second, 2);
+  const std::int64_t date = (moment.year * 100 + moment.month) * 100 + moment.day;
+  const std::int64_t time = (moment.hour * 100 + moment.minute) * 100 + moment.second;
+  const Digits digits(date * 1'000'000 + time, 100'000'000'000'000);
+  const char* const behind_year = digits.end() - 10;
+  std::array<char, kPrintedBytesMax> text{};
+  char* end = std::copy(digits.begin(), behind_year, text.data());
+  put<1>(end, "-");
+  put<2>(end, behind_year);
+  put<1>(end, "-");
+  put<2>(end, behind_year + 2);
+  put<1>(end, "T");
+  put<2>(end, behind_year + 4);
+  put<colon_size - 1>(end, colon);
+  put<2>(end, behind_year + 6);
+  put<colon_size - 1>(end, colon);
+  put<2>(end, behind_year + 8);
   if (moment.fraction_ticks != 0) {
-    append_number(out.append("."), moment.fraction_ticks, kFractionDigits);
-    while (out.back() == '0') out.pop_back();
+    put<1>(end, ".");
+    put<kFractionDigits>(end, Digits(moment.fraction_ticks, kTicksPerSecond).begin());
+    while (end[-1] == '0') --end;
   }
-  return out.append("Z");
+  put<1>(end, "Z");
+  return {text.data(), end};
 }
 
 constexpr std::string_view kETagStart = "W/\"datetime'";
 constexpr std::string_view kETagEnd = "'\"";
-constexpr std::string_view kColonInETag = "%3A";
+constexpr char kColonInETag[] = "%3A";
 
 Status malformed_etag(std::string_view text) {
   return service_error::invalid_input("the ETag " + quoted(text) + " is neither * nor one that a store gave");
@@ -226,7 +237,7 @@ Result<ETag> ETag::parse(std::string_view text) {
   for (std::size_t i = 0; i < inner.size(); ++i) {
     if (inner.substr(i).starts_with("%3A") || inner.substr(i).starts_with("%3a")) {
       plain.push_back(':');
-      i += kColonInETag.size() - 1;
+      i += sizeof(kColonInETag) - 2;
     } else {
       plain.push_back(inner[i]);
     }

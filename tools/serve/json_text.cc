@@ -1,6 +1,7 @@
 #include "tools/serve/json_text.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include <rapidjson/stringbuffer.h>
 #include <rapidjson/writer.h>
@@ -12,20 +13,69 @@ rapidjson::SizeType size_of(std::string_view text) noexcept {
   return static_cast<rapidjson::SizeType>(text.size());
 }
 
+using Word = std::uint64_t;
+
+constexpr Word repeated(unsigned char byte) noexcept {
+  return 0x0101'0101'0101'0101U * byte;
+}
+/// Not zero if a byte of the word is below `limit`, which is at most 128.
+constexpr Word any_below(Word word, unsigned char limit) noexcept {
+  return (word - repeated(limit)) & ~word & repeated(0x80);
+}
+
+/// Whether JSON has an escape for a character of the word.
+Word needs_escape(Word word) noexcept {
+  return any_below(word, 0x20) | any_below(word ^ repeated('"'), 1) | any_below(word ^ repeated('\\'), 1);
+}
+
 /// The control characters that RapidJSON 1.1.0 passes over where it looks at texts in blocks, and which have to be
 /// escaped.
-bool has_overlooked(std::string_view text) noexcept {
-  return std::any_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c - 0x1A) < 6; });
+bool is_overlooked(char c) noexcept {
+  return static_cast<unsigned char>(c - 0x1A) < 6;
+}
+
+Word word_at(const char* at) noexcept {
+  Word word = 0;
+  std::memcpy(&word, at, sizeof(word));
+  return word;
+}
+
+/// Words first; the last one may overlap the one before it.
+bool is_plain(std::string_view text) noexcept {
+  Word found = 0;
+  if (text.size() < sizeof(Word)) {
+    for (const char c : text) found |= needs_escape(repeated(static_cast<unsigned char>(c)));
+    return found == 0;
+  }
+  const char* const last = text.data() + text.size() - sizeof(Word);
+  for (const char* at = text.data(); at < last; at += sizeof(Word)) found |= needs_escape(word_at(at));
+  return (found | needs_escape(word_at(last))) == 0;
 }
 
 /// Not the buffer that the writer has a way in blocks for: it looks at each character.
 struct PlainBuffer : rapidjson::StringBuffer {};
 
+/// Most texts of a page have nothing to escape; they are copied whole.
+class TextWriter : public rapidjson::Writer<rapidjson::StringBuffer> {
+ public:
+  using Writer::Writer;
+
+  void plain_text(std::string_view value) {
+    Prefix(rapidjson::kStringType);
+    char* const at = os_->Push(value.size() + 2);
+    at[0] = '"';
+    std::copy(value.begin(), value.end(), at + 1);
+    at[value.size() + 1] = '"';
+    EndValue(true);
+  }
+};
+
 }  // namespace
 
 struct JsonText::State {
   void text(std::string_view value) {
-    if (!has_overlooked(value)) {
+    if (is_plain(value)) return writer.plain_text(value);
+    if (std::none_of(value.begin(), value.end(), is_overlooked)) {
       writer.String(value.data(), size_of(value));
       return;
     }
@@ -35,7 +85,7 @@ struct JsonText::State {
   }
 
   rapidjson::StringBuffer buffer;
-  rapidjson::Writer<rapidjson::StringBuffer> writer{buffer};
+  TextWriter writer{buffer};
 };
 
 JsonText::JsonText() : state_(std::make_unique<State>()) {}
