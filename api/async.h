@@ -34,6 +34,7 @@
 #include <vector>
 
 #include "access_policy.h"
+#include "entity_view.h"
 #include "options.h"
 #include "query.h"
 #include "result.h"
@@ -72,6 +73,9 @@ class AsyncTable {
   Task<Result<std::vector<std::optional<Entity>>>> get_many(std::vector<EntityKey> keys, ReadOptions options = {},
                                                             std::stop_token stop = {}) const;
   Task<Result<Page>> scan(Scan scan, std::stop_token stop = {}) const;
+  /// As scan(), but the page's entities are not kept in it: `reader` is given each where it lies, before the task ends,
+  /// on another thread. What it was given counts only if the scan succeeds.
+  Task<Result<Page>> scan_in_place(Scan scan, EntityReader reader, std::stop_token stop = {}) const;
   Task<Result<Count>> count(Scan scan, std::stop_token stop = {}) const;
 
  private:

@@ -316,6 +316,15 @@ Task<Result<Page>> AsyncTable::scan(Scan scan, std::stop_token stop) const {
       });
 }
 
+Task<Result<Page>> AsyncTable::scan_in_place(Scan scan, EntityReader reader, std::stop_token stop) const {
+  return Verbs::on_worker<Result<Page>>(
+      Verbs::state_of(*this), std::move(stop),
+      [scan = std::move(scan), reader = std::move(reader)](const Table::State& state, const Grant& grant,
+                                                           const std::stop_token& stopping) {
+        return read_page(*state.core, state.name, *state.entry, grant, scan, stopping, &reader);
+      });
+}
+
 Task<Result<Count>> AsyncTable::count(Scan scan, std::stop_token stop) const {
   return Verbs::on_worker<Result<Count>>(
       Verbs::state_of(*this), std::move(stop),

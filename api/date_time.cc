@@ -163,7 +163,7 @@ class Digits {
 };
 
 /// With the colons of an ETag, and a year that no property has.
-constexpr std::size_t kPrintedBytesMax = std::string_view("58455-03-03T10%3A20%3A30.1234567Z").size();
+constexpr std::size_t kPrintedBytesMax = std::string_view("58456-03-03T10%3A20%3A30.1234567Z").size();
 
 /// Copies of a known length need no call.
 template <std::size_t bytes>

@@ -119,18 +119,20 @@ struct Appender {
   void operator()(const std::string& value) const { builder.add_string(name, value); }
 };
 
-Value value_of(const format::PropertyView& property) {
+/// With memory of its own, or where it lies: Value of Binary and std::string, or ValueView of their views.
+template <typename Made, typename Bytes, typename Text>
+Made value_of(const format::PropertyView& property) {
   switch (property.type) {
-    case format::PropertyType::kBinary: return Binary{std::string(property.value)};
+    case format::PropertyType::kBinary: return Bytes{Text(property.value)};
     case format::PropertyType::kBoolean: return property.as_boolean();
     case format::PropertyType::kDateTime: return DateTime{property.as_date_time_ticks()};
     case format::PropertyType::kDouble: return property.as_double();
     case format::PropertyType::kGuid: return Guid{property.as_guid()};
     case format::PropertyType::kInt32: return property.as_int32();
     case format::PropertyType::kInt64: return property.as_int64();
-    case format::PropertyType::kString: return std::string(property.value);
+    case format::PropertyType::kString: return Text(property.value);
   }
-  return Value();  // open() let no other type pass.
+  return Made();  // open() let no other type pass.
 }
 
 /// D-60, of a property as it is stored. Texts of what is stored are UTF-8, or were when they were written.
@@ -145,6 +147,10 @@ std::size_t accounted_bytes(const format::PropertyView& property) noexcept {
 
 bool is_selected(std::span<const std::string> select, std::string_view name) noexcept {
   return select.empty() || std::find(select.begin(), select.end(), name) != select.end();
+}
+
+Status unreadable(const Status& status, std::string_view partition_key, std::string_view row_key) {
+  return status.in_file("the entity " + quoted(partition_key) + ", " + quoted(row_key));
 }
 
 }  // namespace
@@ -227,17 +233,30 @@ Result<std::string> merge_properties(std::string_view stored, std::string_view a
 Result<Entity> decode_entity(std::string partition_key, std::string row_key, format::CommitVersion version,
                              std::string_view bytes, std::span<const std::string> select) {
   const Result<format::EntityView> view = format::EntityView::open(bytes);
-  if (!view.ok()) {
-    return view.status().in_file("the entity " + quoted(partition_key) + ", " + quoted(row_key));
-  }
+  if (!view.ok()) return unreadable(view.status(), partition_key, row_key);
   Entity entity(std::move(partition_key), std::move(row_key));
   entity.reserve(select.empty() ? view->property_count() : std::min(select.size(), view->property_count()));
   for (std::size_t i = 0; i < view->property_count(); ++i) {
     const format::PropertyView property = view->property(i);
-    if (is_selected(select, property.name)) entity.add(std::string(property.name), value_of(property));
+    if (!is_selected(select, property.name)) continue;
+    entity.add(std::string(property.name), value_of<Value, Binary, std::string>(property));
   }
   entity.set_etag(ETag::of_timestamp(DateTime{version}));
   return entity;
+}
+
+Result<EntityView> view_entity(std::string_view partition_key, std::string_view row_key, format::CommitVersion version,
+                               std::string_view bytes, std::span<const std::string> select,
+                               std::vector<PropertyView>& properties) {
+  const Result<format::EntityView> view = format::EntityView::open(bytes);
+  if (!view.ok()) return unreadable(view.status(), partition_key, row_key);
+  properties.clear();
+  for (std::size_t i = 0; i < view->property_count(); ++i) {
+    const format::PropertyView property = view->property(i);
+    if (!is_selected(select, property.name)) continue;
+    properties.push_back({property.name, value_of<ValueView, BinaryView, std::string_view>(property)});
+  }
+  return EntityView{partition_key, row_key, properties, ETag::of_timestamp(DateTime{version})};
 }
 
 }  // namespace varve

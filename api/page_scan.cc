@@ -21,8 +21,14 @@ constexpr std::size_t kPointsAtOnce = 64;
 }  // namespace
 
 PageScan::PageScan(const engine::ReadView& view, const Filter& filter, const Scan& scan, PageBounds bounds,
-                   Wanted wanted, io::Clock& clock)
-    : view_(view), filter_(filter), scan_(scan), bounds_(std::move(bounds)), wanted_(wanted), clock_(clock) {}
+                   Wanted wanted, io::Clock& clock, const EntityReader* reader)
+    : view_(view),
+      filter_(filter),
+      scan_(scan),
+      bounds_(std::move(bounds)),
+      wanted_(wanted),
+      clock_(clock),
+      reader_(reader) {}
 
 Result<Page> PageScan::run(const std::vector<KeyRange>& ranges) {
   page_.cost.key_ranges = ranges.size();
@@ -94,20 +100,30 @@ Result<bool> PageScan::take(std::string_view sort_key, format::CommitVersion ver
     const std::uint64_t left = bounds_.bytes_max - std::min(bounds_.bytes_max, bytes_);
     if (matched_ > 0 && bytes > left) return end_before(candidate);
     bytes_ += bytes;
-    if (const Result<bool> kept = keep(candidate); !kept.ok()) return kept;
+    if (Status kept = keep(candidate); !kept.ok()) return kept;
   }
   ++matched_;
   return bounds_.remaining && matched_ == *bounds_.remaining;
 }
 
-Result<bool> PageScan::keep(Candidate& candidate) {
+Status PageScan::keep(Candidate& candidate) {
   if (Status decoded = decode_key(candidate); !decoded.ok()) return decoded;
+  if (reader_ != nullptr) return show(candidate);
   format::SortKey& key = *candidate.key;
   Result<Entity> entity = decode_entity(std::move(key.partition_key), std::move(key.row_key), candidate.version,
                                         candidate.value, scan_.read.select);
   if (!entity.ok()) return entity.status();
   page_.entities.push_back(*std::move(entity));
-  return true;
+  return Status();
+}
+
+Status PageScan::show(const Candidate& candidate) {
+  const format::SortKey& key = *candidate.key;
+  Result<EntityView> entity =
+      view_entity(key.partition_key, key.row_key, candidate.version, candidate.value, scan_.read.select, shown_);
+  if (!entity.ok()) return entity.status();
+  (*reader_)(*entity);
+  return Status();
 }
 
 Result<bool> PageScan::end_before(Candidate& candidate, bool at_partition) {

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "api/entity_view.h"
 #include "api/filter/filter.h"
 #include "api/filter/key_plan.h"
 #include "api/query.h"
@@ -36,9 +37,10 @@ enum class Wanted : std::uint8_t { kEntities, kCount };
 /// For one page. What is passed to the constructor outlives it.
 class PageScan {
  public:
-  /// `filter` is what is left to be judged of entities in the ranges.
+  /// `filter` is what is left to be judged of entities in the ranges. Entities that are wanted are kept in the page or
+  /// given to the reader, if there is one.
   PageScan(const engine::ReadView& view, const Filter& filter, const Scan& scan, PageBounds bounds, Wanted wanted,
-           io::Clock& clock);
+           io::Clock& clock, const EntityReader* reader = nullptr);
 
   /// The ranges are in order and apart from each other, and the filter matches nothing outside them.
   /// Errors: those of reading; kCorruption (what is stored cannot be read).
@@ -59,7 +61,8 @@ class PageScan {
   Result<bool> walk(const KeyRange& range);
   Result<bool> look_up(std::span<const std::string_view> points);
   Result<bool> take(std::string_view sort_key, format::CommitVersion version, std::string_view value);
-  Result<bool> keep(Candidate& candidate);
+  Status keep(Candidate& candidate);
+  Status show(const Candidate& candidate);
   /// The next page begins at the candidate, or where its partition does.
   Result<bool> end_before(Candidate& candidate, bool at_partition = false);
   Result<bool> matches(Candidate& candidate) const;
@@ -72,6 +75,8 @@ class PageScan {
   PageBounds bounds_;
   const Wanted wanted_;
   io::Clock& clock_;
+  const EntityReader* const reader_;
+  std::vector<PropertyView> shown_;  // of one entity; its memory serves them all
   engine::ReadCost read_cost_;
   std::uint64_t matched_ = 0;
   std::uint64_t bytes_ = 0;

@@ -166,13 +166,13 @@ PageCost& PageCost::operator+=(const PageCost& more) noexcept {
 }
 
 Result<Page> read_page(StoreCore& core, const TableName& name, NameEntry& entry, const Grant& grant, const Scan& scan,
-                       const std::stop_token& stop) {
+                       const std::stop_token& stop, const EntityReader* reader) {
   Result<PreparedScan> prepared = prepare(core, name, entry, grant, scan);
   if (!prepared.ok()) return prepared.status();
   if (scan.page_size_max == 0 || prepared->remaining == 0) return Page();
   const PageBounds bounds = bounds_of(core, scan, *prepared, scan.page_size_max, stop);
   PageScan walk(prepared->table.view, prepared->plan.residual, scan, bounds, Wanted::kEntities,
-                core.engine().env().clock);
+                core.engine().env().clock, reader);
   Result<Page> page = walk.run(prepared->plan.ranges);
   if (stop.stop_requested()) return was_stopped();
   return page;

@@ -5,6 +5,7 @@
 #include <stop_token>
 
 #include "api/catalog.h"
+#include "api/entity_view.h"
 #include "api/query.h"
 #include "api/scan_plan.h"
 #include "api/store_core.h"
@@ -12,9 +13,10 @@
 
 namespace varve {
 
-// Within what the grant includes. Errors: as the verbs of Table; kCancelled (`stop` was asked).
+// Within what the grant includes. A reader is given the entities instead of the page. Errors: as the verbs of Table;
+// kCancelled (`stop` was asked).
 Result<Page> read_page(StoreCore& core, const TableName& name, NameEntry& entry, const Grant& grant, const Scan& scan,
-                       const std::stop_token& stop = {});
+                       const std::stop_token& stop = {}, const EntityReader* reader = nullptr);
 Result<Count> count_entities(StoreCore& core, const TableName& name, NameEntry& entry, const Grant& grant,
                              const Scan& scan, const std::stop_token& stop = {});
 Result<ScanPlan> explain_scan(StoreCore& core, const TableName& name, NameEntry& entry, const Grant& grant,

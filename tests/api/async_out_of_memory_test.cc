@@ -110,6 +110,13 @@ TEST_F(AsyncOutOfMemory, InAReadIsTold) {
   });
 }
 
+TEST_F(AsyncOutOfMemory, OfWhoReadsInPlaceEndsTheScan) {
+  const Result<Page> page =
+      wait(AsyncTable(*table_).scan_in_place(Scan{}, [](const EntityView&) { throw std::bad_alloc(); }));
+  EXPECT_EQ(page.status().code(), Code::kOutOfMemory);
+  expect_unchanged();
+}
+
 TEST_F(AsyncOutOfMemory, InAWriteChangesNothing) {
   sweep<Result<ETag>>([](const AsyncTable& table) {
     return table.replace(with_value("p", "r", "a value that is longer than a short string"), ETag::any());

@@ -70,6 +70,9 @@ TEST_F(AsyncStop, BeforeTheBeginningChangesNothingWhateverTheVerb) {
   EXPECT_EQ(said(wait(async_.get("p", "r", {}, stop))), kCancelled);
   EXPECT_EQ(said(wait(async_.get_many({{"p", "r"}}, {}, stop))), kCancelled);
   EXPECT_EQ(said(wait(async_.scan(Scan{}, stop))), kCancelled);
+  EXPECT_EQ(said(wait(async_.scan_in_place(
+                Scan{}, [](const EntityView&) { ADD_FAILURE(); }, stop))),
+            kCancelled);
   EXPECT_EQ(said(wait(async_.count(Scan{}, stop))), kCancelled);
   EXPECT_EQ(store().snapshot()->version(), before);
   EXPECT_EQ(value_in(table_, "p", "r"), "x");

@@ -6,6 +6,8 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <type_traits>
+#include <variant>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -173,6 +175,56 @@ TEST_F(AsyncTables, ScansAndCountsSideBySidePageThroughEverything) {
     ASSERT_EQ(said(count), kFine);
     EXPECT_EQ(count->entities, 300u);
     EXPECT_FALSE(count->continuation);
+  }
+}
+
+/// With memory of its own.
+Entity copied(const EntityView& view) {
+  Entity entity{std::string(view.partition_key), std::string(view.row_key)};
+  for (const PropertyView& property : view.properties) {
+    const auto copy = [](const auto& value) {
+      if constexpr (std::is_same_v<std::decay_t<decltype(value)>, BinaryView>) {
+        return Value(Binary{std::string(value.bytes)});
+      } else {
+        return Value(value);
+      }
+    };
+    entity.add(std::string(property.name), std::visit(copy, property.value));
+  }
+  entity.set_etag(view.etag);
+  return entity;
+}
+
+TEST_F(AsyncTables, AScanInPlaceIsGivenWhatThePageOfAScanHolds) {
+  for (int i = 0; i < 60; ++i) {
+    Entity entity = with_value(number(i % 3), number(i), "a text that is longer than a short string " + number(i));
+    entity.set("Flag", i % 2 == 0).set("Small", i).set("Large", std::int64_t{i} << 40).set("Real", i / 8.0);
+    entity.set("Bytes", Binary{std::string("\0\xFF", 2)})
+        .set("Id", Guid{{1, 2, 3}})
+        .set("Day", DateTime{limits::kDateTimeTicksMin + 7});
+    ASSERT_TRUE(table().insert(entity).ok());
+  }
+  Scan scans[4];
+  scans[1].filter = "Flag and Small gt 20";
+  scans[2].backward = true;
+  scans[2].range = ScanRange::partition(number(1));
+  scans[3].read.select = {"Bytes", "None", "Value"};
+  for (Scan& scan : scans) {
+    scan.page_size_max = 7;
+    for (bool is_over = false; !is_over;) {
+      const Result<Page> expected = table().scan(scan);
+      ASSERT_TRUE(expected.ok()) << expected.status().to_string();
+      std::vector<Entity> seen;
+      const Result<Page> page =
+          wait(async().scan_in_place(scan, [&seen](const EntityView& view) { seen.push_back(copied(view)); }));
+      ASSERT_TRUE(page.ok()) << page.status().to_string();
+      EXPECT_EQ(seen, expected->entities);
+      EXPECT_TRUE(page->entities.empty());
+      EXPECT_EQ(page->continuation, expected->continuation);
+      EXPECT_EQ(page->cost.entities_examined, expected->cost.entities_examined);
+      is_over = !page->continuation;
+      scan.continuation = page->continuation.value_or(std::string());
+    }
   }
 }
 

@@ -120,7 +120,9 @@ TEST(DateTimeText, D35_PrintsEveryDayOfFourHundredYearsAsACalendarWouldAndReadsI
 TEST(DateTimeText, PrintsTheFirstInstantAndWhatLiesBeyondTheRange) {
   EXPECT_EQ(DateTime{0}.to_string(), "0001-01-01T00:00:00Z");
   EXPECT_EQ(DateTime{limits::kDateTimeTicksMax + 1}.to_string(), "10000-01-01T00:00:00Z");
-  EXPECT_FALSE(DateTime{UINT64_MAX}.to_string().empty());
+  EXPECT_EQ(DateTime{UINT64_MAX}.to_string(), "58456-05-28T05:36:10.9551615Z");
+  EXPECT_EQ(ETag::of_timestamp(DateTime{UINT64_MAX - 1}).to_string(),
+            "W/\"datetime'58456-05-28T05%3A36%3A10.9551614Z'\"");
 }
 
 TEST(ETagText, D52_IsTheTimestampWithEscapedColons) {

@@ -76,6 +76,19 @@ TEST(ServeEntityWriter, H42_PagesWrapTheirEntities) {
   EXPECT_EQ(page, R"({"value":[)" + one + "," + one + "]}");
 }
 
+TEST(ServeEntityWriter, H42_Q51_AProjectedPageIsWrittenWhileItIsRead) {
+  const std::vector<PropertyView> properties = {{"Lines", 3}, {"Note", std::string_view("a\nb")}};
+  const ETag etag = ETag::of_timestamp(at("2026-03-03T10:20:30Z"));
+  PageWriter page(place(PayloadLevel::kMinimal), {"RowKey", "Note", "Missing"});
+  page.add({"eu", "1", properties, etag});
+  page.add({"eu", "2", {}, etag});
+  EXPECT_EQ(page.take(),
+            R"({"odata.metadata":"https://myaccount.table.example.net/$metadata#Orders&$select=RowKey,Note,Missing",)"
+            R"("value":[{"odata.etag":"W/\"datetime'2026-03-03T10%3A20%3A30Z'\"","RowKey":"1","Note":"a\nb",)"
+            R"("Missing":null},{"odata.etag":"W/\"datetime'2026-03-03T10%3A20%3A30Z'\"","RowKey":"2","Note":null,)"
+            R"("Missing":null}]})");
+}
+
 TEST(ServeEntityWriter, Q51_Q52_Q53_AProjectionHoldsWhatItNamesAndNullForTheRest) {
   EXPECT_EQ(write_entity(place(PayloadLevel::kMinimal), example(), {"Lines", "Missing", "RowKey", "Lines"}),
             R"({"odata.metadata":"https://myaccount.table.example.net/$metadata#Orders/@Element&$select=)"

@@ -77,11 +77,12 @@ Answer query_entities(const Call& call, Result<AsyncTable> table) {
   Result<Scan> scan = read_scan(call);
   if (!scan.ok()) co_return scan.status();
   if (!table.ok()) co_return table.status();
-  const std::vector<std::string> select = scan->read.select;
-  Task<Result<Page>> scanning = table->scan(*std::move(scan), call.stop);
+  PageWriter writer(call.place(), scan->read.select);
+  Task<Result<Page>> scanning = table->scan_in_place(
+      *std::move(scan), [&writer](const EntityView& entity) { writer.add(entity); }, call.stop);
   const Result<Page> page = co_await at_home(call.home, std::move(scanning));
   if (!page.ok()) co_return page.status();
-  HttpResponse response = json_response(200, call.level, write_entities(call.place(), page->entities, select));
+  HttpResponse response = json_response(200, call.level, writer.take());
   if (page->continuation) add_continuation(response, *page->continuation);
   co_return response;
 }

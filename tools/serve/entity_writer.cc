@@ -7,7 +7,6 @@
 
 #include "api/query_options.h"
 #include "api/security/base64.h"
-#include "tools/serve/json_text.h"
 #include "tools/serve/member_names.h"
 #include "tools/serve/target.h"
 
@@ -36,13 +35,13 @@ void write_type(JsonText& json, std::string_view name, PropertyType type) {
 }
 
 /// Whether JSON alone cannot tell the type.
-bool needs_type(const Value& value) noexcept {
-  switch (value.type()) {
+bool needs_type(const ValueView& value) noexcept {
+  switch (property_type_of(value)) {
     case PropertyType::kBinary:
     case PropertyType::kDateTime:
     case PropertyType::kGuid:
     case PropertyType::kInt64: return true;
-    case PropertyType::kDouble: return !std::isfinite(*value.get_if<double>());
+    case PropertyType::kDouble: return !std::isfinite(std::get<double>(value));
     case PropertyType::kBoolean:
     case PropertyType::kInt32:
     case PropertyType::kString: break;
@@ -60,48 +59,50 @@ void write_double(JsonText& json, double value) {
   }
 }
 
-void write_value(JsonText& json, const Value& value) {
-  if (const auto* const text = value.get_if<std::string>()) json.text(*text);
-  if (const auto* const flag = value.get_if<bool>()) json.boolean(*flag);
-  if (const auto* const number = value.get_if<std::int32_t>()) json.integer(*number);
-  if (const auto* const number = value.get_if<std::int64_t>()) json.text(std::to_string(*number));
-  if (const auto* const number = value.get_if<double>()) write_double(json, *number);
-  if (const auto* const date = value.get_if<DateTime>()) json.text(date->to_string());
-  if (const auto* const guid = value.get_if<Guid>()) json.text(guid->to_string());
-  if (const auto* const binary = value.get_if<Binary>()) json.text(security::encode_base64(binary->bytes));
-}
+struct ValueWriter {
+  JsonText& json;
 
-void write_property(JsonText& json, const WritingPlace& place, std::string_view name, const Value& value) {
-  if (has_metadata(place) && needs_type(value)) write_type(json, name, value.type());
+  void operator()(std::string_view value) const { json.text(value); }
+  void operator()(bool value) const { json.boolean(value); }
+  void operator()(std::int32_t value) const { json.integer(value); }
+  void operator()(std::int64_t value) const { json.text(std::to_string(value)); }
+  void operator()(double value) const { write_double(json, value); }
+  void operator()(DateTime value) const { json.text(value.to_string()); }
+  void operator()(const Guid& value) const { json.text(value.to_string()); }
+  void operator()(BinaryView value) const { json.text(security::encode_base64(value.bytes)); }
+};
+
+void write_property(JsonText& json, const WritingPlace& place, std::string_view name, const ValueView& value) {
+  if (has_metadata(place) && needs_type(value)) write_type(json, name, property_type_of(value));
   json.member(name);
-  write_value(json, value);
+  std::visit(ValueWriter{json}, value);
 }
 
-void write_timestamp(JsonText& json, const WritingPlace& place, const Entity& entity) {
+void write_timestamp(JsonText& json, const WritingPlace& place, const EntityView& entity) {
   if (place.level == PayloadLevel::kFull) write_type(json, kTimestamp, PropertyType::kDateTime);
-  json.member(kTimestamp).text(entity.timestamp().to_string());
+  json.member(kTimestamp).text(entity.etag.timestamp().to_string());
 }
 
-void write_all(JsonText& json, const WritingPlace& place, const Entity& entity) {
-  json.member(kPartitionKey).text(entity.partition_key());
-  json.member(kRowKey).text(entity.row_key());
+void write_all(JsonText& json, const WritingPlace& place, const EntityView& entity) {
+  json.member(kPartitionKey).text(entity.partition_key);
+  json.member(kRowKey).text(entity.row_key);
   write_timestamp(json, place, entity);
-  for (const Property& property : entity.properties()) write_property(json, place, property.name, property.value);
+  for (const PropertyView& property : entity.properties) write_property(json, place, property.name, property.value);
 }
 
 /// What a projection names, each name once, system properties first.
-void write_selected(JsonText& json, const WritingPlace& place, const Entity& entity,
+void write_selected(JsonText& json, const WritingPlace& place, const EntityView& entity,
                     const std::vector<std::string>& select) {
   const auto is_selected = [&](std::string_view name) {
     return std::find(select.begin(), select.end(), name) != select.end();
   };
-  if (is_selected(kPartitionKey)) json.member(kPartitionKey).text(entity.partition_key());
-  if (is_selected(kRowKey)) json.member(kRowKey).text(entity.row_key());
+  if (is_selected(kPartitionKey)) json.member(kPartitionKey).text(entity.partition_key);
+  if (is_selected(kRowKey)) json.member(kRowKey).text(entity.row_key);
   if (is_selected(kTimestamp)) write_timestamp(json, place, entity);
   for (auto name = select.begin(); name != select.end(); ++name) {
     const bool is_system = *name == kPartitionKey || *name == kRowKey || *name == kTimestamp;
     if (is_system || std::find(select.begin(), name, *name) != name) continue;
-    if (const Value* const value = entity.find(*name)) {
+    if (const ValueView* const value = entity.find(*name)) {
       write_property(json, place, *name, *value);
     } else {
       json.member(*name).null();
@@ -109,12 +110,12 @@ void write_selected(JsonText& json, const WritingPlace& place, const Entity& ent
   }
 }
 
-void write_members(JsonText& json, const WritingPlace& place, const Entity& entity,
+void write_members(JsonText& json, const WritingPlace& place, const EntityView& entity,
                    const std::vector<std::string>& select) {
   if (place.level == PayloadLevel::kFull) {
-    write_identity(json, place, place.table, entity_reference(place.table, entity.partition_key(), entity.row_key()));
+    write_identity(json, place, place.table, entity_reference(place.table, entity.partition_key, entity.row_key));
   }
-  if (has_metadata(place)) json.member("odata.etag").text(entity.etag().to_string());
+  if (has_metadata(place)) json.member("odata.etag").text(entity.etag.to_string());
   if (select.empty()) {
     write_all(json, place, entity);
   } else {
@@ -127,30 +128,50 @@ void write_table_members(JsonText& json, const WritingPlace& place, std::string_
   json.member("TableName").text(name);
 }
 
+/// The properties stand in `properties`; what that held is forgotten.
+EntityView viewed(const Entity& entity, std::vector<PropertyView>& properties) {
+  properties.clear();
+  for (const Property& property : entity.properties()) {
+    properties.push_back({property.name, view_of(property.value)});
+  }
+  return {entity.partition_key(), entity.row_key(), properties, entity.etag()};
+}
+
 }  // namespace
 
 std::string write_entity(const WritingPlace& place, const Entity& entity, const std::vector<std::string>& select) {
+  std::vector<PropertyView> properties;
   JsonText json;
   json.begin_object();
   write_context(json, place, std::string(place.table) + "/@Element" + context_suffix(select));
-  write_members(json, place, entity, select);
+  write_members(json, place, viewed(entity, properties), select);
   json.end_object();
   return json.take();
 }
 
-std::string write_entities(const WritingPlace& place, std::span<const Entity> entities,
-                           const std::vector<std::string>& select) {
-  JsonText json;
-  json.begin_object();
-  write_context(json, place, std::string(place.table) + context_suffix(select));
-  json.member("value").begin_array();
-  for (const Entity& entity : entities) {
-    json.begin_object();
-    write_members(json, place, entity, select);
-    json.end_object();
-  }
-  json.end_array().end_object();
-  return json.take();
+PageWriter::PageWriter(const WritingPlace& place, std::vector<std::string> select)
+    : place_(place), select_(std::move(select)) {
+  json_.begin_object();
+  write_context(json_, place_, std::string(place_.table) + context_suffix(select_));
+  json_.member("value").begin_array();
+}
+
+void PageWriter::add(const EntityView& entity) {
+  json_.begin_object();
+  write_members(json_, place_, entity, select_);
+  json_.end_object();
+}
+
+std::string PageWriter::take() {
+  json_.end_array().end_object();
+  return json_.take();
+}
+
+std::string write_entities(const WritingPlace& place, std::span<const Entity> entities) {
+  PageWriter page(place);
+  std::vector<PropertyView> properties;
+  for (const Entity& entity : entities) page.add(viewed(entity, properties));
+  return page.take();
 }
 
 std::string write_table(const WritingPlace& place, std::string_view name) {

@@ -7,8 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "api/store.h"
+#include "api/entity_view.h"
 #include "api/types.h"
+#include "tools/serve/json_text.h"
 #include "tools/serve/payload_level.h"
 
 namespace varve::serve {
@@ -26,9 +27,21 @@ struct WritingPlace {
 /// One entity. `select` as ReadOptions has it: a name that the entity lacks is null, and what is not named is left out,
 /// keys and Timestamp too. Source: H-41 to H-45, Q-51 to Q-53, D-35, D-36.
 std::string write_entity(const WritingPlace& place, const Entity& entity, const std::vector<std::string>& select = {});
-/// A page of a query.
-std::string write_entities(const WritingPlace& place, std::span<const Entity> entities,
-                           const std::vector<std::string>& select = {});
+/// A page of a query, written while its entities are read.
+class PageWriter {
+ public:
+  /// What the place views outlives it.
+  explicit PageWriter(const WritingPlace& place, std::vector<std::string> select = {});
+  void add(const EntityView& entity);
+  /// Once.
+  std::string take();
+
+ private:
+  const WritingPlace place_;
+  const std::vector<std::string> select_;
+  JsonText json_;
+};
+std::string write_entities(const WritingPlace& place, std::span<const Entity> entities);
 
 /// One table by its name, and a page of them.
 std::string write_table(const WritingPlace& place, std::string_view name);
