@@ -283,12 +283,28 @@ Status no_table_to_write(const Status& status, bool in_transaction) {
   return blamed(status, 0, in_transaction && status.code() == Code::kNotFound);
 }
 
-Result<ETag> etag_of(const Result<engine::CommitVersion>& version, const TableName& name, bool in_transaction) {
-  if (version.ok()) return ETag::of_timestamp(DateTime{*version});
-  if (version.code() != Code::kNotFound) return version.status();
+namespace {
+
+Status overtaken_by_drop(const TableName& name, bool in_transaction) {
   const Status dropped =
       service_error::table_not_found("table " + quoted(name.spelling) + " was dropped before this write's turn");
   return blamed(dropped, 0, in_transaction);
+}
+
+}  // namespace
+
+Status told_refusal(StoreCore& core, const TableName& name, NameEntry& entry, format::TableId table,
+                    const Status& refusal, bool in_transaction) {
+  if (refusal.code() != Code::kNotFound) return refusal;
+  const Result<format::TableId> now = core.catalog().resolve_for_write(name, entry);
+  if (!now.ok()) return no_table_to_write(now.status(), in_transaction);
+  return *now == table ? refusal : overtaken_by_drop(name, in_transaction);
+}
+
+Result<ETag> etag_of(const Result<engine::CommitVersion>& version, const TableName& name, bool in_transaction) {
+  if (version.ok()) return ETag::of_timestamp(DateTime{*version});
+  if (version.code() != Code::kNotFound) return version.status();
+  return overtaken_by_drop(name, in_transaction);
 }
 
 Result<ETag> commit_writes(StoreCore& core, const TableName& name, NameEntry& entry, std::span<PreparedWrite> writes,
@@ -304,7 +320,7 @@ Result<ETag> commit_writes(StoreCore& core, const TableName& name, NameEntry& en
   engine::CommitRequest& request = placed.request;
   request.locks = *std::move(guard);
   if (Status judged = judge_writes(core, core.engine().view(), writes, request.locks, in_transaction); !judged.ok()) {
-    return judged;
+    return told_refusal(core, name, entry, *table, judged, in_transaction);
   }
   if (placed.any_merge) request.batch = build_batch(writes, options.tag);
   return etag_of(core.engine().commit(std::move(request)), name, in_transaction);

@@ -79,6 +79,10 @@ void sort_and_deduplicate(std::vector<format::TableId>& tables) {
   tables.erase(std::unique(tables.begin(), tables.end()), tables.end());
 }
 
+Status some_table_was_dropped() {
+  return service_error::table_not_found("a table that the transaction reads or writes was dropped before its turn");
+}
+
 }  // namespace
 
 // -- Reads
@@ -258,12 +262,19 @@ Result<std::vector<format::TableId>> StoreTransaction::State::place(std::span<Pr
     prepared[i].set_table(format::encode_table(place->second));
   }
   for (const std::string& key : reads) {
-    const Result<format::SortKey> decoded = format::decode_sort_key(key);
-    if (!decoded.ok()) return decoded.status();
-    tables.push_back(decoded->table);
+    tables.push_back(format::table_id_of(key));
   }
   sort_and_deduplicate(tables);
   return tables;
+}
+
+/// As varve::told_refusal(), for the tables of all writes.
+Status StoreTransaction::State::told_refusal(const Status& refusal, std::span<PreparedWrite> prepared,
+                                             const std::vector<format::TableId>& tables) const {
+  if (refusal.code() != Code::kNotFound) return refusal;
+  const Result<std::vector<format::TableId>> now = place(prepared);
+  if (!now.ok()) return now.status();
+  return *now == tables ? refusal : some_table_was_dropped();
 }
 
 /// From here on others may wait for this one.
@@ -281,14 +292,16 @@ Result<ETag> StoreTransaction::State::commit_prepared(std::span<PreparedWrite> p
   {
     const engine::ReadView view = core->engine().view();
     if (Status same = check_reads(*core, view, reads, began_at.ticks, request.locks); !same.ok()) return same;
-    if (Status judged = judge_writes(*core, view, prepared, request.locks, true); !judged.ok()) return judged;
+    if (Status judged = judge_writes(*core, view, prepared, request.locks, true); !judged.ok()) {
+      return told_refusal(judged, prepared, request.tables);
+    }
   }
   snapshot = Snapshot();  // What was overwritten since need not be kept for this one any more.
   request.batch = build_batch(prepared, options.tag);
   const Result<engine::CommitVersion> version = core->engine().commit(std::move(request));
   if (version.ok()) return ETag::of_timestamp(DateTime{*version});
   if (version.code() != Code::kNotFound) return version.status();
-  return service_error::table_not_found("a table that the transaction reads or writes was dropped before its turn");
+  return some_table_was_dropped();
 }
 
 Result<std::vector<ETag>> StoreTransaction::commit(const WriteOptions& options) {
