@@ -11,20 +11,17 @@ namespace varve::engine {
 
 namespace {
 
-/// What a caller may not put into a batch: an adoption but that of the load it brings along.
-Status check_operations(std::string_view batch, const Load* load) {
-  Result<format::BatchReader> reader = format::BatchReader::open(batch);
-  if (!reader.ok()) return reader.status();
+/// What a caller may not put into a batch: an adoption but that of the load it brings along. This one was read through
+/// once.
+Status check_operations(format::BatchReader reader, const Load* load) {
   format::Operation operation;
-  for (;;) {
-    const Result<bool> more = reader->next(&operation);
-    if (!more.ok()) return more.status();
-    if (!*more) return Status();
+  while (*reader.next(&operation)) {
     if (operation.kind != format::Kind::kAdopt) continue;
     const bool is_the_loads = load != nullptr && load->is_installed() && load->has_entries() &&
                               load->table() == format::load_u64_big_endian(operation.key.data());
     if (!is_the_loads) return Status::unsupported("a commit adopts a table that it did not load");
   }
+  return Status();
 }
 
 }  // namespace
@@ -36,14 +33,13 @@ Status describe(CommitRequest& request, Member& member) {
   }
   const Result<MemtableDemand> demand = Memtable::demand_of(request.batch);
   if (!demand.ok()) return demand.status();
+  const format::BatchReader reader = *format::BatchReader::open(request.batch);  // demand_of() read it through.
   if (demand->other_count > 0) {
-    if (Status allowed = check_operations(request.batch, request.load); !allowed.ok()) return allowed;
+    if (Status allowed = check_operations(reader, request.load); !allowed.ok()) return allowed;
   }
-  const Result<format::BatchReader> reader = format::BatchReader::open(request.batch);
-  if (!reader.ok()) return reader.status();
   member.batch = request.batch;
-  member.tag = reader->tag();
-  member.has_tag = reader->has_tag();
+  member.tag = reader.tag();
+  member.has_tag = reader.has_tag();
   member.tables = request.tables;
   member.durability = request.durability;
   member.frees_space = request.frees_space;

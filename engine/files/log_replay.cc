@@ -15,16 +15,13 @@
 namespace varve::engine {
 namespace {
 
-/// A key stands once in a commit: (key, version) is unique. Batches are sorted as a rule.
+/// A key stands once in a commit: (key, version) is unique. Batches are sorted as a rule. This one was read through once,
+/// by Memtable::demand_of().
 Status check_keys_differ(std::string_view batch) {
-  Result<format::BatchReader> reader = format::BatchReader::open(batch);
-  if (!reader.ok()) return reader.status();
+  format::BatchReader reader = *format::BatchReader::open(batch);
   std::vector<std::string_view> keys;
   format::Operation operation;
-  for (;;) {
-    const Result<bool> more = reader->next(&operation);
-    if (!more.ok()) return more.status();
-    if (!*more) break;
+  while (*reader.next(&operation)) {
     const bool entry = operation.kind == format::Kind::kPut || operation.kind == format::Kind::kDelete;
     if (entry) keys.push_back(operation.key);
   }
@@ -104,7 +101,7 @@ Status LogReplay::take_commit(const format::GroupMember& member) {
   if (!room.ok()) return room.status();
   // What can still be refused comes before the first entry.
   if (demand->other_count > 0) {
-    if (Status taken = take_other_operations(member); !taken.ok()) return taken;
+    if (Status taken = take_other_operations(*batch, member.version); !taken.ok()) return taken;
   }
   recovered_.memtable->insert(*room, member.batch, member.version);
   if (batch->has_tag()) recovered_.last_tag = format::CommitTag{member.version, std::string(batch->tag()), {}};
@@ -129,21 +126,18 @@ Status LogReplay::take_adoption(format::TableId table) {
   return Status();
 }
 
-Status LogReplay::take_other_operations(const format::GroupMember& member) {
-  Result<format::BatchReader> batch = format::BatchReader::open(member.batch);
-  if (!batch.ok()) return batch.status();
+/// Of a batch that was read through once.
+Status LogReplay::take_other_operations(format::BatchReader batch, CommitVersion version) {
   format::Operation operation;
-  for (;;) {
-    const Result<bool> more = batch->next(&operation);
-    if (!more.ok()) return more.status();
-    if (!*more) return Status();
+  while (*batch.next(&operation)) {
     if (operation.kind == format::Kind::kAdopt) {
       if (Status taken = take_adoption(format::load_u64_big_endian(operation.key.data())); !taken.ok()) return taken;
     }
     if (operation.kind != format::Kind::kRetire) continue;
     if (Status room = recovered_.retired.reserve(1); !room.ok()) return room;
-    recovered_.retired.add(operation.key, member.version);
+    recovered_.retired.add(operation.key, version);
   }
+  return Status();
 }
 
 }  // namespace varve::engine

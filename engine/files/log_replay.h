@@ -7,6 +7,7 @@
 #include "api/result.h"
 #include "engine/files/manifest.h"
 #include "engine/files/recovery.h"
+#include "format/batch.h"
 #include "format/log_record.h"
 
 namespace varve::engine {
@@ -33,7 +34,7 @@ class LogReplay {
  private:
   Status take_group(const format::Record& record, bool from_buffer);
   Status take_commit(const format::GroupMember& member);
-  Status take_other_operations(const format::GroupMember& member);
+  Status take_other_operations(format::BatchReader batch, CommitVersion version);
   Status take_adoption(format::TableId table);
 
   Recovered& recovered_;

@@ -97,7 +97,8 @@ class StoreReader {
     recovered_.files = std::move(manifest->files);
     recovered_.figures.torn_bytes += manifest->torn_bytes;
     manifest_ = {root().manifest_number, manifest->valid_bytes};
-    return format::check_features(recovered_.files.features, for_writing_);
+    const Status known = format::check_features(recovered_.files.features, for_writing_);
+    return known.ok() ? known : known.in_file(format::file_name(format::FileType::kManifest, manifest_.number));
   }
 
   Status check_file_set() const {

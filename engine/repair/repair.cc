@@ -35,20 +35,26 @@ bool knows_more(const ManifestMark& log, const ManifestMark& manifest) noexcept 
   return log.number > manifest.number || (log.number == manifest.number && log.durable_bytes > manifest.durable_bytes);
 }
 
+Result<Found> find_parts_by(ManifestTrust trust, io::Directory& directory) {
+  Found found;
+  found.salvage = std::make_unique<Salvage>(Salvage{directory, {}, {}});
+  Result<SurveyedStore> store = survey_store(trust, *found.salvage);
+  if (!store.ok()) return store.status();
+  found.store = *std::move(store);
+  Result<SalvagedLog> log = salvage_log(found.store, *found.salvage);
+  if (!log.ok()) return log.status();
+  found.log = *std::move(log);
+  return found;
+}
+
 /// A manifest is believed until the log contradicts it.
 Result<Found> find_parts(io::Directory& directory) {
-  for (const ManifestTrust trust : {ManifestTrust::kAsFound, ManifestTrust::kWithoutRoot, ManifestTrust::kNone}) {
-    Found found;
-    found.salvage = std::make_unique<Salvage>(Salvage{directory, {}, {}});
-    Result<SurveyedStore> store = survey_store(trust, *found.salvage);
-    if (!store.ok()) return store.status();
-    found.store = *std::move(store);
-    Result<SalvagedLog> log = salvage_log(found.store, *found.salvage);
-    if (!log.ok()) return log.status();
-    found.log = *std::move(log);
-    if (!found.store.is_certain || !knows_more(found.log.mark, found.store.manifest)) return found;
+  for (const ManifestTrust trust : {ManifestTrust::kAsFound, ManifestTrust::kWithoutRoot}) {
+    Result<Found> found = find_parts_by(trust, directory);
+    if (!found.ok()) return found;
+    if (!found->store.is_certain || !knows_more(found->log.mark, found->store.manifest)) return found;
   }
-  return Status::corruption("its manifests and its log contradict each other").in_file(directory.path());
+  return find_parts_by(ManifestTrust::kNone, directory);
 }
 
 class Repairer {

@@ -31,10 +31,7 @@ class Surveyor {
     if (Status listed = list(); !listed.ok()) return listed;
     if (Status rooted = read_root(); !rooted.ok()) return rooted;
     if (Status found = find_manifest(); !found.ok()) return found;
-    if (!store_.files.value_files.empty()) {
-      return Status::unsupported("the store has value files, which this build cannot read");
-    }
-    if (Status known = format::check_features(store_.files.features, true); !known.ok()) return known;
+    if (Status known = check_known(); !known.ok()) return known.in_file(manifest_name(store_.manifest.number));
     if (trust_ == ManifestTrust::kNone) store_.is_certain = false;
     if (!store_.is_certain) doubt();
     if (Status tables = take_tables(); !tables.ok()) return tables;
@@ -44,6 +41,14 @@ class Surveyor {
 
  private:
   using Numbers = std::set<std::uint64_t>;
+
+  /// Whether this build can read what the manifest says of the store.
+  Status check_known() const {
+    if (!store_.files.value_files.empty()) {
+      return Status::unsupported("the store has value files, which this build cannot read");
+    }
+    return format::check_features(store_.files.features, true);
+  }
 
   const Numbers& numbers(format::FileType type) { return numbers_[static_cast<std::uint16_t>(type)]; }
 
@@ -78,7 +83,9 @@ class Surveyor {
     }
     root_ = (*root)->root();
     store_.root_version = root_->last_version;
-    if (Status known = format::check_features(root_->features, true); !known.ok()) return known;
+    if (Status known = format::check_features(root_->features, true); !known.ok()) {
+      return known.in_file(format::kRootName);
+    }
     if (root_->state == format::RootState::kCreating) {
       if (number_max_ <= kNumberMaxOfMaking) return no_store("a store was being made here, and nothing was in it yet");
       distrust_root("says that the store is being made, and files of a store stand beside it");
@@ -90,7 +97,7 @@ class Surveyor {
   }
 
   void distrust_root(std::string_view why) {
-    if (root_ && root_->state != format::RootState::kCreating) --salvage_.figures.roots.whole;
+    if (root_->state != format::RootState::kCreating) --salvage_.figures.roots.whole;
     ++salvage_.figures.roots.damaged;
     salvage_.note(format::kRootName, why);
     root_.reset();
