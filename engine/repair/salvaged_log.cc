@@ -3,6 +3,7 @@
 #include "engine/repair/salvaged_log.h"
 
 #include <algorithm>
+#include <cassert>
 #include <limits>
 #include <span>
 #include <string>
@@ -36,8 +37,8 @@ SegmentEnds ends_of(const SegmentReader& reader, const std::vector<std::uint64_t
   for (const std::uint64_t offset : records) {
     format::Record record;
     Status ignored;
-    if (format::read_record(reader.image(), offset, seed, &record, &ignored) != format::RecordOutcome::kRecord)
-      continue;
+    const format::RecordOutcome outcome = format::read_record(reader.image(), offset, seed, &record, &ignored);
+    assert(outcome == format::RecordOutcome::kRecord);  // As the walk found it.
     if (ends.first_version == 0) ends.first_version = record.header.first_version;
     ends.has_footer = record.header.type == format::RecordType::kFooter;
     ends.mark = {record.header.manifest_number, record.header.manifest_durable_bytes};

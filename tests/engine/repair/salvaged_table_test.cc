@@ -16,6 +16,7 @@
 #include "format/file_header.h"
 #include "format/index_cursor.h"
 #include "format/table_builder.h"
+#include "format/table_footer.h"
 #include "format/table_index.h"
 #include "tests/support/engine_bench.h"
 #include "tests/support/store_image.h"
@@ -86,6 +87,33 @@ class SalvagedTableTest : public testing::Test {
     }
     replace(handle, BlockType::kData, std::string(builder.finish()));
   }
+  /// The block says that it is compressed in another way; its checksum holds.
+  void say_compression(const BlockHandle& handle, std::uint8_t compression) {
+    constexpr std::size_t kCompressionAt = 5;
+    std::string block = bytes_.substr(handle.offset, handle.bytes - format::kChecksumBytes);
+    block[kCompressionAt] = static_cast<char>(compression);
+    const std::uint64_t checksum = format::checksum_at({kSeed, handle.offset}, block);
+    format::append_u64(block, checksum);
+    bytes_.replace(handle.offset, handle.bytes, block);
+  }
+  void flip(std::uint64_t offset) { bytes_[offset] = static_cast<char>(bytes_[offset] ^ 4); }
+  format::TableFooter footer() const {
+    const std::uint64_t offset = bytes_.size() - format::kTableFooterBytes;
+    return *format::decode_table_footer(std::string_view(bytes_).substr(offset), {kSeed, offset});
+  }
+  void damage_footer() { flip(bytes_.size() - 5); }
+  void change_header(const std::function<void(format::FileHeader&)>& change) {
+    format::FileHeader header =
+        *format::decode_file_header(bytes_.substr(0, format::kFileHeaderBytes), format::FileType::kTable);
+    change(header);
+    bytes_.replace(0, format::kFileHeaderBytes, format::encode_file_header(header));
+  }
+  /// Nothing names the file: it is what its own header says.
+  void forget_name() {
+    source_.entry = format::TableFileEntry();
+    source_.entry.number = kNumber;
+    source_.is_named = source_.has_bounds = false;
+  }
   int rows_in(const BlockHandle& handle) {
     const std::string block = content(handle, BlockType::kData);
     format::DataBlockCursor cursor;
@@ -99,6 +127,9 @@ class SalvagedTableTest : public testing::Test {
   int salvage() {
     machine_.files.change_disk(
         [&](io::MemoryDisk& disk) { disk.write_file(test::path_of(source_.name), format::as_bytes(bytes_)); });
+    return salvage_as_it_stands();
+  }
+  int salvage_as_it_stands() {
     salvage_ = std::make_unique<Salvage>(Salvage{*machine_.directory, {}, {}});
     SalvagedTable table(source_, *salvage_);
     int rows = 0;
@@ -108,6 +139,46 @@ class SalvagedTableTest : public testing::Test {
     }
     status_ = table.status();
     return rows;
+  }
+  /// Fails every step of it in turn. What was shown before is part of the file.
+  void expect_every_error_told(std::uint64_t steps_min) {
+    const int rows = salvage();
+    ASSERT_EQ(status_.to_string(), "Ok");
+    std::uint64_t step = 0;
+    for (;; ++step) {
+      SCOPED_TRACE(step);
+      const std::uint64_t hits = machine_.files.faults().hit_count();
+      machine_.files.faults().clear();
+      machine_.files.faults().fail_nth(step, Code::kIoError);
+      const int shown = salvage_as_it_stands();
+      if (machine_.files.faults().hit_count() == hits) break;
+      ASSERT_EQ(status_.code(), Code::kIoError) << "the error was not told";
+      ASSERT_LE(shown, rows);
+      ASSERT_TRUE(salvage_->losses.empty());
+    }
+    EXPECT_GE(step, steps_min);
+  }
+  void expect_lost_whole(std::string_view what) {
+    EXPECT_EQ(salvage(), 0);
+    EXPECT_EQ(status_.to_string(), "Ok");
+    ASSERT_EQ(salvage_->losses.all().size(), 1u);
+    EXPECT_EQ(salvage_->losses.all().front().file, source_.name);
+    EXPECT_NE(salvage_->losses.all().front().what.find(what), std::string::npos) << salvage_->losses.all().front().what;
+    EXPECT_EQ(salvage_->figures.tables.damaged, 1u);
+  }
+  void expect_all_with_finding(std::string_view what) {
+    EXPECT_EQ(salvage(), kRowCount);
+    EXPECT_EQ(status_.to_string(), "Ok");
+    EXPECT_TRUE(salvage_->losses.empty());
+    ASSERT_FALSE(salvage_->figures.findings.empty());
+    const std::string& finding = salvage_->figures.findings.back();
+    EXPECT_NE(finding.find(source_.name), std::string::npos) << finding;
+    EXPECT_NE(finding.find(what), std::string::npos) << finding;
+  }
+  void expect_refused() {
+    salvage();
+    EXPECT_EQ(status_.code(), Code::kUnsupported) << status_.to_string();
+    EXPECT_NE(status_.message().find(source_.name), std::string_view::npos) << status_.to_string();
   }
   /// The one loss covers these blocks, and says this of them.
   void expect_loss(const BlockHandle& first, const BlockHandle& last, std::string_view what) {
@@ -160,13 +231,8 @@ TEST_F(SalvagedTableTest, WithoutBlocksThatHoldNone) {
 }
 
 TEST_F(SalvagedTableTest, WithoutABlockThatIsNotCompressedAsItSays) {
-  constexpr std::size_t kCompressionAt = 5;
   const BlockHandle handle = blocks_[1];
-  std::string block = bytes_.substr(handle.offset, handle.bytes - format::kChecksumBytes);
-  block[kCompressionAt] = static_cast<char>(format::BlockCompression::kZstd);
-  const std::uint64_t checksum = format::checksum_at({kSeed, handle.offset}, block);
-  format::append_u64(block, checksum);
-  bytes_.replace(handle.offset, handle.bytes, block);
+  say_compression(handle, static_cast<std::uint8_t>(format::BlockCompression::kZstd));
   const int lost = rows_in(blocks_[2]);  // of the same number of rows
   EXPECT_EQ(salvage(), kRowCount - lost);
   expect_loss(handle, handle, "");
@@ -194,11 +260,127 @@ TEST_F(SalvagedTableTest, EndsARepairAtAKindOfANewerBuild) {
 }
 
 TEST_F(SalvagedTableTest, OfWhichTheManifestSaysOtherThingsIsSavedAndNoted) {
-  source_.entry.entry_count += 1;
+  const std::function<void(format::TableFileEntry&)> changes[] = {
+      [](format::TableFileEntry& entry) { ++entry.entry_count; },
+      [](format::TableFileEntry& entry) { entry.smallest_key = test::key_of("o", ""); },
+      [](format::TableFileEntry& entry) { entry.largest_key = test::key_of("q", ""); },
+      [](format::TableFileEntry& entry) { --entry.smallest_version; },
+      [](format::TableFileEntry& entry) { ++entry.largest_version; },
+  };
+  const format::TableFileEntry before = source_.entry;
+  for (const auto& change : changes) {
+    source_.entry = before;
+    change(source_.entry);
+    EXPECT_EQ(salvage(), kRowCount);
+    ASSERT_FALSE(salvage_->figures.findings.empty());
+    EXPECT_NE(salvage_->figures.findings.front().find("its properties are not what the manifest says of it"),
+              std::string::npos);
+  }
+}
+
+TEST_F(SalvagedTableTest, InWhosePlaceAnotherStandsIsReadByTheManifestsSeed) {
+  change_header([](format::FileHeader& header) { ++header.number; });
+  expect_all_with_finding("another file stands in its place");
+  change_header([](format::FileHeader& header) { --header.number; });
+  change_header([](format::FileHeader& header) { ++header.seed; });
+  expect_all_with_finding("another file stands in its place");
+}
+
+TEST_F(SalvagedTableTest, ThatIsLongerThanTheManifestSaysIsReadAsFarAsItWas) {
+  bytes_.append(4096, '\0');
+  expect_all_with_finding("where the manifest says");
+}
+
+TEST_F(SalvagedTableTest, OfANewerBuildEndsARepair) {
+  change_header([](format::FileHeader& header) { ++header.format_version; });
+  expect_refused();
+}
+
+TEST_F(SalvagedTableTest, WithAnIndexOfANewerBuildEndsARepair) {
+  const format::TableFooter parts = footer();
+  say_compression(parts.top_index, 9);
+  expect_refused();
+}
+
+TEST_F(SalvagedTableTest, WithoutFooterAndAnIndexThatIsOneIsSearchedForBlocks) {
+  const format::TableFooter parts = footer();
+  const std::string top_index = content(parts.top_index, BlockType::kTopIndex);
+  replace(parts.top_index, BlockType::kTopIndex, std::string(top_index.size(), '\xff'));
+  damage_footer();
   EXPECT_EQ(salvage(), kRowCount);
-  ASSERT_EQ(salvage_->figures.findings.size(), 1u);
-  EXPECT_NE(salvage_->figures.findings.front().find("its properties are not what the manifest says of it"),
-            std::string::npos);
+  EXPECT_TRUE(salvage_->losses.empty());
+  flip(parts.properties.offset + 20);
+  EXPECT_EQ(salvage(), kRowCount);
+  ASSERT_EQ(salvage_->losses.all().size(), 1u);  // Without an index nothing says that it held no rows.
+  EXPECT_EQ(salvage_->losses.all().front().offset, parts.properties.offset);
+}
+
+TEST_F(SalvagedTableTest, ThatIsNoRegularFileIsLostWhole) {
+  io::FaultRule rule;
+  rule.kind = io::OperationKind::kOpen;
+  rule.code = Code::kCorruption;
+  rule.reason = "not a regular file but a directory";
+  machine_.files.faults().add(rule);
+  expect_lost_whole("not a regular file");
+  EXPECT_EQ(salvage_->losses.all().front().smallest_key, source_.entry.smallest_key);
+}
+
+TEST_F(SalvagedTableTest, WithoutANameIsReadByItsOwnHeader) {
+  forget_name();
+  EXPECT_EQ(salvage(), kRowCount);
+  EXPECT_TRUE(salvage_->losses.empty());
+  damage_footer();
+  EXPECT_EQ(salvage(), kRowCount);
+}
+
+TEST_F(SalvagedTableTest, WithoutANameAndWithAnotherFilesNumberIsLostWhole) {
+  forget_name();
+  change_header([](format::FileHeader& header) { ++header.number; });
+  expect_lost_whole("its header has another file's number");
+}
+
+TEST_F(SalvagedTableTest, WithoutANameAndAHeaderIsLostWhole) {
+  forget_name();
+  flip(20);
+  expect_lost_whole("");
+}
+
+TEST_F(SalvagedTableTest, ThatIsShorterThanAHeaderIsLostWhole) {
+  forget_name();
+  bytes_.resize(50);
+  expect_lost_whole("");
+}
+
+TEST_F(SalvagedTableTest, OfWhichTheManifestSaysThatItHasNoRoomForAFooterIsSearchedForBlocks) {
+  source_.entry.size_bytes = format::kTableFooterBytes - 1;
+  salvage();
+  EXPECT_EQ(status_.to_string(), "Ok");
+  ASSERT_GE(salvage_->figures.findings.size(), 2u);
+  EXPECT_NE(salvage_->figures.findings[1].find("its end is missing"), std::string::npos);
+}
+
+TEST_F(SalvagedTableTest, WithoutABlockBelowItsFirstKey) {
+  const int lost = rows_in(blocks_.front());
+  rename(blocks_.front(), [](std::string& key) { key.front() = static_cast<char>(key.front() - 1); });
+  EXPECT_EQ(salvage(), kRowCount - lost);
+  expect_loss(blocks_.front(), blocks_.front(), "holds keys out of their order");
+}
+
+TEST_F(SalvagedTableTest, TellsEveryError) {
+  expect_every_error_told(6);
+}
+
+TEST_F(SalvagedTableTest, TellsEveryErrorWithoutItsFooter) {
+  damage_footer();
+  expect_every_error_told(6);
+}
+
+TEST_F(SalvagedTableTest, TellsEveryErrorWithoutItsNameAndIndex) {
+  forget_name();
+  const format::TableFooter parts = footer();
+  flip(parts.top_index.offset + 20);
+  damage_footer();
+  expect_every_error_told(4);
 }
 
 }  // namespace
