@@ -14,6 +14,13 @@ bool TableCursor::fail(const Status& status) {
   return false;
 }
 
+/// The index partition has no entry where one must be: what it says of that one, or that it ends too early.
+bool TableCursor::fail_index() {
+  const Status walked = index_.status();
+  return fail((walked.ok() ? Status::corruption("the index ends before its run's largest key") : walked)
+                  .in_file(table_->name, runs()[run_].index().offset));
+}
+
 bool TableCursor::open() {
   status_ = Status();
   valid_ = false;
@@ -72,7 +79,7 @@ bool TableCursor::next_index_entry() {
   if (run_ + 1 == runs().size()) return false;
   if (!open_run(run_ + 1)) return false;
   index_.seek_to_first();
-  return index_.valid() || fail(Status::corruption("a run without blocks").in_file(table_->name));
+  return index_.valid() || fail_index();
 }
 
 /// To the first entry of the next block; false at the end of the file.
@@ -90,7 +97,7 @@ bool TableCursor::previous_index_entry() {
   if (run_ == 0) return false;
   if (!open_run(run_ - 1)) return false;
   index_.seek_to_last();
-  return index_.valid() || fail(Status::corruption("a run without blocks").in_file(table_->name));
+  return index_.valid() || fail_index();
 }
 
 /// To the last entry of the block before; false at the beginning of the file.
@@ -131,7 +138,7 @@ void TableCursor::seek(std::string_view sort_key, CommitVersion at_most) {
   if (run == runs().size() || !open_run(run)) return;
   index_.seek(target, format::kCommitVersionMax);
   if (!index_.valid()) {
-    (void)fail(Status::corruption("the index ends before its run's largest key").in_file(table_->name));
+    (void)fail_index();
     return;
   }
   if (!open_block()) return;
@@ -153,7 +160,7 @@ void TableCursor::seek_before(std::string_view sort_key) {
   if (!open_run(run)) return;
   index_.seek(target, format::kCommitVersionMax);
   if (!index_.valid()) {
-    (void)fail(Status::corruption("the index ends before its run's largest key").in_file(table_->name));
+    (void)fail_index();
     return;
   }
   if (!open_block()) return;
@@ -170,7 +177,7 @@ void TableCursor::seek_to_last() {
   if (!open() || !open_run(runs().size() - 1)) return;
   index_.seek_to_last();
   if (!index_.valid()) {
-    (void)fail(Status::corruption("a run without blocks").in_file(table_->name));
+    (void)fail_index();
     return;
   }
   if (!open_block()) return;

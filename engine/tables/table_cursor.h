@@ -52,6 +52,7 @@ class TableCursor final : public EntryCursor {
   void settle();
   void settle_backward();
   bool fail(const Status& status);
+  bool fail_index();
 
   const TableFile& file_;
   BlockReader& blocks_;
