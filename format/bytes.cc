@@ -129,7 +129,8 @@ bool ByteReader::read_sized(std::string_view* bytes) noexcept {
   ByteReader ahead = *this;
   std::uint64_t size = 0;
   if (!ahead.read_varint(&size) || size > ahead.rest_.size()) return false;
-  if (!ahead.read_bytes(static_cast<std::size_t>(size), bytes)) return false;
+  *bytes = ahead.rest_.substr(0, static_cast<std::size_t>(size));
+  ahead.rest_.remove_prefix(bytes->size());
   *this = ahead;
   return true;
 }

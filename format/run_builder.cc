@@ -140,7 +140,7 @@ std::string_view RunBuilder::index_content() {
   return index_.finish(run_.smallest_version);
 }
 
-Result<RunEntry> RunBuilder::finish(std::uint64_t dictionary_hash) {
+RunEntry RunBuilder::finish(std::uint64_t dictionary_hash) {
   assert(block_.empty());
   assert(!blocks_.empty());
   run_.block_count = blocks_.size();
@@ -148,9 +148,9 @@ Result<RunEntry> RunBuilder::finish(std::uint64_t dictionary_hash) {
   blocks_.back().separator = last_key_;
   blocks_.back().entry.only_deletes = last_block_only_deletes_;
   if (used_dictionary_) run_.dictionary_hash = dictionary_hash;
-  const Result<std::string> filter = build_filter(filter_.kind, hashes_, filter_.bits_per_key);
-  if (!filter.ok()) return filter.status();
-  run_.filter_bytes = output_->append_block(BlockType::kFilterPartition, *filter, nullptr, DictionaryUse::kNever).bytes;
+  // A run has far fewer keys than a filter takes.
+  const std::string filter = *build_filter(filter_.kind, hashes_, filter_.bits_per_key);
+  run_.filter_bytes = output_->append_block(BlockType::kFilterPartition, filter, nullptr, DictionaryUse::kNever).bytes;
   run_.index_bytes =
       output_->append_block(BlockType::kIndexPartition, index_content(), compressor_, DictionaryUse::kNever).bytes;
   blocks_.clear();

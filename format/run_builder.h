@@ -36,7 +36,8 @@ std::string separator_between(std::string_view last, std::string_view next);
 /// Builds one run after the other into `output`.
 class RunBuilder {
  public:
-  /// `compressor` may be null: nothing is compressed. Both outlive the builder.
+  /// `filter` is a choice that build_filter() takes (asserted). `compressor` may be null: nothing is compressed. Both
+  /// outlive the builder.
   RunBuilder(FilterChoice filter, Compressor* compressor, TableOutput* output) noexcept;
 
   /// Shows it the content of each block from now on; null: none. It outlives the builder, or the next call.
@@ -55,8 +56,8 @@ class RunBuilder {
   /// Writes the block; there is one (asserted).
   BlockHandle cut_block();
   /// Writes filter and index; there is no block open, and one at least is cut (asserted).
-  /// `dictionary_hash` names the compressor's dictionary. Errors: those of the filter.
-  Result<RunEntry> finish(std::uint64_t dictionary_hash);
+  /// `dictionary_hash` names the compressor's dictionary.
+  RunEntry finish(std::uint64_t dictionary_hash);
 
   /// About the bytes that would stand in the file if the run were finished now, above those already written.
   std::uint64_t estimated_unwritten_bytes() const noexcept;

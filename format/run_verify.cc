@@ -15,7 +15,7 @@ namespace varve::format {
 namespace {
 
 Status at_block(const Status& status, std::uint64_t offset) {
-  return status.ok() ? status : status.in_file("block at " + std::to_string(offset));
+  return status.in_file("block at " + std::to_string(offset));
 }
 
 struct IndexedBlock {

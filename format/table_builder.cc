@@ -108,9 +108,7 @@ Status TableBuilder::add(const DataEntry& entry) {
     return Status::too_large("an entry of a table file may have " + std::to_string(kTableEntryBytesMax) + " bytes");
   }
   if (run_.would_overfill(entry)) cut_block();
-  if (run_.is_full()) {
-    if (Status finished = finish_run(); !finished.ok()) return finished;
-  }
+  if (run_.is_full()) finish_run();
   count(entry);
   run_.add(entry);
   return Status();
@@ -137,14 +135,11 @@ void TableBuilder::cut_block() {
   table->bytes += block.bytes;
 }
 
-Status TableBuilder::finish_run() {
-  if (run_.empty()) return Status();
+void TableBuilder::finish_run() {
+  if (run_.empty()) return;
   if (!run_.block_is_empty()) cut_block();
-  Result<RunEntry> run = run_.finish(dictionary_hash_);
-  if (!run.ok()) return run.status();
-  take_run(*std::move(run));
+  take_run(run_.finish(dictionary_hash_));
   if (learner_.has_value() && learner_->is_ready()) learn_dictionary();
-  return Status();
 }
 
 void TableBuilder::learn_dictionary() {
@@ -190,7 +185,7 @@ bool TableBuilder::has_dictionary(std::uint64_t hash) const noexcept {
 Status TableBuilder::append_run(const RunSource& source, Decompressor& decompressor) {
   assert(!finished_);
   assert(can_append(*source.run));
-  if (Status finished = finish_run(); !finished.ok()) return finished;
+  finish_run();
   const Result<std::string> bytes = copy_run(source, output_.place(), decompressor);
   if (!bytes.ok()) return bytes.status();
   RunEntry run = *source.run;
@@ -231,7 +226,7 @@ std::uint64_t TableBuilder::estimated_bytes() const noexcept {
 
 Result<TableFileEntry> TableBuilder::finish() {
   assert(!empty());
-  if (Status finished = finish_run(); !finished.ok()) return finished;
+  finish_run();
   assert(!finished_);
   finished_ = true;
   if (Status appended = append_tail(); !appended.ok()) return appended;

@@ -91,7 +91,7 @@ class TableBuilder {
 
   void count(const DataEntry& entry);
   void cut_block();
-  Status finish_run();
+  void finish_run();
   void take_run(RunEntry run);
   void learn_dictionary();
   void take_over_dictionary(std::string_view dictionary);
