@@ -99,7 +99,9 @@ TEST(ImpossibleRun, WhoseBlocksDoNotFollowIsNotCopied) {
     ASSERT_TRUE(changed.replace(changed.run.index(), BlockType::kIndexPartition, other));
     const Status status = copied(changed);
     was_told = status.message().find("a block does not follow the one before") != std::string_view::npos;
-    if (was_told) EXPECT_EQ(status.code(), Code::kCorruption);
+    if (was_told) {
+      EXPECT_EQ(status.code(), Code::kCorruption);
+    }
   }
   EXPECT_TRUE(was_told);
 }
