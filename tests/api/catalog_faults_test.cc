@@ -36,6 +36,12 @@ AccessPolicy policy() {
   return made;
 }
 
+ServicePropertiesChange change_of_properties() {
+  ServicePropertiesChange change;
+  change.cors_rules.emplace();
+  return change;
+}
+
 /// Each can succeed once in the store of made_store().
 const Verb kVerbs[] = {
     {"CreateAccount", [](Store& store) { return store.create_account("fresh"); }},
@@ -108,6 +114,29 @@ const Verb kVerbs[] = {
        const Result<Table> table = store.open_table(kAccount, "Orders");
        const EntityKey keys[] = {{"p", "r"}, {"p", "absent"}};
        return table.ok() ? table->get_many(keys).status() : table.status();
+     }},
+    {"InsertOrMerge",
+     [](Store& store) {
+       Result<Table> table = store.open_table(kAccount, "Orders");
+       return table.ok() ? table->insert_or_merge(with_value("p", "r", "x")).status() : table.status();
+     }},
+    {"SetServiceProperties",
+     [](Store& store) { return store.set_service_properties(kAccount, change_of_properties()); }},
+    {"ServiceProperties", [](Store& store) { return store.service_properties(kAccount).status(); }},
+    {"TransactionScan",
+     [](Store& store) {
+       const Result<Table> table = store.open_table(kAccount, "Orders");
+       if (!table.ok()) return table.status();
+       const Result<StoreTransaction> transaction = store.begin_transaction();
+       return transaction.ok() ? transaction->scan(*table, Scan{}).status() : transaction.status();
+     }},
+    {"FilteredScan",
+     [](Store& store) {
+       const Result<Table> table = store.open_table(kAccount, "Orders");
+       if (!table.ok()) return table.status();
+       Scan scan;
+       scan.filter = "PartitionKey eq 'p' and V eq 'first'";
+       return table->scan(scan).status();
      }},
     {"StoreTransaction",
      [](Store& store) {
@@ -234,17 +263,21 @@ std::vector<std::string> each_with(const std::vector<std::string>& verbs, std::s
 }
 
 TEST(CatalogDamage, AnAccountRowIsToldByWhatNeedsIt) {
-  const std::vector<std::string> verbs = {"DropAccount", "ListAccounts", "CreateTable",
-                                          "ListTables",  "LoadAbsent",   "LoadEmpty"};
+  std::vector<std::string> verbs = {"DropAccount", "ListAccounts", "CreateTable",         "ListTables",
+                                    "LoadAbsent",  "LoadEmpty",    "SetServiceProperties"};
   expect_refused(with_row(kAccountsTable, kAccount, "", row_without_numbers()), each_with(verbs, "Corruption"),
                  "catalog row of account");
+  verbs.push_back("ServiceProperties");  // It needs no more of the row than its properties.
   expect_refused(with_row(kAccountsTable, kAccount, "", "of a newer format"), each_with(verbs, "Unsupported"),
                  "catalog row of account");
 }
 
 TEST(CatalogDamage, ATableRowIsToldByWhatNeedsIt) {
   std::vector<std::string> verbs = {"DropTable", "OpenTable", "ListTables", "SetPolicies", "Get", "Insert", "Merge"};
-  for (const char* verb : {"Remove", "Execute", "Scan", "Count", "GetMany", "StoreTransaction"}) verbs.push_back(verb);
+  for (const char* verb : {"Remove", "Execute", "Scan", "Count", "GetMany", "InsertOrMerge", "TransactionScan",
+                           "FilteredScan", "StoreTransaction"}) {
+    verbs.push_back(verb);
+  }
   expect_refused(with_row(kTablesTable, kAccount, "orders", row_without_numbers()), each_with(verbs, "Corruption"),
                  "catalog row of table");
   verbs.insert(verbs.begin() + 4, "Policies");  // They need no more of the row than its properties.
