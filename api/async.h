@@ -8,14 +8,17 @@
 //   for (Entity& order : new_orders) inserts.push_back(orders.insert(std::move(order)));
 //   std::vector<Result<ETag>> etags = co_await all(std::move(inserts));
 //
-// How it goes. The first operation starts the store's asynchronous thread. Operations on entities go on there, step by
-// step: what is to be read from the disk is asked for and comes while others go on, a lock is waited for in line, a
-// commit is told by its group's publication. What has no such form - pages of scans, and verbs of the store - is called
-// on one of a few threads; more wait for their turn.
+// How it goes. The first operation starts the store's asynchronous thread. An operation on entities goes as far as it
+// can on the thread that begins it, which never waits: a read whose blocks are in memory has its answer there, a write
+// has its commit begun. Else it goes on on the asynchronous thread, step by step: what is to be read from the disk is
+// asked for and comes while others go on, a lock is waited for in line, a commit is told by its group's publication.
+// What has no such form - pages of scans, and verbs of the store - is called on one of a few threads; more wait for
+// their turn.
 //
 // Threads    any. Callbacks are called, and coroutines go on, on the asynchronous thread (where an operation could not
 //            begin, or has nothing to wait for, before start() returns): they must not block it. A verb of the store
-//            that waits answers kInvalidArgument there and changes nothing; nor may the Store be destroyed there.
+//            that waits answers kInvalidArgument there and changes nothing; nor may the Store be destroyed there. A
+//            handle that was given a HomeThread has its operations go on there instead.
 // Lifetimes  operations keep what they are given; a tag (WriteOptions::tag) must live until the end. Store::close()
 //            and the destructor of Store wait until all operations have ended; those begun later answer kClosed.
 // Stopping   a std::stop_token ends an operation on entities with kCancelled, nothing changed, as long as its commit
@@ -35,6 +38,7 @@
 
 #include "access_policy.h"
 #include "entity_view.h"
+#include "home_thread.h"
 #include "options.h"
 #include "query.h"
 #include "result.h"
@@ -54,8 +58,8 @@ namespace varve {
 /// As Table: a name and the store it belongs to. Cheap to copy.
 class AsyncTable {
  public:
-  /// Fenced as `table` is.
-  explicit AsyncTable(Table table) noexcept : table_(std::move(table)) {}
+  /// Fenced as `table` is. Its operations end at `home`, where there is one.
+  explicit AsyncTable(Table table, HomeThread* home = nullptr) noexcept : table_(std::move(table)), home_(home) {}
   const Table& table() const noexcept { return table_; }
 
   Task<Result<ETag>> insert(Entity entity, WriteOptions options = {}, std::stop_token stop = {}) const;
@@ -80,7 +84,10 @@ class AsyncTable {
 
  private:
   struct Verbs;
+  Task<Result<ETag>> write(TransactionOperation operation, WriteOptions options, std::stop_token stop) const;
+
   Table table_;
+  HomeThread* home_;
 };
 
 /// The verbs of a store that wait for the disk.

@@ -37,12 +37,30 @@ bool AsyncCall::Begin::await_ready() noexcept {
   } else {
     status_ = Status(Code::kClosed, "the store was closed");
   }
-  return !status_.ok();
+  return !status_.ok() || !call_.async_->is_on_its_thread();
 }
 
 void AsyncCall::Begin::await_suspend(std::coroutine_handle<> coroutine) noexcept {
   step_.set(coroutine);
   call_.async_->executor().post(step_);
+}
+
+void PointReads::await_suspend(std::coroutine_handle<> coroutine) noexcept {
+  step_.set(coroutine);
+  if (executor_.is_this_thread()) {
+    read_.begin(step_);
+  } else {
+    executor_.post(begin_);
+  }
+}
+
+/// Once it has begun, another thread may go on with the coroutine, and this be gone.
+bool Commit::await_suspend(std::coroutine_handle<> coroutine) {
+  step_.set(coroutine);
+  Status begun = commit_.begin();
+  if (begun.ok()) return true;
+  refused_ = std::move(begun);
+  return false;
 }
 
 LockWait::LockWait(AsyncCall& call, std::optional<std::chrono::milliseconds> wait_max) noexcept

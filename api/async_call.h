@@ -1,6 +1,7 @@
 // Owns: the places at which an asynchronous verb waits, as awaitables: its beginning, a change of thread, keys, locks,
 // a commit.
-// Must never: wait on a thread, or go on elsewhere than on the store's asynchronous thread, save where it says so.
+// Must never: wait on a thread, or leave the one that began the verb where there is nothing to wait for: to change
+// threads twice takes longer than most verbs.
 #pragma once
 
 #include <atomic>
@@ -14,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "api/home_thread.h"
 #include "api/result.h"
 #include "api/store_core.h"
 #include "engine/async/async_commit.h"
@@ -28,6 +30,7 @@ namespace varve {
 class ResumeStep final : public engine::Step {
  public:
   void set(std::coroutine_handle<> coroutine) noexcept { coroutine_ = coroutine; }
+  std::coroutine_handle<> coroutine() const noexcept { return coroutine_; }
   void run() noexcept override { coroutine_.resume(); }
 
  private:
@@ -50,18 +53,30 @@ class Hop {
   ResumeStep step_;
 };
 
+/// Goes on behind what else is ready at home, where it is.
+class TurnAtHome {
+ public:
+  explicit TurnAtHome(HomeThread* home) noexcept : home_(home) {}
+  bool await_ready() const noexcept { return home_ == nullptr || !home_->is_here(); }
+  void await_suspend(std::coroutine_handle<> coroutine) const noexcept { home_->post(coroutine); }
+  void await_resume() const noexcept {}
+
+ private:
+  HomeThread* home_;
+};
+
 /// One verb on its way. In the verb's own frame.
 class AsyncCall {
  public:
-  AsyncCall(std::shared_ptr<StoreCore> core, std::stop_token stop) noexcept
-      : core_(std::move(core)), stop_(std::move(stop)) {}
-  /// On the asynchronous thread, if the verb began.
+  AsyncCall(std::shared_ptr<StoreCore> core, std::stop_token stop, HomeThread* home = nullptr) noexcept
+      : core_(std::move(core)), stop_(std::move(stop)), home_(home) {}
   ~AsyncCall();
   AsyncCall(const AsyncCall&) = delete;
   AsyncCall& operator=(const AsyncCall&) = delete;
 
-  /// `co_await call.begin()`, once and first: Ok, and the verb is on the asynchronous thread, or why it cannot begin,
-  /// and nothing happened. Errors: kCancelled, those of StoreCore::async().
+  /// `co_await call.begin()`, once and first: Ok, or why the verb cannot begin, and nothing happened. It goes on where
+  /// it is; but what is begun on the asynchronous thread takes its turn there, so that who loops over verbs that end at
+  /// once does not keep it from all others. Errors: kCancelled, those of StoreCore::async().
   class Begin {
    public:
     explicit Begin(AsyncCall& call) noexcept : call_(call) {}
@@ -76,7 +91,7 @@ class AsyncCall {
   };
   Begin begin() noexcept { return Begin(*this); }
 
-  /// To a thread that may wait, and back.
+  /// To a thread that may wait, and to the asynchronous one.
   Hop to_worker() noexcept { return Hop(async_->workers()); }
   Hop back() noexcept { return Hop(async_->executor()); }
 
@@ -86,43 +101,61 @@ class AsyncCall {
   StoreCore& core() noexcept { return *core_; }
   engine::AsyncEngine& async() noexcept { return *async_; }
   const std::stop_token& stop() const noexcept { return stop_; }
+  /// Where it is best to go on; may be null.
+  HomeThread* home() const noexcept { return home_; }
 
  private:
   const std::shared_ptr<StoreCore> core_;
   const std::stop_token stop_;
+  HomeThread* const home_;
   engine::AsyncEngine* async_ = nullptr;  // once begun
 };
 
-/// `co_await PointReads(...)`: the newest entry of each key not above a version, in the order of the keys. Errors: as
-/// engine::ReadView::get_many.
+/// `co_await PointReads(...)`: the newest entry of each key not above a version, in the order of the keys. What the
+/// disk has to be asked for is waited for on the asynchronous thread. Errors: as engine::ReadView::get_many.
 class PointReads {
  public:
   /// All outlive it, the keys' bytes too.
   PointReads(AsyncCall& call, const engine::ReadView& view, std::span<const std::string_view> sort_keys,
              engine::CommitVersion at_most, engine::EntryPart part) noexcept
-      : read_(call.async().executor(), view), sort_keys_(sort_keys), at_most_(at_most), part_(part) {}
-  bool await_ready() const noexcept { return false; }
-  bool await_suspend(std::coroutine_handle<> coroutine) {
-    step_.set(coroutine);
-    const Result<bool> is_done = read_.begin(sort_keys_, at_most_, part_, step_);
-    status_ = is_done.status();
-    return is_done.ok() && !*is_done;
+      : executor_(call.async().executor()),
+        read_(executor_, view),
+        sort_keys_(sort_keys),
+        at_most_(at_most),
+        part_(part) {}
+  PointReads(const PointReads&) = delete;
+  PointReads& operator=(const PointReads&) = delete;
+
+  bool await_ready() {
+    const Result<bool> has_all = read_.look(sort_keys_, at_most_, part_);
+    status_ = has_all.status();
+    return !has_all.ok() || *has_all;
   }
+  void await_suspend(std::coroutine_handle<> coroutine) noexcept;
   Result<std::vector<std::optional<engine::FoundEntry>>> await_resume() {
     if (!status_.ok()) return status_;
     return read_.take();
   }
 
  private:
+  struct Begin final : public engine::Step {
+    explicit Begin(PointReads& of) noexcept : reads(of) {}
+    void run() noexcept override { reads.read_.begin(reads.step_); }
+    PointReads& reads;
+  };
+
+  engine::Executor& executor_;
   engine::AsyncRead read_;
   const std::span<const std::string_view> sort_keys_;
   const engine::CommitVersion at_most_;
   const engine::EntryPart part_;
   Status status_;
+  Begin begin_{*this};
   ResumeStep step_;
 };
 
-/// The wait in the lines of partitions. As LockRequest; `co_await turn()` after advance() said false.
+/// The wait in the lines of partitions, on the asynchronous thread. As LockRequest; `co_await turn()` after advance()
+/// said false.
 class LockWait {
  public:
   LockWait(AsyncCall& call, std::optional<std::chrono::milliseconds> wait_max) noexcept;
@@ -188,7 +221,8 @@ class LockWait {
   engine::LockRequest request_;
 };
 
-/// `co_await Commit(...)`: as engine::Engine::commit, but that who is refused for a full write buffer is told.
+/// `co_await Commit(...)`: as engine::Engine::commit, but that who is refused for a full write buffer is told. It ends
+/// at home, where there is one, else on the asynchronous thread.
 class Commit {
  public:
   struct End {
@@ -198,13 +232,12 @@ class Commit {
   };
 
   Commit(AsyncCall& call, engine::CommitRequest request) noexcept
-      : commit_(call.async().commit(std::move(request), step_)) {}
+      : home_(call.home()), commit_(call.async().commit(std::move(request), step_, taker(call))) {}
+  Commit(const Commit&) = delete;
+  Commit& operator=(const Commit&) = delete;
+
   bool await_ready() const noexcept { return false; }
-  bool await_suspend(std::coroutine_handle<> coroutine) {
-    step_.set(coroutine);
-    refused_ = commit_.begin();
-    return refused_.ok();
-  }
+  bool await_suspend(std::coroutine_handle<> coroutine);
   End await_resume() {
     if (!refused_.ok()) return {refused_};
     Result<engine::CommitVersion> version = commit_.end();
@@ -212,8 +245,23 @@ class Commit {
   }
 
  private:
+  /// Takes the one step that this has.
+  class Home final : public engine::StepTaker {
+   public:
+    explicit Home(HomeThread* thread) noexcept : thread_(thread) {}
+    void post(engine::Step& step) noexcept override { thread_->post(static_cast<ResumeStep&>(step).coroutine()); }
+
+   private:
+    HomeThread* const thread_;
+  };
+  engine::StepTaker& taker(AsyncCall& call) noexcept {
+    if (call.home() == nullptr) return call.async().executor();
+    return home_;
+  }
+
   ResumeStep step_;
   Status refused_;
+  Home home_;
   engine::AsyncCommit commit_;
 };
 

@@ -18,10 +18,26 @@ using Kind = TransactionOperation::Kind;
 
 /// As coroutines on what stands behind the handle, which may be gone before they end.
 struct AsyncTable::Verbs {
-  using State = std::shared_ptr<const Table::State>;
   using Found = Result<std::vector<std::optional<Entity>>>;
 
-  static State state_of(const AsyncTable& table) { return table.table_.state_; }
+  /// What a verb was called with beside its own.
+  struct Called {
+    Called(const AsyncTable& on, std::stop_token with_stop)
+        : state(on.table_.state_), stop(std::move(with_stop)), home(on.home_) {}
+    std::shared_ptr<const Table::State> state;
+    std::stop_token stop;
+    HomeThread* home;
+  };
+  static AsyncCall call_of(Called& called) {
+    return AsyncCall(called.state->core, std::move(called.stop), called.home);
+  }
+
+  /// Most of what it is given ends at home already.
+  template <typename T>
+  static Task<T> ending_at_home(const AsyncTable& table, Task<T> verb) {
+    if (table.home_ == nullptr) return verb;
+    return at_home(table.home_, std::move(verb));
+  }
 
   /// `co_await RulesAsked(call, state)`: what the handle's rules grant. Rules that may read the store, by verbs that
   /// wait, are asked where that may be; else the verb goes on at once.
@@ -92,40 +108,39 @@ struct AsyncTable::Verbs {
     co_return decode_found(keys, *wanted, *found, options);
   }
 
-  static Task<Found> get_many(State state, std::vector<EntityKey> keys, ReadOptions options, std::stop_token stop) {
-    AsyncCall call(state->core, std::move(stop));
+  static Task<Found> get_many(Called called, std::vector<EntityKey> keys, ReadOptions options) {
+    AsyncCall call = call_of(called);
     if (Status begun = co_await call.begin(); !begun.ok()) co_return begun;
-    const Result<Grant> granted = co_await RulesAsked(call, *state);
+    const Result<Grant> granted = co_await RulesAsked(call, *called.state);
     if (!granted.ok()) co_return granted.status();
     if (Status queries = granted->check_query(); !queries.ok()) co_return queries;
     if (Status checked = check_read(*granted, keys, options); !checked.ok()) co_return checked;
-    co_return co_await read(call, *state, keys, options);
+    co_return co_await read(call, *called.state, keys, options);
   }
 
-  static Task<Result<std::optional<Entity>>> get(State state, EntityKey key, ReadOptions options,
-                                                 std::stop_token stop) {
-    AsyncCall call(state->core, std::move(stop));
+  static Task<Result<std::optional<Entity>>> get(Called called, EntityKey key, ReadOptions options) {
+    AsyncCall call = call_of(called);
     if (Status begun = co_await call.begin(); !begun.ok()) co_return begun;
-    const Result<Grant> granted = co_await RulesAsked(call, *state);
+    const Result<Grant> granted = co_await RulesAsked(call, *called.state);
     if (!granted.ok()) co_return granted.status();
     const std::span<const EntityKey> keys(&key, 1);
     if (Status checked = check_read(*granted, keys, options); !checked.ok()) co_return checked;
-    Found found = co_await read(call, *state, keys, options);
+    Found found = co_await read(call, *called.state, keys, options);
     if (!found.ok()) co_return found.status();
     co_return std::move(found->front());
   }
 
   /// A verb that waits, on a thread that may.
   template <typename Answer, typename Verb>
-  static Task<Answer> on_worker(State state, std::stop_token stop, Verb verb) {
-    AsyncCall call(state->core, std::move(stop));
+  static Task<Answer> on_worker(Called called, Verb verb) {
+    AsyncCall call = call_of(called);
     if (Status begun = co_await call.begin(); !begun.ok()) co_return begun;
     co_await call.to_worker();
     Answer answer = guarded([&]() -> Answer {
       if (Status stopped = call.check_stop(); !stopped.ok()) return stopped;
-      const Result<Grant> granted = state->grant();
+      const Result<Grant> granted = called.state->grant();
       if (!granted.ok()) return granted.status();
-      return verb(*state, *granted, call.stop());
+      return verb(*called.state, *granted, call.stop());
     });
     co_await call.back();
     co_return answer;
@@ -142,8 +157,10 @@ struct AsyncTable::Verbs {
     co_return resolved;
   }
 
-  static Task<Result<engine::PartitionGuard>> lock(AsyncCall& call, std::uint64_t partition_hash,
-                                                   const WriteOptions& options) {
+  /// On the asynchronous thread, since its turn comes there.
+  static Task<Result<engine::PartitionGuard>> wait_for_lock(AsyncCall& call, std::uint64_t partition_hash,
+                                                            const WriteOptions& options) {
+    if (!call.async().is_on_its_thread()) co_await call.back();
     LockWait wait(call, options.wait_max);
     if (Status asked = wait.ask(std::span(&partition_hash, 1)); !asked.ok()) co_return asked;
     for (;;) {
@@ -186,7 +203,10 @@ struct AsyncTable::Verbs {
       merged.assign(writes.begin(), writes.end());
       writes = merged;
     }
-    Result<engine::PartitionGuard> guard = co_await lock(call, placed.partition_hash, options);
+    // Those that are ready there too begin their commits with this one, and so share a write of the log.
+    co_await TurnAtHome(call.home());
+    Result<engine::PartitionGuard> guard = call.async().try_lock(placed.partition_hash);
+    if (guard.ok() && !guard->holds_any()) guard = co_await wait_for_lock(call, placed.partition_hash, options);
     if (!guard.ok()) co_return guard.status();
     placed.request.locks = *std::move(guard);
     Status judged = co_await judge(call, writes, placed.request.locks, in_transaction);
@@ -226,18 +246,17 @@ struct AsyncTable::Verbs {
     return Status(Code::kReadOnly, "the store was opened for reading only");
   }
 
-  static Task<Result<ETag>> write(State state, TransactionOperation operation, WriteOptions options,
-                                  std::stop_token stop) {
-    AsyncCall call(state->core, std::move(stop));
+  static Task<Result<ETag>> write(Called called, TransactionOperation operation, WriteOptions options) {
+    AsyncCall call = call_of(called);
     if (Status begun = co_await call.begin(); !begun.ok()) co_return begun;
-    if (Status writable = check_writable(*state); !writable.ok()) co_return writable;
-    const Result<Grant> granted = co_await RulesAsked(call, *state);
+    if (Status writable = check_writable(*called.state); !writable.ok()) co_return writable;
+    const Result<Grant> granted = co_await RulesAsked(call, *called.state);
     if (!granted.ok()) co_return granted.status();
-    Result<PreparedWrite> prepared = prepare_write(*granted, operation, state->core->limits());
+    Result<PreparedWrite> prepared = prepare_write(*granted, operation, called.state->core->limits());
     if (!prepared.ok()) co_return prepared.status();
     std::vector<PreparedWrite> writes;
     writes.push_back(*std::move(prepared));
-    co_return co_await commit(call, *state, std::move(writes), options, false);
+    co_return co_await commit(call, *called.state, std::move(writes), options, false);
   }
 
   static Task<Status> remove(Task<Result<ETag>> write) {
@@ -245,18 +264,18 @@ struct AsyncTable::Verbs {
     co_return removed.status();
   }
 
-  static Task<Result<std::vector<ETag>>> execute(State state, EntityGroupTransaction transaction, WriteOptions options,
-                                                 std::stop_token stop) {
-    AsyncCall call(state->core, std::move(stop));
+  static Task<Result<std::vector<ETag>>> execute(Called called, EntityGroupTransaction transaction,
+                                                 WriteOptions options) {
+    AsyncCall call = call_of(called);
     if (Status begun = co_await call.begin(); !begun.ok()) co_return begun;
-    if (Status writable = check_writable(*state); !writable.ok()) co_return writable;
-    const Result<Grant> granted = co_await RulesAsked(call, *state);
+    if (Status writable = check_writable(*called.state); !writable.ok()) co_return writable;
+    const Result<Grant> granted = co_await RulesAsked(call, *called.state);
     if (!granted.ok()) co_return granted.status();
     Result<std::vector<PreparedWrite>> writes =
-        prepare_transaction(*granted, transaction.operations(), state->core->limits());
+        prepare_transaction(*granted, transaction.operations(), called.state->core->limits());
     if (!writes.ok()) co_return writes.status();
     std::vector<ETag> etags(transaction.size());
-    const Result<ETag> etag = co_await commit(call, *state, *std::move(writes), options, true);
+    const Result<ETag> etag = co_await commit(call, *called.state, *std::move(writes), options, true);
     if (!etag.ok()) co_return etag.status();
     set_etags(transaction.operations(), *etag, etags);
     co_return std::move(etags);
@@ -264,73 +283,72 @@ struct AsyncTable::Verbs {
 };
 
 Task<Result<ETag>> AsyncTable::insert(Entity entity, WriteOptions options, std::stop_token stop) const {
-  return Verbs::write(Verbs::state_of(*this), {Kind::kInsert, std::move(entity), ETag()}, options, std::move(stop));
+  return write({Kind::kInsert, std::move(entity), ETag()}, options, std::move(stop));
 }
 
 Task<Result<ETag>> AsyncTable::replace(Entity entity, ETag if_match, WriteOptions options, std::stop_token stop) const {
-  return Verbs::write(Verbs::state_of(*this), {Kind::kReplace, std::move(entity), if_match}, options, std::move(stop));
+  return write({Kind::kReplace, std::move(entity), if_match}, options, std::move(stop));
 }
 
 Task<Result<ETag>> AsyncTable::merge(Entity entity, ETag if_match, WriteOptions options, std::stop_token stop) const {
-  return Verbs::write(Verbs::state_of(*this), {Kind::kMerge, std::move(entity), if_match}, options, std::move(stop));
+  return write({Kind::kMerge, std::move(entity), if_match}, options, std::move(stop));
 }
 
 Task<Result<ETag>> AsyncTable::insert_or_replace(Entity entity, WriteOptions options, std::stop_token stop) const {
-  return Verbs::write(Verbs::state_of(*this), {Kind::kInsertOrReplace, std::move(entity), ETag()}, options,
-                      std::move(stop));
+  return write({Kind::kInsertOrReplace, std::move(entity), ETag()}, options, std::move(stop));
 }
 
 Task<Result<ETag>> AsyncTable::insert_or_merge(Entity entity, WriteOptions options, std::stop_token stop) const {
-  return Verbs::write(Verbs::state_of(*this), {Kind::kInsertOrMerge, std::move(entity), ETag()}, options,
-                      std::move(stop));
+  return write({Kind::kInsertOrMerge, std::move(entity), ETag()}, options, std::move(stop));
+}
+
+Task<Result<ETag>> AsyncTable::write(TransactionOperation operation, WriteOptions options, std::stop_token stop) const {
+  return Verbs::ending_at_home(*this, Verbs::write({*this, std::move(stop)}, std::move(operation), options));
 }
 
 Task<Status> AsyncTable::remove(std::string partition_key, std::string row_key, ETag if_match, WriteOptions options,
                                 std::stop_token stop) const {
   Entity entity(std::move(partition_key), std::move(row_key));
-  return Verbs::remove(
-      Verbs::write(Verbs::state_of(*this), {Kind::kRemove, std::move(entity), if_match}, options, std::move(stop)));
+  return Verbs::remove(write({Kind::kRemove, std::move(entity), if_match}, options, std::move(stop)));
 }
 
 Task<Result<std::vector<ETag>>> AsyncTable::execute(EntityGroupTransaction transaction, WriteOptions options,
                                                     std::stop_token stop) const {
-  return Verbs::execute(Verbs::state_of(*this), std::move(transaction), options, std::move(stop));
+  return Verbs::ending_at_home(*this, Verbs::execute({*this, std::move(stop)}, std::move(transaction), options));
 }
 
 Task<Result<std::optional<Entity>>> AsyncTable::get(std::string partition_key, std::string row_key, ReadOptions options,
                                                     std::stop_token stop) const {
-  return Verbs::get(Verbs::state_of(*this), {std::move(partition_key), std::move(row_key)}, std::move(options),
-                    std::move(stop));
+  EntityKey key{std::move(partition_key), std::move(row_key)};
+  return Verbs::ending_at_home(*this, Verbs::get({*this, std::move(stop)}, std::move(key), std::move(options)));
 }
 
 Task<Result<std::vector<std::optional<Entity>>>> AsyncTable::get_many(std::vector<EntityKey> keys, ReadOptions options,
                                                                       std::stop_token stop) const {
-  return Verbs::get_many(Verbs::state_of(*this), std::move(keys), std::move(options), std::move(stop));
+  return Verbs::ending_at_home(*this, Verbs::get_many({*this, std::move(stop)}, std::move(keys), std::move(options)));
 }
 
 Task<Result<Page>> AsyncTable::scan(Scan scan, std::stop_token stop) const {
-  return Verbs::on_worker<Result<Page>>(
-      Verbs::state_of(*this), std::move(stop),
-      [scan = std::move(scan)](const Table::State& state, const Grant& grant, const std::stop_token& stopping) {
-        return read_page(*state.core, state.name, *state.entry, grant, scan, stopping);
-      });
+  auto read = [scan = std::move(scan)](const Table::State& state, const Grant& grant, const std::stop_token& stopping) {
+    return read_page(*state.core, state.name, *state.entry, grant, scan, stopping);
+  };
+  return Verbs::ending_at_home(*this, Verbs::on_worker<Result<Page>>({*this, std::move(stop)}, std::move(read)));
 }
 
 Task<Result<Page>> AsyncTable::scan_in_place(Scan scan, EntityReader reader, std::stop_token stop) const {
-  return Verbs::on_worker<Result<Page>>(
-      Verbs::state_of(*this), std::move(stop),
-      [scan = std::move(scan), reader = std::move(reader)](const Table::State& state, const Grant& grant,
-                                                           const std::stop_token& stopping) {
-        return read_page(*state.core, state.name, *state.entry, grant, scan, stopping, &reader);
-      });
+  auto read = [scan = std::move(scan), reader = std::move(reader)](const Table::State& state, const Grant& grant,
+                                                                   const std::stop_token& stopping) {
+    return read_page(*state.core, state.name, *state.entry, grant, scan, stopping, &reader);
+  };
+  return Verbs::ending_at_home(*this, Verbs::on_worker<Result<Page>>({*this, std::move(stop)}, std::move(read)));
 }
 
 Task<Result<Count>> AsyncTable::count(Scan scan, std::stop_token stop) const {
-  return Verbs::on_worker<Result<Count>>(
-      Verbs::state_of(*this), std::move(stop),
-      [scan = std::move(scan)](const Table::State& state, const Grant& grant, const std::stop_token& stopping) {
-        return count_entities(*state.core, state.name, *state.entry, grant, scan, stopping);
-      });
+  auto count = [scan = std::move(scan)](const Table::State& state, const Grant& grant,
+                                        const std::stop_token& stopping) {
+    return count_entities(*state.core, state.name, *state.entry, grant, scan, stopping);
+  };
+  return Verbs::ending_at_home(*this, Verbs::on_worker<Result<Count>>({*this, std::move(stop)}, std::move(count)));
 }
 
 }  // namespace varve

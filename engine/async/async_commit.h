@@ -19,7 +19,8 @@ class AsyncCommit {
   AsyncCommit(const AsyncCommit&) = delete;
   AsyncCommit& operator=(const AsyncCommit&) = delete;
 
-  /// Errors: as Engine::commit; it was not begun then, and nobody is told.
+  /// Any thread; once begun, this may have ended and be gone before the call returns. Errors: as Engine::commit; it was
+  /// not begun then, and nobody is told.
   Status begin();
   /// After `done`: how it ended. Errors: as Engine::commit.
   Result<CommitVersion> end() noexcept { return state_.queue->end_commit(member_); }

@@ -45,10 +45,16 @@ class AsyncEngine {
   std::uint64_t flush_count() const noexcept { return engine_.state_->memtables->flush_count(); }
   bool wait_for_flush(std::uint64_t before) noexcept { return engine_.state_->memtables->wait_for_flush(before); }
 
-  // The parts of an operation. What is asked for is told by steps that run on the executor's thread.
+  // The parts of an operation. On any thread, without a wait: the lock of a partition that nobody has. Else the guard
+  // holds none. Errors: kOutOfMemory.
+  Result<PartitionGuard> try_lock(std::uint64_t partition_hash) noexcept {
+    return engine_.state_->locks.try_lock(partition_hash);
+  }
+  // Its turns are told by steps that run on the executor's thread.
   LockRequest lock_request(Step& turn) noexcept { return {engine_.state_->locks, *executor_, turn}; }
-  AsyncCommit commit(CommitRequest request, Step& done) noexcept {
-    return {*engine_.state_, std::move(request), leaders_, *executor_, done};
+  // Its end is told by a step that `told` takes.
+  AsyncCommit commit(CommitRequest request, Step& done, StepTaker& told) noexcept {
+    return {*engine_.state_, std::move(request), leaders_, told, done};
   }
 
  private:

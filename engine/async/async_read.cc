@@ -5,6 +5,7 @@
 #include <new>
 #include <utility>
 
+#include "engine/engine_state.h"
 #include "engine/tree/levels.h"
 
 namespace varve::engine {
@@ -16,6 +17,12 @@ class AsyncRead::KeySearch final : public SearchStep {
       : SearchStep(levels, sort_key, at_most, part), place_(place), read_(read) {}
 
   std::size_t place() const noexcept { return place_; }
+  /// True when nothing is left to be read.
+  bool look(BlockReader& blocks) noexcept {
+    has_ended_ = try_now(blocks);
+    return has_ended_;
+  }
+  bool has_ended() const noexcept { return has_ended_; }
   void run() noexcept override {
     if (--read_.under_way_ == 0) read_.end_->run();
   }
@@ -23,29 +30,35 @@ class AsyncRead::KeySearch final : public SearchStep {
  private:
   const std::size_t place_;
   AsyncRead& read_;
+  bool has_ended_ = false;
 };
 
 AsyncRead::AsyncRead(Executor& executor, const ReadView& view) noexcept : executor_(executor), view_(view) {}
 
 AsyncRead::~AsyncRead() = default;
 
-Result<bool> AsyncRead::begin(std::span<const std::string_view> sort_keys, CommitVersion at_most, EntryPart part,
-                              Step& end) {
+Result<bool> AsyncRead::look(std::span<const std::string_view> sort_keys, CommitVersion at_most, EntryPart part) {
   const ReadState& state = *view_.pin_;
   try {
     found_.resize(sort_keys.size());
     for (std::size_t place = 0; place < sort_keys.size(); ++place) {
       found_[place] = read_memtables(state, sort_keys[place], at_most);
       if (found_[place] || state.tables->file_count() == 0) continue;
-      searches_.push_back(std::make_unique<KeySearch>(*this, place, *state.tables, sort_keys[place], at_most, part));
+      KeySearch& search = *searches_.emplace_back(
+          std::make_unique<KeySearch>(*this, place, *state.tables, sort_keys[place], at_most, part));
+      if (!search.look(*view_.state_->blocks)) ++under_way_;
     }
   } catch (const std::bad_alloc&) {
     return Status::out_of_memory();
   }
+  return under_way_ == 0;
+}
+
+void AsyncRead::begin(Step& end) noexcept {
   end_ = &end;
-  under_way_ = searches_.size();
-  for (const std::unique_ptr<KeySearch>& search : searches_) executor_.begin(*search);
-  return searches_.empty();
+  for (const std::unique_ptr<KeySearch>& search : searches_) {
+    if (!search->has_ended()) executor_.begin(*search);
+  }
 }
 
 Result<std::vector<std::optional<FoundEntry>>> AsyncRead::take() {

@@ -15,19 +15,21 @@
 
 namespace varve::engine {
 
-/// On the executor's thread. Stays where it is.
+/// One thread at a time. Stays where it is.
 class AsyncRead {
  public:
-  /// All outlive it, the keys' bytes too.
+  /// Both outlive it.
   AsyncRead(Executor& executor, const ReadView& view) noexcept;
   ~AsyncRead();
   AsyncRead(const AsyncRead&) = delete;
   AsyncRead& operator=(const AsyncRead&) = delete;
 
-  /// Looks for the newest entry of each key that is not above `at_most`, or for its version alone. True when nothing
-  /// has to be waited for; else `end` runs on the executor's thread when all is found, and not within this call.
-  /// Errors: kOutOfMemory; nothing was begun.
-  Result<bool> begin(std::span<const std::string_view> sort_keys, CommitVersion at_most, EntryPart part, Step& end);
+  /// Looks for the newest entry of each key that is not above `at_most`, or for its version alone, in memtables and in
+  /// blocks that the cache has; once, first, on any thread. True when that was all; else begin() is next. The keys'
+  /// bytes outlive this. Errors: kOutOfMemory; nothing was begun.
+  Result<bool> look(std::span<const std::string_view> sort_keys, CommitVersion at_most, EntryPart part);
+  /// Reads what was not there. On the executor's thread, where `end` runs when all is found: not within this call.
+  void begin(Step& end) noexcept;
   /// After the end, once: in the order of the keys, as read_point() says. Errors: as read_point(), of the first key
   /// that fails.
   Result<std::vector<std::optional<FoundEntry>>> take();

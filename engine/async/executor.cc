@@ -51,6 +51,10 @@ void Executor::post(Step& step) noexcept {
   }
   const io::MutexGuard guard(mutex_);
   posted_.push(step);
+  wake();
+}
+
+void Executor::wake() noexcept {
   if (waiting_ == Waiting::kForPost) changed_.notify_all();
   if (waiting_ == Waiting::kForRead) queue_->wake();
   waiting_ = Waiting::kNot;
@@ -64,10 +68,9 @@ bool Executor::begin_operation() noexcept {
 }
 
 void Executor::end_operation() noexcept {
-  assert(is_this_thread());
   const io::MutexGuard guard(mutex_);
   assert(operations_ > 0);
-  --operations_;
+  if (--operations_ == 0 && is_stopping_) wake();
 }
 
 void Executor::stop() noexcept {

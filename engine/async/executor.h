@@ -50,8 +50,8 @@ class Executor final : public StepTaker {
   bool is_this_thread() const noexcept;
   void post(Step& step) noexcept override;
 
-  /// Before the first step of an operation, from any thread; false when stop() was called. Each is ended by
-  /// end_operation(), on the executor's thread, behind which it posts nothing.
+  /// Before the first step of an operation; false when stop() was called. Each is ended by end_operation(), behind
+  /// which it posts nothing. Both from any thread.
   bool begin_operation() noexcept;
   void end_operation() noexcept;
   /// Lets no operation begin any more and waits for the end of those that have. Not on the executor's thread.
@@ -84,6 +84,7 @@ class Executor final : public StepTaker {
   /// Waits where there is nothing else to do. False at the end.
   bool take_posted(StepList& steps) noexcept;
   bool must_wait() const noexcept VARVE_REQUIRES(mutex_);
+  void wake() noexcept VARVE_REQUIRES(mutex_);
   void wait_for_post() noexcept VARVE_REQUIRES(mutex_);
   bool begin_wait_for_read() noexcept;
   void end_wait_for_read() noexcept;

@@ -7,7 +7,7 @@
 namespace varve::engine {
 
 Workers::Workers(io::Scheduler& scheduler, std::string_view name, std::size_t threads_max)
-    : scheduler_(scheduler), name_(name), threads_max_(threads_max), mutex_(scheduler), posted_(scheduler) {
+    : scheduler_(scheduler), name_(name), threads_max_(threads_max), mutex_(scheduler) {
   threads_.reserve(threads_max);
 }
 
@@ -16,7 +16,7 @@ void Workers::stop() noexcept {
   {
     const io::MutexGuard guard(mutex_);
     is_ending_ = true;
-    posted_.notify_all();
+    while (Idle* const idle = take_idle()) idle->woken.set();
     threads.swap(threads_);
   }
   threads.clear();  // Joins.
@@ -34,32 +34,43 @@ Status Workers::add_thread() {
   return Status();
 }
 
+Workers::Idle* Workers::take_idle() noexcept {
+  Idle* const idle = idle_;
+  if (idle != nullptr) idle_ = idle->next;
+  return idle;
+}
+
 void Workers::post(Step& step) noexcept {
-  const io::MutexGuard guard(mutex_);
-  steps_.push(step);
-  ++waiting_steps_;
-  if (waiting_steps_ > idle_threads_ && threads_.size() < threads_max_) {
-    (void)add_thread();  // Without it the others do the step, later.
+  Idle* idle = nullptr;
+  {
+    const io::MutexGuard guard(mutex_);
+    idle = take_idle();
+    if (idle == nullptr) {
+      steps_.push(step);
+      if (threads_.size() < threads_max_) (void)add_thread();  // Without it the others do the step, later.
+      return;
+    }
   }
-  posted_.notify_one();
+  idle->step = &step;
+  idle->woken.set();  // Until this it waits, and lives.
+}
+
+/// Null at the end.
+Step* Workers::next_step() noexcept {
+  Idle idle(scheduler_);
+  {
+    const io::MutexGuard guard(mutex_);
+    if (!steps_.empty()) return &steps_.pop();
+    if (is_ending_) return nullptr;
+    idle.next = idle_;
+    idle_ = &idle;
+  }
+  idle.woken.wait();
+  return idle.step;
 }
 
 void Workers::run() noexcept {
-  mutex_.lock();
-  for (;;) {
-    while (steps_.empty() && !is_ending_) {
-      ++idle_threads_;
-      posted_.wait(mutex_);
-      --idle_threads_;
-    }
-    if (steps_.empty()) break;
-    Step& step = steps_.pop();
-    --waiting_steps_;
-    mutex_.unlock();
-    step.run();
-    mutex_.lock();
-  }
-  mutex_.unlock();
+  while (Step* const step = next_step()) step->run();
 }
 
 }  // namespace varve::engine

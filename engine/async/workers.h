@@ -31,7 +31,18 @@ class Workers final : public StepTaker {
   void post(Step& step) noexcept override;
 
  private:
+  /// A thread without a step, on its own stack. It is given one and woken, and needs no mutex for either: who posts may
+  /// hold others, which a thread woken there would run into.
+  struct Idle {
+    explicit Idle(io::Scheduler& scheduler) noexcept : woken(scheduler) {}
+    io::Event woken;
+    Step* step = nullptr;  // none at the end
+    Idle* next = nullptr;
+  };
+
   Status add_thread() VARVE_REQUIRES(mutex_);
+  Idle* take_idle() noexcept VARVE_REQUIRES(mutex_);
+  Step* next_step() noexcept;
   void run() noexcept;
 
   io::Scheduler& scheduler_;
@@ -39,10 +50,8 @@ class Workers final : public StepTaker {
   const std::size_t threads_max_;
 
   io::Mutex mutex_;
-  io::Condition posted_;
-  StepList steps_ VARVE_GUARDED_BY(mutex_);
-  std::size_t waiting_steps_ VARVE_GUARDED_BY(mutex_) = 0;
-  std::size_t idle_threads_ VARVE_GUARDED_BY(mutex_) = 0;
+  StepList steps_ VARVE_GUARDED_BY(mutex_);        // for which no thread was idle
+  Idle* idle_ VARVE_GUARDED_BY(mutex_) = nullptr;  // the last one to become so is the first
   bool is_ending_ VARVE_GUARDED_BY(mutex_) = false;
   std::vector<io::Thread> threads_ VARVE_GUARDED_BY(mutex_);
 };

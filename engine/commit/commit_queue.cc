@@ -84,29 +84,38 @@ void CommitQueue::add_member(CommitGroup& group, Member& member) noexcept {
 Result<bool> CommitQueue::join(Member& member) {
   std::unique_ptr<CommitGroup> fresh(new (std::nothrow) CommitGroup(env_.scheduler));
   if (!fresh) return Status::out_of_memory();
-  const io::MutexGuard guard(mutex_);
-  if (closed_) return Status(Code::kClosed, "the store was closed");
-  if (!poisoned_.ok()) return poisoned_;
-  if (!waiting_.empty() && may_join(*waiting_.back(), member)) {
-    add_member(*waiting_.back(), member);
-    return false;
+  CommitGroup* next = nullptr;
+  {
+    const io::MutexGuard guard(mutex_);
+    if (closed_) return Status(Code::kClosed, "the store was closed");
+    if (!poisoned_.ok()) return poisoned_;
+    if (!waiting_.empty() && may_join(*waiting_.back(), member)) {
+      add_member(*waiting_.back(), member);
+      return false;
+    }
+    add_member(*fresh, member);
+    waiting_.push_back(fresh.release());
+    next = grant_lead();
   }
-  add_member(*fresh, member);
-  waiting_.push_back(fresh.release());
-  grant_lead();
+  begin_lead(next);
   return true;
 }
 
-void CommitQueue::grant_lead() {
-  if (lead_taken_ || waiting_.empty()) return;
-  if (wal_.tracker().in_flight() >= kLogWritesInFlightMax) return;
+/// Who is to be woken by begin_lead(), if anybody is, when the mutex was let go: a leader's first step takes it.
+CommitGroup* CommitQueue::grant_lead() noexcept {
+  if (lead_taken_ || waiting_.empty()) return nullptr;
+  if (wal_.tracker().in_flight() >= kLogWritesInFlightMax) return nullptr;
   lead_taken_ = true;
-  // It stays in the queue, open to more members, until its leader begins.
-  CommitGroup& next = *waiting_.front();
-  if (next.first->steps != nullptr) {
-    next.first->steps->leaders->post(*next.first->steps->lead);
+  return waiting_.front();  // It stays in the queue, open to more members, until its leader begins.
+}
+
+/// Without this it does not begin, so it is still there.
+void CommitQueue::begin_lead(CommitGroup* group) noexcept {
+  if (group == nullptr) return;
+  if (group->first->steps != nullptr) {
+    group->first->steps->leaders->post(*group->first->steps->lead);
   } else {
-    next.lead.set();
+    group->lead.set();
   }
 }
 
@@ -348,14 +357,18 @@ void CommitQueue::frame(CommitGroup& group) noexcept {
 void CommitQueue::enter_flight(CommitGroup& group) noexcept {
   const bool slot_open = wal_.has_open_slot();  // The last look at what only the holder of the lead may read.
   figures_.groups.fetch_add(1, std::memory_order_relaxed);
-  const io::MutexGuard guard(mutex_);
-  flight_.push_back(&group);
-  slot_open_ = slot_open;
-  if (group.framed) mark_due_ = group.last_version > 0;
-  ++turns_;
-  wake_timer();
-  lead_taken_ = false;
-  grant_lead();
+  CommitGroup* next = nullptr;
+  {
+    const io::MutexGuard guard(mutex_);
+    flight_.push_back(&group);
+    slot_open_ = slot_open;
+    if (group.framed) mark_due_ = group.last_version > 0;
+    ++turns_;
+    wake_timer();
+    lead_taken_ = false;
+    next = grant_lead();
+  }
+  begin_lead(next);
 }
 
 void CommitQueue::insert(CommitGroup& group) noexcept {
@@ -396,6 +409,7 @@ bool CommitQueue::must_fail(const CommitGroup& group) const noexcept {
 
 void CommitQueue::publish() noexcept {
   GroupList finished;
+  CommitGroup* next = nullptr;
   {
     const io::MutexGuard guard(mutex_);
     while (!flight_.empty() && flight_.front()->inserted) {
@@ -411,8 +425,9 @@ void CommitQueue::publish() noexcept {
       finished.push_back(&group);
     }
     if (awaiting_ > 0 || closed_) changed_.notify_all();
-    grant_lead();
+    next = grant_lead();
   }
+  begin_lead(next);
   while (!finished.empty()) tell(finished.pop_front());
 }
 

@@ -109,7 +109,8 @@ class CommitQueue {
   Result<bool> join(Member& member);
   static bool may_join(const CommitGroup& group, const Member& member) noexcept;
   static void add_member(CommitGroup& group, Member& member) noexcept;
-  void grant_lead() VARVE_REQUIRES(mutex_);
+  CommitGroup* grant_lead() noexcept VARVE_REQUIRES(mutex_);
+  static void begin_lead(CommitGroup* group) noexcept;
   /// After a turn, if it left the timer something to do that the timer does not wait for already.
   void wake_timer() noexcept VARVE_REQUIRES(mutex_);
 

@@ -152,12 +152,26 @@ Result<PartitionGuard> PartitionLocks::lock(std::span<const std::uint64_t> hashe
   return lock_several(std::move(ascending), deadline);
 }
 
-Result<PartitionGuard> PartitionLocks::lock_single(std::uint64_t hash, const Deadline& deadline) noexcept {
-  if (Status locked = lock_one(hash, deadline); !locked.ok()) return locked;
+Result<PartitionGuard> PartitionLocks::try_lock(std::uint64_t hash) noexcept {
+  Shard& shard = shard_of(hash);
+  {
+    const io::MutexGuard guard(shard.mutex);
+    if (shard.find(hash) != nullptr) return PartitionGuard();
+    if (Status added = shard.add(hash); !added.ok()) return added;
+  }
+  return guard_of(hash);
+}
+
+PartitionGuard PartitionLocks::guard_of(std::uint64_t hash) noexcept {
   PartitionGuard guard;
   guard.locks_ = this;
   guard.single_ = hash;
   return guard;
+}
+
+Result<PartitionGuard> PartitionLocks::lock_single(std::uint64_t hash, const Deadline& deadline) noexcept {
+  if (Status locked = lock_one(hash, deadline); !locked.ok()) return locked;
+  return guard_of(hash);
 }
 
 Result<PartitionGuard> PartitionLocks::lock_several(std::vector<std::uint64_t> hashes,

@@ -64,6 +64,9 @@ class PartitionLocks {
   Result<PartitionGuard> lock(std::span<const std::uint64_t> hashes,
                               std::optional<std::chrono::milliseconds> wait_max = std::nullopt);
 
+  /// The lock of one partition, if nobody has it: else the guard holds none. Errors: kOutOfMemory.
+  Result<PartitionGuard> try_lock(std::uint64_t hash) noexcept;
+
   /// How often a request had to wait for a lock, since the start. Counted when the wait begins.
   std::uint64_t waits() const noexcept { return waits_.load(std::memory_order_relaxed); }
 
@@ -86,6 +89,7 @@ class PartitionLocks {
   static constexpr std::size_t kShardCount = 64;
 
   Shard& shard_of(std::uint64_t hash) noexcept { return *shards_[hash % kShardCount]; }
+  PartitionGuard guard_of(std::uint64_t hash) noexcept;
   Result<PartitionGuard> lock_single(std::uint64_t hash, const Deadline& deadline) noexcept;
   Result<PartitionGuard> lock_several(std::vector<std::uint64_t> hashes, const Deadline& deadline) noexcept;
   Status lock_one(std::uint64_t hash, const Deadline& deadline) noexcept;

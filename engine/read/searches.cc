@@ -4,6 +4,7 @@
 
 #include <cassert>
 #include <new>
+#include <utility>
 
 namespace varve::engine {
 
@@ -13,6 +14,34 @@ namespace {
 constexpr std::size_t kWorthHelp = 4;
 
 }  // namespace
+
+/// Under a guard of the cache of its own. Throws std::bad_alloc.
+Lookup::Step Search::step(BlockReader& blocks, const CachedBlock* block) {
+  BlockCache::ReadGuard guard(blocks.cache());
+  if (std::exchange(wants_block_, false)) {  // It may have come since.
+    block = guard.find(lookup_.wanted().table->cache_id, lookup_.wanted().handle.offset);
+    if (block == nullptr) return Lookup::Step::kWantsBlock;
+    if (cost_ != nullptr) ++cost_->blocks_from_cache;
+  }
+  const Lookup::Step step = lookup_.advance(guard, block);
+  if (step == Lookup::Step::kFound) found_ = FoundEntry::copied(lookup_.entry(), part_);
+  return step;
+}
+
+bool Search::try_now(BlockReader& blocks) noexcept {
+  try {
+    switch (step(blocks, nullptr)) {
+      case Lookup::Step::kFound:
+      case Lookup::Step::kAbsent: lookup_.keep_known(blocks.cache()); return true;
+      case Lookup::Step::kFailed: status_ = lookup_.status(); return true;
+      case Lookup::Step::kWantsBlock: wants_block_ = true; return false;
+      case Lookup::Step::kWantsTable: return false;
+    }
+  } catch (const std::bad_alloc&) {
+    status_ = Status::out_of_memory();
+  }
+  return true;
+}
 
 Searches::~Searches() {
   if (queue_ == nullptr) return;
@@ -128,12 +157,7 @@ void Searches::advance(Search& search, const CachedBlock* block) noexcept {
 /// True when it has ended.
 bool Searches::advance_or_throw(Search& search, const CachedBlock* block) {
   for (;;) {
-    Lookup::Step step;
-    {
-      BlockCache::ReadGuard guard(blocks_.cache());
-      step = search.lookup_.advance(guard, block);
-      if (step == Lookup::Step::kFound) search.found_ = FoundEntry::copied(search.lookup_.entry(), search.part_);
-    }
+    const Lookup::Step step = search.step(blocks_, block);
     block = nullptr;
     switch (step) {
       case Lookup::Step::kFound:

@@ -32,6 +32,9 @@ class Search {
          ReadCost* cost = nullptr, KnownBlocks* known = nullptr)
       : part_(part), cost_(cost), lookup_(levels, sort_key, at_most, cost, known) {}
 
+  /// Any thread, before it is begun: goes as far as the cache of `blocks` lets it, without a wait. True: it has ended,
+  /// and is not begun; else it is begun where it stands.
+  bool try_now(BlockReader& blocks) noexcept;
   /// After its end: the newest entry not above the version, or nothing. Errors: those of read_point().
   Result<std::optional<FoundEntry>> take() {
     if (!status_.ok()) return status_;
@@ -40,12 +43,15 @@ class Search {
 
  private:
   friend class Searches;
+  Lookup::Step step(BlockReader& blocks, const CachedBlock* block);
+
   const EntryPart part_;
   ReadCost* const cost_;
   Lookup lookup_;
   std::optional<FoundEntry> found_;
   Status status_;
-  Search* next_ = nullptr;  // of the ended
+  bool wants_block_ = false;  // since try_now()
+  Search* next_ = nullptr;    // of the ended
 };
 
 /// One thread at a time.

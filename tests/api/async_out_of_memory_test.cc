@@ -1,10 +1,11 @@
 // Goal: memory that cannot be had, at any single allocation that an asynchronous verb makes on the asynchronous thread,
-// is told as such and changes nothing.
-// Method: as out_of_memory_test.cc, but each attempt is made within a callback, so that all of it runs on the thread
-// whose n-th allocation fails. On this machine's own files, as there.
+// or on the one that begins it, is told as such and changes nothing. Method: as out_of_memory_test.cc, but each attempt
+// is made within a callback, so that all of it runs on the thread whose n-th allocation fails; and a second time on the
+// test's thread, as far as the verb goes there. On this machine's own files, as there.
 #include <functional>
 #include <memory>
 #include <optional>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -43,9 +44,48 @@ class AsyncOutOfMemory : public ::testing::Test {
     EXPECT_EQ(read(*table_, "p", "r")->properties().size(), 1u);
   }
 
-  /// One attempt, within a callback, with its `nth` allocation failing.
   template <typename T>
-  Status attempt(const std::function<Task<T>(const AsyncTable&)>& verb, std::uint64_t nth, bool& failed) {
+  using Verb = std::function<Task<T>(const AsyncTable&)>;
+  enum class Where { kOnTheAsynchronousThread, kOnThisThread };
+
+  /// One attempt with its `nth` allocation failing.
+  template <typename T>
+  Status attempt(const Verb<T>& verb, Where where, std::uint64_t nth, bool& failed) {
+    return where == Where::kOnThisThread ? attempt_here(verb, nth, failed) : attempt_there(verb, nth, failed);
+  }
+
+  /// Until the call returns.
+  template <typename T>
+  Status attempt_here(const Verb<T>& verb, std::uint64_t nth, bool& failed) {
+    const AsyncTable async(*table_);
+    io::Event ended(scheduler_);
+    Status status;
+    const std::thread::id here = std::this_thread::get_id();
+    std::optional<AllocationFailure> failure;
+    const auto let_go = [&] {
+      if (!failure) return;
+      failed = failure->happened();
+      failure.reset();
+    };
+    failure.emplace(nth);
+    try {
+      start(verb(async), [&](const T& answer) {
+        if (std::this_thread::get_id() == here) let_go();
+        status = status_of(answer);
+        ended.set();
+      });
+      let_go();
+    } catch (const std::bad_alloc&) {  // There was none for the task.
+      let_go();
+      return Status(Code::kOutOfMemory);
+    }
+    ended.wait();
+    return status;
+  }
+
+  /// Within a callback.
+  template <typename T>
+  Status attempt_there(const Verb<T>& verb, std::uint64_t nth, bool& failed) {
     const AsyncTable async(*table_);
     io::Event ended(scheduler_);
     Status status;
@@ -56,7 +96,7 @@ class AsyncOutOfMemory : public ::testing::Test {
       status = how;
       ended.set();
     };
-    start(async.get("no", "no"), [&](const Result<std::optional<Entity>>&) {
+    start(AsyncStore(*store_).run([](Store&) { return Status(); }), [&](const Status&) {
       failure.emplace(nth);
       try {
         start(verb(async), [&end](const T& answer) { end(status_of(answer)); });
@@ -68,13 +108,22 @@ class AsyncOutOfMemory : public ::testing::Test {
     return status;
   }
 
+  template <typename T>
+  void sweep(const Verb<T>& verb) {
+    for (const Where where : {Where::kOnThisThread, Where::kOnTheAsynchronousThread}) {
+      SCOPED_TRACE(where == Where::kOnThisThread ? "on this thread" : "on the asynchronous thread");
+      put_first_state();
+      sweep(verb, where);
+    }
+  }
+
   /// Until no allocation fails.
   template <typename T>
-  void sweep(const std::function<Task<T>(const AsyncTable&)>& verb) {
+  void sweep(const Verb<T>& verb, Where where) {
     for (std::uint64_t nth = 1; nth < 10'000; ++nth) {
       SCOPED_TRACE("allocation " + std::to_string(nth));
       bool failed = false;
-      const Status status = attempt(verb, nth, failed);
+      const Status status = attempt(verb, where, nth, failed);
       if (!failed) {
         EXPECT_TRUE(status.ok()) << status.to_string();
         EXPECT_GT(nth, 5u);

@@ -215,7 +215,7 @@ TEST_F(AsyncStores, OfManyCreationsOfOneTableExactlyOneSucceeds) {
 /// Calls `body` on the asynchronous thread.
 void in_callback(const AsyncTable& table, io::Scheduler& scheduler, const std::function<void()>& body) {
   io::Event ended(scheduler);
-  start(table.get("no", "no"), [&](const Result<std::optional<Entity>>& found) {
+  start(table.count(Scan{}), [&](const Result<Count>& found) {
     EXPECT_TRUE(found.ok());
     body();
     ended.set();

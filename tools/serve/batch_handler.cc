@@ -133,8 +133,9 @@ Task<Result<std::vector<ETag>>> carry_out(const Call& call, const security::Asyn
   Result<Table> table = co_await at_home(call.home, std::move(opening));
   if (!table.ok()) co_return table.status().at_operation(0);  // T-10: the first one is blamed
   Task<Result<std::vector<ETag>>> executing =
-      AsyncTable(*std::move(table)).execute(std::move(change_set.transaction), call.write_options(), call.stop);
-  Result<std::vector<ETag>> etags = co_await at_home(call.home, std::move(executing));
+      AsyncTable(*std::move(table), call.home)
+          .execute(std::move(change_set.transaction), call.write_options(), call.stop);
+  Result<std::vector<ETag>> etags = co_await executing;
   co_return etags;
 }
 
@@ -182,7 +183,8 @@ Answer read_one(const Call& call, const security::AsyncSession& session) {
   Task<Result<Table>> opening = session.table(call.target.table, call.stop);
   Result<Table> table = co_await at_home(call.home, std::move(opening));
   if (table.code() == Code::kForbidden) co_return table.status();
-  Result<AsyncTable> fenced = table.ok() ? Result<AsyncTable>(AsyncTable(*std::move(table))) : table.status();
+  Result<AsyncTable> fenced =
+      table.ok() ? Result<AsyncTable>(AsyncTable(*std::move(table), call.home)) : table.status();
   Answer answer = is_query ? query_entities(call, std::move(fenced)) : get_entity(call, std::move(fenced));
   Result<HttpResponse> response = co_await answer;
   co_return response;

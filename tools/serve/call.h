@@ -9,12 +9,12 @@
 #include <string>
 #include <string_view>
 
+#include "api/home_thread.h"
 #include "api/options.h"
 #include "api/result.h"
 #include "api/types.h"
 #include "tools/serve/entity_writer.h"
 #include "tools/serve/error_body.h"
-#include "tools/serve/home_thread.h"
 #include "tools/serve/message.h"
 #include "tools/serve/payload_level.h"
 #include "tools/serve/target.h"

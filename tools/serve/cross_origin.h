@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "api/async.h"
+#include "api/home_thread.h"
 #include "api/result.h"
-#include "tools/serve/home_thread.h"
 #include "tools/serve/message.h"
 
 namespace varve::serve {

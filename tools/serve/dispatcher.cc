@@ -101,7 +101,8 @@ Answer run(const Door& door, const Call& call, const security::AsyncSession& ses
     Task<Result<Table>> opening = session.table(call.target.table, call.stop);
     Result<Table> table = co_await at_home(call.home, std::move(opening));
     if (table.code() == Code::kForbidden) co_return table.status();
-    Result<AsyncTable> fenced = table.ok() ? Result<AsyncTable>(AsyncTable(*std::move(table))) : table.status();
+    Result<AsyncTable> fenced =
+        table.ok() ? Result<AsyncTable>(AsyncTable(*std::move(table), call.home)) : table.status();
     Answer answer = route->handler(call, std::move(fenced));
     Result<HttpResponse> response = co_await answer;
     co_return response;

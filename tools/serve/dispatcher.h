@@ -12,13 +12,13 @@
 #include <stop_token>
 #include <string>
 
+#include "api/home_thread.h"
 #include "api/security/async_session.h"
 #include "api/store.h"
 #include "api/task.h"
 #include "tools/serve/accounts.h"
 #include "tools/serve/cross_origin.h"
 #include "tools/serve/error_body.h"
-#include "tools/serve/home_thread.h"
 #include "tools/serve/message.h"
 #include "tools/serve/operation.h"
 #include "tools/serve/target.h"

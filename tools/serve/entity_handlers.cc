@@ -44,31 +44,26 @@ Result<ReadOptions> read_selection(const Call& call) {
   return options;
 }
 
-Task<Result<ETag>> put(const Call& call, const AsyncTable& table, const TransactionOperation& operation) {
+Task<Result<ETag>> remove(Task<Status> removing) {
+  Status removed = co_await removing;
+  if (!removed.ok()) co_return removed;
+  co_return ETag();
+}
+
+/// The ETag of what was written; none of what was removed.
+Task<Result<ETag>> carry_out(const Call& call, const AsyncTable& table, const TransactionOperation& operation) {
   const WriteOptions options = call.write_options();
   switch (operation.kind) {
     case Kind::kInsert: return table.insert(operation.entity, options, call.stop);
     case Kind::kReplace: return table.replace(operation.entity, operation.if_match, options, call.stop);
     case Kind::kMerge: return table.merge(operation.entity, operation.if_match, options, call.stop);
     case Kind::kInsertOrReplace: return table.insert_or_replace(operation.entity, options, call.stop);
-    case Kind::kInsertOrMerge:
-    case Kind::kRemove: break;
+    case Kind::kRemove:
+      return remove(table.remove(operation.entity.partition_key(), operation.entity.row_key(), operation.if_match,
+                                 options, call.stop));
+    case Kind::kInsertOrMerge: break;
   }
   return table.insert_or_merge(operation.entity, options, call.stop);
-}
-
-/// The ETag of what was written; none of what was removed.
-Task<Result<ETag>> carry_out(const Call& call, AsyncTable table, const TransactionOperation& operation) {
-  if (operation.kind != Kind::kRemove) {
-    Task<Result<ETag>> writing = put(call, table, operation);
-    Result<ETag> etag = co_await at_home(call.home, std::move(writing));
-    co_return etag;
-  }
-  Task<Status> removing = table.remove(operation.entity.partition_key(), operation.entity.row_key(), operation.if_match,
-                                       call.write_options(), call.stop);
-  Status removed = co_await at_home(call.home, std::move(removing));
-  if (!removed.ok()) co_return removed;
-  co_return ETag();
 }
 
 }  // namespace
@@ -80,7 +75,7 @@ Answer query_entities(const Call& call, Result<AsyncTable> table) {
   PageWriter writer(call.place(), scan->read.select);
   Task<Result<Page>> scanning = table->scan_in_place(
       *std::move(scan), [&writer](const EntityView& entity) { writer.add(entity); }, call.stop);
-  const Result<Page> page = co_await at_home(call.home, std::move(scanning));
+  const Result<Page> page = co_await scanning;
   if (!page.ok()) co_return page.status();
   HttpResponse response = json_response(200, call.level, writer.take());
   if (page->continuation) add_continuation(response, *page->continuation);
@@ -93,7 +88,7 @@ Answer get_entity(const Call& call, Result<AsyncTable> table) {
   if (!table.ok()) co_return table.status();
   Task<Result<std::optional<Entity>>> getting =
       table->get(call.target.partition_key, call.target.row_key, *options, call.stop);
-  const Result<std::optional<Entity>> entity = co_await at_home(call.home, std::move(getting));
+  const Result<std::optional<Entity>> entity = co_await getting;
   if (!entity.ok()) co_return entity.status();
   if (!entity->has_value()) co_return service_error::resource_not_found("There is no such entity.");
   HttpResponse response = json_response(200, call.level, write_entity(call.place(), **entity, options->select));

@@ -155,8 +155,8 @@ Task<Result<std::string>> Explorer::measure_table(ExplorerCall call) const {
   bool is_complete = false;
   do {
     scan.time_max = kMeasureTime;
-    Task<Result<Page>> scanning = AsyncTable(*table).scan(scan, call.stop);
-    const Result<Page> page = co_await at_home(call.home, std::move(scanning));
+    Task<Result<Page>> scanning = AsyncTable(*table, call.home).scan(scan, call.stop);
+    const Result<Page> page = co_await scanning;
     if (!page.ok()) co_return page.status();
     entities += page->entities.size();
     for (const Entity& entity : page->entities) bytes += accounted_size_bytes(entity);
@@ -187,8 +187,8 @@ Task<Result<std::string>> Explorer::read_entities(ExplorerCall call) const {
   const Status explained = co_await at_home(call.home, std::move(explaining));
   if (!explained.ok()) co_return explained;
   const Clock::time_point begun = Clock::now();
-  Task<Result<Page>> scanning = AsyncTable(*table).scan(*scan, call.stop);
-  const Result<Page> page = co_await at_home(call.home, std::move(scanning));
+  Task<Result<Page>> scanning = AsyncTable(*table, call.home).scan(*scan, call.stop);
+  const Result<Page> page = co_await scanning;
   if (!page.ok()) co_return page.status();
   JsonText json;
   json.begin_object();

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "api/async.h"
+#include "api/home_thread.h"
 #include "api/result.h"
-#include "tools/serve/home_thread.h"
 
 namespace varve::serve {
 

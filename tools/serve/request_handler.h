@@ -2,10 +2,10 @@
 // Must never: know a connection, or what a request means.
 #pragma once
 
+#include "api/home_thread.h"
 #include "api/result.h"
 #include "api/status.h"
 #include "api/task.h"
-#include "tools/serve/home_thread.h"
 #include "tools/serve/message.h"
 
 namespace varve::serve {

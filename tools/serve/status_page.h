@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
+#include "api/home_thread.h"
 #include "api/task.h"
 #include "tools/serve/explorer.h"
-#include "tools/serve/home_thread.h"
 #include "tools/serve/message.h"
 #include "tools/serve/observation.h"
 

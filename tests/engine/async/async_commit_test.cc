@@ -98,7 +98,7 @@ class Committing final : public Step {
     const Result<bool> held = request_.advance();
     ASSERT_TRUE(held.ok());
     if (!*held) return;
-    commit_.reset(new AsyncCommit(async_.commit(plan_.request(engine_, request_.take()), told_)));
+    commit_.reset(new AsyncCommit(async_.commit(plan_.request(engine_, request_.take()), told_, async_.executor())));
     if (Status begun = commit_->begin(); !begun.ok()) end(begun);
   }
   void end_commit() {
@@ -321,7 +321,7 @@ class AsyncCommitTest : public testing::Test {
           Result<CommitVersion> outcome = all[i].commit->end();
           end(i, std::move(outcome), all[i].commit->may_be_repeated());
         });
-        all[i].commit.reset(new AsyncCommit(async_->commit(request(i), *all[i].told)));
+        all[i].commit.reset(new AsyncCommit(async_->commit(request(i), *all[i].told, async_->executor())));
         if (Status begun = all[i].commit->begin(); !begun.ok()) end(i, begun, false);
       }
       done.tick();
@@ -430,7 +430,7 @@ TEST_F(AsyncCommitTest, WithoutMemoryItDoesNotBeginAndNobodyIsTold) {
       done.tick();
     });
     Call begin([&] {
-      commit.reset(new AsyncCommit(async_->commit(put("r", std::to_string(nth)), told)));
+      commit.reset(new AsyncCommit(async_->commit(put("r", std::to_string(nth)), told, async_->executor())));
       {
         const test::AllocationFailure failure(nth);
         begun = commit->begin();

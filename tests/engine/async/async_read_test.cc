@@ -64,10 +64,11 @@ class Reading final : public Step {
       : async_(async), view_(std::move(view)), keys_(std::move(keys)), done_(done) {}
 
   void run() noexcept override {
-    const Result<bool> has_all = read_.begin(views_of(keys_), view_.version(), EntryPart::kAll, end_);
+    const Result<bool> has_all = read_.look(views_of(keys_), view_.version(), EntryPart::kAll);
     ASSERT_TRUE(has_all.ok());
     needed_no_wait_ = *has_all;
-    if (*has_all) end();
+    if (*has_all) return end();
+    read_.begin(end_);
   }
   std::string expected() const { return text_of(view_.get_many(views_of(keys_))); }
   const std::string& text() const noexcept { return text_; }
@@ -271,11 +272,13 @@ class ReadingShortOfMemory final : public Step {
       : async_(store.async()), view_(store.engine().view()), keys_(views_of(keys)), nth_(nth), done_(done) {}
   void run() noexcept override {
     failure_ = std::make_unique<test::AllocationFailure>(nth_);
-    const Result<bool> has_all = read_.begin(keys_, view_.version(), EntryPart::kAll, end_);
+    const Result<bool> has_all = read_.look(keys_, view_.version(), EntryPart::kAll);
     if (!has_all.ok()) {
       end(has_all.status());
     } else if (*has_all) {
       end(read_.take());
+    } else {
+      read_.begin(end_);
     }
   }
   bool happened() const noexcept { return happened_; }

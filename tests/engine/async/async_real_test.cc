@@ -50,9 +50,10 @@ class Errand final : public Step {
   }
   void run() noexcept override {
     const std::vector<std::string_view> keys(keys_.begin(), keys_.end());
-    const Result<bool> has_all = read_.begin(keys, view_.version(), EntryPart::kAll, read_end_);
+    const Result<bool> has_all = read_.look(keys, view_.version(), EntryPart::kAll);
     ASSERT_TRUE(has_all.ok());
-    if (*has_all) end_read();
+    if (*has_all) return end_read();
+    read_.begin(read_end_);
   }
   bool succeeded() const noexcept { return succeeded_; }
 
@@ -82,7 +83,7 @@ class Errand final : public Step {
     request.tables = {test::kTable};
     request.durability = Durability::kBuffered;
     request.locks = locks_.take();
-    commit_.reset(new AsyncCommit(async_.commit(std::move(request), commit_end_)));
+    commit_.reset(new AsyncCommit(async_.commit(std::move(request), commit_end_, async_.executor())));
     ASSERT_TRUE(commit_->begin().ok());
   }
   void end_commit() {

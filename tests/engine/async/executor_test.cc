@@ -311,9 +311,10 @@ class ExecutorAndReadsBySeed : public ExecutorBySeed {
     explicit Search(ExecutorAndReadsBySeed& test) : test_(test), view_(test.engine_->view()) {}
     void run() noexcept override {
       const std::vector<std::string_view> keys = {key_};
-      const Result<bool> found = read_.begin(keys, view_.version(), EntryPart::kAll, end_);
+      const Result<bool> found = read_.look(keys, view_.version(), EntryPart::kAll);
       ASSERT_TRUE(found.ok());
-      if (*found) end();
+      if (*found) return end();
+      read_.begin(end_);
     }
     std::string value;
 

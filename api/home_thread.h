@@ -1,22 +1,27 @@
-// Owns: the way back from the store's thread to the connection's.
-// Must never: let an answer be written on the store's asynchronous thread, which serves all others too.
+// Owns: the way from the store's threads to a thread of the caller's: that of an event loop.
+// Must never: know what kind of thread that is.
+//
+//   AsyncTable orders(table, &home);     // its operations end at home
+//   Result<Table> opened = co_await at_home(&home, store.open_table("myaccount", "Orders"));
 #pragma once
 
 #include <coroutine>
 #include <utility>
 
-#include "api/task.h"
+#include "task.h"
 
-namespace varve::serve {
+#pragma GCC visibility push(default)
 
-/// Where a request goes on after the store has answered.
+namespace varve {
+
+/// A thread of the caller's on which operations go on. It outlives them.
 class HomeThread {
  public:
   virtual ~HomeThread() = default;
   /// Whether this is the thread.
   virtual bool is_here() const noexcept = 0;
-  /// Resumes the coroutine there. Any thread; one coroutine at a time. There is always memory for it: who cannot come
-  /// home would go on elsewhere.
+  /// Resumes the coroutine there, not within this call, which waits for nothing. Any thread, the store's own too; one
+  /// coroutine at a time for each task that was begun. It must not fail: who cannot come home would go on elsewhere.
   virtual void post(std::coroutine_handle<> coroutine) noexcept = 0;
 };
 
@@ -40,4 +45,6 @@ Task<T> at_home(HomeThread* home, Task<T> operation) {
   co_return result;
 }
 
-}  // namespace varve::serve
+}  // namespace varve
+
+#pragma GCC visibility pop
