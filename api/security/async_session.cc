@@ -58,6 +58,13 @@ Task<Result<Session>> AsyncSession::open(Store& store, const AccountCredentials&
   return Verbs::judged(std::move(shown), std::move(stop));
 }
 
+Task<Result<Session>> AsyncSession::open(Store& store, const VerifiedSignature& signature, const Arrival& arrival,
+                                         Clock clock, std::stop_token stop) {
+  Result<Session> shown =
+      guarded([&]() -> Result<Session> { return Session::shown(store, signature, arrival, std::move(clock)); });
+  return Verbs::judged(std::move(shown), std::move(stop));
+}
+
 Task<Status> AsyncSession::check(AccountOperation operation, std::stop_token stop) const {
   return Verbs::check(session_.state_, operation, std::move(stop));
 }

@@ -23,6 +23,8 @@ class AsyncSession {
   /// As Session::open().
   static Task<Result<Session>> open(Store& store, const AccountCredentials& account, const Request& request,
                                     const Arrival& arrival, Clock clock, std::stop_token stop = {});
+  static Task<Result<Session>> open(Store& store, const VerifiedSignature& signature, const Arrival& arrival,
+                                    Clock clock, std::stop_token stop = {});
 
   Task<Status> check(AccountOperation operation, std::stop_token stop = {}) const;
   Task<Result<Table>> table(std::string table, std::stop_token stop = {}) const;

@@ -118,12 +118,11 @@ Result<Table> Session::State::fenced(Table whole) const {
 
 Session::Session(std::shared_ptr<const State> state) noexcept : state_(std::move(state)) {}
 
-Result<Session> Session::shown(Store& store, const AccountCredentials& account, std::string_view query,
-                               const Arrival& arrival, Clock clock) {
-  auto state = std::make_shared<State>();
-  state->store = &store;
-  state->account = account.name;
-  state->clock = std::move(clock);
+namespace {
+
+using Terms = std::variant<AccountSasTerms, TableSasTerms>;
+
+Result<Terms> verified_terms(const AccountCredentials& account, std::string_view query) {
   const Result<QueryFields> kind = QueryFields::parse(query, {"sig", "ss", "srt", "tn"});
   if (!kind.ok()) return kind.status();
   if (!kind->has("sig")) return no_authentication_information("the request has no signature");
@@ -133,17 +132,50 @@ Result<Session> Session::shown(Store& store, const AccountCredentials& account, 
     if (!sas.ok()) return sas.status();
     Result<AccountSasTerms> terms = verify_account_sas(*sas, account);
     if (!terms.ok()) return terms.status();
-    state->arrived = check_arrival(terms->addresses, terms->https_only, arrival);
-    state->shown = *std::move(terms);
-  } else {
-    const Result<TableSas> sas = parse_table_sas(query);
-    if (!sas.ok()) return sas.status();
-    Result<TableSasTerms> terms = verify_table_sas(*sas, account);
-    if (!terms.ok()) return terms.status();
-    state->arrived = check_arrival(terms->addresses, terms->https_only, arrival);
-    state->shown = *std::move(terms);
+    return Terms(*std::move(terms));
   }
+  const Result<TableSas> sas = parse_table_sas(query);
+  if (!sas.ok()) return sas.status();
+  Result<TableSasTerms> terms = verify_table_sas(*sas, account);
+  if (!terms.ok()) return terms.status();
+  return Terms(*std::move(terms));
+}
+
+}  // namespace
+
+struct VerifiedSignature::Said {
+  std::string account;
+  Terms terms;
+};
+
+Result<VerifiedSignature> VerifiedSignature::verify(const AccountCredentials& account, std::string_view query) {
+  return guarded([&]() -> Result<VerifiedSignature> {
+    Result<Terms> terms = verified_terms(account, query);
+    if (!terms.ok()) return terms.status();
+    return VerifiedSignature(std::make_shared<const Said>(Said{account.name, *std::move(terms)}));
+  });
+}
+
+Result<Session> Session::shown(Store& store, const VerifiedSignature& signature, const Arrival& arrival, Clock clock) {
+  const VerifiedSignature::Said& said = *signature.said_;
+  auto state = std::make_shared<State>();
+  state->store = &store;
+  state->account = said.account;
+  state->clock = std::move(clock);
+  std::visit(
+      [&](const auto& terms) {
+        state->arrived = check_arrival(terms.addresses, terms.https_only, arrival);
+        state->shown = terms;
+      },
+      said.terms);
   return Session(std::move(state));
+}
+
+Result<Session> Session::shown(Store& store, const AccountCredentials& account, std::string_view query,
+                               const Arrival& arrival, Clock clock) {
+  const Result<VerifiedSignature> signature = VerifiedSignature::verify(account, query);
+  if (!signature.ok()) return signature.status();
+  return shown(store, *signature, arrival, std::move(clock));
 }
 
 Result<Session> Session::shown(Store& store, const AccountCredentials& account, const Request& request,
@@ -175,6 +207,10 @@ Result<Session> Session::open(Store& store, const AccountCredentials& account, c
                               const Arrival& arrival, Clock clock) {
   return guarded(
       [&]() -> Result<Session> { return judged(shown(store, account, request, arrival, std::move(clock))); });
+}
+
+Result<Session> Session::open(Store& store, const VerifiedSignature& signature, const Arrival& arrival, Clock clock) {
+  return guarded([&]() -> Result<Session> { return judged(shown(store, signature, arrival, std::move(clock))); });
 }
 
 Status Session::check(AccountOperation operation) const {

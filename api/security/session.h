@@ -11,6 +11,7 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "../access_policy.h"
@@ -27,6 +28,21 @@ namespace varve::security {
 
 /// The present time. Called on any thread, at each verb; must not wait.
 using Clock = std::function<DateTime()>;
+
+/// What a signature in a query says, after it was verified with the keys of an account. Nothing of it hangs on time,
+/// place or policies: who is shown the same query again may keep this for as long as the account has those keys.
+/// Copies are cheap.
+class VerifiedSignature {
+ public:
+  /// Errors: those of Session::open() by a query, but for what it says of time and arrival.
+  static Result<VerifiedSignature> verify(const AccountCredentials& account, std::string_view query);
+
+ private:
+  friend class Session;
+  struct Said;
+  explicit VerifiedSignature(std::shared_ptr<const Said> said) noexcept : said_(std::move(said)) {}
+  std::shared_ptr<const Said> said_;
+};
 
 /// When what is judged: signature, address and protocol at open(), against the keys given there; time, and the stored
 /// access policy that the signature names, at open() and again at each verb of the session and of its tables. So a
@@ -58,6 +74,9 @@ class Session {
   static Result<Session> open(Store& store, const AccountCredentials& account, const Request& request,
                               const Arrival& arrival, Clock clock);
 
+  /// By what was in a query. Errors: those of the first one that hang on time, arrival or policies.
+  static Result<Session> open(Store& store, const VerifiedSignature& signature, const Arrival& arrival, Clock clock);
+
   /// Whether the operation may be done: for what the session has no verb.
   Status check(AccountOperation operation) const;
 
@@ -76,6 +95,7 @@ class Session {
   friend class AsyncSession;
   struct State;
   /// As open(), but for what is judged again at each verb. Reads nothing of the store.
+  static Result<Session> shown(Store& store, const VerifiedSignature& signature, const Arrival& arrival, Clock clock);
   static Result<Session> shown(Store& store, const AccountCredentials& account, std::string_view query,
                                const Arrival& arrival, Clock clock);
   static Result<Session> shown(Store& store, const AccountCredentials& account, const Request& request,

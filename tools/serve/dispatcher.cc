@@ -130,6 +130,14 @@ Dispatcher::Dispatcher(Store& store, Accounts accounts, security::Clock clock, F
       cross_origin_(store),
       id_base_(draw_number()) {}
 
+namespace {
+
+Task<Result<security::Session>> ended(Status status) {
+  co_return status;
+}
+
+}  // namespace
+
 std::string Dispatcher::next_request_id() {
   const std::uint64_t number = requests_.fetch_add(1, std::memory_order_relaxed) + 1;
   std::string text = "00000000-0000-0000-0000-000000000000";
@@ -142,8 +150,13 @@ std::string Dispatcher::next_request_id() {
 }
 
 Task<Result<security::Session>> Dispatcher::open_session(const HttpRequest& request, const std::string& account) {
-  return security::AsyncSession::open(store_, accounts_.find(account), request.head, request.arrival, clock_,
-                                      stop_.get_token());
+  if (find_header(request.head.headers, "authorization") != nullptr) {
+    return security::AsyncSession::open(store_, accounts_.find(account), request.head, request.arrival, clock_,
+                                        stop_.get_token());
+  }
+  const Result<security::VerifiedSignature> signature = signatures_.verify(account, request.head.query);
+  if (!signature.ok()) return ended(signature.status());
+  return security::AsyncSession::open(store_, *signature, request.arrival, clock_, stop_.get_token());
 }
 
 Result<Address> Dispatcher::address_of(const HttpRequest& request) const {

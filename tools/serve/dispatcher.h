@@ -19,6 +19,7 @@
 #include "tools/serve/accounts.h"
 #include "tools/serve/cross_origin.h"
 #include "tools/serve/error_body.h"
+#include "tools/serve/known_signatures.h"
 #include "tools/serve/message.h"
 #include "tools/serve/operation.h"
 #include "tools/serve/target.h"
@@ -58,6 +59,7 @@ class Dispatcher {
 
   Store& store_;
   const Accounts accounts_;
+  KnownSignatures signatures_{accounts_};
   const security::Clock clock_;
   const FailureLog log_;
   CrossOrigin cross_origin_;
