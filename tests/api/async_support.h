@@ -2,7 +2,11 @@
 // Must never: wait where the seeded scheduler does not see it: a run would stand still.
 #pragma once
 
+#include <coroutine>
+#include <cstddef>
+#include <deque>
 #include <optional>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -35,6 +39,51 @@ class Begun {
  private:
   io::Event ended_;
   std::optional<T> given_;
+};
+
+/// A home without a loop of its own: what comes home goes on when the test says so.
+class HeldHome final : public HomeThread {
+ public:
+  explicit HeldHome(io::Scheduler& scheduler) : mutex_(scheduler), changed_(scheduler) {}
+
+  bool is_here() const noexcept override { return std::this_thread::get_id() == thread_; }
+  void post(std::coroutine_handle<> coroutine) noexcept override {
+    const io::MutexGuard guard(mutex_);
+    posted_.push_back(coroutine);
+    ++posts_;
+    changed_.notify_all();
+  }
+  /// What came home first, or comes.
+  void run_one() {
+    mutex_.lock();
+    while (posted_.empty()) changed_.wait(mutex_);
+    const std::coroutine_handle<> coroutine = posted_.front();
+    posted_.pop_front();
+    mutex_.unlock();
+    coroutine.resume();
+  }
+  template <typename T>
+  T run(Task<T> task) {
+    std::optional<T> given;
+    start(std::move(task), [&](T answer) {
+      EXPECT_TRUE(is_here());
+      given.emplace(std::move(answer));
+    });
+    while (!given) run_one();
+    return *std::move(given);
+  }
+  /// All that ever came.
+  std::size_t posts() {
+    const io::MutexGuard guard(mutex_);
+    return posts_;
+  }
+
+ private:
+  const std::thread::id thread_ = std::this_thread::get_id();
+  io::Mutex mutex_;
+  io::Condition changed_;
+  std::deque<std::coroutine_handle<>> posted_ VARVE_GUARDED_BY(mutex_);
+  std::size_t posts_ VARVE_GUARDED_BY(mutex_) = 0;
 };
 
 /// As wait() of task.h, under any scheduler.

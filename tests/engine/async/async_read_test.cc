@@ -220,6 +220,49 @@ TEST(AsyncRead, WhatIsInMemoryOrNowhereNeedsNoWait) {
   EXPECT_EQ(readings.back().text(), "");
 }
 
+TEST(AsyncRead, ALookOnAnyThreadFindsWhatTheCacheHasAndIsGoneOnWithWhereItHasNot) {
+  Machine machine;
+  Store store(machine, machine.env(), kWarmBytes, 3);
+  ASSERT_NO_FATAL_FAILURE(store.fill());
+  ASSERT_TRUE(store.engine().flush().ok());
+  const std::vector<std::string> keys = {key(1), key(kRows / 2), key(kRows - 1)};
+  const ReadView view = store.engine().view();
+  const std::string right = text_of(view.get_many(views_of(keys)));  // The blocks are in the cache from here on.
+  const std::uint64_t reads = store.engine().statistics().block_reads;
+  AsyncRead warm(store.async().executor(), view);
+  const Result<bool> has_all = warm.look(views_of(keys), view.version(), EntryPart::kAll);
+  ASSERT_TRUE(has_all.ok() && *has_all);
+  EXPECT_EQ(text_of(warm.take()), right);
+  EXPECT_EQ(store.engine().statistics().block_reads, reads);
+}
+
+/// A look without blocks, after which all of them come into the cache by another reader: they are not read twice.
+TEST(AsyncRead, ABlockThatCameSinceTheLookIsTakenFromTheCache) {
+  Machine machine;
+  {
+    Store store(machine, machine.env(), kWarmBytes, 4);
+    ASSERT_NO_FATAL_FAILURE(store.fill());
+    ASSERT_TRUE(store.engine().compact().ok());
+  }
+  Store store(machine, machine.env(), kWarmBytes, 4);
+  const std::vector<std::string> keys = {key(1), key(kRows / 2), key(kRows - 1)};
+  const ReadView view = store.engine().view();
+  ASSERT_TRUE(view.get_many(views_of({key(kRows + 10)})).ok());  // The files are open.
+  AsyncRead cold(store.async().executor(), view);
+  const Result<bool> has_all = cold.look(views_of(keys), view.version(), EntryPart::kAll);
+  ASSERT_TRUE(has_all.ok());
+  ASSERT_FALSE(*has_all);
+  const std::string right = text_of(view.get_many(views_of(keys)));
+  const std::uint64_t reads = store.engine().statistics().block_reads;
+  Countdown done(machine.scheduler(), 1);
+  Call end([&] { done.tick(); });
+  Call begin([&] { cold.begin(end); });
+  store.async().executor().post(begin);
+  done.wait();
+  EXPECT_EQ(text_of(cold.take()), right);
+  EXPECT_EQ(store.engine().statistics().block_reads, reads);
+}
+
 TEST(AsyncRead, ABlockThatManyReadsWantIsReadOnce) {
   Machine machine;
   Store store(machine, machine.env(), kColdBytes, 2);

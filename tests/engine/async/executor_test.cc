@@ -5,6 +5,7 @@
 #include "engine/async/executor.h"
 
 #include <algorithm>
+#include <atomic>
 #include <deque>
 #include <memory>
 #include <random>
@@ -92,6 +93,23 @@ TEST_P(ExecutorBySeed, StepsRunOnceEachInTheOrderOfTheirThreadOnTheExecutors) {
     ASSERT_EQ(numbers.size(), kSteps);
     for (std::size_t i = 0; i < kSteps; ++i) EXPECT_EQ(numbers[i], i);
   }
+}
+
+TEST_P(ExecutorBySeed, StopWaitsForOperationsThatEndOnOtherThreads) {
+  constexpr int kThreads = 3;
+  std::atomic<int> ended{0};
+  std::vector<io::Thread> threads;
+  for (int i = 0; i < kThreads; ++i) {
+    ASSERT_TRUE(executor_->begin_operation());
+    threads.push_back(start_thread([&] {
+      machine_.scheduler().yield();
+      ++ended;
+      executor_->end_operation();
+    }));
+  }
+  executor_->stop();
+  EXPECT_EQ(ended.load(), kThreads);
+  EXPECT_FALSE(executor_->begin_operation());
 }
 
 TEST_P(ExecutorBySeed, AStepPostedByAStepRunsAfterItAndNotWithinIt) {

@@ -64,6 +64,18 @@ TEST_F(PartitionLocksTest, AHeldLockIsRefusedUntilItIsReleased) {
   EXPECT_EQ(locks_.waits(), 0u);
 }
 
+TEST_F(PartitionLocksTest, WhoOnlyTriesHasAFreeLockOrNone) {
+  Result<PartitionGuard> held = locks_.try_lock(7);
+  ASSERT_TRUE(held.ok() && held->holds_any());
+  const Result<PartitionGuard> second = locks_.try_lock(7);
+  EXPECT_TRUE(second.ok() && !second->holds_any());
+  EXPECT_FALSE(is_free(locks_, 7));
+  EXPECT_EQ(locks_.waits(), 0u);
+  held->release();
+  EXPECT_TRUE(locks_.try_lock(7)->holds_any());
+  EXPECT_TRUE(is_free(locks_, 7));  // The guard has gone.
+}
+
 TEST_F(PartitionLocksTest, ARefusalTellsHowLongItWaited) {
   const Result<PartitionGuard> guard = lock(locks_, {7});
   const Result<PartitionGuard> refused = lock(locks_, {7}, kNoWait);
