@@ -14,7 +14,8 @@
 
 namespace varve {
 
-/// A thread of the caller's on which operations go on. It outlives them.
+/// A thread of the caller's on which operations go on. It outlives them, and runs until they have ended: Store::close()
+/// waits for them, and so is not called there. Writes that are begun there go on behind what was posted before.
 class HomeThread {
  public:
   virtual ~HomeThread() = default;

@@ -497,16 +497,4 @@ void CommitQueue::set_health(Health health, const Status& cause) noexcept {
   if (events_ != nullptr) events_->on_health(health, cause);
 }
 
-Status CommitQueue::close() {
-  {
-    const io::MutexGuard guard(mutex_);
-    closed_ = true;
-    timer_.notify_all();
-    while (!waiting_.empty() || !flight_.empty() || lead_taken_) changed_.wait(mutex_);
-    if (!poisoned_.ok()) return poisoned_;
-    lead_taken_ = true;
-  }
-  return wal_.close();
-}
-
 }  // namespace varve::engine

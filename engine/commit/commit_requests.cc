@@ -1,5 +1,5 @@
-// Owns: what is asked of the commit queue without a batch: a flush, the end of a memtable, the end of a segment, what
-// its timer has to do, and what it knows.
+// Owns: what is asked of the commit queue without a batch: a flush, the end of a memtable, of a segment and of the log,
+// what its timer has to do, and what it knows.
 // Must never: go past the order of commits: each is a member of a group like any commit.
 #include "engine/commit/commit_queue.h"
 
@@ -25,6 +25,18 @@ Result<CommitVersion> CommitQueue::close_segment() {
   const Result<CommitVersion> closed = commit(member);
   if (!closed.ok()) return closed;
   return member.closed_upto;
+}
+
+Status CommitQueue::close() {
+  {
+    const io::MutexGuard guard(mutex_);
+    closed_ = true;
+    timer_.notify_all();
+    while (!waiting_.empty() || !flight_.empty() || lead_taken_) changed_.wait(mutex_);
+    if (!poisoned_.ok()) return poisoned_;
+    lead_taken_ = true;
+  }
+  return wal_.close();
 }
 
 CommitQueue::TimerWork CommitQueue::wait_for_timer_work() {
