@@ -122,6 +122,14 @@ Result<Thread> Scheduler::start_simulated(std::string name, std::function<void()
   return started;
 }
 
+void Scheduler::give_way() noexcept {
+  if (simulation_ != nullptr) {
+    simulation_->yield();
+  } else {
+    std::this_thread::yield();
+  }
+}
+
 Result<Thread> Scheduler::start(std::string_view name, std::function<void()> body) {
   assert(body != nullptr);
   try {

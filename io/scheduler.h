@@ -87,6 +87,10 @@ class Scheduler {
     if (simulation_ != nullptr) simulation_->yield();
   }
 
+  /// Lets other threads run first that are ready to, under the real scheduler too: what they do next may spare this one
+  /// work.
+  void give_way() noexcept;
+
   Simulation* simulation() const noexcept { return simulation_; }
 
  private:

@@ -7,12 +7,20 @@
 
 namespace varve::engine {
 
-AsyncCommit::AsyncCommit(EngineState& state, CommitRequest request, StepTaker& leaders, StepTaker& told,
-                         Step& done) noexcept
+AsyncCommit::AsyncCommit(EngineState& state, CommitRequest request, Executor& executor, StepTaker& leaders,
+                         StepTaker& told, Step& done) noexcept
     : state_(state),
+      executor_(executor),
       request_(std::move(request)),
       steps_{.lead = &turn_, .leaders = &leaders, .done = &done, .told = &told} {
   assert(request_.load == nullptr);
+}
+
+/// Operations that a processor is at, or is wanted for, may be about to join the group: a write of the log costs more
+/// than it takes to let them.
+void AsyncCommit::Turn::run() noexcept {
+  if (commit_.executor_.has_several_operations()) commit_.state_.env.scheduler.give_way();
+  commit_.state_.queue->lead_for(commit_.member_);
 }
 
 Status AsyncCommit::begin() {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "api/result.h"
+#include "engine/async/executor.h"
 #include "engine/commit/commit_queue.h"
 #include "engine/commit_request.h"
 #include "engine/engine_state.h"
@@ -14,8 +15,9 @@ namespace varve::engine {
 class AsyncCommit {
  public:
   /// `done` is posted to `told` when the commit has ended; `leaders` wait for the log, should it come to lead a group.
-  /// All outlive it. The request holds no load. Begun once.
-  AsyncCommit(EngineState& state, CommitRequest request, StepTaker& leaders, StepTaker& told, Step& done) noexcept;
+  /// It is part of an operation of the executor. All outlive it. The request holds no load. Begun once.
+  AsyncCommit(EngineState& state, CommitRequest request, Executor& executor, StepTaker& leaders, StepTaker& told,
+              Step& done) noexcept;
   AsyncCommit(const AsyncCommit&) = delete;
   AsyncCommit& operator=(const AsyncCommit&) = delete;
 
@@ -32,13 +34,14 @@ class AsyncCommit {
   class Turn final : public Step {
    public:
     explicit Turn(AsyncCommit& commit) noexcept : commit_(commit) {}
-    void run() noexcept override { commit_.state_.queue->lead_for(commit_.member_); }
+    void run() noexcept override;
 
    private:
     AsyncCommit& commit_;
   };
 
   EngineState& state_;
+  Executor& executor_;
   CommitRequest request_;
   Turn turn_{*this};
   const MemberSteps steps_;

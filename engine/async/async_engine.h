@@ -54,7 +54,7 @@ class AsyncEngine {
   LockRequest lock_request(Step& turn) noexcept { return {engine_.state_->locks, *executor_, turn}; }
   // Its end is told by a step that `told` takes.
   AsyncCommit commit(CommitRequest request, Step& done, StepTaker& told) noexcept {
-    return {*engine_.state_, std::move(request), leaders_, told, done};
+    return {*engine_.state_, std::move(request), *executor_, leaders_, told, done};
   }
 
  private:

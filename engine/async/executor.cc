@@ -73,6 +73,11 @@ void Executor::end_operation() noexcept {
   if (--operations_ == 0 && is_stopping_) wake();
 }
 
+bool Executor::has_several_operations() noexcept {
+  const io::MutexGuard guard(mutex_);
+  return operations_ > 1;
+}
+
 void Executor::stop() noexcept {
   assert(!is_this_thread());
   {

@@ -54,6 +54,8 @@ class Executor final : public StepTaker {
   /// which it posts nothing. Both from any thread.
   bool begin_operation() noexcept;
   void end_operation() noexcept;
+  /// Whether more than one is under way.
+  bool has_several_operations() noexcept;
   /// Lets no operation begin any more and waits for the end of those that have. Not on the executor's thread.
   void stop() noexcept;
 

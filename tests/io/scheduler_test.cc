@@ -100,6 +100,13 @@ TEST(Thread, ThatTheSystemRefusesIsAStatusThatNamesIt) {
 
 // -- Mutex and Condition ----------------------------------------------------------------------------------------------
 
+TEST(Thread, ThatGivesWayGoesOnWhenOthersHaveRun) {
+  Scheduler scheduler;
+  std::atomic<bool> has_run{false};
+  const Thread other = start(scheduler, "other", [&] { has_run.store(true); });
+  while (!has_run.load()) scheduler.give_way();
+}
+
 TEST(Mutex, KeepsThreadsApart) {
   constexpr int kThreadCount = 4;
   constexpr int kRoundCount = 5000;

@@ -65,7 +65,7 @@ void busy_program(Scheduler& scheduler, std::string& log) {
       ready.wait();
       for (int round = 0; round < 4; ++round) {
         note(who);
-        scheduler.yield();
+        round % 2 == 0 ? scheduler.yield() : scheduler.give_way();
         const MutexGuard guard(mutex);
         ++stage;
         changed.notify_one();

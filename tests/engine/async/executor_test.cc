@@ -112,6 +112,17 @@ TEST_P(ExecutorBySeed, StopWaitsForOperationsThatEndOnOtherThreads) {
   EXPECT_FALSE(executor_->begin_operation());
 }
 
+TEST_P(ExecutorBySeed, OneOperationIsNotSeveral) {
+  EXPECT_FALSE(executor_->has_several_operations());
+  ASSERT_TRUE(executor_->begin_operation());
+  EXPECT_FALSE(executor_->has_several_operations());
+  ASSERT_TRUE(executor_->begin_operation());
+  EXPECT_TRUE(executor_->has_several_operations());
+  executor_->end_operation();
+  EXPECT_FALSE(executor_->has_several_operations());
+  executor_->end_operation();
+}
+
 TEST_P(ExecutorBySeed, AStepPostedByAStepRunsAfterItAndNotWithinIt) {
   std::string order;
   Call second([&] { order += "2"; });
