@@ -231,6 +231,10 @@ struct AsyncTable::Verbs {
       PlacedWrites placed = place_writes(call.core(), *table, writes, options);
       const std::uint64_t flushes = call.async().flush_count();
       const Result<Commit::End> end = co_await commit_once(call, std::move(placed), writes, options, in_transaction);
+      if (end.code() == Code::kNotFound) {
+        const Result<format::TableId> now = co_await resolve_for_write(call, state);
+        co_return not_found(end.status(), state.name, *table, now, in_transaction);
+      }
       if (!end.ok()) co_return end.status();
       if (!end->wants_flush) co_return etag_of(end->version, state.name, in_transaction);
       // Nothing is held now. What was judged is judged again: meanwhile others may write.

@@ -293,10 +293,8 @@ Status overtaken_by_drop(const TableName& name, bool in_transaction) {
 
 }  // namespace
 
-Status told_refusal(StoreCore& core, const TableName& name, NameEntry& entry, format::TableId table,
-                    const Status& refusal, bool in_transaction) {
-  if (refusal.code() != Code::kNotFound) return refusal;
-  const Result<format::TableId> now = core.catalog().resolve_for_write(name, entry);
+Status not_found(const Status& refusal, const TableName& name, format::TableId table,
+                 const Result<format::TableId>& now, bool in_transaction) {
   if (!now.ok()) return no_table_to_write(now.status(), in_transaction);
   return *now == table ? refusal : overtaken_by_drop(name, in_transaction);
 }
@@ -320,7 +318,8 @@ Result<ETag> commit_writes(StoreCore& core, const TableName& name, NameEntry& en
   engine::CommitRequest& request = placed.request;
   request.locks = *std::move(guard);
   if (Status judged = judge_writes(core, core.engine().view(), writes, request.locks, in_transaction); !judged.ok()) {
-    return told_refusal(core, name, entry, *table, judged, in_transaction);
+    if (judged.code() != Code::kNotFound) return judged;
+    return not_found(judged, name, *table, core.catalog().resolve_for_write(name, entry), in_transaction);
   }
   if (placed.any_merge) request.batch = build_batch(writes, options.tag);
   return etag_of(core.engine().commit(std::move(request)), name, in_transaction);

@@ -115,10 +115,11 @@ PlacedWrites place_writes(StoreCore& core, format::TableId table, std::span<Prep
                           const WriteOptions& options);
 /// Why the table of the writes was not found.
 Status no_table_to_write(const Status& status, bool in_transaction);
-/// What judge_writes() answered, as it is to be told. Where an entity was not found, `table` may have been dropped since
-/// its name was resolved, and its rows were taken with it: then it is the table that is not there. Blocks as a read.
-Status told_refusal(StoreCore& core, const TableName& name, NameEntry& entry, format::TableId table,
-                    const Status& refusal, bool in_transaction);
+/// What is not there, where judge_writes() refused with kNotFound: the entity, or its table, which may have been
+/// dropped since its name was resolved, with the rows taken out meanwhile. `now` is what the name resolves to since
+/// then.
+Status not_found(const Status& refusal, const TableName& name, format::TableId table,
+                 const Result<format::TableId>& now, bool in_transaction);
 /// What the commit of them came to.
 Result<ETag> etag_of(const Result<engine::CommitVersion>& version, const TableName& name, bool in_transaction);
 

@@ -268,7 +268,7 @@ Result<std::vector<format::TableId>> StoreTransaction::State::place(std::span<Pr
   return tables;
 }
 
-/// As varve::told_refusal(), for the tables of all writes.
+/// What is to be told of a refusal: as varve::not_found(), for the tables of all writes.
 Status StoreTransaction::State::told_refusal(const Status& refusal, std::span<PreparedWrite> prepared,
                                              const std::vector<format::TableId>& tables) const {
   if (refusal.code() != Code::kNotFound) return refusal;

@@ -15,8 +15,8 @@
 namespace varve::engine {
 namespace {
 
-/// A key stands once in a commit: (key, version) is unique. Batches are sorted as a rule. This one was read through once,
-/// by Memtable::demand_of().
+/// A key stands once in a commit: (key, version) is unique. Batches are sorted as a rule. This one was read through
+/// once, by Memtable::demand_of().
 Status check_keys_differ(std::string_view batch) {
   format::BatchReader reader = *format::BatchReader::open(batch);
   std::vector<std::string_view> keys;

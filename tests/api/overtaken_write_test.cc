@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/api/async_support.h"
 #include "tests/api/store_bench.h"
 
 namespace varve::test {
@@ -109,8 +110,17 @@ TEST_P(OvertakenWrite, TransactionOverPartitionsFindsNoTable) {
   EXPECT_EQ(said(overtaken(commit)), kTableNotFound);
 }
 
+TEST_P(OvertakenWrite, AsynchronousRemoveFindsNoTable) {
+  const auto remove = [this] {
+    return await(bench_.machine.scheduler(), AsyncTable(*table_).remove("p", "second", ETag::any()));
+  };
+  EXPECT_EQ(said(overtaken(remove)), kTableNotFound);
+}
+
 TEST_P(OvertakenWrite, OfAnEntityThatWasNeverThereWithoutADropFindsNoEntity) {
   EXPECT_EQ(said(table_->remove("p", "never", ETag::any())), kResourceNotFound);
+  EXPECT_EQ(said(await(bench_.machine.scheduler(), AsyncTable(*table_).remove("p", "never", ETag::any()))),
+            kResourceNotFound);
 }
 
 INSTANTIATE_TEST_SUITE_P(Schedules, OvertakenWrite, testing::Range<std::uint64_t>(1, 4));
