@@ -58,8 +58,10 @@ void ReadStates::Pin::release() noexcept {
 }
 
 ReadStates::ReadStates(io::Scheduler& scheduler, ReadState first) : changing_(scheduler), cells_mutex_(scheduler) {
+  Cell& cell = *take_cell();
+  cell.state = std::move(first);
   const io::MutexGuard guard(changing_);
-  install(std::move(first));
+  install(cell);
 }
 
 ReadStates::~ReadStates() {
@@ -82,8 +84,19 @@ bool ReadStates::is_current(const Pin& pin) const noexcept {
   return current_.load(std::memory_order_seq_cst) == pin.cell_;
 }
 
-const ReadState& ReadStates::installed() const noexcept {
-  return current_.load(std::memory_order_relaxed)->state;
+ReadStates::Room::~Room() {
+  if (cell_ != nullptr) states_->give_back(*cell_);
+}
+
+ReadStates::Room ReadStates::make_room() {
+  Room room(this, take_cell());
+  room.cell_->state.sealed.reserve(pin()->sealed.size() + kSealedInRoom);
+  return room;
+}
+
+ReadState& ReadStates::begin_next(Cell& cell) const {
+  cell.state = current_.load(std::memory_order_relaxed)->state;
+  return cell.state;
 }
 
 ReadStates::Cell* ReadStates::take_cell() {
@@ -98,10 +111,14 @@ ReadStates::Cell* ReadStates::take_cell() {
   return cells_.back().get();
 }
 
-void ReadStates::install(ReadState next) {
-  Cell* const cell = take_cell();
-  cell->state = std::move(next);
-  Cell* const before = current_.exchange(cell, std::memory_order_seq_cst);
+void ReadStates::give_back(Cell& cell) const noexcept {
+  const ReadState gone = std::exchange(cell.state, ReadState());  // Let go under no mutex.
+  const io::MutexGuard guard(cells_mutex_);
+  cell.used = false;
+}
+
+void ReadStates::install(Cell& cell) noexcept {
+  Cell* const before = current_.exchange(&cell, std::memory_order_seq_cst);
   if (before == nullptr) return;
   before->replaced.store(true, std::memory_order_seq_cst);
   reclaim();

@@ -74,14 +74,35 @@ class ReadStates {
   /// Whether this pin's state is the installed one.
   bool is_current(const Pin& pin) const noexcept;
 
-  /// Installs what `change` makes of a copy of the installed state; one change at a time. What the change throws
-  /// (std::bad_alloc) leaves the installed state as it was.
+  /// The memory of one update(), for those that must not fail when their turn has come. Given back if it is not used.
+  class Room {
+   public:
+    Room(Room&& other) noexcept : states_(other.states_), cell_(std::exchange(other.cell_, nullptr)) {}
+    Room& operator=(Room&&) = delete;
+    ~Room();
+
+   private:
+    friend class ReadStates;
+    Room(const ReadStates* states, Cell* cell) noexcept : states_(states), cell_(cell) {}
+
+    const ReadStates* states_;
+    Cell* cell_;
+  };
+  /// Throws std::bad_alloc.
+  Room make_room();
+
+  /// Installs what `change` makes of a copy of the installed state; one change at a time. Takes no memory but that of
+  /// `change`, unless kSealedInRoom memtables were sealed since the room was made. What is thrown (std::bad_alloc)
+  /// leaves the installed state as it was.
+  template <typename Change>
+  void update(Room room, const Change& change) {
+    const io::MutexGuard guard(changing_);
+    change(begin_next(*room.cell_));
+    install(*std::exchange(room.cell_, nullptr));
+  }
   template <typename Change>
   void update(const Change& change) {
-    const io::MutexGuard guard(changing_);
-    ReadState next = installed();
-    change(next);
-    install(std::move(next));
+    update(make_room(), change);
   }
 
   /// States that were replaced and are still pinned.
@@ -90,9 +111,13 @@ class ReadStates {
  private:
   static constexpr std::size_t kShards = 16;
 
-  const ReadState& installed() const noexcept VARVE_REQUIRES(changing_);
-  void install(ReadState next) VARVE_REQUIRES(changing_);
+  static constexpr std::size_t kSealedInRoom = 64;
+
+  /// The cell with a copy of the installed state.
+  ReadState& begin_next(Cell& cell) const VARVE_REQUIRES(changing_);
+  void install(Cell& cell) noexcept VARVE_REQUIRES(changing_);
   Cell* take_cell();
+  void give_back(Cell& cell) const noexcept;
   /// Lets go of replaced states that nobody pins any more.
   void reclaim() const noexcept;
 

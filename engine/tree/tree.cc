@@ -183,12 +183,13 @@ Status Tree::change_tables(format::ManifestEdit edit, const std::function<void(R
     if (!levels.ok()) return levels.status();
     OpenTables left = tables_of(*states_.pin()->tables);
     for (const auto& [number, table] : after.tables) left.erase(number);
+    ReadStates::Room room = states_.make_room();
 
     if (Status durable = make_durable(edit); !durable.ok()) return durable;
     failure = manifest_.append(edit);
     if (failure.ok()) {
       try {
-        states_.update([&](ReadState& state) {
+        states_.update(std::move(room), [&](ReadState& state) {
           change(state);
           state.tables = *levels;
         });

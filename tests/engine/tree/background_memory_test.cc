@@ -47,7 +47,9 @@ TEST_F(BackgroundMemory, ThatCannotBeHadFromAnyMomentOnIsToldAndTheWorkIsDoneLat
       }
       EXPECT_EQ(test::value_of(**engine, "p", "7"), "value");
     }
-    const Status compacted = (*engine)->compact();
+    Status compacted = (*engine)->compact();
+    // The attempt that was under way began while there was none.
+    if (compacted.code() == Code::kOutOfMemory) compacted = (*engine)->compact();
     EXPECT_TRUE(compacted.ok()) << compacted.to_string();
     EXPECT_EQ(test::value_of(**engine, "p", "7"), "value");
     EXPECT_TRUE((*engine)->close().ok());
