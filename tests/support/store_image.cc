@@ -97,6 +97,14 @@ std::string StoreImage::read(std::string_view name) const {
   return std::string(format::as_text(*bytes));
 }
 
+void StoreImage::change_header(const std::string& name, format::FileType type,
+                               const std::function<void(format::FileHeader&)>& change) {
+  std::string bytes = read(name);
+  format::FileHeader header = *format::decode_file_header(bytes.substr(0, format::kFileHeaderBytes), type);
+  change(header);
+  write(name, bytes.replace(0, format::kFileHeaderBytes, format::encode_file_header(header)));
+}
+
 void StoreImage::write(std::string_view name, std::string_view bytes) {
   disk.write_file(path_of(name), format::as_bytes(bytes));
 }

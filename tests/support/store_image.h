@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -10,6 +11,7 @@
 
 #include "engine/files/establish.h"
 #include "engine/files/recovery.h"
+#include "format/file_header.h"
 #include "io/manual_clock.h"
 #include "io/memory_file_system.h"
 #include "tests/support/log_writer.h"
@@ -70,6 +72,8 @@ class StoreImage {
 
   std::string read(std::string_view name) const;
   void write(std::string_view name, std::string_view bytes);
+  void change_header(const std::string& name, format::FileType type,
+                     const std::function<void(format::FileHeader&)>& change);
   void remove(std::string_view name);
   bool contains(std::string_view name) const;
   std::vector<std::string> names() const { return disk.file_names(kImagePath); }

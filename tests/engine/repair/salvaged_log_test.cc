@@ -32,13 +32,6 @@ class SalvagedLogTest : public testing::Test {
     log.end_write();
     return log;
   }
-  void change_header(const std::string& name, format::FileType type,
-                     const std::function<void(format::FileHeader&)>& change) {
-    std::string bytes = image_.read(name);
-    format::FileHeader header = *format::decode_file_header(bytes.substr(0, format::kFileHeaderBytes), type);
-    change(header);
-    image_.write(name, bytes.replace(0, format::kFileHeaderBytes, format::encode_file_header(header)));
-  }
   void flip(const std::string& name, std::uint64_t offset) {
     ASSERT_TRUE(image_.disk.flip_bit(test::path_of(name), offset, std::byte{4}).ok());
   }
@@ -133,7 +126,8 @@ TEST_F(SalvagedLogTest, WithoutANameAndAHeaderASegmentIsLost) {
 TEST_F(SalvagedLogTest, WithoutANameAndWithAnotherFilesNumberASegmentIsLost) {
   image_.write_log(two_commits());
   lose_manifest();
-  change_header(segment_name(), format::FileType::kLogSegment, [](format::FileHeader& header) { ++header.number; });
+  image_.change_header(segment_name(), format::FileType::kLogSegment,
+                       [](format::FileHeader& header) { ++header.number; });
   expect_commits(0);
   expect_loss(segment_name(), "its header has another file's number");
 }
@@ -150,7 +144,8 @@ TEST_F(SalvagedLogTest, WithoutANameAndAHeaderABufferIsDamaged) {
 
 TEST_F(SalvagedLogTest, TellsThatTheBufferIsMissingOrAnothers) {
   image_.write_log(two_commits());
-  change_header(image_.buffer_name(), format::FileType::kLogBuffer, [](format::FileHeader& header) { ++header.seed; });
+  image_.change_header(image_.buffer_name(), format::FileType::kLogBuffer,
+                       [](format::FileHeader& header) { ++header.seed; });
   expect_commits(2);
   expect_loss(image_.buffer_name(), "commits that were not in the log yet");
   image_.remove(image_.buffer_name());
@@ -168,19 +163,19 @@ TEST_F(SalvagedLogTest, ThatIsTooLargeForASegmentIsLost) {
 TEST_F(SalvagedLogTest, OfANewerBuildEndsARepair) {
   image_.write_log(two_commits());
   const auto newer = [](format::FileHeader& header) { ++header.format_version; };
-  change_header(image_.buffer_name(), format::FileType::kLogBuffer, newer);
+  image_.change_header(image_.buffer_name(), format::FileType::kLogBuffer, newer);
   expect_refused(image_.buffer_name());
   lose_manifest();
   expect_refused(image_.buffer_name());
   image_.remove(image_.buffer_name());
-  change_header(segment_name(), format::FileType::kLogSegment, newer);
+  image_.change_header(segment_name(), format::FileType::kLogSegment, newer);
   expect_refused(segment_name());
 }
 
 TEST_F(SalvagedLogTest, WhoseNamedSegmentIsOfANewerBuildEndsARepair) {
   image_.write_log(two_commits());
-  change_header(segment_name(), format::FileType::kLogSegment,
-                [](format::FileHeader& header) { ++header.format_version; });
+  image_.change_header(segment_name(), format::FileType::kLogSegment,
+                       [](format::FileHeader& header) { ++header.format_version; });
   expect_refused(segment_name());
 }
 

@@ -31,13 +31,6 @@ class SurveyTest : public testing::Test {
     change(root);
     image_.write(format::kRootName, format::encode_root(root, 77));
   }
-  void change_header(const std::string& name, format::FileType type,
-                     const std::function<void(format::FileHeader&)>& change) {
-    std::string bytes = image_.read(name);
-    format::FileHeader header = *format::decode_file_header(bytes.substr(0, format::kFileHeaderBytes), type);
-    change(header);
-    image_.write(name, bytes.replace(0, format::kFileHeaderBytes, format::encode_file_header(header)));
-  }
   void flip(const std::string& name, std::uint64_t offset) {
     ASSERT_TRUE(image_.disk.flip_bit(test::path_of(name), offset, std::byte{4}).ok());
   }
@@ -152,8 +145,8 @@ TEST_F(SurveyTest, RefusesFeaturesOfANewerBuildInTheManifest) {
 
 TEST_F(SurveyTest, RefusesAnotherManifestOfANewerBuildWhereCurrentIsLost) {
   image_.remove(format::kRootName);
-  change_header(image_.manifest_name(), format::FileType::kManifest,
-                [](format::FileHeader& header) { header.format_version += 1; });
+  image_.change_header(image_.manifest_name(), format::FileType::kManifest,
+                       [](format::FileHeader& header) { header.format_version += 1; });
   expect_refused(Code::kUnsupported, image_.manifest_name(), "version");
 }
 
@@ -255,7 +248,7 @@ TEST_F(SurveyTest, WithoutCurrentDoubtsAManifestOneOfWhoseTablesIsMissing) {
 
 TEST_F(SurveyTest, WithoutCurrentDoubtsAManifestOneOfWhoseTablesIsAnothers) {
   add_table(5);
-  change_header(table_name(5), format::FileType::kTable, [](format::FileHeader& header) { ++header.seed; });
+  image_.change_header(table_name(5), format::FileType::kTable, [](format::FileHeader& header) { ++header.seed; });
   image_.remove(format::kRootName);
   const Result<SurveyedStore> store = survey();
   ASSERT_TRUE(store.ok()) << store.status().to_string();
@@ -280,8 +273,8 @@ TEST_F(SurveyTest, DoubtsAManifestThatStandsInForTheOneThatCurrentNames) {
 
 TEST_F(SurveyTest, PassesOverAManifestWithAnotherFilesHeader) {
   image_.remove(format::kRootName);
-  change_header(image_.manifest_name(), format::FileType::kManifest,
-                [](format::FileHeader& header) { ++header.number; });
+  image_.change_header(image_.manifest_name(), format::FileType::kManifest,
+                       [](format::FileHeader& header) { ++header.number; });
   expect_doubt(survey(), image_.manifest_name(), "no edit of it can be read");
 }
 
@@ -314,7 +307,7 @@ TEST_F(SurveyTest, InDoubtTakesTheFilesHereButThoseThatLeftTheStore) {
 TEST_F(SurveyTest, KnowsItsOwnByATableFileWhereCurrentIsAnotherStores) {
   for (const std::uint64_t number : {4U, 5U, 6U}) add_table(number);
   image_.remove(table_name(4));
-  change_header(table_name(5), format::FileType::kTable, [](format::FileHeader& header) { ++header.seed; });
+  image_.change_header(table_name(5), format::FileType::kTable, [](format::FileHeader& header) { ++header.seed; });
   change_root([](format::Root& root) { root.store_id[0] ^= 1; });
   const Result<SurveyedStore> store = survey();
   ASSERT_TRUE(store.ok()) << store.status().to_string();
@@ -345,7 +338,8 @@ TEST_F(SurveyTest, WithoutCurrentDoubtsAManifestOneOfWhoseFilesIsMissing) {
 
 TEST_F(SurveyTest, WithoutCurrentDoubtsAManifestWhoseLogIsAnothers) {
   image_.remove(format::kRootName);
-  change_header(segment_name(), format::FileType::kLogSegment, [](format::FileHeader& header) { ++header.seed; });
+  image_.change_header(segment_name(), format::FileType::kLogSegment,
+                       [](format::FileHeader& header) { ++header.seed; });
   const Result<SurveyedStore> store = survey();
   ASSERT_TRUE(store.ok()) << store.status().to_string();
   EXPECT_FALSE(store->is_certain);
@@ -370,7 +364,8 @@ TEST_F(SurveyTest, BelievesTheFilesWhereCurrentIsAnotherStores) {
 
 TEST_F(SurveyTest, BelievesCurrentWhereNoFileBesideTheManifestIsTheManifests) {
   change_root([](format::Root& root) { root.store_id[0] ^= 1; });
-  change_header(segment_name(), format::FileType::kLogSegment, [](format::FileHeader& header) { ++header.seed; });
+  image_.change_header(segment_name(), format::FileType::kLogSegment,
+                       [](format::FileHeader& header) { ++header.seed; });
   expect_doubt(survey(), image_.manifest_name(), "belongs to another store");
   EXPECT_EQ(salvage_->figures.roots.whole, 1u);
   EXPECT_EQ(salvage_->figures.manifests.damaged, 1u);
@@ -447,7 +442,7 @@ TEST_F(SurveyErrorTest, IsToldWhereCurrentIsLost) {
 
 TEST_F(SurveyErrorTest, IsToldWhereCurrentIsAnotherStores) {
   add_table(5);
-  change_header(table_name(5), format::FileType::kTable, [](format::FileHeader& header) { ++header.seed; });
+  image_.change_header(table_name(5), format::FileType::kTable, [](format::FileHeader& header) { ++header.seed; });
   change_root([](format::Root& root) { root.store_id[0] ^= 1; });
   expect_every_error_told(11);
 }
