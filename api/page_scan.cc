@@ -24,6 +24,7 @@ PageScan::PageScan(const engine::ReadView& view, const Filter& filter, const Sca
                    Wanted wanted, io::Clock& clock, const EntityReader* reader)
     : view_(view),
       filter_(filter),
+      block_filter_(filter),
       scan_(scan),
       bounds_(std::move(bounds)),
       wanted_(wanted),
@@ -53,7 +54,8 @@ Result<Page> PageScan::run(const std::vector<KeyRange>& ranges) {
 }
 
 Result<bool> PageScan::walk(const KeyRange& range) {
-  engine::Cursor cursor = view_.cursor(range.lower, range.upper, &read_cost_);
+  engine::Cursor cursor =
+      view_.cursor(range.lower, range.upper, &read_cost_, block_filter_.is_of_use() ? &block_filter_ : nullptr);
   scan_.backward ? cursor.seek_to_last() : cursor.seek_to_first();
   while (cursor.valid()) {
     Result<bool> ended = take(cursor.key(), cursor.version(), cursor.value());

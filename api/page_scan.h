@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "api/entity_view.h"
+#include "api/filter/block_filter.h"
 #include "api/filter/filter.h"
 #include "api/filter/key_plan.h"
 #include "api/query.h"
@@ -71,6 +72,7 @@ class PageScan {
 
   const engine::ReadView& view_;
   const Filter& filter_;
+  const BlockFilter block_filter_;
   const Scan& scan_;
   PageBounds bounds_;
   const Wanted wanted_;

@@ -72,8 +72,9 @@ class ReadView {
   /// are there.
   Result<std::vector<Newest>> newest_many(std::span<const std::string_view> sort_keys, EntryPart part) const;
   /// Walks the live keys of [lower, upper) at this version, forward and backward. An empty `upper` is no bound.
-  /// `cost` outlives the cursor.
-  Cursor cursor(std::string_view lower, std::string_view upper, ReadCost* cost = nullptr) const;
+  /// `cost` and `judge` outlive the cursor. With a judge the walk may leave out keys whose values it does not want.
+  Cursor cursor(std::string_view lower, std::string_view upper, ReadCost* cost = nullptr,
+                const BlockJudge* judge = nullptr) const;
 
  private:
   friend class AsyncRead;

@@ -66,21 +66,6 @@ bool is_type(unsigned type) noexcept {
   return type >= static_cast<unsigned>(PropertyType::kBinary) && type <= static_cast<unsigned>(PropertyType::kString);
 }
 
-/// Bytes of every value of the type; nothing where they differ.
-std::optional<std::size_t> fixed_bytes(PropertyType type) noexcept {
-  switch (type) {
-    case PropertyType::kBoolean: return 1;
-    case PropertyType::kInt32: return 4;
-    case PropertyType::kDateTime:
-    case PropertyType::kDouble:
-    case PropertyType::kInt64: return 8;
-    case PropertyType::kGuid: return 16;
-    case PropertyType::kBinary:
-    case PropertyType::kString: return std::nullopt;
-  }
-  return std::nullopt;
-}
-
 Status damaged_property(std::size_t index, std::string_view what) {
   return Status::corruption("entity, property " + std::to_string(index) + ": " + std::string(what));
 }
@@ -95,7 +80,7 @@ Status check_slot(const Slot& slot, std::size_t index, std::size_t end) {
     return damaged_property(index, "its name does not fit");
   }
   const std::size_t value_bytes = end - slot.name_offset - slot.name_bytes;
-  const std::optional<std::size_t> fixed = fixed_bytes(static_cast<PropertyType>(slot.type));
+  const std::optional<std::size_t> fixed = fixed_value_bytes(static_cast<PropertyType>(slot.type));
   if (fixed.has_value() && value_bytes != *fixed) {
     return damaged_property(index, "its value has " + std::to_string(value_bytes) + " bytes");
   }
@@ -137,6 +122,20 @@ Status verify_value(const PropertyView& property, std::size_t index) {
 }
 
 }  // namespace
+
+std::optional<std::size_t> fixed_value_bytes(PropertyType type) noexcept {
+  switch (type) {
+    case PropertyType::kBoolean: return 1;
+    case PropertyType::kInt32: return 4;
+    case PropertyType::kDateTime:
+    case PropertyType::kDouble:
+    case PropertyType::kInt64: return 8;
+    case PropertyType::kGuid: return 16;
+    case PropertyType::kBinary:
+    case PropertyType::kString: return std::nullopt;
+  }
+  return std::nullopt;
+}
 
 bool PropertyView::as_boolean() const noexcept {
   assert(type == PropertyType::kBoolean);

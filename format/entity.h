@@ -37,6 +37,9 @@ enum class PropertyType : std::uint8_t {
   kString = 8,
 };
 
+/// Bytes of every value of the type; nothing where they differ.
+std::optional<std::size_t> fixed_value_bytes(PropertyType type) noexcept;
+
 using GuidBytes = std::array<std::uint8_t, 16>;
 
 /// One property where it lies. Views point into the entity's bytes.

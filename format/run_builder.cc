@@ -62,6 +62,7 @@ bool RunBuilder::would_overfill(const DataEntry& entry) const noexcept {
 void RunBuilder::start_block(std::string_view key) {
   if (blocks_.empty()) return;
   blocks_.back().entry.only_deletes = last_block_only_deletes_ && last_key_ != key;
+  if (last_key_ == key) statistics_.last_block_goes_on();
   std::string& separator = blocks_.back().separator;
   separator = separator_between(last_key_, key);
   separator_bytes_ += separator.size();
@@ -87,6 +88,8 @@ void RunBuilder::add(const DataEntry& entry) {
   if (entry.kind == Kind::kDelete) {
     ++run_.tombstone_count;
     ++block_deletes_;
+  } else {
+    statistics_.add(entry.value);
   }
   block_.add(entry, last_key_hash_);
 }
@@ -111,6 +114,7 @@ BlockHandle RunBuilder::cut_block() {
   entry.smallest_version = block_.smallest_version();
   entry.largest_version = block_.largest_version();
   blocks_.push_back({"", entry});
+  statistics_.end_block();
   last_block_only_deletes_ = block_deletes_ == entry.entry_count;
   block_deletes_ = 0;
   block_.clear();
@@ -123,7 +127,7 @@ void RunBuilder::learn_ratio(std::uint64_t estimated_bytes, std::uint64_t stored
   stored_per_1024_ = (3 * stored_per_1024_ + seen) / 4;
 }
 
-std::string_view RunBuilder::index_content() {
+std::string_view RunBuilder::index_content(const StatisticsBuilder::Fields& statistics) {
   run_.smallest_version = blocks_.front().entry.smallest_version;
   run_.largest_version = blocks_.front().entry.largest_version;
   for (const PendingBlock& block : blocks_) {
@@ -132,7 +136,10 @@ std::string_view RunBuilder::index_content() {
   }
   index_.clear();
   std::string value;
-  for (const PendingBlock& block : blocks_) {
+  for (std::size_t i = 0; i < blocks_.size(); ++i) {
+    PendingBlock& block = blocks_[i];
+    block.entry.has_statistics = statistics.blocks[i].is_told;
+    block.entry.statistics = statistics.blocks[i].field;
     value.clear();
     append_block_entry(value, block.entry, run_.smallest_version);
     index_.add({block.separator, value, {}});
@@ -151,8 +158,11 @@ RunEntry RunBuilder::finish(std::uint64_t dictionary_hash) {
   // A run has far fewer keys than a filter takes.
   const std::string filter = *build_filter(filter_.kind, hashes_, filter_.bits_per_key);
   run_.filter_bytes = output_->append_block(BlockType::kFilterPartition, filter, nullptr, DictionaryUse::kNever).bytes;
+  StatisticsBuilder::Fields statistics = statistics_.finish();
   run_.index_bytes =
-      output_->append_block(BlockType::kIndexPartition, index_content(), compressor_, DictionaryUse::kNever).bytes;
+      output_->append_block(BlockType::kIndexPartition, index_content(statistics), compressor_, DictionaryUse::kNever)
+          .bytes;
+  run_.statistics = std::move(statistics.run);
   blocks_.clear();
   hashes_.clear();
   separator_bytes_ = 0;

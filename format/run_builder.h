@@ -14,6 +14,7 @@
 #include "format/dictionary_learner.h"
 #include "format/filter.h"
 #include "format/sorted_block_builder.h"
+#include "format/statistics_builder.h"
 #include "format/table_entries.h"
 #include "format/table_output.h"
 
@@ -70,7 +71,7 @@ class RunBuilder {
 
   void start_block(std::string_view key);
   void learn_ratio(std::uint64_t estimated_bytes, std::uint64_t stored_bytes) noexcept;
-  std::string_view index_content();
+  std::string_view index_content(const StatisticsBuilder::Fields& statistics);
 
   FilterChoice filter_;
   Compressor* compressor_;
@@ -80,6 +81,7 @@ class RunBuilder {
   RunEntry run_;
   std::vector<PendingBlock> blocks_;
   std::vector<std::uint64_t> hashes_;
+  StatisticsBuilder statistics_;
   SortedBlockBuilder index_;
   std::string last_key_;
   std::uint64_t last_key_hash_ = 0;

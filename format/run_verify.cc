@@ -10,6 +10,7 @@
 #include "format/index_cursor.h"
 #include "format/sort_key.h"
 #include "format/sorted_block_check.h"
+#include "format/statistics_check.h"
 
 namespace varve::format {
 namespace {
@@ -22,6 +23,7 @@ struct IndexedBlock {
   std::string separator;
   BlockHandle handle;
   BlockEntry entry;
+  std::string statistics;
 };
 
 class RunVerifier {
@@ -32,6 +34,7 @@ class RunVerifier {
   Status verify() {
     context_.visitor.on_run(run_);
     if (Status index = load_index(); !index.ok()) return at_block(index, run_.index().offset);
+    if (Status read = statistics_.open(run_.statistics); !read.ok()) return at_block(read, run_.index().offset);
     if (Status filter = load_filter(); !filter.ok()) return at_block(filter, run_.filter().offset);
     for (const IndexedBlock& block : blocks_) {
       if (Status verified = verify_block(block); !verified.ok()) return at_block(verified, block.handle.offset);
@@ -71,8 +74,9 @@ class RunVerifier {
     for (index.seek_to_first(); index.valid(); index.next()) {
       if (index.block().offset != end) return Status::corruption("a data block does not follow the one before");
       end = index.block().end();
-      blocks_.push_back({std::string(index.separator()), index.block(), index.entry()});
-      blocks_.back().entry.unknown_fields = {};  // it lies in what is let go here
+      blocks_.push_back({std::string(index.separator()), index.block(), index.entry(), {}});
+      blocks_.back().statistics = index.entry().statistics;
+      blocks_.back().entry.unknown_fields = blocks_.back().entry.statistics = {};  // they lie in what is let go here
     }
     if (!index.status().ok()) return index.status();
     if (end != run_.offset + run_.data_bytes || blocks_.size() != run_.block_count) {
@@ -114,6 +118,7 @@ class RunVerifier {
     if (!cursor.valid()) return cursor.status();
     const TableId first_table = cursor.key().size() >= kTableIdBytes ? table_id_of(cursor.key()) : 0;
     if (Status checked = check_first_key(cursor.key()); !checked.ok()) return checked;
+    if (Status told = begin_statistics(block); !told.ok()) return told;
     BlockEntry seen;
     bool only_deletes = true;
     seen.smallest_version = seen.largest_version = cursor.version();
@@ -149,7 +154,7 @@ class RunVerifier {
       return key == run_.smallest_key ? Status() : Status::corruption("the run's smallest key is another one");
     }
     const bool continues = context_.tally.last_key() == key;
-    if (continues && last_block_->entry.only_deletes) {
+    if (continues && (last_block_->entry.only_deletes || last_block_->entry.has_statistics)) {
       return Status::corruption("goes on with a key of the block before, which the index partition denies");
     }
     const std::string& separator = last_block_->separator;
@@ -173,6 +178,12 @@ class RunVerifier {
     sum_.key_bytes += entry.key.size();
     sum_.value_bytes += entry.value.size();
     context_.visitor.on_entry(entry);
+    return entry.kind == Kind::kPut ? statistics_.check(entry.value) : Status();
+  }
+
+  Status begin_statistics(const IndexedBlock& block) {
+    if (block.entry.has_statistics) return statistics_.begin_block(block.statistics);
+    statistics_.begin_untold_block();
     return Status();
   }
 
@@ -201,6 +212,7 @@ class RunVerifier {
   const RunEntry& run_;
   const Dictionary* dictionary_;
   std::vector<IndexedBlock> blocks_;
+  StatisticsCheck statistics_;
   std::string filter_content_;
   std::optional<FilterView> filter_;
   std::string content_;

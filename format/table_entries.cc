@@ -17,6 +17,7 @@ namespace {
 
 constexpr Tag kDictionaryTag = 1;
 constexpr Tag kRepeatedTag = 2;
+constexpr Tag kStatisticsTag = 4;
 /// The field with tag 2, of one byte: 1.
 constexpr std::string_view kOnlyDeletesField("\x02\x01\x01", 3);
 /// Top indexes and directories are read whole: the fewer whole keys the better.
@@ -57,6 +58,17 @@ Status keep_fields(std::string_view thing, std::string_view fields) {
   return OrderedFieldReader(thing, fields).finish(&unknown);
 }
 
+/// Without a list of fields, since walks read very many entries.
+Status take_statistics(std::string_view* fields, BlockEntry* entry) {
+  if (fields->empty() || fields->front() != static_cast<char>(kStatisticsTag)) return Status();
+  ByteReader reader(fields->substr(1));
+  if (!reader.read_sized(&entry->statistics))
+    return damaged("index partition", "the statistics of a block are cut short");
+  entry->has_statistics = true;
+  *fields = reader.rest();
+  return Status();
+}
+
 Status read_run_fields(std::string_view fields, RunEntry* run) {
   OrderedFieldReader reader("top index entry", fields);
   std::string_view hash;
@@ -68,6 +80,7 @@ Status read_run_fields(std::string_view fields, RunEntry* run) {
     }
   }
   reader.number_unless_zero(kRepeatedTag, &run->repeated_count);
+  if (std::string_view statistics; reader.take(kStatisticsTag, &statistics)) run->statistics = statistics;
   return reader.finish(&run->unknown_fields);
 }
 
@@ -114,6 +127,7 @@ void append_block_entry(std::string& out, const BlockEntry& entry, CommitVersion
   append_varint(out, entry.entry_count);
   append_versions(out, base_version, entry.smallest_version, entry.largest_version);
   if (entry.only_deletes) out.append(kOnlyDeletesField);
+  if (entry.has_statistics) append_field(out, kStatisticsTag, entry.statistics);
   out.append(entry.unknown_fields);
 }
 
@@ -130,6 +144,7 @@ Result<BlockEntry> decode_block_entry(std::string_view value, CommitVersion base
   std::string_view fields = reader.rest();
   entry.only_deletes = fields.starts_with(kOnlyDeletesField);
   if (entry.only_deletes) fields.remove_prefix(kOnlyDeletesField.size());
+  if (Status told = take_statistics(&fields, &entry); !told.ok()) return told;
   entry.unknown_fields = fields;
   if (Status kept = keep_fields("index partition entry", fields); !kept.ok()) return kept;
   return entry;
@@ -150,6 +165,7 @@ void append_run_entry(std::string& out, const RunEntry& run, CommitVersion base_
     fields.bytes(kDictionaryTag, hash);
   }
   if (run.repeated_count > 0) fields.number(kRepeatedTag, run.repeated_count);
+  if (!run.statistics.empty()) fields.bytes(kStatisticsTag, run.statistics);
   fields.finish();
 }
 

@@ -8,6 +8,7 @@
 //   varint offset of the block from the run's start . varint bytes of it . varint entries .
 //   varint (smallest version - base) . varint (largest - smallest version) .
 //   tagged fields: 2 varint 1 if all entries are deletes and the next block of the run has none of their keys
+//                  4 bytes, its statistics (block_statistics.h); only if the next block of the run has none of its keys
 //
 // Value of an entry in the top index, whose key is the run's largest sort key; base: the file's smallest version.
 //   varint offset of the run . varint bytes of its data blocks . varint bytes of its filter partition .
@@ -16,6 +17,7 @@
 //   varint (smallest version - base) . varint (largest - smallest version) . sized smallest sort key .
 //   tagged fields: 1 u64 content hash of its dictionary; not when none
 //                  2 varint entries that are not the first of their key; not when zero, or not counted
+//                  4 bytes, its statistics (block_statistics.h); not when nothing is told
 //
 // Value of an entry in the table directory, whose key is a table id (8 bytes, big-endian); base version zero.
 //   varint offset of the first block with an entry of it . varint entries . varint tombstones .
@@ -50,6 +52,9 @@ struct BlockEntry {
   /// All its entries are deletes, and the next block of the run has none of their keys: a walk that knows of nothing
   /// older they could hide passes it unread.
   bool only_deletes = false;
+  /// The next block of the run has none of its keys, and `statistics` tell of its puts.
+  bool has_statistics = false;
+  std::string_view statistics;
 };
 void append_block_entry(std::string& out, const BlockEntry& entry, CommitVersion base_version);
 /// Errors: kCorruption; kUnsupported (an unknown odd tag).
@@ -77,6 +82,7 @@ struct RunEntry {
   CommitVersion smallest_version = 0;
   CommitVersion largest_version = 0;
   std::optional<std::uint64_t> dictionary_hash;
+  std::string statistics;
   std::string unknown_fields;
 
   BlockHandle filter() const noexcept { return {offset + data_bytes, filter_bytes}; }

@@ -57,11 +57,6 @@ Order order_of_double(double stored, const Value& literal) noexcept {
   return kMismatch;
 }
 
-Order order_of_date_time(std::uint64_t ticks, const Value& literal) noexcept {
-  const auto* const date_time = literal.get_if<DateTime>();
-  return date_time == nullptr ? kMismatch : Order(ticks <=> date_time->ticks);
-}
-
 Order order_of_guid(const format::GuidBytes& stored, const Value& literal) noexcept {
   const auto* const guid = literal.get_if<Guid>();
   return guid == nullptr ? kMismatch : Order(stored <=> guid->bytes);
@@ -77,7 +72,14 @@ Order order_of_boolean(bool stored, const Value& literal) noexcept {
   return boolean == nullptr ? kMismatch : Order(stored <=> *boolean);
 }
 
-Order order_of_property(const format::PropertyView& stored, const Value& literal) noexcept {
+}  // namespace
+
+std::partial_ordering order_of_date_time(std::uint64_t ticks, const Value& literal) noexcept {
+  const auto* const date_time = literal.get_if<DateTime>();
+  return date_time == nullptr ? kMismatch : Order(ticks <=> date_time->ticks);
+}
+
+std::partial_ordering order_of_property(const format::PropertyView& stored, const Value& literal) noexcept {
   switch (stored.type) {
     case format::PropertyType::kBinary: return order_of_binary(stored.value, literal);
     case format::PropertyType::kBoolean: return order_of_boolean(stored.as_boolean(), literal);
@@ -90,6 +92,8 @@ Order order_of_property(const format::PropertyView& stored, const Value& literal
   }
   return kMismatch;
 }
+
+namespace {
 
 /// Nothing where the entity lacks the property.
 std::optional<Order> order_in(const FilterSubject& subject, const Comparison& comparison) noexcept {

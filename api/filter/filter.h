@@ -5,6 +5,7 @@
 // where the types differ the property counts as smaller than the literal.
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -104,5 +105,10 @@ class Filter {
 
 /// Whether the comparison holds, by.
 bool holds(const Comparison& comparison, const FilterSubject& subject) noexcept;
+
+/// How a stored property stands to a literal, by. Of one type and against one literal it never falls where
+/// the stored value rises.
+std::partial_ordering order_of_property(const format::PropertyView& stored, const Value& literal) noexcept;
+std::partial_ordering order_of_date_time(std::uint64_t ticks, const Value& literal) noexcept;
 
 }  // namespace varve

@@ -7,6 +7,7 @@
 
 #include "api/status.h"
 #include "engine/entry.h"
+#include "engine/read/pass_rule.h"
 #include "format/run_copy.h"
 
 namespace varve::engine {
@@ -51,6 +52,10 @@ class EntryCursor : public EntryStream {
   /// To the entry before the one at hand: older versions of a key come before newer ones. valid() holds, and the walk
   /// goes backward. Only a seek() makes it go forward again.
   virtual void previous() = 0;
+
+  /// From now on the walk passes what the rule, which outlives it, says need not be read, where it is known without
+  /// reading.
+  virtual void pass_by(const PassRule& rule) { static_cast<void>(rule); }
 
   /// Where the walk is among deletes alone, past all of them that are known to be so without being read and end below
   /// `bound` (empty: no bound). False where nothing is known; then the walk has not moved.

@@ -19,6 +19,7 @@ void LevelCursor::open(std::size_t file) {
   if (cursor_ && file_ == file) return;
   file_ = file;
   cursor_.emplace(*files_[file]->table, blocks_, cost_);
+  if (rule_ != nullptr) cursor_->pass_by(*rule_);
 }
 
 void LevelCursor::settle() {

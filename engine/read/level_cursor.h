@@ -22,6 +22,7 @@ class LevelCursor final : public EntryCursor {
   void seek_to_last() override;
   void next() override;
   void previous() override;
+  void pass_by(const PassRule& rule) override { rule_ = &rule; }
   bool pass_deletes(std::string_view bound) override;
   bool pass_deletes_backward(std::string_view bound) override;
   bool valid() const noexcept override { return cursor_ && cursor_->valid(); }
@@ -40,6 +41,7 @@ class LevelCursor final : public EntryCursor {
   const LevelFiles& files_;
   BlockReader& blocks_;
   ReadCost* const cost_;
+  const PassRule* rule_ = nullptr;
   std::size_t file_ = 0;
   std::optional<TableCursor> cursor_;
 };

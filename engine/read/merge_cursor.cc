@@ -2,6 +2,7 @@
 // Must never: go on when a source has failed.
 #include "engine/read/merge_cursor.h"
 
+#include <algorithm>
 #include <cassert>
 #include <string>
 #include <utility>
@@ -11,6 +12,33 @@ namespace varve::engine {
 MergeCursor::MergeCursor(std::vector<std::unique_ptr<EntryCursor>> sources) : sources_(std::move(sources)) {
   forward_.reserve(sources_.size());
   backward_.reserve(sources_.size());
+}
+
+MergeCursor::MergeCursor(std::vector<std::unique_ptr<EntryCursor>> sources, Wanted wanted)
+    : wanted_(std::move(wanted)), sources_(std::move(sources)) {
+  forward_.reserve(sources_.size());
+  backward_.reserve(sources_.size());
+  rules_.reserve(sources_.size());
+  for (std::size_t i = 0; i < sources_.size(); ++i) sources_[i]->pass_by(rules_.emplace_back(*this, i));
+}
+
+/// Where an older source stands is the first that its entries might hide.
+std::string_view MergeCursor::Rule::pass_below() const noexcept {
+  std::string_view bound = merge_.wanted_->upper;
+  for (std::size_t older = source_ + 1; older < merge_.sources_.size(); ++older) {
+    const EntryCursor& source = *merge_.sources_[older];
+    if (source.valid() && (bound.empty() || source.entry().sort_key < bound)) bound = source.entry().sort_key;
+  }
+  return bound;
+}
+
+std::string_view MergeCursor::Rule::pass_above() const noexcept {
+  std::string_view bound = merge_.wanted_->lower;
+  for (std::size_t older = source_ + 1; older < merge_.sources_.size(); ++older) {
+    const EntryCursor& source = *merge_.sources_[older];
+    if (source.valid()) bound = std::max(bound, source.entry().sort_key);
+  }
+  return bound;
 }
 
 void MergeCursor::clear() noexcept {

@@ -2,7 +2,11 @@
 // Must never: leave an entry out, or step over a source that has failed.
 #pragma once
 
+#include <cstddef>
 #include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/read/entry_cursor.h"
@@ -10,12 +14,24 @@
 
 namespace varve::engine {
 
+/// What of a merge's range a walk wants; the judge outlives the merge.
+struct Wanted {
+  const BlockJudge* judge;
+  std::string lower;
+  std::string upper;  // empty: no bound
+};
+
 /// No two sources hold the same (sort key, version). Where they do all the same (a commit that stands in the log and in
 /// a table), both are shown, the one of the earlier source first.
 class MergeCursor final : public EntryCursor {
  public:
   /// The sources' entries stay valid as their cursors say; an entry shown is valid until the next move.
   explicit MergeCursor(std::vector<std::unique_ptr<EntryCursor>> sources);
+  /// Passes what is not wanted, where it is known without reading. The sources stand from the newest to the oldest: of
+  /// a key, each holds newer versions than those behind it.
+  MergeCursor(std::vector<std::unique_ptr<EntryCursor>> sources, Wanted wanted);
+  MergeCursor(const MergeCursor&) = delete;
+  MergeCursor& operator=(const MergeCursor&) = delete;
 
   void seek(std::string_view sort_key, CommitVersion at_most) override;
   void seek_before(std::string_view sort_key) override;
@@ -29,6 +45,19 @@ class MergeCursor final : public EntryCursor {
   Status status() const override { return status_; }
 
  private:
+  /// For the source at a place in the list.
+  class Rule final : public PassRule {
+   public:
+    Rule(const MergeCursor& merge, std::size_t source) noexcept : merge_(merge), source_(source) {}
+    const BlockJudge& judge() const noexcept override { return *merge_.wanted_->judge; }
+    std::string_view pass_below() const noexcept override;
+    std::string_view pass_above() const noexcept override;
+
+   private:
+    const MergeCursor& merge_;
+    std::size_t source_;
+  };
+
   void clear() noexcept;
   /// Orders the sources by where they stand.
   template <typename Heap>
@@ -38,6 +67,8 @@ class MergeCursor final : public EntryCursor {
   template <typename Heap>
   void settle(Heap& heap, const EntryStream& source);
 
+  const std::optional<Wanted> wanted_;
+  std::vector<Rule> rules_;
   std::vector<std::unique_ptr<EntryCursor>> sources_;
   // The one of the walk's direction is filled; both are empty at an end and after an error.
   MergeHeap forward_;

@@ -13,7 +13,10 @@
 
 namespace varve::engine {
 
-std::unique_ptr<EntryCursor> cursor_over(const ReadState& state, BlockReader& blocks, ReadCost* cost) {
+namespace {
+
+/// From the newest to the oldest.
+std::vector<std::unique_ptr<EntryCursor>> sources_of(const ReadState& state, BlockReader& blocks, ReadCost* cost) {
   std::vector<std::unique_ptr<EntryCursor>> sources;
   sources.push_back(std::make_unique<MemtableCursor>(*state.active));
   for (const auto& memtable : state.sealed) sources.push_back(std::make_unique<MemtableCursor>(*memtable));
@@ -23,8 +26,19 @@ std::unique_ptr<EntryCursor> cursor_over(const ReadState& state, BlockReader& bl
     if (levels.level(level).empty()) continue;
     sources.push_back(std::make_unique<LevelCursor>(levels.level(level), blocks, cost));
   }
+  return sources;
+}
+
+}  // namespace
+
+std::unique_ptr<EntryCursor> cursor_over(const ReadState& state, BlockReader& blocks, ReadCost* cost) {
+  std::vector<std::unique_ptr<EntryCursor>> sources = sources_of(state, blocks, cost);
   if (sources.size() == 1) return std::move(sources.front());
   return std::make_unique<MergeCursor>(std::move(sources));
+}
+
+std::unique_ptr<EntryCursor> cursor_over(const ReadState& state, BlockReader& blocks, ReadCost* cost, Wanted wanted) {
+  return std::make_unique<MergeCursor>(sources_of(state, blocks, cost), std::move(wanted));
 }
 
 }  // namespace varve::engine

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "engine/read/entry_cursor.h"
+#include "engine/read/merge_cursor.h"
 #include "engine/read/read_cost.h"
 #include "engine/read/read_states.h"
 #include "engine/tables/block_reader.h"
@@ -13,5 +14,7 @@ namespace varve::engine {
 
 /// All outlive the walk; the state is pinned meanwhile. `cost`, which is told what the walk costs, may be null.
 std::unique_ptr<EntryCursor> cursor_over(const ReadState& state, BlockReader& blocks, ReadCost* cost);
+/// The same, passing what is not wanted where that is known without reading it.
+std::unique_ptr<EntryCursor> cursor_over(const ReadState& state, BlockReader& blocks, ReadCost* cost, Wanted wanted);
 
 }  // namespace varve::engine

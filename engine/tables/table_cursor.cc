@@ -72,61 +72,131 @@ bool TableCursor::open_block(ReadAhead::Way way) {
 }
 
 /// Of this run, or the next; false at the end of the file.
-bool TableCursor::next_index_entry() {
+bool TableCursor::next_index_entry(May may) {
   index_.next();
   if (index_.valid()) return true;
   if (Status walked = index_.status(); !walked.ok()) return fail(walked.in_file(table_->name));
-  if (run_ + 1 == runs().size()) return false;
-  if (!open_run(run_ + 1)) return false;
+  std::size_t run = run_ + 1;
+  if (may == May::kPassUnwanted) {
+    const std::string_view bound = rule_->pass_below();
+    while (run < runs().size() && is_run_unwanted(run, bound)) count_skipped(runs()[run++].block_count);
+    if (!status_.ok()) return false;
+  }
+  if (run == runs().size() || !open_run(run)) return false;
   index_.seek_to_first();
   return index_.valid() || fail_index();
 }
 
 /// To the first entry of the next block; false at the end of the file.
-bool TableCursor::next_block() {
-  if (!next_index_entry() || !open_block(ReadAhead::Way::kForward)) return false;
+bool TableCursor::next_block(May may) {
+  if (rule_ == nullptr) may = May::kPassNothing;
+  const std::uint64_t passed = passed_blocks_;
+  if (!next_index_entry(may)) return false;
+  if (may == May::kPassUnwanted && !pass_unwanted()) return false;
+  if (!open_block(passed_blocks_ == passed ? ReadAhead::Way::kForward : ReadAhead::Way::kJump)) return false;
   data_.seek_to_first();
   return true;
 }
 
 /// Of this run, or the one before; false at the beginning of the file.
-bool TableCursor::previous_index_entry() {
+bool TableCursor::previous_index_entry(May may) {
   index_.previous();
   if (index_.valid()) return true;
   if (Status walked = index_.status(); !walked.ok()) return fail(walked.in_file(table_->name));
-  if (run_ == 0) return false;
-  if (!open_run(run_ - 1)) return false;
+  std::size_t behind = run_;  // the run is the one before this
+  if (may == May::kPassUnwanted) {
+    const std::string_view bound = rule_->pass_above();
+    while (behind > 0 && is_run_unwanted_backward(behind - 1, bound)) count_skipped(runs()[--behind].block_count);
+    if (!status_.ok()) return false;
+  }
+  if (behind == 0 || !open_run(behind - 1)) return false;
   index_.seek_to_last();
   return index_.valid() || fail_index();
 }
 
 /// To the last entry of the block before; false at the beginning of the file.
-bool TableCursor::previous_block() {
-  if (!previous_index_entry() || !open_block(ReadAhead::Way::kBackward)) return false;
+bool TableCursor::previous_block(May may) {
+  if (rule_ == nullptr) may = May::kPassNothing;
+  const std::uint64_t passed = passed_blocks_;
+  if (!previous_index_entry(may)) return false;
+  if (may == May::kPassUnwanted && !pass_unwanted_backward()) return false;
+  if (!open_block(passed_blocks_ == passed ? ReadAhead::Way::kBackward : ReadAhead::Way::kJump)) return false;
   data_.seek_to_last();
   return true;
 }
 
+void TableCursor::count_skipped(std::uint64_t blocks) noexcept {
+  passed_blocks_ += blocks;
+  if (cost_ != nullptr) cost_->blocks_skipped += blocks;
+}
+
+// What is not wanted is passed where it ends before the bound (walking backward: begins behind it), and no key of it
+// goes on behind it. After a failure nothing is unwanted.
+
+bool TableCursor::is_run_unwanted(std::size_t run, std::string_view bound) {
+  const format::RunEntry& entry = runs()[run];
+  if (!bound.empty() && entry.largest_key >= bound) return false;
+  return !goes_on_behind(run) && !may_want(rule_->judge().may_want(entry));
+}
+
+bool TableCursor::is_run_unwanted_backward(std::size_t run, std::string_view bound) {
+  const format::RunEntry& entry = runs()[run];
+  if (!bound.empty() && entry.smallest_key <= bound) return false;
+  return !goes_on_behind(run) && !may_want(rule_->judge().may_want(entry));
+}
+
+/// The block that the index is at, wherever it ends.
+bool TableCursor::is_block_unwanted() {
+  if (!index_.entry().has_statistics) return false;
+  if (index_.separator() == runs()[run_].largest_key && goes_on_behind(run_)) return false;
+  return !may_want(rule_->judge().may_want(runs()[run_], index_.entry()));
+}
+
+bool TableCursor::may_want(const Result<bool>& judged) {
+  if (judged.ok()) return *judged;
+  (void)fail(judged.status().in_file(table_->name));
+  return true;
+}
+
+/// Over blocks, from the one that the index is at; false at the end of the file.
+bool TableCursor::pass_unwanted() {
+  const std::string_view bound = rule_->pass_below();
+  while ((bound.empty() || index_.separator() < bound) && is_block_unwanted()) {
+    count_skipped(1);
+    if (!next_index_entry(May::kPassUnwanted)) return false;
+  }
+  return status_.ok();
+}
+
+bool TableCursor::pass_unwanted_backward() {
+  const std::string_view bound = rule_->pass_above();
+  while (is_block_unwanted() && begins_behind(bound)) {
+    count_skipped(1);
+    if (!previous_index_entry(May::kPassUnwanted)) return false;
+  }
+  return status_.ok();
+}
+
 /// After a move of data_: on to the next block at the end of one.
-void TableCursor::settle() {
+void TableCursor::settle(May may) {
   while (!data_.valid()) {
     if (Status walked = data_.status(); !walked.ok()) {
       (void)fail(walked.in_file(table_->name, block_offset_));
       return;
     }
-    if (!next_block()) return;
+    if (!next_block(may)) return;
   }
   valid_ = true;
 }
 
 /// After a move of data_: back to the block before at the beginning of one.
-void TableCursor::settle_backward() {
+void TableCursor::settle_backward(May may) {
   while (!data_.valid()) {
     if (Status walked = data_.status(); !walked.ok()) {
       (void)fail(walked.in_file(table_->name, block_offset_));
       return;
     }
-    if (!previous_block()) return;
+    if (!previous_block(may)) return;
   }
   valid_ = true;
 }
@@ -189,8 +259,8 @@ void TableCursor::seek_to_last() {
   valid_ = data_.valid();
 }
 
-bool TableCursor::goes_on_in_next_run() const noexcept {
-  return run_ + 1 < runs().size() && runs()[run_ + 1].smallest_key == runs()[run_].largest_key;
+bool TableCursor::goes_on_behind(std::size_t run) const noexcept {
+  return run + 1 < runs().size() && runs()[run + 1].smallest_key == runs()[run].largest_key;
 }
 
 /// Whether the block that the index is at is deletes alone, ends below the bound, and hides nothing in the one behind
@@ -198,7 +268,7 @@ bool TableCursor::goes_on_in_next_run() const noexcept {
 bool TableCursor::is_block_passable(std::string_view bound) const noexcept {
   if (!index_.entry().only_deletes) return false;
   if (!bound.empty() && index_.separator() >= bound) return false;
-  return index_.separator() != runs()[run_].largest_key || !goes_on_in_next_run();
+  return index_.separator() != runs()[run_].largest_key || !goes_on_behind(run_);
 }
 
 bool TableCursor::pass_deletes(std::string_view bound) {
@@ -206,7 +276,7 @@ bool TableCursor::pass_deletes(std::string_view bound) {
   if (!is_block_passable(bound)) return false;
   valid_ = false;
   do {
-    if (cost_ != nullptr) ++cost_->blocks_skipped;
+    count_skipped(1);
     if (!next_index_entry()) return true;
   } while (is_block_passable(bound));
   if (!open_block()) return true;
@@ -215,10 +285,12 @@ bool TableCursor::pass_deletes(std::string_view bound) {
   return true;
 }
 
-/// Whether the block that the index is at is deletes alone and begins behind the bound. Where it begins is told by
-/// where the block before it ends.
 bool TableCursor::is_block_passable_backward(std::string_view bound) {
-  if (!index_.entry().only_deletes) return false;
+  return index_.entry().only_deletes && begins_behind(bound);
+}
+
+/// The block that the index is at. Where it begins is told by where the block before it ends.
+bool TableCursor::begins_behind(std::string_view bound) {
   if (bound.empty()) return true;
   index_.previous();
   if (index_.valid()) {
@@ -236,7 +308,7 @@ bool TableCursor::pass_deletes_backward(std::string_view bound) {
   if (!is_block_passable_backward(bound)) return !valid_;  // After a failure it has moved.
   valid_ = false;
   do {
-    if (cost_ != nullptr) ++cost_->blocks_skipped;
+    count_skipped(1);
     if (!previous_index_entry()) return true;
   } while (is_block_passable_backward(bound));
   if (!status_.ok() || !open_block(ReadAhead::Way::kBackward)) return true;
@@ -249,14 +321,14 @@ void TableCursor::next() {
   assert(valid_);
   valid_ = false;
   data_.next();
-  settle();
+  settle(May::kPassUnwanted);
 }
 
 void TableCursor::previous() {
   assert(valid_);
   valid_ = false;
   data_.previous();
-  settle_backward();
+  settle_backward(May::kPassUnwanted);
 }
 
 }  // namespace varve::engine

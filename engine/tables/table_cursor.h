@@ -27,6 +27,7 @@ class TableCursor final : public EntryCursor {
   void seek_to_last() override;
   void next() override;
   void previous() override;
+  void pass_by(const PassRule& rule) override { rule_ = &rule; }
   bool pass_deletes(std::string_view bound) override;
   bool pass_deletes_backward(std::string_view bound) override;
   bool valid() const noexcept override { return valid_; }
@@ -42,15 +43,25 @@ class TableCursor final : public EntryCursor {
   Result<PinnedBlock> index_of(const format::RunEntry& run);
   /// The data block that the index cursor is at.
   bool open_block(ReadAhead::Way way = ReadAhead::Way::kJump);
-  bool next_index_entry();
-  bool next_block();
+  /// What a move may pass unread beside what it must.
+  enum class May : std::uint8_t { kPassNothing, kPassUnwanted };
+  bool next_index_entry(May may = May::kPassNothing);
+  bool next_block(May may);
+  void count_skipped(std::uint64_t blocks) noexcept;
+  bool may_want(const Result<bool>& judged);
+  bool is_run_unwanted(std::size_t run, std::string_view bound);
+  bool is_block_unwanted();
+  bool pass_unwanted();
   bool is_block_passable(std::string_view bound) const noexcept;
-  bool goes_on_in_next_run() const noexcept;
-  bool previous_index_entry();
-  bool previous_block();
+  bool goes_on_behind(std::size_t run) const noexcept;
+  bool previous_index_entry(May may = May::kPassNothing);
+  bool previous_block(May may);
+  bool is_run_unwanted_backward(std::size_t run, std::string_view bound);
+  bool pass_unwanted_backward();
+  bool begins_behind(std::string_view bound);
   bool is_block_passable_backward(std::string_view bound);
-  void settle();
-  void settle_backward();
+  void settle(May may = May::kPassNothing);
+  void settle_backward(May may = May::kPassNothing);
   bool fail(const Status& status);
   bool fail_index();
 
@@ -58,6 +69,8 @@ class TableCursor final : public EntryCursor {
   BlockReader& blocks_;
   ReadCost* const cost_;
   ReadAhead ahead_;
+  const PassRule* rule_ = nullptr;
+  std::uint64_t passed_blocks_ = 0;
   const OpenTable* table_ = nullptr;
   std::size_t run_ = kNoRun;
   PinnedBlock index_block_;

@@ -208,7 +208,7 @@ TEST(RunEntry, EveryTruncationIsDamageOrAnEntryWithoutItsFields) {
 }
 
 TEST(BlockEntry, ReadsBackAndRefusesWhatCannotBe) {
-  const BlockEntry entry{5000, 4096, 30, 450, 480, {}};
+  const BlockEntry entry{5000, 4096, 30, 450, 480, {}, false, false, {}};
   std::string value;
   append_block_entry(value, entry, 400);
   const Result<BlockEntry> read = decode_block_entry(value, 400);
@@ -242,7 +242,7 @@ TEST(IndexCursor, NamesNoBlockOutsideItsRun) {
   RunEntry some = run();
   for (const std::uint64_t offset : {some.data_bytes - 4096, some.data_bytes - 4095, some.data_bytes + 1}) {
     std::string value;
-    append_block_entry(value, {offset, 4096, 3, 500, 501, {}}, 500);
+    append_block_entry(value, {offset, 4096, 3, 500, 501, {}, false, false, {}}, 500);
     SortedBlockBuilder builder(4, Buckets::kNone);
     builder.add({some.largest_key, value, {}});
     const std::string content(builder.finish(500));

@@ -1,0 +1,203 @@
+// Owns: which properties are watched, and which of them are worth telling of (statistics_builder.h).
+// Must never: narrow a range.
+#include "format/statistics_builder.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <utility>
+
+#include "format/sort_key.h"
+
+namespace varve::format {
+namespace {
+
+constexpr std::size_t kNotWatched = static_cast<std::size_t>(-1);
+/// Blocks whose ranges are wider than this part of their run's would seldom be passed.
+constexpr double kWidthWorthTelling = 0.5;
+constexpr std::uint64_t kSignBit = std::uint64_t{1} << 63;
+
+std::uint64_t code_of(std::int64_t number) noexcept {
+  return static_cast<std::uint64_t>(number) ^ kSignBit;
+}
+
+std::uint64_t code_of(double number) noexcept {
+  const auto bits = std::bit_cast<std::uint64_t>(number);
+  return (bits & kSignBit) != 0 ? ~bits : bits | kSignBit;
+}
+
+std::uint64_t code_of(std::string_view text) noexcept {
+  std::array<char, sizeof(std::uint64_t)> first{};
+  std::memcpy(first.data(), text.data(), std::min(text.size(), first.size()));
+  return load_u64_big_endian(first.data());
+}
+
+}  // namespace
+
+/// Of Strings the codes are no more than a measure.
+bool StatisticsBuilder::Gathered::is_below(std::string_view value, std::uint64_t code, std::string_view than,
+                                           std::uint64_t than_code) const noexcept {
+  return type == PropertyType::kString ? compare_text(value, than) < 0 : code < than_code;
+}
+
+void StatisticsBuilder::Gathered::take_value(std::string_view value, std::uint64_t code, bool is_cut) noexcept {
+  const bool is_first = state == State::kAbsent;
+  state = State::kRange;
+  if (is_first || is_below(value, code, smallest(), smallest_code)) {
+    smallest_bytes = static_cast<std::uint8_t>(value.copy(smallest_value.data(), value.size()));
+    smallest_code = code;
+  }
+  if (is_first || is_below(largest(), largest_code, value, code)) {
+    largest_bytes = static_cast<std::uint8_t>(value.copy(largest_value.data(), value.size()));
+    largest_code = code;
+    largest_is_cut = is_cut;
+  } else if (is_cut && value == largest()) {
+    largest_is_cut = true;
+  }
+}
+
+void StatisticsBuilder::Gathered::take(const PropertyView& property) noexcept {
+  if (state == State::kUnknown) return;
+  if (state == State::kRange && property.type != type) {
+    state = State::kUnknown;
+    return;
+  }
+  type = property.type;
+  switch (property.type) {
+    case PropertyType::kBoolean: return take_value(property.value, property.as_boolean() ? 1 : 0, false);
+    case PropertyType::kDateTime: return take_value(property.value, property.as_date_time_ticks(), false);
+    case PropertyType::kInt32: return take_value(property.value, code_of(std::int64_t{property.as_int32()}), false);
+    case PropertyType::kInt64: return take_value(property.value, code_of(property.as_int64()), false);
+    case PropertyType::kDouble:
+      if (std::isnan(property.as_double())) break;  // It is in no order.
+      return take_value(property.value, code_of(property.as_double()), false);
+    case PropertyType::kString: {
+      const std::string_view first = property.value.substr(0, kRangeTextBytesMax);
+      return take_value(first, code_of(first), first.size() < property.value.size());
+    }
+    case PropertyType::kBinary:
+    case PropertyType::kGuid: break;
+  }
+  state = State::kUnknown;
+}
+
+void StatisticsBuilder::Gathered::take(const Gathered& other) noexcept {
+  if (other.state == State::kAbsent || state == State::kUnknown) return;
+  if (other.state == State::kUnknown || (state == State::kRange && other.type != type)) {
+    state = State::kUnknown;
+    return;
+  }
+  type = other.type;
+  take_value(other.smallest(), other.smallest_code, false);
+  take_value(other.largest(), other.largest_code, other.largest_is_cut);
+}
+
+PropertyRange StatisticsBuilder::Gathered::range() const noexcept {
+  switch (state) {
+    case State::kAbsent: return {PropertyRange::Kind::kAbsent, type, {}, {}, false};
+    case State::kUnknown: return {};
+    case State::kRange: break;
+  }
+  return {PropertyRange::Kind::kRange, type, smallest(), largest(), largest_is_cut};
+}
+
+/// Entities of a table mostly have their properties in the same places.
+std::size_t StatisticsBuilder::watch(std::string_view name, std::size_t guess) {
+  if (guess < names_.size() && names_[guess] == name) return guess;
+  const auto found = std::find(names_.begin(), names_.end(), name);
+  if (found != names_.end()) return static_cast<std::size_t>(found - names_.begin());
+  if (names_.size() == kPropertiesWatchedMax || name.size() > kWatchedNameBytesMax) return kNotWatched;
+  names_.emplace_back(name);
+  return names_.size() - 1;
+}
+
+void StatisticsBuilder::add(std::string_view entity) {
+  if (!open_is_known_) return;
+  const Result<EntityView> view = EntityView::open(entity);
+  if (!view.ok()) {
+    open_is_known_ = false;
+    return;
+  }
+  for (std::size_t i = 0; i < view->property_count(); ++i) {
+    const PropertyView property = view->property(i);
+    if (const std::size_t at = watch(property.name, i); at != kNotWatched) open_[at].take(property);
+  }
+}
+
+void StatisticsBuilder::end_block() {
+  const auto watched = static_cast<std::ptrdiff_t>(names_.size());
+  blocks_.push_back({true, open_is_known_, {open_.begin(), open_.begin() + watched}});
+  std::fill(open_.begin(), open_.begin() + watched, Gathered());
+  open_is_known_ = true;
+}
+
+/// What was first met behind the block, the block has not.
+StatisticsBuilder::Gathered StatisticsBuilder::of_block(const Block& block, std::size_t property) const noexcept {
+  Gathered gathered;
+  if (!block.is_known) {
+    gathered.state = Gathered::State::kUnknown;
+  } else if (property < block.properties.size()) {
+    gathered = block.properties[property];
+  }
+  return gathered;
+}
+
+StatisticsBuilder::Gathered StatisticsBuilder::of_run(std::size_t property) const noexcept {
+  Gathered gathered;
+  for (const Block& block : blocks_) gathered.take(of_block(block, property));
+  return gathered;
+}
+
+/// On an average, the part of the run's range that a block's takes: 0 to 1.
+double StatisticsBuilder::width_in_blocks(std::size_t property, const Gathered& run) const noexcept {
+  double sum = 0;
+  const auto whole = static_cast<double>(run.largest_code - run.smallest_code);
+  for (const Block& block : blocks_) {
+    const Gathered gathered = of_block(block, property);
+    if (gathered.state == Gathered::State::kAbsent) continue;
+    const auto width = static_cast<double>(gathered.largest_code - gathered.smallest_code);
+    sum += whole > 0 ? width / whole : 1;
+  }
+  return sum / static_cast<double>(blocks_.size());
+}
+
+/// Those that tell most of blocks first.
+StatisticsBuilder::Told StatisticsBuilder::worth_telling(const std::vector<Gathered>& of_runs) const {
+  std::vector<std::pair<double, std::size_t>> by_width;
+  for (std::size_t i = 0; i < of_runs.size(); ++i) {
+    if (of_runs[i].state == Gathered::State::kRange) by_width.emplace_back(width_in_blocks(i, of_runs[i]), i);
+  }
+  std::sort(by_width.begin(), by_width.end());
+  by_width.resize(std::min(by_width.size(), kPropertiesToldOfRunMax));
+  Told told;
+  for (const auto& [width, property] : by_width) {
+    told.of_run.push_back(property);
+    if (width <= kWidthWorthTelling && told.of_blocks < kPropertiesToldOfBlocksMax) ++told.of_blocks;
+  }
+  return told;
+}
+
+StatisticsBuilder::Fields StatisticsBuilder::finish() {
+  std::vector<Gathered> of_runs;
+  for (std::size_t i = 0; i < names_.size(); ++i) of_runs.push_back(of_run(i));
+  const Told told = worth_telling(of_runs);
+  Fields fields;
+  for (std::size_t i = 0; i < told.of_run.size(); ++i) {
+    const std::size_t property = told.of_run[i];
+    fields.run.push_back(i < told.of_blocks ? '\1' : '\0');
+    append_sized(fields.run, names_[property]);
+    append_range(fields.run, of_runs[property].range());
+  }
+  for (const Block& block : blocks_) {
+    Fields::Block& field = fields.blocks.emplace_back();
+    field.is_told = block.is_told;
+    if (!block.is_told) continue;
+    for (std::size_t i = 0; i < told.of_blocks; ++i) append_range(field.field, of_block(block, told.of_run[i]).range());
+  }
+  names_.clear();
+  blocks_.clear();
+  return fields;
+}
+
+}  // namespace varve::format
