@@ -113,7 +113,7 @@ class ScannedStore {
   std::int64_t scan(bool backward) const {
     Scan scan;
     scan.backward = backward;
-    scan.filter = "N lt 0";  // nothing is decoded
+    scan.filter = "not (N ge 0)";  // nothing is decoded; and nothing passed, for no statistics tell of it
     std::int64_t examined = 0;
     for (;;) {
       const Result<Page> page = table_->scan(scan);
