@@ -72,7 +72,7 @@ class PageScan {
 
   const engine::ReadView& view_;
   const Filter& filter_;
-  const BlockFilter block_filter_;
+  BlockFilter block_filter_;
   const Scan& scan_;
   PageBounds bounds_;
   const Wanted wanted_;

@@ -316,7 +316,7 @@ Result<std::vector<Newest>> ReadView::newest_many(std::span<const std::string_vi
   return newest;
 }
 
-Cursor ReadView::cursor(std::string_view lower, std::string_view upper, ReadCost* cost, const BlockJudge* judge) const {
+Cursor ReadView::cursor(std::string_view lower, std::string_view upper, ReadCost* cost, BlockJudge* judge) const {
   std::unique_ptr<EntryCursor> entries =
       judge == nullptr ? cursor_over(*pin_, *state_->blocks, cost)
                        : cursor_over(*pin_, *state_->blocks, cost, {judge, std::string(lower), std::string(upper)});

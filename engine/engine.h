@@ -74,7 +74,7 @@ class ReadView {
   /// Walks the live keys of [lower, upper) at this version, forward and backward. An empty `upper` is no bound.
   /// `cost` and `judge` outlive the cursor. With a judge the walk may leave out keys whose values it does not want.
   Cursor cursor(std::string_view lower, std::string_view upper, ReadCost* cost = nullptr,
-                const BlockJudge* judge = nullptr) const;
+                BlockJudge* judge = nullptr) const;
 
  private:
   friend class AsyncRead;

@@ -6,21 +6,7 @@
 #include <compare>
 #include <string_view>
 
-#include "format/block_statistics.h"
-
 namespace varve {
-
-struct BlockFilter::Told {
-  format::CommitVersion smallest_version = 0;
-  format::CommitVersion largest_version = 0;
-  std::vector<format::NamedRange> ranges;
-
-  format::PropertyRange range_of(std::string_view property) const noexcept {
-    const auto found =
-        std::find_if(ranges.begin(), ranges.end(), [&](const auto& named) { return named.name == property; });
-    return found == ranges.end() ? format::PropertyRange() : found->range;
-  }
-};
 
 namespace {
 
@@ -50,7 +36,7 @@ Order order_of_largest(const format::PropertyRange& range, const Value& literal)
   return order_of_property({{}, range.type, range.largest}, literal);
 }
 
-bool may_hold(const Comparison& comparison, const format::PropertyRange& range) noexcept {
+bool may_hold_in(const Comparison& comparison, const format::PropertyRange& range) noexcept {
   switch (range.kind) {
     case format::PropertyRange::Kind::kUnknown: return true;
     case format::PropertyRange::Kind::kAbsent: return false;
@@ -60,71 +46,80 @@ bool may_hold(const Comparison& comparison, const format::PropertyRange& range) 
                      order_of_largest(range, comparison.literal), comparison.compare);
 }
 
-Result<std::vector<format::NamedRange>> ranges_of_run(const format::RunEntry& run) {
-  std::vector<format::NamedRange> ranges;
+}  // namespace
+
+/// Of use, if it says no where no comparison with what ranges tell of holds.
+BlockFilter::BlockFilter(const Filter& filter)
+    : filter_(filter), may_(filter.nodes().size()), is_of_use_(!may_match([](const Comparison& comparison) {
+        return comparison.subject == Comparison::Subject::kPartitionKey ||
+               comparison.subject == Comparison::Subject::kRowKey;
+      })) {}
+
+/// What speaks for `not` is never told: an entity without the property is among those that match it.
+template <typename MayHold>
+bool BlockFilter::may_match(MayHold may_hold) {
+  const std::vector<FilterNode>& nodes = filter_.nodes();
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const FilterNode& node = nodes[i];
+    const May first = node.kind >= FilterNode::Kind::kNot ? may_[node.first] : May();
+    switch (node.kind) {
+      case FilterNode::Kind::kComparison: may_[i] = {may_hold(filter_.comparisons()[node.first]), true}; break;
+      case FilterNode::Kind::kTrue: may_[i] = {true, false}; break;
+      case FilterNode::Kind::kFalse: may_[i] = {false, true}; break;
+      case FilterNode::Kind::kNot: may_[i] = {first.fail, first.hold}; break;
+      case FilterNode::Kind::kAnd:
+        may_[i] = {first.hold && may_[node.second].hold, first.fail || may_[node.second].fail};
+        break;
+      case FilterNode::Kind::kOr:
+        may_[i] = {first.hold || may_[node.second].hold, first.fail && may_[node.second].fail};
+        break;
+    }
+  }
+  return nodes.empty() || may_.back().hold;
+}
+
+bool BlockFilter::may_hold(const Comparison& comparison, const Versions& versions) const noexcept {
+  switch (comparison.subject) {
+    case Comparison::Subject::kPartitionKey:
+    case Comparison::Subject::kRowKey: return true;
+    case Comparison::Subject::kTimestamp:
+      return may_satisfy(order_of_date_time(versions.smallest, comparison.literal),
+                         order_of_date_time(versions.largest, comparison.literal), comparison.compare);
+    case Comparison::Subject::kCustom: break;
+  }
+  const auto named = std::find_if(ranges_.begin(), ranges_.end(),
+                                  [&](const format::NamedRange& told) { return told.name == comparison.property; });
+  return named == ranges_.end() || may_hold_in(comparison, named->range);
+}
+
+Status BlockFilter::read_ranges(const format::RunEntry& run) {
+  ranges_.clear();
   for (format::RunStatistics told(run.statistics); !told.at_end();) {
     const Result<format::NamedRange> named = told.next();
     if (!named.ok()) return named.status();
-    ranges.push_back(*named);
+    ranges_.push_back(*named);
   }
-  return ranges;
+  return Status();
 }
 
-}  // namespace
-
-/// A node holds or not; both may be, of different entities. What speaks for `not` is seldom told: an entity without the
-/// property is among those that match it.
-bool BlockFilter::may_match(const Told& told) const {
-  const std::vector<FilterNode>& nodes = filter_.nodes();
-  struct May {
-    bool hold = true;
-    bool fail = true;
-  };
-  std::vector<May> may(nodes.size());
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    const FilterNode& node = nodes[i];
-    switch (node.kind) {
-      case FilterNode::Kind::kTrue: may[i] = {true, false}; break;
-      case FilterNode::Kind::kFalse: may[i] = {false, true}; break;
-      case FilterNode::Kind::kNot: may[i] = {may[node.first].fail, may[node.first].hold}; break;
-      case FilterNode::Kind::kAnd:
-        may[i] = {may[node.first].hold && may[node.second].hold, may[node.first].fail || may[node.second].fail};
-        break;
-      case FilterNode::Kind::kOr:
-        may[i] = {may[node.first].hold || may[node.second].hold, may[node.first].fail && may[node.second].fail};
-        break;
-      case FilterNode::Kind::kComparison: {
-        const Comparison& comparison = filter_.comparisons()[node.first];
-        if (comparison.subject == Comparison::Subject::kTimestamp) {
-          may[i].hold = may_satisfy(order_of_date_time(told.smallest_version, comparison.literal),
-                                    order_of_date_time(told.largest_version, comparison.literal), comparison.compare);
-        } else if (comparison.subject == Comparison::Subject::kCustom) {
-          may[i].hold = may_hold(comparison, told.range_of(comparison.property));
-        }
-      }
-    }
-  }
-  return nodes.empty() || may.back().hold;
-}
-
-Result<bool> BlockFilter::may_want(const format::RunEntry& run) const {
-  Result<std::vector<format::NamedRange>> ranges = ranges_of_run(run);
-  if (!ranges.ok()) return ranges.status();
-  return may_match({run.smallest_version, run.largest_version, *std::move(ranges)});
+Result<bool> BlockFilter::may_want(const format::RunEntry& run) {
+  if (Status read = read_ranges(run); !read.ok()) return read;
+  const Versions versions{run.smallest_version, run.largest_version};
+  return may_match([&](const Comparison& comparison) { return may_hold(comparison, versions); });
 }
 
 /// What is told of the run is true of each block too; what is told of the block says more.
-Result<bool> BlockFilter::may_want(const format::RunEntry& run, const format::BlockEntry& block) const {
-  Result<std::vector<format::NamedRange>> ranges = ranges_of_run(run);
-  if (!ranges.ok()) return ranges.status();
+Result<bool> BlockFilter::may_want(const format::RunEntry& run, const format::BlockEntry& block) {
+  if (Status read = read_ranges(run); !read.ok()) return read;
   format::BlockStatistics told(block.statistics);
-  for (format::NamedRange& named : *ranges) {
+  for (format::NamedRange& named : ranges_) {
     if (!named.is_in_blocks) continue;
     const Result<format::PropertyRange> range = told.next();
     if (!range.ok()) return range.status();
     if (range->kind != format::PropertyRange::Kind::kUnknown) named.range = *range;
   }
-  return may_match({block.smallest_version, block.largest_version, *std::move(ranges)});
+  const Versions versions{block.smallest_version, block.largest_version};
+  return may_match([&](const Comparison& comparison) { return may_hold(comparison, versions); });
 }
 
 }  // namespace varve

@@ -16,7 +16,7 @@ namespace varve::engine {
 
 /// What of a merge's range a walk wants; the judge outlives the merge.
 struct Wanted {
-  const BlockJudge* judge;
+  BlockJudge* judge;
   std::string lower;
   std::string upper;  // empty: no bound
 };
@@ -49,7 +49,7 @@ class MergeCursor final : public EntryCursor {
   class Rule final : public PassRule {
    public:
     Rule(const MergeCursor& merge, std::size_t source) noexcept : merge_(merge), source_(source) {}
-    const BlockJudge& judge() const noexcept override { return *merge_.wanted_->judge; }
+    BlockJudge& judge() const noexcept override { return *merge_.wanted_->judge; }
     std::string_view pass_below() const noexcept override;
     std::string_view pass_above() const noexcept override;
 

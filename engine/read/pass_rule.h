@@ -13,20 +13,20 @@
 
 namespace varve::engine {
 
-/// Judges by what indexes tell. Not changed by it; one thread at a time.
+/// Judges by what indexes tell. One thread at a time.
 class BlockJudge {
  public:
   virtual ~BlockJudge() = default;
   /// Whether a put in the run, or in the block of it, may be wanted. Errors: kCorruption.
-  virtual Result<bool> may_want(const format::RunEntry& run) const = 0;
-  virtual Result<bool> may_want(const format::RunEntry& run, const format::BlockEntry& block) const = 0;
+  virtual Result<bool> may_want(const format::RunEntry& run) = 0;
+  virtual Result<bool> may_want(const format::RunEntry& run, const format::BlockEntry& block) = 0;
 };
 
 /// For one source of a walk. Asked within a move to the next or the previous entry, never within a seek.
 class PassRule {
  public:
   virtual ~PassRule() = default;
-  virtual const BlockJudge& judge() const noexcept = 0;
+  virtual BlockJudge& judge() const noexcept = 0;
   /// A walk forward may pass what is below it; empty: no bound. Valid until a source moves.
   virtual std::string_view pass_below() const noexcept = 0;
   /// A walk backward may pass what is above it; empty: no bound.
