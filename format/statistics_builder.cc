@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstring>
 #include <utility>
 
 #include "format/sort_key.h"
@@ -16,6 +15,8 @@ namespace {
 constexpr std::size_t kNotWatched = static_cast<std::size_t>(-1);
 /// Blocks whose ranges are wider than this part of their run's would seldom be passed.
 constexpr double kWidthWorthTelling = 0.5;
+/// Of a property that has one value in the whole run: its blocks tell no more than the run, which tells much.
+constexpr double kWidthOfOneValue = 0.6;
 constexpr std::uint64_t kSignBit = std::uint64_t{1} << 63;
 
 std::uint64_t code_of(std::int64_t number) noexcept {
@@ -27,15 +28,30 @@ std::uint64_t code_of(double number) noexcept {
   return (bits & kSignBit) != 0 ? ~bits : bits | kSignBit;
 }
 
-std::uint64_t code_of(std::string_view text) noexcept {
-  std::array<char, sizeof(std::uint64_t)> first{};
-  std::memcpy(first.data(), text.data(), std::min(text.size(), first.size()));
-  return load_u64_big_endian(first.data());
+/// Of the text behind what it begins with; in the order of compare_text(), in which lead bytes EE and EF come last.
+std::uint64_t code_behind(std::size_t begin, std::string_view text) noexcept {
+  std::array<char, sizeof(std::uint64_t)> bytes{};
+  if (begin < text.size()) text.copy(bytes.data(), bytes.size(), begin);
+  for (char& byte : bytes) {
+    if (byte == '\xEE' || byte == '\xEF') byte = static_cast<char>(byte + ('\xF5' - '\xEE'));
+  }
+  return load_u64_big_endian(bytes.data());
+}
+
+std::size_t bytes_both_begin_with(std::string_view a, std::string_view b) noexcept {
+  return static_cast<std::size_t>(std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin());
+}
+
+/// Names with other tags are other names. Most differ in their size or at an end.
+std::uint32_t tag_of(std::string_view name) noexcept {
+  if (name.empty()) return 0;
+  const auto first = static_cast<std::uint32_t>(static_cast<unsigned char>(name.front()));
+  const auto last = static_cast<std::uint32_t>(static_cast<unsigned char>(name.back()));
+  return static_cast<std::uint32_t>(name.size()) | first << 8 | last << 16;
 }
 
 }  // namespace
 
-/// Of Strings the codes are no more than a measure.
 bool StatisticsBuilder::Gathered::is_below(std::string_view value, std::uint64_t code, std::string_view than,
                                            std::uint64_t than_code) const noexcept {
   return type == PropertyType::kString ? compare_text(value, than) < 0 : code < than_code;
@@ -74,7 +90,7 @@ void StatisticsBuilder::Gathered::take(const PropertyView& property) noexcept {
       return take_value(property.value, code_of(property.as_double()), false);
     case PropertyType::kString: {
       const std::string_view first = property.value.substr(0, kRangeTextBytesMax);
-      return take_value(first, code_of(first), first.size() < property.value.size());
+      return take_value(first, 0, first.size() < property.value.size());
     }
     case PropertyType::kBinary:
     case PropertyType::kGuid: break;
@@ -102,12 +118,16 @@ PropertyRange StatisticsBuilder::Gathered::range() const noexcept {
   return {PropertyRange::Kind::kRange, type, smallest(), largest(), largest_is_cut};
 }
 
-/// Entities of a table mostly have their properties in the same places.
+/// Entities of a table mostly have their properties in the same order.
 std::size_t StatisticsBuilder::watch(std::string_view name, std::size_t guess) {
   if (guess < names_.size() && names_[guess] == name) return guess;
-  const auto found = std::find(names_.begin(), names_.end(), name);
-  if (found != names_.end()) return static_cast<std::size_t>(found - names_.begin());
-  if (names_.size() == kPropertiesWatchedMax || name.size() > kWatchedNameBytesMax) return kNotWatched;
+  if (name.size() > kWatchedNameBytesMax) return kNotWatched;
+  const std::uint32_t tag = tag_of(name);
+  for (std::size_t i = 0; i < names_.size(); ++i) {
+    if (tags_[i] == tag && names_[i] == name) return i;
+  }
+  if (names_.size() == kPropertiesWatchedMax) return kNotWatched;
+  tags_[names_.size()] = tag;
   names_.emplace_back(name);
   return names_.size() - 1;
 }
@@ -119,9 +139,13 @@ void StatisticsBuilder::add(std::string_view entity) {
     open_is_known_ = false;
     return;
   }
+  std::size_t guess = 0;
   for (std::size_t i = 0; i < view->property_count(); ++i) {
     const PropertyView property = view->property(i);
-    if (const std::size_t at = watch(property.name, i); at != kNotWatched) open_[at].take(property);
+    const std::size_t at = watch(property.name, guess);
+    if (at == kNotWatched) continue;
+    open_[at].take(property);
+    guess = at + 1;
   }
 }
 
@@ -149,17 +173,25 @@ StatisticsBuilder::Gathered StatisticsBuilder::of_run(std::size_t property) cons
   return gathered;
 }
 
+/// How far its smallest value is from its largest one; of Strings behind `begin` bytes that all begin with.
+double StatisticsBuilder::Gathered::width(std::size_t begin) const noexcept {
+  if (type != PropertyType::kString) return static_cast<double>(largest_code - smallest_code);
+  return static_cast<double>(code_behind(begin, largest()) - code_behind(begin, smallest()));
+}
+
 /// On an average, the part of the run's range that a block's takes: 0 to 1.
 double StatisticsBuilder::width_in_blocks(std::size_t property, const Gathered& run) const noexcept {
   double sum = 0;
-  const auto whole = static_cast<double>(run.largest_code - run.smallest_code);
+  const std::size_t begin =
+      run.type == PropertyType::kString ? bytes_both_begin_with(run.smallest(), run.largest()) : 0;
+  const double whole = run.width(begin);
   for (const Block& block : blocks_) {
     const Gathered gathered = of_block(block, property);
     if (gathered.state == Gathered::State::kAbsent) continue;
-    const auto width = static_cast<double>(gathered.largest_code - gathered.smallest_code);
-    sum += whole > 0 ? width / whole : 1;
+    sum += whole > 0 ? gathered.width(begin) / whole : 1;
   }
-  return sum / static_cast<double>(blocks_.size());
+  const double average = sum / static_cast<double>(blocks_.size());
+  return whole > 0 ? average : std::min(average, kWidthOfOneValue);
 }
 
 /// Those that tell most of blocks first.
@@ -197,6 +229,8 @@ StatisticsBuilder::Fields StatisticsBuilder::finish() {
   }
   names_.clear();
   blocks_.clear();
+  open_.fill(Gathered());
+  open_is_known_ = true;
   return fields;
 }
 

@@ -38,7 +38,7 @@ class StatisticsBuilder {
     };
     std::vector<Block> blocks;
   };
-  /// Of the complete blocks. The builder is empty again.
+  /// Of the complete blocks; what is in an open one is forgotten. The builder is empty again.
   Fields finish();
 
  private:
@@ -50,7 +50,7 @@ class StatisticsBuilder {
     bool largest_is_cut = false;
     std::uint8_t smallest_bytes = 0;
     std::uint8_t largest_bytes = 0;
-    // In the order of the values; of Strings their first eight bytes.
+    // In the order of the values; of Strings zero.
     std::uint64_t smallest_code = 0;
     std::uint64_t largest_code = 0;
     std::array<char, kRangeTextBytesMax> smallest_value;
@@ -64,6 +64,7 @@ class StatisticsBuilder {
     bool is_below(std::string_view value, std::uint64_t code, std::string_view than,
                   std::uint64_t than_code) const noexcept;
     PropertyRange range() const noexcept;
+    double width(std::size_t begin) const noexcept;
   };
   using GatheredAll = std::array<Gathered, kPropertiesWatchedMax>;
   struct Told {
@@ -83,6 +84,7 @@ class StatisticsBuilder {
   Told worth_telling(const std::vector<Gathered>& of_runs) const;
 
   std::vector<std::string> names_;
+  std::array<std::uint32_t, kPropertiesWatchedMax> tags_{};  // by name
   GatheredAll open_{};
   bool open_is_known_ = true;
   std::vector<Block> blocks_;

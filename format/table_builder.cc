@@ -167,7 +167,7 @@ void TableBuilder::use_dictionary(std::string dictionary, Compressor compressor)
 }
 
 void TableBuilder::take_run(RunEntry run) {
-  index_bytes_ += run.smallest_key.size() + run.largest_key.size() + kTopIndexEntryBytes;
+  index_bytes_ += run.smallest_key.size() + run.largest_key.size() + run.statistics.size() + kTopIndexEntryBytes;
   runs_.push_back(std::move(run));
 }
 

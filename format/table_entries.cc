@@ -62,8 +62,9 @@ Status keep_fields(std::string_view thing, std::string_view fields) {
 Status take_statistics(std::string_view* fields, BlockEntry* entry) {
   if (fields->empty() || fields->front() != static_cast<char>(kStatisticsTag)) return Status();
   ByteReader reader(fields->substr(1));
-  if (!reader.read_sized(&entry->statistics))
+  if (!reader.read_sized(&entry->statistics)) {
     return damaged("index partition", "the statistics of a block are cut short");
+  }
   entry->has_statistics = true;
   *fields = reader.rest();
   return Status();

@@ -165,7 +165,9 @@ const DictionaryEntry* TableIndex::dictionary_of(const RunEntry& run) const noex
 std::size_t TableIndex::memory_bytes() const noexcept {
   std::size_t bytes = sizeof(*this) + properties_.dictionaries.capacity() * sizeof(DictionaryEntry) +
                       runs_.capacity() * sizeof(RunEntry);
-  for (const RunEntry& run : runs_) bytes += run.smallest_key.capacity() + run.largest_key.capacity();
+  for (const RunEntry& run : runs_) {
+    bytes += run.smallest_key.capacity() + run.largest_key.capacity() + run.statistics.capacity();
+  }
   return bytes;
 }
 

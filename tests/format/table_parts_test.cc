@@ -138,6 +138,7 @@ RunEntry run() {
   some.smallest_version = 500;
   some.largest_version = 900;
   some.dictionary_hash = 0x123456789abcdef0;
+  some.statistics = std::string("\1\1n\x20", 4);
   return some;
 }
 
@@ -148,13 +149,16 @@ std::string run_value(const RunEntry& entry) {
 }
 
 TEST(RunEntry, ReadsBack) {
-  for (const bool with_dictionary : {false, true}) {
+  for (const int without : {0, 1, 2, 3}) {
     RunEntry some = run();
-    if (!with_dictionary) some.dictionary_hash.reset();
-    append_number_field(some.unknown_fields, 4, 7);
-    const Result<RunEntry> read = decode_run_entry(some.largest_key, run_value(some), 400);
+    if ((without & 1) != 0) some.dictionary_hash.reset();
+    if ((without & 2) != 0) some.statistics.clear();
+    append_number_field(some.unknown_fields, 6, 7);
+    const std::string value = run_value(some);
+    const Result<RunEntry> read = decode_run_entry(some.largest_key, value, 400);
     ASSERT_TRUE(read.ok()) << read.status().to_string();
     EXPECT_EQ(*read, some);
+    EXPECT_EQ(run_value(*read), value);
   }
   EXPECT_EQ(run().filter(), (BlockHandle{64 + (1 << 20), 5000}));
   EXPECT_EQ(run().index(), (BlockHandle{64 + (1 << 20) + 5000, 6000}));
@@ -196,13 +200,15 @@ TEST(RunEntry, WhatCannotBeIsDamage) {
 TEST(RunEntry, EveryTruncationIsDamageOrAnEntryWithoutItsFields) {
   const std::string value = run_value(run());
   RunEntry without = run();
+  without.statistics.clear();
+  const std::size_t third_field_at = run_value(without).size();
   without.repeated_count = 0;
   const std::size_t second_field_at = run_value(without).size();
   without.dictionary_hash.reset();
   const std::size_t first_field_at = run_value(without).size();
   for (std::size_t kept = 0; kept < value.size(); ++kept) {
     const Result<RunEntry> read = decode_run_entry(run().largest_key, value.substr(0, kept), 400);
-    const bool is_whole = kept == first_field_at || kept == second_field_at;
+    const bool is_whole = kept == first_field_at || kept == second_field_at || kept == third_field_at;
     EXPECT_EQ(read.code(), is_whole ? Code::kOk : Code::kCorruption) << kept;
   }
 }
@@ -222,7 +228,7 @@ TEST(BlockEntry, ReadsBackAndRefusesWhatCannotBe) {
     EXPECT_EQ(decode_block_entry(value.substr(0, kept), 400).code(), Code::kCorruption);
   }
   std::string with_even = value;
-  append_number_field(with_even, 4, 5);
+  append_number_field(with_even, 6, 5);
   EXPECT_EQ(decode_block_entry(with_even, 400)->unknown_fields, with_even.substr(value.size()));
   BlockEntry deletes = entry;
   deletes.only_deletes = true;
@@ -236,6 +242,58 @@ TEST(BlockEntry, ReadsBackAndRefusesWhatCannotBe) {
   EXPECT_EQ(decode_block_entry(with_odd, 400).code(), Code::kUnsupported);
   EXPECT_EQ(decode_block_entry(value, kCommitVersionMax).code(), Code::kCorruption);
   EXPECT_EQ(decode_block_entry(value, kCommitVersionMax + 1).code(), Code::kCorruption);
+}
+
+TEST(BlockEntry, KeepsItsStatisticsAndTheFieldsBehindThem) {
+  const BlockEntry entry{5000, 4096, 30, 450, 480, {}, false, false, {}};
+  const std::string unknown = [] {
+    std::string fields;
+    append_number_field(fields, 6, 5);
+    append_field(fields, 100, "kept");
+    return fields;
+  }();
+  for (const bool only_deletes : {false, true}) {
+    for (const std::string_view statistics : {std::string_view(), std::string_view("\x20\0\x02\0\1", 5)}) {
+      BlockEntry told = entry;
+      told.only_deletes = only_deletes;
+      std::string bare;
+      append_block_entry(bare, told, 400);
+      told.has_statistics = true;
+      told.statistics = statistics;
+      std::string known;
+      append_block_entry(known, told, 400);
+      told.unknown_fields = unknown;
+      std::string value;
+      append_block_entry(value, told, 400);
+      ASSERT_EQ(value, known + unknown);
+
+      const Result<BlockEntry> read = decode_block_entry(value, 400);
+      ASSERT_TRUE(read.ok()) << read.status().to_string();
+      EXPECT_TRUE(read->has_statistics);
+      EXPECT_EQ(read->statistics, statistics);
+      EXPECT_EQ(read->only_deletes, only_deletes);
+      EXPECT_EQ(read->unknown_fields, unknown);
+      EXPECT_FALSE(decode_block_entry(bare, 400)->has_statistics) << "none told is not the same as none known";
+      for (std::size_t kept = bare.size() + 1; kept < known.size(); ++kept) {
+        EXPECT_EQ(decode_block_entry(value.substr(0, kept), 400).code(), Code::kCorruption) << kept;
+      }
+    }
+  }
+}
+
+TEST(BlockEntry, StatisticsBehindAnUnknownFieldBelowThemAreKeptUnread) {
+  BlockEntry entry{5000, 4096, 30, 450, 480, {}, false, false, {}};
+  std::string fields;
+  append_number_field(fields, 2, 7);  // not 1, so it says nothing of deletes
+  append_field(fields, 4, "\x20");
+  entry.unknown_fields = fields;
+  std::string value;
+  append_block_entry(value, entry, 400);
+  const Result<BlockEntry> read = decode_block_entry(value, 400);
+  ASSERT_TRUE(read.ok()) << read.status().to_string();
+  EXPECT_FALSE(read->has_statistics);
+  EXPECT_FALSE(read->only_deletes);
+  EXPECT_EQ(read->unknown_fields, fields);
 }
 
 TEST(IndexCursor, NamesNoBlockOutsideItsRun) {
