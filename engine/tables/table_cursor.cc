@@ -79,7 +79,10 @@ bool TableCursor::next_index_entry(May may) {
   std::size_t run = run_ + 1;
   if (may == May::kPassUnwanted) {
     const std::string_view bound = rule_->pass_below();
-    while (run < runs().size() && is_run_unwanted(run, bound)) count_skipped(runs()[run++].block_count);
+    const auto ends_before_bound = [&] { return bound.empty() || runs()[run].largest_key < bound; };
+    while (run < runs().size() && ends_before_bound() && is_run_unwanted(run)) {
+      count_skipped(runs()[run++].block_count);
+    }
     if (!status_.ok()) return false;
   }
   if (run == runs().size() || !open_run(run)) return false;
@@ -106,7 +109,9 @@ bool TableCursor::previous_index_entry(May may) {
   std::size_t behind = run_;  // the run is the one before this
   if (may == May::kPassUnwanted) {
     const std::string_view bound = rule_->pass_above();
-    while (behind > 0 && is_run_unwanted_backward(behind - 1, bound)) count_skipped(runs()[--behind].block_count);
+    while (behind > 0 && runs()[behind - 1].smallest_key > bound && is_run_unwanted(behind - 1)) {
+      count_skipped(runs()[--behind].block_count);
+    }
     if (!status_.ok()) return false;
   }
   if (behind == 0 || !open_run(behind - 1)) return false;
@@ -133,16 +138,10 @@ void TableCursor::count_skipped(std::uint64_t blocks) noexcept {
 // What is not wanted is passed where it ends before the bound (walking backward: begins behind it), and no key of it
 // goes on behind it. After a failure nothing is unwanted.
 
-bool TableCursor::is_run_unwanted(std::size_t run, std::string_view bound) {
-  const format::RunEntry& entry = runs()[run];
-  if (!bound.empty() && entry.largest_key >= bound) return false;
-  return !goes_on_behind(run) && !may_want(rule_->judge().may_want(entry));
-}
-
-bool TableCursor::is_run_unwanted_backward(std::size_t run, std::string_view bound) {
-  const format::RunEntry& entry = runs()[run];
-  if (!bound.empty() && entry.smallest_key <= bound) return false;
-  return !goes_on_behind(run) && !may_want(rule_->judge().may_want(entry));
+/// The run, wherever it ends.
+bool TableCursor::is_run_unwanted(std::size_t run) {
+  if (goes_on_behind(run)) return false;
+  return !may_want(rule_->judge().may_want(runs()[run]));
 }
 
 /// The block that the index is at, wherever it ends.

@@ -49,14 +49,13 @@ class TableCursor final : public EntryCursor {
   bool next_block(May may);
   void count_skipped(std::uint64_t blocks) noexcept;
   bool may_want(const Result<bool>& judged);
-  bool is_run_unwanted(std::size_t run, std::string_view bound);
+  bool is_run_unwanted(std::size_t run);
   bool is_block_unwanted();
   bool pass_unwanted();
   bool is_block_passable(std::string_view bound) const noexcept;
   bool goes_on_behind(std::size_t run) const noexcept;
   bool previous_index_entry(May may = May::kPassNothing);
   bool previous_block(May may);
-  bool is_run_unwanted_backward(std::size_t run, std::string_view bound);
   bool pass_unwanted_backward();
   bool begins_behind(std::string_view bound);
   bool is_block_passable_backward(std::string_view bound);

@@ -1,0 +1,237 @@
+// Goal: a scan whose filter names a property that goes with the keys reads the blocks that may match, and no more; and
+// what it passes never brings back a value that was overwritten or deleted.
+// Method: a store of many blocks, scanned forward, backward, in pages and counted, beside a slow evaluation of all that
+// a scan without a filter returns; after overwrites and deletes, in memory and in tables above, and at a snapshot.
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tests/api/store_bench.h"
+
+namespace varve {
+namespace {
+
+using namespace test;
+
+constexpr int kPartitions = 10;
+constexpr int kRows = 120;
+constexpr int kEntities = kPartitions * kRows;
+
+/// N of an entity, or nothing, and whether it is wanted.
+using Judge = std::function<bool(std::optional<std::int32_t>)>;
+
+class PassedBlockScans : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    open_with_small_buffer();
+    table_.emplace(bench_.table());
+    for (int partition = 0; partition < kPartitions; ++partition) {
+      for (int row = 0; row < kRows; row += 40) {
+        EntityGroupTransaction transaction;
+        for (int i = row; i < row + 40; ++i) transaction.insert(entity(partition * kRows + i, partition * kRows + i));
+        ASSERT_TRUE(table_->execute(transaction).ok());
+      }
+    }
+    ASSERT_TRUE(bench_.store->compact().ok());
+    all_blocks_ = blocks_of(cost_of("not (Padding ge '')"));
+    ASSERT_GT(all_blocks_, 60U);
+  }
+
+  /// What is written beyond it goes to tables.
+  void open_with_small_buffer() {
+    ResourceOptions resources;
+    resources.write_buffer_bytes = 128 << 10;
+    StoreOptions options = bench_.options();
+    options.resources = *Resources::create(resources);
+    bench_.open(options);
+  }
+  Entity entity(int place, std::optional<int> number) {
+    const std::string row = std::to_string(1000 + place % kRows);
+    Entity made(std::string(1, static_cast<char>('a' + place / kRows)), row);
+    if (number) made.set("N", *number);
+    std::string padding(400, ' ');  // does not compress
+    for (char& c : padding) c = static_cast<char>('0' + random_() % 64);
+    made.set("Padding", padding);
+    return made;
+  }
+  void overwrite(int first, int last, std::optional<int> number) {
+    for (int place = first; place < last; ++place) {
+      ASSERT_TRUE(table_->insert_or_replace(entity(place, number)).ok());
+    }
+  }
+  void remove(int first, int last) {
+    for (int place = first; place < last; ++place) {
+      const Entity gone = entity(place, std::nullopt);
+      ASSERT_TRUE(table_->remove(gone.partition_key(), gone.row_key(), ETag::any()).ok());
+    }
+  }
+  /// As many entities as make the buffer go to a table, whose N is none that is asked for.
+  void flush_by_writing(int first, int last) {
+    ASSERT_NO_FATAL_FAILURE(overwrite(first, last, -1));
+    ASSERT_NO_FATAL_FAILURE(overwrite(first, last, -1));
+  }
+
+  Scan scan_of(std::string_view filter, bool backward = false) const {
+    Scan scan;
+    scan.filter = filter;
+    scan.backward = backward;
+    scan.read.snapshot = snapshot_;
+    return scan;
+  }
+  std::vector<Entity> entities(Scan scan, PageCost* cost = nullptr) {
+    std::vector<Entity> found;
+    for (;;) {
+      Result<Page> page = table_->scan(scan);
+      EXPECT_TRUE(page.ok()) << page.status().to_string();
+      if (!page.ok()) return found;
+      if (cost != nullptr) *cost += page->cost;
+      for (Entity& entity : page->entities) found.push_back(std::move(entity));
+      if (!page->continuation) return found;
+      scan.continuation = *page->continuation;
+    }
+  }
+  PageCost cost_of(std::string_view filter, bool backward = false) {
+    PageCost cost;
+    (void)entities(scan_of(filter, backward), &cost);
+    return cost;
+  }
+  static std::uint64_t blocks_of(const PageCost& cost) { return cost.blocks_read + cost.blocks_from_cache; }
+  static std::vector<std::string> names_of(const std::vector<Entity>& entities) {
+    std::vector<std::string> names;
+    for (const Entity& one : entities) {
+      names.push_back(one.partition_key() + "/" + one.row_key() + " " + one.etag().to_string());
+    }
+    return names;
+  }
+  std::uint64_t counted(std::string_view filter) {
+    const Result<Count> count = table_->count(scan_of(filter));
+    EXPECT_TRUE(count.ok() && !count->continuation);
+    return count.ok() ? count->entities : 0;
+  }
+
+  /// In every manner of asking; returns how many match.
+  std::size_t expect_as_slowly(const std::string& filter, const Judge& judge) {
+    SCOPED_TRACE(filter);
+    std::vector<Entity> expected;
+    for (Entity& one : entities(scan_of(""))) {
+      const Value* const number = one.find("N");
+      const bool has = number != nullptr && number->get_if<std::int32_t>() != nullptr;
+      if (judge(has ? std::optional(*number->get_if<std::int32_t>()) : std::nullopt))
+        expected.push_back(std::move(one));
+    }
+    std::vector<std::string> names = names_of(expected);
+    for (const bool backward : {false, true}) {
+      if (backward) std::reverse(names.begin(), names.end());
+      Scan scan = scan_of(filter, backward);
+      EXPECT_EQ(names_of(entities(scan)), names) << backward;
+      scan.page_size_max = 3;
+      EXPECT_EQ(names_of(entities(scan)), names) << "in pages, " << backward;
+    }
+    EXPECT_EQ(counted(filter), names.size());
+    return names.size();
+  }
+  std::size_t expect_between(int low, int high) {
+    const std::string filter = "N ge " + std::to_string(low) + " and N lt " + std::to_string(high);
+    return expect_as_slowly(filter, [&](auto number) { return number && *number >= low && *number < high; });
+  }
+  /// Narrow ranges all over the table, and what lies at its ends.
+  void expect_everywhere() {
+    for (int low = -1; low <= kEntities; low += 97) (void)expect_between(low, low + 10);
+    (void)expect_as_slowly("not (N ge 0)", [](auto number) { return !number || *number < 0; });
+    (void)expect_as_slowly("N eq 3 or N eq 1111", [](auto number) { return number == 3 || number == 1111; });
+  }
+
+  std::mt19937_64 random_{7};
+  StoreBench bench_;
+  std::optional<Table> table_;
+  std::optional<Snapshot> snapshot_;
+  std::uint64_t all_blocks_ = 0;
+};
+
+TEST_F(PassedBlockScans, ReadTheBlocksThatMayMatchAndNoMore) {
+  for (const bool backward : {false, true}) {
+    SCOPED_TRACE(backward);
+    const PageCost cost = cost_of("N ge 700 and N lt 710", backward);
+    EXPECT_LE(blocks_of(cost), 12U) << "of " << all_blocks_;
+    EXPECT_GT(cost.blocks_skipped, all_blocks_ * 3 / 4);
+    EXPECT_LT(cost.entities_examined, 100U);
+    EXPECT_LE(blocks_of(cost_of("N gt 100000", backward)), 8U);
+    EXPECT_LE(blocks_of(cost_of("Timestamp lt datetime'2000-01-01T00:00:00Z'", backward)), 8U);
+  }
+  EXPECT_EQ(expect_between(700, 710), 10U);
+  const Result<Count> count = table_->count(scan_of("N ge 700 and N lt 710"));
+  ASSERT_TRUE(count.ok());
+  EXPECT_GT(count->cost.blocks_skipped, all_blocks_ * 3 / 4);
+  expect_everywhere();
+}
+
+TEST_F(PassedBlockScans, WithoutUseOfARangeReadAll) {
+  for (const char* const filter : {"not (N lt 5000)", "Missing eq 3 or not (N lt 5000)", "RowKey eq 'x'"}) {
+    EXPECT_EQ(blocks_of(cost_of(filter)), all_blocks_) << filter;
+    EXPECT_EQ(cost_of(filter).blocks_skipped, 0U) << filter;
+  }
+}
+
+TEST_F(PassedBlockScans, WhatWasOverwrittenInMemoryStaysHidden) {
+  ASSERT_NO_FATAL_FAILURE(overwrite(695, 720, 5));
+  EXPECT_EQ(expect_between(700, 710), 0U);
+  EXPECT_EQ(expect_between(690, 730), 15U);
+  EXPECT_EQ(expect_between(5, 6), 26U);
+  ASSERT_NO_FATAL_FAILURE(overwrite(300, 305, std::nullopt));
+  EXPECT_EQ(expect_between(300, 310), 5U);
+  ASSERT_NO_FATAL_FAILURE(remove(0, 10));
+  ASSERT_NO_FATAL_FAILURE(remove(kEntities - 3, kEntities));
+  expect_everywhere();
+}
+
+/// Blocks of the table above hold nothing that is wanted, but hide what the one below would bring back.
+TEST_F(PassedBlockScans, WhatWasOverwrittenInATableAboveStaysHidden) {
+  ASSERT_NO_FATAL_FAILURE(flush_by_writing(400, 800));
+  EXPECT_EQ(expect_between(700, 710), 0U);
+  EXPECT_EQ(expect_between(390, 410), 10U);
+  EXPECT_EQ(expect_between(795, 805), 5U);
+  expect_everywhere();
+  EXPECT_LT(blocks_of(cost_of("N ge 900 and N lt 910")), all_blocks_);
+}
+
+TEST_F(PassedBlockScans, WhatWasDeletedStaysDeleted) {
+  ASSERT_NO_FATAL_FAILURE(remove(600, 760));
+  ASSERT_NO_FATAL_FAILURE(flush_by_writing(0, 300));
+  EXPECT_EQ(expect_between(700, 710), 0U);
+  EXPECT_EQ(expect_between(595, 765), 10U);
+  expect_everywhere();
+  ASSERT_NO_FATAL_FAILURE(overwrite(705, 706, 702));
+  EXPECT_EQ(expect_between(700, 710), 1U);
+  ASSERT_TRUE(bench_.store->compact().ok());
+  EXPECT_EQ(expect_between(700, 710), 1U);
+  expect_everywhere();
+}
+
+TEST_F(PassedBlockScans, ASnapshotKeepsWhatItSaw) {
+  const Snapshot before = *bench_.store->snapshot();
+  ASSERT_NO_FATAL_FAILURE(flush_by_writing(650, 900));
+  ASSERT_NO_FATAL_FAILURE(remove(100, 200));
+  const auto check = [&] {
+    snapshot_ = before;
+    EXPECT_EQ(expect_between(700, 710), 10U);
+    EXPECT_EQ(expect_between(150, 160), 10U);
+    EXPECT_EQ(expect_between(-1, 0), 0U);
+    expect_everywhere();
+    snapshot_.reset();
+    EXPECT_EQ(expect_between(700, 710), 0U);
+    EXPECT_EQ(expect_between(150, 160), 0U);
+    EXPECT_EQ(expect_between(-1, 0), 250U);
+    expect_everywhere();
+  };
+  check();
+  ASSERT_TRUE(bench_.store->compact().ok());
+  check();
+}
+
+}  // namespace
+}  // namespace varve

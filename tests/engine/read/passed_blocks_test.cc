@@ -1,0 +1,448 @@
+// Goal: a walk that passes blocks unread never shows an older version or a deleted key for it, and leaves out no key
+// whose value is wanted.
+// Method: a few keys of many versions, spread over memtables, level 0, level 1 and the last level, in tables of several
+// runs and small blocks; walks with a judge at every version, between bounds, turning round at random, beside a map.
+#include <atomic>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "engine/cursor.h"
+#include "engine/read/state_cursor.h"
+#include "engine/tables/block_reader.h"
+#include "engine/tables/table_file.h"
+#include "engine/tables/table_scan.h"
+#include "engine/tree/levels.h"
+#include "format/block_statistics.h"
+#include "format/bytes.h"
+#include "format/entity.h"
+#include "format/file_header.h"
+#include "format/table_builder.h"
+#include "tests/engine/commit/memtable_fill.h"
+#include "tests/support/effort.h"
+#include "tests/support/engine_bench.h"
+
+namespace varve::engine {
+namespace {
+
+constexpr std::uint64_t kFileSeed = 0x9a55;
+constexpr std::string_view kProperty = "N";
+
+struct Written {
+  std::string key;
+  CommitVersion version = 0;
+  Kind kind = Kind::kPut;
+  std::string value;
+  bool operator<(const Written& other) const { return is_before(key, version, other.key, other.version); }
+};
+using Entries = std::vector<Written>;
+
+/// Wants entities with an N from `low` to `high`.
+class Between final : public BlockJudge {
+ public:
+  Between(std::int32_t low, std::int32_t high) : low_(low), high_(high) {}
+
+  bool wants(std::string_view value) const {
+    const Result<format::EntityView> entity = format::EntityView::open(value);
+    if (!entity.ok()) return false;
+    const std::optional<format::PropertyView> number = entity->find(kProperty);
+    return number && number->type == format::PropertyType::kInt32 && low_ <= number->as_int32() &&
+           number->as_int32() <= high_;
+  }
+  Result<bool> may_want(const format::RunEntry& run) const override {
+    const Result<std::optional<format::NamedRange>> named = told_of_run(run);
+    if (!named.ok()) return named.status();
+    return !*named || may_be_in((*named)->range);
+  }
+  Result<bool> may_want(const format::RunEntry& run, const format::BlockEntry& block) const override {
+    const Result<std::optional<format::NamedRange>> named = told_of_run(run);
+    if (!named.ok()) return named.status();
+    if (!*named || !(*named)->is_in_blocks) return true;
+    const Result<format::PropertyRange> range = format::BlockStatistics(block.statistics).next();
+    if (!range.ok()) return range.status();
+    return may_be_in(*range);
+  }
+
+ private:
+  /// Entities have one property that ranges tell of, beside one of no order.
+  static Result<std::optional<format::NamedRange>> told_of_run(const format::RunEntry& run) {
+    format::RunStatistics told(run.statistics);
+    if (told.at_end()) return std::optional<format::NamedRange>();
+    const Result<format::NamedRange> named = told.next();
+    if (!named.ok()) return named.status();
+    EXPECT_EQ(named->name, kProperty);
+    return std::optional<format::NamedRange>(*named);
+  }
+  bool may_be_in(const format::PropertyRange& range) const {
+    if (range.kind != format::PropertyRange::Kind::kRange) return range.kind == format::PropertyRange::Kind::kUnknown;
+    const format::PropertyView smallest{{}, range.type, range.smallest};
+    const format::PropertyView largest{{}, range.type, range.largest};
+    return smallest.as_int32() <= high_ && low_ <= largest.as_int32();
+  }
+  const std::int32_t low_;
+  const std::int32_t high_;
+};
+
+/// A read state made by hand.
+class MadeState {
+ public:
+  MadeState() {
+    machine_.files->change_disk([](io::MemoryDisk& disk) { disk.write_file(path_of("first"), {}); });
+    directory_ = *env_.files.open_directory(test::kStorePath);
+    cache_ = std::make_shared<BlockCache>(machine_.scheduler(), 8 << 20);
+    files_ = std::make_unique<TableFiles>(env_, *directory_, cache_, [] {});
+    reader_ = std::make_unique<BlockReader>(machine_.scheduler(), *cache_);
+    state_.active = std::make_shared<Memtable>();
+  }
+
+  void add_to_memtable(const Written& entry) {
+    insert(*state_.active, {{entry.key, entry.kind, entry.value}}, entry.version);
+  }
+  void seal() {
+    state_.sealed.insert(state_.sealed.begin(), state_.active);
+    state_.active = std::make_shared<Memtable>();
+  }
+  /// Each of `runs` becomes one, or several where it is large; all are in order and hold something.
+  void add_table(std::uint32_t level, const std::vector<Entries>& runs) {
+    const auto whole = make_builder(next_number_++);
+    if (runs.size() == 1) {
+      fill(*whole, runs.front());
+    } else {
+      for (const Entries& run : runs) copy_into(*whole, run);
+    }
+    format::TableFileEntry entry = *whole->finish();
+    entry.level = level;
+    tables_.push_back(std::make_shared<const LevelFile>(LevelFile{entry, write(*whole, entry)}));
+  }
+  void finish() {
+    Result<Levels> levels = Levels::make(std::move(tables_));
+    ASSERT_TRUE(levels.ok()) << levels.status().to_string();
+    state_.tables = std::make_shared<const Levels>(*std::move(levels));
+  }
+
+  Cursor walk(const Between& judge, const std::string& lower, const std::string& upper, CommitVersion version,
+              ReadCost* cost) const {
+    return Cursor(ReadStates::Pin(), cursor_over(state_, *reader_, cost, {&judge, lower, upper}), lower, upper,
+                  version);
+  }
+  Cursor plain_walk(const std::string& lower, const std::string& upper, CommitVersion version, ReadCost* cost) const {
+    return Cursor(ReadStates::Pin(), cursor_over(state_, *reader_, cost), lower, upper, version);
+  }
+
+ private:
+  static std::string path_of(std::string_view name) { return std::string(test::kStorePath) + "/" + std::string(name); }
+  static std::unique_ptr<format::TableBuilder> make_builder(std::uint64_t number) {
+    format::TableOptions options;
+    options.compression_level = 0;
+    return *format::TableBuilder::make(number, kFileSeed, options);
+  }
+  static void fill(format::TableBuilder& builder, const Entries& entries) {
+    for (const Written& entry : entries) {
+      const Status added = builder.add({entry.key, entry.version, entry.kind, entry.value});
+      ASSERT_TRUE(added.ok()) << added.to_string();
+    }
+  }
+  /// A run of its own, as a compaction copies them.
+  void copy_into(format::TableBuilder& whole, const Entries& entries) {
+    const auto builder = make_builder(next_number_++);
+    fill(*builder, entries);
+    const format::TableFileEntry entry = *builder->finish();
+    const std::shared_ptr<TableFile> file = write(*builder, entry);
+    std::atomic<std::uint64_t> read_bytes{0};
+    const TableScan scan(*file, read_bytes);
+    ASSERT_TRUE(scan.whole_run().has_value());
+    format::Decompressor decompressor;
+    const Status copied = whole.append_run(*scan.whole_run(), decompressor);
+    ASSERT_TRUE(copied.ok()) << copied.to_string();
+  }
+  std::shared_ptr<TableFile> write(const format::TableBuilder& builder, const format::TableFileEntry& entry) {
+    const std::string path = path_of(format::file_name(format::FileType::kTable, entry.number));
+    machine_.files->change_disk(
+        [&](io::MemoryDisk& disk) { disk.write_file(path, format::as_bytes(builder.pending())); });
+    return files_->add(entry);
+  }
+
+  test::Machine machine_;
+  const io::Env env_ = machine_.env();
+  std::unique_ptr<io::Directory> directory_;
+  std::shared_ptr<BlockCache> cache_;
+  std::unique_ptr<TableFiles> files_;
+  std::unique_ptr<BlockReader> reader_;
+  LevelFiles tables_;
+  ReadState state_;
+  std::uint64_t next_number_ = 1;
+};
+
+struct Live {
+  CommitVersion version = 0;
+  std::string value;
+};
+/// What a range shows at one version.
+using Model = std::map<std::string, Live, std::less<>>;
+
+struct Shape {
+  std::uint64_t keys = 0;
+  std::uint64_t entries = 0;
+  std::uint64_t padding_max = 0;
+  /// All in one table, of several runs only where it is large, and each key with its own number.
+  bool one_table = false;
+};
+
+/// How much was read by the walks of all seeds.
+struct Cost {
+  ReadCost judged;
+  ReadCost plain;
+};
+
+class PassedBlocks {
+ public:
+  PassedBlocks(std::uint64_t seed, const Shape& shape) : random_(seed), shape_(shape) {}
+
+  void run(Cost& cost) {
+    ASSERT_NO_FATAL_FAILURE(write_all());
+    for (int i = 0; i < 12; ++i) {
+      const CommitVersion version = i == 0 ? shape_.entries : 1 + below(shape_.entries);
+      const std::string lower = below(3) == 0 ? std::string() : random_key();
+      const std::string upper = below(3) == 0 ? std::string() : random_key();
+      const auto low = static_cast<std::int32_t>(below(shape_.keys + 2));
+      const Between judge(low, low + static_cast<std::int32_t>(below(4)) - 1);
+      SCOPED_TRACE("version " + std::to_string(version) + ", " + testing::PrintToString(lower) + " to " +
+                   testing::PrintToString(upper) + ", from " + std::to_string(low));
+      const Model model = shown_at(version, lower, upper);
+      Cursor cursor = state_.walk(judge, lower, upper, version, &cost.judged);
+      ASSERT_NO_FATAL_FAILURE(walk_through(cursor, model, judge));
+      ASSERT_NO_FATAL_FAILURE(walk_at_random(cursor, model, judge));
+      Cursor plain = state_.plain_walk(lower, upper, version, &cost.plain);
+      ASSERT_NO_FATAL_FAILURE(walk_plainly(plain, model));
+    }
+  }
+
+ private:
+  std::uint64_t below(std::uint64_t bound) { return io::random_below(random_, bound); }
+  std::string random_key() { return key_of(below(shape_.keys)); }
+
+  /// Numbers go with the keys, mostly, so that those of a block are few.
+  std::string random_value(std::uint64_t key) {
+    if (io::one_in(random_, 200)) return "no entity";
+    format::EntityBuilder builder;
+    if (!io::one_in(random_, 6)) {
+      const bool is_noise = !shape_.one_table && io::one_in(random_, 8);
+      builder.add_int32(kProperty, static_cast<std::int32_t>(is_noise ? below(shape_.keys) : key));
+    }
+    builder.add_binary("Padding", std::string(shape_.padding_max - below(shape_.padding_max / 2), 'x'));
+    return builder.finish();
+  }
+
+  Entries random_entries() {
+    Entries entries;
+    for (CommitVersion version = 1; version <= shape_.entries; ++version) {
+      const std::uint64_t key = io::one_in(random_, 3) ? below(3) : below(shape_.keys);  // a few have many versions
+      const bool removes = io::one_in(random_, 4);
+      entries.push_back(
+          {key_of(key), version, removes ? Kind::kDelete : Kind::kPut, removes ? std::string() : random_value(key)});
+    }
+    return entries;
+  }
+
+  /// Cut where a key begins, at random: parts that hold something, in order.
+  std::vector<Entries> parts_of(const Entries& sorted, std::uint64_t one_in) {
+    std::vector<Entries> parts;
+    for (const Written& entry : sorted) {
+      const bool cuts = parts.empty() || (parts.back().back().key != entry.key && io::one_in(random_, one_in));
+      if (cuts) parts.emplace_back();
+      parts.back().push_back(entry);
+    }
+    return parts;
+  }
+  void add_level(std::uint32_t level, Entries entries) {
+    std::sort(entries.begin(), entries.end());
+    for (const Entries& file : parts_of(entries, shape_.one_table ? UINT64_MAX : shape_.keys / 2 + 1)) {
+      state_.add_table(level, parts_of(file, shape_.one_table ? UINT64_MAX : shape_.keys / 3 + 1));
+    }
+  }
+  void add_level0(Entries entries) {
+    if (entries.empty()) return;
+    std::sort(entries.begin(), entries.end());
+    state_.add_table(0, parts_of(entries, shape_.keys / 3 + 1));
+  }
+
+  /// The older, the deeper; on both of the deep levels it differs from key to key what is old.
+  void write_all() {
+    const Entries entries = random_entries();
+    for (const Written& entry : entries) history_[entry.key][entry.version] = entry;
+    const CommitVersion deep = shape_.one_table ? shape_.entries : below(shape_.entries);
+    std::map<std::string, CommitVersion> last_level_until;
+    std::vector<Entries> levels(2);
+    std::vector<Entries> upper(4);
+    const bool only_deletes = io::one_in(random_, 3);  // the newest table of level 0
+    for (const Written& entry : entries) {
+      if (entry.version <= deep) {
+        const CommitVersion until =
+            last_level_until.try_emplace(entry.key, shape_.one_table ? deep : below(deep + 1)).first->second;
+        levels[entry.version <= until ? 1 : 0].push_back(entry);
+      } else {
+        const std::uint64_t part = 4 * (entry.version - deep - 1) / (shape_.entries - deep);
+        if (part == 1 && only_deletes && entry.kind == Kind::kPut) {
+          history_[entry.key].erase(entry.version);
+          continue;
+        }
+        upper[part].push_back(entry);
+      }
+    }
+    add_level(kLastLevel, levels[1]);
+    add_level(1, levels[0]);
+    add_level0(upper[0]);
+    add_level0(upper[1]);
+    for (const Written& entry : upper[2]) state_.add_to_memtable(entry);
+    state_.seal();
+    for (const Written& entry : upper[3]) state_.add_to_memtable(entry);
+    state_.finish();
+  }
+
+  Model shown_at(CommitVersion version, const std::string& lower, const std::string& upper) const {
+    Model model;
+    for (const auto& [key, versions] : history_) {
+      if (key < lower || (!upper.empty() && key >= upper)) continue;
+      auto at = versions.upper_bound(version);
+      if (at == versions.begin()) continue;
+      const Written& newest = std::prev(at)->second;
+      if (newest.kind == Kind::kPut) model[key] = {newest.version, newest.value};
+    }
+    return model;
+  }
+
+  /// The cursor shows a key of the model as it is, at `from` or behind it, and none wanted stands between.
+  static void expect_forward(const Cursor& cursor, const Model& model, const Between& judge,
+                             Model::const_iterator from) {
+    ASSERT_TRUE(cursor.status().ok()) << cursor.status().to_string();
+    auto shown = model.end();
+    if (cursor.valid()) {
+      ASSERT_NO_FATAL_FAILURE(expect_shown(cursor, model, &shown));
+    }
+    for (; from != shown; ++from) {
+      ASSERT_NE(from, model.end()) << "the walk has turned round";
+      ASSERT_FALSE(judge.wants(from->second.value)) << "left out: " << testing::PrintToString(from->first);
+    }
+  }
+  /// The same before `behind`.
+  static void expect_backward(const Cursor& cursor, const Model& model, const Between& judge,
+                              Model::const_iterator behind) {
+    ASSERT_TRUE(cursor.status().ok()) << cursor.status().to_string();
+    auto shown = model.end();
+    if (cursor.valid()) {
+      ASSERT_NO_FATAL_FAILURE(expect_shown(cursor, model, &shown));
+    }
+    while (behind != model.begin()) {
+      --behind;
+      if (behind == shown) return;
+      ASSERT_FALSE(judge.wants(behind->second.value)) << "left out: " << testing::PrintToString(behind->first);
+    }
+    ASSERT_EQ(shown, model.end()) << "the walk has turned round";
+  }
+  static void expect_shown(const Cursor& cursor, const Model& model, Model::const_iterator* shown) {
+    *shown = model.find(cursor.key());
+    ASSERT_NE(*shown, model.end()) << "not there: " << testing::PrintToString(cursor.key());
+    ASSERT_EQ(cursor.version(), (*shown)->second.version) << "an older one";
+    ASSERT_EQ(cursor.value(), (*shown)->second.value);
+  }
+
+  static void walk_through(Cursor& cursor, const Model& model, const Between& judge) {
+    auto from = model.begin();
+    for (cursor.seek_to_first(); cursor.valid(); cursor.next()) {
+      ASSERT_NO_FATAL_FAILURE(expect_forward(cursor, model, judge, from));
+      from = std::next(model.find(cursor.key()));
+    }
+    ASSERT_NO_FATAL_FAILURE(expect_forward(cursor, model, judge, from));
+    auto behind = model.end();
+    for (cursor.seek_to_last(); cursor.valid(); cursor.previous()) {
+      ASSERT_NO_FATAL_FAILURE(expect_backward(cursor, model, judge, behind));
+      behind = model.find(cursor.key());
+    }
+    ASSERT_NO_FATAL_FAILURE(expect_backward(cursor, model, judge, behind));
+  }
+  void walk_at_random(Cursor& cursor, const Model& model, const Between& judge) {
+    for (int step = 0; step < 40; ++step) {
+      SCOPED_TRACE("step " + std::to_string(step));
+      const auto here = cursor.valid() ? model.find(cursor.key()) : model.end();
+      switch (below(cursor.valid() ? 12 : 3)) {
+        case 0:
+          cursor.seek_to_first();
+          ASSERT_NO_FATAL_FAILURE(expect_forward(cursor, model, judge, model.begin()));
+          break;
+        case 1:
+          cursor.seek_to_last();
+          ASSERT_NO_FATAL_FAILURE(expect_backward(cursor, model, judge, model.end()));
+          break;
+        case 2: {
+          const std::string key = random_key();
+          cursor.seek(key);
+          ASSERT_NO_FATAL_FAILURE(expect_forward(cursor, model, judge, model.lower_bound(key)));
+          break;
+        }
+        default:
+          if (below(2) == 0) {
+            cursor.next();
+            ASSERT_NO_FATAL_FAILURE(expect_forward(cursor, model, judge, std::next(here)));
+          } else {
+            cursor.previous();
+            ASSERT_NO_FATAL_FAILURE(expect_backward(cursor, model, judge, here));
+          }
+      }
+    }
+  }
+  /// Without a judge, to see what it saves.
+  static void walk_plainly(Cursor& cursor, const Model& model) {
+    std::size_t keys = 0;
+    for (cursor.seek_to_first(); cursor.valid(); cursor.next()) ++keys;
+    ASSERT_EQ(keys, model.size());
+    for (cursor.seek_to_last(); cursor.valid(); cursor.previous()) ++keys;
+    ASSERT_EQ(keys, 2 * model.size());
+  }
+
+  io::SeededRandom random_;
+  const Shape shape_;
+  MadeState state_;
+  std::map<std::string, std::map<CommitVersion, Written>> history_;
+};
+
+void walk_all(std::uint64_t seeds, const Shape& shape, Cost& cost) {
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    PassedBlocks one(seed, shape);
+    one.run(cost);
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+TEST(PassedBlocks, HideNothingAndBringNothingBack) {
+  Cost cost;
+  const std::uint64_t seeds = test::effort<std::uint64_t>(120);
+  ASSERT_NO_FATAL_FAILURE(walk_all(seeds, {40, 250, 1500, false}, cost));
+  EXPECT_GT(cost.judged.blocks_skipped, seeds * 100);
+  EXPECT_GT(cost.judged.blocks_skipped, cost.plain.blocks_skipped * 10) << "blocks of deletes alone are few";
+}
+
+TEST(PassedBlocks, OfManyKeysWithFewVersions) {
+  Cost cost;
+  const std::uint64_t seeds = test::effort<std::uint64_t>(60);
+  ASSERT_NO_FATAL_FAILURE(walk_all(seeds, {200, 600, 1500, false}, cost));
+  EXPECT_GT(cost.judged.blocks_skipped, seeds * 100);
+}
+
+/// A block an entry, and more of them than a run takes: keys go on from run to run.
+TEST(PassedBlocks, OfKeysThatGoOnInTheNextRun) {
+  Cost cost;
+  const std::uint64_t seeds = test::effort<std::uint64_t>(12);
+  ASSERT_NO_FATAL_FAILURE(walk_all(seeds, {150, 3 * format::kRunBlocksMax, 4400, true}, cost));
+  EXPECT_GT(cost.judged.blocks_skipped, seeds * 100);
+}
+
+}  // namespace
+}  // namespace varve::engine
