@@ -191,7 +191,8 @@ struct Shape {
   std::uint64_t keys = 0;
   std::uint64_t entries = 0;
   std::uint64_t padding_max = 0;
-  /// All in one table, of several runs only where it is large, and each key with its own number.
+  /// All in one table, of several runs only where it is large, and all of a run is told of: each key has its own
+  /// number.
   bool one_table = false;
 };
 
@@ -230,7 +231,7 @@ class PassedBlocks {
 
   /// Numbers go with the keys, mostly, so that those of a block are few.
   std::string random_value(std::uint64_t key) {
-    if (io::one_in(random_, 200)) return "no entity";
+    if (!shape_.one_table && io::one_in(random_, 200)) return "no entity";
     format::EntityBuilder builder;
     if (!io::one_in(random_, 6)) {
       const bool is_noise = !shape_.one_table && io::one_in(random_, 8);
@@ -243,7 +244,8 @@ class PassedBlocks {
   Entries random_entries() {
     Entries entries;
     for (CommitVersion version = 1; version <= shape_.entries; ++version) {
-      const std::uint64_t key = io::one_in(random_, 3) ? below(3) : below(shape_.keys);  // a few have many versions
+      const bool is_hot = !shape_.one_table && io::one_in(random_, 3);
+      const std::uint64_t key = is_hot ? below(3) : below(shape_.keys);  // a few have many versions
       const bool removes = io::one_in(random_, 4);
       entries.push_back(
           {key_of(key), version, removes ? Kind::kDelete : Kind::kPut, removes ? std::string() : random_value(key)});
