@@ -160,7 +160,6 @@ bool matches(const Filter& filter, const ToldRun::Stored& stored) {
 
 struct Answers {
   std::uint64_t no = 0;
-  std::uint64_t no_where_nothing_matches = 0;
   std::uint64_t nothing_matches = 0;
 };
 
@@ -174,6 +173,7 @@ bool judge_block(const ToldRun& run, std::size_t block, const Filter& filter, co
   EXPECT_EQ(any, any_slowly);
   const bool wanted = run.may_want(filter, block);
   EXPECT_TRUE(wanted || !any) << "a block with a match is passed";
+  EXPECT_TRUE(wanted || BlockFilter(filter).is_of_use());
   answers.nothing_matches += any ? 0 : 1;
   answers.no += wanted ? 0 : 1;
   return any;
@@ -383,10 +383,21 @@ TEST(BlockFilter, DamagedStatisticsAreTold) {
   EXPECT_EQ(BlockFilter(filter).may_want(run, {}).status().code(), Code::kCorruption) << "a range is missing";
 }
 
-TEST(BlockFilter, WithoutAFilterThereIsNothingToPass) {
+TEST(BlockFilter, IsOfUseWhereItMaySayNo) {
   const Filter everything;
   EXPECT_FALSE(BlockFilter(everything).is_of_use());
   EXPECT_TRUE(*BlockFilter(everything).may_want(format::RunEntry()));
+  const auto is_of_use = [](std::string_view text) {
+    const Filter filter = *Filter::parse(text);
+    return BlockFilter(filter).is_of_use();
+  };
+  for (const char* const text : {"A eq 1", "A and RowKey eq 'x'", "Timestamp gt datetime'2020-01-01T00:00:00Z' or A",
+                                 "not (not A)", "false", "A and not B"}) {
+    EXPECT_TRUE(is_of_use(text)) << text;
+  }
+  for (const char* const text : {"RowKey eq 'x'", "not A", "A or PartitionKey ge 'x'", "A or not B", "true"}) {
+    EXPECT_FALSE(is_of_use(text)) << text;
+  }
 }
 
 }  // namespace

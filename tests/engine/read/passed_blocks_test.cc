@@ -56,12 +56,12 @@ class Between final : public BlockJudge {
     return number && number->type == format::PropertyType::kInt32 && low_ <= number->as_int32() &&
            number->as_int32() <= high_;
   }
-  Result<bool> may_want(const format::RunEntry& run) const override {
+  Result<bool> may_want(const format::RunEntry& run) override {
     const Result<std::optional<format::NamedRange>> named = told_of_run(run);
     if (!named.ok()) return named.status();
     return !*named || may_be_in((*named)->range);
   }
-  Result<bool> may_want(const format::RunEntry& run, const format::BlockEntry& block) const override {
+  Result<bool> may_want(const format::RunEntry& run, const format::BlockEntry& block) override {
     const Result<std::optional<format::NamedRange>> named = told_of_run(run);
     if (!named.ok()) return named.status();
     if (!*named || !(*named)->is_in_blocks) return true;
@@ -127,7 +127,7 @@ class MadeState {
     state_.tables = std::make_shared<const Levels>(*std::move(levels));
   }
 
-  Cursor walk(const Between& judge, const std::string& lower, const std::string& upper, CommitVersion version,
+  Cursor walk(Between& judge, const std::string& lower, const std::string& upper, CommitVersion version,
               ReadCost* cost) const {
     return Cursor(ReadStates::Pin(), cursor_over(state_, *reader_, cost, {&judge, lower, upper}), lower, upper,
                   version);
@@ -213,7 +213,7 @@ class PassedBlocks {
       const std::string lower = below(3) == 0 ? std::string() : random_key();
       const std::string upper = below(3) == 0 ? std::string() : random_key();
       const auto low = static_cast<std::int32_t>(below(shape_.keys + 2));
-      const Between judge(low, low + static_cast<std::int32_t>(below(4)) - 1);
+      Between judge(low, low + static_cast<std::int32_t>(below(4)) - 1);
       SCOPED_TRACE("version " + std::to_string(version) + ", " + testing::PrintToString(lower) + " to " +
                    testing::PrintToString(upper) + ", from " + std::to_string(low));
       const Model model = shown_at(version, lower, upper);
