@@ -80,7 +80,7 @@ bool TableCursor::next_index_entry(May may) {
   if (may == May::kPassUnwanted) {
     const std::string_view bound = rule_->pass_below();
     const auto ends_before_bound = [&] { return bound.empty() || runs()[run].largest_key < bound; };
-    while (run < runs().size() && ends_before_bound() && is_run_unwanted(run)) {
+    while (run < runs().size() && may_pass_more() && ends_before_bound() && is_run_unwanted(run)) {
       count_skipped(runs()[run++].block_count);
     }
     if (!status_.ok()) return false;
@@ -93,10 +93,10 @@ bool TableCursor::next_index_entry(May may) {
 /// To the first entry of the next block; false at the end of the file.
 bool TableCursor::next_block(May may) {
   if (rule_ == nullptr) may = May::kPassNothing;
-  const std::uint64_t passed = passed_blocks_;
+  passed_before_ = passed_blocks_;
   if (!next_index_entry(may)) return false;
   if (may == May::kPassUnwanted && !pass_unwanted()) return false;
-  if (!open_block(passed_blocks_ == passed ? ReadAhead::Way::kForward : ReadAhead::Way::kJump)) return false;
+  if (!open_block(passed_blocks_ == passed_before_ ? ReadAhead::Way::kForward : ReadAhead::Way::kJump)) return false;
   data_.seek_to_first();
   return true;
 }
@@ -109,7 +109,7 @@ bool TableCursor::previous_index_entry(May may) {
   std::size_t behind = run_;  // the run is the one before this
   if (may == May::kPassUnwanted) {
     const std::string_view bound = rule_->pass_above();
-    while (behind > 0 && runs()[behind - 1].smallest_key > bound && is_run_unwanted(behind - 1)) {
+    while (behind > 0 && may_pass_more() && runs()[behind - 1].smallest_key > bound && is_run_unwanted(behind - 1)) {
       count_skipped(runs()[--behind].block_count);
     }
     if (!status_.ok()) return false;
@@ -122,10 +122,10 @@ bool TableCursor::previous_index_entry(May may) {
 /// To the last entry of the block before; false at the beginning of the file.
 bool TableCursor::previous_block(May may) {
   if (rule_ == nullptr) may = May::kPassNothing;
-  const std::uint64_t passed = passed_blocks_;
+  passed_before_ = passed_blocks_;
   if (!previous_index_entry(may)) return false;
   if (may == May::kPassUnwanted && !pass_unwanted_backward()) return false;
-  if (!open_block(passed_blocks_ == passed ? ReadAhead::Way::kBackward : ReadAhead::Way::kJump)) return false;
+  if (!open_block(passed_blocks_ == passed_before_ ? ReadAhead::Way::kBackward : ReadAhead::Way::kJump)) return false;
   data_.seek_to_last();
   return true;
 }
@@ -160,7 +160,7 @@ bool TableCursor::may_want(const Result<bool>& judged) {
 /// Over blocks, from the one that the index is at; false at the end of the file.
 bool TableCursor::pass_unwanted() {
   const std::string_view bound = rule_->pass_below();
-  while ((bound.empty() || index_.separator() < bound) && is_block_unwanted()) {
+  while (may_pass_more() && (bound.empty() || index_.separator() < bound) && is_block_unwanted()) {
     count_skipped(1);
     if (!next_index_entry(May::kPassUnwanted)) return false;
   }
@@ -169,7 +169,7 @@ bool TableCursor::pass_unwanted() {
 
 bool TableCursor::pass_unwanted_backward() {
   const std::string_view bound = rule_->pass_above();
-  while (is_block_unwanted() && begins_behind(bound)) {
+  while (may_pass_more() && is_block_unwanted() && begins_behind(bound)) {
     count_skipped(1);
     if (!previous_index_entry(May::kPassUnwanted)) return false;
   }

@@ -17,6 +17,10 @@ namespace varve::engine {
 /// What it shows is valid until the next move.
 class TableCursor final : public EntryCursor {
  public:
+  /// After a move has passed so many blocks it reads the next one, wanted or not: whoever walks looks at the clock, and
+  /// at whether it is to stop, between moves.
+  static constexpr std::uint64_t kPassedAtOnceMax = 1024;
+
   /// All outlive the cursor; `cost`, which is told what the walk costs, may be null. The file is opened at the first
   /// move.
   TableCursor(const TableFile& file, BlockReader& blocks, ReadCost* cost) noexcept
@@ -48,6 +52,7 @@ class TableCursor final : public EntryCursor {
   bool next_index_entry(May may = May::kPassNothing);
   bool next_block(May may);
   void count_skipped(std::uint64_t blocks) noexcept;
+  bool may_pass_more() const noexcept { return passed_blocks_ - passed_before_ < kPassedAtOnceMax; }
   bool may_want(const Result<bool>& judged);
   bool is_run_unwanted(std::size_t run);
   bool is_block_unwanted();
@@ -70,6 +75,7 @@ class TableCursor final : public EntryCursor {
   ReadAhead ahead_;
   const PassRule* rule_ = nullptr;
   std::uint64_t passed_blocks_ = 0;
+  std::uint64_t passed_before_ = 0;  // the move under way
   const OpenTable* table_ = nullptr;
   std::size_t run_ = kNoRun;
   PinnedBlock index_block_;

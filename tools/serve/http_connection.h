@@ -29,8 +29,8 @@
 
 #include "api/task.h"
 #include "tools/serve/connection.h"
+#include "tools/serve/home_queue.h"
 #include "tools/serve/http_exchange.h"
-#include "tools/serve/way_home.h"
 
 namespace varve::serve {
 
@@ -51,6 +51,7 @@ class HttpConnection final : public OpenConnection,
       : host_(host),
         client_ip_(std::move(client_ip)),
         executor_(socket.get_executor()),
+        home_(asio::use_service<HomeQueue>(executor_.context())),
         timer_(executor_),
         stream_(std::move(socket), arguments...) {}
   ~HttpConnection() override {
@@ -76,7 +77,7 @@ class HttpConnection final : public OpenConnection,
     });
   }
   bool is_here() const noexcept override { return executor_.running_in_this_thread(); }
-  void post(std::coroutine_handle<> coroutine) noexcept override { asio::post(executor_, way_home_.step(coroutine)); }
+  void post(std::coroutine_handle<> coroutine) noexcept override { home_.post(home_place_, coroutine); }
 
  private:
   using Milliseconds = std::chrono::milliseconds;
@@ -291,7 +292,8 @@ class HttpConnection final : public OpenConnection,
   ConnectionHost& host_;
   const std::string client_ip_;
   const Socket::executor_type executor_;
-  WayHome way_home_;
+  HomeQueue& home_;
+  HomeQueue::Place home_place_;
   Timer timer_;
   Clock::time_point deadline_ = Clock::time_point::max();
   Stream stream_;

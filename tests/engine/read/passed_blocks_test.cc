@@ -17,6 +17,7 @@
 #include "engine/cursor.h"
 #include "engine/read/state_cursor.h"
 #include "engine/tables/block_reader.h"
+#include "engine/tables/table_cursor.h"
 #include "engine/tables/table_file.h"
 #include "engine/tables/table_scan.h"
 #include "engine/tree/levels.h"
@@ -444,6 +445,43 @@ TEST(PassedBlocks, OfKeysThatGoOnInTheNextRun) {
   const std::uint64_t seeds = test::effort<std::uint64_t>(12);
   ASSERT_NO_FATAL_FAILURE(walk_all(seeds, {150, 3 * format::kRunBlocksMax, 4400, true}, cost));
   EXPECT_GT(cost.judged.blocks_skipped, seeds * 100);
+}
+
+/// Whoever walks looks at the clock between moves: none may pass a whole table.
+TEST(PassedBlocks, AreSoManyInOneMoveAndNoMore) {
+  constexpr std::uint64_t kBlocks = 3 * TableCursor::kPassedAtOnceMax;
+  constexpr std::uint64_t kMoveMax = TableCursor::kPassedAtOnceMax + format::kRunBlocksMax;
+  MadeState state;
+  Entries entries;
+  for (std::uint64_t key = 0; key < kBlocks; ++key) {
+    format::EntityBuilder builder;
+    builder.add_int32(kProperty, static_cast<std::int32_t>(key));
+    builder.add_binary("Padding", std::string(format::kDataBlockBytesTarget, 'x'));
+    entries.push_back({key_of(key), key + 1, Kind::kPut, builder.finish()});
+  }
+  state.add_table(kLastLevel, {entries});
+  ASSERT_NO_FATAL_FAILURE(state.finish());
+
+  for (const bool backward : {false, true}) {
+    SCOPED_TRACE(backward ? "backward" : "forward");
+    const auto wanted = static_cast<std::int32_t>(backward ? 0 : kBlocks - 1);
+    Between judge(wanted, wanted);
+    ReadCost cost;
+    Cursor cursor = state.walk(judge, std::string(), std::string(), kBlocks, &cost);
+    backward ? cursor.seek_to_last() : cursor.seek_to_first();
+    std::uint64_t moves = 0;
+    std::string last;
+    for (std::uint64_t before = 0; cursor.valid(); before = cost.blocks_skipped) {
+      EXPECT_LE(cost.blocks_skipped - before, kMoveMax);
+      last = cursor.key();
+      backward ? cursor.previous() : cursor.next();
+      ++moves;
+    }
+    ASSERT_TRUE(cursor.status().ok()) << cursor.status().to_string();
+    EXPECT_EQ(last, key_of(backward ? 0 : kBlocks - 1));
+    EXPECT_GT(cost.blocks_skipped, kBlocks - 10);
+    EXPECT_LT(moves, 10U);
+  }
 }
 
 }  // namespace
