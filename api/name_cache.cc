@@ -11,12 +11,12 @@
 namespace varve {
 namespace {
 
-constexpr char kSeparator = '\0';
+constexpr char kNameSeparator = '\0';
 /// How many entries are looked at when one is added, so that adding costs the same whatever there is.
 constexpr int kLookedAtMax = 8;
 
 std::string account_prefix(std::string_view account) {
-  return std::string(account).append(1, kSeparator);
+  return std::string(account).append(1, kNameSeparator);
 }
 
 }  // namespace
@@ -115,7 +115,7 @@ void NameCache::end(const DropMark& mark) noexcept {
   dropping_accounts_.erase(dropping);
   for (auto at = entries_.lower_bound(account); at != entries_.end(); ++at) {
     const std::string_view key = at->first;
-    if (!key.starts_with(account) || key[account.size()] != kSeparator) break;
+    if (!key.starts_with(account) || key[account.size()] != kNameSeparator) break;
     end_drop(*at->second);
   }
 }

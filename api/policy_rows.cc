@@ -12,8 +12,8 @@ namespace varve {
 namespace {
 
 constexpr std::string_view kPrefix = "Policy";
-constexpr std::string_view kId = "Id";
-constexpr std::string_view kStart = "Start";
+constexpr std::string_view kPolicyId = "Id";
+constexpr std::string_view kPolicyStart = "Start";
 constexpr std::string_view kExpiry = "Expiry";
 constexpr std::string_view kPermissions = "Permissions";
 
@@ -35,9 +35,9 @@ Status take_time(const format::EntityView& row, std::size_t number, std::string_
 }
 
 Result<AccessPolicy> decode_policy(const format::EntityView& row, std::size_t number, const format::PropertyView& id) {
-  if (id.type != format::PropertyType::kString) return damaged(number, kId);
+  if (id.type != format::PropertyType::kString) return damaged(number, kPolicyId);
   AccessPolicy policy{std::string(id.value)};
-  if (Status taken = take_time(row, number, kStart, policy.start); !taken.ok()) return taken;
+  if (Status taken = take_time(row, number, kPolicyStart, policy.start); !taken.ok()) return taken;
   if (Status taken = take_time(row, number, kExpiry, policy.expiry); !taken.ok()) return taken;
   if (const std::optional<format::PropertyView> letters = row.find(name_of(number, kPermissions))) {
     if (letters->type != format::PropertyType::kString) return damaged(number, kPermissions);
@@ -55,7 +55,7 @@ Result<std::vector<AccessPolicy>> decode_access_policies(std::string_view row) {
   if (!view.ok()) return view.status();
   std::vector<AccessPolicy> policies;
   for (std::size_t number = 0; number < limits::kAccessPoliciesMax; ++number) {
-    const std::optional<format::PropertyView> id = view->find(name_of(number, kId));
+    const std::optional<format::PropertyView> id = view->find(name_of(number, kPolicyId));
     if (!id) break;
     Result<AccessPolicy> policy = decode_policy(*view, number, *id);
     if (!policy.ok()) return policy.status();
@@ -75,8 +75,8 @@ Result<std::string> with_access_policies(std::string_view row, std::span<const A
   }
   for (std::size_t number = 0; number < policies.size(); ++number) {
     const AccessPolicy& policy = policies[number];
-    builder.add_string(name_of(number, kId), policy.id);
-    if (policy.start) builder.add_date_time(name_of(number, kStart), policy.start->ticks);
+    builder.add_string(name_of(number, kPolicyId), policy.id);
+    if (policy.start) builder.add_date_time(name_of(number, kPolicyStart), policy.start->ticks);
     if (policy.expiry) builder.add_date_time(name_of(number, kExpiry), policy.expiry->ticks);
     if (policy.permissions) builder.add_string(name_of(number, kPermissions), policy.permissions->to_string());
   }

@@ -14,7 +14,7 @@ namespace {
 constexpr std::uint8_t kUnknownHead = 0;
 constexpr std::uint8_t kCutBit = 16;
 constexpr std::uint8_t kAbsentHead = 32;
-constexpr std::string_view kThing = "block statistics";
+constexpr std::string_view kStatisticsThing = "block statistics";
 
 bool is_told_of(PropertyType type) noexcept {
   return type != PropertyType::kBinary && type != PropertyType::kGuid;
@@ -33,7 +33,7 @@ void append_value(std::string& out, PropertyType type, std::string_view value) {
 
 Result<PropertyRange> read_range(ByteReader& reader) {
   std::uint8_t head = 0;
-  if (!reader.read_u8(&head)) return damaged(kThing, "a range is cut short");
+  if (!reader.read_u8(&head)) return damaged(kStatisticsThing, "a range is cut short");
   PropertyRange range;
   if (head == kUnknownHead) return range;
   if (head == kAbsentHead) {
@@ -47,10 +47,10 @@ Result<PropertyRange> read_range(ByteReader& reader) {
   const bool is_type = type >= static_cast<std::uint8_t>(PropertyType::kBinary) &&
                        type <= static_cast<std::uint8_t>(PropertyType::kString);
   if (!is_type || !is_told_of(range.type) || (range.largest_is_cut && range.type != PropertyType::kString)) {
-    return damaged(kThing, "a range of no type that there is");
+    return damaged(kStatisticsThing, "a range of no type that there is");
   }
   if (!read_value(reader, range.type, &range.smallest) || !read_value(reader, range.type, &range.largest)) {
-    return damaged(kThing, "a value is cut short, or too long");
+    return damaged(kStatisticsThing, "a value is cut short, or too long");
   }
   return range;
 }
@@ -91,7 +91,7 @@ Result<NamedRange> RunStatistics::next() {
   std::uint8_t in_blocks = 0;
   NamedRange named;
   if (!reader_.read_u8(&in_blocks) || in_blocks > 1 || !reader_.read_sized(&named.name)) {
-    return damaged(kThing, "the name of a property is damaged");
+    return damaged(kStatisticsThing, "the name of a property is damaged");
   }
   named.is_in_blocks = in_blocks == 1;
   Result<PropertyRange> range = read_range(reader_);

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kFeatureSetBytes = 8;
 
-constexpr Tag kStoreIdTag = 1;
+constexpr Tag kRootStoreIdTag = 1;
 constexpr Tag kGenerationTag = 3;
 constexpr Tag kCompatibleTag = 5;
 constexpr Tag kReadCompatibleTag = 7;
@@ -25,7 +25,7 @@ constexpr Tag kStateTag = 13;
 constexpr Tag kManifestBytesTag = 15;
 constexpr Tag kManifestHashTag = 17;
 constexpr Tag kSegmentTag = 19;
-constexpr Tag kLastVersionTag = 21;
+constexpr Tag kRootLastVersionTag = 21;
 
 Status refuse_unknown_bits(std::uint64_t bits, std::uint64_t known, std::string_view set, std::string_view meaning) {
   const std::uint64_t unknown = bits & ~known;
@@ -44,7 +44,7 @@ std::string encode_feature_set(std::uint64_t bits) {
 
 void write_fields(std::string& out, const Root& root) {
   OrderedFieldWriter writer(out, root.unknown_fields);
-  writer.bytes(kStoreIdTag, {reinterpret_cast<const char*>(root.store_id.data()), root.store_id.size()});
+  writer.bytes(kRootStoreIdTag, {reinterpret_cast<const char*>(root.store_id.data()), root.store_id.size()});
   writer.number(kGenerationTag, root.generation);
   writer.bytes(kCompatibleTag, encode_feature_set(root.features.compatible));
   writer.bytes(kReadCompatibleTag, encode_feature_set(root.features.read_compatible));
@@ -64,14 +64,14 @@ void write_fields(std::string& out, const Root& root) {
       append_varint(value, segment.footer_hash);
       writer.bytes(kSegmentTag, value);
     }
-    writer.number(kLastVersionTag, root.last_version);
+    writer.number(kRootLastVersionTag, root.last_version);
   }
   writer.finish();
 }
 
 void read_store_id(OrderedFieldReader& reader, StoreId* id) {
   std::string_view value;
-  reader.require(kStoreIdTag, &value);
+  reader.require(kRootStoreIdTag, &value);
   if (value.size() != id->size()) reader.refuse(Code::kCorruption, "store id is not 16 bytes");
   if (reader.ok()) std::copy(value.begin(), value.end(), id->begin());
 }
@@ -122,12 +122,12 @@ void read_clean_end(OrderedFieldReader& reader, Root* root) {
   reader.require_number(kManifestBytesTag, &root->manifest_bytes);
   reader.require_number(kManifestHashTag, &root->manifest_hash);
   read_segments(reader, &root->segments);
-  reader.require_version(kLastVersionTag, &root->last_version);
+  reader.require_version(kRootLastVersionTag, &root->last_version);
 }
 
 void refuse_clean_end(OrderedFieldReader& reader) {
   std::string_view value;
-  for (const Tag tag : {kManifestBytesTag, kManifestHashTag, kSegmentTag, kLastVersionTag}) {
+  for (const Tag tag : {kManifestBytesTag, kManifestHashTag, kSegmentTag, kRootLastVersionTag}) {
     if (reader.take(tag, &value)) {
       reader.refuse(Code::kCorruption, "field " + std::to_string(tag) + " stands without a clean close");
     }

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kRestartCountAt = 8;
 constexpr std::size_t kBucketCountAt = 12;
-constexpr std::size_t kZeroAt = 14;
+constexpr std::size_t kTrailerZeroAt = 14;
 
 /// How many bytes a and b have in common at their beginnings.
 std::size_t common_prefix(std::string_view a, std::string_view b) noexcept {
@@ -50,7 +50,7 @@ Result<SortedBlock> SortedBlock::parse(std::string_view content) {
   block.base_version_ = load_u64(trailer);
   block.restart_count_ = load_u32(trailer + kRestartCountAt);
   block.bucket_count_ = load_u16(trailer + kBucketCountAt);
-  if (load_u16(trailer + kZeroAt) != 0) return damaged("sorted block", "its last two bytes are not zero");
+  if (load_u16(trailer + kTrailerZeroAt) != 0) return damaged("sorted block", "its last two bytes are not zero");
   if (block.restart_count_ == 0) return damaged("sorted block", "holds nothing");
   const std::uint64_t behind_entries =
       std::uint64_t{block.restart_count_} * sizeof(std::uint32_t) + block.bucket_count_;

@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::size_t kHandleBytes = 12;
 constexpr std::size_t kZerosAt = 3 * kHandleBytes;
-constexpr std::size_t kChecksumAt = 56;
-static_assert(kChecksumAt + 8 == kTableFooterBytes);
+constexpr std::size_t kFooterChecksumAt = 56;
+static_assert(kFooterChecksumAt + 8 == kTableFooterBytes);
 
 BlockHandle load_handle(std::string_view bytes, std::size_t number) noexcept {
   const char* const at = bytes.data() + number * kHandleBytes;
@@ -36,15 +36,15 @@ std::string encode_table_footer(const TableFooter& footer, FilePlace place) {
     append_u64(bytes, handle.offset);
     append_u32(bytes, static_cast<std::uint32_t>(handle.bytes));
   }
-  bytes.resize(kChecksumAt, '\0');
+  bytes.resize(kFooterChecksumAt, '\0');
   append_u64(bytes, checksum_at(place, bytes));
   return bytes;
 }
 
 Result<TableFooter> decode_table_footer(std::string_view bytes, FilePlace place) {
   if (bytes.size() != kTableFooterBytes) return damaged("table footer", "has not 64 bytes");
-  const std::string_view covered = bytes.substr(0, kChecksumAt);
-  if (load_u64(bytes.data() + kChecksumAt) != checksum_at(place, covered)) {
+  const std::string_view covered = bytes.substr(0, kFooterChecksumAt);
+  if (load_u64(bytes.data() + kFooterChecksumAt) != checksum_at(place, covered)) {
     return damaged("table footer", "does not verify");
   }
   if (covered.find_first_not_of('\0', kZerosAt) != std::string_view::npos) {

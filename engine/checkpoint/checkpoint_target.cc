@@ -23,7 +23,7 @@ namespace varve::engine {
 namespace {
 
 /// Large enough that the device is not asked often, small enough that memory is no matter.
-constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
+constexpr std::size_t kCheckpointPieceBytes = std::size_t{1} << 20;
 
 Status check_empty(io::Directory& directory) {
   const Result<std::vector<io::DirectoryEntry>> entries = directory.list();
@@ -97,7 +97,7 @@ Status CheckpointTarget::copy(io::Directory& from, const std::string& name, std:
   format::ContentHasher hasher;
   std::string piece;
   for (std::uint64_t offset = 0; offset < size_bytes; offset += piece.size()) {
-    piece.resize(std::min<std::uint64_t>(kPieceBytes, size_bytes - offset));
+    piece.resize(std::min<std::uint64_t>(kCheckpointPieceBytes, size_bytes - offset));
     if (Status read = (*source)->read_exactly(offset, std::as_writable_bytes(std::span(piece))); !read.ok()) {
       return read;
     }

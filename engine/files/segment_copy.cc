@@ -18,8 +18,8 @@
 namespace varve::engine {
 namespace {
 
-constexpr std::size_t kPieceBytes = (std::size_t{1} << 20) / kFileScale;
-static_assert(io::is_sector_multiple(kPieceBytes));
+constexpr std::size_t kCopyPieceBytes = (std::size_t{1} << 20) / kFileScale;
+static_assert(io::is_sector_multiple(kCopyPieceBytes));
 
 Result<format::Record> read_again(const SegmentInDoubt& source, std::uint64_t offset) {
   format::Record record;
@@ -63,7 +63,7 @@ Result<std::uint64_t> lay_out(const SegmentInDoubt& source, std::uint64_t number
 class PieceWriter {
  public:
   static Result<PieceWriter> make(io::LogSegment& segment) {
-    Result<io::AlignedBuffer> piece = io::AlignedBuffer::allocate(kPieceBytes);
+    Result<io::AlignedBuffer> piece = io::AlignedBuffer::allocate(kCopyPieceBytes);
     if (!piece.ok()) return piece.status();
     return PieceWriter(segment, *std::move(piece));
   }
@@ -73,9 +73,9 @@ class PieceWriter {
 
   Status write_whole_pieces() {
     std::size_t written = 0;
-    while (pending_.size() - written >= kPieceBytes) {
-      if (Status done = write(written, kPieceBytes); !done.ok()) return done;
-      written += kPieceBytes;
+    while (pending_.size() - written >= kCopyPieceBytes) {
+      if (Status done = write(written, kCopyPieceBytes); !done.ok()) return done;
+      written += kCopyPieceBytes;
     }
     pending_.erase(0, written);
     return Status();

@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::uint64_t kEntriesBetweenReports = 65'536;
 /// The kernel may keep a killed process's lock until its last write has ended.
-constexpr std::chrono::milliseconds kLockWaitMax{500};
+constexpr std::chrono::milliseconds kRepairLockWaitMax{500};
 
 /// What was found before the first row is read.
 struct Found {
@@ -251,7 +251,8 @@ class Repairer {
 
 /// Readers' lock: a writer keeps it from being had. Without a lock file there is no writer, and none is made (S1).
 Result<std::unique_ptr<io::DirectoryLock>> lock_for_reading(io::Directory& directory) {
-  Result<std::unique_ptr<io::DirectoryLock>> lock = directory.lock(kLockName, io::LockMode::kShared, kLockWaitMax);
+  Result<std::unique_ptr<io::DirectoryLock>> lock =
+      directory.lock(kLockName, io::LockMode::kShared, kRepairLockWaitMax);
   if (lock.code() == Code::kNotFound) return std::unique_ptr<io::DirectoryLock>();
   return lock;
 }
