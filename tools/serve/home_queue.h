@@ -4,13 +4,14 @@
 
 #include <array>
 #include <atomic>
-#include <boost/asio/execution_context.hpp>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/post.hpp>
 #include <cassert>
 #include <coroutine>
 #include <cstddef>
 #include <utility>
+
+#include <boost/asio/execution_context.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
 
 namespace varve::serve {
 
