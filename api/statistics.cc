@@ -45,6 +45,9 @@ Statistics figures_of(const engine::Statistics& from) {
   for (const engine::LevelFigures& level : from.levels) {
     figures.levels.push_back({level.files, level.bytes, level.entries, level.tombstones});
   }
+  figures.value_files = from.value_files;
+  figures.value_file_bytes = from.value_file_bytes;
+  figures.value_file_live_bytes = from.value_file_live_bytes;
   figures.cache = {from.cache.used_bytes, from.cache.bytes_max, from.cache.block_count, from.cache.hits,
                    from.cache.misses};
   figures.block_reads = from.block_reads;

@@ -92,6 +92,11 @@ struct Statistics {
   std::uint64_t memtable_bytes_max = 0;
   /// Level 0 first.
   std::vector<LevelStatistics> levels;
+  /// Value files: log segments that stay since large values (16 KiB and more) in them are written nowhere else. Their
+  /// bytes, and how many of these entities still use.
+  std::uint64_t value_files = 0;
+  std::uint64_t value_file_bytes = 0;
+  std::uint64_t value_file_live_bytes = 0;
   CacheStatistics cache;
   /// Blocks read from table files for readers, and their bytes as stored.
   std::uint64_t block_reads = 0;

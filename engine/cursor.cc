@@ -21,8 +21,13 @@ constexpr CommitVersion kBelowAll = 0;
 }  // namespace
 
 Cursor::Cursor(ReadStates::Pin pin, std::unique_ptr<EntryCursor> entries, std::string_view lower,
-               std::string_view upper, CommitVersion version)
-    : pin_(std::move(pin)), entries_(std::move(entries)), lower_(lower), upper_(upper), version_(version) {}
+               std::string_view upper, CommitVersion version, ExternalValues values)
+    : pin_(std::move(pin)),
+      entries_(std::move(entries)),
+      lower_(lower),
+      upper_(upper),
+      version_(version),
+      values_(values) {}
 
 void Cursor::seek_to_first() {
   backward_ = false;
@@ -81,7 +86,7 @@ void Cursor::settle_forward(Passing passing) {
     if (!same_key || passing == Passing::kTooNew) {
       if (!upper_.empty() && entry.sort_key >= upper_) return;
       const bool too_new = entry.version > version_;
-      if (!too_new && entry.kind == Kind::kPut) return show(entry);
+      if (!too_new && entry.is_put()) return show(entry);
       passing = too_new ? Passing::kTooNew : Passing::kHidden;  // Deleted: what is older is hidden.
       if (entry.kind == Kind::kDelete && entries_->pass_deletes(upper_)) {
         passing = Passing::kNothing;
@@ -114,7 +119,7 @@ void Cursor::settle_backward() {
     if (!entries_->valid() && !entries_->status().ok()) return;
     if (!live) continue;
     value_ = kept_value_;
-    valid_ = true;
+    valid_ = !kept_is_external_ || bring(kept_value_);
     return;
   }
 }
@@ -127,7 +132,7 @@ bool Cursor::take_backward() {
     if (entry.sort_key != key_) return live;
     ++examined_;
     if (entry.version > version_ || ++steps > kVersionStepsMax) break;
-    live = entry.kind == Kind::kPut;
+    live = entry.is_put();
     if (live) keep(entry);
   }
   if (!entries_->valid()) return live;
@@ -135,7 +140,7 @@ bool Cursor::take_backward() {
   if (entries_->entry().version <= version_) {
     entries_->seek(key_, version_);
     if (!entries_->valid()) return false;  // An error: the entry was there.
-    live = entries_->entry().kind == Kind::kPut;
+    live = entries_->entry().is_put();
     if (live) keep(entries_->entry());
   }
   entries_->seek_before(key_);
@@ -145,6 +150,7 @@ bool Cursor::take_backward() {
 /// It is left before it is shown.
 void Cursor::keep(const Entry& entry) {
   kept_value_.assign(entry.value);
+  kept_is_external_ = entry.kind == Kind::kPutExternal;
   shown_version_ = entry.version;
 }
 
@@ -152,7 +158,19 @@ void Cursor::show(const Entry& entry) {
   key_.assign(entry.sort_key);
   value_ = entry.value;
   shown_version_ = entry.version;
-  valid_ = true;
+  valid_ = entry.kind == Kind::kPut || bring(entry.value);
+}
+
+/// The value to be shown. False: the walk has failed.
+bool Cursor::bring(std::string_view pointer) {
+  Result<PinnedBlock> value = values_.read(pointer);
+  if (!value.ok()) {
+    failure_ = value.status();
+    return false;
+  }
+  brought_ = *std::move(value);
+  value_ = brought_->content();
+  return true;
 }
 
 }  // namespace varve::engine

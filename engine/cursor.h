@@ -8,6 +8,7 @@
 
 #include "api/result.h"
 #include "engine/read/entry_cursor.h"
+#include "engine/read/external_values.h"
 #include "engine/read/read_states.h"
 
 namespace varve::engine {
@@ -17,9 +18,9 @@ namespace varve::engine {
 class Cursor {
  public:
   /// Walks [lower, upper) of `entries` at `version`; an empty `upper` is no bound. `pin` keeps alive what `entries`
-  /// walks over. At first it is nowhere.
+  /// walks over, and what `values` brings. At first it is nowhere.
   Cursor(ReadStates::Pin pin, std::unique_ptr<EntryCursor> entries, std::string_view lower, std::string_view upper,
-         CommitVersion version);
+         CommitVersion version, ExternalValues values = ExternalValues());
 
   void seek_to_first();
   void seek_to_last();
@@ -32,7 +33,7 @@ class Cursor {
   /// False before the first move, past either end, and after an error.
   bool valid() const noexcept { return valid_; }
   /// Why the walk ended: Ok at an end. Errors: kCorruption, kIoError, kOutOfMemory, kTooManyFiles.
-  Status status() const { return entries_->status(); }
+  Status status() const { return failure_.ok() ? entries_->status() : failure_; }
 
   // Of the key the cursor is at; valid() holds.
   std::string_view key() const noexcept { return key_; }
@@ -53,16 +54,21 @@ class Cursor {
   bool take_backward();
   void show(const Entry& entry);
   void keep(const Entry& entry);
+  bool bring(std::string_view pointer);
 
   ReadStates::Pin pin_;  // let go after entries_
   std::unique_ptr<EntryCursor> entries_;
   std::string lower_;
   std::string upper_;
   CommitVersion version_;
+  ExternalValues values_;
 
   std::string key_;  // of the entry shown; while settling, of entries passed over
   std::string_view value_;
   std::string kept_value_;  // of a walk backward, whose entries' cursor is ahead of it
+  bool kept_is_external_ = false;
+  PinnedBlock brought_;  // a value from a value file
+  Status failure_;       // of bringing one
   CommitVersion shown_version_ = 0;
   bool valid_ = false;
   bool backward_ = false;

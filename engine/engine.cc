@@ -8,9 +8,11 @@
 
 #include "engine/checkpoint/checkpoint.h"
 #include "engine/engine_state.h"
+#include "engine/files/value_file_check.h"
 #include "engine/load/load.h"
 #include "engine/open.h"
 #include "engine/read/batch_read.h"
+#include "engine/read/external_values.h"
 #include "engine/read/state_cursor.h"
 #include "engine/tables/table_check.h"
 #include "engine/tree/levels.h"
@@ -165,10 +167,15 @@ bool Engine::was_dropped(TableId table) const noexcept {
 
 void Engine::check_tables(const std::function<void(std::uint64_t bytes, const Status& found)>& on_file) const {
   const ReadStates::Pin pin = state_->states->pin();
+  const Levels& tables = *pin->tables;
+  const auto check = [&tables](std::string_view pointer) { return check_value(tables, pointer); };
   for (std::uint32_t level = 0; level < kLevelCount; ++level) {
-    for (const LevelFilePtr& file : pin->tables->level(level)) {
-      on_file(file->entry.size_bytes, check_table(*file->table));
+    for (const LevelFilePtr& file : tables.level(level)) {
+      on_file(file->entry.size_bytes, check_table(*file->table, check));
     }
+  }
+  for (const auto& [number, values] : tables.value_files()) {
+    on_file(values->entry().size_bytes, check_value_file(*state_->directory, values->entry()));
   }
 }
 
@@ -202,6 +209,16 @@ void add_memory(const ReadState& seen, Statistics& figures) {
   for (const auto& memtable : seen.sealed) add_memtable(*memtable, figures);
 }
 
+void add_value_files(const Levels& levels, Statistics& figures) {
+  figures.value_files = levels.value_files().size();
+  for (const auto& [number, values] : levels.value_files()) figures.value_file_bytes += values->entry().size_bytes;
+  for (std::uint32_t level = 0; level < kLevelCount; ++level) {
+    for (const auto& file : levels.level(level)) {
+      for (const format::ValueFileUse& use : file->entry.value_files) figures.value_file_live_bytes += use.bytes;
+    }
+  }
+}
+
 void add_tables(const EngineState& state, Statistics& figures) {
   const ReadStates::Pin pin = state.states->pin();
   const Levels& levels = *pin->tables;
@@ -214,6 +231,7 @@ void add_tables(const EngineState& state, Statistics& figures) {
       figure.tombstones += file->entry.tombstone_count;
     }
   }
+  add_value_files(levels, figures);
   figures.cache = state.cache->figures();
   figures.block_reads = state.blocks->reads();
   figures.block_read_bytes = state.blocks->read_bytes();
@@ -294,8 +312,9 @@ Newest Newest::of(std::optional<FoundEntry> found) noexcept {
   return newest;
 }
 
-Result<Newest> ReadView::newest(std::string_view sort_key) const {
-  Result<std::optional<FoundEntry>> found = read_point(*pin_, *state_->blocks, sort_key, format::kCommitVersionMax);
+Result<Newest> ReadView::newest(std::string_view sort_key, EntryPart part) const {
+  Result<std::optional<FoundEntry>> found =
+      read_point(*pin_, *state_->blocks, sort_key, format::kCommitVersionMax, nullptr, part);
   if (!found.ok()) return found.status();
   return Newest::of(*std::move(found));
 }
@@ -304,7 +323,7 @@ Result<std::vector<Newest>> ReadView::newest_many(std::span<const std::string_vi
   std::vector<Newest> newest;
   newest.reserve(sort_keys.size());
   if (sort_keys.size() == 1) {  // A queue is for many.
-    Result<Newest> one = this->newest(sort_keys.front());
+    Result<Newest> one = this->newest(sort_keys.front(), part);
     if (!one.ok()) return one.status();
     newest.push_back(*std::move(one));
     return newest;
@@ -320,7 +339,8 @@ Cursor ReadView::cursor(std::string_view lower, std::string_view upper, ReadCost
   std::unique_ptr<EntryCursor> entries =
       judge == nullptr ? cursor_over(*pin_, *state_->blocks, cost)
                        : cursor_over(*pin_, *state_->blocks, cost, {judge, std::string(lower), std::string(upper)});
-  return Cursor(pin_.again(), std::move(entries), lower, upper, version_);
+  const ExternalValues values(*state_->blocks, *pin_->tables, cost);
+  return Cursor(pin_.again(), std::move(entries), lower, upper, version_, values);
 }
 
 }  // namespace varve::engine

@@ -66,10 +66,10 @@ class ReadView {
   /// first key that fails.
   Result<std::vector<std::optional<FoundEntry>>> get_many(std::span<const std::string_view> sort_keys,
                                                           ReadCost* cost = nullptr) const;
-  /// The newest assigned state, whatever this view's version. Errors: as get().
-  Result<Newest> newest(std::string_view sort_key) const;
-  /// newest() of many keys, in their order, as get_many(). With kVersion the values of puts say nothing but that they
-  /// are there.
+  /// The newest assigned state, whatever this view's version. With kVersion the value of a put says nothing but that it
+  /// is there. Errors: as get().
+  Result<Newest> newest(std::string_view sort_key, EntryPart part = EntryPart::kAll) const;
+  /// newest() of many keys, in their order, as get_many().
   Result<std::vector<Newest>> newest_many(std::span<const std::string_view> sort_keys, EntryPart part) const;
   /// Walks the live keys of [lower, upper) at this version, forward and backward. An empty `upper` is no bound.
   /// `cost` and `judge` outlive the cursor. With a judge the walk may leave out keys whose values it does not want.

@@ -2,9 +2,11 @@
 // Must never: own the bytes it shows.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
+#include "engine/files/file_scale.h"
 #include "format/internal_key.h"
 
 namespace varve::engine {
@@ -17,7 +19,24 @@ struct Entry {
   std::string_view sort_key;
   CommitVersion version = 0;
   Kind kind = Kind::kPut;
+  /// Of a put; of a kPutExternal the pointer (format/value_pointer.h).
   std::string_view value;
+
+  bool is_put() const noexcept { return kind != Kind::kDelete; }
+};
+
+/// What of an entry is asked for. Values are copied out of their blocks, and brought from where they lie, which who
+/// only judges by versions is spared.
+enum class EntryPart : std::uint8_t { kAll, kVersion };
+
+/// Values from here on may stay in the log segment that they were committed to, which becomes a value file, while
+/// tables name them there: what is large is written once. Small ones are better together with their neighbours.
+inline constexpr std::size_t kExternalValueBytesMin = (std::size_t{16} << 10) / kFileScale;
+
+/// Where bytes stand in the log; segment zero: nowhere that is known.
+struct LogPlace {
+  std::uint64_t segment = 0;
+  std::uint64_t offset = 0;
 };
 
 /// Whether (key, version) comes before (other_key, other_version) in the order of internal keys: by key, then newest

@@ -86,10 +86,10 @@ Status start_writing(EngineState& state, Established established, CommitStart be
                                         raw->pacer->look_at(*raw->tree->levels());
                                         raw->compactor->wake();
                                       });
-  state.compactor =
-      std::make_unique<Compactor>(state.env, *state.queue, state.snapshots, *state.tree, state.options.events);
-  state.flusher = std::make_unique<Flusher>(state.env, *state.queue, *state.memtables, *state.wal, state.snapshots,
-                                            *state.tree, state.options.events);
+  state.compactor = std::make_unique<Compactor>(state.env, *state.queue, state.snapshots, *state.tree, *state.blocks,
+                                                state.options.events);
+  state.flusher = std::make_unique<Flusher>(state.env, *state.queue, *state.memtables, *state.wal, *state.supply,
+                                            state.snapshots, *state.tree, state.options.events);
   if (Status started = state.supply->start(); !started.ok()) return started;
   if (Status started = state.compactor->start(); !started.ok()) return started;
   if (Status started = state.flusher->start(); !started.ok()) return started;

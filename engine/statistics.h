@@ -81,6 +81,10 @@ struct Statistics {
   std::uint64_t memtable_bytes_max = 0;
   /// By level, 0 first.
   std::vector<LevelFigures> levels;
+  /// Closed log segments that stay for the large values in them, their bytes, and how many of these tables point to.
+  std::uint64_t value_files = 0;
+  std::uint64_t value_file_bytes = 0;
+  std::uint64_t value_file_live_bytes = 0;
   BlockCacheFigures cache;
   /// Blocks read from files, whatever for, and their bytes as stored.
   std::uint64_t block_reads = 0;

@@ -52,7 +52,7 @@ void DataBlockCursor::load() {
     failed_ = Code::kCorruption;
     return;
   }
-  if (kind_ != Kind::kPut && kind_ != Kind::kDelete) [[unlikely]] {
+  if (kind_ != Kind::kPut && kind_ != Kind::kDelete && kind_ != Kind::kPutExternal) [[unlikely]] {
     failed_ = Code::kUnsupported;
     return;
   }
@@ -121,8 +121,8 @@ std::size_t DataBlockBuilder::estimated_entry_bytes(std::size_t key_bytes, std::
 }
 
 void DataBlockBuilder::add(const DataEntry& entry, std::uint64_t key_hash) {
-  assert(entry.kind == Kind::kPut || entry.kind == Kind::kDelete);
-  assert(entry.kind == Kind::kPut || entry.value.empty());
+  assert(entry.kind == Kind::kPut || entry.kind == Kind::kDelete || entry.kind == Kind::kPutExternal);
+  assert(entry.kind != Kind::kDelete || entry.value.empty());
   assert(entry.version <= kCommitVersionMax);
   std::string_view last_key;
   if (empty()) {

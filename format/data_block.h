@@ -3,7 +3,8 @@
 //
 // The key of an entry is the sort key; several entries of one key stand newest first. The value of an entry:
 //   varint (version - base version) . u8 kind . value
-// The base version is the smallest in the block. A delete has no value.
+// The base version is the smallest in the block. A delete has no value; that of a kPutExternal is a pointer
+// (value_pointer.h), which its reader judges.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +24,7 @@ struct DataEntry {
   std::string_view key;
   CommitVersion version = 0;
   Kind kind = Kind::kPut;
-  /// Of a put alone.
+  /// Of a put; of a kPutExternal the pointer.
   std::string_view value;
 };
 
@@ -83,7 +84,7 @@ class DataBlockBuilder {
   DataBlockBuilder() noexcept;
 
   bool empty() const noexcept { return entries_.empty(); }
-  /// In the order of internal keys, of kind put or delete (asserted). `key_hash` is content_hash(entry.key).
+  /// In the order of internal keys, of a kind that a table holds (asserted). `key_hash` is content_hash(entry.key).
   void add(const DataEntry& entry, std::uint64_t key_hash);
 
   std::size_t entry_count() const noexcept { return entries_.size(); }

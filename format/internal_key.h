@@ -19,7 +19,7 @@ enum class Kind : std::uint8_t {
   kPut = 1,
   kDelete = 2,
   kMergeOperand = 3,  // kept for later: refused as Unsupported
-  kPutExternal = 4,   // kept for later: a put whose value lies in a value file
+  kPutExternal = 4,   // in tables only: a put whose value lies in a value file (value_pointer.h)
   kPutExpiring = 5,   // kept for later: a put with an expiry before its value
   kRetire = 64,       // in batches only
   kAdopt = 65,        // in batches only

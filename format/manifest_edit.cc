@@ -113,6 +113,7 @@ std::string encode(const TableFileEntry& table) {
   writer.number(25, table.last_table);
   if (table.adopted_version.has_value()) writer.number(27, *table.adopted_version);
   if (!table.origin.empty()) writer.bytes(28, table.origin);
+  if (!table.value_files.empty()) writer.bytes(29, encode_value_file_uses(table.value_files));
   writer.finish();
   return out;
 }
@@ -160,6 +161,11 @@ Status decode(std::string_view bytes, TableFileEntry* table) {
   if (std::string_view origin; reader.take(28, &origin)) {
     if (origin.empty()) reader.refuse(Code::kCorruption, "origin stands empty");
     table->origin = origin;
+  }
+  if (std::string_view uses; reader.take(29, &uses)) {
+    Result<ValueFileUses> decoded = decode_value_file_uses(uses);
+    if (!decoded.ok()) return decoded.status();
+    table->value_files = *std::move(decoded);
   }
   table->level = static_cast<std::uint32_t>(level);
   table->smallest_key = smallest_key;
@@ -213,8 +219,6 @@ std::string encode(const ValueFileEntry& file) {
   writer.number(1, file.number);
   writer.number(3, file.seed);
   writer.number(5, file.size_bytes);
-  writer.number(7, file.content_hash);
-  writer.number(9, file.live_bytes);
   writer.finish();
   return out;
 }
@@ -224,8 +228,6 @@ Status decode(std::string_view bytes, ValueFileEntry* file) {
   reader.require_number(1, &file->number);
   reader.require_number(3, &file->seed);
   reader.require_number(5, &file->size_bytes);
-  reader.require_number(7, &file->content_hash);
-  reader.require_number(9, &file->live_bytes);
   return reader.finish(&file->unknown_fields);
 }
 

@@ -22,6 +22,7 @@
 #include "api/result.h"
 #include "format/root.h"
 #include "format/sort_key.h"
+#include "format/value_pointer.h"
 
 namespace varve::format {
 
@@ -52,7 +53,7 @@ struct LogBufferEntry {
 
 /// A table file. Fields: 1 level, 3 number, 5 seed, 7 size, 9 content hash of the whole file, 11 smallest, 13 largest
 /// sort key, 15 entries, 17 tombstones, 19 smallest, 21 largest version, 23 first, 25 last table id, 27 adopted
-/// version, 28 origin.
+/// version, 28 origin, 29 value files in use (value_pointer.h).
 struct TableFileEntry {
   std::uint32_t level = 0;
   std::uint64_t number = 0;
@@ -71,6 +72,8 @@ struct TableFileEntry {
   std::optional<CommitVersion> adopted_version;
   /// Where such a file came from; empty for our own.
   std::string origin;
+  /// What its entries point into.
+  ValueFileUses value_files;
   std::string unknown_fields;
   bool operator==(const TableFileEntry&) const = default;
 };
@@ -83,13 +86,11 @@ struct MovedTable {
   bool operator==(const MovedTable&) const = default;
 };
 
-/// A value file. Fields: 1 number, 3 seed, 5 size, 7 content hash, 9 live bytes.
+/// A value file: a closed segment of the log that stays for the values in it. Fields: 1 number, 3 seed, 5 size.
 struct ValueFileEntry {
   std::uint64_t number = 0;
   std::uint64_t seed = 0;
   std::uint64_t size_bytes = 0;
-  std::uint64_t content_hash = 0;
-  std::uint64_t live_bytes = 0;
   std::string unknown_fields;
   bool operator==(const ValueFileEntry&) const = default;
 };

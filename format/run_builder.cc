@@ -8,6 +8,7 @@
 
 #include "format/checksum.h"
 #include "format/sort_key.h"
+#include "format/value_pointer.h"
 
 namespace varve::format {
 namespace {
@@ -88,10 +89,19 @@ void RunBuilder::add(const DataEntry& entry) {
   if (entry.kind == Kind::kDelete) {
     ++run_.tombstone_count;
     ++block_deletes_;
-  } else {
+  } else if (entry.kind == Kind::kPut) {
     statistics_.add(entry.value);
+  } else {
+    count_external(entry.value);
   }
   block_.add(entry, last_key_hash_);
+}
+
+void RunBuilder::count_external(std::string_view bytes) {
+  const Result<ValuePointer> pointer = decode_value_pointer(bytes);
+  assert(pointer.ok());
+  add_value_file_use(run_.value_files, {pointer->file, pointer->bytes});
+  statistics_.add_unread();
 }
 
 BlockHandle RunBuilder::cut_block() {

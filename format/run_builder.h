@@ -52,7 +52,7 @@ class RunBuilder {
   /// As many blocks as a run may have stand in it.
   bool is_full() const noexcept { return blocks_.size() == kRunBlocksMax; }
 
-  /// In the order of internal keys; the run is not full (asserted).
+  /// In the order of internal keys; the run is not full, and the pointer of a kPutExternal is one (asserted).
   void add(const DataEntry& entry);
   /// Writes the block; there is one (asserted).
   BlockHandle cut_block();
@@ -70,6 +70,7 @@ class RunBuilder {
   };
 
   void start_block(std::string_view key);
+  void count_external(std::string_view pointer);
   void learn_ratio(std::uint64_t estimated_bytes, std::uint64_t stored_bytes) noexcept;
   std::string_view index_content(const StatisticsBuilder::Fields& statistics);
 

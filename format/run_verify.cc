@@ -11,6 +11,7 @@
 #include "format/sort_key.h"
 #include "format/sorted_block_check.h"
 #include "format/statistics_check.h"
+#include "format/value_pointer.h"
 
 namespace varve::format {
 namespace {
@@ -178,7 +179,15 @@ class RunVerifier {
     sum_.key_bytes += entry.key.size();
     sum_.value_bytes += entry.value.size();
     context_.visitor.on_entry(entry);
+    if (entry.kind == Kind::kPutExternal) return add_external(entry.value);
     return entry.kind == Kind::kPut ? statistics_.check(entry.value) : Status();
+  }
+
+  Status add_external(std::string_view bytes) {
+    const Result<ValuePointer> pointer = decode_value_pointer(bytes);
+    if (!pointer.ok()) return pointer.status();
+    add_value_file_use(sum_.value_files, {pointer->file, pointer->bytes});
+    return Status();
   }
 
   Status begin_statistics(const IndexedBlock& block) {
@@ -195,6 +204,7 @@ class RunVerifier {
     expected.raw_bytes = sum_.raw_bytes;
     expected.key_bytes = sum_.key_bytes;
     expected.value_bytes = sum_.value_bytes;
+    expected.value_files = sum_.value_files;
     expected.smallest_version = sum_.smallest_version;
     expected.largest_version = sum_.largest_version;
     expected.largest_key = context_.tally.last_key();

@@ -149,6 +149,10 @@ void StatisticsBuilder::add(std::string_view entity) {
   }
 }
 
+void StatisticsBuilder::add_unread() noexcept {
+  open_is_known_ = false;
+}
+
 void StatisticsBuilder::end_block() {
   const auto watched = static_cast<std::ptrdiff_t>(names_.size());
   blocks_.push_back({true, open_is_known_, {open_.begin(), open_.begin() + watched}});

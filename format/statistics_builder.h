@@ -25,6 +25,8 @@ class StatisticsBuilder {
  public:
   /// The value of a put, in the open block.
   void add(std::string_view entity);
+  /// A put in the open block whose value is not at hand: nothing can be told of the block.
+  void add_unread() noexcept;
   /// The open block is complete.
   void end_block();
   /// A key of the last complete block goes on in the one behind it: nothing may be told of it.

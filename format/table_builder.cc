@@ -9,6 +9,7 @@
 #include "format/checksum.h"
 #include "format/file_header.h"
 #include "format/table_footer.h"
+#include "format/value_pointer.h"
 
 namespace varve::format {
 namespace {
@@ -106,6 +107,9 @@ Status TableBuilder::add(const DataEntry& entry) {
   assert(empty() || last_key_ < entry.key || (last_key_ == entry.key && last_version_ > entry.version));
   if (entry.key.size() + entry.value.size() > kTableEntryBytesMax) {
     return Status::too_large("an entry of a table file may have " + std::to_string(kTableEntryBytesMax) + " bytes");
+  }
+  if (entry.kind == Kind::kPutExternal) {
+    if (const Result<ValuePointer> pointer = decode_value_pointer(entry.value); !pointer.ok()) return pointer.status();
   }
   if (run_.would_overfill(entry)) cut_block();
   if (run_.is_full()) finish_run();
@@ -291,6 +295,7 @@ TableFileEntry TableBuilder::file_entry() const {
   entry.largest_version = totals_.largest_version;
   entry.first_table = tables_.front().table;
   entry.last_table = tables_.back().table;
+  entry.value_files = value_files_of(runs_);
   return entry;
 }
 

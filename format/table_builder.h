@@ -58,7 +58,8 @@ class TableBuilder {
   /// Shows it each block that is made; null: nobody. It outlives the builder, or the next call.
   void show_blocks_to(BlockObserver* observer) noexcept { output_.show_blocks_to(observer); }
 
-  /// Entries come in the order of internal keys, each with a framed sort key, of kind put or delete (asserted).
+  /// Entries come in the order of internal keys, each with a framed sort key, of a kind that a table holds
+  /// (asserted).
   /// Errors: kTooLarge (kTableEntryBytesMax); those of the filter.
   Status add(const DataEntry& entry);
 

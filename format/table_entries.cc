@@ -18,6 +18,7 @@ namespace {
 constexpr Tag kDictionaryTag = 1;
 constexpr Tag kRepeatedTag = 2;
 constexpr Tag kStatisticsTag = 4;
+constexpr Tag kValueFilesTag = 5;
 /// The field with tag 2, of one byte: 1.
 constexpr std::string_view kOnlyDeletesField("\x02\x01\x01", 3);
 /// Top indexes and directories are read whole: the fewer whole keys the better.
@@ -82,6 +83,11 @@ Status read_run_fields(std::string_view fields, RunEntry* run) {
   }
   reader.number_unless_zero(kRepeatedTag, &run->repeated_count);
   if (std::string_view statistics; reader.take(kStatisticsTag, &statistics)) run->statistics = statistics;
+  if (std::string_view bytes; reader.take(kValueFilesTag, &bytes)) {
+    Result<ValueFileUses> uses = decode_value_file_uses(bytes);
+    if (!uses.ok()) return uses.status();
+    run->value_files = *std::move(uses);
+  }
   return reader.finish(&run->unknown_fields);
 }
 
@@ -167,6 +173,7 @@ void append_run_entry(std::string& out, const RunEntry& run, CommitVersion base_
   }
   if (run.repeated_count > 0) fields.number(kRepeatedTag, run.repeated_count);
   if (!run.statistics.empty()) fields.bytes(kStatisticsTag, run.statistics);
+  if (!run.value_files.empty()) fields.bytes(kValueFilesTag, encode_value_file_uses(run.value_files));
   fields.finish();
 }
 
@@ -186,6 +193,14 @@ Result<RunEntry> decode_run_entry(std::string_view key, std::string_view value, 
   if (Status fields = read_run_fields(reader.rest(), &run); !fields.ok()) return fields;
   if (Status checked = check_run(run); !checked.ok()) return checked;
   return run;
+}
+
+ValueFileUses value_files_of(const std::vector<RunEntry>& runs) {
+  ValueFileUses uses;
+  for (const RunEntry& run : runs) {
+    for (const ValueFileUse& use : run.value_files) add_value_file_use(uses, use);
+  }
+  return uses;
 }
 
 std::string encode_directory(const std::vector<DirectoryEntry>& tables) {

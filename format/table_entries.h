@@ -18,6 +18,7 @@
 //   tagged fields: 1 u64 content hash of its dictionary; not when none
 //                  2 varint entries that are not the first of their key; not when zero, or not counted
 //                  4 bytes, its statistics (block_statistics.h); not when nothing is told
+//                  5 bytes, the value files that its puts point into (value_pointer.h); not when none
 //
 // Value of an entry in the table directory, whose key is a table id (8 bytes, big-endian); base version zero.
 //   varint offset of the first block with an entry of it . varint entries . varint tombstones .
@@ -34,6 +35,7 @@
 #include "format/block.h"
 #include "format/internal_key.h"
 #include "format/sort_key.h"
+#include "format/value_pointer.h"
 
 namespace varve::format {
 
@@ -76,13 +78,14 @@ struct RunEntry {
   std::uint64_t repeated_count = 0;
   /// Of the data blocks, decompressed.
   std::uint64_t raw_bytes = 0;
-  /// Of all entries' sort keys, and of all puts' values.
+  /// Of all entries' sort keys, and of all puts' values as they stand in the blocks.
   std::uint64_t key_bytes = 0;
   std::uint64_t value_bytes = 0;
   CommitVersion smallest_version = 0;
   CommitVersion largest_version = 0;
   std::optional<std::uint64_t> dictionary_hash;
   std::string statistics;
+  ValueFileUses value_files;
   std::string unknown_fields;
 
   BlockHandle filter() const noexcept { return {offset + data_bytes, filter_bytes}; }
@@ -95,6 +98,9 @@ void append_run_entry(std::string& out, const RunEntry& run, CommitVersion base_
 /// Checks what an entry must hold on its own: at least one block and one entry, framed keys in order, sizes that add
 /// up to no overflow. Errors: kCorruption; kUnsupported (an unknown odd tag).
 Result<RunEntry> decode_run_entry(std::string_view key, std::string_view value, CommitVersion base_version);
+
+/// What all of them name together.
+ValueFileUses value_files_of(const std::vector<RunEntry>& runs);
 
 /// What a file holds of one table.
 struct DirectoryEntry {

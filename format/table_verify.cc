@@ -131,6 +131,7 @@ class TableVerifier {
     entry.largest_version = properties.largest_version;
     entry.first_table = context_.tally.tables().front().table;
     entry.last_table = context_.tally.tables().back().table;
+    entry.value_files = value_files_of(index_->runs());
     return entry;
   }
 

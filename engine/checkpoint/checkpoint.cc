@@ -52,6 +52,10 @@ Status take_files(io::Directory& from, const FileSet& files, CheckpointTarget& t
     const std::string name = format::file_name(format::FileType::kLogSegment, number);
     if (Status taken = target.take(from, name, segment.size_bytes, std::nullopt); !taken.ok()) return taken;
   }
+  for (const auto& [number, values] : files.value_files) {
+    const std::string name = format::file_name(format::FileType::kLogSegment, number);
+    if (Status taken = target.take(from, name, values.size_bytes, std::nullopt); !taken.ok()) return taken;
+  }
   return Status();
 }
 

@@ -55,6 +55,7 @@ struct Member {
 
   // What the leader adds.
   Memtable::Reservation reservation;
+  LogPlace in_log;            // of the batch
   CommitVersion version = 0;  // zero: refused, or without a batch
   Status status;
   bool write_buffer_full = false;  // refused for that

@@ -189,17 +189,23 @@ Status CommitQueue::begin_memtable_if_due(const CommitGroup& group) {
   const std::uint64_t log_bytes = wal_.position() - memtable_log_start_;
   const bool asked = group.seals_memtable && memtables_.holds_anything(log_bytes);
   if (!asked && !memtables_.must_seal(log_bytes)) return Status();
+  // Its segments can stay for the values in them, if they end where it does.
+  const bool is_mostly_values = memtables_.active().large_value_bytes() >= std::max<std::uint64_t>(1, log_bytes / 2);
   std::optional<format::CommitTag> tag;
   if (assigned_tag_.version > 0) tag = assigned_tag_;
   if (Status sealed = memtables_.seal(assigned_version_, unsealed_drops(), std::move(tag), unsealed_adoptions_);
       !sealed.ok()) {
     return sealed;
   }
-  memtable_log_start_ = wal_.position();
   unsealed_adoptions_.clear();
-  const io::MutexGuard guard(mutex_);
-  unsealed_drops_.clear();
-  return Status();
+  {
+    const io::MutexGuard guard(mutex_);
+    unsealed_drops_.clear();
+  }
+  const Status closed = is_mostly_values ? wal_.close_segment() : Status();
+  memtable_log_start_ = wal_.position();
+  // Without room for another segment the values are written to a table, as small ones are.
+  return wal_.failed() ? stop_after(closed) : Status();
 }
 
 /// Between groups too: the group's own commits go to the segment that comes next. Without room for that one, those who
@@ -347,9 +353,10 @@ void CommitQueue::frame(CommitGroup& group) noexcept {
     payload_bytes += format::group_member_bytes(group.first_version, member->version, member->batch.size());
   }
   char* at = wal_.frame(format::RecordType::kGroup, group.first_version, group.last_version, payload_bytes);
-  for (const Member* member = group.first; member != nullptr; member = member->next) {
+  for (Member* member = group.first; member != nullptr; member = member->next) {
     if (member->version == 0) continue;
     at = format::store_group_member(at, group.first_version, member->version, member->batch);
+    member->in_log = wal_.place_in_record(at - member->batch.size());
   }
   wal_.seal_record();
 }
@@ -374,7 +381,7 @@ void CommitQueue::enter_flight(CommitGroup& group) noexcept {
 void CommitQueue::insert(CommitGroup& group) noexcept {
   for (Member* member = group.first; member != nullptr; member = member->next) {
     if (member->version == 0) continue;
-    group.memtable->insert(member->reservation, member->batch, member->version);
+    group.memtable->insert(member->reservation, member->batch, member->version, member->in_log);
     // The next writer of the partition builds on what it finds now, before the sync.
     if (member->locks != nullptr) member->locks->release();
   }

@@ -32,9 +32,10 @@ constexpr bool is_entry(Kind kind) noexcept {
 }
 
 /// Without the tower.
-constexpr std::uint64_t entry_bytes(const format::Operation& operation) noexcept {
-  const std::uint64_t bytes =
+std::uint64_t entry_bytes(const format::Operation& operation) noexcept {
+  std::uint64_t bytes =
       sizeof(MemtableNode) + operation.key.size() + format::kInternalSuffixBytes + operation.value.size();
+  if (MemtableNode::has_log_place(operation.value.size())) bytes += sizeof(LogPlace);
   return (bytes + Arena::kAlignment - 1) / Arena::kAlignment * Arena::kAlignment;
 }
 
@@ -60,16 +61,23 @@ Status out_of_budget(std::uint64_t used_bytes, std::uint64_t bytes_max, std::uin
 }
 
 /// Writes an entry and its empty tower to `at`, which has room for both.
-MemtableNode* lay_out(char* at, std::size_t height, const format::Operation& operation,
-                      CommitVersion version) noexcept {
+MemtableNode* lay_out(char* at, std::size_t height, const format::Operation& operation, CommitVersion version,
+                      LogPlace in_log) noexcept {
   for (std::size_t level = 0; level < height; ++level) new (at + level * sizeof(Link)) Link(nullptr);
   auto* node = new (at + height * sizeof(Link)) MemtableNode;
   node->key_bytes = static_cast<std::uint32_t>(operation.key.size() + format::kInternalSuffixBytes);
   node->value_bytes = static_cast<std::uint32_t>(operation.value.size());
   char* out = std::copy(operation.key.begin(), operation.key.end(), node->bytes());
   format::store_internal_suffix(out, version, operation.kind);
-  std::copy(operation.value.begin(), operation.value.end(), out + format::kInternalSuffixBytes);
+  out = std::copy(operation.value.begin(), operation.value.end(), out + format::kInternalSuffixBytes);
+  if (MemtableNode::has_log_place(operation.value.size())) std::memcpy(out, &in_log, sizeof(in_log));
   return node;
+}
+
+/// Of a value in a batch that stands at `in_log`.
+LogPlace place_within(std::string_view batch, std::string_view value, LogPlace in_log) noexcept {
+  if (in_log.segment == 0) return LogPlace();
+  return {in_log.segment, in_log.offset + static_cast<std::uint64_t>(value.data() - batch.data())};
 }
 
 Entry entry_of(const MemtableNode& node) noexcept {
@@ -226,7 +234,8 @@ Result<Memtable::Reservation> Memtable::reserve(const MemtableDemand& demand, Bu
   return reservation;
 }
 
-void Memtable::insert(const Reservation& reservation, std::string_view batch, CommitVersion version) noexcept {
+void Memtable::insert(const Reservation& reservation, std::string_view batch, CommitVersion version,
+                      LogPlace in_log) noexcept {
   assert(version <= format::kCommitVersionMax);
   Result<format::BatchReader> reader = format::BatchReader::open(batch);
   assert(reader.ok());  // demand_of() read it.
@@ -234,6 +243,7 @@ void Memtable::insert(const Reservation& reservation, std::string_view batch, Co
   char* at = reservation.at_;
   std::uint64_t count = 0;
   std::uint64_t deletes = 0;
+  std::uint64_t large_bytes = 0;
   for (;;) {
     format::Operation operation;
     const Result<bool> more = reader->next(&operation);
@@ -246,15 +256,17 @@ void Memtable::insert(const Reservation& reservation, std::string_view batch, Co
     assert(bytes <= static_cast<std::uint64_t>(reservation.end_ - at));  // M3
     const std::uint64_t hash = KeyIndex::hash_of(operation.key);
     KeyIndex::prefetch(*reservation.table_, hash);
-    MemtableNode* const node = lay_out(at, height, operation, version);
+    MemtableNode* const node = lay_out(at, height, operation, version, place_within(batch, operation.value, in_log));
     const bool has_older = finger.insert(node, height, operation.key, version);
     index_.insert(*reservation.table_, *node, hash, has_older);
     at += bytes;
     ++count;
     if (operation.kind == Kind::kDelete) ++deletes;
+    if (MemtableNode::has_log_place(operation.value.size())) large_bytes += operation.value.size();
   }
   assert(at == reservation.end_);
   if (deletes > 0) delete_count_.fetch_add(deletes, std::memory_order_relaxed);
+  if (large_bytes > 0) large_value_bytes_.fetch_add(large_bytes, std::memory_order_relaxed);
   entry_count_.fetch_add(count, std::memory_order_relaxed);
 }
 
@@ -321,6 +333,11 @@ void Memtable::check_invariants() const noexcept {
 Entry Memtable::Cursor::entry() const noexcept {
   assert(valid());
   return entry_of(*node_);
+}
+
+LogPlace Memtable::Cursor::log_place() const noexcept {
+  assert(valid());
+  return node_->log_place();
 }
 
 void Memtable::Cursor::seek(std::string_view sort_key, CommitVersion at_most) noexcept {

@@ -6,8 +6,8 @@
 // M3  memory is taken by reserve() alone, before a version is assigned; insert() allocates nothing and cannot fail.
 //
 // An arena skiplist: towers of at most 12 links, one in four entries reaches the next level. Entries lie in the arena
-// as tower, sizes, internal key, value. Source: W. Pugh, "Skip Lists: A Probabilistic Alternative to Balanced Trees".
-// Beside it an index by hash, for lookups of one key.
+// as tower, sizes, internal key, value, and, of large values, their place in the log. Source: W. Pugh, "Skip Lists: A
+// Probabilistic Alternative to Balanced Trees". Beside it an index by hash, for lookups of one key.
 #pragma once
 
 #include <array>
@@ -67,10 +67,11 @@ class Memtable {
   /// changed.
   Result<Reservation> reserve(const MemtableDemand& demand, BudgetPart part = BudgetPart::kCommon);
 
-  /// Adds the puts and deletes of a batch that demand_of() accepted, at `version`, which no other batch has. Any number
-  /// of threads at once, beside any number of readers. A finger keeps the place of the key before: batches in the order
-  /// of keys, or nearly so, cost the logarithm of the distance for each key.
-  void insert(const Reservation& reservation, std::string_view batch, CommitVersion version) noexcept;
+  /// Adds the puts and deletes of a batch that demand_of() accepted, at `version`, which no other batch has; `in_log`
+  /// is where the batch stands. Any number of threads at once, beside any number of readers. A finger keeps the place
+  /// of the key before: batches in the order of keys, or nearly so, cost the logarithm of the distance for each key.
+  void insert(const Reservation& reservation, std::string_view batch, CommitVersion version,
+              LogPlace in_log = LogPlace()) noexcept;
 
   /// What the lookups below need of a key, for all memtables alike.
   static std::uint64_t hash_of(std::string_view sort_key) noexcept { return KeyIndex::hash_of(sort_key); }
@@ -88,6 +89,8 @@ class Memtable {
     explicit Cursor(const Memtable& memtable) noexcept : memtable_(&memtable) {}
     bool valid() const noexcept { return node_ != nullptr; }
     Entry entry() const noexcept;
+    /// Of the value, if it is large and known.
+    LogPlace log_place() const noexcept;
     /// To the first entry whose (sort key, version, newest first) is not before the one given.
     void seek(std::string_view sort_key, CommitVersion at_most) noexcept;
     /// To the last entry whose sort key is below the one given.
@@ -105,6 +108,8 @@ class Memtable {
 
   std::uint64_t entry_count() const noexcept { return entry_count_.load(std::memory_order_relaxed); }
   std::uint64_t delete_count() const noexcept { return delete_count_.load(std::memory_order_relaxed); }
+  /// Of values that may stay in the log (kExternalValueBytesMin).
+  std::uint64_t large_value_bytes() const noexcept { return large_value_bytes_.load(std::memory_order_relaxed); }
   /// Bytes taken by reserve(), and the memory held from the system for them.
   std::uint64_t used_bytes() const noexcept { return arena_.used_bytes() + index_.bytes(); }
   std::uint64_t allocated_bytes() const noexcept { return arena_.allocated_bytes() + index_.bytes(); }
@@ -143,6 +148,7 @@ class Memtable {
   std::uint64_t reservations_ = 0;
   std::atomic<std::uint64_t> entry_count_{0};
   std::atomic<std::uint64_t> delete_count_{0};
+  std::atomic<std::uint64_t> large_value_bytes_{0};
 };
 
 }  // namespace varve::engine

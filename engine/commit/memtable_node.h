@@ -2,15 +2,18 @@
 // Must never: be seen outside the memtable and its index.
 //
 //   tower (links of the highest level to level 0, 8 bytes each)  <- MemtableNode* points behind it
-//   bytes of the internal key (u32), bytes of the value (u32), internal key, value, filling to a multiple of 8
+//   bytes of the internal key (u32), bytes of the value (u32), internal key, value,
+//   of a value from kExternalValueBytesMin on its LogPlace, filling to a multiple of 8
 #pragma once
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string_view>
 
 #include "engine/commit/arena.h"
+#include "engine/entry.h"
 #include "format/internal_key.h"
 
 namespace varve::engine {
@@ -32,6 +35,12 @@ struct MemtableNode {
   std::string_view internal_key() const noexcept { return {bytes(), key_bytes}; }
   std::string_view sort_key() const noexcept { return {bytes(), key_bytes - format::kInternalSuffixBytes}; }
   std::string_view value() const noexcept { return {bytes() + key_bytes, value_bytes}; }
+  static bool has_log_place(std::size_t value_bytes) noexcept { return value_bytes >= kExternalValueBytesMin; }
+  LogPlace log_place() const noexcept {
+    LogPlace place;
+    if (has_log_place(value_bytes)) std::memcpy(&place, bytes() + key_bytes + value_bytes, sizeof(place));
+    return place;
+  }
   format::CommitVersion version() const noexcept { return format::split_internal_key(internal_key()).version; }
 
   /// Whether it comes before (key, version): keys ascend, and of one key the versions descend.

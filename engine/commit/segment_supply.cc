@@ -85,16 +85,28 @@ Result<SegmentFile> SegmentSupply::take(std::uint64_t bytes_min, bool may_use_ba
   return last_failure_.ok() ? Status(Code::kClosed, "the store is closing") : last_failure_;
 }
 
+void SegmentSupply::expect_large_writes(bool expected) noexcept {
+  const io::MutexGuard guard(mutex_);
+  expects_large_writes_ = expected;
+}
+
 void SegmentSupply::closed(const format::ClosedSegment& segment) noexcept {
   const io::MutexGuard guard(mutex_);
   assert(closed_.size() < closed_.capacity());  // take() made room for it.
   closed_.push_back(segment);
+  ++closed_told_;
   changed_.notify_all();
 }
 
 std::vector<format::ClosedSegment> SegmentSupply::unrecorded() const {
   const io::MutexGuard guard(mutex_);
   return closed_;
+}
+
+void SegmentSupply::wait_until_recorded() noexcept {
+  const io::MutexGuard guard(mutex_);
+  const std::uint64_t told = closed_told_;
+  while (closed_recorded_ < told && fatal_.ok() && !stopping_) changed_.wait(mutex_);
 }
 
 void SegmentSupply::unused(std::uint64_t number) noexcept {
@@ -176,6 +188,8 @@ void SegmentSupply::perform(const Job& job) {
   {
     const io::MutexGuard guard(mutex_);
     closed_.erase(closed_.begin(), closed_.begin() + static_cast<std::ptrdiff_t>(job.closed.size()));
+    closed_recorded_ += job.closed.size();
+    changed_.notify_all();
   }
   for (const std::uint64_t number : job.removed) {
     // A name that stays is a stray that the next open removes.
@@ -245,7 +259,7 @@ Status SegmentSupply::prepare(SegmentFile& segment) {
   bool fill = false;
   {
     const io::MutexGuard guard(mutex_);
-    fill = wanted_bytes_ == 0 && !stopping_;
+    fill = wanted_bytes_ == 0 && !stopping_ && !expects_large_writes_;
     if (fill) filling_ = segment.file.get();
   }
   if (fill) {

@@ -38,12 +38,19 @@ class SegmentSupply {
   /// Errors: kNoSpace and others of io; nothing changed, and the next call tries again.
   Result<SegmentFile> take(std::uint64_t bytes_min, bool may_use_ballast);
 
+  /// Whether segments made from now on will take large writes mostly: they are not filled then, since filling would
+  /// cost as many bytes as it saves time. Before take(), by the same thread.
+  void expect_large_writes(bool expected) noexcept;
+
   /// A segment was sealed and cut. Recorded in the manifest soon, in an edit of its own or with the next announcement.
   void closed(const format::ClosedSegment& segment) noexcept;
 
   /// Segments told to closed() that the manifest does not know as closed yet. What it came to know before the call is
   /// left out. Any thread. May throw std::bad_alloc.
   std::vector<format::ClosedSegment> unrecorded() const;
+
+  /// Waits until the manifest knows of those told to closed() before the call, or never will.
+  void wait_until_recorded() noexcept;
 
   /// An announced segment will not be used.
   void unused(std::uint64_t number) noexcept;
@@ -88,6 +95,9 @@ class SegmentSupply {
   io::LogSegment* filling_ VARVE_GUARDED_BY(mutex_) = nullptr;
   std::vector<format::ClosedSegment> closed_ VARVE_GUARDED_BY(mutex_);  // until they are recorded
   std::vector<std::uint64_t> removed_ VARVE_GUARDED_BY(mutex_);
+  bool expects_large_writes_ VARVE_GUARDED_BY(mutex_) = false;
+  std::uint64_t closed_told_ VARVE_GUARDED_BY(mutex_) = 0;
+  std::uint64_t closed_recorded_ VARVE_GUARDED_BY(mutex_) = 0;
   Status last_failure_ VARVE_GUARDED_BY(mutex_);
   std::uint64_t attempts_ VARVE_GUARDED_BY(mutex_) = 0;
   std::uint64_t next_bytes_ VARVE_GUARDED_BY(mutex_) = 2 * kSegmentBytesMin;

@@ -18,6 +18,9 @@ namespace {
 constexpr std::size_t kMemoryKeptMax = 2 * kLogWritesInFlightMax;
 constexpr std::size_t kMemoryBytesMin = 64 << 10;
 constexpr std::size_t kMemoryBytesKeptMax = 1 << 20;
+/// Writes from here on are mostly transfer. Into zeros they are half as fast again (64 KiB) to twice as fast (1 MiB,
+/// which is then faster than zeros can be written), but every byte is written twice.
+constexpr std::size_t kLargeWriteBytes = 64 << 10;
 
 /// No record with a payload of this size takes more, whatever its header says.
 std::size_t record_bytes_max(std::size_t payload_bytes) noexcept {
@@ -134,6 +137,7 @@ void Wal::seal_record() noexcept {
   assert(bytes <= private_bytes_);
   private_bytes_ = io::round_up_to_sector(bytes);
   std::memset(record_ + bytes, 0, private_bytes_ - bytes);
+  if (private_bytes_ >= kLargeWriteBytes) large_write_bytes_ += private_bytes_;
   LogWrite write;
   write.segment = segment_;
   write.offset = next_offset_;
@@ -206,6 +210,7 @@ Status Wal::roll(std::size_t record_bytes, bool may_use_ballast) {
   const std::uint64_t bytes_min = kFirstRecordOffset + io::round_up_to_sector(record_bytes) + io::kSectorBytes;
   Result<io::AlignedBuffer> memory = take_memory(io::kSectorBytes);
   if (!memory.ok()) return memory.status();
+  supply_.expect_large_writes(large_write_bytes_ >= next_offset_ / 2);
   Result<SegmentFile> next = supply_.take(bytes_min, may_use_ballast);
   if (!next.ok()) return next.status();
   if (Status flushed = flush_open_slot(); !flushed.ok()) return flushed;
@@ -249,6 +254,7 @@ void Wal::begin_segment(SegmentFile next) noexcept {
   seed_ = next.seed;
   next_offset_ = kFirstRecordOffset;
   previous_offset_ = 0;
+  large_write_bytes_ = 0;
   last_version_ = 0;
   tracker_.move_to(base_ + kFirstRecordOffset);
   direct_.store(segment_->direct(), std::memory_order_relaxed);

@@ -27,6 +27,7 @@
 #include "engine/commit/log_slots.h"
 #include "engine/commit/segment_supply.h"
 #include "engine/commit/write_tracker.h"
+#include "engine/entry.h"
 #include "format/log_record.h"
 #include "io/aligned_buffer.h"
 
@@ -76,6 +77,10 @@ class Wal {
 
   /// Frames the record that was prepared; returns where exactly payload_bytes of payload belong.
   char* frame(format::RecordType type, CommitVersion first, CommitVersion last, std::size_t payload_bytes) noexcept;
+  /// Where a byte of the record that is being framed will stand.
+  LogPlace place_in_record(const char* at) const noexcept {
+    return {number_, record_offset_ + static_cast<std::uint64_t>(at - record_)};
+  }
   /// The payload stands: seals the record.
   void seal_record() noexcept;
 
@@ -135,6 +140,7 @@ class Wal {
   CommitVersion last_version_ = 0;                  // of this segment's records
   CommitVersion ceiling_ = 0;                       // of the last record framed
   std::uint64_t previous_offset_ = 0;               // of this segment's last record framed; the next one names it
+  std::uint64_t large_write_bytes_ = 0;             // to this segment
 
   // The open slot.
   std::optional<LogSlots::Slot> slot_;

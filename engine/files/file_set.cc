@@ -192,6 +192,17 @@ Status check_last_versions(const FileSet& set) {  // F2
   return Status();
 }
 
+Status check_value_files(const FileSet& set) {  // F5
+  for (const auto& [number, table] : set.tables) {
+    for (const format::ValueFileUse& use : table.value_files) {
+      if (set.value_files.contains(use.number)) continue;
+      return contradiction("table file", number,
+                           "points into value file " + std::to_string(use.number) + ", which is not there");
+    }
+  }
+  return Status();
+}
+
 /// Both lists of fields as one, by tag, those of `earlier` first within a tag. Both come from a FieldReader.
 std::string merge_fields(std::string_view earlier, std::string_view later) {
   std::vector<format::Field> fields;
@@ -228,6 +239,7 @@ Status FileSet::apply(const format::ManifestEdit& edit) {
   if (Status done = apply_ids(edit, next); !done.ok()) return done;
   if (Status checked = check_numbers(next); !checked.ok()) return checked;
   if (Status checked = check_last_versions(next); !checked.ok()) return checked;
+  if (Status checked = check_value_files(next); !checked.ok()) return checked;
   if (!edit.unknown_fields.empty()) next.unknown_fields = merge_fields(unknown_fields, edit.unknown_fields);
   *this = std::move(next);
   return Status();
@@ -259,10 +271,10 @@ format::ManifestEdit FileSet::as_edit() const {
 
 bool FileSet::names(format::FileType type, std::uint64_t number) const {
   switch (type) {
-    case format::FileType::kLogSegment: return segments.contains(number);
+    case format::FileType::kLogSegment: return segments.contains(number) || value_files.contains(number);
     case format::FileType::kLogBuffer: return log_buffer.has_value() && log_buffer->number == number;
     case format::FileType::kTable: return tables.contains(number);
-    case format::FileType::kValueFile: return value_files.contains(number);
+    case format::FileType::kValueFile:
     case format::FileType::kRoot:
     case format::FileType::kManifest: return false;
   }

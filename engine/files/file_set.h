@@ -6,6 +6,7 @@
 //     their numbers (one without commits has none, zero).
 // F3  a removed thing was there.
 // F4  neither the version ceiling nor the oldest readable nor the flushed version goes back.
+// F5  what a table points into is a value file of the set.
 #pragma once
 
 #include <cstdint>
@@ -60,7 +61,7 @@ struct FileSet {
   Status apply(const format::ManifestEdit& edit);
   /// The edit that makes this set from an empty one.
   format::ManifestEdit as_edit() const;
-  /// Whether the set holds this file.
+  /// Whether the set holds this file. A value file is a log segment by name.
   bool names(format::FileType type, std::uint64_t number) const;
 
   bool operator==(const FileSet&) const = default;

@@ -113,10 +113,8 @@ class StoreReader {
     if (manifest_.number >= files.file_number_ceiling) {
       return Status::corruption("its own number is not below the ceiling it records").in_file(name);
     }
-    if (!files.value_files.empty()) {
-      return Status::unsupported("the store has value files, which this build cannot read").in_file(name);
-    }
     if (Status there = check_tables(); !there.ok()) return there;
+    if (Status there = check_value_files(); !there.ok()) return there;
     for (const format::DeadId& dead : files.dead_ids) {
       if (dead.drop_version == 0) return Status::corruption("a dead id has no drop version").in_file(name);
     }
@@ -127,17 +125,29 @@ class StoreReader {
   Status check_tables() const {
     for (const auto& [number, table] : recovered_.files.tables) {
       const std::string name = format::file_name(format::FileType::kTable, number);
-      const Result<std::unique_ptr<io::ReadableFile>> file = directory_.open(name, io::ReadMode::kCached);
-      if (file.code() == Code::kNotFound) {
-        return Status::corruption("the table file that the manifest names is missing").in_file(name);
-      }
-      if (!file.ok()) return file.status();
-      if ((*file)->size_bytes() == table.size_bytes) continue;
-      return Status::corruption("has " + std::to_string((*file)->size_bytes()) + " bytes, where the manifest says " +
-                                std::to_string(table.size_bytes))
-          .in_file(name);
+      if (Status there = check_file(name, "table file", table.size_bytes); !there.ok()) return there;
     }
     return Status();
+  }
+
+  Status check_value_files() const {
+    for (const auto& [number, values] : recovered_.files.value_files) {
+      const std::string name = format::file_name(format::FileType::kLogSegment, number);
+      if (Status there = check_file(name, "value file", values.size_bytes); !there.ok()) return there;
+    }
+    return Status();
+  }
+
+  Status check_file(const std::string& name, std::string_view thing, std::uint64_t size_bytes) const {
+    const Result<std::unique_ptr<io::ReadableFile>> file = directory_.open(name, io::ReadMode::kCached);
+    if (file.code() == Code::kNotFound) {
+      return Status::corruption("the " + std::string(thing) + " that the manifest names is missing").in_file(name);
+    }
+    if (!file.ok()) return file.status();
+    if ((*file)->size_bytes() == size_bytes) return Status();
+    return Status::corruption("has " + std::to_string((*file)->size_bytes()) + " bytes, where the manifest says " +
+                              std::to_string(size_bytes))
+        .in_file(name);
   }
 
   Status begin_memory() {

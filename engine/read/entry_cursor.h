@@ -26,6 +26,8 @@ class EntryStream {
   /// Why the walk ended: Ok at an end. Errors: kCorruption, kUnsupported, kIoError, kOutOfMemory, kTooManyFiles.
   virtual Status status() const = 0;
 
+  /// Where the value at hand stands in the log, if it is large and this walk knows. valid() holds.
+  virtual LogPlace log_place() const noexcept { return LogPlace(); }
   /// Whether the entry at hand could be read without the disk. valid() holds.
   virtual bool is_in_memory() const noexcept { return false; }
 

@@ -2,13 +2,20 @@
 // Must never: ask a table whose range does not hold the key.
 #include "engine/read/lookup.h"
 
+#include <string>
+
 #include "format/checksum.h"
+#include "format/value_pointer.h"
 
 namespace varve::engine {
 
-Lookup::Lookup(const Levels& levels, std::string_view sort_key, CommitVersion at_most, ReadCost* cost,
+Lookup::Lookup(const Levels& levels, std::string_view sort_key, CommitVersion at_most, EntryPart part, ReadCost* cost,
                KnownBlocks* known)
-    : levels_(levels), key_{sort_key, format::content_hash(sort_key), at_most}, cost_(cost), known_(known) {}
+    : levels_(levels),
+      key_{sort_key, format::content_hash(sort_key), at_most},
+      part_(part),
+      cost_(cost),
+      known_(known) {}
 
 /// On to the next file that may hold the key.
 bool Lookup::next_file() {
@@ -47,7 +54,48 @@ const CachedBlock* Lookup::begin_in_table(const OpenTable& table) noexcept {
   return &*known->block;
 }
 
+Status Lookup::open_wanted() const {
+  return values_ != nullptr ? values_->open().status() : file_->open().status();
+}
+
+/// The entry may say where its value lies.
+Lookup::Step Lookup::take_found(BlockCache::ReadGuard& guard) {
+  const Entry& entry = table_.entry();
+  if (entry.kind != Kind::kPutExternal) return Step::kFound;
+  const Result<format::ValuePointer> pointer = format::decode_value_pointer(entry.value);
+  const ValueFile* const values = pointer.ok() ? levels_.value_file(pointer->file) : nullptr;
+  if (values == nullptr) {
+    status_ = pointer.ok() ? Status::corruption("points into value file " + std::to_string(pointer->file) +
+                                                ", which the manifest does not name")
+                           : pointer.status();
+    status_ = status_.in_file(table_.wanted().table->name, table_.wanted().handle.offset);
+    return Step::kFailed;
+  }
+  values_ = values;
+  external_ = {entry.sort_key, entry.version, Kind::kPut, std::string_view()};
+  value_.handle = {pointer->offset, pointer->bytes};
+  value_.value_hash = pointer->content_hash;
+  return part_ == EntryPart::kVersion ? Step::kFound : take_value(guard, nullptr);
+}
+
+Lookup::Step Lookup::take_value(BlockCache::ReadGuard& guard, const CachedBlock* block) {
+  value_.values = values_->open_already();
+  if (value_.values == nullptr) return Step::kWantsTable;
+  if (block == nullptr) {
+    if (value_.handle.end() > values_->entry().size_bytes) {
+      status_ = Status::corruption("an entry points behind its end").in_file(value_.name(), value_.handle.offset);
+      return Step::kFailed;
+    }
+    block = guard.find(value_.cache_id(), value_.handle.offset);
+    if (block == nullptr) return Step::kWantsBlock;
+    if (cost_ != nullptr) ++cost_->blocks_from_cache;
+  }
+  external_.value = block->content();
+  return Step::kFound;
+}
+
 Lookup::Step Lookup::advance(BlockCache::ReadGuard& guard, const CachedBlock* block) {
+  if (values_ != nullptr) return take_value(guard, block);
   for (;;) {
     if (!begun_) {
       if (file_ == nullptr && !next_file()) return Step::kAbsent;
@@ -56,7 +104,7 @@ Lookup::Step Lookup::advance(BlockCache::ReadGuard& guard, const CachedBlock* bl
       block = begin_in_table(*table);
     }
     switch (table_.advance(block)) {
-      case LookupStep::kFound: return Step::kFound;
+      case LookupStep::kFound: return take_found(guard);
       case LookupStep::kFailed: return Step::kFailed;
       case LookupStep::kAbsent:
         if (cost_ != nullptr && block != nullptr && table_.wanted().type == format::BlockType::kFilterPartition) {

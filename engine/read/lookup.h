@@ -2,7 +2,8 @@
 // Must never: do I/O; it says which block it wants next.
 //
 // From the newest table to the oldest: each file of level 0 that may hold the key, then one file a level. The first
-// entry found is the answer, since every level holds newer versions of a key than the one below it.
+// entry found is the answer, since every level holds newer versions of a key than the one below it. A value that lies
+// in a value file is one block more.
 #pragma once
 
 #include <cstddef>
@@ -16,10 +17,11 @@ namespace varve::engine {
 
 class Lookup {
  public:
-  /// All outlive the search. `cost`, which may be null, is told what the cache had and what filters saved; blocks that
-  /// are wanted count for who reads them. `known`, which may be null, is of searches in the same levels.
-  Lookup(const Levels& levels, std::string_view sort_key, CommitVersion at_most, ReadCost* cost = nullptr,
-         KnownBlocks* known = nullptr);
+  /// All outlive the search. With kVersion the value of a put may be anything. `cost`, which may be null, is told what
+  /// the cache had and what filters saved; blocks that are wanted count for who reads them. `known`, which may be null,
+  /// is of searches in the same levels.
+  Lookup(const Levels& levels, std::string_view sort_key, CommitVersion at_most, EntryPart part = EntryPart::kAll,
+         ReadCost* cost = nullptr, KnownBlocks* known = nullptr);
 
   /// Goes on with the block that was wanted (null at first), and with what `cache` has, until it must wait for another.
   /// Under a guard of the cache. After kFound the entry is valid as long as the guard and `block`. Opens files, which
@@ -32,18 +34,21 @@ class Lookup {
     if (known_ != nullptr) known_->hold(cache);
   }
 
-  const BlockWanted& wanted() const noexcept { return table_.wanted(); }
-  /// After kWantsTable: to be opened before the next advance().
-  const TableFile& wanted_table() const noexcept { return *file_; }
-  const Entry& entry() const noexcept { return table_.entry(); }
-  Status status() const { return table_.status(); }
+  const BlockWanted& wanted() const noexcept { return values_ != nullptr ? value_ : table_.wanted(); }
+  /// After kWantsTable: opens the file, a table or a value file, before the next advance(). Errors: those of open().
+  Status open_wanted() const;
+  const Entry& entry() const noexcept { return values_ != nullptr ? external_ : table_.entry(); }
+  Status status() const { return status_.ok() ? table_.status() : status_; }
 
  private:
   bool next_file();
+  Step take_found(BlockCache::ReadGuard& guard);
+  Step take_value(BlockCache::ReadGuard& guard, const CachedBlock* block);
   const CachedBlock* begin_in_table(const OpenTable& table) noexcept;
 
   const Levels& levels_;
   const LookupKey key_;
+  const EntryPart part_;
   ReadCost* const cost_;
   KnownBlocks* const known_;
   std::uint32_t level_ = 0;
@@ -51,6 +56,12 @@ class Lookup {
   const TableFile* file_ = nullptr;
   bool begun_ = false;  // the search in file_
   TableLookup table_;
+
+  // Once an entry was found whose value lies elsewhere:
+  const ValueFile* values_ = nullptr;
+  Entry external_;
+  BlockWanted value_;
+  Status status_;
 };
 
 }  // namespace varve::engine

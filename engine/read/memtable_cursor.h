@@ -18,6 +18,7 @@ class MemtableCursor final : public EntryCursor {
   void previous() override { cursor_.previous(); }
   bool valid() const noexcept override { return cursor_.valid(); }
   Entry entry() const noexcept override { return cursor_.entry(); }
+  LogPlace log_place() const noexcept override { return cursor_.log_place(); }
   Status status() const override { return Status(); }
   bool is_in_memory() const noexcept override { return true; }
 

@@ -50,15 +50,15 @@ void prefetch_memtables(const ReadState& state, std::string_view sort_key) noexc
 namespace {
 
 Result<std::optional<FoundEntry>> read_tables(const Levels& levels, BlockReader& blocks, std::string_view sort_key,
-                                              CommitVersion at_most, ReadCost* cost) {
-  Lookup lookup(levels, sort_key, at_most, cost);
+                                              CommitVersion at_most, ReadCost* cost, EntryPart part) {
+  Lookup lookup(levels, sort_key, at_most, part, cost);
   PinnedBlock block;
   for (;;) {
     Lookup::Step step;
     {
       BlockCache::ReadGuard guard(blocks.cache());
       step = lookup.advance(guard, block ? &*block : nullptr);
-      if (step == Lookup::Step::kFound) return std::optional<FoundEntry>(FoundEntry::copied(lookup.entry()));
+      if (step == Lookup::Step::kFound) return std::optional<FoundEntry>(FoundEntry::copied(lookup.entry(), part));
     }
     block.release();
     switch (step) {
@@ -66,8 +66,7 @@ Result<std::optional<FoundEntry>> read_tables(const Levels& levels, BlockReader&
       case Lookup::Step::kAbsent: return std::optional<FoundEntry>();
       case Lookup::Step::kFailed: return lookup.status();
       case Lookup::Step::kWantsTable: {
-        const Result<const OpenTable*> opened = lookup.wanted_table().open();
-        if (!opened.ok()) return opened.status();
+        if (Status opened = lookup.open_wanted(); !opened.ok()) return opened;
         break;
       }
       case Lookup::Step::kWantsBlock: {
@@ -84,11 +83,11 @@ Result<std::optional<FoundEntry>> read_tables(const Levels& levels, BlockReader&
 }  // namespace
 
 Result<std::optional<FoundEntry>> read_point(const ReadState& state, BlockReader& blocks, std::string_view sort_key,
-                                             CommitVersion at_most, ReadCost* cost) {
+                                             CommitVersion at_most, ReadCost* cost, EntryPart part) {
   if (std::optional<FoundEntry> found = read_memtables(state, sort_key, at_most)) return found;
   if (state.tables->file_count() == 0) return std::optional<FoundEntry>();
   try {
-    return read_tables(*state.tables, blocks, sort_key, at_most, cost);
+    return read_tables(*state.tables, blocks, sort_key, at_most, cost, part);
   } catch (const std::bad_alloc&) {
     return Status::out_of_memory();
   }

@@ -16,9 +16,6 @@
 
 namespace varve::engine {
 
-/// What of an entry is asked for. Values are copied out of their blocks, which who only judges by versions is spared.
-enum class EntryPart : std::uint8_t { kAll, kVersion };
-
 /// An entry found. Its value lies in a memtable of the state it was read from, or in memory of its own.
 class FoundEntry {
  public:
@@ -40,9 +37,10 @@ std::optional<FoundEntry> read_memtables(const ReadState& state, std::string_vie
 /// Fetches what that will look at first, while something else is done.
 void prefetch_memtables(const ReadState& state, std::string_view sort_key) noexcept;
 
-/// The newest entry of the key that is not above `at_most`; empty when there is none.
+/// The newest entry of the key that is not above `at_most`, or its version alone; empty when there is none.
 /// Errors: kCorruption, kUnsupported, kIoError, kTooManyFiles, kOutOfMemory.
 Result<std::optional<FoundEntry>> read_point(const ReadState& state, BlockReader& blocks, std::string_view sort_key,
-                                             CommitVersion at_most, ReadCost* cost = nullptr);
+                                             CommitVersion at_most, ReadCost* cost = nullptr,
+                                             EntryPart part = EntryPart::kAll);
 
 }  // namespace varve::engine

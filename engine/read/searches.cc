@@ -19,7 +19,7 @@ constexpr std::size_t kWorthHelp = 4;
 Lookup::Step Search::step(BlockReader& blocks, const CachedBlock* block) {
   BlockCache::ReadGuard guard(blocks.cache());
   if (std::exchange(wants_block_, false)) {  // It may have come since.
-    block = guard.find(lookup_.wanted().table->cache_id, lookup_.wanted().handle.offset);
+    block = guard.find(lookup_.wanted().cache_id(), lookup_.wanted().handle.offset);
     if (block == nullptr) return Lookup::Step::kWantsBlock;
     if (cost_ != nullptr) ++cost_->blocks_from_cache;
   }
@@ -80,7 +80,7 @@ void Searches::take_out(Arrival& arrival) noexcept {
   if (arrival.read.ok()) {
     arrival.block.emplace(blocks_.take(wanted, arrival.stored));
   } else {
-    arrival.block.emplace(arrival.read.in_file(wanted.table->name, wanted.handle.offset));
+    arrival.block.emplace(arrival.read.in_file(wanted.name(), wanted.handle.offset));
   }
 }
 
@@ -165,9 +165,8 @@ bool Searches::advance_or_throw(Search& search, const CachedBlock* block) {
       case Lookup::Step::kFailed: search.status_ = search.lookup_.status(); return true;
       case Lookup::Step::kWantsBlock: want(search); return false;
       case Lookup::Step::kWantsTable: {
-        const Result<const OpenTable*> opened = search.lookup_.wanted_table().open();
-        if (opened.ok()) break;
-        search.status_ = opened.status();
+        search.status_ = search.lookup_.open_wanted();
+        if (search.status_.ok()) break;
         return true;
       }
     }
@@ -186,7 +185,7 @@ Searches::Arrival& Searches::free_arrival() {
 
 void Searches::want(Search& search) {
   const BlockWanted& wanted = search.lookup_.wanted();
-  const BlockPlace place(wanted.table->cache_id, wanted.handle.offset);
+  const BlockPlace place(wanted.cache_id(), wanted.handle.offset);
   if (const auto known = on_the_way_.find(place); known != on_the_way_.end()) {
     known->second->waiting.push_back(&search);
     return;
@@ -217,7 +216,7 @@ Status Searches::take_queue() {
 }
 
 Status Searches::submit(Arrival& arrival) {
-  const io::ReadableFile& file = *arrival.wanted.table->file;
+  const io::ReadableFile& file = arrival.wanted.file();
   const format::BlockHandle& handle = arrival.wanted.handle;
   if (Status ready = arrival.stored.prepare(handle.offset, handle.bytes, file.size_bytes()); !ready.ok()) return ready;
   if (Status sent = queue_->submit(file, arrival.stored.offset(), arrival.stored.bytes(), arrival.number); !sent.ok()) {
@@ -242,7 +241,7 @@ void Searches::submit_all() noexcept {
 
 /// Lets those go on who waited for it; they may want it again, as another one.
 void Searches::serve(Arrival& arrival) noexcept {
-  on_the_way_.erase({arrival.wanted.table->cache_id, arrival.wanted.handle.offset});
+  on_the_way_.erase({arrival.wanted.cache_id(), arrival.wanted.handle.offset});
   const Result<PinnedBlock> block = *std::move(arrival.block);
   arrival.block.reset();
   for (Search* const search : arrival.waiting) {

@@ -30,7 +30,7 @@ class Search {
   /// As Lookup.
   Search(const Levels& levels, std::string_view sort_key, CommitVersion at_most, EntryPart part = EntryPart::kAll,
          ReadCost* cost = nullptr, KnownBlocks* known = nullptr)
-      : part_(part), cost_(cost), lookup_(levels, sort_key, at_most, cost, known) {}
+      : part_(part), cost_(cost), lookup_(levels, sort_key, at_most, part, cost, known) {}
 
   /// Any thread, before it is begun: goes as far as the cache of `blocks` lets it, without a wait. True: it has ended,
   /// and is not begun; else it is begun where it stands.

@@ -14,6 +14,7 @@
 #include "engine/repair/repaired_files.h"
 #include "engine/repair/salvaged_log.h"
 #include "engine/repair/salvaged_row.h"
+#include "engine/repair/salvaged_values.h"
 #include "engine/repair/survey.h"
 #include "format/sort_key.h"
 
@@ -65,6 +66,7 @@ class Repairer {
         salvage_(std::move(found.salvage)),
         store_(std::move(found.store)),
         log_(std::move(found.log)),
+        values_(salvage_->directory),
         target_(target),
         files_(env, target),
         model_(model),
@@ -141,7 +143,7 @@ class Repairer {
   Status take(const Entry& entry) {
     const format::TableId table = format::table_id_of(entry.sort_key);
     if (format::account_of(table) == 0) {
-      if (entry.kind != Kind::kPut) return Status();
+      if (entry.kind != Kind::kPut) return Status();  // None of them is large.
       system_.rows.push_back({std::string(entry.sort_key), entry.version, std::string(entry.value),
                               salvage_->losses.may_hide(entry.sort_key, entry.version)});
       return Status();
@@ -152,8 +154,9 @@ class Repairer {
       table_ = table;
       keeps_table_ = model_.keeps(table);
     }
-    if (entry.kind != Kind::kPut) return Status();
-    return keeps_table_ ? save(entry) : leave_out(table);
+    if (!entry.is_put()) return Status();
+    if (!keeps_table_) return leave_out(table);
+    return entry.kind == Kind::kPut ? save(entry) : save_external(entry);
   }
 
   Status save(const Entry& entry) {
@@ -161,6 +164,21 @@ class Repairer {
     figures().value_bytes += entry.value.size();
     if (salvage_->losses.count_row(entry.sort_key, entry.version)) ++figures().rows_possibly_stale;
     return files_.add(entry);
+  }
+
+  /// The value lies in a segment of the log; what is lost with it is this row alone.
+  Status save_external(const Entry& entry) {
+    const Result<std::string> value = values_.read(entry.value);
+    if (value.ok()) return save({entry.sort_key, entry.version, Kind::kPut, *value});
+    if (!is_damage(value.status())) return value.status();
+    salvage_->note(value.status());
+    Loss loss = values_.place_of(entry.value);
+    loss.what = value.status().message();
+    loss.entries_max = 1;
+    loss.smallest_key = loss.largest_key = std::string(entry.sort_key);
+    loss.smallest_version = loss.largest_version = entry.version;
+    salvage_->losses.add(std::move(loss));
+    return Status();
   }
 
   Status leave_out(format::TableId table) {
@@ -236,6 +254,7 @@ class Repairer {
   const std::unique_ptr<Salvage> salvage_;
   const SurveyedStore store_;
   const SalvagedLog log_;
+  SalvagedValues values_;
   CheckpointTarget& target_;
   RepairedFiles files_;
   RepairModel& model_;

@@ -43,12 +43,7 @@ class Surveyor {
   using Numbers = std::set<std::uint64_t>;
 
   /// Whether this build can read what the manifest says of the store.
-  Status check_known() const {
-    if (!store_.files.value_files.empty()) {
-      return Status::unsupported("the store has value files, which this build cannot read");
-    }
-    return format::check_features(store_.files.features, true);
-  }
+  Status check_known() const { return format::check_features(store_.files.features, true); }
 
   const Numbers& numbers(format::FileType type) { return numbers_[static_cast<std::uint16_t>(type)]; }
 

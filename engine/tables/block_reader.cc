@@ -8,10 +8,19 @@
 #include <string_view>
 #include <utility>
 
+#include "format/checksum.h"
+
 namespace varve::engine {
 
+namespace {
+
+/// Where the cache is told the types of blocks.
+constexpr std::uint8_t kValueInCache = 0;
+
+}  // namespace
+
 Result<PinnedBlock> BlockReader::get(const BlockWanted& wanted) {
-  if (PinnedBlock cached = cache_.pin(wanted.table->cache_id, wanted.handle.offset); cached) return cached;
+  if (PinnedBlock cached = cache_.pin(wanted.cache_id(), wanted.handle.offset); cached) return cached;
   return read(wanted);
 }
 
@@ -38,19 +47,31 @@ Result<PinnedBlock> BlockReader::take(const BlockWanted& wanted, const StoredByt
 }
 
 Result<PinnedBlock> BlockReader::read_with(const BlockWanted& wanted, Tools& tools) {
-  const io::ReadableFile& file = *wanted.table->file;
+  const io::ReadableFile& file = wanted.file();
   StoredBytes& stored = tools.stored;
   if (Status ready = stored.prepare(wanted.handle.offset, wanted.handle.bytes, file.size_bytes()); !ready.ok()) {
     return ready;
   }
   if (Status read = file.read_exactly(stored.offset(), stored.bytes()); !read.ok()) {
-    return read.in_file(wanted.table->name, wanted.handle.offset);
+    return read.in_file(wanted.name(), wanted.handle.offset);
   }
   count_read(stored.bytes().size());
   return take_with(wanted, stored, tools);
 }
 
+Result<PinnedBlock> BlockReader::take_value(const BlockWanted& wanted, const StoredBytes& stored) {
+  const std::string_view value = stored.of(wanted.handle);
+  if (format::content_hash(value) != wanted.value_hash) {
+    return Status::corruption("the value is not what its entry says").in_file(wanted.name(), wanted.handle.offset);
+  }
+  Result<Block> block = Block::allocate(static_cast<std::uint32_t>(value.size()), kValueInCache);
+  if (!block.ok()) return block.status();
+  std::copy(value.begin(), value.end(), block->content().begin());
+  return cache_.insert(wanted.cache_id(), wanted.handle.offset, *std::move(block), BlockPriority::kNormal);
+}
+
 Result<PinnedBlock> BlockReader::take_with(const BlockWanted& wanted, const StoredBytes& stored, Tools& tools) {
+  if (wanted.values != nullptr) return take_value(wanted, stored);
   const auto failed = [&](const Status& status) { return status.in_file(wanted.table->name, wanted.handle.offset); };
   const format::FilePlace place{wanted.table->seed, wanted.handle.offset};
   const Result<format::BlockFrame> frame = format::open_block(stored.of(wanted.handle), place, wanted.type);

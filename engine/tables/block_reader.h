@@ -1,4 +1,4 @@
-// Owns: bringing one block of a table from the disk into the cache.
+// Owns: bringing one block of a table, or one value of a value file, from the disk into the cache.
 // Must never: hand out a block that was not verified, or fail a read because the cache has no room.
 #pragma once
 
@@ -16,13 +16,20 @@
 
 namespace varve::engine {
 
-/// A block, and what is needed to read it. The table outlives it.
+/// A block, or a value that lies elsewhere, and what is needed to read it. Table and value file outlive it.
 struct BlockWanted {
   const OpenTable* table = nullptr;
   format::BlockHandle handle;
   format::BlockType type = format::BlockType::kData;
   /// The one it belongs to.
   const format::RunEntry* run = nullptr;
+  /// Of a value; null: it is a block.
+  const OpenValueFile* values = nullptr;
+  std::uint64_t value_hash = 0;
+
+  const io::ReadableFile& file() const noexcept { return values != nullptr ? *values->file : *table->file; }
+  std::uint64_t cache_id() const noexcept { return values != nullptr ? values->cache_id : table->cache_id; }
+  const std::string& name() const noexcept { return values != nullptr ? values->name : table->name; }
 };
 
 /// What leads to data is worth more than data.
@@ -70,6 +77,7 @@ class BlockReader {
   void give_back(std::unique_ptr<Tools> tools) noexcept;
   Result<PinnedBlock> read_with(const BlockWanted& wanted, Tools& tools);
   Result<PinnedBlock> take_with(const BlockWanted& wanted, const StoredBytes& stored, Tools& tools);
+  Result<PinnedBlock> take_value(const BlockWanted& wanted, const StoredBytes& stored);
 
   BlockCache& cache_;
   std::atomic<std::uint64_t> reads_{0};

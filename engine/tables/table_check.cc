@@ -20,9 +20,23 @@ bool tells_the_same(format::TableFileEntry manifest, const format::TableFileEntr
   return manifest == counted;
 }
 
+/// Of every entry whose value lies elsewhere; keeps the first failure.
+class PointerVisitor final : public format::TableVisitor {
+ public:
+  explicit PointerVisitor(const CheckValue& check) noexcept : check_(check) {}
+  void on_entry(const format::DataEntry& entry) override {
+    if (entry.kind == format::Kind::kPutExternal && failure_.ok()) failure_ = check_(entry.value);
+  }
+  const Status& failure() const noexcept { return failure_; }
+
+ private:
+  const CheckValue& check_;
+  Status failure_;
+};
+
 }  // namespace
 
-Status check_table(const TableFile& file) {
+Status check_table(const TableFile& file, const CheckValue& check_value) {
   const Result<const OpenTable*> opened = file.open();
   if (!opened.ok()) return opened.status();
   const OpenTable& table = **opened;
@@ -35,9 +49,11 @@ Status check_table(const TableFile& file) {
     return std::string_view(buffer);
   };
   const format::TableFileEntry& entry = file.entry();
+  PointerVisitor pointers(check_value);
   const Result<format::TableFileEntry> counted =
-      format::verify_table({entry.number, entry.seed, entry.size_bytes}, read, nullptr);
+      format::verify_table({entry.number, entry.seed, entry.size_bytes}, read, &pointers);
   if (!counted.ok()) return counted.status().in_file(table.name);
+  if (!pointers.failure().ok()) return pointers.failure();
   if (tells_the_same(entry, *counted)) return Status();
   return Status::corruption("the manifest says other things of it than it holds").in_file(table.name);
 }

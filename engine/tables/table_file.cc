@@ -51,6 +51,11 @@ Status check_entry(const format::TableFileEntry& entry, const format::TablePrope
   return same ? Status() : Status::corruption("its properties are not what the manifest says of it");
 }
 
+Status has_other_size(std::uint64_t bytes, std::uint64_t expected) {
+  return Status::corruption("has " + std::to_string(bytes) + " bytes, where the manifest says " +
+                            std::to_string(expected));
+}
+
 }  // namespace
 
 const format::Dictionary* OpenTable::dictionary_of(const format::RunEntry& run) const noexcept {
@@ -113,6 +118,10 @@ std::shared_ptr<TableFile> TableFiles::add(const format::TableFileEntry& entry) 
   return std::make_shared<TableFile>(*this, entry);
 }
 
+std::shared_ptr<ValueFile> TableFiles::add(const format::ValueFileEntry& entry) {
+  return std::make_shared<ValueFile>(*this, entry);
+}
+
 std::uint64_t TableFiles::name_blocks_of(std::uint64_t number) {
   const io::MutexGuard guard(mutex_);
   const auto [place, added] = fresh_.try_emplace(number, cache_->next_file_id());
@@ -145,9 +154,7 @@ Result<std::unique_ptr<const OpenTable>> TableFiles::open(const format::TableFil
   Result<std::unique_ptr<io::ReadableFile>> file = open_expected(directory_, name, io::ReadMode::kDirect);
   if (!file.ok()) return file.status();
   if ((*file)->size_bytes() != entry.size_bytes) {
-    return Status::corruption("has " + std::to_string((*file)->size_bytes()) + " bytes, where the manifest says " +
-                              std::to_string(entry.size_bytes))
-        .in_file(name);
+    return has_other_size((*file)->size_bytes(), entry.size_bytes).in_file(name);
   }
   PieceReader read(**file);
   format::Decompressor decompressor;
@@ -155,6 +162,9 @@ Result<std::unique_ptr<const OpenTable>> TableFiles::open(const format::TableFil
       format::open_table({entry.number, entry.seed, entry.size_bytes}, std::ref(read), decompressor);
   if (!index.ok()) return index.status().in_file(name);
   if (Status same = check_entry(entry, index->properties()); !same.ok()) return same.in_file(name);
+  if (format::value_files_of(index->runs()) != entry.value_files) {
+    return Status::corruption("names other value files than the manifest says").in_file(name);
+  }
 
   auto table = std::make_unique<OpenTable>(*std::move(file), *std::move(index));
   table->name = name;
@@ -165,28 +175,62 @@ Result<std::unique_ptr<const OpenTable>> TableFiles::open(const format::TableFil
   return std::unique_ptr<const OpenTable>(std::move(table));
 }
 
+Result<std::unique_ptr<const OpenValueFile>> TableFiles::open(const format::ValueFileEntry& entry) {
+  auto values = std::make_unique<OpenValueFile>();
+  values->name = format::file_name(format::FileType::kLogSegment, entry.number);
+  Result<std::unique_ptr<io::ReadableFile>> file = open_expected(directory_, values->name, io::ReadMode::kDirect);
+  if (!file.ok()) return file.status();
+  if ((*file)->size_bytes() != entry.size_bytes) {
+    return has_other_size((*file)->size_bytes(), entry.size_bytes).in_file(values->name);
+  }
+  PieceReader read(**file);
+  const Result<std::string_view> bytes = read(0, format::kFileHeaderBytes);
+  if (!bytes.ok()) return bytes.status();
+  const Result<format::FileHeader> header = format::decode_file_header(*bytes, format::FileType::kLogSegment);
+  if (!header.ok()) return header.status().in_file(values->name, 0);
+  if (header->number != entry.number || header->seed != entry.seed) {
+    return Status::corruption("its header names another file than the manifest").in_file(values->name, 0);
+  }
+  values->file = *std::move(file);
+  values->cache_id = cache_->next_file_id();
+  return std::unique_ptr<const OpenValueFile>(std::move(values));
+}
+
 void TableFiles::ended(const format::TableFileEntry& entry, bool has_left, std::uint64_t cache_id) noexcept {
   if (cache_id != 0) cache_->erase_file(cache_id);
   if (cache_id == 0) forget_blocks_of(entry.number);
-  if (!has_left) return;
+  if (has_left) add_garbage({format::FileType::kTable, entry.number});
+}
+
+void TableFiles::ended(const format::ValueFileEntry& entry, bool has_left, std::uint64_t cache_id) noexcept {
+  if (cache_id != 0) cache_->erase_file(cache_id);
+  if (has_left) add_garbage({format::FileType::kLogSegment, entry.number});
+}
+
+void TableFiles::add_garbage(format::FileId file) noexcept {
   try {
     const io::MutexGuard guard(mutex_);
-    garbage_.push_back(entry.number);
+    garbage_.push_back(file);
   } catch (const std::bad_alloc&) {
     return;  // A stray, which the next open removes.
   }
   on_garbage_();
 }
 
-Status TableFiles::remove_garbage() {
-  std::vector<std::uint64_t> numbers;
+Status TableFiles::remove_garbage(NameRemoval& removal) {
+  std::vector<format::FileId> files;
   {
     const io::MutexGuard guard(mutex_);
-    numbers.swap(garbage_);
+    files.swap(garbage_);
   }
   Status first;
-  for (const std::uint64_t number : numbers) {
-    const Status removed = directory_.remove(format::file_name(format::FileType::kTable, number));
+  for (const format::FileId& file : files) {
+    std::string name = format::file_name(file.type, file.number);
+    if (file.type == format::FileType::kLogSegment) {
+      removal.remove(std::move(name));
+      continue;
+    }
+    const Status removed = directory_.remove(name);
     if (!removed.ok() && first.ok()) first = removed;
   }
   return first;

@@ -1,6 +1,6 @@
-// Owns: the table files that are in use: opened when first read, closed and, once they left the store, removed when
-// nobody uses them any more.
-// Must never: serve a file that is not the one the manifest names, or remove one that it does.
+// Owns: the table files (and, by value_file.h, the value files) that are in use: opened when first read, closed and,
+// once they left the store, removed when nobody uses them any more. Must never: serve a file that is not the one the
+// manifest names, or remove one that it does.
 #pragma once
 
 #include <atomic>
@@ -13,7 +13,10 @@
 
 #include "api/result.h"
 #include "engine/cache/block_cache.h"
+#include "engine/files/name_removal.h"
+#include "engine/tables/value_file.h"
 #include "format/compression.h"
+#include "format/file_header.h"
 #include "format/manifest_edit.h"
 #include "format/table_index.h"
 #include "io/env.h"
@@ -86,6 +89,7 @@ class TableFiles {
              std::function<void()> on_garbage);
 
   std::shared_ptr<TableFile> add(const format::TableFileEntry& entry);
+  std::shared_ptr<ValueFile> add(const format::ValueFileEntry& entry);
 
   // A file that is being written:
 
@@ -100,23 +104,28 @@ class TableFiles {
   BlockCache& cache() const noexcept { return *cache_; }
   io::Scheduler& scheduler() const noexcept { return env_.scheduler; }
 
-  /// Removes the files that have left and that nobody uses any more. Errors: those of Directory::remove, after which
+  /// Removes the files that have left and that nobody uses any more; value files by `removal`, since one who holds the
+  /// names of log segments may know it as one. Errors: those of Directory::remove, after which
   /// the file is a stray that the next open removes.
-  Status remove_garbage();
+  Status remove_garbage(NameRemoval& removal);
 
  private:
   friend class TableFile;
+  friend class ValueFile;
   Result<std::unique_ptr<const OpenTable>> open(const format::TableFileEntry& entry);
+  Result<std::unique_ptr<const OpenValueFile>> open(const format::ValueFileEntry& entry);
   /// Of a file that has one already; zero if it has none.
   std::uint64_t take_name_of(std::uint64_t number) noexcept;
   void ended(const format::TableFileEntry& entry, bool has_left, std::uint64_t cache_id) noexcept;
+  void ended(const format::ValueFileEntry& entry, bool has_left, std::uint64_t cache_id) noexcept;
+  void add_garbage(format::FileId file) noexcept;
 
   const io::Env& env_;
   io::Directory& directory_;
   const std::shared_ptr<BlockCache> cache_;
   const std::function<void()> on_garbage_;
   io::Mutex mutex_;
-  std::vector<std::uint64_t> garbage_ VARVE_GUARDED_BY(mutex_);
+  std::vector<format::FileId> garbage_ VARVE_GUARDED_BY(mutex_);
   /// Cache names by file number, of files that were not opened yet.
   std::map<std::uint64_t, std::uint64_t> fresh_ VARVE_GUARDED_BY(mutex_);
 };

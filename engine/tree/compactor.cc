@@ -16,6 +16,7 @@
 #include "engine/tree/bottom_check.h"
 #include "engine/tree/output_cuts.h"
 #include "engine/tree/retention.h"
+#include "engine/tree/value_space.h"
 #include "io/probe.h"
 
 namespace varve::engine {
@@ -82,13 +83,18 @@ struct Compactor::View {
   std::vector<CommitVersion> horizon;
   CommitVersion reclaimable = 0;
   DeadRanges dead;
+  /// Value files that are to go, and by table file what it points to in them.
+  std::vector<std::uint64_t> leaving_value_files;
+  std::map<std::uint64_t, std::uint64_t> leaving_value_bytes;
 };
 
-Compactor::Compactor(const io::Env& env, CommitQueue& queue, Snapshots& snapshots, Tree& tree, EventSink* events)
+Compactor::Compactor(const io::Env& env, CommitQueue& queue, Snapshots& snapshots, Tree& tree, BlockReader& blocks,
+                     EventSink* events)
     : env_(env),
       queue_(queue),
       snapshots_(snapshots),
       tree_(tree),
+      blocks_(blocks),
       events_(events),
       mutex_(env.scheduler),
       changed_(env.scheduler) {}
@@ -178,6 +184,7 @@ Result<bool> Compactor::work() {
   if (Status hastened = hasten_drops(view); !hastened.ok()) return hastened;
   if (Status hastened = hasten_deletes(); !hastened.ok()) return hastened;
   if (Status read = read_directories(view); !read.ok()) return read;
+  look_at_value_files(view, files);
   const std::optional<Job> job = pick(view);
   if (!job) return false;
   const std::optional<Tree::Claim> claim = tree_.claim(*view.levels, *job);
@@ -241,9 +248,30 @@ Status Compactor::read_directories(const View& view) {
   return Status();
 }
 
+/// While writers are busy a value file must be mostly garbage to be worth the work.
+void Compactor::look_at_value_files(View& view, const FileSet& files) const {
+  constexpr std::uint64_t kWastefulPart = 2;
+  constexpr std::uint64_t kWastefulPartIdle = 8;
+  view.leaving_value_files = wasteful_value_files(files, idle_round_ ? kWastefulPartIdle : kWastefulPart);
+  for (const auto& [number, table] : files.tables) {
+    for (const format::ValueFileUse& use : table.value_files) {
+      if (std::binary_search(view.leaving_value_files.begin(), view.leaving_value_files.end(), use.number)) {
+        view.leaving_value_bytes[number] += use.bytes;
+      }
+    }
+  }
+}
+
 std::optional<Job> Compactor::pick(const View& view) {
-  const PickInput input{*view.levels,     {},          quarantined_, view.dead, dead_bytes_,
-                        view.reclaimable, idle_round_, writers_rest_};
+  const PickInput input{*view.levels,
+                        {},
+                        quarantined_,
+                        view.dead,
+                        dead_bytes_,
+                        view.reclaimable,
+                        idle_round_,
+                        writers_rest_,
+                        &view.leaving_value_bytes};
   return pick_job(input, shape_);
 }
 
@@ -287,6 +315,9 @@ Status Compactor::merge(const Job& job, const View& view, format::ManifestEdit& 
                                 std::optional<TableId> new_table) {
     return cuts.begins_new_file(key, file_bytes, table_bytes, new_table);
   };
+  ExternalValues values(blocks_, *view.levels);
+  options.leaving_value_files = view.leaving_value_files;
+  options.values = &values;
   Result<Rewritten> written = rewrite(input, retention, tree_.sink(stopping_), options);
   if (!written.ok()) return written.status();
   written_bytes_.fetch_add(written->bytes_written, std::memory_order_relaxed);

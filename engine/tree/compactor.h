@@ -29,7 +29,8 @@ namespace varve::engine {
 class Compactor {
  public:
   /// All outlive the compactor.
-  Compactor(const io::Env& env, CommitQueue& queue, Snapshots& snapshots, Tree& tree, EventSink* events);
+  Compactor(const io::Env& env, CommitQueue& queue, Snapshots& snapshots, Tree& tree, BlockReader& blocks,
+            EventSink* events);
   ~Compactor();
 
   /// Starts the thread. Errors: kOutOfMemory, kIoError.
@@ -60,6 +61,7 @@ class Compactor {
   Status hasten_drops(const View& view);
   Status hasten_deletes();
   Status read_directories(const View& view);
+  void look_at_value_files(View& view, const FileSet& files) const;
   void quarantine(const Job& job, const Status& status);
   void quarantine(std::uint64_t number, const Status& status);
 
@@ -67,6 +69,7 @@ class Compactor {
   CommitQueue& queue_;
   Snapshots& snapshots_;
   Tree& tree_;
+  BlockReader& blocks_;
   EventSink* events_;
   const TreeShape shape_;
   std::atomic<bool> stopping_{false};

@@ -13,6 +13,7 @@
 #include "engine/read/memtable_cursor.h"
 #include "engine/tree/retention.h"
 #include "engine/tree/rewrite.h"
+#include "engine/tree/value_space.h"
 #include "io/probe.h"
 
 namespace varve::engine {
@@ -34,9 +35,16 @@ void add_dead_ids(const std::vector<format::DeadId>& retired, const FileSet& fil
 
 }  // namespace
 
-Flusher::Flusher(const io::Env& env, CommitQueue& queue, Memtables& memtables, Wal& wal, Snapshots& snapshots,
-                 Tree& tree, EventSink* events)
-    : env_(env), queue_(queue), memtables_(memtables), wal_(wal), snapshots_(snapshots), tree_(tree), events_(events) {}
+Flusher::Flusher(const io::Env& env, CommitQueue& queue, Memtables& memtables, Wal& wal, SegmentSupply& supply,
+                 Snapshots& snapshots, Tree& tree, EventSink* events)
+    : env_(env),
+      queue_(queue),
+      memtables_(memtables),
+      wal_(wal),
+      supply_(supply),
+      snapshots_(snapshots),
+      tree_(tree),
+      events_(events) {}
 
 Flusher::~Flusher() {
   stop();
@@ -81,7 +89,8 @@ Status Flusher::flush(const SealedMemtable& sealed) {
   Result<format::ManifestEdit> edit = write_table(sealed);
   if (!edit.ok()) return edit.status();
   describe_log(sealed, *edit);
-  const std::vector<std::uint64_t> segments = edit->removed_segments;
+  std::vector<std::uint64_t> segments = edit->removed_segments;
+  for (const format::ValueFileEntry& kept : edit->added_value_files) std::erase(segments, kept.number);  // L4
   const Status applied = tree_.apply(*edit, [&](ReadState& state) {
     assert(state.sealed.back() == sealed.memtable);
     state.sealed.pop_back();
@@ -112,16 +121,36 @@ Result<format::ManifestEdit> Flusher::write_table(const SealedMemtable& sealed) 
     return levels->all_overlapping({key, key}).empty();
   });
 
+  if (Status written = write_entries(sealed, retention, edit); !written.ok()) return written;
+  return edit;
+}
+
+Status Flusher::write_entries(const SealedMemtable& sealed, Retention& retention, format::ManifestEdit& edit) {
+  if (sealed.memtable->large_value_bytes() > 0) supply_.wait_until_recorded();
+  std::vector<format::ValueFileEntry> kept =
+      segments_worth_keeping(*sealed.memtable, tree_.manifest().files(), sealed.last_version);
   MemtableCursor cursor(*sealed.memtable);
   cursor.seek(std::string_view(), format::kCommitVersionMax);
   RewriteOptions options;
   options.level = 0;
   options.table = table_options(0);
+  for (const format::ValueFileEntry& segment : kept) options.kept_segments.push_back(segment.number);
   Result<Rewritten> written = rewrite(cursor, retention, tree_.sink(stopping_), options);
   if (!written.ok()) return written.status();
   written_bytes_.fetch_add(written->bytes_written, std::memory_order_relaxed);
   edit.added_tables = std::move(written->files);
-  return edit;
+  // What nothing points into, since all of it was overwritten or dropped, need not stay.
+  format::ValueFileUses used;
+  for (const format::TableFileEntry& table : edit.added_tables) {
+    for (const format::ValueFileUse& use : table.value_files) format::add_value_file_use(used, use);
+  }
+  std::erase_if(kept, [&used](const format::ValueFileEntry& segment) {
+    return std::none_of(used.begin(), used.end(),
+                        [&segment](const format::ValueFileUse& use) { return use.number == segment.number; });
+  });
+  if (!kept.empty()) io::probe("a log segment stayed as a value file");
+  edit.added_value_files = std::move(kept);
+  return Status();
 }
 
 void Flusher::describe_log(const SealedMemtable& sealed, format::ManifestEdit& edit) const {

@@ -6,6 +6,7 @@
 // L2  in the same edit: the table, the version up to which the log is not needed, the ids dropped in that part of it,
 //     its last tag, a ceiling above all its versions, and the segments that end at or below it.
 // L3  also in it: the loaded tables that were adopted in that part of the log are ordinary ones from then on.
+// L4  also in it: a segment that is mostly large values becomes a value file, and the table points into it.
 #pragma once
 
 #include <atomic>
@@ -14,8 +15,10 @@
 #include "api/result.h"
 #include "engine/commit/commit_queue.h"
 #include "engine/commit/memtables.h"
+#include "engine/commit/segment_supply.h"
 #include "engine/files/snapshots.h"
 #include "engine/options.h"
+#include "engine/tree/retention.h"
 #include "engine/tree/tree.h"
 #include "io/env.h"
 
@@ -24,8 +27,8 @@ namespace varve::engine {
 class Flusher {
  public:
   /// All outlive the flusher.
-  Flusher(const io::Env& env, CommitQueue& queue, Memtables& memtables, Wal& wal, Snapshots& snapshots, Tree& tree,
-          EventSink* events);
+  Flusher(const io::Env& env, CommitQueue& queue, Memtables& memtables, Wal& wal, SegmentSupply& supply,
+          Snapshots& snapshots, Tree& tree, EventSink* events);
   ~Flusher();
 
   /// Starts the thread. Errors: kOutOfMemory, kIoError.
@@ -41,12 +44,14 @@ class Flusher {
   Status flush(const SealedMemtable& sealed);
   Status make_durable(const SealedMemtable& sealed);
   Result<format::ManifestEdit> write_table(const SealedMemtable& sealed);
+  Status write_entries(const SealedMemtable& sealed, Retention& retention, format::ManifestEdit& edit);
   void describe_log(const SealedMemtable& sealed, format::ManifestEdit& edit) const;
 
   const io::Env& env_;
   CommitQueue& queue_;
   Memtables& memtables_;
   Wal& wal_;
+  SegmentSupply& supply_;
   Snapshots& snapshots_;
   Tree& tree_;
   EventSink* events_;

@@ -20,6 +20,7 @@ enum class JobReason : std::uint8_t {
   kLevelSize,   // a level is above its target
   kTombstones,  // a file is mostly tombstones
   kDeadBytes,   // a file is mostly dead tables
+  kValueSpace,  // a file points into value files that are mostly pointed to by nobody
   kIdle,        // nothing else is to be done
 };
 

@@ -13,8 +13,10 @@
 #include <map>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include "api/result.h"
+#include "engine/tables/value_file.h"
 #include "engine/tree/level_file.h"
 
 namespace varve::engine {
@@ -33,6 +35,15 @@ class Levels {
   static Result<Levels> make(LevelFiles files);
   /// The same from the entries of a file set, without open tables.
   static Result<Levels> make(const std::map<std::uint64_t, format::TableFileEntry>& tables);
+
+  /// What the files point into; told once, before the levels are shared. They keep it open.
+  void set_value_files(ValueFiles files) noexcept { value_files_ = std::move(files); }
+  const ValueFiles& value_files() const noexcept { return value_files_; }
+  /// Null where there is none of this number.
+  const ValueFile* value_file(std::uint64_t number) const noexcept {
+    const auto found = value_files_.find(number);
+    return found == value_files_.end() ? nullptr : found->second.get();
+  }
 
   const LevelFiles& level(std::uint32_t level) const noexcept { return levels_[level]; }
   std::uint64_t level_bytes(std::uint32_t level) const noexcept { return bytes_[level]; }
@@ -54,6 +65,7 @@ class Levels {
  private:
   std::array<LevelFiles, kLevelCount> levels_;
   std::array<std::uint64_t, kLevelCount> bytes_{};
+  ValueFiles value_files_;
 };
 
 }  // namespace varve::engine

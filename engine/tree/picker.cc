@@ -82,6 +82,24 @@ std::optional<Job> excise(const PickInput& input, const MergeChoice& choice, std
   return std::nullopt;
 }
 
+/// Written anew in place, the file with most of it brings its values home.
+std::optional<Job> free_value_files(const PickInput& input, const MergeChoice& choice) {
+  if (input.leaving_value_bytes == nullptr) return std::nullopt;
+  LevelFiles files;
+  for (std::uint32_t level = 0; level < kLevelCount; ++level) {
+    for (const LevelFilePtr& file : input.levels.level(level)) {
+      if (input.leaving_value_bytes->contains(file->entry.number)) files.push_back(file);
+    }
+  }
+  const auto bytes = [&input](const LevelFilePtr& file) { return input.leaving_value_bytes->at(file->entry.number); };
+  std::stable_sort(files.begin(), files.end(),
+                   [&](const LevelFilePtr& left, const LevelFilePtr& right) { return bytes(left) > bytes(right); });
+  for (const LevelFilePtr& file : files) {
+    if (std::optional<Job> job = choice.in_place(file, JobReason::kValueSpace)) return job;
+  }
+  return std::nullopt;
+}
+
 /// How far each level is above what it should hold; what is at or below has less than one or exactly one.
 std::array<double, kLevelCount> fullness(const PickInput& input, const LevelTargets& targets, const TreeShape& shape) {
   std::array<double, kLevelCount> full{};
@@ -138,6 +156,7 @@ std::optional<Job> pick_job(const PickInput& input, const TreeShape& shape) {
   if (std::optional<Job> job = dense_tombstones(input, choice)) return job;
   const std::uint64_t dead_part = input.writers_rest ? kIdleDeadPart : 2;
   if (std::optional<Job> job = excise(input, choice, dead_part, JobReason::kDeadBytes)) return job;
+  if (std::optional<Job> job = free_value_files(input, choice)) return job;
   if (std::optional<Job> job = fullest_level(input, choice, shape)) return job;
   if (input.idle) return idle_work(input, choice, shape);
   return std::nullopt;

@@ -8,8 +8,8 @@
 // P3  it ends: without new files, a finite row of jobs leads to none.
 //
 // In order: unlink what is dead; level 0 when it is twice full; files that are mostly tombstones; files that are mostly
-// dead, or dead in part when writers rest; the level furthest above its target; and, when somebody asked for it, what
-// is worth little.
+// dead, or dead in part when writers rest; files that keep wasteful value files; the level furthest above its target;
+// and, when somebody asked for it, what is worth little.
 #pragma once
 
 #include <cstdint>
@@ -40,6 +40,8 @@ struct PickInput {
   bool idle = false;
   /// No writer is busy: space is given back for which others would have to wait.
   bool writers_rest = false;
+  /// By file number: bytes it points to in value files that are to go. Null: none do.
+  const std::map<std::uint64_t, std::uint64_t>* leaving_value_bytes = nullptr;
 };
 
 /// At most one job; none when there is nothing to do or all of it is blocked.

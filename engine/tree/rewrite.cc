@@ -2,12 +2,14 @@
 // Must never: go on after the first error.
 #include "engine/tree/rewrite.h"
 
+#include <algorithm>
 #include <cassert>
 #include <string>
 #include <utility>
 
 #include "format/file_header.h"
 #include "format/sort_key.h"
+#include "format/value_pointer.h"
 #include "io/probe.h"
 
 namespace varve::engine {
@@ -29,7 +31,7 @@ class Rewriter {
           continue;
         }
       }
-      if (Status done = take_entry(input.entry(), input.is_in_memory()); !done.ok()) return done;
+      if (Status done = take_entry(input); !done.ok()) return done;
       input.next();
     }
     if (Status ended = input.status(); !ended.ok()) return ended;
@@ -49,13 +51,47 @@ class Rewriter {
     return Status(Code::kClosed, "the store is closing");
   }
 
-  Status take_entry(const Entry& entry, bool was_in_memory) {
+  Status take_entry(const EntryStream& input) {
+    const Entry entry = input.entry();
     if (++done_.entries_read % kEntriesBetweenLooks == 0) {
       if (Status look = look_for_end(); !look.ok()) return look;
     }
     if (!retention_.keeps(entry)) return Status();
     if (Status ready = make_ready(entry.sort_key); !ready.ok()) return ready;
-    return writer_->add(entry, was_in_memory);
+    if (entry.kind == Kind::kPutExternal) return add_external(entry, input.is_in_memory());
+    if (entry.value.size() >= kExternalValueBytesMin && is_listed(options_.kept_segments, input.log_place().segment)) {
+      return add_kept(entry, input.log_place());
+    }
+    return writer_->add(entry, input.is_in_memory());
+  }
+
+  static bool is_listed(const std::vector<std::uint64_t>& numbers, std::uint64_t number) noexcept {
+    return std::binary_search(numbers.begin(), numbers.end(), number);
+  }
+
+  /// The value stays in its log segment.
+  Status add_kept(const Entry& entry, const LogPlace& place) {
+    pointer_.clear();
+    format::append_value_pointer(pointer_,
+                                 {place.segment, place.offset, entry.value.size(), format::content_hash(entry.value)});
+    return writer_->add({entry.sort_key, entry.version, Kind::kPutExternal, pointer_}, true);
+  }
+
+  /// The value stays where it is, unless its file is to go.
+  Status add_external(const Entry& entry, bool was_in_memory) {
+    const Result<format::ValuePointer> pointer = format::decode_value_pointer(entry.value);
+    if (!pointer.ok()) return pointer.status();
+    if (!is_listed(options_.leaving_value_files, pointer->file)) return writer_->add(entry, was_in_memory);
+    const Result<PinnedBlock> value = options_.values->read(entry.value);
+    if (!value.ok()) return value.status();
+    io::probe("a value was brought home from a value file");
+    return writer_->add({entry.sort_key, entry.version, Kind::kPut, (*value)->content()}, false);
+  }
+
+  bool points_into_leaving(const format::RunEntry& run) const noexcept {
+    return std::any_of(run.value_files.begin(), run.value_files.end(), [this](const format::ValueFileUse& use) {
+      return is_listed(options_.leaving_value_files, use.number);
+    });
   }
 
   /// False: its entries are to be taken one by one.
@@ -77,6 +113,7 @@ class Rewriter {
     const format::RunEntry& run = *source.run;
     const Result<bool> alike = format::is_made_alike(source, options_.table, decompressor_);
     if (!alike.ok() || !*alike) return alike;
+    if (points_into_leaving(run)) return false;
     if (Status ready = make_ready(run.smallest_key); !ready.ok()) return ready;
     if (!writer_->can_append(run)) return false;
     if (Status copied = writer_->append_run(source, decompressor_); !copied.ok()) return copied;
@@ -145,6 +182,7 @@ class Rewriter {
   std::unique_ptr<TableWriter> writer_;
   format::Decompressor decompressor_;
   std::string last_key_;
+  std::string pointer_;
   std::uint64_t table_start_ = 0;  // bytes written before the table at hand
   std::uint64_t entries_written_ = 0;
   Rewritten done_;

@@ -12,6 +12,7 @@
 #include "api/result.h"
 #include "engine/files/manifest.h"
 #include "engine/read/entry_cursor.h"
+#include "engine/read/external_values.h"
 #include "engine/tables/table_writer.h"
 #include "engine/tree/retention.h"
 #include "io/env.h"
@@ -35,6 +36,11 @@ struct RewriteOptions {
   std::function<bool(std::string_view key, std::uint64_t file_bytes, std::uint64_t table_bytes,
                      std::optional<format::TableId> new_table)>
       begins_new_file;
+  /// Log segments that stay: their values are pointed to. Numbers rise.
+  std::vector<std::uint64_t> kept_segments;
+  /// Value files that are to go: values in them are written to the new files. Numbers rise; none without `values`.
+  std::vector<std::uint64_t> leaving_value_files;
+  ExternalValues* values = nullptr;
 };
 
 struct Rewritten {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <new>
+#include <set>
 #include <utility>
 
 #include "engine/sync_points.h"
@@ -25,7 +26,8 @@ OpenTables tables_of(const Levels& levels) {
   return tables;
 }
 
-Result<std::shared_ptr<const Levels>> arrange_with(const FileSet& files, const OpenTables& known, TableFiles& tables) {
+Result<std::shared_ptr<const Levels>> arrange_with(const FileSet& files, const OpenTables& known,
+                                                   const ValueFiles& known_values, TableFiles& tables) {
   LevelFiles all;
   all.reserve(files.tables.size());
   for (const auto& [number, entry] : files.tables) {
@@ -35,6 +37,12 @@ Result<std::shared_ptr<const Levels>> arrange_with(const FileSet& files, const O
   }
   Result<Levels> levels = Levels::make(std::move(all));
   if (!levels.ok()) return levels.status();
+  ValueFiles values;
+  for (const auto& [number, entry] : files.value_files) {
+    const auto found = known_values.find(number);
+    values.emplace(number, found == known_values.end() ? tables.add(entry) : found->second);
+  }
+  levels->set_value_files(std::move(values));
   return std::shared_ptr<const Levels>(std::make_shared<Levels>(*std::move(levels)));
 }
 
@@ -61,6 +69,22 @@ void forget_dead_ids(const FileSet& before, const FileSet& after, format::Manife
   }
 }
 
+/// Takes what no table points into out of the set, by the same edit. `after` is the set with the edit.
+void forget_value_files(FileSet& after, format::ManifestEdit& edit) {
+  std::set<std::uint64_t> used;
+  for (const auto& [number, table] : after.tables) {
+    for (const format::ValueFileUse& use : table.value_files) used.insert(use.number);
+  }
+  for (auto file = after.value_files.begin(); file != after.value_files.end();) {
+    if (used.contains(file->first)) {
+      ++file;
+      continue;
+    }
+    edit.removed_value_files.push_back(file->first);
+    file = after.value_files.erase(file);
+  }
+}
+
 }  // namespace
 
 format::TableOptions table_options(std::uint32_t level) {
@@ -76,7 +100,7 @@ format::TableOptions table_options(std::uint32_t level) {
 }
 
 Result<std::shared_ptr<const Levels>> Tree::arrange(const FileSet& files, TableFiles& tables) {
-  return arrange_with(files, OpenTables(), tables);
+  return arrange_with(files, OpenTables(), ValueFiles(), tables);
 }
 
 Tree::Tree(const io::Env& env, io::Directory& directory, Manifest& manifest, ReadStates& states, TableFiles& tables,
@@ -92,7 +116,8 @@ Tree::Tree(const io::Env& env, io::Directory& directory, Manifest& manifest, Rea
       changing_(env.scheduler) {}
 
 Result<std::shared_ptr<const Levels>> Tree::rearrange(const FileSet& files) {
-  return arrange_with(files, tables_of(*states_.pin()->tables), tables_);
+  const ReadStates::Pin pin = states_.pin();
+  return arrange_with(files, tables_of(*pin->tables), pin->tables->value_files(), tables_);
 }
 
 bool Tree::collects_deletes() const noexcept {
@@ -179,10 +204,13 @@ Status Tree::change_tables(format::ManifestEdit edit, const std::function<void(R
     FileSet after = before;
     if (Status applied = after.apply(edit); !applied.ok()) return applied;
     forget_dead_ids(before, after, edit);
+    forget_value_files(after, edit);
     Result<std::shared_ptr<const Levels>> levels = rearrange(after);
     if (!levels.ok()) return levels.status();
     OpenTables left = tables_of(*states_.pin()->tables);
     for (const auto& [number, table] : after.tables) left.erase(number);
+    ValueFiles left_values = states_.pin()->tables->value_files();
+    for (const auto& [number, values] : after.value_files) left_values.erase(number);
     ReadStates::Room room = states_.make_room();
 
     if (Status durable = make_durable(edit); !durable.ok()) return durable;
@@ -194,6 +222,7 @@ Status Tree::change_tables(format::ManifestEdit edit, const std::function<void(R
           state.tables = *levels;
         });
         for (const auto& [number, table] : left) table->leave();
+        for (const auto& [number, values] : left_values) values->leave();
       } catch (const std::bad_alloc&) {
         failure = Status::out_of_memory();  // On disk and in memory are different things now.
       }

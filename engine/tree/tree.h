@@ -90,7 +90,7 @@ class Tree {
   /// Removes the name of a file that the manifest names no more and nobody uses.
   void remove_file(format::FileType type, std::uint64_t number) noexcept;
   /// As TableFiles::remove_garbage().
-  Status remove_garbage() { return tables_.remove_garbage(); }
+  Status remove_garbage() { return tables_.remove_garbage(removal_); }
 
  private:
   struct ClaimedRange {

@@ -144,7 +144,8 @@ TEST(DataBlock, HostileEntriesAreRefused) {
   EXPECT_EQ(first_entry_code(block_with("\x80\0\1"s, 5)), Code::kCorruption) << "a long varint";
   EXPECT_EQ(first_entry_code(block_with("\0\2value"s, 5)), Code::kCorruption) << "a delete with a value";
   EXPECT_EQ(first_entry_code(block_with("\0\2"s, 5)), Code::kOk);
-  for (const char kind : {'\0', '\3', '\4', '\5', '\x40', '\x41', '\x7f', '\xff'}) {
+  EXPECT_EQ(first_entry_code(block_with("\0\4pointer"s, 5)), Code::kOk) << "whoever follows it judges the pointer";
+  for (const char kind : {'\0', '\3', '\5', '\x40', '\x41', '\x7f', '\xff'}) {
     EXPECT_EQ(first_entry_code(block_with("\0"s + kind, 5)), Code::kUnsupported) << int{kind};
   }
   EXPECT_EQ(first_entry_code(block_with("\0\1"s, kCommitVersionMax)), Code::kOk);

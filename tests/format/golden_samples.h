@@ -99,6 +99,7 @@ inline ManifestEdit manifest_edit() {
   adopted.number = 64;
   adopted.adopted_version = kVersion;
   adopted.origin = "elsewhere";
+  adopted.value_files = {{70, 1000}};
   append_field(adopted.unknown_fields, 2, "kept");
 
   ManifestEdit edit;
@@ -120,7 +121,7 @@ inline ManifestEdit manifest_edit() {
   edit.removed_dead_ids = {std::string("\0\0\0\1\0\0\0\4", 8)};
   edit.added_loading_ids = {make_table_id(1, 9)};
   edit.removed_loading_ids = {make_table_id(1, 6)};
-  edit.added_value_files = {{70, 71, 4096, 72, 4000, ""}};
+  edit.added_value_files = {{70, 71, 4096, ""}};
   edit.removed_value_files = {69};
   append_field(edit.unknown_fields, 38, "kept");
   return edit;

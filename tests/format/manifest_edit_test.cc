@@ -46,6 +46,7 @@ TableFileEntry adopted_file() {
   table.number = 41;
   table.adopted_version = 150;
   table.origin = "elsewhere";
+  table.value_files = {{50, 3000}, {51, 70000}};
   return table;
 }
 
@@ -68,7 +69,7 @@ ManifestEdit full_edit() {
   edit.removed_dead_ids = {std::string("\0\0\0\3\0\0\0\1", 8)};
   edit.added_loading_ids = {make_table_id(3, 3)};
   edit.removed_loading_ids = {make_table_id(3, 1), make_table_id(3, 2)};
-  edit.added_value_files = {{50, 0x5050, 4096, 0x5151, 4000, ""}};
+  edit.added_value_files = {{50, 0x5050, 4096, ""}};
   edit.removed_value_files = {49};
   edit.flushed_version = 88;
   edit.moved_tables = {{32, 6, ""}};
@@ -192,8 +193,7 @@ ManifestEdit random_edit(RandomValues& random) {
   while (random.one_in(2)) edit.added_loading_ids.push_back(random.number());
   while (random.one_in(2)) edit.removed_loading_ids.push_back(random.number());
   while (random.one_in(2))
-    edit.added_value_files.push_back(
-        {random.number(), random.number(), random.number(), random.number(), random.number(), random_unknown(random)});
+    edit.added_value_files.push_back({random.number(), random.number(), random.number(), random_unknown(random)});
   while (random.one_in(2)) edit.removed_value_files.push_back(random.number());
   if (random.one_in(2)) edit.flushed_version = random.number() >> 2;
   while (random.one_in(2)) {

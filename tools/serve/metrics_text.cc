@@ -151,6 +151,9 @@ void add_log(Families& families, const Statistics& store) {
   families.counter("varve_log_fill_bytes_total", "Zeros written to prepare log space.", store.fill_bytes);
   families.gauge("varve_log_segments", "Segments of the log.", store.log_segments);
   families.gauge("varve_live_log_bytes", "Bytes of log that recovery would read now.", store.live_log_bytes);
+  families.gauge("varve_value_files", "Log segments that stay for large values in them.", store.value_files);
+  families.gauge("varve_value_file_bytes", "Their bytes.", store.value_file_bytes);
+  families.gauge("varve_value_file_live_bytes", "Of these, what entities still use.", store.value_file_live_bytes);
   families.gauge("varve_manifest_bytes", "Bytes of the manifest.", store.manifest_bytes);
   families.counter("varve_partition_waits_total", "How often a write waited for another one of its partition.",
                    store.partition_waits);

@@ -76,6 +76,9 @@ void write_store(JsonText& json, const Statistics& store) {
                       {"log_bytes", store.log_bytes},
                       {"log_segments", store.log_segments},
                       {"live_log_bytes", store.live_log_bytes},
+                      {"value_files", store.value_files},
+                      {"value_file_bytes", store.value_file_bytes},
+                      {"value_file_live_bytes", store.value_file_live_bytes},
                       {"memtable_entries", store.memtable_entries},
                       {"memtable_bytes", store.memtable_bytes},
                       {"memtable_bytes_max", store.memtable_bytes_max}});

@@ -2,6 +2,7 @@
 // Must never: show what does not verify as if it did: the deep check of format/ reads the file, and this looks on.
 #include "format/table_footer.h"
 #include "format/table_verify.h"
+#include "format/value_pointer.h"
 #include "tools/varve/inspect.h"
 
 namespace varve::tool {
@@ -72,6 +73,7 @@ class TableInspector final : public format::TableVisitor {
     InspectFields fields = key_fields(entry.key);
     fields.push_back(version_field("version", entry.version));
     if (entry.kind == format::Kind::kDelete) return out_.part("delete", fields);
+    if (entry.kind == format::Kind::kPutExternal) return show_external(std::move(fields), entry.value);
     for (InspectField& field : value_fields(entry.value)) fields.push_back(std::move(field));
     out_.part("put", fields);
   }
@@ -85,6 +87,16 @@ class TableInspector final : public format::TableVisitor {
   }
 
  private:
+  void show_external(InspectFields fields, std::string_view bytes) {
+    const Result<format::ValuePointer> pointer = format::decode_value_pointer(bytes);
+    if (!pointer.ok()) return;  // The check that follows says so.
+    fields.push_back(number_field("value_file", pointer->file));
+    fields.push_back(number_field("value_offset", pointer->offset));
+    fields.push_back(number_field("value_bytes", pointer->bytes));
+    fields.push_back(hex_field("value_hash", pointer->content_hash));
+    out_.part("put", fields);
+  }
+
   const InspectOptions& options_;
   InspectOutput& out_;
 };

@@ -108,6 +108,9 @@ Json figures_of(const Statistics& statistics, const CatalogFigures& catalog, con
           {"table_file_bytes", table_bytes_of(statistics)},
           {"levels", levels_of(statistics)},
           {"space_amplification", space_amplification(statistics)},
+          {"value_files", statistics.value_files},
+          {"value_file_bytes", statistics.value_file_bytes},
+          {"value_file_live_bytes", statistics.value_file_live_bytes},
           {"compaction_debt_bytes", statistics.compaction_debt_bytes},
           {"log_bytes", statistics.recovery.log_bytes},
           {"log_records", statistics.recovery.log_records},
@@ -135,6 +138,13 @@ void print_table_files(const Statistics& statistics) {
                          : bytes_text(statistics.compaction_debt_bytes) + " for compaction to rewrite");
 }
 
+void print_value_files(const Statistics& statistics) {
+  if (statistics.value_files == 0) return;
+  print_line("value files",
+             bytes_text(statistics.value_file_bytes) + " in " + counted(statistics.value_files, "segment", "segments") +
+                 " of the log that stay for large values, " + bytes_text(statistics.value_file_live_bytes) + " in use");
+}
+
 void print_disk(const DiskFigures& disk) {
   const std::uint64_t others = disk.allocated_bytes - disk.table_bytes - disk.log_bytes;
   print_line("on disk", bytes_text(disk.allocated_bytes) + " in " + counted(disk.files, "file", "files") + ": tables " +
@@ -150,6 +160,7 @@ void print_figures(const Statistics& statistics, const CatalogFigures& catalog, 
                                  ? ""
                                  : "; " + with_commas(statistics.retired_ids) + " dropped, with space to give back"));
   print_table_files(statistics);
+  print_value_files(statistics);
   print_line("log", bytes_text(statistics.recovery.log_bytes) +
                         " to read at an open: " + counted(statistics.recovery.log_records, "record", "records") + ", " +
                         counted(statistics.recovery.commits, "commit", "commits") + ", " +

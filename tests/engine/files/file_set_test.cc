@@ -162,6 +162,32 @@ TEST(FileSet, ANumberNamesOneFile) {
   }
 }
 
+TEST(FileSet, ATablePointsIntoValueFilesOfTheSet) {
+  FileSet set = sample();
+  format::ManifestEdit edit;
+  edit.added_tables = {table(50)};
+  edit.added_tables.front().value_files = {{5, 100}, {51, 100}};
+  expect_refused(set, edit, "points into value file 51, which is not there");
+  edit.added_value_files = {value_file(51)};
+  ASSERT_TRUE(set.apply(edit).ok());
+  edit = {};
+  edit.removed_value_files = {51};
+  expect_refused(set, edit, "points into value file 51, which is not there");
+  edit.removed_tables = {50};
+  EXPECT_TRUE(set.apply(edit).ok());
+}
+
+TEST(FileSet, ASegmentBecomesAValueFileInOneEdit) {
+  FileSet set = sample();
+  format::ManifestEdit edit;
+  edit.removed_segments = {1};
+  edit.added_value_files = {value_file(1)};
+  const Status applied = set.apply(edit);
+  ASSERT_TRUE(applied.ok()) << applied.to_string();
+  EXPECT_FALSE(set.segments.contains(1));
+  EXPECT_TRUE(set.value_files.contains(1));
+}
+
 TEST(FileSet, ANumberIsBelowTheCeilingAndNotZero) {
   const FileSet set = sample();
   for (const std::uint64_t number : {0u, 100u, 101u}) {
@@ -280,7 +306,8 @@ TEST(FileSet, NamesItsFilesByTypeAndNumber) {
   EXPECT_TRUE(set.names(format::FileType::kLogSegment, 1));
   EXPECT_TRUE(set.names(format::FileType::kLogBuffer, 20));
   EXPECT_TRUE(set.names(format::FileType::kTable, 4));
-  EXPECT_TRUE(set.names(format::FileType::kValueFile, 5));
+  EXPECT_TRUE(set.names(format::FileType::kLogSegment, 5));  // A value file is one.
+  EXPECT_FALSE(set.names(format::FileType::kValueFile, 5));
   EXPECT_FALSE(set.names(format::FileType::kTable, 1));
   EXPECT_FALSE(set.names(format::FileType::kLogSegment, 20));
   EXPECT_FALSE(set.names(format::FileType::kLogBuffer, 1));

@@ -297,14 +297,16 @@ TEST(RecoveryFiles, ATableFileMustBeThereAndOfItsSize) {
   EXPECT_TRUE(image.recover().ok());
 }
 
-TEST(RecoveryFiles, ValueFilesAreUnsupportedAndNeverOverlooked) {
+TEST(RecoveryFiles, ValueFilesAreThereWithTheirSize) {
   StoreImage image;
   format::ManifestEdit edit;
-  format::ValueFileEntry values;
-  values.number = 9;
-  edit.added_value_files.push_back(values);
+  edit.added_value_files.push_back({9, 1, 8192, {}});
   image.append_edit(edit);
-  EXPECT_EQ(image.recover().code(), Code::kUnsupported);
+  expect_corruption(image.recover(), "000009.wal");
+  image.write("000009.wal", std::string(4096, 'v'));
+  expect_corruption(image.recover(), "000009.wal");
+  image.write("000009.wal", std::string(8192, 'v'));
+  EXPECT_TRUE(image.recover().ok());
 }
 
 TEST(RecoveryFiles, CommitsThatTablesHoldAreLeftOutOfTheReplay) {

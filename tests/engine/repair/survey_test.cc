@@ -124,13 +124,6 @@ TEST_F(SurveyTest, OfASoundStoreIsCertain) {
 
 // -- What a newer build may have meant ------------------------------------------------------------------------------
 
-TEST_F(SurveyTest, RefusesValueFiles) {
-  format::ManifestEdit edit;
-  edit.added_value_files.push_back({8, 1, 4096, 1, 1, {}});
-  image_.append_edit(edit);
-  expect_refused(Code::kUnsupported, image_.manifest_name(), "value files");
-}
-
 TEST_F(SurveyTest, RefusesFeaturesOfANewerBuildInCurrent) {
   change_root([](format::Root& root) { root.features.read_compatible = 8; });
   expect_refused(Code::kUnsupported, format::kRootName, "read-compatible");

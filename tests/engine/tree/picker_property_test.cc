@@ -90,6 +90,8 @@ TEST_P(RandomTree, EveryJobIsFreeAndClosedAndTheyEnd) {
     for (std::uint64_t i = random_() % 4; i > 0; --i) quarantined.insert(1 + random_() % next_);
     std::map<std::uint64_t, std::uint64_t> dead_bytes;
     for (std::uint64_t i = random_() % 4; i > 0; --i) dead_bytes[1 + random_() % next_] = random_() % 400 * kMiB;
+    std::map<std::uint64_t, std::uint64_t> leaving_values;
+    for (std::uint64_t i = random_() % 4; i > 0; --i) leaving_values[1 + random_() % next_] = random_() % 400 * kMiB;
     std::vector<format::DeadId> dead_ids;
     for (TableId table = 0; table < 10; ++table) {
       if (random_() % 8 == 0) dead_ids.push_back({format::encode_table(table), 1, {}});
@@ -98,8 +100,8 @@ TEST_P(RandomTree, EveryJobIsFreeAndClosedAndTheyEnd) {
     const CommitVersion reclaimable = random_() % 2 == 0 ? next_ : random_() % next_;
     std::vector<Job> running;
     while (true) {
-      const PickInput input{levels,     running,     quarantined,    dead,
-                            dead_bytes, reclaimable, round % 2 == 0, round % 3 == 0};
+      const PickInput input{levels,      running,        quarantined,    dead,           dead_bytes,
+                            reclaimable, round % 2 == 0, round % 3 == 0, &leaving_values};
       std::optional<Job> job = pick_job(input, {});
       if (!job) break;
       const std::optional<Job> again = pick_job(input, {});

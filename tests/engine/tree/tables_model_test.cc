@@ -39,18 +39,22 @@ class TablesModel : public testing::TestWithParam<std::uint64_t> {
     return std::string(4 - digits.size(), '0') + digits;
   }
 
+  std::uint64_t value_bytes() {
+    return writes_large_values_ && below(4) != 0 ? kExternalValueBytesMin + below(3000) : below(600);
+  }
+
   void write() {
     Change change;
     Rows next = rows_;
     const std::uint64_t first = below(600);
-    const std::uint64_t count = 1 + below(30);
+    const std::uint64_t count = 1 + below(writes_large_values_ ? 3 : 30);
     const bool removes = io::one_in(random_, 4);
     for (std::uint64_t i = 0; i < count; ++i) {
       if (removes) {
         change.remove("p", row(first + i));
         next.erase(row(first + i));
       } else {
-        const std::string value(below(600), static_cast<char>('a' + below(26)));
+        const std::string value(value_bytes(), static_cast<char>('a' + below(26)));
         change.put("p", row(first + i), value);
         next[row(first + i)] = value;
       }
@@ -183,6 +187,7 @@ class TablesModel : public testing::TestWithParam<std::uint64_t> {
     }
   }
 
+  const bool writes_large_values_ = GetParam() % 2 == 0;
   io::SeededRandom random_{GetParam()};
   Machine machine_{GetParam()};
   std::unique_ptr<Engine> engine_;

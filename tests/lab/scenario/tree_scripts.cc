@@ -100,6 +100,33 @@ void compacts_beside_a_writer(Stage& stage) {
   stage.compact();
 }
 
+/// Each above the size from which on a value stays in the log.
+constexpr std::size_t kLargeBytes = 17'000;
+
+void large_values(Stage& stage) {
+  stage.account();
+  stage.table("Orders");
+  stage.fill("Orders", "p", 0, 6, kLargeBytes, Durability::kSync);
+}
+
+void leaves_large_values_in_the_log(Stage& stage) {
+  stage.compact();
+  stage.write("Orders", {StageKind::kInsert, "p", "small", "x"});
+  stage.fill("Orders", "q", 0, 4, kLargeBytes);
+  stage.compact();
+}
+
+/// Of two value files one loses all, and the other all but one row.
+void lets_value_files_go(Stage& stage) {
+  stage.compact();
+  stage.table("Other");
+  stage.fill("Other", "p", 0, 4, kLargeBytes, Durability::kSync);
+  stage.compact();
+  stage.drop_table("Other");
+  stage.fill("Orders", "p", 0, 5, 20, Durability::kSync);
+  stage.compact();
+}
+
 }  // namespace
 
 std::vector<Scenario> tree_scripts() {
@@ -117,6 +144,12 @@ std::vector<Scenario> tree_scripts() {
        .prepare = rows_in_memory,
        .run = is_short_of_memory_buffered},
       {.name = "drop-while-flushing", .tuning = kScarce, .prepare = rows_in_memory, .run = drops_while_it_flushes},
+      {.name = "large-values", .prepare = large_values, .run = leaves_large_values_in_the_log},
+      {.name = "large-values-recovered",
+       .prepare = large_values,
+       .ending = Ending::kKilled,
+       .run = leaves_large_values_in_the_log},
+      {.name = "large-values-gone", .prepare = large_values, .run = lets_value_files_go},
       {.name = "compact-beside-writer", .prepare = one_file, .run = compacts_beside_a_writer, .has_threads = true},
   };
 }

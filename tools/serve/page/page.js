@@ -128,6 +128,7 @@ function showStore(store) {
     ["Refused commits", whole(store.commits_refused)],
     ["Log written", bytes(store.log_bytes)],
     ["Log to recover", bytes(store.live_log_bytes)],
+    ["Value files", `${whole(store.value_files)}, ${bytes(store.value_file_bytes)}, ${bytes(store.value_file_live_bytes)} in use`],
     ["Commits a log write", store.log_writes > 0 ? (store.commits / store.log_writes).toFixed(1) : "–"],
     ["Flushes", `${whole(store.flushes)}, ${bytes(store.flushed_bytes)}`],
     ["Compactions", `${whole(store.compactions)}, ${bytes(store.compaction_written_bytes)}`],

@@ -1,0 +1,15 @@
+// Owns: the deep check of a value file, as what it was: a closed segment of the log.
+// Must never: do anything with the commits in it.
+#pragma once
+
+#include "api/status.h"
+#include "format/manifest_edit.h"
+#include "io/file_system.h"
+
+namespace varve::engine {
+
+/// Reads all of it, and verifies every record. Errors: kCorruption, kUnsupported (both name file and offset), kIoError,
+/// kOutOfMemory.
+Status check_value_file(io::Directory& directory, const format::ValueFileEntry& entry);
+
+}  // namespace varve::engine

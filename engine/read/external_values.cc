@@ -1,0 +1,58 @@
+// Owns: the way from a pointer to a value (external_values.h).
+// Must never: read behind the end of a value file.
+#include "engine/read/external_values.h"
+
+#include <cassert>
+#include <string>
+
+#include "engine/tables/stored_bytes.h"
+#include "format/checksum.h"
+#include "format/value_pointer.h"
+
+namespace varve::engine {
+
+Result<BlockWanted> locate_value(const Levels& levels, std::string_view pointer) {
+  const Result<format::ValuePointer> decoded = format::decode_value_pointer(pointer);
+  if (!decoded.ok()) return decoded.status();
+  const ValueFile* const file = levels.value_file(decoded->file);
+  if (file == nullptr) {
+    return Status::corruption("an entry points into value file " + std::to_string(decoded->file) +
+                              ", which the manifest does not name");
+  }
+  const Result<const OpenValueFile*> open = file->open();
+  if (!open.ok()) return open.status();
+  BlockWanted wanted;
+  wanted.handle = {decoded->offset, decoded->bytes};
+  wanted.values = *open;
+  wanted.value_hash = decoded->content_hash;
+  if (wanted.handle.end() > file->entry().size_bytes) {
+    return Status::corruption("an entry points behind its end").in_file((*open)->name, decoded->offset);
+  }
+  return wanted;
+}
+
+Result<PinnedBlock> ExternalValues::read(std::string_view pointer) {
+  assert(levels_ != nullptr);
+  const Result<BlockWanted> wanted = locate_value(*levels_, pointer);
+  if (!wanted.ok()) return wanted.status();
+  if (PinnedBlock cached = blocks_->cache().pin(wanted->cache_id(), wanted->handle.offset); cached) {
+    if (cost_ != nullptr) ++cost_->blocks_from_cache;
+    return cached;
+  }
+  if (cost_ != nullptr) ++cost_->blocks_read;
+  return blocks_->read(*wanted);
+}
+
+Status check_value(const Levels& levels, std::string_view pointer) {
+  const Result<BlockWanted> wanted = locate_value(levels, pointer);
+  if (!wanted.ok()) return wanted.status();
+  StoredBytes stored;
+  const format::BlockHandle& handle = wanted->handle;
+  if (Status ready = stored.prepare(handle.offset, handle.bytes, wanted->file().size_bytes()); !ready.ok())
+    return ready;
+  if (Status read = wanted->file().read_exactly(stored.offset(), stored.bytes()); !read.ok()) return read;
+  if (format::content_hash(stored.of(handle)) == wanted->value_hash) return Status();
+  return Status::corruption("the value is not what its entry says").in_file(wanted->name(), handle.offset);
+}
+
+}  // namespace varve::engine
