@@ -20,6 +20,9 @@ class Lookup {
   /// are wanted count for who reads them. `known`, which may be null, is of searches in the same levels.
   Lookup(const Levels& levels, std::string_view sort_key, CommitVersion at_most, ReadCost* cost = nullptr,
          KnownBlocks* known = nullptr);
+  /// The same where the key's hash is known.
+  Lookup(const Levels& levels, const LookupKey& key, ReadCost* cost, KnownBlocks* known) noexcept
+      : levels_(levels), key_(key), cost_(cost), known_(known) {}
 
   /// Goes on with the block that was wanted (null at first), and with what `cache` has, until it must wait for another.
   /// Under a guard of the cache. After kFound the entry is valid as long as the guard and `block`. Opens files, which
