@@ -20,6 +20,9 @@ constexpr std::size_t kIntervalBytes = 512;
 
 /// Three lengths, a version and a kind: one or two bytes each.
 constexpr std::size_t kEntryHeadBytes = 8;
+/// Of an entry that ends its interval before it is the last of it: a restart and four buckets. Its share of a whole key
+/// comes to that.
+constexpr std::size_t kLargeEntryBytes = 8;
 
 }  // namespace
 
@@ -119,7 +122,9 @@ DataBlockBuilder::DataBlockBuilder() noexcept : block_(kRestartInterval, Buckets
 
 std::size_t DataBlockBuilder::estimated_entry_bytes(std::size_t key_bytes, std::size_t shared,
                                                     std::size_t value_bytes) noexcept {
-  return kEntryHeadBytes + key_bytes - shared + value_bytes;
+  const std::size_t bytes = kEntryHeadBytes + key_bytes - shared + value_bytes;
+  if (bytes * kRestartInterval < kIntervalBytes) return bytes;
+  return bytes + shared * std::min(bytes, kIntervalBytes) / kIntervalBytes + kLargeEntryBytes;
 }
 
 void DataBlockBuilder::add(const DataEntry& entry, std::uint64_t key_hash) {
