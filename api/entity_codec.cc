@@ -145,7 +145,7 @@ std::size_t accounted_bytes(const format::PropertyView& property) noexcept {
   }
 }
 
-bool is_selected(std::span<const std::string> select, std::string_view name) noexcept {
+inline bool is_selected(std::span<const std::string> select, std::string_view name) noexcept {
   return select.empty() || std::find(select.begin(), select.end(), name) != select.end();
 }
 
@@ -230,19 +230,32 @@ Result<std::string> merge_properties(std::string_view stored, std::string_view a
   return builder.finish();
 }
 
+/// Lets properties be made where they will stand, or nearly so.
+struct EntityParts {
+  static std::vector<Property>& properties(Entity& entity) noexcept { return entity.properties_; }
+};
+
 Result<Entity> decode_entity(std::string partition_key, std::string row_key, format::CommitVersion version,
                              std::string_view bytes, std::span<const std::string> select) {
-  const Result<format::EntityView> view = format::EntityView::open(bytes);
-  if (!view.ok()) return unreadable(view.status(), partition_key, row_key);
   Entity entity(std::move(partition_key), std::move(row_key));
-  entity.reserve(select.empty() ? view->property_count() : std::min(select.size(), view->property_count()));
-  for (std::size_t i = 0; i < view->property_count(); ++i) {
+  if (Status decoded = decode_properties(entity, version, bytes, select); !decoded.ok()) return decoded;
+  return entity;
+}
+
+Status decode_properties(Entity& entity, format::CommitVersion version, std::string_view bytes,
+                         std::span<const std::string> select) {
+  const Result<format::EntityView> view = format::EntityView::open(bytes);
+  if (!view.ok()) return unreadable(view.status(), entity.partition_key(), entity.row_key());
+  std::vector<Property>& properties = EntityParts::properties(entity);
+  const std::size_t count = view->property_count();
+  properties.reserve(select.empty() ? count : std::min(select.size(), count));
+  for (std::size_t i = 0; i < count; ++i) {
     const format::PropertyView property = view->property(i);
     if (!is_selected(select, property.name)) continue;
-    entity.add(std::string(property.name), value_of<Value, Binary, std::string>(property));
+    properties.push_back({std::string(property.name), value_of<Value, Binary, std::string>(property)});
   }
   entity.set_etag(ETag::of_timestamp(DateTime{version}));
-  return entity;
+  return Status();
 }
 
 Result<EntityView> view_entity(std::string_view partition_key, std::string_view row_key, format::CommitVersion version,

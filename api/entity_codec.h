@@ -51,6 +51,9 @@ std::size_t accounted_key_bytes(std::string_view partition_key, std::string_view
 /// that is empty. Errors: kCorruption, kUnsupported, naming the keys.
 Result<Entity> decode_entity(std::string partition_key, std::string row_key, format::CommitVersion version,
                              std::string_view bytes, std::span<const std::string> select);
+/// The same into an entity that has keys and no properties. After an error it has none of use.
+Status decode_properties(Entity& entity, format::CommitVersion version, std::string_view bytes,
+                         std::span<const std::string> select);
 /// The same, where it lies; its properties stand in `properties`, and what that held is forgotten.
 Result<EntityView> view_entity(std::string_view partition_key, std::string_view row_key, format::CommitVersion version,
                                std::string_view bytes, std::span<const std::string> select,

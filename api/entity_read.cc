@@ -22,10 +22,11 @@ Status check_key(std::string_view partition_key, std::string_view row_key) {
 Result<std::optional<Entity>> entity_of(std::string_view partition_key, std::string_view row_key,
                                         const std::optional<engine::FoundEntry>& found, const ReadOptions& options) {
   if (!found) return std::optional<Entity>();
-  Result<Entity> entity =
-      decode_entity(std::string(partition_key), std::string(row_key), found->version, found->value, options.select);
-  if (!entity.ok()) return entity.status();
-  return std::optional<Entity>(*std::move(entity));
+  std::optional<Entity> entity(std::in_place, std::string(partition_key), std::string(row_key));
+  if (Status decoded = decode_properties(*entity, found->version, found->value, options.select); !decoded.ok()) {
+    return decoded;
+  }
+  return entity;
 }
 
 }  // namespace
@@ -57,9 +58,9 @@ Result<std::optional<Entity>> read_entity(StoreCore& core, const TableName& name
   if (is_key_too_long(partition_key, core.limits()) || is_key_too_long(row_key, core.limits()))
     return std::optional<Entity>();
 
-  const Result<std::string> sort_key = format::encode_sort_key(table->id, partition_key, row_key);
-  if (!sort_key.ok()) return sort_key.status();
-  const auto found = table->view.get(*sort_key);
+  format::SortKeyBuffer sort_key;
+  if (Status encoded = sort_key.encode(table->id, partition_key, row_key); !encoded.ok()) return encoded;
+  const auto found = table->view.get(sort_key.key());
   if (!found.ok()) return found.status();
   return entity_of(partition_key, row_key, *found, options);
 }

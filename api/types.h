@@ -224,6 +224,7 @@ class Entity {
   bool operator==(const Entity&) const = default;
 
  private:
+  friend struct EntityParts;  // the codec's
   static Status absent(std::string_view name);
   static Status wrong_type(std::string_view name, PropertyType stored, PropertyType asked);
 

@@ -65,6 +65,18 @@ std::size_t skip_ascii(std::string_view text, std::size_t index) noexcept {
   return index;
 }
 
+/// The whole text encodes as itself.
+bool is_plain(std::string_view text) noexcept {
+  return skip_ascii<true>(text, 0) == text.size();
+}
+
+/// The text and its end byte; the place behind them.
+char* copy_ended(char* to, std::string_view text) noexcept {
+  char* const end = std::copy(text.begin(), text.end(), to);
+  *end = kEnd;
+  return end + 1;
+}
+
 /// The byte at `index` (lowest) and the three behind it; zeros stand for what is behind the end.
 std::uint32_t four_bytes(std::string_view text, std::size_t index) noexcept {
   if (text.size() - index >= 4) return load_u32(text.data() + index);
@@ -260,6 +272,22 @@ Result<std::string> encode_sort_key(TableId table, std::string_view partition_ke
   key.reserve(sort_key_bytes(partition_key, row_key));
   if (Status appended = append_sort_key(key, table, partition_key, row_key); !appended.ok()) return appended;
   return key;
+}
+
+Status SortKeyBuffer::encode(TableId table, std::string_view partition_key, std::string_view row_key) {
+  key_ = {};
+  const std::size_t bytes = sort_key_bytes(partition_key, row_key);
+  if (bytes <= kInlineBytes && is_plain(partition_key) && is_plain(row_key)) {
+    store_u64_big_endian(inline_.data(), table);
+    char* const rows = copy_ended(inline_.data() + kTableIdBytes, partition_key);
+    copy_ended(rows, row_key);
+    key_ = {inline_.data(), bytes};
+    return Status();
+  }
+  longer_.clear();
+  if (Status appended = append_sort_key(longer_, table, partition_key, row_key); !appended.ok()) return appended;
+  key_ = longer_;
+  return Status();
 }
 
 Result<std::string> encode_partition(TableId table, std::string_view partition_key) {

@@ -12,6 +12,8 @@
 // its end byte. The upper half of a table id is the account's number, so an account's tables are contiguous too.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -54,6 +56,26 @@ Status append_sort_key(std::string& out, TableId table, std::string_view partiti
 /// Of a key whose texts hold no bytes 0 and 1, which are encoded as two.
 std::size_t sort_key_bytes(std::string_view partition_key, std::string_view row_key) noexcept;
 Result<std::string> encode_sort_key(TableId table, std::string_view partition_key, std::string_view row_key);
+
+/// The sort key of one read, in room that ordinary keys fit, so that none is asked of the system.
+class SortKeyBuffer {
+ public:
+  SortKeyBuffer() noexcept {}  // leaves the inline room as it is: nothing reads it before it is written
+  SortKeyBuffer(const SortKeyBuffer&) = delete;
+  SortKeyBuffer& operator=(const SortKeyBuffer&) = delete;
+
+  /// Errors: as append_text(); the key is empty then.
+  Status encode(TableId table, std::string_view partition_key, std::string_view row_key);
+  std::string_view key() const noexcept { return key_; }
+
+ private:
+  static constexpr std::size_t kInlineBytes = 192;
+
+  std::array<char, kInlineBytes> inline_;
+  std::string longer_;
+  std::string_view key_;
+};
+
 /// Table id and PartitionKey: the prefix that all keys of the partition share.
 Result<std::string> encode_partition(TableId table, std::string_view partition_key);
 std::string encode_table(TableId table);

@@ -30,6 +30,55 @@ std::size_t common_prefix(std::string_view a, std::string_view b) noexcept {
   return at;
 }
 
+/// What stands before an entry's bytes.
+struct Lengths {
+  std::uint64_t shared = 0;
+  std::uint64_t unshared = 0;
+  std::uint64_t value = 0;
+};
+
+/// Any three varints. The place behind them, or null.
+const char* take_any_lengths(const char* at, const char* end, Lengths* lengths) noexcept {
+  at = take_varint(at, end, &lengths->shared);
+  if (at == nullptr) return nullptr;
+  at = take_varint(at, end, &lengths->unshared);
+  if (at == nullptr) return nullptr;
+  return take_varint(at, end, &lengths->value);
+}
+
+/// The same; nearly always keys are shorter than 128 bytes and values than 16 KiB, and one load then has all of it.
+inline const char* take_lengths(const char* at, const char* end, Lengths* lengths) noexcept {
+  if (end - at >= static_cast<std::ptrdiff_t>(sizeof(std::uint32_t))) [[likely]] {
+    constexpr std::uint32_t kSeven = 0x7F;
+    const std::uint32_t head = load_u32(at);
+    const std::uint32_t above = head >> 24;
+    const bool is_short_value = (head & 0x00808080) == 0;
+    if (is_short_value || ((head & 0x80808080) == 0x00800000 && above != 0)) [[likely]] {
+      lengths->shared = head & kSeven;
+      lengths->unshared = head >> 8 & kSeven;
+      lengths->value = (head >> 16 & kSeven) | (is_short_value ? 0 : above << 7);
+      return at + (is_short_value ? 3 : 4);
+    }
+  }
+  return take_any_lengths(at, end, lengths);
+}
+
+/// What a search reads first lies before the trailer, and is on its way while the trailer is looked at.
+void prefetch_search_parts(const char* trailer, std::size_t bytes_before) noexcept {
+  constexpr std::size_t kCacheLineBytes = 64;
+  __builtin_prefetch(trailer - std::min(bytes_before, kCacheLineBytes));
+  __builtin_prefetch(trailer - std::min(bytes_before, 2 * kCacheLineBytes));
+}
+
+/// Where the second of two large entries begins, or near it: a scan goes on there every other time.
+void prefetch_middle(const char* start, const char* end) noexcept {
+  constexpr std::ptrdiff_t kCacheLineBytes = 64;
+  const char* const middle = start + (end - start) / 2;
+  if (middle - start < kCacheLineBytes) return;
+  __builtin_prefetch(middle);
+  __builtin_prefetch(middle + std::min(end - middle, kCacheLineBytes));
+}
+
 unsigned char byte_at(std::string_view bytes, std::size_t at) noexcept {
   return static_cast<unsigned char>(bytes[at]);
 }
@@ -46,6 +95,7 @@ Result<SortedBlock> SortedBlock::parse(std::string_view content) {
   if (content.size() > std::numeric_limits<std::uint32_t>::max()) return damaged("sorted block", "is too large");
   const std::size_t rest = content.size() - kSortedBlockTrailerBytes;
   const char* const trailer = content.data() + rest;
+  prefetch_search_parts(trailer, rest);
   SortedBlock block;
   block.base_version_ = load_u64(trailer);
   block.restart_count_ = load_u32(trailer + kRestartCountAt);
@@ -85,25 +135,31 @@ void SortedBlockCursor::fail(const char* at) noexcept {
   damaged_at_ = static_cast<std::size_t>(at - begin_);
 }
 
-bool SortedBlockCursor::decode(const char* at, Entry* entry) const noexcept {
-  std::uint64_t unshared = 0;
-  std::uint64_t value_bytes = 0;
-  at = take_varint(at, end_, &entry->shared);
-  if (at == nullptr) return false;
-  at = take_varint(at, end_, &unshared);
-  if (at == nullptr) return false;
-  at = take_varint(at, end_, &value_bytes);
-  if (at == nullptr) return false;
+inline bool SortedBlockCursor::decode(const char* at, Entry* entry) const noexcept {
+  Lengths lengths;
+  at = take_lengths(at, end_, &lengths);
+  if (at == nullptr) [[unlikely]]
+    return false;
   const auto left = static_cast<std::uint64_t>(end_ - at);
-  if (unshared > left || value_bytes > left - unshared) return false;
-  entry->unshared = {at, static_cast<std::size_t>(unshared)};
-  entry->value = {at + unshared, static_cast<std::size_t>(value_bytes)};
-  entry->end = at + unshared + value_bytes;
+  if (lengths.unshared > left || lengths.value > left - lengths.unshared) [[unlikely]]
+    return false;
+  entry->shared = lengths.shared;
+  entry->unshared = {at, static_cast<std::size_t>(lengths.unshared)};
+  entry->value = {at + lengths.unshared, static_cast<std::size_t>(lengths.value)};
+  entry->end = at + lengths.unshared + lengths.value;
   return true;
 }
 
+/// Of the two restarts that a binary search between `low` and `high` may look at next, while it looks at another.
+void SortedBlockCursor::prefetch_middles(std::uint32_t low, std::uint32_t middle, std::uint32_t high) const noexcept {
+  for (const std::uint32_t next : {middle - (middle - low) / 2, high - (high - middle) / 2}) {
+    const std::uint32_t offset = block_.restart(next);
+    if (offset < block_.entries().size()) __builtin_prefetch(begin_ + offset);
+  }
+}
+
 /// The entry at a restart. False, and failed, if none stands there with its whole key.
-bool SortedBlockCursor::decode_restart(std::uint32_t number, const char** at, Entry* entry) noexcept {
+inline bool SortedBlockCursor::decode_restart(std::uint32_t number, const char** at, Entry* entry) noexcept {
   const std::uint32_t offset = block_.restart(number);
   if (offset >= block_.entries().size()) {
     fail(end_);
@@ -193,6 +249,7 @@ bool SortedBlockCursor::seek(std::string_view target) {
   std::uint32_t high = block_.restart_count() - 1;
   while (low < high) {
     const std::uint32_t middle = high - (high - low) / 2;
+    prefetch_middles(low, middle, high);
     const char* at = nullptr;
     Entry entry;
     if (!decode_restart(middle, &at, &entry)) return false;
@@ -231,6 +288,8 @@ bool SortedBlockCursor::scan_interval(std::uint32_t interval, std::string_view t
     fail(end_);
     return false;
   }
+  const std::uint32_t start = block_.restart(interval);
+  if (start < end) prefetch_middle(begin_ + start, begin_ + end);
   return scan(interval, target, begin_ + end);
 }
 

@@ -102,6 +102,7 @@ class SortedBlockCursor {
 
   bool decode(const char* at, Entry* entry) const noexcept;
   bool decode_restart(std::uint32_t number, const char** at, Entry* entry) noexcept;
+  void prefetch_middles(std::uint32_t low, std::uint32_t middle, std::uint32_t high) const noexcept;
   void step_to(const char* at);
   void walk_to_entry_before(const char* at, const char* end);
   bool scan(std::uint32_t restart, std::string_view target, const char* end);

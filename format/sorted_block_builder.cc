@@ -16,6 +16,10 @@ namespace {
 /// Buckets for each key, as a fraction: at three quarters full, most of those asked for hold one interval alone.
 constexpr std::uint64_t kBucketsNumerator = 4;
 constexpr std::uint64_t kBucketsDenominator = 3;
+/// Where entries are large, buckets up to four a key cost little beside them and leave four of five to one interval: a
+/// bucket of several makes a search of what would be a step.
+constexpr std::uint64_t kLargeEntriesBuckets = 4;
+constexpr std::uint64_t kEntriesBytesPerBucket = 64;
 
 }  // namespace
 
@@ -33,8 +37,9 @@ std::string make_buckets(std::span<const HashedKey> keys, std::uint16_t bucket_c
   return buckets;
 }
 
-SortedBlockBuilder::SortedBlockBuilder(std::uint32_t restart_interval, Buckets buckets) noexcept
-    : restart_interval_(restart_interval), buckets_(buckets) {
+SortedBlockBuilder::SortedBlockBuilder(std::uint32_t restart_interval, Buckets buckets,
+                                       std::size_t interval_bytes) noexcept
+    : restart_interval_(restart_interval), interval_bytes_(interval_bytes), buckets_(buckets) {
   assert(restart_interval >= 1);
 }
 
@@ -46,7 +51,7 @@ void SortedBlockBuilder::add(const SortedEntry& entry) {
       std::mismatch(entry.key.begin(), entry.key.end(), last_key_.begin(), last_key_.end());
   auto shared = static_cast<std::size_t>(key_end - entry.key.begin());
   if (empty() || key_end != entry.key.end() || last_end != last_key_.end()) ++distinct_keys_;
-  if (empty() || interval_entries_ == restart_interval_) {
+  if (empty() || interval_is_full()) {
     restarts_.push_back(static_cast<std::uint32_t>(content_.size()));
     interval_entries_ = 0;
     shared = 0;
@@ -64,20 +69,27 @@ void SortedBlockBuilder::add(const SortedEntry& entry) {
   }
 }
 
+bool SortedBlockBuilder::interval_is_full() const noexcept {
+  return interval_entries_ == restart_interval_ || content_.size() - restarts_.back() >= interval_bytes_;
+}
+
 std::size_t SortedBlockBuilder::bytes() const noexcept {
   return content_.size() + restarts_.size() * sizeof(std::uint32_t) + kSortedBlockTrailerBytes;
 }
 
 /// None where one interval holds everything, or where intervals are too many to be named.
-std::uint16_t SortedBlockBuilder::bucket_count() const noexcept {
+std::uint16_t SortedBlockBuilder::bucket_count(std::size_t entries_bytes) const noexcept {
   if (buckets_ == Buckets::kNone || restarts_.size() < 2 || restarts_.size() > kHashedIntervalsMax) return 0;
-  const std::uint64_t wanted = distinct_keys_ * kBucketsNumerator / kBucketsDenominator + 1;
+  const std::uint64_t always = distinct_keys_ * kBucketsNumerator / kBucketsDenominator + 1;
+  const std::uint64_t affordable =
+      std::min<std::uint64_t>(distinct_keys_ * kLargeEntriesBuckets, entries_bytes / kEntriesBytesPerBucket);
+  const std::uint64_t wanted = std::max(always, affordable);
   return static_cast<std::uint16_t>(std::min<std::uint64_t>(wanted, std::numeric_limits<std::uint16_t>::max()));
 }
 
 std::string_view SortedBlockBuilder::finish(std::uint64_t base_version) {
   assert(!empty());
-  const std::uint16_t buckets = bucket_count();
+  const std::uint16_t buckets = bucket_count(content_.size());
   for (const std::uint32_t restart : restarts_) append_u32(content_, restart);
   if (buckets > 0) content_.append(make_buckets(hashed_keys_, buckets));
   append_u64(content_, base_version);

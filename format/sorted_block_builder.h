@@ -2,7 +2,9 @@
 // Must never: take keys out of their order, or choose differently for the same entries.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -34,8 +36,12 @@ enum class Buckets : std::uint8_t { kNone, kIfTheyPay };
 
 class SortedBlockBuilder {
  public:
-  /// An entry in `restart_interval` (at least 1, asserted) stands with its whole key.
-  SortedBlockBuilder(std::uint32_t restart_interval, Buckets buckets) noexcept;
+  static constexpr std::size_t kNoByteLimit = std::numeric_limits<std::size_t>::max();
+
+  /// An interval ends with its entry number `restart_interval` (at least 1, asserted), or with the one that brings it
+  /// to `interval_bytes`. The entry behind it stands with its whole key.
+  SortedBlockBuilder(std::uint32_t restart_interval, Buckets buckets,
+                     std::size_t interval_bytes = kNoByteLimit) noexcept;
 
   bool empty() const noexcept { return restarts_.empty(); }
   /// Keys do not fall (asserted).
@@ -48,13 +54,15 @@ class SortedBlockBuilder {
   void clear() noexcept;
 
  private:
-  std::uint16_t bucket_count() const noexcept;
+  bool interval_is_full() const noexcept;
+  std::uint16_t bucket_count(std::size_t entries_bytes) const noexcept;
 
   std::string content_;
   std::string last_key_;
   std::vector<std::uint32_t> restarts_;
   std::vector<HashedKey> hashed_keys_;
   std::uint32_t restart_interval_;
+  std::size_t interval_bytes_;
   std::uint32_t interval_entries_ = 0;
   std::uint32_t distinct_keys_ = 0;
   Buckets buckets_;

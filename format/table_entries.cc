@@ -11,6 +11,7 @@
 #include "format/ordered_fields.h"
 #include "format/sorted_block.h"
 #include "format/sorted_block_builder.h"
+#include "format/varint.h"
 
 namespace varve::format {
 namespace {
@@ -26,15 +27,37 @@ constexpr std::uint32_t kDirectoryRestartInterval = 16;
 /// No file is larger; so that sums of offsets and sizes do not overflow.
 constexpr std::uint64_t kFileBytesMax = std::uint64_t{1} << 56;
 
-bool read_versions(ByteReader& reader, CommitVersion base, CommitVersion* smallest, CommitVersion* largest) noexcept {
-  std::uint64_t above_base = 0;
-  std::uint64_t span = 0;
-  if (!reader.read_varint(&above_base) || !reader.read_varint(&span)) return false;
+bool make_versions(CommitVersion base, std::uint64_t above_base, std::uint64_t span, CommitVersion* smallest,
+                   CommitVersion* largest) noexcept {
   if (base > kCommitVersionMax || above_base > kCommitVersionMax - base) return false;
   *smallest = base + above_base;
   if (span > kCommitVersionMax - *smallest) return false;
   *largest = *smallest + span;
   return true;
+}
+
+bool read_versions(ByteReader& reader, CommitVersion base, CommitVersion* smallest, CommitVersion* largest) noexcept {
+  std::uint64_t above_base = 0;
+  std::uint64_t span = 0;
+  if (!reader.read_varint(&above_base) || !reader.read_varint(&span)) return false;
+  return make_versions(base, above_base, span, smallest, largest);
+}
+
+/// What begins a block's entry, read inline since every search reads one. The place behind it, or null.
+const char* take_block_numbers(std::string_view value, CommitVersion base, BlockEntry* entry) noexcept {
+  const char* const end = value.data() + value.size();
+  const char* at = value.data();
+  for (std::uint64_t* const number : {&entry->offset, &entry->bytes, &entry->entry_count}) {
+    at = take_varint(at, end, number);
+    if (at == nullptr || *number > kFileBytesMax) return nullptr;
+  }
+  std::uint64_t above_base = 0;
+  std::uint64_t span = 0;
+  at = take_varint(at, end, &above_base);
+  if (at == nullptr) return nullptr;
+  at = take_varint(at, end, &span);
+  if (at == nullptr) return nullptr;
+  return make_versions(base, above_base, span, &entry->smallest_version, &entry->largest_version) ? at : nullptr;
 }
 
 template <std::size_t Count>
@@ -62,12 +85,15 @@ Status keep_fields(std::string_view thing, std::string_view fields) {
 /// Without a list of fields, since walks read very many entries.
 Status take_statistics(std::string_view* fields, BlockEntry* entry) {
   if (fields->empty() || fields->front() != static_cast<char>(kStatisticsTag)) return Status();
-  ByteReader reader(fields->substr(1));
-  if (!reader.read_sized(&entry->statistics)) {
+  const char* const end = fields->data() + fields->size();
+  std::uint64_t bytes = 0;
+  const char* const at = take_varint(fields->data() + 1, end, &bytes);
+  if (at == nullptr || bytes > static_cast<std::uint64_t>(end - at)) {
     return damaged("index partition", "the statistics of a block are cut short");
   }
   entry->has_statistics = true;
-  *fields = reader.rest();
+  entry->statistics = {at, static_cast<std::size_t>(bytes)};
+  fields->remove_prefix(static_cast<std::size_t>(at + bytes - fields->data()));
   return Status();
 }
 
@@ -140,15 +166,12 @@ void append_block_entry(std::string& out, const BlockEntry& entry, CommitVersion
 
 Result<BlockEntry> decode_block_entry(std::string_view value, CommitVersion base_version) {
   BlockEntry entry;
-  ByteReader reader(value);
-  if (!read_numbers(reader, std::array{&entry.offset, &entry.bytes, &entry.entry_count}) ||
-      !read_versions(reader, base_version, &entry.smallest_version, &entry.largest_version)) {
-    return damaged("index partition", "an entry is damaged");
-  }
+  const char* const behind = take_block_numbers(value, base_version, &entry);
+  if (behind == nullptr) return damaged("index partition", "an entry is damaged");
   if (entry.bytes < kBlockFrameBytes || entry.entry_count == 0) {
     return damaged("index partition", "a block without entries cannot be");
   }
-  std::string_view fields = reader.rest();
+  std::string_view fields = value.substr(static_cast<std::size_t>(behind - value.data()));
   entry.only_deletes = fields.starts_with(kOnlyDeletesField);
   if (entry.only_deletes) fields.remove_prefix(kOnlyDeletesField.size());
   if (Status told = take_statistics(&fields, &entry); !told.ok()) return told;

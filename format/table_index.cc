@@ -3,8 +3,10 @@
 #include "format/table_index.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
+#include "format/bytes.h"
 #include "format/damage.h"
 #include "format/file_header.h"
 #include "format/sorted_block.h"
@@ -75,6 +77,7 @@ Result<TableIndex> TableIndex::make(const TableFooter& footer, std::string_view 
   for (const Status& checked : {index.check_runs(), index.check_dictionaries(), index.check_properties()}) {
     if (!checked.ok()) return checked;
   }
+  index.make_heads();
   return index;
 }
 
@@ -143,9 +146,31 @@ Status TableIndex::check_properties() const {
   return Status();
 }
 
+void TableIndex::make_heads() {
+  const std::string_view first = runs_.front().largest_key;  // Keys rise: what first and last share, all do.
+  const std::string_view last = runs_.back().largest_key;
+  const auto differ = std::mismatch(first.begin(), first.end(), last.begin(), last.end());
+  common_bytes_ = static_cast<std::size_t>(differ.first - first.begin());
+  heads_.reserve(runs_.size());
+  for (const RunEntry& run : runs_) heads_.push_back(head_of(run.largest_key));
+}
+
+/// Where heads differ, they are in the order of the keys. `key` begins with what all have in common.
+std::uint64_t TableIndex::head_of(std::string_view key) const noexcept {
+  std::array<char, sizeof(std::uint64_t)> head{};
+  const std::string_view rest = key.substr(common_bytes_, head.size());
+  std::copy(rest.begin(), rest.end(), head.begin());
+  return load_u64_big_endian(head.data());
+}
+
 std::size_t TableIndex::first_run_not_below(std::string_view key) const noexcept {
+  const int order =
+      key.substr(0, common_bytes_).compare(std::string_view(runs_.front().largest_key).substr(0, common_bytes_));
+  if (order != 0) return order < 0 ? 0 : runs_.size();
+  const auto [first, end] = std::equal_range(heads_.begin(), heads_.end(), head_of(key));
   const auto found =
-      std::partition_point(runs_.begin(), runs_.end(), [key](const RunEntry& run) { return run.largest_key < key; });
+      std::partition_point(runs_.begin() + (first - heads_.begin()), runs_.begin() + (end - heads_.begin()),
+                           [key](const RunEntry& run) { return run.largest_key < key; });
   return static_cast<std::size_t>(found - runs_.begin());
 }
 
@@ -164,7 +189,7 @@ const DictionaryEntry* TableIndex::dictionary_of(const RunEntry& run) const noex
 
 std::size_t TableIndex::memory_bytes() const noexcept {
   std::size_t bytes = sizeof(*this) + properties_.dictionaries.capacity() * sizeof(DictionaryEntry) +
-                      runs_.capacity() * sizeof(RunEntry);
+                      runs_.capacity() * sizeof(RunEntry) + heads_.capacity() * sizeof(std::uint64_t);
   for (const RunEntry& run : runs_) {
     bytes += run.smallest_key.capacity() + run.largest_key.capacity() + run.statistics.capacity();
   }

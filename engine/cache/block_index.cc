@@ -36,17 +36,19 @@ std::uint64_t BlockIndex::word_of(const BlockNode& node, std::uint64_t hash) noe
 }
 
 BlockNode* BlockIndex::find(BlockKey key, std::uint64_t hash) const noexcept {
-  const std::uint64_t tag = tag_of(key, hash);
+  constexpr std::uint64_t kTagUnit = std::uint64_t{1} << kTagShift;
+  const std::uint64_t tagged = tag_of(key, hash) << kTagShift;
   for (std::uint64_t step = 0; step <= mask_; ++step) {
     const Bucket& bucket = buckets()[(hash + step) & mask_];
-    std::array<std::uint64_t, kSlotsPerBucket> words;
     unsigned candidates = 0;
     for (std::size_t i = 0; i < kSlotsPerBucket; ++i) {
-      words[i] = bucket.slots[i].load(std::memory_order_seq_cst);
-      candidates |= static_cast<unsigned>(words[i] >> kTagShift == tag) << i;
+      const std::uint64_t word = bucket.slots[i].load(std::memory_order_seq_cst);
+      candidates |= static_cast<unsigned>((word ^ tagged) < kTagUnit) << i;
     }
     for (; candidates != 0; candidates &= candidates - 1) {
-      const std::uint64_t word = words[static_cast<std::size_t>(std::countr_zero(candidates))];
+      // Read again, since to keep all seven costs more. What stands there now is judged as what stood there then.
+      const auto slot = static_cast<std::size_t>(std::countr_zero(candidates));
+      const std::uint64_t word = bucket.slots[slot].load(std::memory_order_seq_cst);
       if (word == 0) continue;  // free: a tag may be zero
       BlockNode& node = node_in(word);
       if (node.key == key) return &node;

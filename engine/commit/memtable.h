@@ -73,7 +73,8 @@ class Memtable {
   void insert(const Reservation& reservation, std::string_view batch, CommitVersion version,
               LogPlace in_log = LogPlace()) noexcept;
 
-  /// What the lookups below need of a key, for all memtables alike.
+  /// What the lookups below need of a key, for all memtables alike. It is format::content_hash(), which tables need
+  /// too.
   static std::uint64_t hash_of(std::string_view sort_key) noexcept { return KeyIndex::hash_of(sort_key); }
   /// Fetches what find() will look at first, while something else is done.
   void prefetch(std::uint64_t hash) const noexcept { index_.prefetch(hash); }

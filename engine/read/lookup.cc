@@ -11,17 +11,17 @@ namespace varve::engine {
 
 Lookup::Lookup(const Levels& levels, std::string_view sort_key, CommitVersion at_most, EntryPart part, ReadCost* cost,
                KnownBlocks* known)
-    : levels_(levels),
-      key_{sort_key, format::content_hash(sort_key), at_most},
-      part_(part),
-      cost_(cost),
-      known_(known) {}
+    : Lookup(levels, {sort_key, format::content_hash(sort_key), at_most}, part, cost, known) {}
 
 /// On to the next file that may hold the key.
 bool Lookup::next_file() {
   begun_ = false;
   while (level_ < kLevelCount) {
     const LevelFiles& files = levels_.level(level_);
+    if (files.empty()) {
+      ++level_;
+      continue;
+    }
     if (level_ > 0) {
       const LevelFile* const file = levels_.find(level_, key_.sort_key);
       ++level_;

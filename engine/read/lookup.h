@@ -22,6 +22,9 @@ class Lookup {
   /// is of searches in the same levels.
   Lookup(const Levels& levels, std::string_view sort_key, CommitVersion at_most, EntryPart part = EntryPart::kAll,
          ReadCost* cost = nullptr, KnownBlocks* known = nullptr);
+  /// The same where the key's hash is known.
+  Lookup(const Levels& levels, const LookupKey& key, EntryPart part, ReadCost* cost, KnownBlocks* known) noexcept
+      : levels_(levels), key_(key), part_(part), cost_(cost), known_(known) {}
 
   /// Goes on with the block that was wanted (null at first), and with what `cache` has, until it must wait for another.
   /// Under a guard of the cache. After kFound the entry is valid as long as the guard and `block`. Opens files, which

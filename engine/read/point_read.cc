@@ -29,7 +29,11 @@ FoundEntry FoundEntry::copied(const Entry& entry, EntryPart part) {
 }
 
 std::optional<FoundEntry> read_memtables(const ReadState& state, std::string_view sort_key, CommitVersion at_most) {
-  const std::uint64_t hash = Memtable::hash_of(sort_key);
+  return read_memtables(state, {sort_key, Memtable::hash_of(sort_key), at_most});
+}
+
+std::optional<FoundEntry> read_memtables(const ReadState& state, const LookupKey& key) {
+  const auto& [sort_key, hash, at_most] = key;
   if (const std::optional<Entry> entry = state.active->find(sort_key, hash, at_most)) {
     return FoundEntry::in_memtable(*entry);
   }
@@ -49,9 +53,9 @@ void prefetch_memtables(const ReadState& state, std::string_view sort_key) noexc
 
 namespace {
 
-Result<std::optional<FoundEntry>> read_tables(const Levels& levels, BlockReader& blocks, std::string_view sort_key,
-                                              CommitVersion at_most, ReadCost* cost, EntryPart part) {
-  Lookup lookup(levels, sort_key, at_most, part, cost);
+Result<std::optional<FoundEntry>> read_tables(const Levels& levels, BlockReader& blocks, const LookupKey& key,
+                                              ReadCost* cost, EntryPart part) {
+  Lookup lookup(levels, key, part, cost, nullptr);
   PinnedBlock block;
   for (;;) {
     Lookup::Step step;
@@ -84,10 +88,11 @@ Result<std::optional<FoundEntry>> read_tables(const Levels& levels, BlockReader&
 
 Result<std::optional<FoundEntry>> read_point(const ReadState& state, BlockReader& blocks, std::string_view sort_key,
                                              CommitVersion at_most, ReadCost* cost, EntryPart part) {
-  if (std::optional<FoundEntry> found = read_memtables(state, sort_key, at_most)) return found;
+  const LookupKey key{sort_key, Memtable::hash_of(sort_key), at_most};
+  if (std::optional<FoundEntry> found = read_memtables(state, key)) return found;
   if (state.tables->file_count() == 0) return std::optional<FoundEntry>();
   try {
-    return read_tables(*state.tables, blocks, sort_key, at_most, cost, part);
+    return read_tables(*state.tables, blocks, key, cost, part);
   } catch (const std::bad_alloc&) {
     return Status::out_of_memory();
   }

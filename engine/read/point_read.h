@@ -13,6 +13,7 @@
 #include "engine/read/read_cost.h"
 #include "engine/read/read_states.h"
 #include "engine/tables/block_reader.h"
+#include "engine/tables/table_lookup.h"
 
 namespace varve::engine {
 
@@ -34,6 +35,7 @@ class FoundEntry {
 
 /// The newest entry of the key in the memtables that is not above `at_most`; what tables hold is older.
 std::optional<FoundEntry> read_memtables(const ReadState& state, std::string_view sort_key, CommitVersion at_most);
+std::optional<FoundEntry> read_memtables(const ReadState& state, const LookupKey& key);
 /// Fetches what that will look at first, while something else is done.
 void prefetch_memtables(const ReadState& state, std::string_view sort_key) noexcept;
 

@@ -68,6 +68,7 @@ Result<Levels> Levels::make(LevelFiles files) {
   Levels made;
   for (LevelFilePtr& file : files) {
     if (Status checked = check_file(*file); !checked.ok()) return checked;
+    ++made.file_count_;
     made.bytes_[file->entry.level] += file->entry.size_bytes;
     made.levels_[file->entry.level].push_back(std::move(file));
   }
@@ -85,12 +86,6 @@ Result<Levels> Levels::make(const std::map<std::uint64_t, format::TableFileEntry
   files.reserve(tables.size());
   for (const auto& [number, entry] : tables) files.push_back(std::make_shared<const LevelFile>(LevelFile{entry, {}}));
   return make(std::move(files));
-}
-
-std::size_t Levels::file_count() const noexcept {
-  std::size_t count = 0;
-  for (const LevelFiles& files : levels_) count += files.size();
-  return count;
 }
 
 const LevelFile* Levels::find(std::uint32_t level, std::string_view key) const noexcept {

@@ -47,7 +47,7 @@ class Levels {
 
   const LevelFiles& level(std::uint32_t level) const noexcept { return levels_[level]; }
   std::uint64_t level_bytes(std::uint32_t level) const noexcept { return bytes_[level]; }
-  std::size_t file_count() const noexcept;
+  std::size_t file_count() const noexcept { return file_count_; }
 
   /// The one file of a level above 0 that may hold the key; null where there is none.
   const LevelFile* find(std::uint32_t level, std::string_view key) const noexcept;
@@ -66,6 +66,7 @@ class Levels {
   std::array<LevelFiles, kLevelCount> levels_;
   std::array<std::uint64_t, kLevelCount> bytes_{};
   ValueFiles value_files_;
+  std::size_t file_count_ = 0;
 };
 
 }  // namespace varve::engine

@@ -84,6 +84,24 @@ TEST(Keys, D11_EveryForbiddenCharacterIsRefusedAndItsNeighboursAreNot) {
   }
 }
 
+TEST(Keys, D11_AForbiddenCharacterIsRefusedWhereverItStands) {
+  for (std::size_t bytes = 1; bytes < 70; ++bytes) {
+    for (std::size_t place = 0; place < bytes; ++place) {
+      std::string key(bytes, 'k');
+      EXPECT_EQ(said(check_key_characters(key, "RowKey", KeyUse::kInsert)), kFine);
+      for (const char forbidden : {'\0', '\x1F', '\x7F', '/', '\\', '#', '?'}) {
+        key[place] = forbidden;
+        EXPECT_EQ(said(check_key_characters(key, "RowKey", KeyUse::kInsert)), kOutOfRangeInput)
+            << bytes << ", " << place;
+      }
+      for (const char allowed : {' ', '!', '.', '0', '>', '@', '[', ']', '~'}) {
+        key[place] = allowed;
+        EXPECT_EQ(said(check_key_characters(key, "RowKey", KeyUse::kInsert)), kFine) << bytes << ", " << place;
+      }
+    }
+  }
+}
+
 TEST(Keys, D10_MayBeEmptyAndHoldMostOfUnicode) {
   for (const std::string_view key : {"", " ", "'", "%", "+", "\xC3\xA9", "\xF0\x9F\x98\x80", "\xEE\x80\x80"}) {
     EXPECT_EQ(said(check_written_key(key, "RowKey", KeyUse::kInsert)), kFine) << key;

@@ -144,6 +144,9 @@ TEST(SortKey, RandomHostileKeysRoundTrip) {
     const std::string partition_key = hostile_text(random);
     const std::string row_key = hostile_text(random);
     const std::string key = encoded_key(table, partition_key, row_key);
+    SortKeyBuffer buffer;
+    ASSERT_TRUE(buffer.encode(table, partition_key, row_key).ok());
+    ASSERT_EQ(buffer.key(), key);
     const Result<SortKey> decoded = decode_sort_key(key);
     ASSERT_TRUE(decoded.ok()) << to_hex(key);
     ASSERT_EQ(decoded->table, table);
@@ -157,6 +160,27 @@ TEST(SortKey, RandomHostileKeysRoundTrip) {
     ASSERT_EQ(partition_of(key), *partition);
     ASSERT_TRUE(starts_with(key, encode_table(table)));
   }
+}
+
+TEST(SortKey, ABufferHoldsPlainKeysOfEveryLengthOneAfterTheOther) {
+  SortKeyBuffer buffer;
+  for (std::size_t bytes = 0; bytes < 300; ++bytes) {
+    const std::string partition_key(bytes, 'p');
+    for (const std::string& row_key : {std::string(), std::string("row"), std::string(300 - bytes, 'r')}) {
+      ASSERT_TRUE(buffer.encode(7, partition_key, row_key).ok());
+      ASSERT_EQ(buffer.key(), encoded_key(7, partition_key, row_key));
+    }
+  }
+}
+
+TEST(SortKey, ABufferRefusesWhatIsNotUtf8) {
+  SortKeyBuffer buffer;
+  ASSERT_TRUE(buffer.encode(7, "p", "r").ok());
+  EXPECT_EQ(buffer.encode(7, "p\xFF", "r").code(), Code::kInvalidArgument);
+  EXPECT_EQ(buffer.key(), "");
+  EXPECT_EQ(buffer.encode(7, "p", "\xC0").code(), Code::kInvalidArgument);
+  ASSERT_TRUE(buffer.encode(8, "\xC3\xA9", "r").ok());
+  EXPECT_EQ(buffer.key(), encoded_key(8, "\xC3\xA9", "r"));
 }
 
 TEST(SortKey, DecodeAcceptsNothingButEncodings) {

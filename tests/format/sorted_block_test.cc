@@ -170,6 +170,43 @@ TEST(SortedBlock, BucketsAreLeftOutWhereTheyDoNotPay) {
   EXPECT_EQ(parse(build(pairs, 1, Buckets::kIfTheyPay)).bucket_count(), 0) << "255 intervals";
 }
 
+/// Where each interval begins.
+std::vector<std::uint32_t> restarts_of(const SortedBlock& block) {
+  std::vector<std::uint32_t> restarts;
+  for (std::uint32_t i = 0; i < block.restart_count(); ++i) restarts.push_back(block.restart(i));
+  return restarts;
+}
+
+TEST(SortedBlock, AnIntervalEndsWithTheEntryThatFillsItsBytes) {
+  SortedBlockBuilder builder(3, Buckets::kNone, 100);
+  const auto add = [&builder](std::string_view key, std::size_t value_bytes) {
+    const std::string value(value_bytes, 'v');
+    builder.add({key, value, {}, 0});
+  };
+  add("a", 96);  // With three lengths and its key it has 100 bytes.
+  add("b", 95);
+  add("c", 1);  // Brings its interval above them.
+  add("d", 1);
+  add("e", 1);
+  add("f", 1);
+  add("g", 200);
+  const std::string content(builder.finish(7));
+  EXPECT_EQ(restarts_of(parse(content)), (std::vector<std::uint32_t>{0, 100, 204, 219}));
+}
+
+TEST(SortedBlock, LargeEntriesHaveMoreBuckets) {
+  const auto bucket_count = [](std::size_t value_bytes) {
+    Pairs pairs;
+    for (int i = 0; i < 30; ++i) pairs.emplace_back("key" + std::to_string(10 + i), std::string(value_bytes, 'v'));
+    return int{parse(build(pairs, 8, Buckets::kIfTheyPay)).bucket_count()};
+  };
+  EXPECT_EQ(bucket_count(10), 30 * 4 / 3 + 1);
+  EXPECT_GT(bucket_count(150), 30 * 4 / 3 + 1);
+  EXPECT_LT(bucket_count(150), 30 * 4);
+  EXPECT_EQ(bucket_count(300), 30 * 4);
+  EXPECT_EQ(bucket_count(3000), 30 * 4);
+}
+
 TEST(SortedBlock, MovesAllocateNothingOnceTheKeyBufferIsLargeEnough) {
   Pairs pairs;
   for (int i = 0; i < 300; ++i) pairs.emplace_back("key" + std::to_string(1000 + i), std::string(100, 'v'));

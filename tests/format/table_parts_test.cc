@@ -351,6 +351,19 @@ TEST(TableIndex, FindsTheRunOfAKey) {
     EXPECT_EQ(reading.index().run_of(runs[number].largest_key), &runs[number]);
     EXPECT_EQ(reading.index().run_of(runs[number].largest_key + "x"), nullptr) << "between two runs";
   }
+  const auto linear = [&runs](std::string_view key) {
+    std::size_t number = 0;
+    while (number < runs.size() && runs[number].largest_key < key) ++number;
+    return number;
+  };
+  for (const RunEntry& run : runs) {
+    for (std::size_t kept = 0; kept <= run.largest_key.size(); ++kept) {
+      for (const std::string_view behind : {std::string_view(), std::string_view("\0", 1), std::string_view("\xFF")}) {
+        const std::string key = run.largest_key.substr(0, kept).append(behind);
+        EXPECT_EQ(reading.index().first_run_not_below(key), linear(key));
+      }
+    }
+  }
 }
 
 TEST(ContentHasher, GivesTheHashOfAllPiecesTogether) {
