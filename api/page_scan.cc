@@ -54,8 +54,8 @@ Result<Page> PageScan::run(const std::vector<KeyRange>& ranges) {
 }
 
 Result<bool> PageScan::walk(const KeyRange& range) {
-  engine::Cursor cursor =
-      view_.cursor(range.lower, range.upper, &read_cost_, block_filter_.is_of_use() ? &block_filter_ : nullptr);
+  engine::Cursor cursor = view_.cursor(range.lower, range.upper, &read_cost_,
+                                       block_filter_.is_of_use() ? &block_filter_ : nullptr, entities_expected());
   scan_.backward ? cursor.seek_to_last() : cursor.seek_to_first();
   while (cursor.valid()) {
     Result<bool> ended = take(cursor.key(), cursor.version(), cursor.value());
@@ -64,6 +64,12 @@ Result<bool> PageScan::walk(const KeyRange& range) {
   }
   if (!cursor.status().ok()) return cursor.status();
   return false;
+}
+
+/// A scan that was gone on with is likely to fill its page, or more than that if it is filtered.
+std::uint64_t PageScan::entities_expected() const noexcept {
+  if (scan_.continuation.empty()) return 0;
+  return std::min(bounds_.entities_max, bounds_.remaining.value_or(UINT64_MAX)) - matched_;
 }
 
 Result<bool> PageScan::look_up(std::span<const std::string_view> points) {

@@ -61,6 +61,8 @@ class PageScan {
 
   // True: the page has ended.
   Result<bool> walk(const KeyRange& range);
+  /// Zero: not known.
+  std::uint64_t entities_expected() const noexcept;
   Result<bool> look_up(std::span<const std::string_view> points);
   Result<bool> take(std::string_view sort_key, format::CommitVersion version, std::string_view value);
   Status keep(Candidate& candidate);

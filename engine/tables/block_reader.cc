@@ -37,6 +37,22 @@ Result<PinnedBlock> BlockReader::take(const BlockWanted& wanted, const StoredByt
   }
 }
 
+Result<PinnedBlock> BlockReader::take(const BlockWanted& wanted, Tools& tools) {
+  try {
+    return take_with(wanted, tools.stored, tools);
+  } catch (const std::bad_alloc&) {
+    return Status::out_of_memory();
+  }
+}
+
+std::unique_ptr<BlockReader::Tools> BlockReader::lend() noexcept {
+  try {
+    return take_tools();
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+
 Result<PinnedBlock> BlockReader::read_with(const BlockWanted& wanted, Tools& tools) {
   const io::ReadableFile& file = *wanted.table->file;
   StoredBytes& stored = tools.stored;
