@@ -234,9 +234,10 @@ Result<std::string> merge_properties(std::string_view stored, std::string_view a
 struct EntityMaker {
   static void add_properties(const format::EntityView& view, std::span<const std::string> select,
                              PropertyList& properties) {
+    const bool all = select.empty();
     for (std::size_t i = 0; i < view.property_count(); ++i) {
       const format::PropertyView property = view.property(i);
-      if (!is_selected(select, property.name)) continue;
+      if (!all && !is_selected(select, property.name)) continue;
       properties.add([&property] { return Property{std::string(property.name), value_of<Value, Binary>(property)}; });
     }
   }

@@ -38,8 +38,8 @@ class PropertyRoom {
   struct Release {
     void operator()(PropertyList::Shared* shared) const noexcept { PropertyList::Shared::release(shared); }
   };
-  static constexpr std::uint32_t kFirst = 8;
-  static constexpr std::uint32_t kMost = 64;
+  static constexpr std::uint32_t kFirst = 4;
+  static constexpr std::uint32_t kMost = 32;
 
   std::uint32_t next_capacity_ = kFirst;
   std::unique_ptr<PropertyList::Shared, Release> shared_;

@@ -32,7 +32,7 @@ class MergeCursor final : public EntryCursor {
   /// The sources' entries stay valid as their cursors say; an entry shown is valid until the next move.
   /// What is not wanted it passes, where it is known without reading. The sources stand from the newest to the oldest:
   /// of a key, each holds newer versions than those behind it.
-  MergeCursor(std::vector<std::unique_ptr<EntryCursor>> sources, Wanted wanted);
+  explicit MergeCursor(std::vector<std::unique_ptr<EntryCursor>> sources, Wanted wanted = Wanted());
   MergeCursor(const MergeCursor&) = delete;
   MergeCursor& operator=(const MergeCursor&) = delete;
 

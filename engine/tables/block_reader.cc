@@ -29,7 +29,7 @@ Result<PinnedBlock> BlockReader::read(const BlockWanted& wanted) {
 Result<PinnedBlock> BlockReader::take(const BlockWanted& wanted, const StoredBytes& stored) {
   try {
     std::unique_ptr<Tools> tools = take_tools();
-    Result<PinnedBlock> block = take_with(wanted, stored, *tools);
+    Result<PinnedBlock> block = take_with(wanted, stored, *tools, priority_of(wanted.type));
     give_back(std::move(tools));
     return block;
   } catch (const std::bad_alloc&) {
@@ -37,9 +37,9 @@ Result<PinnedBlock> BlockReader::take(const BlockWanted& wanted, const StoredByt
   }
 }
 
-Result<PinnedBlock> BlockReader::take(const BlockWanted& wanted, Tools& tools) {
+Result<PinnedBlock> BlockReader::take(const BlockWanted& wanted, Tools& tools, BlockPriority priority) {
   try {
-    return take_with(wanted, tools.stored, tools);
+    return take_with(wanted, tools.stored, tools, priority);
   } catch (const std::bad_alloc&) {
     return Status::out_of_memory();
   }
@@ -63,10 +63,11 @@ Result<PinnedBlock> BlockReader::read_with(const BlockWanted& wanted, Tools& too
     return read.in_file(wanted.table->name, wanted.handle.offset);
   }
   count_read(stored.bytes().size());
-  return take_with(wanted, stored, tools);
+  return take_with(wanted, stored, tools, priority_of(wanted.type));
 }
 
-Result<PinnedBlock> BlockReader::take_with(const BlockWanted& wanted, const StoredBytes& stored, Tools& tools) {
+Result<PinnedBlock> BlockReader::take_with(const BlockWanted& wanted, const StoredBytes& stored, Tools& tools,
+                                           BlockPriority priority) {
   const auto failed = [&](const Status& status) { return status.in_file(wanted.table->name, wanted.handle.offset); };
   const format::FilePlace place{wanted.table->seed, wanted.handle.offset};
   const Result<format::BlockFrame> frame = format::open_block(stored.of(wanted.handle), place, wanted.type);
@@ -78,7 +79,7 @@ Result<PinnedBlock> BlockReader::take_with(const BlockWanted& wanted, const Stor
   if (Status decoded = format::read_block(*frame, tools.decompressor, dictionary, block->content()); !decoded.ok()) {
     return failed(decoded);
   }
-  return cache_.insert(wanted.table->cache_id, wanted.handle.offset, *std::move(block), priority_of(wanted.type));
+  return cache_.insert(wanted.table->cache_id, wanted.handle.offset, *std::move(block), priority);
 }
 
 std::unique_ptr<BlockReader::Tools> BlockReader::take_tools() {

@@ -56,8 +56,8 @@ class BlockReader {
   /// For one who reads block after block; what their bytes hold is of no meaning. Null where memory is short.
   std::unique_ptr<Tools> lend() noexcept;
   void give_back(std::unique_ptr<Tools> tools) noexcept;
-  /// Out of what these tools' bytes hold of the file, as the other.
-  Result<PinnedBlock> take(const BlockWanted& wanted, Tools& tools);
+  /// Out of what these tools' bytes hold of the file, as the other; a data block comes into the cache as `priority`.
+  Result<PinnedBlock> take(const BlockWanted& wanted, Tools& tools, BlockPriority priority);
   /// One more read of the disk.
   void count_read(std::uint64_t bytes) noexcept {
     reads_.fetch_add(1, std::memory_order_relaxed);
@@ -74,7 +74,8 @@ class BlockReader {
 
   std::unique_ptr<Tools> take_tools();
   Result<PinnedBlock> read_with(const BlockWanted& wanted, Tools& tools);
-  Result<PinnedBlock> take_with(const BlockWanted& wanted, const StoredBytes& stored, Tools& tools);
+  Result<PinnedBlock> take_with(const BlockWanted& wanted, const StoredBytes& stored, Tools& tools,
+                                BlockPriority priority);
 
   BlockCache& cache_;
   std::atomic<std::uint64_t> reads_{0};

@@ -10,6 +10,8 @@ namespace {
 /// A walk over a small partition ends within the first; from the last size on the device is as fast as it gets.
 constexpr std::uint64_t kWindowBytesMin = std::uint64_t{16} << 10;
 constexpr std::uint64_t kWindowBytesMax = std::uint64_t{512} << 10;
+/// A walk that reads so much at once is a long one: it would drive out of the cache what others ask for.
+constexpr std::uint64_t kLongWalkBytes = std::uint64_t{64} << 10;
 
 }  // namespace
 
@@ -32,7 +34,7 @@ Result<PinnedBlock> ReadAhead::get(const BlockWanted& wanted, Way way) {
     return cached;
   }
   if (cost_ != nullptr) ++cost_->blocks_read;
-  if (tools_ && tools_->stored.holds(wanted.handle)) return blocks_.take(wanted, *tools_);
+  if (tools_ && tools_->stored.holds(wanted.handle)) return blocks_.take(wanted, *tools_, priority());
   if (way == Way::kJump) {
     window_bytes_ = 0;
     expected_bytes_ = 0;
@@ -40,7 +42,11 @@ Result<PinnedBlock> ReadAhead::get(const BlockWanted& wanted, Way way) {
   }
   window_bytes_ = std::clamp(2 * window_bytes_, kWindowBytesMin, kWindowBytesMax);
   if (Status read = read_window(wanted, way); !read.ok()) return read;
-  return blocks_.take(wanted, *tools_);
+  return blocks_.take(wanted, *tools_, priority());
+}
+
+BlockPriority ReadAhead::priority() const noexcept {
+  return is_long_ || window_bytes_ >= kLongWalkBytes ? BlockPriority::kPassing : BlockPriority::kNormal;
 }
 
 Status ReadAhead::read_window(const BlockWanted& wanted, Way way) {
@@ -61,6 +67,7 @@ Status ReadAhead::read_window(const BlockWanted& wanted, Way way) {
 
 void ReadAhead::expect(std::uint64_t bytes) noexcept {
   expected_bytes_ = bytes;
+  is_long_ = bytes >= kLongWalkBytes;
 }
 
 }  // namespace varve::engine

@@ -33,13 +33,15 @@ class ReadAhead {
 
  private:
   Status read_window(const BlockWanted& wanted, Way way);
+  BlockPriority priority() const noexcept;
   /// What is read at once: the block, and what the walk comes to next.
   format::BlockHandle window(const BlockWanted& wanted, Way way) const noexcept;
 
   BlockReader& blocks_;
   ReadCost* const cost_;
-  std::uint64_t window_bytes_ = 0;             // of the last reading ahead; zero: none yet
-  std::uint64_t expected_bytes_ = 0;           // that the walk is yet to take, as far as that is known
+  std::uint64_t window_bytes_ = 0;    // of the last reading ahead; zero: none yet
+  std::uint64_t expected_bytes_ = 0;  // that the walk is yet to take, as far as that is known
+  bool is_long_ = false;
   std::unique_ptr<BlockReader::Tools> tools_;  // from the first read ahead on
 };
 
