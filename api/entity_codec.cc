@@ -119,18 +119,18 @@ struct Appender {
   void operator()(const std::string& value) const { builder.add_string(name, value); }
 };
 
-/// With memory of its own, or where it lies: Value of Binary and std::string, or ValueView of their views.
-template <typename Made, typename Bytes, typename Text>
+/// With memory of its own, or where it lies: Value and Binary, or ValueView and BinaryView.
+template <typename Made, typename Bytes>
 Made value_of(const format::PropertyView& property) {
   switch (property.type) {
-    case format::PropertyType::kBinary: return Bytes{Text(property.value)};
+    case format::PropertyType::kBinary: return Bytes{decltype(Bytes::bytes)(property.value)};
     case format::PropertyType::kBoolean: return property.as_boolean();
     case format::PropertyType::kDateTime: return DateTime{property.as_date_time_ticks()};
     case format::PropertyType::kDouble: return property.as_double();
     case format::PropertyType::kGuid: return Guid{property.as_guid()};
     case format::PropertyType::kInt32: return property.as_int32();
     case format::PropertyType::kInt64: return property.as_int64();
-    case format::PropertyType::kString: return Text(property.value);
+    case format::PropertyType::kString: return property.value;
   }
   return Made();  // open() let no other type pass.
 }
@@ -230,10 +230,35 @@ Result<std::string> merge_properties(std::string_view stored, std::string_view a
   return builder.finish();
 }
 
-/// Lets properties be made where they will stand, or nearly so.
-struct EntityParts {
-  static std::vector<Property>& properties(Entity& entity) noexcept { return entity.properties_; }
+/// Puts properties where they belong at once, which Entity::add() would move there.
+struct EntityMaker {
+  static void add_properties(const format::EntityView& view, std::span<const std::string> select,
+                             PropertyList& properties) {
+    const bool all = select.empty();
+    for (std::size_t i = 0; i < view.property_count(); ++i) {
+      const format::PropertyView property = view.property(i);
+      if (!all && !is_selected(select, property.name)) continue;
+      properties.add([&property] { return Property{std::string(property.name), value_of<Value, Binary>(property)}; });
+    }
+  }
+
+  static std::size_t count(const format::EntityView& view, std::span<const std::string> select) {
+    return select.empty() ? view.property_count() : std::min(select.size(), view.property_count());
+  }
+
+  static PropertyList& properties(Entity& entity) noexcept { return entity.properties_; }
 };
+
+Status decode_properties(format::CommitVersion version, std::string_view bytes, std::span<const std::string> select,
+                         PropertyRoom& room, Entity& entity) {
+  const Result<format::EntityView> view = format::EntityView::open(bytes);
+  if (!view.ok()) return unreadable(view.status(), entity.partition_key(), entity.row_key());
+  PropertyList& properties = EntityMaker::properties(entity);
+  properties = room.take(EntityMaker::count(*view, select));
+  EntityMaker::add_properties(*view, select, properties);
+  entity.set_etag(ETag::of_timestamp(DateTime{version}));
+  return Status();
+}
 
 Result<Entity> decode_entity(std::string partition_key, std::string row_key, format::CommitVersion version,
                              std::string_view bytes, std::span<const std::string> select) {
@@ -246,14 +271,8 @@ Status decode_properties(Entity& entity, format::CommitVersion version, std::str
                          std::span<const std::string> select) {
   const Result<format::EntityView> view = format::EntityView::open(bytes);
   if (!view.ok()) return unreadable(view.status(), entity.partition_key(), entity.row_key());
-  std::vector<Property>& properties = EntityParts::properties(entity);
-  const std::size_t count = view->property_count();
-  properties.reserve(select.empty() ? count : std::min(select.size(), count));
-  for (std::size_t i = 0; i < count; ++i) {
-    const format::PropertyView property = view->property(i);
-    if (!is_selected(select, property.name)) continue;
-    properties.push_back({std::string(property.name), value_of<Value, Binary, std::string>(property)});
-  }
+  entity.reserve(EntityMaker::count(*view, select));
+  EntityMaker::add_properties(*view, select, EntityMaker::properties(entity));
   entity.set_etag(ETag::of_timestamp(DateTime{version}));
   return Status();
 }
@@ -267,7 +286,7 @@ Result<EntityView> view_entity(std::string_view partition_key, std::string_view 
   for (std::size_t i = 0; i < view->property_count(); ++i) {
     const format::PropertyView property = view->property(i);
     if (!is_selected(select, property.name)) continue;
-    properties.push_back({property.name, value_of<ValueView, BinaryView, std::string_view>(property)});
+    properties.push_back({property.name, value_of<ValueView, BinaryView>(property)});
   }
   return EntityView{partition_key, row_key, properties, ETag::of_timestamp(DateTime{version})};
 }

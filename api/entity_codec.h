@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "api/entity_view.h"
+#include "api/property_room.h"
 #include "api/result.h"
 #include "api/store_limits.h"
 #include "api/types.h"
@@ -54,6 +55,10 @@ Result<Entity> decode_entity(std::string partition_key, std::string row_key, for
 /// The same into an entity that has keys and no properties. After an error it has none of use.
 Status decode_properties(Entity& entity, format::CommitVersion version, std::string_view bytes,
                          std::span<const std::string> select);
+/// The same into `entity`, which has its keys and nothing else yet; its properties get their memory from `room`. After
+/// an error it is half made.
+Status decode_properties(format::CommitVersion version, std::string_view bytes, std::span<const std::string> select,
+                         PropertyRoom& room, Entity& entity);
 /// The same, where it lies; its properties stand in `properties`, and what that held is forgotten.
 Result<EntityView> view_entity(std::string_view partition_key, std::string_view row_key, format::CommitVersion version,
                                std::string_view bytes, std::span<const std::string> select,

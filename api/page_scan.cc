@@ -54,8 +54,8 @@ Result<Page> PageScan::run(const std::vector<KeyRange>& ranges) {
 }
 
 Result<bool> PageScan::walk(const KeyRange& range) {
-  engine::Cursor cursor =
-      view_.cursor(range.lower, range.upper, &read_cost_, block_filter_.is_of_use() ? &block_filter_ : nullptr);
+  engine::Cursor cursor = view_.cursor(range.lower, range.upper, &read_cost_,
+                                       block_filter_.is_of_use() ? &block_filter_ : nullptr, entities_expected());
   scan_.backward ? cursor.seek_to_last() : cursor.seek_to_first();
   while (cursor.valid()) {
     Result<bool> ended = take(cursor.key(), cursor.version(), cursor.value());
@@ -64,6 +64,12 @@ Result<bool> PageScan::walk(const KeyRange& range) {
   }
   if (!cursor.status().ok()) return cursor.status();
   return false;
+}
+
+/// A scan that was gone on with is likely to fill its page, or more than that if it is filtered.
+std::uint64_t PageScan::entities_expected() const noexcept {
+  if (scan_.continuation.empty()) return 0;
+  return std::min(bounds_.entities_max, bounds_.remaining.value_or(UINT64_MAX)) - matched_;
 }
 
 Result<bool> PageScan::look_up(std::span<const std::string_view> points) {
@@ -85,7 +91,7 @@ Result<bool> PageScan::look_up(std::span<const std::string_view> points) {
 }
 
 Result<bool> PageScan::take(std::string_view sort_key, format::CommitVersion version, std::string_view value) {
-  Candidate candidate{sort_key, version, value, std::nullopt};
+  Candidate candidate{sort_key, version, value};
   if (is_over()) return end_before(candidate);
   if (bounds_.short_pages) {
     const ShortPages::Verdict verdict = bounds_.short_pages->judge(sort_key);
@@ -111,18 +117,23 @@ Result<bool> PageScan::take(std::string_view sort_key, format::CommitVersion ver
 Status PageScan::keep(Candidate& candidate) {
   if (Status decoded = decode_key(candidate); !decoded.ok()) return decoded;
   if (reader_ != nullptr) return show(candidate);
-  format::SortKey& key = *candidate.key;
-  Result<Entity> entity = decode_entity(std::move(key.partition_key), std::move(key.row_key), candidate.version,
-                                        candidate.value, scan_.read.select);
-  if (!entity.ok()) return entity.status();
-  page_.entities.push_back(*std::move(entity));
-  return Status();
+  make_room();
+  Entity& entity = page_.entities.emplace_back(key_.partition_key(), key_.row_key());
+  return decode_properties(candidate.version, candidate.value, scan_.read.select, room_, entity);
+}
+
+/// Pages are mostly small or full: few steps lead from the one to the other.
+void PageScan::make_room() {
+  constexpr std::size_t kFirst = 16;
+  constexpr std::size_t kGrowth = 4;
+  if (page_.entities.size() < page_.entities.capacity()) return;
+  const std::size_t more = std::max(kFirst, kGrowth * page_.entities.size());
+  page_.entities.reserve(static_cast<std::size_t>(std::min<std::uint64_t>(more, bounds_.entities_max)));
 }
 
 Status PageScan::show(const Candidate& candidate) {
-  const format::SortKey& key = *candidate.key;
   Result<EntityView> entity =
-      view_entity(key.partition_key, key.row_key, candidate.version, candidate.value, scan_.read.select, shown_);
+      view_entity(key_.partition_key(), key_.row_key(), candidate.version, candidate.value, scan_.read.select, shown_);
   if (!entity.ok()) return entity.status();
   (*reader_)(*entity);
   return Status();
@@ -132,28 +143,26 @@ Result<bool> PageScan::end_before(Candidate& candidate, bool at_partition) {
   if (Status decoded = decode_key(candidate); !decoded.ok()) return decoded;
   std::optional<std::uint64_t> remaining;
   if (bounds_.remaining) remaining = *bounds_.remaining - matched_;
-  page_.continuation = encode_scan_token(
-      candidate.key->partition_key, at_partition ? std::string() : candidate.key->row_key, scan_.backward, remaining);
+  page_.continuation =
+      encode_scan_token(key_.partition_key(), at_partition ? std::string() : key_.row_key(), scan_.backward, remaining);
   return true;
 }
 
 Status PageScan::decode_key(Candidate& candidate) {
-  if (candidate.key) return Status();
-  Result<format::SortKey> decoded = format::decode_sort_key(candidate.sort_key);
-  if (!decoded.ok()) return decoded.status();
-  candidate.key = *std::move(decoded);
-  return Status();
+  if (candidate.is_key_decoded) return Status();
+  candidate.is_key_decoded = true;
+  return key_.decode(candidate.sort_key);
 }
 
-Result<bool> PageScan::matches(Candidate& candidate) const {
+Result<bool> PageScan::matches(Candidate& candidate) {
   if (filter_.matches_everything()) return true;
   const Result<format::EntityView> properties = format::EntityView::open(candidate.value);
   if (!properties.ok()) return properties.status();
   FilterSubject subject{{}, {}, candidate.version, *properties};
   if (filter_.names_keys()) {
     if (Status decoded = decode_key(candidate); !decoded.ok()) return decoded;
-    subject.partition_key = candidate.key->partition_key;
-    subject.row_key = candidate.key->row_key;
+    subject.partition_key = key_.partition_key();
+    subject.row_key = key_.row_key();
   }
   return filter_.matches(subject);
 }

@@ -14,6 +14,7 @@
 #include "api/filter/block_filter.h"
 #include "api/filter/filter.h"
 #include "api/filter/key_plan.h"
+#include "api/property_room.h"
 #include "api/query.h"
 #include "api/short_pages.h"
 #include "engine/engine.h"
@@ -55,19 +56,22 @@ class PageScan {
     std::string_view sort_key;
     format::CommitVersion version = 0;
     std::string_view value;
-    std::optional<format::SortKey> key;
+    bool is_key_decoded = false;  // into key_
   };
 
   // True: the page has ended.
   Result<bool> walk(const KeyRange& range);
+  /// Zero: not known.
+  std::uint64_t entities_expected() const noexcept;
   Result<bool> look_up(std::span<const std::string_view> points);
   Result<bool> take(std::string_view sort_key, format::CommitVersion version, std::string_view value);
   Status keep(Candidate& candidate);
   Status show(const Candidate& candidate);
   /// The next page begins at the candidate, or where its partition does.
   Result<bool> end_before(Candidate& candidate, bool at_partition = false);
-  Result<bool> matches(Candidate& candidate) const;
-  static Status decode_key(Candidate& candidate);
+  Result<bool> matches(Candidate& candidate);
+  Status decode_key(Candidate& candidate);
+  void make_room();
   bool is_over();
 
   const engine::ReadView& view_;
@@ -79,6 +83,8 @@ class PageScan {
   io::Clock& clock_;
   const EntityReader* const reader_;
   std::vector<PropertyView> shown_;  // of one entity; its memory serves them all
+  format::SortKeyDecoder key_;
+  PropertyRoom room_;
   engine::ReadCost read_cost_;
   std::uint64_t matched_ = 0;
   std::uint64_t bytes_ = 0;

@@ -43,7 +43,7 @@ std::string_view property_type_name(PropertyType type) noexcept {
 }
 
 Entity& Entity::set(std::string_view name, Value value) {
-  for (Property& property : properties_) {
+  for (Property& property : properties_.all()) {
     if (property.name == name) {
       property.value = std::move(value);
       return *this;
@@ -53,20 +53,21 @@ Entity& Entity::set(std::string_view name, Value value) {
 }
 
 Entity& Entity::add(std::string name, Value value) {
-  properties_.push_back(Property{std::move(name), std::move(value)});
+  properties_.add([&] { return Property{std::move(name), std::move(value)}; });
   return *this;
 }
 
 bool Entity::remove(std::string_view name) noexcept {
-  const auto found = std::find_if(properties_.begin(), properties_.end(),
-                                  [name](const Property& property) { return property.name == name; });
-  if (found == properties_.end()) return false;
-  properties_.erase(found);
+  const std::span<const Property> all = properties();
+  const auto found =
+      std::find_if(all.begin(), all.end(), [name](const Property& property) { return property.name == name; });
+  if (found == all.end()) return false;
+  properties_.remove(static_cast<std::size_t>(found - all.begin()));
   return true;
 }
 
 const Value* Entity::find(std::string_view name) const noexcept {
-  for (const Property& property : properties_) {
+  for (const Property& property : properties()) {
     if (property.name == name) return &property.value;
   }
   return nullptr;

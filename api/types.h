@@ -10,12 +10,12 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <variant>
-#include <vector>
 
 #include "result.h"
 #include "status.h"
@@ -102,7 +102,7 @@ class Value {
   Value(std::int32_t value) noexcept : variant_(value) {}
   Value(std::int64_t value) noexcept : variant_(value) {}
   Value(std::string value) noexcept : variant_(std::move(value)) {}
-  Value(std::string_view value) : variant_(std::string(value)) {}
+  Value(std::string_view value) : variant_(std::in_place_type<std::string>, value) {}
   Value(const char* value) : variant_(std::string(value)) {}
   template <typename T>
   Value(T) = delete;
@@ -140,6 +140,61 @@ struct Property {
   std::string name;
   Value value;
   bool operator==(const Property&) const = default;
+};
+
+class PropertyRoom;
+
+/// The properties of one entity, one behind the other. Their memory is their own or, of an entity that came with a page
+/// of others, a part of what these share; a list that outgrows its part moves to memory of its own.
+class PropertyList {
+ public:
+  PropertyList() noexcept = default;
+  PropertyList(const PropertyList& other);
+  PropertyList(PropertyList&& other) noexcept
+      : first_(std::exchange(other.first_, nullptr)),
+        size_(std::exchange(other.size_, 0)),
+        capacity_(std::exchange(other.capacity_, 0)),
+        shared_(std::exchange(other.shared_, nullptr)) {}
+  PropertyList& operator=(PropertyList other) noexcept {
+    std::swap(first_, other.first_);
+    std::swap(size_, other.size_);
+    std::swap(capacity_, other.capacity_);
+    std::swap(shared_, other.shared_);
+    return *this;
+  }
+  ~PropertyList() {
+    if (first_ != nullptr) free_all();
+  }
+
+  std::span<const Property> all() const noexcept { return {first_, size_}; }
+  std::span<Property> all() noexcept { return {first_, size_}; }
+
+  /// Makes room for so many in all.
+  void reserve(std::size_t count);
+  /// Adds what `make()` returns, in its place at once.
+  template <typename Make>
+  void add(const Make& make) {
+    if (size_ == capacity_) grow();
+    ::new (static_cast<void*>(first_ + size_)) Property(make());
+    ++size_;
+  }
+  /// `place` is below the size.
+  void remove(std::size_t place) noexcept;
+
+  bool operator==(const PropertyList& other) const noexcept;
+
+ private:
+  friend class PropertyRoom;
+  struct Shared;
+
+  void grow();
+  void free_all() noexcept;
+  void free_memory() noexcept;
+
+  Property* first_ = nullptr;
+  std::uint32_t size_ = 0;
+  std::uint32_t capacity_ = 0;
+  Shared* shared_ = nullptr;  // where the memory is a part of; null: its own
 };
 
 /// Which state of an entity a write insists on. An entity's ETag changes with every successful write to it, also with
@@ -189,7 +244,7 @@ class Entity {
   const std::string& row_key() const noexcept { return row_key_; }
 
   /// In the order in which they were added; what a store returns keeps the order in which it was written.
-  std::span<const Property> properties() const noexcept { return properties_; }
+  std::span<const Property> properties() const noexcept { return properties_.all(); }
 
   /// Sets the property with this name, case-sensitive, or adds it at the end. Names and values are checked when the
   /// entity is written. `Timestamp` as a name is ignored then (D-50); `PartitionKey` and `RowKey` are refused.
@@ -224,13 +279,13 @@ class Entity {
   bool operator==(const Entity&) const = default;
 
  private:
-  friend struct EntityParts;  // the codec's
+  friend struct EntityMaker;
   static Status absent(std::string_view name);
   static Status wrong_type(std::string_view name, PropertyType stored, PropertyType asked);
 
   std::string partition_key_;
   std::string row_key_;
-  std::vector<Property> properties_;
+  PropertyList properties_;
   ETag etag_;
 };
 

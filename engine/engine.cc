@@ -335,10 +335,10 @@ Result<std::vector<Newest>> ReadView::newest_many(std::span<const std::string_vi
   return newest;
 }
 
-Cursor ReadView::cursor(std::string_view lower, std::string_view upper, ReadCost* cost, BlockJudge* judge) const {
+Cursor ReadView::cursor(std::string_view lower, std::string_view upper, ReadCost* cost, BlockJudge* judge,
+                        std::uint64_t entries_expected) const {
   std::unique_ptr<EntryCursor> entries =
-      judge == nullptr ? cursor_over(*pin_, *state_->blocks, cost)
-                       : cursor_over(*pin_, *state_->blocks, cost, {judge, std::string(lower), std::string(upper)});
+      cursor_over(*pin_, *state_->blocks, cost, {judge, std::string(lower), std::string(upper), entries_expected});
   const ExternalValues values(*state_->blocks, *pin_->tables, cost);
   return Cursor(pin_.again(), std::move(entries), lower, upper, version_, values);
 }

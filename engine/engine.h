@@ -73,8 +73,9 @@ class ReadView {
   Result<std::vector<Newest>> newest_many(std::span<const std::string_view> sort_keys, EntryPart part) const;
   /// Walks the live keys of [lower, upper) at this version, forward and backward. An empty `upper` is no bound.
   /// `cost` and `judge` outlive the cursor. With a judge the walk may leave out keys whose values it does not want.
-  Cursor cursor(std::string_view lower, std::string_view upper, ReadCost* cost = nullptr,
-                BlockJudge* judge = nullptr) const;
+  /// Where it is known about how many entries the walk comes to, what lies on its way is read at once; zero: not known.
+  Cursor cursor(std::string_view lower, std::string_view upper, ReadCost* cost = nullptr, BlockJudge* judge = nullptr,
+                std::uint64_t entries_expected = 0) const;
 
  private:
   friend class AsyncRead;

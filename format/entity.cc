@@ -34,6 +34,16 @@ constexpr std::size_t kEntityBytesMax = std::numeric_limits<std::uint32_t>::max(
 /// 9999-12-31T23:59:59.9999999.
 constexpr std::uint64_t kTicksMax = 3'155'378'975'999'999'999;
 
+/// By type, of values that have one size; kAnyBytes of others.
+constexpr std::size_t kAnyBytes = std::numeric_limits<std::size_t>::max();
+constexpr std::array<std::size_t, 9> kValueBytes = {kAnyBytes, kAnyBytes, 1, 8, 8, 16, 4, 8, kAnyBytes};
+static_assert(kValueBytes[static_cast<std::size_t>(PropertyType::kBoolean)] == 1);
+static_assert(kValueBytes[static_cast<std::size_t>(PropertyType::kDateTime)] == 8);
+static_assert(kValueBytes[static_cast<std::size_t>(PropertyType::kDouble)] == 8);
+static_assert(kValueBytes[static_cast<std::size_t>(PropertyType::kGuid)] == 16);
+static_assert(kValueBytes[static_cast<std::size_t>(PropertyType::kInt32)] == 4);
+static_assert(kValueBytes[static_cast<std::size_t>(PropertyType::kInt64)] == 8);
+
 struct Slot {
   std::uint16_t name_hash = 0;
   /// As stored: 1 to 8 are types, all else is not.
@@ -66,25 +76,11 @@ bool is_type(unsigned type) noexcept {
   return type >= static_cast<unsigned>(PropertyType::kBinary) && type <= static_cast<unsigned>(PropertyType::kString);
 }
 
-/// By type, as fixed_value_bytes() has it; nothing has so many bytes where values differ, or where no type is.
-constexpr std::uint8_t kBytesDiffer = 0xFF;
-constexpr std::array<std::uint8_t, 1u << kTypeBits> kFixedBytes = [] {
-  std::array<std::uint8_t, 1u << kTypeBits> bytes{};
-  bytes.fill(kBytesDiffer);
-  bytes[static_cast<std::size_t>(PropertyType::kBoolean)] = 1;
-  bytes[static_cast<std::size_t>(PropertyType::kInt32)] = 4;
-  bytes[static_cast<std::size_t>(PropertyType::kDateTime)] = 8;
-  bytes[static_cast<std::size_t>(PropertyType::kDouble)] = 8;
-  bytes[static_cast<std::size_t>(PropertyType::kInt64)] = 8;
-  bytes[static_cast<std::size_t>(PropertyType::kGuid)] = 16;
-  return bytes;
-}();
-
 /// What check_slot() finds well, in few steps: nearly all are.
 bool is_well(const Slot& slot, std::size_t end) noexcept {
   if (!is_type(slot.type) || slot.name_offset > end || slot.name_bytes > end - slot.name_offset) return false;
-  const std::size_t fixed = kFixedBytes[slot.type];
-  return fixed == kBytesDiffer || end - slot.name_offset - slot.name_bytes == fixed;
+  const std::size_t fixed = kValueBytes[slot.type];
+  return fixed == kAnyBytes || end - slot.name_offset - slot.name_bytes == fixed;
 }
 
 Status damaged_property(std::size_t index, std::string_view what) {
@@ -101,8 +97,8 @@ Status check_slot(const Slot& slot, std::size_t index, std::size_t end) {
     return damaged_property(index, "its name does not fit");
   }
   const std::size_t value_bytes = end - slot.name_offset - slot.name_bytes;
-  const std::optional<std::size_t> fixed = fixed_value_bytes(static_cast<PropertyType>(slot.type));
-  if (fixed.has_value() && value_bytes != *fixed) {
+  const std::size_t fixed = kValueBytes[slot.type];
+  if (fixed != kAnyBytes && value_bytes != fixed) {
     return damaged_property(index, "its value has " + std::to_string(value_bytes) + " bytes");
   }
   return Status();
@@ -145,9 +141,9 @@ Status verify_value(const PropertyView& property, std::size_t index) {
 }  // namespace
 
 std::optional<std::size_t> fixed_value_bytes(PropertyType type) noexcept {
-  const std::size_t number = static_cast<std::size_t>(type);
-  if (number >= kFixedBytes.size() || kFixedBytes[number] == kBytesDiffer) return std::nullopt;
-  return kFixedBytes[number];
+  const auto number = static_cast<std::size_t>(type);
+  const std::size_t bytes = number < kValueBytes.size() ? kValueBytes[number] : kAnyBytes;
+  return bytes == kAnyBytes ? std::nullopt : std::optional(bytes);
 }
 
 bool PropertyView::as_boolean() const noexcept {

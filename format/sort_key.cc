@@ -134,9 +134,14 @@ bool decode_text(std::string_view& rest, std::string& text) {
   const std::string_view encoded = rest.substr(0, end);
   rest.remove_prefix(end + 1);
 
+  text.clear();
+  std::size_t index = skip_ascii<true>(encoded, 0);
+  if (index == encoded.size()) {  // As most are: it is its own encoding, and ASCII.
+    text.assign(encoded);
+    return true;
+  }
   text.reserve(encoded.size());
   std::size_t copied = 0;
-  std::size_t index = skip_ascii<true>(encoded, 0);
   while (index < encoded.size()) {
     const Byte byte = at(encoded, index);
     if (is_plain(byte)) {
@@ -178,6 +183,22 @@ std::size_t first_difference(std::string_view a, std::string_view b) noexcept {
 
 Status damaged_key(std::string_view what) {
   return Status::corruption("sort key: " + std::string(what));
+}
+
+/// Takes the table id and the PartitionKey off `rest`.
+Status decode_partition(std::string_view& rest, SortKey& key) {
+  if (rest.size() < kTableIdBytes) return damaged_key("shorter than a table id");
+  key.table = load_u64_big_endian(rest.data());
+  rest.remove_prefix(kTableIdBytes);
+  if (!decode_text(rest, key.partition_key)) return damaged_key("its PartitionKey is not an encoded text");
+  return Status();
+}
+
+/// Takes the RowKey off `rest`, which must end with it.
+Status decode_row(std::string_view& rest, SortKey& key) {
+  if (!decode_text(rest, key.row_key)) return damaged_key("its RowKey is not an encoded text");
+  if (!rest.empty()) return damaged_key("bytes follow its RowKey");
+  return Status();
 }
 
 }  // namespace
@@ -305,14 +326,23 @@ std::string encode_table(TableId table) {
 }
 
 Result<SortKey> decode_sort_key(std::string_view key) {
-  if (key.size() < kTableIdBytes) return damaged_key("shorter than a table id");
   SortKey decoded;
-  decoded.table = load_u64_big_endian(key.data());
-  std::string_view rest = key.substr(kTableIdBytes);
-  if (!decode_text(rest, decoded.partition_key)) return damaged_key("its PartitionKey is not an encoded text");
-  if (!decode_text(rest, decoded.row_key)) return damaged_key("its RowKey is not an encoded text");
-  if (!rest.empty()) return damaged_key("bytes follow its RowKey");
+  std::string_view rest = key;
+  if (Status taken = decode_partition(rest, decoded); !taken.ok()) return taken;
+  if (Status taken = decode_row(rest, decoded); !taken.ok()) return taken;
   return decoded;
+}
+
+Status SortKeyDecoder::decode(std::string_view key) {
+  std::string_view rest = key;
+  if (!partition_.empty() && key.starts_with(partition_)) {
+    rest.remove_prefix(partition_.size());
+    return decode_row(rest, decoded_);
+  }
+  partition_.clear();
+  if (Status taken = decode_partition(rest, decoded_); !taken.ok()) return taken;
+  partition_.assign(key.substr(0, key.size() - rest.size()));
+  return decode_row(rest, decoded_);
 }
 
 bool is_framed(std::string_view key) noexcept {

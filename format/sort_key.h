@@ -88,6 +88,23 @@ struct SortKey {
 /// Errors: kCorruption. Accepts exactly what encode_sort_key makes.
 Result<SortKey> decode_sort_key(std::string_view key);
 
+/// Decodes keys one after the other. What a key has in common with the one before, mostly its table and its partition,
+/// is not decoded again.
+class SortKeyDecoder {
+ public:
+  /// Errors: as decode_sort_key().
+  Status decode(std::string_view key);
+
+  // Of the last key that decode() took, until its next call.
+  const std::string& partition_key() const noexcept { return decoded_.partition_key; }
+  const std::string& row_key() const noexcept { return decoded_.row_key; }
+
+ private:
+  /// Of the last key: table id and PartitionKey, end byte included. Empty: nothing is decoded.
+  std::string partition_;
+  SortKey decoded_;
+};
+
 // The frame of a key, without decoding its texts. On bytes from outside, check with is_framed first.
 /// Eight bytes, and two ended texts that fill the rest.
 bool is_framed(std::string_view key) noexcept;

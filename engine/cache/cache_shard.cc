@@ -68,6 +68,10 @@ PinnedBlock CacheShard::insert(BlockKey key, std::uint64_t hash, Block block, Bl
 
 bool CacheShard::admit(BlockNode& node, std::uint64_t hash, BlockPriority priority) noexcept {
   if (node.memory_bytes() > block_bytes_max(budget_bytes_)) return false;
+  if (priority == BlockPriority::kPassing && !has_room(node.memory_bytes()) && !order_.remembers(hash)) {
+    order_.remember(hash);
+    return false;
+  }
   if (!make_slot()) return false;
   if (!make_room(node.memory_bytes())) return false;
   node.state.store(BlockNode::kCached + BlockNode::kOnePin, std::memory_order_relaxed);
@@ -79,6 +83,11 @@ bool CacheShard::admit(BlockNode& node, std::uint64_t hash, BlockPriority priori
 
 bool CacheShard::index_has_room() const noexcept {
   return index_owner_ != nullptr && order_.count() < BlockIndex::room_in(index_owner_->bucket_count());
+}
+
+/// Without anything that leaves.
+bool CacheShard::has_room(std::uint64_t bytes) const noexcept {
+  return index_has_room() && used_now_bytes() + bytes <= budget_bytes_;
 }
 
 bool CacheShard::make_slot() noexcept {

@@ -65,6 +65,7 @@ class CacheShard {
   class Change;
 
   bool admit(BlockNode& node, std::uint64_t hash, BlockPriority priority) noexcept VARVE_REQUIRES(mutex_);
+  bool has_room(std::uint64_t bytes) const noexcept VARVE_REQUIRES(mutex_);
   bool make_slot() noexcept VARVE_REQUIRES(mutex_);
   bool make_room(std::uint64_t bytes) noexcept VARVE_REQUIRES(mutex_);
   bool evict_one() noexcept VARVE_REQUIRES(mutex_);

@@ -10,7 +10,9 @@
 //   high   blocks of high priority. Works as main does. While it holds no more than its protected share, it loses none
 //          for the sake of other blocks.
 //
-// So a scan passes through small and leaves main and high as they are. A mark is one bit, set by the first hit after it
+// So a scan passes through small and leaves main and high as they are. What a long one comes by does not even enter
+// where something would have to leave for it: it is remembered, as if it had been in small, and enters main when it is
+// read again. A mark is one bit, set by the first hit after it
 // was cleared; more counting would cost hits more and gains little here. No decision passes over more than kPardonsMax
 // visited blocks: where all are hot, one of them goes.
 // Source: J. Yang et al., "FIFO queues are all you need for cache eviction", SOSP 2023.
@@ -26,8 +28,9 @@
 namespace varve::engine {
 
 enum class BlockPriority : std::uint8_t {
-  kNormal,  // data
-  kHigh,    // what leads to data: index and filter partitions
+  kNormal,   // data
+  kHigh,     // what leads to data: index and filter partitions
+  kPassing,  // data that a long walk comes by
 };
 
 /// One thread at a time; visits may come from any.
@@ -35,6 +38,9 @@ class EvictionOrder {
  public:
   static constexpr std::uint64_t kPardonsMax = 1'000;
 
+  /// Whether a block that is in no queue was here, or was remembered, lately.
+  bool remembers(std::uint64_t hash) const noexcept { return ghosts_.has(hash, small().count() + main().count()); }
+  void remember(std::uint64_t hash) noexcept { ghosts_.add(hash); }
   void add(BlockNode& node, std::uint64_t hash, BlockPriority priority) noexcept;
   void remove(BlockNode& node) noexcept { queue(node.queue).remove(node); }
   /// Removes the block that shall go. Null when there is none.

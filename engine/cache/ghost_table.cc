@@ -46,6 +46,14 @@ void GhostTable::add(std::uint64_t hash) noexcept {
   if (set_count_ > 0) put(std::uint64_t{time_} << kTimeShift | (hash & kNameMask));
 }
 
+bool GhostTable::has(std::uint64_t hash, std::uint64_t window) const noexcept {
+  if (set_count_ == 0) return false;
+  const auto& words = set_of(hash).words;
+  return std::any_of(words.begin(), words.end(), [&](std::uint64_t word) {
+    return word != 0 && (word & kNameMask) == (hash & kNameMask) && age_of(word) < window;
+  });
+}
+
 bool GhostTable::take(std::uint64_t hash, std::uint64_t window) noexcept {
   if (set_count_ == 0) return false;
   for (std::uint64_t& word : set_of(hash).words) {

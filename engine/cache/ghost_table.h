@@ -28,6 +28,8 @@ class GhostTable {
   std::uint64_t bytes() const noexcept { return bytes_for(set_count_); }
 
   void add(std::uint64_t hash) noexcept;
+  /// True if the name was among the last `window` that were added.
+  bool has(std::uint64_t hash, std::uint64_t window) const noexcept;
   /// True if the name was among the last `window` that were added; it is forgotten then.
   bool take(std::uint64_t hash, std::uint64_t window) noexcept;
 
@@ -43,7 +45,7 @@ class GhostTable {
 
   void put(std::uint64_t word) noexcept;
   std::uint32_t age_of(std::uint64_t word) const noexcept;
-  Set& set_of(std::uint64_t word) noexcept { return sets_.get()[word & (set_count_ - 1) & kNameMask]; }
+  Set& set_of(std::uint64_t word) const noexcept { return sets_.get()[word & (set_count_ - 1) & kNameMask]; }
 
   static constexpr int kTimeShift = 32;
   static constexpr std::uint64_t kNameMask = (std::uint64_t{1} << kTimeShift) - 1;

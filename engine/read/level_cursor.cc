@@ -18,7 +18,7 @@ std::size_t LevelCursor::first_not_below(std::string_view sort_key) const noexce
 void LevelCursor::open(std::size_t file) {
   if (cursor_ && file_ == file) return;
   file_ = file;
-  cursor_.emplace(*files_[file]->table, blocks_, cost_);
+  cursor_.emplace(*files_[file]->table, blocks_, cost_, entries_expected_);
   if (rule_ != nullptr) cursor_->pass_by(*rule_);
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 
 #include "engine/read/entry_cursor.h"
@@ -13,9 +14,9 @@ namespace varve::engine {
 
 class LevelCursor final : public EntryCursor {
  public:
-  /// All outlive the cursor; the level is not level 0; `cost` may be null.
-  LevelCursor(const LevelFiles& level, BlockReader& blocks, ReadCost* cost) noexcept
-      : files_(level), blocks_(blocks), cost_(cost) {}
+  /// All outlive the cursor; the level is not level 0; `cost` may be null. `entries_expected` as TableCursor has it.
+  LevelCursor(const LevelFiles& level, BlockReader& blocks, ReadCost* cost, std::uint64_t entries_expected) noexcept
+      : files_(level), blocks_(blocks), cost_(cost), entries_expected_(entries_expected) {}
 
   void seek(std::string_view sort_key, CommitVersion at_most) override;
   void seek_before(std::string_view sort_key) override;
@@ -41,6 +42,7 @@ class LevelCursor final : public EntryCursor {
   const LevelFiles& files_;
   BlockReader& blocks_;
   ReadCost* const cost_;
+  const std::uint64_t entries_expected_;
   const PassRule* rule_ = nullptr;
   std::size_t file_ = 0;
   std::optional<TableCursor> cursor_;

@@ -9,22 +9,18 @@
 
 namespace varve::engine {
 
-MergeCursor::MergeCursor(std::vector<std::unique_ptr<EntryCursor>> sources) : sources_(std::move(sources)) {
-  forward_.reserve(sources_.size());
-  backward_.reserve(sources_.size());
-}
-
 MergeCursor::MergeCursor(std::vector<std::unique_ptr<EntryCursor>> sources, Wanted wanted)
     : wanted_(std::move(wanted)), sources_(std::move(sources)) {
   forward_.reserve(sources_.size());
   backward_.reserve(sources_.size());
+  if (wanted_.judge == nullptr) return;
   rules_.reserve(sources_.size());
   for (std::size_t i = 0; i < sources_.size(); ++i) sources_[i]->pass_by(rules_.emplace_back(*this, i));
 }
 
 /// Where an older source stands is the first that its entries might hide.
 std::string_view MergeCursor::Rule::pass_below() const noexcept {
-  std::string_view bound = merge_.wanted_->upper;
+  std::string_view bound = merge_.wanted_.upper;
   for (std::size_t older = source_ + 1; older < merge_.sources_.size(); ++older) {
     const EntryCursor& source = *merge_.sources_[older];
     if (source.valid() && (bound.empty() || source.entry().sort_key < bound)) bound = source.entry().sort_key;
@@ -33,7 +29,7 @@ std::string_view MergeCursor::Rule::pass_below() const noexcept {
 }
 
 std::string_view MergeCursor::Rule::pass_above() const noexcept {
-  std::string_view bound = merge_.wanted_->lower;
+  std::string_view bound = merge_.wanted_.lower;
   for (std::size_t older = source_ + 1; older < merge_.sources_.size(); ++older) {
     const EntryCursor& source = *merge_.sources_[older];
     if (source.valid()) bound = std::max(bound, source.entry().sort_key);
@@ -54,12 +50,21 @@ bool MergeCursor::take_status(const EntryStream& source) {
   return false;
 }
 
+bool MergeCursor::is_wanted(const MergeHeap& /*heap*/, const Entry& entry) const noexcept {
+  return wanted_.upper.empty() || entry.sort_key < wanted_.upper;
+}
+
+bool MergeCursor::is_wanted(const DirectedMergeHeap<Direction::kBackward>& /*heap*/,
+                            const Entry& entry) const noexcept {
+  return entry.sort_key >= wanted_.lower;
+}
+
 template <typename Heap>
 void MergeCursor::gather(Heap& heap) {
   clear();
   for (std::size_t i = 0; i < sources_.size(); ++i) {
     if (sources_[i]->valid()) {
-      heap.add(sources_[i]->entry(), i);
+      if (const Entry entry = sources_[i]->entry(); is_wanted(heap, entry)) heap.add(entry, i);
     } else if (!take_status(*sources_[i])) {
       return;
     }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,11 +15,14 @@
 
 namespace varve::engine {
 
-/// What of a merge's range a walk wants; the judge outlives the merge.
+/// What a walk wants; the judge outlives it.
 struct Wanted {
-  BlockJudge* judge;
-  std::string lower;
-  std::string upper;  // empty: no bound
+  BlockJudge* judge = nullptr;  // null: all
+  // It never goes below the one, or as far as the other.
+  std::string lower{};
+  std::string upper{};  // empty: no bound
+  /// What it likely comes to, wherever it begins; zero: that is not known.
+  std::uint64_t entries = 0;
 };
 
 /// No two sources hold the same (sort key, version). Where they do all the same (a commit that stands in the log and in
@@ -26,10 +30,9 @@ struct Wanted {
 class MergeCursor final : public EntryCursor {
  public:
   /// The sources' entries stay valid as their cursors say; an entry shown is valid until the next move.
-  explicit MergeCursor(std::vector<std::unique_ptr<EntryCursor>> sources);
-  /// Passes what is not wanted, where it is known without reading. The sources stand from the newest to the oldest: of
-  /// a key, each holds newer versions than those behind it.
-  MergeCursor(std::vector<std::unique_ptr<EntryCursor>> sources, Wanted wanted);
+  /// What is not wanted it passes, where it is known without reading. The sources stand from the newest to the oldest:
+  /// of a key, each holds newer versions than those behind it.
+  explicit MergeCursor(std::vector<std::unique_ptr<EntryCursor>> sources, Wanted wanted = Wanted());
   MergeCursor(const MergeCursor&) = delete;
   MergeCursor& operator=(const MergeCursor&) = delete;
 
@@ -49,7 +52,7 @@ class MergeCursor final : public EntryCursor {
   class Rule final : public PassRule {
    public:
     Rule(const MergeCursor& merge, std::size_t source) noexcept : merge_(merge), source_(source) {}
-    BlockJudge& judge() const noexcept override { return *merge_.wanted_->judge; }
+    BlockJudge& judge() const noexcept override { return *merge_.wanted_.judge; }
     std::string_view pass_below() const noexcept override;
     std::string_view pass_above() const noexcept override;
 
@@ -59,7 +62,9 @@ class MergeCursor final : public EntryCursor {
   };
 
   void clear() noexcept;
-  /// Orders the sources by where they stand.
+  bool is_wanted(const MergeHeap& heap, const Entry& entry) const noexcept;
+  bool is_wanted(const DirectedMergeHeap<Direction::kBackward>& heap, const Entry& entry) const noexcept;
+  /// Orders the sources by where they stand, those that are past what is wanted left out.
   template <typename Heap>
   void gather(Heap& heap);
   bool take_status(const EntryStream& source);
@@ -67,7 +72,7 @@ class MergeCursor final : public EntryCursor {
   template <typename Heap>
   void settle(Heap& heap, const EntryStream& source);
 
-  const std::optional<Wanted> wanted_;
+  const Wanted wanted_;
   std::vector<Rule> rules_;
   std::vector<std::unique_ptr<EntryCursor>> sources_;
   // The one of the walk's direction is filled; both are empty at an end and after an error.

@@ -66,6 +66,7 @@ class DirectedMergeHeap {
 
   /// The one at the top may come later than those below it.
   void sift_down() noexcept {
+    if (heads_.size() == 1) return;
     const Head moving = heads_.front();
     std::size_t at = 0;
     for (;;) {

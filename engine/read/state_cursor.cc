@@ -2,6 +2,7 @@
 // Must never: leave one out.
 #include "engine/read/state_cursor.h"
 
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -15,30 +16,51 @@ namespace varve::engine {
 
 namespace {
 
+bool may_hold_wanted(const LevelFile& file, const Wanted& wanted) noexcept {
+  return file.entry.largest_key >= wanted.lower && (wanted.upper.empty() || file.entry.smallest_key < wanted.upper);
+}
+
+/// Of a level above 0.
+bool may_hold_wanted(const Levels& levels, std::uint32_t level, const Wanted& wanted) noexcept {
+  const std::size_t first = levels.first_at_or_after(level, wanted.lower);
+  return first < levels.level(level).size() && may_hold_wanted(*levels.level(level)[first], wanted);
+}
+
+/// Most of the data lies there. Zero where no level above 0 has any.
+std::uint32_t deepest_level(const Levels& levels, const Wanted& wanted) noexcept {
+  std::uint32_t level = kLastLevel;
+  while (level > 0 && !may_hold_wanted(levels, level, wanted)) --level;
+  return level;
+}
+
 /// From the newest to the oldest.
-std::vector<std::unique_ptr<EntryCursor>> sources_of(const ReadState& state, BlockReader& blocks, ReadCost* cost) {
+std::vector<std::unique_ptr<EntryCursor>> sources_of(const ReadState& state, BlockReader& blocks, ReadCost* cost,
+                                                     const Wanted& wanted) {
   std::vector<std::unique_ptr<EntryCursor>> sources;
-  sources.push_back(std::make_unique<MemtableCursor>(*state.active));
-  for (const auto& memtable : state.sealed) sources.push_back(std::make_unique<MemtableCursor>(*memtable));
+  const auto add_memtable = [&](const Memtable& memtable) {
+    if (memtable.entry_count() > 0) sources.push_back(std::make_unique<MemtableCursor>(memtable));
+  };
+  add_memtable(*state.active);
+  for (const auto& memtable : state.sealed) add_memtable(*memtable);
   const Levels& levels = *state.tables;
-  for (const auto& file : levels.level(0)) sources.push_back(std::make_unique<TableCursor>(*file->table, blocks, cost));
-  for (std::uint32_t level = 1; level < kLevelCount; ++level) {
-    if (levels.level(level).empty()) continue;
-    sources.push_back(std::make_unique<LevelCursor>(levels.level(level), blocks, cost));
+  for (const auto& file : levels.level(0)) {
+    if (may_hold_wanted(*file, wanted)) sources.push_back(std::make_unique<TableCursor>(*file->table, blocks, cost));
+  }
+  const std::uint32_t deepest = deepest_level(levels, wanted);
+  for (std::uint32_t level = 1; level <= deepest; ++level) {
+    if (level < deepest && !may_hold_wanted(levels, level, wanted)) continue;
+    sources.push_back(
+        std::make_unique<LevelCursor>(levels.level(level), blocks, cost, level == deepest ? wanted.entries : 0));
   }
   return sources;
 }
 
 }  // namespace
 
-std::unique_ptr<EntryCursor> cursor_over(const ReadState& state, BlockReader& blocks, ReadCost* cost) {
-  std::vector<std::unique_ptr<EntryCursor>> sources = sources_of(state, blocks, cost);
-  if (sources.size() == 1) return std::move(sources.front());
-  return std::make_unique<MergeCursor>(std::move(sources));
-}
-
 std::unique_ptr<EntryCursor> cursor_over(const ReadState& state, BlockReader& blocks, ReadCost* cost, Wanted wanted) {
-  return std::make_unique<MergeCursor>(sources_of(state, blocks, cost), std::move(wanted));
+  std::vector<std::unique_ptr<EntryCursor>> sources = sources_of(state, blocks, cost, wanted);
+  if (sources.size() == 1 && wanted.judge == nullptr) return std::move(sources.front());
+  return std::make_unique<MergeCursor>(std::move(sources), std::move(wanted));
 }
 
 }  // namespace varve::engine

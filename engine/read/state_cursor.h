@@ -12,9 +12,10 @@
 
 namespace varve::engine {
 
-/// All outlive the walk; the state is pinned meanwhile. `cost`, which is told what the walk costs, may be null.
-std::unique_ptr<EntryCursor> cursor_over(const ReadState& state, BlockReader& blocks, ReadCost* cost);
-/// The same, passing what is not wanted where that is known without reading it.
-std::unique_ptr<EntryCursor> cursor_over(const ReadState& state, BlockReader& blocks, ReadCost* cost, Wanted wanted);
+/// What is wanted, and beside it whatever lies in the way: where it is known without reading that something is not
+/// wanted, it is passed. It shows no entry that comes into the active memtable later, if that is empty now. All but
+/// `wanted` outlive the walk; the state is pinned meanwhile. `cost`, which is told what the walk costs, may be null.
+std::unique_ptr<EntryCursor> cursor_over(const ReadState& state, BlockReader& blocks, ReadCost* cost,
+                                         Wanted wanted = Wanted());
 
 }  // namespace varve::engine

@@ -38,11 +38,27 @@ Result<PinnedBlock> BlockReader::read(const BlockWanted& wanted) {
 Result<PinnedBlock> BlockReader::take(const BlockWanted& wanted, const StoredBytes& stored) {
   try {
     std::unique_ptr<Tools> tools = take_tools();
-    Result<PinnedBlock> block = take_with(wanted, stored, *tools);
+    Result<PinnedBlock> block = take_with(wanted, stored, *tools, priority_of(wanted.type));
     give_back(std::move(tools));
     return block;
   } catch (const std::bad_alloc&) {
     return Status::out_of_memory();
+  }
+}
+
+Result<PinnedBlock> BlockReader::take(const BlockWanted& wanted, Tools& tools, BlockPriority priority) {
+  try {
+    return take_with(wanted, tools.stored, tools, priority);
+  } catch (const std::bad_alloc&) {
+    return Status::out_of_memory();
+  }
+}
+
+std::unique_ptr<BlockReader::Tools> BlockReader::lend() noexcept {
+  try {
+    return take_tools();
+  } catch (const std::bad_alloc&) {
+    return nullptr;
   }
 }
 
@@ -56,10 +72,11 @@ Result<PinnedBlock> BlockReader::read_with(const BlockWanted& wanted, Tools& too
     return read.in_file(wanted.name(), wanted.handle.offset);
   }
   count_read(stored.bytes().size());
-  return take_with(wanted, stored, tools);
+  return take_with(wanted, stored, tools, priority_of(wanted.type));
 }
 
-Result<PinnedBlock> BlockReader::take_value(const BlockWanted& wanted, const StoredBytes& stored) {
+Result<PinnedBlock> BlockReader::take_value(const BlockWanted& wanted, const StoredBytes& stored,
+                                             BlockPriority priority) {
   const std::string_view value = stored.of(wanted.handle);
   if (format::content_hash(value) != wanted.value_hash) {
     return Status::corruption("the value is not what its entry says").in_file(wanted.name(), wanted.handle.offset);
@@ -67,11 +84,12 @@ Result<PinnedBlock> BlockReader::take_value(const BlockWanted& wanted, const Sto
   Result<Block> block = Block::allocate(static_cast<std::uint32_t>(value.size()), kValueInCache);
   if (!block.ok()) return block.status();
   std::copy(value.begin(), value.end(), block->content().begin());
-  return cache_.insert(wanted.cache_id(), wanted.handle.offset, *std::move(block), BlockPriority::kNormal);
+  return cache_.insert(wanted.cache_id(), wanted.handle.offset, *std::move(block), priority);
 }
 
-Result<PinnedBlock> BlockReader::take_with(const BlockWanted& wanted, const StoredBytes& stored, Tools& tools) {
-  if (wanted.values != nullptr) return take_value(wanted, stored);
+Result<PinnedBlock> BlockReader::take_with(const BlockWanted& wanted, const StoredBytes& stored, Tools& tools,
+                                           BlockPriority priority) {
+  if (wanted.values != nullptr) return take_value(wanted, stored, priority);
   const auto failed = [&](const Status& status) { return status.in_file(wanted.table->name, wanted.handle.offset); };
   const format::FilePlace place{wanted.table->seed, wanted.handle.offset};
   const Result<format::BlockFrame> frame = format::open_block(stored.of(wanted.handle), place, wanted.type);
@@ -83,7 +101,7 @@ Result<PinnedBlock> BlockReader::take_with(const BlockWanted& wanted, const Stor
   if (Status decoded = format::read_block(*frame, tools.decompressor, dictionary, block->content()); !decoded.ok()) {
     return failed(decoded);
   }
-  return cache_.insert(wanted.table->cache_id, wanted.handle.offset, *std::move(block), priority_of(wanted.type));
+  return cache_.insert(wanted.table->cache_id, wanted.handle.offset, *std::move(block), priority);
 }
 
 std::unique_ptr<BlockReader::Tools> BlockReader::take_tools() {

@@ -54,6 +54,17 @@ class BlockReader {
 
   /// Out of what was read of the file, which holds all of it; kept in the cache where there is room. Errors: as get().
   Result<PinnedBlock> take(const BlockWanted& wanted, const StoredBytes& stored);
+  /// What reading takes, kept for the next one: a zstd context costs more to make than a block to decompress, and
+  /// memory for many blocks more than to read them.
+  struct Tools {
+    format::Decompressor decompressor;
+    StoredBytes stored;
+  };
+  /// For one who reads block after block; what their bytes hold is of no meaning. Null where memory is short.
+  std::unique_ptr<Tools> lend() noexcept;
+  void give_back(std::unique_ptr<Tools> tools) noexcept;
+  /// Out of what these tools' bytes hold of the file, as the other; a data block comes into the cache as `priority`.
+  Result<PinnedBlock> take(const BlockWanted& wanted, Tools& tools, BlockPriority priority);
   /// One more read of the disk.
   void count_read(std::uint64_t bytes) noexcept {
     reads_.fetch_add(1, std::memory_order_relaxed);
@@ -65,19 +76,14 @@ class BlockReader {
   std::uint64_t read_bytes() const noexcept { return read_bytes_.load(std::memory_order_relaxed); }
 
  private:
-  /// What one read needs, kept for the next one: a zstd context costs more to make than a block to decompress.
-  struct Tools {
-    format::Decompressor decompressor;
-    StoredBytes stored;
-  };
   static constexpr std::size_t kToolsKept = 16;
   static constexpr std::size_t kBufferBytesKept = std::size_t{1} << 20;
 
   std::unique_ptr<Tools> take_tools();
-  void give_back(std::unique_ptr<Tools> tools) noexcept;
   Result<PinnedBlock> read_with(const BlockWanted& wanted, Tools& tools);
-  Result<PinnedBlock> take_with(const BlockWanted& wanted, const StoredBytes& stored, Tools& tools);
-  Result<PinnedBlock> take_value(const BlockWanted& wanted, const StoredBytes& stored);
+  Result<PinnedBlock> take_with(const BlockWanted& wanted, const StoredBytes& stored, Tools& tools,
+                                BlockPriority priority);
+  Result<PinnedBlock> take_value(const BlockWanted& wanted, const StoredBytes& stored, BlockPriority priority);
 
   BlockCache& cache_;
   std::atomic<std::uint64_t> reads_{0};

@@ -3,11 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <utility>
 
 #include "api/result.h"
 #include "engine/read/read_cost.h"
 #include "engine/tables/block_reader.h"
-#include "engine/tables/stored_bytes.h"
 
 namespace varve::engine {
 
@@ -16,21 +17,32 @@ class ReadAhead {
  public:
   /// Both outlive it; `cost` may be null.
   ReadAhead(BlockReader& blocks, ReadCost* cost) noexcept : blocks_(blocks), cost_(cost) {}
+  ~ReadAhead() {
+    if (tools_) blocks_.give_back(std::move(tools_));
+  }
+  ReadAhead(const ReadAhead&) = delete;
+  ReadAhead& operator=(const ReadAhead&) = delete;
 
   /// Where the walk comes from: anywhere, the block before, or the block behind.
   enum class Way : std::uint8_t { kJump, kForward, kBackward };
   /// A data block, from the cache, out of what was read ahead, or from the disk. All calls are about one table.
-  /// Errors: those of BlockReader::get.
+  /// Errors: those of BlockReader::get, and kOutOfMemory.
   Result<PinnedBlock> get(const BlockWanted& wanted, Way way);
+  /// A walk begins that likely takes so many bytes: unless it jumps, it need not go on for long to read them at once.
+  void expect(std::uint64_t bytes) noexcept;
 
  private:
+  Status read_window(const BlockWanted& wanted, Way way);
+  BlockPriority priority() const noexcept;
   /// What is read at once: the block, and what the walk comes to next.
   format::BlockHandle window(const BlockWanted& wanted, Way way) const noexcept;
 
   BlockReader& blocks_;
   ReadCost* const cost_;
-  std::uint64_t window_bytes_ = 0;  // of the last reading ahead; zero: none yet
-  StoredBytes stored_;
+  std::uint64_t window_bytes_ = 0;    // of the last reading ahead; zero: none yet
+  std::uint64_t expected_bytes_ = 0;  // that the walk is yet to take, as far as that is known
+  bool is_long_ = false;
+  std::unique_ptr<BlockReader::Tools> tools_;  // from the first read ahead on
 };
 
 }  // namespace varve::engine

@@ -2,11 +2,24 @@
 // Must never: read a block twice in a row.
 #include "engine/tables/table_cursor.h"
 
+#include <algorithm>
 #include <cassert>
 #include <string>
 #include <utility>
 
 namespace varve::engine {
+
+namespace {
+
+/// About what so many entries take there, and a block more.
+std::uint64_t bytes_of(const format::RunEntry& run, std::uint64_t entries) noexcept {
+  constexpr std::uint64_t kEntriesMax = std::uint64_t{1} << 20;  // more than a window holds
+  const std::uint64_t count = std::max<std::uint64_t>(run.entry_count, 1);
+  const std::uint64_t blocks = std::max<std::uint64_t>(run.block_count, 1);
+  return run.data_bytes / count * std::min(entries, kEntriesMax) + run.data_bytes / blocks;
+}
+
+}  // namespace
 
 bool TableCursor::fail(const Status& status) {
   status_ = status;
@@ -69,6 +82,13 @@ bool TableCursor::open_block(ReadAhead::Way way) {
   data_block_ = *std::move(block);
   block_offset_ = handle.offset;
   return true;
+}
+
+bool TableCursor::begin_at_block(ReadAhead::Way way) {
+  if (entries_expected_ == 0) return open_block();
+  const format::RunEntry& run = runs()[run_];
+  ahead_.expect(bytes_of(run, entries_expected_));
+  return open_block(way);
 }
 
 /// Of this run, or the next; false at the end of the file.
@@ -210,7 +230,7 @@ void TableCursor::seek(std::string_view sort_key, CommitVersion at_most) {
     (void)fail_index();
     return;
   }
-  if (!open_block()) return;
+  if (!begin_at_block(ReadAhead::Way::kForward)) return;
   data_.seek(target, at_most);
   settle();
   // A key with very many versions: whole blocks of it may be too new.
@@ -232,7 +252,7 @@ void TableCursor::seek_before(std::string_view sort_key) {
     (void)fail_index();
     return;
   }
-  if (!open_block()) return;
+  if (!begin_at_block(ReadAhead::Way::kBackward)) return;
   data_.seek(target, format::kCommitVersionMax);
   if (data_.valid()) {
     data_.previous();
@@ -249,7 +269,7 @@ void TableCursor::seek_to_last() {
     (void)fail_index();
     return;
   }
-  if (!open_block()) return;
+  if (!begin_at_block(ReadAhead::Way::kBackward)) return;
   data_.seek_to_last();
   if (Status walked = data_.status(); !walked.ok()) {
     (void)fail(walked.in_file(table_->name, block_offset_));

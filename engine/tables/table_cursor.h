@@ -22,9 +22,9 @@ class TableCursor final : public EntryCursor {
   static constexpr std::uint64_t kPassedAtOnceMax = 1024;
 
   /// All outlive the cursor; `cost`, which is told what the walk costs, may be null. The file is opened at the first
-  /// move.
-  TableCursor(const TableFile& file, BlockReader& blocks, ReadCost* cost) noexcept
-      : file_(file), blocks_(blocks), cost_(cost), ahead_(blocks, cost) {}
+  /// move. `entries_expected` is how many entries a walk comes to from where it is sent; zero: that is not known.
+  TableCursor(const TableFile& file, BlockReader& blocks, ReadCost* cost, std::uint64_t entries_expected = 0) noexcept
+      : file_(file), blocks_(blocks), cost_(cost), ahead_(blocks, cost), entries_expected_(entries_expected) {}
 
   void seek(std::string_view sort_key, CommitVersion at_most) override;
   void seek_before(std::string_view sort_key) override;
@@ -47,6 +47,8 @@ class TableCursor final : public EntryCursor {
   Result<PinnedBlock> index_of(const format::RunEntry& run);
   /// The data block that the index cursor is at.
   bool open_block(ReadAhead::Way way = ReadAhead::Way::kJump);
+  /// The same for a walk that begins there, and goes on that way.
+  bool begin_at_block(ReadAhead::Way way);
   /// What a move may pass unread beside what it must.
   enum class May : std::uint8_t { kPassNothing, kPassUnwanted };
   bool next_index_entry(May may = May::kPassNothing);
@@ -73,6 +75,7 @@ class TableCursor final : public EntryCursor {
   BlockReader& blocks_;
   ReadCost* const cost_;
   ReadAhead ahead_;
+  const std::uint64_t entries_expected_;
   const PassRule* rule_ = nullptr;
   std::uint64_t passed_blocks_ = 0;
   std::uint64_t passed_before_ = 0;  // the move under way
