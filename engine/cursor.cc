@@ -30,25 +30,54 @@ Cursor::Cursor(ReadStates::Pin pin, std::unique_ptr<EntryCursor> entries, std::s
       values_(values) {}
 
 void Cursor::seek_to_first() {
-  backward_ = false;
-  entries_->seek(lower_, version_);
-  settle_forward(Passing::kNothing);
+  seek(lower_);
 }
 
 void Cursor::seek_to_last() {
   backward_ = true;
   if (upper_.empty()) {
+    row_.begin_anywhere();
     entries_->seek_to_last();
   } else {
-    entries_->seek_before(upper_);
+    go_before(upper_);
   }
   settle_backward();
 }
 
 void Cursor::seek(std::string_view sort_key) {
   backward_ = false;
-  entries_->seek(std::max(sort_key, std::string_view(lower_)), version_);
+  go_to(std::max(sort_key, std::string_view(lower_)));
   settle_forward(Passing::kNothing);
+}
+
+void Cursor::seek_before(std::string_view sort_key) {
+  backward_ = true;
+  go_before(upper_.empty() ? sort_key : std::min(sort_key, std::string_view(upper_)));
+  settle_backward();
+}
+
+void Cursor::go_to(std::string_view sort_key) {
+  row_.begin_at(sort_key);
+  if (!pass_stretch(sort_key)) entries_->seek(sort_key, version_);
+}
+
+void Cursor::go_before(std::string_view sort_key) {
+  row_.begin_at(sort_key);
+  if (!pass_stretch_backward(sort_key)) entries_->seek_before(sort_key);
+}
+
+bool Cursor::pass_stretch(std::string_view sort_key) {
+  const std::optional<std::string> end = row_.end_of(sort_key);
+  if (!end) return false;
+  entries_->seek(*end, version_);
+  return true;
+}
+
+bool Cursor::pass_stretch_backward(std::string_view sort_key) {
+  const std::optional<std::string> begin = row_.begin_below(sort_key);
+  if (!begin) return false;
+  entries_->seek_before(*begin);
+  return true;
 }
 
 // After a move forward the entries' cursor is at the entry shown: of its key, the newest entry that is not above
@@ -63,6 +92,7 @@ void Cursor::next() {
     valid_ = entries_->valid();  // Else an error: the entry was there.
     if (!valid_) return;
   }
+  row_.begin_anywhere();
   entries_->next();
   settle_forward(Passing::kHidden);
 }
@@ -71,7 +101,9 @@ void Cursor::previous() {
   assert(valid_);
   if (!backward_) {
     backward_ = true;
-    entries_->seek_before(key_);
+    go_before(key_);
+  } else {
+    row_.begin_anywhere();
   }
   settle_backward();
 }
@@ -79,15 +111,23 @@ void Cursor::previous() {
 void Cursor::settle_forward(Passing passing) {
   valid_ = false;
   int steps = 0;  // over entries of the key in key_
+  std::uint64_t dead_keys = 0;
   while (entries_->valid()) {
     const Entry entry = entries_->entry();
     ++examined_;
     const bool same_key = passing != Passing::kNothing && entry.sort_key == key_;
     if (!same_key || passing == Passing::kTooNew) {
-      if (!upper_.empty() && entry.sort_key >= upper_) return;
+      if (!upper_.empty() && entry.sort_key >= upper_) return row_.end_before(upper_);
       const bool too_new = entry.version > version_;
-      if (!too_new && entry.is_put()) return show(entry);
+      if (!too_new && entry.is_put()) return show_forward(entry);
       passing = too_new ? Passing::kTooNew : Passing::kHidden;  // Deleted: what is older is hidden.
+      if (!same_key) {
+        if (++dead_keys > dead_keys_max_) return row_.end_before(entry.sort_key);
+        if (row_.take_forward(entry.sort_key) && pass_stretch(entry.sort_key)) {
+          passing = Passing::kNothing;
+          continue;
+        }
+      }
       if (entry.kind == Kind::kDelete && entries_->pass_deletes(upper_)) {
         passing = Passing::kNothing;
         continue;
@@ -104,24 +144,41 @@ void Cursor::settle_forward(Passing passing) {
       steps = 0;
     }
   }
+  if (!upper_.empty() && entries_->status().ok()) row_.end_before(upper_);
+}
+
+void Cursor::show_forward(const Entry& entry) {
+  row_.end_before(entry.sort_key);
+  show(entry);
 }
 
 void Cursor::settle_backward() {
   valid_ = false;
+  std::uint64_t dead_keys = 0;
   while (entries_->valid()) {
     const Entry oldest = entries_->entry();
-    if (oldest.sort_key < lower_) return;
-    if (oldest.kind == Kind::kDelete && entries_->pass_deletes_backward(lower_)) {
-      ++examined_;
-      continue;
-    }
-    const bool live = take_backward();
+    if (oldest.sort_key < lower_) return row_.end_at(lower_);
+    if (dead_keys == dead_keys_max_) return row_.end_behind(oldest.sort_key);
+    const bool live = !pass_deletes_backward(oldest) && take_backward();
     if (!entries_->valid() && !entries_->status().ok()) return;
-    if (!live) continue;
-    value_ = kept_value_;
-    valid_ = !kept_is_external_ || bring(kept_value_);
-    return;
+    if (live) {
+      row_.end_behind(key_);
+      value_ = kept_value_;
+      valid_ = !kept_is_external_ || bring(kept_value_);
+      return;
+    }
+    ++dead_keys;
+    if (row_.take_backward(key_)) (void)pass_stretch_backward(key_);
   }
+  if (entries_->status().ok()) row_.end_at(lower_);
+}
+
+bool Cursor::pass_deletes_backward(const Entry& oldest) {
+  if (oldest.kind != Kind::kDelete) return false;
+  key_.assign(oldest.sort_key);
+  if (!entries_->pass_deletes_backward(lower_)) return false;
+  ++examined_;
+  return true;
 }
 
 bool Cursor::take_backward() {

@@ -2,11 +2,14 @@
 // Must never: show two versions of a key, a deleted key, or one above its version.
 #pragma once
 
+#include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
 
 #include "api/result.h"
+#include "engine/read/dead_row.h"
 #include "engine/read/entry_cursor.h"
 #include "engine/read/external_values.h"
 #include "engine/read/read_states.h"
@@ -22,8 +25,18 @@ class Cursor {
   Cursor(ReadStates::Pin pin, std::unique_ptr<EntryCursor> entries, std::string_view lower, std::string_view upper,
          CommitVersion version, ExternalValues values = ExternalValues());
 
+  /// From now on it passes stretches that are known to hold nothing live and, if it sees all, tells of those that it
+  /// finds. They outlive it.
+  void know(DeadStretches& stretches, WalkSees sees) noexcept { row_ = DeadRow(stretches, version_, sees); }
+  /// It tells of all that it finds, few keys or many.
+  void tell_all() noexcept { row_.tell_all(); }
+  /// It stops, as at an end, where a move has come across so many dead keys.
+  void stop_after(std::uint64_t dead_keys) noexcept { dead_keys_max_ = dead_keys; }
+
   void seek_to_first();
   void seek_to_last();
+  /// To the last key below `sort_key` (and below the range's upper bound).
+  void seek_before(std::string_view sort_key);
   /// To the first key not below `sort_key` (and not below the range's lower bound).
   void seek(std::string_view sort_key);
   /// To the neighbouring key. valid() holds.
@@ -49,9 +62,18 @@ class Cursor {
   void settle_forward(Passing passing);
   /// From where the entries' cursor is, the last entry of its key, back to the first key to be shown.
   void settle_backward();
+  // What is known to be dead is passed. A key given is not that of an entry at hand.
+  void go_to(std::string_view sort_key);
+  void go_before(std::string_view sort_key);
+  /// Behind the stretch that holds this key; before the one right below it. False where none is known.
+  bool pass_stretch(std::string_view sort_key);
+  bool pass_stretch_backward(std::string_view sort_key);
   /// Of the key whose last entry the entries' cursor is at, what is to be shown, if anything; then to the last entry of
   /// the key before.
   bool take_backward();
+  /// Past deletes that need not be read, the one given at least, whose key is in key_ then.
+  bool pass_deletes_backward(const Entry& oldest);
+  void show_forward(const Entry& entry);
   void show(const Entry& entry);
   void keep(const Entry& entry);
   bool bring(std::string_view pointer);
@@ -73,6 +95,8 @@ class Cursor {
   bool valid_ = false;
   bool backward_ = false;
   std::uint64_t examined_ = 0;
+  DeadRow row_;
+  std::uint64_t dead_keys_max_ = std::numeric_limits<std::uint64_t>::max();
 };
 
 }  // namespace varve::engine

@@ -10,6 +10,7 @@
 #include "engine/engine_state.h"
 #include "engine/files/value_file_check.h"
 #include "engine/load/load.h"
+#include "engine/look_around.h"
 #include "engine/open.h"
 #include "engine/read/batch_read.h"
 #include "engine/read/external_values.h"
@@ -97,6 +98,9 @@ Result<CommitVersion> Engine::commit_request(CommitRequest& request) {
     if (Status described = describe(request, member); !described.ok()) return described;
     const std::uint64_t flushes = state_->memtables->flush_count();
     Result<CommitVersion> committed = state_->queue->commit(member);
+    if (committed.ok() && state_->queue->stretches().count_deletes(member.demand.delete_count)) {
+      look_around(view(), request.batch, *state_->queue);
+    }
     // Rare, since commits are held up earlier: many large ones came at once, and the write buffer is full.
     if (!member.write_buffer_full || !state_->memtables->wait_for_flush(flushes)) return committed;
   }
@@ -340,7 +344,11 @@ Cursor ReadView::cursor(std::string_view lower, std::string_view upper, ReadCost
   std::unique_ptr<EntryCursor> entries =
       cursor_over(*pin_, *state_->blocks, cost, {judge, std::string(lower), std::string(upper), entries_expected});
   const ExternalValues values(*state_->blocks, *pin_->tables, cost);
-  return Cursor(pin_.again(), std::move(entries), lower, upper, version_, values);
+  Cursor cursor(pin_.again(), std::move(entries), lower, upper, version_, values);
+  if (state_->queue) {
+    cursor.know(state_->queue->stretches(), judge == nullptr ? WalkSees::kAll : WalkSees::kWhatItWants);
+  }
+  return cursor;
 }
 
 }  // namespace varve::engine

@@ -31,19 +31,26 @@ inline bool is_sector_aligned(const void* address) noexcept {
   return is_sector_multiple(reinterpret_cast<std::uintptr_t>(address));
 }
 
-/// Owns its memory, which is zero when made. Moves, does not copy; a moved-from buffer is empty.
+/// Owns its memory, which is zero when made, unless that was not asked for. Moves, does not copy; a moved-from buffer
+/// is empty.
 class AlignedBuffer {
  public:
   AlignedBuffer() noexcept = default;
 
   /// `bytes` is a multiple of kSectorBytes, not zero. Errors: kOutOfMemory.
   static Result<AlignedBuffer> allocate(std::size_t bytes) noexcept {
+    Result<AlignedBuffer> buffer = allocate_unfilled(bytes);
+    // What memory held before must not reach a disk.
+    if (buffer.ok()) std::memset(buffer->memory_.get(), 0, bytes);
+    return buffer;
+  }
+  /// The same for who fills all of it from a file before anybody looks.
+  static Result<AlignedBuffer> allocate_unfilled(std::size_t bytes) noexcept {
     assert(bytes > 0);
     assert(is_sector_multiple(bytes));
     // The aligned operator new, not aligned_alloc, so that a test's operator new can refuse it.
     void* memory = ::operator new (bytes, std::align_val_t{kSectorBytes}, std::nothrow);
     if (memory == nullptr) return Status::out_of_memory();
-    std::memset(memory, 0, bytes);  // What memory held before must not reach a disk.
     return AlignedBuffer(static_cast<std::byte*>(memory), bytes);
   }
 

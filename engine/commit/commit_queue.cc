@@ -25,10 +25,12 @@ CommitQueue::CommitQueue(const io::Env& env, Wal& wal, Memtables& memtables, Com
       unsealed_adoptions_(std::move(start.adopted)),
       retired_count_(retired_.size()),
       watches_(env.scheduler),
+      stretches_(env.scheduler),
       visible_(start.last_version),
       mutex_(env.scheduler),
       changed_(env.scheduler),
       timer_(env.scheduler),
+      entered_version_(start.last_version),
       last_tag_(std::move(start.last_tag)) {
   for (format::DeadId& dead : retired_.list()) {
     if (dead.drop_version > start.flushed_version) unsealed_drops_.push_back(std::move(dead));
@@ -368,6 +370,7 @@ void CommitQueue::enter_flight(CommitGroup& group) noexcept {
   {
     const io::MutexGuard guard(mutex_);
     flight_.push_back(&group);
+    if (group.last_version > 0) entered_version_ = group.last_version;
     slot_open_ = slot_open;
     if (group.framed) mark_due_ = group.last_version > 0;
     ++turns_;
@@ -381,6 +384,7 @@ void CommitQueue::enter_flight(CommitGroup& group) noexcept {
 void CommitQueue::insert(CommitGroup& group) noexcept {
   for (Member* member = group.first; member != nullptr; member = member->next) {
     if (member->version == 0) continue;
+    if (stretches_.is_on()) stretches_.note(member->batch, member->version);
     group.memtable->insert(member->reservation, member->batch, member->version, member->in_log);
     // The next writer of the partition builds on what it finds now, before the sync.
     if (member->locks != nullptr) member->locks->release();
@@ -467,14 +471,6 @@ void CommitQueue::fail_group(CommitGroup& group) noexcept {
     // A refusal may rest on what is in doubt now, and a flush has flushed nothing.
     member->status = member->version > 0 ? unknown_ : poisoned_;
   }
-}
-
-Status CommitQueue::await_published(CommitVersion version) {
-  const io::MutexGuard guard(mutex_);
-  ++awaiting_;
-  while (visible() < version && poisoned_.ok()) changed_.wait(mutex_);
-  --awaiting_;
-  return visible() >= version ? Status() : poisoned_;
 }
 
 // --------------------------------------------------------------------------------------------- ends and failures

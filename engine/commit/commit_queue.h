@@ -27,6 +27,7 @@
 
 #include "api/result.h"
 #include "engine/commit/commit_group.h"
+#include "engine/commit/dead_stretches.h"
 #include "engine/commit/memtables.h"
 #include "engine/commit/retired_ids.h"
 #include "engine/commit/version_clock.h"
@@ -97,6 +98,9 @@ class CommitQueue {
   std::vector<format::DeadId> unsealed_drops() const;
   /// What a commit can ask about the tables that others write.
   WriteWatches& watches() noexcept { return watches_; }
+  /// What is known of keys beside each other that were deleted. Nothing, until somebody asked by know_stretches().
+  DeadStretches& stretches() noexcept { return stretches_; }
+  void know_stretches();
   bool clock_jump_ignored() const noexcept { return clock_.jump_ignored(); }
   const CommitFigures& figures() const noexcept { return figures_; }
 
@@ -154,6 +158,7 @@ class CommitQueue {
   std::vector<format::TableId> unsealed_adoptions_;
   std::atomic<std::size_t> retired_count_;
   WriteWatches watches_;
+  DeadStretches stretches_;
   CommitFigures figures_;
   std::atomic<Health> health_{Health::kHealthy};
   std::atomic<CommitVersion> visible_;
@@ -169,6 +174,7 @@ class CommitQueue {
   Status poisoned_ VARVE_GUARDED_BY(mutex_);       // Ok while the store lives
   Status unknown_ VARVE_GUARDED_BY(mutex_);        // what commits in flight are told then
   std::vector<format::DeadId> unsealed_drops_ VARVE_GUARDED_BY(mutex_);
+  CommitVersion entered_version_ VARVE_GUARDED_BY(mutex_);  // the last one whose group entered flight
   std::size_t awaiting_ VARVE_GUARDED_BY(mutex_) = 0;
   std::optional<format::CommitTag> last_tag_ VARVE_GUARDED_BY(mutex_);
   // For the timer, as the last leader left them.

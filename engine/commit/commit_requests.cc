@@ -27,6 +27,21 @@ Result<CommitVersion> CommitQueue::close_segment() {
   return member.closed_upto;
 }
 
+Status CommitQueue::await_published(CommitVersion version) {
+  const io::MutexGuard guard(mutex_);
+  ++awaiting_;
+  while (visible() < version && poisoned_.ok()) changed_.wait(mutex_);
+  --awaiting_;
+  return visible() >= version ? Status() : poisoned_;
+}
+
+void CommitQueue::know_stretches() {
+  stretches_.begin([this] {
+    const io::MutexGuard guard(mutex_);
+    return entered_version_;
+  });
+}
+
 Status CommitQueue::close() {
   {
     const io::MutexGuard guard(mutex_);

@@ -189,6 +189,7 @@ Result<MemtableDemand> Memtable::demand_of(std::string_view batch) {
     if (!*more) return demand;
     if (is_entry(operation.kind)) {
       ++demand.entry_count;
+      if (operation.kind == Kind::kDelete) ++demand.delete_count;
       demand.entry_bytes += entry_bytes(operation);
     } else {
       ++demand.other_count;

@@ -30,6 +30,8 @@ namespace varve::engine {
 /// What a batch needs of the memtable, found by the batch's owner before it joins a group.
 struct MemtableDemand {
   std::uint32_t entry_count = 0;
+  /// Of these.
+  std::uint32_t delete_count = 0;
   /// Bytes of all entries without their towers, each rounded up to 8.
   std::uint64_t entry_bytes = 0;
   /// Operations that are no entries (retire, adopt).

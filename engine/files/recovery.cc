@@ -12,9 +12,9 @@
 #include "engine/files/log_files.h"
 #include "engine/files/log_replay.h"
 #include "engine/files/manifest_file.h"
+#include "engine/files/segment_images.h"
 #include "engine/files/segment_reader.h"
 #include "engine/files/unfinished_loads.h"
-#include "engine/files/whole_file.h"
 #include "format/file_header.h"
 
 namespace varve::engine {
@@ -63,8 +63,8 @@ Result<StoreFound> judge_root(io::Directory& directory, const format::Root& root
 
 class StoreReader {
  public:
-  StoreReader(io::Directory& directory, bool for_writing, Recovered& recovered) noexcept
-      : directory_(directory), for_writing_(for_writing), recovered_(recovered) {}
+  StoreReader(const io::Env& env, io::Directory& directory, bool for_writing, Recovered& recovered) noexcept
+      : env_(env), directory_(directory), for_writing_(for_writing), recovered_(recovered) {}
 
   Status read() {
     if (Status read = read_file_set(); !read.ok()) return read;
@@ -76,8 +76,11 @@ class StoreReader {
       buffer_ = *std::move(buffer);
     }
     LogReplay replay(recovered_, manifest_);
+    SegmentImages images(env_, directory_, recovered_.files.segments);
     for (const auto& [number, segment] : recovered_.files.segments) {
-      if (Status read = read_segment(segment, replay); !read.ok()) return read;
+      Result<FileImage> image = images.next();
+      if (!image.ok()) return image.status();
+      if (Status read = read_segment(segment, *std::move(image), replay); !read.ok()) return read;
     }
     if (Status dropped = drop_loads(); !dropped.ok()) return dropped;
     return check_versions();
@@ -160,19 +163,10 @@ class StoreReader {
     return Status();
   }
 
-  Status read_segment(const LiveSegment& segment, LogReplay& replay) {
-    const std::string name = format::file_name(format::FileType::kLogSegment, segment.number);
-    // The cached copy of a segment that was in use is in doubt: a failed write may have left there what no device has.
-    const io::ReadMode mode = segment.closed ? io::ReadMode::kCached : io::ReadMode::kDirect;
-    Result<std::string> bytes = read_whole_file(directory_, name, kSegmentBytesReadMax, mode);
-    if (bytes.code() == Code::kNotFound) {
-      return Status::corruption("the log segment that the manifest names is missing").in_file(name);
-    }
-    if (!bytes.ok()) return bytes.status();
-
+  Status read_segment(const LiveSegment& segment, FileImage image, LogReplay& replay) {
     std::vector<BufferedBytes> slots;
     if (!segment.closed) slots = buffer_.of_segment(segment.number, segment.seed);
-    SegmentReader reader(segment, *std::move(bytes), std::move(slots), replay);
+    SegmentReader reader(segment, std::move(image), std::move(slots), replay);
     if (Status header = reader.check_header(); !header.ok()) return header;
     if (log_ended_) return skip_unused(segment, reader);
     if (recovered_.clean) {
@@ -233,6 +227,7 @@ class StoreReader {
     return Status();
   }
 
+  const io::Env& env_;
   io::Directory& directory_;
   const bool for_writing_;
   Recovered& recovered_;
@@ -265,7 +260,7 @@ Result<StoreFound> find_store(io::Directory& directory) {
   return Status::invalid_argument("not a Varve store: it holds " + names->foreign + " and no CURRENT").in_file(path);
 }
 
-Result<Recovered> read_store(const io::Env&, io::Directory& directory, bool for_writing) {
+Result<Recovered> read_store(const io::Env& env, io::Directory& directory, bool for_writing) {
   const Result<StoreFound> found = find_store(directory);
   if (!found.ok()) return found.status();
   Result<std::optional<RootFile>> root = RootFile::load(directory);
@@ -275,7 +270,7 @@ Result<Recovered> read_store(const io::Env&, io::Directory& directory, bool for_
   }
   Recovered recovered;
   recovered.root = **std::move(root);
-  if (Status read = StoreReader(directory, for_writing, recovered).read(); !read.ok()) return read;
+  if (Status read = StoreReader(env, directory, for_writing, recovered).read(); !read.ok()) return read;
   return recovered;
 }
 

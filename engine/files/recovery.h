@@ -14,6 +14,7 @@
 #include "api/result.h"
 #include "engine/commit/memtable.h"
 #include "engine/commit/retired_ids.h"
+#include "engine/files/file_image.h"
 #include "engine/files/file_set.h"
 #include "engine/files/root_file.h"
 #include "engine/statistics.h"
@@ -27,7 +28,7 @@ struct SegmentInDoubt {
   std::uint64_t number = 0;
   std::uint64_t seed = 0;
   /// The segment's bytes from its start to behind its last valid record at least, the log buffer's records in place.
-  std::string image;
+  FileImage image;
   /// Offsets of the valid records, rising; a footer is among them.
   std::vector<std::uint64_t> records;
   CommitVersion last_version = 0;

@@ -36,7 +36,7 @@ struct SegmentReader::Evidence {
   bool lost_before = false;
 };
 
-SegmentReader::SegmentReader(const LiveSegment& segment, std::string image, std::vector<BufferedBytes> slots,
+SegmentReader::SegmentReader(const LiveSegment& segment, FileImage image, std::vector<BufferedBytes> slots,
                              LogReplay& replay)
     : segment_(segment),
       image_(std::move(image)),
@@ -53,14 +53,14 @@ Status SegmentReader::damaged(std::uint64_t offset, std::string_view what) const
 }
 
 Status SegmentReader::check_header() const {
-  const Result<format::FileHeader> header = format::decode_file_header(image_, format::FileType::kLogSegment);
+  const Result<format::FileHeader> header = format::decode_file_header(image(), format::FileType::kLogSegment);
   if (!header.ok()) return header.status().in_file(name(), 0);
   if (header->number != segment_.number) return damaged(0, "its header has another file's number");
   if (header->seed != segment_.seed) return damaged(0, "its header has another seed than the manifest names");
   if (image_.size() < kFirstRecordOffset || !io::is_sector_multiple(image_.size())) {
     return damaged(image_.size(), "file ends within a sector");
   }
-  if (!all_zero(part(image_, format::kFileHeaderBytes, kFirstRecordOffset))) {
+  if (!all_zero(part(image(), format::kFileHeaderBytes, kFirstRecordOffset))) {
     return damaged(format::kFileHeaderBytes, "bytes behind the header are not zero");
   }
   if (segment_.closed && image_.size() != segment_.size_bytes) {
@@ -72,7 +72,7 @@ Status SegmentReader::check_header() const {
 }
 
 Status SegmentReader::check_unused() const {
-  const std::size_t written = format::find_first_written(image_, kFirstRecordOffset);
+  const std::size_t written = format::find_first_written(image(), kFirstRecordOffset);
   if (written == std::string::npos) return Status();
   return damaged(written, "written to, though the segment before it was never sealed");
 }
@@ -103,7 +103,7 @@ Result<SegmentWalk> SegmentReader::walk(bool may_be_unfinished) {
 
 Result<bool> SegmentReader::find_next(std::uint64_t offset, format::Record* record, bool* from_buffer) {
   why_ = Status();
-  const RecordOutcome outcome = format::read_record(image_, offset, segment_.seed, record, &why_);
+  const RecordOutcome outcome = format::read_record(image(), offset, segment_.seed, record, &why_);
   if (outcome == RecordOutcome::kUnsupported) return why_.in_file(name(), offset);
   if (outcome == RecordOutcome::kRecord) {
     if (follows(*record)) return true;
@@ -145,7 +145,7 @@ bool SegmentReader::slot_holds_last_record() const {
 
 bool SegmentReader::rest_of_sector_is_unwritten(std::uint64_t offset) const {
   if (io::is_sector_multiple(offset)) return false;
-  return all_zero(part(image_, offset, io::round_up_to_sector(offset))) || slot_holds_last_record();
+  return all_zero(part(image(), offset, io::round_up_to_sector(offset))) || slot_holds_last_record();
 }
 
 Status SegmentReader::take(const format::Record& record, std::uint64_t offset, bool from_buffer) {
@@ -175,7 +175,7 @@ Result<SegmentWalk> SegmentReader::end_sealed(const format::Record& footer, std:
   walk_.end = offset + io::kSectorBytes;
   // The file is cut when the footer is durable: until then a crash may have torn its write.
   const bool may_be_torn = !segment_.closed && image_.size() > walk_.end;
-  const std::size_t written = format::find_first_written(image_, may_be_torn ? walk_.end : last_end_);
+  const std::size_t written = format::find_first_written(image(), may_be_torn ? walk_.end : last_end_);
   if (written != std::string::npos) return damaged(written, "written to behind the footer");
   if (may_be_torn) io::probe("a footer was found before the cut behind it");
   walk_.torn_bytes = torn_bytes_from(last_end_);
@@ -202,7 +202,7 @@ Result<SegmentWalk> SegmentReader::end_unfinished(std::uint64_t offset) {
 Status SegmentReader::gather_evidence(std::uint64_t offset, Evidence* evidence) const {
   const std::uint64_t begin = io::round_up_to_sector(offset);
   if (begin < image_.size()) {
-    const std::string_view rest = std::string_view(image_).substr(static_cast<std::size_t>(begin));
+    const std::string_view rest = image().substr(static_cast<std::size_t>(begin));
     if (Status gathered = gather_evidence(rest, begin, evidence); !gathered.ok()) return gathered;
   }
   for (const BufferedBytes& slot : slots_) {
@@ -238,7 +238,7 @@ Status SegmentReader::gather_evidence(std::string_view bytes, std::uint64_t offs
 }
 
 std::uint64_t SegmentReader::torn_bytes_from(std::uint64_t offset) const noexcept {
-  const std::size_t last = format::find_last_written(image_);
+  const std::size_t last = format::find_last_written(image());
   return last == std::string::npos || last < offset ? 0 : last + 1 - offset;
 }
 

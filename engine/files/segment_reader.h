@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "api/result.h"
+#include "engine/files/file_image.h"
 #include "engine/files/file_set.h"
 #include "engine/files/log_buffer_content.h"
 #include "engine/files/log_replay.h"
@@ -44,7 +45,7 @@ struct SegmentWalk {
 class SegmentReader {
  public:
   /// `image` is the whole file. `slots` are the log buffer's for this segment. `replay` takes the records.
-  SegmentReader(const LiveSegment& segment, std::string image, std::vector<BufferedBytes> slots, LogReplay& replay);
+  SegmentReader(const LiveSegment& segment, FileImage image, std::vector<BufferedBytes> slots, LogReplay& replay);
 
   /// Checks the header, and that a segment the manifest knows as closed has its size. First of all.
   /// Errors: kCorruption, kUnsupported; they name file and offset.
@@ -64,8 +65,8 @@ class SegmentReader {
   std::uint64_t end_of_records() const noexcept { return last_end_; }
 
   /// The file's bytes, with the records that were found in the log buffer in their places.
-  const std::string& image() const noexcept { return image_; }
-  std::string take_image() noexcept { return std::move(image_); }
+  std::string_view image() const noexcept { return image_.view(); }
+  FileImage take_image() noexcept { return std::move(image_); }
 
  private:
   struct Evidence;
@@ -87,7 +88,7 @@ class SegmentReader {
   Status damaged(std::uint64_t offset, std::string_view what) const;
 
   const LiveSegment segment_;
-  std::string image_;
+  FileImage image_;
   const std::vector<BufferedBytes> slots_;
   LogReplay& replay_;
 

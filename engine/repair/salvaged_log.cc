@@ -129,8 +129,8 @@ class LogSalvage {
       if (!why.ok() && !is_damage(why)) return why;
       if (!why.ok()) return lose_segment(source, why);
     }
-    Result<std::string> bytes =
-        read_whole_file(salvage_.directory, source.name, kSegmentBytesReadMax, io::ReadMode::kDirect);
+    Result<FileImage> bytes =
+        read_file_image(salvage_.directory, source.name, kSegmentBytesReadMax, io::ReadMode::kDirect);
     if (bytes.code() == Code::kNotFound || is_damage(bytes.status())) return lose_segment(source, bytes.status());
     if (!bytes.ok()) return bytes.status();
     salvage_.figures.read_bytes += bytes->size();

@@ -201,8 +201,8 @@ TEST(Establish, MemoryThatChangedSinceItWasReadIsNotWritten) {
   StoreMachine machine(crashed.image.disk);
   Result<Recovered> recovered = machine.read();
   ASSERT_TRUE(recovered.ok());
-  std::string& image = recovered->in_doubt->image;
-  image[recovered->in_doubt->records.back() + 60] ^= 1;
+  FileImage& image = recovered->in_doubt->image;
+  image.data()[recovered->in_doubt->records.back() + 60] ^= 1;
   EXPECT_EQ(establish(machine.env, *machine.directory, *recovered).code(), Code::kCorruption);
   EXPECT_EQ(test::content_of(*machine.read()), crashed.content);
 }

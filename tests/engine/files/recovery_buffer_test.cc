@@ -63,7 +63,7 @@ TEST(RecoveryBuffer, ASlotContinuesTheFile) {
   expect_rows(recovered, writes.rows, 1);
   // The image that is to be copied has the slot's record in its place.
   const std::string expected = writes.log.file().substr(12288, 64);
-  EXPECT_EQ(recovered->in_doubt->image.substr(12288, 64), expected);
+  EXPECT_EQ(recovered->in_doubt->image.view().substr(12288, 64), expected);
 }
 
 TEST(RecoveryBuffer, SlotsAndFileAlternateInAnyOrder) {

@@ -1,0 +1,53 @@
+// Owns: the bytes of a whole file in memory that direct reads fill without a copy.
+// Must never: show bytes behind the file's end.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "api/result.h"
+#include "io/aligned_buffer.h"
+
+namespace varve::engine {
+
+/// Moves, does not copy; one moved from is empty.
+class FileImage {
+ public:
+  FileImage() noexcept = default;
+
+  /// Of so many bytes, which are to be filled. Errors: kOutOfMemory.
+  static Result<FileImage> allocate(std::uint64_t bytes) noexcept {
+    FileImage image;
+    if (bytes == 0) return image;
+    Result<io::AlignedBuffer> memory =
+        io::AlignedBuffer::allocate_unfilled(static_cast<std::size_t>(io::round_up_to_sector(bytes)));
+    if (!memory.ok()) return memory.status();
+    image.memory_ = *std::move(memory);
+    image.size_bytes_ = static_cast<std::size_t>(bytes);
+    return image;
+  }
+
+  FileImage(FileImage&& other) noexcept
+      : memory_(std::move(other.memory_)), size_bytes_(std::exchange(other.size_bytes_, 0)) {}
+  FileImage& operator=(FileImage&& other) noexcept {
+    memory_ = std::move(other.memory_);
+    size_bytes_ = std::exchange(other.size_bytes_, 0);
+    return *this;
+  }
+
+  std::size_t size() const noexcept { return size_bytes_; }
+  char* data() noexcept { return reinterpret_cast<char*>(memory_.bytes().data()); }
+  std::span<std::byte> bytes() noexcept { return memory_.bytes().first(size_bytes_); }
+  std::string_view view() const noexcept {
+    return {reinterpret_cast<const char*>(memory_.bytes().data()), size_bytes_};
+  }
+
+ private:
+  io::AlignedBuffer memory_;
+  std::size_t size_bytes_ = 0;
+};
+
+}  // namespace varve::engine

@@ -1,0 +1,45 @@
+// Owns: where a look begins and how far it goes (look_around.h).
+// Must never: leave the table of what was deleted.
+#include "engine/look_around.h"
+
+#include <new>
+#include <string>
+
+#include "format/batch.h"
+#include "format/sort_key.h"
+
+namespace varve::engine {
+
+namespace {
+
+/// Each way. What lies further away is met by the next look, which passes what this one found.
+constexpr std::uint64_t kDeadKeysMax = 2048;
+
+std::string_view first_delete(std::string_view batch) {
+  format::BatchReader reader = *format::BatchReader::open(batch);
+  format::Operation operation;
+  while (*reader.next(&operation)) {
+    if (operation.kind == Kind::kDelete) return operation.key;
+  }
+  return {};
+}
+
+}  // namespace
+
+void look_around(const ReadView& view, std::string_view batch, CommitQueue& queue) noexcept {
+  try {
+    queue.know_stretches();
+    const std::string_view key = first_delete(batch);
+    const std::string_view table = key.substr(0, format::kTableIdBytes);
+    Cursor cursor = view.cursor(table, format::end_of_prefix(table));
+    cursor.stop_after(kDeadKeysMax);
+    // What went wrong is told to who wants to read there.
+    cursor.seek(key);
+    if (queue.stretches().end_of(key, view.version())) cursor.tell_all();
+    cursor.seek_before(key);
+  } catch (const std::bad_alloc&) {
+    // Nothing is learnt.
+  }
+}
+
+}  // namespace varve::engine
