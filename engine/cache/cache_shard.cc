@@ -87,12 +87,17 @@ bool CacheShard::index_has_room() const noexcept {
 
 /// Without anything that leaves.
 bool CacheShard::has_room(std::uint64_t bytes) const noexcept {
-  return index_has_room() && used_now_bytes() + bytes <= budget_bytes_;
+  const std::uint64_t table_bytes = index_has_room() ? 0 : tables_bytes_for(more_buckets());
+  return used_now_bytes() + bytes + table_bytes <= budget_bytes_;
+}
+
+std::uint64_t CacheShard::more_buckets() const noexcept {
+  return index_owner_ == nullptr ? 1 : 2 * index_owner_->bucket_count();
 }
 
 bool CacheShard::make_slot() noexcept {
   if (index_has_room()) return true;
-  const std::uint64_t buckets = index_owner_ == nullptr ? 1 : 2 * index_owner_->bucket_count();
+  const std::uint64_t buckets = more_buckets();
   if (make_room(tables_bytes_for(buckets)) && resize_tables(buckets)) return true;
   // The old one serves on, with fewer blocks.
   return index_owner_ != nullptr && evict_one();

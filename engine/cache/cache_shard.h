@@ -74,6 +74,8 @@ class CacheShard {
   void drop_tables() noexcept VARVE_REQUIRES(mutex_);
   void shrink_to_budget() noexcept VARVE_REQUIRES(mutex_);
   bool index_has_room() const noexcept VARVE_REQUIRES(mutex_);
+  /// Of the next larger index.
+  std::uint64_t more_buckets() const noexcept VARVE_REQUIRES(mutex_);
   /// Of used, what is not waiting for guards.
   std::uint64_t kept_bytes() const noexcept VARVE_REQUIRES(mutex_);
   std::uint64_t used_now_bytes() const noexcept VARVE_REQUIRES(mutex_) { return kept_bytes() + retired_.used_bytes(); }

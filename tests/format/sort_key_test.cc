@@ -336,6 +336,34 @@ TEST(SortKey, PartitionsAreHashedByTheirBytes) {
   EXPECT_EQ(partition_hash(partition_of(a)), content_hash(partition_of(a)));
 }
 
+TEST(SortKey, KeysOneAfterTheOtherAreDecodedAsEachAlone) {
+  SortKeyDecoder decoder;
+  const auto expect_taken = [&decoder](const std::string& key) {
+    const Result<SortKey> alone = decode_sort_key(key);
+    ASSERT_TRUE(alone.ok());
+    ASSERT_TRUE(decoder.decode(key).ok());
+    EXPECT_EQ(decoder.partition_key(), alone->partition_key);
+    EXPECT_EQ(decoder.row_key(), alone->row_key);
+  };
+  const std::string changed("\0\x01\xEE\x80\x80", 5);
+  for (const char* const partition : {"p", "p", "pq", "p", ""}) {
+    for (const std::string& row : {std::string(), std::string("a"), changed, std::string("a longer row key")}) {
+      expect_taken(encoded_key(1, partition, row));
+    }
+  }
+  expect_taken(encoded_key(1, changed, "a"));
+  expect_taken(encoded_key(2, changed, "a"));
+
+  // What does not decode alone does not decode behind another key of its partition.
+  const std::string key = encoded_key(2, changed, "b");
+  for (const std::string& damaged : {key.substr(0, key.size() - 1), key + "x", key.substr(0, key.size() - 2) + "\xEE",
+                                     key.substr(0, 4), std::string()}) {
+    EXPECT_EQ(decoder.decode(damaged).code(), Code::kCorruption);
+    EXPECT_EQ(decoder.decode(damaged).message(), decode_sort_key(damaged).status().message());
+    expect_taken(key);
+  }
+}
+
 TEST(SortKey, AccountsAreTheUpperHalfOfTableIds) {
   EXPECT_EQ(make_table_id(0x01020304, 0x05060708), 0x0102030405060708U);
   EXPECT_EQ(account_of(make_table_id(~0U, 1)), ~0U);

@@ -70,6 +70,23 @@ TEST_F(BlockCacheTest, FindsWhatWasInsertedUnderItsNameAlone) {
   expect_exact();
 }
 
+TEST_F(BlockCacheTest, WhatALongWalkComesByEntersWhereThereIsRoomOrWhenItComesAgain) {
+  make(kBudget);
+  EXPECT_FALSE(read_through(*cache_, {1, 1}, kBlockBytes, BlockPriority::kPassing));
+  EXPECT_TRUE(is_found(*cache_, {1, 1}));
+  flush_out();
+  const BlockCacheFigures before = cache_->figures();
+  EXPECT_FALSE(read_through(*cache_, {2, 1}, kBlockBytes, BlockPriority::kPassing));
+  EXPECT_FALSE(is_found(*cache_, {2, 1}));
+  EXPECT_EQ(cache_->figures().evictions, before.evictions);
+  EXPECT_EQ(cache_->figures().refusals, before.refusals + 1);
+  EXPECT_FALSE(read_through(*cache_, {2, 1}, kBlockBytes, BlockPriority::kPassing));
+  EXPECT_TRUE(is_found(*cache_, {2, 1}));
+  flush_out();
+  EXPECT_TRUE(is_found(*cache_, {2, 1}));  // It is in main.
+  expect_exact();
+}
+
 TEST_F(BlockCacheTest, CountsHitsMissesEvictionsAndRefusals) {
   make(kBudget);
   EXPECT_FALSE(read_through(*cache_, {1, 1}, 100));
