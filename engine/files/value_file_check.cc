@@ -16,11 +16,11 @@ namespace varve::engine {
 
 Status check_value_file(io::Directory& directory, const format::ValueFileEntry& entry) {
   const std::string name = format::file_name(format::FileType::kLogSegment, entry.number);
-  Result<std::string> bytes = read_whole_file(directory, name, kSegmentBytesReadMax, io::ReadMode::kDirect);
-  if (bytes.code() == Code::kNotFound) {
+  Result<FileImage> image = read_file_image(directory, name, kSegmentBytesReadMax, io::ReadMode::kDirect);
+  if (image.code() == Code::kNotFound) {
     return Status::corruption("the value file that the manifest names is missing").in_file(name);
   }
-  if (!bytes.ok()) return bytes.status();
+  if (!image.ok()) return image.status();
   // A replay for which everything stands in tables: it verifies, and takes nothing.
   Recovered nothing;
   nothing.memtable = std::make_unique<Memtable>();
@@ -32,7 +32,7 @@ Status check_value_file(io::Directory& directory, const format::ValueFileEntry& 
   segment.seed = entry.seed;
   segment.closed = true;
   segment.size_bytes = entry.size_bytes;
-  SegmentReader reader(segment, *std::move(bytes), {}, replay);
+  SegmentReader reader(segment, *std::move(image), {}, replay);
   if (Status header = reader.check_header(); !header.ok()) return header;
   return reader.walk(false).status();
 }

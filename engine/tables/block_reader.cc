@@ -76,7 +76,7 @@ Result<PinnedBlock> BlockReader::read_with(const BlockWanted& wanted, Tools& too
 }
 
 Result<PinnedBlock> BlockReader::take_value(const BlockWanted& wanted, const StoredBytes& stored,
-                                             BlockPriority priority) {
+                                            BlockPriority priority) {
   const std::string_view value = stored.of(wanted.handle);
   if (format::content_hash(value) != wanted.value_hash) {
     return Status::corruption("the value is not what its entry says").in_file(wanted.name(), wanted.handle.offset);

@@ -353,7 +353,7 @@ TEST(AsyncRead, WithoutMemoryItFailsAndTheNextOneWorks) {
   Store store(machine, io::system_env(), kColdBytes, 6, directory.path_of("store"));
   ASSERT_NO_FATAL_FAILURE(store.fill());
   std::vector<std::string> keys;
-  for (int row = 0; row < kRows; row += 50) keys.push_back(key(row));
+  for (int row = 0; row < kRows; row += 20) keys.push_back(key(row));
   const std::string right = store.read_one(keys);
   int failures = 0;
   for (std::uint64_t nth = 1;; ++nth) {
