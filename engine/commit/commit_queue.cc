@@ -191,7 +191,7 @@ Status CommitQueue::begin_memtable_if_due(const CommitGroup& group) {
   const std::uint64_t log_bytes = wal_.position() - memtable_log_start_;
   const bool asked = group.seals_memtable && memtables_.holds_anything(log_bytes);
   if (!asked && !memtables_.must_seal(log_bytes)) return Status();
-  // Its segments can stay for the values in them, if they end where it does.
+  // Its segments can stay for the values in them, if they end where it does; what a full disk leaves is not for that.
   const bool is_mostly_values = memtables_.active().large_value_bytes() >= std::max<std::uint64_t>(1, log_bytes / 2);
   std::optional<format::CommitTag> tag;
   if (assigned_tag_.version > 0) tag = assigned_tag_;
@@ -204,31 +204,10 @@ Status CommitQueue::begin_memtable_if_due(const CommitGroup& group) {
     const io::MutexGuard guard(mutex_);
     unsealed_drops_.clear();
   }
-  const Status closed = is_mostly_values ? wal_.close_segment() : Status();
+  const Status closed = is_mostly_values && wal_.has_spare_segment() ? wal_.close_segment() : Status();
   memtable_log_start_ = wal_.position();
   // Without room for another segment the values are written to a table, as small ones are.
   return wal_.failed() ? stop_after(closed) : Status();
-}
-
-/// Between groups too: the group's own commits go to the segment that comes next. Without room for that one, those who
-/// asked are refused, and nobody else.
-Status CommitQueue::close_segment_if_asked(CommitGroup& group) {
-  if (!group.closes_segment) return Status();
-  const Status closed = wal_.close_segment();
-  if (!closed.ok() && wal_.failed()) return stop_after(closed);
-  for (Member* member = group.first; member != nullptr; member = member->next) {
-    if (!member->closes_segment) continue;
-    member->status = closed;
-    member->closed_upto = assigned_version_;
-  }
-  return Status();
-}
-
-/// What is told to those who come after a failure of the log.
-Status CommitQueue::stop_after(const Status& log_failure) {
-  poison(log_failure);
-  const io::MutexGuard guard(mutex_);
-  return poisoned_;
 }
 
 Status CommitQueue::reserve_for(CommitGroup& group) {

@@ -95,4 +95,25 @@ std::size_t CommitQueue::retired_count() const noexcept {
   return retired_count_.load(std::memory_order_relaxed);
 }
 
+/// Between groups too: the group's own commits go to the segment that comes next. Without room for that one, those who
+/// asked are refused, and nobody else.
+Status CommitQueue::close_segment_if_asked(CommitGroup& group) {
+  if (!group.closes_segment) return Status();
+  const Status closed = wal_.close_segment();
+  if (!closed.ok() && wal_.failed()) return stop_after(closed);
+  for (Member* member = group.first; member != nullptr; member = member->next) {
+    if (!member->closes_segment) continue;
+    member->status = closed;
+    member->closed_upto = assigned_version_;
+  }
+  return Status();
+}
+
+/// What is told to those who come after a failure of the log.
+Status CommitQueue::stop_after(const Status& log_failure) {
+  poison(log_failure);
+  const io::MutexGuard guard(mutex_);
+  return poisoned_;
+}
+
 }  // namespace varve::engine

@@ -42,6 +42,9 @@ class SegmentSupply {
   /// cost as many bytes as it saves time. Before take(), by the same thread.
   void expect_large_writes(bool expected) noexcept;
 
+  /// Whether take() would not have to wait, and nothing says that there is no room for another one behind it.
+  bool has_spare() const;
+
   /// A segment was sealed and cut. Recorded in the manifest soon, in an edit of its own or with the next announcement.
   void closed(const format::ClosedSegment& segment) noexcept;
 

@@ -248,11 +248,13 @@ Status Compactor::read_directories(const View& view) {
   return Status();
 }
 
-/// While writers are busy a value file must be mostly garbage to be worth the work.
+/// While writers are busy a value file must be mostly garbage to be worth the work; where they rest, be it that the
+/// disk is full, a part is enough.
 void Compactor::look_at_value_files(View& view, const FileSet& files) const {
   constexpr std::uint64_t kWastefulPart = 2;
-  constexpr std::uint64_t kWastefulPartIdle = 8;
-  view.leaving_value_files = wasteful_value_files(files, idle_round_ ? kWastefulPartIdle : kWastefulPart);
+  constexpr std::uint64_t kWastefulPartAtRest = 8;
+  const bool at_rest = idle_round_ || writers_rest_;
+  view.leaving_value_files = wasteful_value_files(files, at_rest ? kWastefulPartAtRest : kWastefulPart);
   for (const auto& [number, table] : files.tables) {
     for (const format::ValueFileUse& use : table.value_files) {
       if (std::binary_search(view.leaving_value_files.begin(), view.leaving_value_files.end(), use.number)) {

@@ -89,6 +89,9 @@ std::string check_files(const io::MemoryDisk& disk, std::string_view path) {
   for (const auto& [number, segment] : recovered->files.segments) {
     named.insert(format::file_name(format::FileType::kLogSegment, number));
   }
+  for (const auto& [number, entry] : recovered->files.value_files) {
+    named.insert(format::file_name(format::FileType::kLogSegment, number));
+  }
   for (const auto& [number, entry] : recovered->files.tables) {
     named.insert(format::file_name(format::FileType::kTable, number));
   }
