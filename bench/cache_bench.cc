@@ -38,13 +38,13 @@ PinnedBlock insert(BlockCache& cache, std::uint64_t file_id, std::uint64_t numbe
   return cache.insert(file_id, number * kBlockBytes, *std::move(block), BlockPriority::kNormal);
 }
 
-io::Scheduler scheduler;
+io::Scheduler bench_scheduler;
 std::unique_ptr<BlockCache> shared;
 std::uint64_t shared_file_id = 0;
 
 void fill_hot(const benchmark::State& state) {
   const auto count = static_cast<std::uint64_t>(state.range(0));
-  shared = std::make_unique<BlockCache>(scheduler, std::uint64_t{1} << 30);
+  shared = std::make_unique<BlockCache>(bench_scheduler, std::uint64_t{1} << 30);
   shared_file_id = shared->next_file_id();
   for (std::uint64_t number = 0; number < count; ++number) (void)insert(*shared, shared_file_id, number);
 }
@@ -110,7 +110,7 @@ void BM_PinHot(benchmark::State& state) {
 BENCHMARK(BM_PinHot)->Setup(fill_hot)->Teardown(drop)->Arg(kSmallCache)->ThreadRange(1, 2)->UseRealTime();
 
 void fill_for_churn(const benchmark::State&) {
-  shared = std::make_unique<BlockCache>(scheduler, std::uint64_t{64} << 20);
+  shared = std::make_unique<BlockCache>(bench_scheduler, std::uint64_t{64} << 20);
   shared_file_id = shared->next_file_id();
   for (std::uint64_t number = 0; number < 20'000; ++number) (void)insert(*shared, 0, number);
 }

@@ -97,10 +97,10 @@ void RunBuilder::add(const DataEntry& entry) {
   block_.add(entry, last_key_hash_);
 }
 
-void RunBuilder::count_external(std::string_view bytes) {
-  const Result<ValuePointer> pointer = decode_value_pointer(bytes);
-  assert(pointer.ok());
-  add_value_file_use(run_.value_files, {pointer->file, pointer->bytes});
+void RunBuilder::count_external(std::string_view pointer) {
+  const Result<ValuePointer> place = decode_value_pointer(pointer);
+  assert(place.ok());
+  add_value_file_use(run_.value_files, {place->file, place->bytes});
   statistics_.add_unread();
 }
 

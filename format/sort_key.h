@@ -60,7 +60,7 @@ Result<std::string> encode_sort_key(TableId table, std::string_view partition_ke
 /// The sort key of one read, in room that ordinary keys fit, so that none is asked of the system.
 class SortKeyBuffer {
  public:
-  SortKeyBuffer() noexcept {}  // leaves the inline room as it is: nothing reads it before it is written
+  SortKeyBuffer() noexcept = default;  // leaves the inline room as it is: nothing reads it before it is written
   SortKeyBuffer(const SortKeyBuffer&) = delete;
   SortKeyBuffer& operator=(const SortKeyBuffer&) = delete;
 

@@ -204,7 +204,7 @@ Status CommitQueue::begin_memtable_if_due(const CommitGroup& group) {
     const io::MutexGuard guard(mutex_);
     unsealed_drops_.clear();
   }
-  const Status closed = is_mostly_values && wal_.has_spare_segment() ? wal_.close_segment() : Status();
+  const Status closed = is_mostly_values && wal_.may_have_room() ? wal_.close_segment() : Status();
   memtable_log_start_ = wal_.position();
   // Without room for another segment the values are written to a table, as small ones are.
   return wal_.failed() ? stop_after(closed) : Status();

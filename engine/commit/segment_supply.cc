@@ -85,9 +85,9 @@ Result<SegmentFile> SegmentSupply::take(std::uint64_t bytes_min, bool may_use_ba
   return last_failure_.ok() ? Status(Code::kClosed, "the store is closing") : last_failure_;
 }
 
-bool SegmentSupply::has_spare() const {
+bool SegmentSupply::may_have_room() const {
   const io::MutexGuard guard(mutex_);
-  return spare_.has_value() && last_failure_.ok() && !retry_later_;
+  return last_failure_.ok() && !retry_later_;
 }
 
 void SegmentSupply::expect_large_writes(bool expected) noexcept {

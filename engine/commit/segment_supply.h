@@ -42,8 +42,8 @@ class SegmentSupply {
   /// cost as many bytes as it saves time. Before take(), by the same thread.
   void expect_large_writes(bool expected) noexcept;
 
-  /// Whether take() would not have to wait, and nothing says that there is no room for another one behind it.
-  bool has_spare() const;
+  /// Whether nothing says that there is no room for segments: what a full disk has left is kept for those who must.
+  bool may_have_room() const;
 
   /// A segment was sealed and cut. Recorded in the manifest soon, in an edit of its own or with the next announcement.
   void closed(const format::ClosedSegment& segment) noexcept;

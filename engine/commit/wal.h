@@ -90,8 +90,8 @@ class Wal {
   /// Performs one write and tells the tracker. Any thread. Errors: those of the device; the log is in doubt then.
   Status write(LogWrite& write, io::SyncPoint point) noexcept;
 
-  /// Whether there is a next segment, and room for one more behind it as far as is known.
-  bool has_spare_segment() const { return supply_.has_spare(); }
+  /// As SegmentSupply::may_have_room().
+  bool may_have_room() const { return supply_.may_have_room(); }
   /// Ends the segment in use, if it holds a commit, and begins the next one: everything framed so far is durable then,
   /// in segments that do not change any more. Errors: as prepare().
   Status close_segment();

@@ -50,7 +50,7 @@ std::uint64_t dead_bytes_of(const std::vector<format::DirectoryEntry>& directory
   return all_dead ? file_bytes : bytes;
 }
 
-bool is_damage(const Status& status) noexcept {
+bool is_damage_of_file(const Status& status) noexcept {
   return status.code() == Code::kCorruption || status.code() == Code::kUnsupported;
 }
 
@@ -232,7 +232,7 @@ Status Compactor::read_directories(const View& view) {
       if (known.empty()) {
         if (quarantined_.contains(entry.number)) continue;
         Result<std::vector<format::DirectoryEntry>> directory = read_directory(*file->table);
-        if (!directory.ok() && is_damage(directory.status())) {
+        if (!directory.ok() && is_damage_of_file(directory.status())) {
           quarantine(entry.number, directory.status());
           continue;
         }
@@ -332,7 +332,7 @@ Status Compactor::merge(const Job& job, const View& view, format::ManifestEdit& 
 }
 
 void Compactor::quarantine(const Job& job, const Status& status) {
-  if (!is_damage(status)) return;
+  if (!is_damage_of_file(status)) return;
   for (const LevelFiles* files : {&job.inputs, &job.overlapped}) {
     for (const LevelFilePtr& file : *files) {
       const std::string name = format::file_name(format::FileType::kTable, file->entry.number);
