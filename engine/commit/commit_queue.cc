@@ -191,22 +191,28 @@ Status CommitQueue::begin_memtable_if_due(const CommitGroup& group) {
   const std::uint64_t log_bytes = wal_.position() - memtable_log_start_;
   const bool asked = group.seals_memtable && memtables_.holds_anything(log_bytes);
   if (!asked && !memtables_.must_seal(log_bytes)) return Status();
-  // Its segments can stay for the values in them, if they end where it does; what a full disk leaves is not for that.
-  const bool is_mostly_values = memtables_.active().large_value_bytes() >= std::max<std::uint64_t>(1, log_bytes / 2);
+  if (Status ended = end_log_with_values(log_bytes); !ended.ok()) return ended;
   std::optional<format::CommitTag> tag;
   if (assigned_tag_.version > 0) tag = assigned_tag_;
   if (Status sealed = memtables_.seal(assigned_version_, unsealed_drops(), std::move(tag), unsealed_adoptions_);
       !sealed.ok()) {
     return sealed;
   }
-  unsealed_adoptions_.clear();
-  {
-    const io::MutexGuard guard(mutex_);
-    unsealed_drops_.clear();
-  }
-  const Status closed = is_mostly_values && wal_.may_have_room() ? wal_.close_segment() : Status();
   memtable_log_start_ = wal_.position();
-  // Without room for another segment the values are written to a table, as small ones are.
+  unsealed_adoptions_.clear();
+  const io::MutexGuard guard(mutex_);
+  unsealed_drops_.clear();
+  return Status();
+}
+
+/// The log segments of a memtable of large values can stay for the values in them, if they end where it does. Before
+/// it is sealed: its flush, which may begin at once, asks which segments are closed.
+Status CommitQueue::end_log_with_values(std::uint64_t log_bytes) {
+  const bool is_mostly_values = memtables_.active().large_value_bytes() >= std::max<std::uint64_t>(1, log_bytes / 2);
+  // What a full disk has left is not for that; without another segment, values are written to a table as small ones
+  // are.
+  if (!is_mostly_values || !wal_.may_have_room()) return Status();
+  const Status closed = wal_.close_segment();
   return wal_.failed() ? stop_after(closed) : Status();
 }
 

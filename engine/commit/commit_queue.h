@@ -123,6 +123,7 @@ class CommitQueue {
   Status prepare(CommitGroup& group);
   Status reserve_for(CommitGroup& group);
   Status begin_memtable_if_due(const CommitGroup& group);
+  Status end_log_with_values(std::uint64_t log_bytes);
   Status close_segment_if_asked(CommitGroup& group);
   Status stop_after(const Status& log_failure);
   void refuse(CommitGroup& group, const Status& status) noexcept;

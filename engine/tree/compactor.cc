@@ -249,10 +249,11 @@ Status Compactor::read_directories(const View& view) {
 }
 
 /// While writers are busy a value file must be mostly garbage to be worth the work; where they rest, be it that the
-/// disk is full, a part is enough.
+/// disk is full, a part is enough: more than the fifth that the log rounds up to sectors around the smallest of large
+/// values, or files without garbage would be rewritten.
 void Compactor::look_at_value_files(View& view, const FileSet& files) const {
   constexpr std::uint64_t kWastefulPart = 2;
-  constexpr std::uint64_t kWastefulPartAtRest = 8;
+  constexpr std::uint64_t kWastefulPartAtRest = 4;
   const bool at_rest = idle_round_ || writers_rest_;
   view.leaving_value_files = wasteful_value_files(files, at_rest ? kWastefulPartAtRest : kWastefulPart);
   for (const auto& [number, table] : files.tables) {
