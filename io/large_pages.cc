@@ -8,13 +8,6 @@
 
 namespace varve::io {
 
-namespace {
-
-/// Of what is advised only what such pages fill is touched.
-constexpr std::uintptr_t kLargePageBytes = std::uintptr_t{2} << 20;
-
-}  // namespace
-
 void prefer_large_pages(std::span<std::byte> memory) noexcept {
   const auto address = reinterpret_cast<std::uintptr_t>(memory.data());
   const std::uintptr_t lead = (kLargePageBytes - address % kLargePageBytes) % kLargePageBytes;

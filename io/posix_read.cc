@@ -92,7 +92,7 @@ Status PosixRead::aim_directly() noexcept {
 
   const std::size_t whole = round_up_to_sector(window_lead_bytes_ + rest);
   if (bounce_.size_bytes() == 0) {
-    Result<AlignedBuffer> made = AlignedBuffer::allocate(std::min(whole, kBounceBytesMax));
+    Result<AlignedBuffer> made = AlignedBuffer::allocate_unfilled(std::min(whole, kBounceBytesMax));
     if (!made.ok()) return made.status();
     bounce_ = *std::move(made);
   }

@@ -116,6 +116,9 @@ GOALS = [
          share("mixed", "mixed tables, buffered, 4 clients", "rocksdb", "written/user"), 0.6, False),
     Goal("P14", "processor time of background threads in it, of RocksDB's",
          share("mixed", "mixed tables, buffered, 4 clients", "rocksdb", "CPU behind s/M"), 0.5, False),
+    *(Goal("cost", f"{row}", value("memory", row), 1.05, False)
+      for row in ("memory of random puts, of the budget", "memory of random gets, of the budget",
+                  "memory of full scans, of the budget")),
     Goal("P15", "clean open of 14 GB in 50 M entities, ms (the goal is of 50 GB)", value("curve-50M", "open"), 100,
          False),
     Goal("P15", "replay of 200 MB of log, MB/s",

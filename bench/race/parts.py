@@ -38,6 +38,7 @@ PARTS = [
     _part("read", minutes=2),
     _part("cold", minutes=2),
     _part("page-cache", words=["--entities", "4000000"], minutes=4),
+    _part("memory", words=["--entities", "4000000"], contenders=LSM, minutes=3),
     _part("cold-insert", words=["--entities", "10000000"], contenders=["varve", "rocksdb"], minutes=3),
     _part("space", minutes=1),
     _part("selective", words=["--entities", "10000000"], minutes=8),

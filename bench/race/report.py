@@ -35,6 +35,8 @@ def page(lines, rows, drawn, results_name, about_parts):
                         thrown=f"{thrown} rounds of parts were thrown away because of foreign load.")]
     text += [f"![{name.removesuffix('.svg')}](charts/{name})\n" for name in drawn]
     text.append("## Goals\n\n" + goal_table(rows))
+    text.append("## Cost\n\nProcessor seconds of all threads, background work included, and megabytes that went to and came from "
+                "the device, a million operations.\n\n" + tables.costs_of_a_million(rows))
     for part, group in tables.parts_of(rows).items():
         text.append(f"## {part}\n\n{about_parts.get(part, '')}\n\n{tables.about(group)}\n\n{tables.race_table(group)}\n"
                     f"{tables.cost_table(group)}")

@@ -5,6 +5,8 @@ import figures
 CONTENDERS = ["varve", "rocksdb", "leveldb", "lmdb"]
 COLUMNS = ["p50 us", "p99 us", "p99.9 us", "p99.99 us", "max us", "stalled s", "CPU s/M", "CPU behind s/M",
            "written/user", "read/user", "reads/op", "disk MB", "RSS MB"]
+# What a million operations cost: processor seconds, and megabytes to and from the device.
+COSTS = {"CPU s/M": "CPU s", "written MB/M": "written MB", "read MB/M": "read MB"}
 
 
 def number(value):
@@ -50,13 +52,20 @@ def race_table(rows):
 
 def others(row, contender):
     names = sorted({name for line in row.lines for name in line["contenders"].get(contender, {}).get("figures", {})})
-    return "; ".join(f"{name} {number(row.median(contender, name))}" for name in names if name not in COLUMNS)
+    return "; ".join(f"{name} {number(row.median(contender, name))}" for name in names if name not in COLUMNS and name not in COSTS)
 
 
 def cost_table(rows):
     lines = [[row.name, contender, *(number(row.median(contender, column)) for column in COLUMNS),
               others(row, contender)] for row in rows for contender in row.contenders()]
     return table(["medians", "contender", *COLUMNS, "others"], lines)
+
+
+def costs_of_a_million(rows):
+    head = ["of a million", *(f"{name}, {contender}" for name in COSTS.values() for contender in CONTENDERS)]
+    lines = [[row.name, *(number(row.median(contender, figure)) for figure in COSTS for contender in CONTENDERS)]
+             for row in rows if any(row.median(figures.OURS, figure) is not None for figure in COSTS)]
+    return table(head, lines)
 
 
 def parts_of(rows):

@@ -64,7 +64,7 @@ void merge_slots(std::vector<Histogram>& all, const std::vector<Histogram>& more
   for (std::size_t i = 0; i < more.size(); ++i) all[i].merge(more[i]);
 }
 
-void run(Course& course, int thread) {
+void drive_thread(Course& course, int thread) {
   const std::uint64_t operations_max = share_of(course.effort, thread);
   Worker worker{thread, 0, Random(static_cast<std::uint64_t>(thread) * 7919 + now())};
   Histogram latencies;
@@ -133,7 +133,8 @@ Result<Effect> drive(Session& session, const Effort& effort, const Operation& op
   const Stopwatch watch(session.directory());
   {
     std::vector<std::jthread> running;
-    for (int thread = 0; thread < effort.threads; ++thread) running.emplace_back([&, thread] { run(course, thread); });
+    for (int thread = 0; thread < effort.threads; ++thread)
+      running.emplace_back([&, thread] { drive_thread(course, thread); });
     if (effort.seconds > 0) {
       const std::uint64_t end = now() + static_cast<std::uint64_t>(effort.seconds * 1e9);
       while (now() < end && !course.stop) {
@@ -165,10 +166,12 @@ Outcome outcome_of(const Effect& effect, Moves moves) {
   const double user_bytes = effect.user_bytes > 0 ? static_cast<double>(effect.user_bytes) : entities * kEntityBytes;
   outcome.figures["CPU s/M"] = effect.cpu_seconds / entities * 1e6;
   outcome.figures["read/user"] = static_cast<double>(effect.read_bytes) / user_bytes;
+  outcome.figures["read MB/M"] = static_cast<double>(effect.read_bytes) / entities;
   if (moves == Moves::kWrites) {
     if (effect.background_cpu_seconds > 0)
       outcome.figures["CPU behind s/M"] = effect.background_cpu_seconds / entities * 1e6;
     outcome.figures["written/user"] = static_cast<double>(effect.written_bytes) / user_bytes;
+    outcome.figures["written MB/M"] = static_cast<double>(effect.written_bytes) / entities;
   } else if (effect.device_reads) {
     outcome.figures["reads/op"] = static_cast<double>(*effect.device_reads) / entities;
   }

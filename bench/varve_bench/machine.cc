@@ -63,6 +63,14 @@ std::uint64_t resident_bytes() {
   return resident_pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
+std::uint64_t anonymous_bytes() noexcept {
+  std::ifstream file("/proc/self/status");
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("RssAnon:")) return std::strtoull(line.c_str() + sizeof("RssAnon:"), nullptr, 10) * 1024;
+  }
+  return 0;
+}
+
 double load_average() {
   double average = 0;
   return ::getloadavg(&average, 1) == 1 ? average : 0;

@@ -23,6 +23,8 @@ Usage usage(const std::string& directory);
 /// Processor time of the calling thread.
 double thread_cpu_seconds();
 std::uint64_t resident_bytes();
+/// Of the memory of this process that is no file's: what it allocated and wrote to.
+std::uint64_t anonymous_bytes() noexcept;
 double load_average();
 /// What the files under `directory` occupy; `suffix` counts only files whose name ends in it.
 std::uint64_t occupied_bytes(const std::string& directory, const std::string& suffix = "");

@@ -27,17 +27,22 @@ Outcome outcome_from(const json& from) {
   return outcome;
 }
 
+/// In a child of its own, so that the rows' process has not held what a load needs.
+Result<std::string> prepare_data(const Workload& workload, const Choice& choice, const std::string& directory,
+                                 const OpenContender& open) {
+  Session session(choice, directory, open);
+  Status done = session.reopen({});
+  if (done.ok()) done = workload.prepare(session);
+  session.close();
+  if (!done.ok()) return done;
+  return std::string();
+}
+
 /// In the child: the rows one after the other. What a contender has no counterpart for is left out.
 Result<std::string> run_rows(const Workload& workload, const Choice& choice, const std::string& directory,
                              const OpenContender& open) {
   Session session(choice, directory, open);
-  const bool is_new = !std::filesystem::exists(directory);
-  Status ready;
-  if (is_new && workload.prepare) {
-    ready = session.reopen({});
-    if (ready.ok()) ready = workload.prepare(session);
-  }
-  if (ready.ok()) ready = workload.begin ? workload.begin(session) : session.reopen(workload.settings(choice));
+  Status ready = workload.begin ? workload.begin(session) : session.reopen(workload.settings(choice));
   json answer{{"rows", json::object()}};
   if (ready.code() == Code::kUnsupported) return answer.dump();
   if (!ready.ok()) return ready;
@@ -143,6 +148,11 @@ class Race {
     const std::string& data = workload.data.empty() ? workload.name : workload.data;
     const std::string directory = choice_.directory + "/" + data + "-" + contender.name;
     if (workload.data.empty()) std::filesystem::remove_all(directory);
+    if (workload.prepare && !std::filesystem::exists(directory)) {
+      const Result<std::string> prepared =
+          in_child_process([&] { return prepare_data(workload, choice, directory, contender.open); });
+      if (!prepared.ok()) return prepared.status();
+    }
     const Result<std::string> answered =
         in_child_process([&] { return run_rows(workload, choice, directory, contender.open); });
     remove_memory_limit();

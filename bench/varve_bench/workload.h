@@ -144,6 +144,7 @@ Workload space_workload();
 Workload selective_workload();
 Workload smooth_workload();
 Workload page_cache_workload();
+Workload memory_workload();
 Workload ycsb_workload();
 Workload ycsb_scan_workload();
 std::vector<Workload> all_workloads();

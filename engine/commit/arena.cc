@@ -8,22 +8,21 @@
 #include <new>
 
 #include "engine/files/file_scale.h"
+#include "io/large_pages.h"
 
 namespace varve::engine {
 
 namespace {
 
 constexpr std::size_t kBlockBytes = (1 << 20) / kFileScale;
+constexpr std::size_t kLargeBlockBytes = io::kLargePageBytes / kFileScale;
 /// A piece above this gets a block of its own, so that at most a quarter of a block is ever left unused at its end.
 constexpr std::size_t kLargePieceBytes = kBlockBytes / 4;
-/// A page: blocks are large, and whole pages go back to the system whole.
-constexpr std::align_val_t kBlockAlignment{4096};
+/// The first blocks are touched page by page: a store that is hardly written to holds hardly any memory. The others are
+/// made of large pages, which spares a look into a tree of the size of a memtable much of its address translation.
+constexpr std::size_t kSmallBlocks = 4;
 
 }  // namespace
-
-void Arena::Free::operator()(char* block) const noexcept {
-  ::operator delete(block, kBlockAlignment);
-}
 
 char* Arena::take(std::size_t bytes) noexcept {
   assert(bytes > 0);
@@ -39,10 +38,11 @@ char* Arena::take(std::size_t bytes) noexcept {
     piece = allocate_block(rounded);  // The block begun goes on serving small pieces.
     if (piece == nullptr) return nullptr;
   } else {
-    piece = allocate_block(kBlockBytes);
+    const std::size_t block_bytes = blocks_.size() < kSmallBlocks ? kBlockBytes : kLargeBlockBytes;
+    piece = allocate_block(block_bytes);
     if (piece == nullptr) return nullptr;
     at_ = piece + rounded;
-    left_bytes_ = kBlockBytes - rounded;
+    left_bytes_ = block_bytes - rounded;
   }
   used_bytes_.store(used_bytes() + rounded, std::memory_order_relaxed);  // One thread at a time writes it.
   return piece;
@@ -55,10 +55,10 @@ char* Arena::allocate_block(std::size_t bytes) noexcept {
   } catch (const std::bad_alloc&) {
     return nullptr;
   }
-  std::unique_ptr<char, Free> block(static_cast<char*>(::operator new(bytes, kBlockAlignment, std::nothrow)));
-  if (block == nullptr) return nullptr;
-  char* const start = block.get();
-  blocks_.push_back(std::move(block));
+  Result<io::PageMemory> block = io::PageMemory::map(bytes);
+  if (!block.ok()) return nullptr;
+  char* const start = reinterpret_cast<char*>(block->bytes().data());
+  blocks_.push_back(*std::move(block));
   allocated_bytes_.store(allocated_bytes() + bytes, std::memory_order_relaxed);
   return start;
 }

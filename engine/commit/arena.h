@@ -5,8 +5,9 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <vector>
+
+#include "io/page_memory.h"
 
 namespace varve::engine {
 
@@ -29,13 +30,9 @@ class Arena {
   std::uint64_t allocated_bytes() const noexcept { return allocated_bytes_.load(std::memory_order_relaxed); }
 
  private:
-  struct Free {
-    void operator()(char* block) const noexcept;
-  };
-
   char* allocate_block(std::size_t bytes) noexcept;
 
-  std::vector<std::unique_ptr<char, Free>> blocks_;
+  std::vector<io::PageMemory> blocks_;
   char* at_ = nullptr;
   std::size_t left_bytes_ = 0;
   std::atomic<std::uint64_t> used_bytes_{0};

@@ -2,11 +2,14 @@
 // Must never: hold more than one run.
 #include "engine/tables/table_scan.h"
 
+#include <algorithm>
 #include <cassert>
 #include <span>
 #include <utility>
 
 #include "format/block.h"
+#include "format/bytes.h"
+#include "io/aligned_buffer.h"
 
 namespace varve::engine {
 
@@ -49,17 +52,13 @@ bool TableScan::fail(const Status& status) {
 }
 
 std::string_view TableScan::frame_at(std::uint64_t offset, std::uint64_t bytes) const noexcept {
-  return std::string_view(run_bytes_).substr(offset, bytes);
+  return run_bytes_.substr(offset, bytes);
 }
 
 bool TableScan::open_run(std::size_t run) {
   const format::RunEntry& entry = table_->index.runs()[run];
   run_ = run;
-  run_bytes_.resize(entry.bytes());
-  if (Status read = table_->file->read_exactly(entry.offset, std::as_writable_bytes(std::span(run_bytes_)));
-      !read.ok()) {
-    return fail(read);
-  }
+  if (Status read = read_run(entry); !read.ok()) return fail(read);
   read_bytes_.fetch_add(entry.bytes(), std::memory_order_relaxed);
   const format::BlockHandle handle = entry.index();
   Result<std::string> content =
@@ -73,6 +72,23 @@ bool TableScan::open_run(std::size_t run) {
   index_.seek_to_first();
   at_run_start_ = true;
   return true;
+}
+
+/// With the sectors that it begins and ends in, as a direct read has to: nothing is copied then.
+Status TableScan::read_run(const format::RunEntry& run) {
+  const std::uint64_t begin = io::round_down_to_sector(run.offset);
+  const std::uint64_t end = run.offset + run.bytes();
+  // The last sector of a file may be a part of one.
+  const std::uint64_t size = std::max(end, table_->file->size_bytes());
+  const std::size_t bytes = std::min(io::round_up_to_sector(end), size) - begin;
+  if (run_memory_.bytes().size() < bytes) {
+    Result<io::PageMemory> memory = io::PageMemory::map(bytes);
+    if (!memory.ok()) return memory.status();
+    run_memory_ = *std::move(memory);
+  }
+  if (Status read = table_->file->read_exactly(begin, run_memory_.bytes().first(bytes)); !read.ok()) return read;
+  run_bytes_ = format::as_text(run_memory_.bytes().subspan(run.offset - begin, run.bytes()));
+  return Status();
 }
 
 /// The block that the index is at. False at the end of the file too.

@@ -12,6 +12,7 @@
 #include "engine/tables/table_file.h"
 #include "format/data_block.h"
 #include "format/index_cursor.h"
+#include "io/page_memory.h"
 
 namespace varve::engine {
 
@@ -30,6 +31,7 @@ class TableScan final : public EntryStream {
 
  private:
   bool open_run(std::size_t run);
+  Status read_run(const format::RunEntry& run);
   bool open_block();
   void settle();
   bool fail(const Status& status);
@@ -39,7 +41,8 @@ class TableScan final : public EntryStream {
   std::atomic<std::uint64_t>& read_bytes_;
   const OpenTable* table_ = nullptr;
   std::size_t run_ = 0;
-  std::string run_bytes_;  // all of the run, as it stands in the file
+  io::PageMemory run_memory_;   // room for the largest run so far
+  std::string_view run_bytes_;  // in it: all of the run, as it stands in the file
   std::string index_content_;
   format::IndexCursor index_;
   format::Decompressor decompressor_;

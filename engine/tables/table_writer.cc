@@ -16,8 +16,9 @@ namespace varve::engine {
 
 namespace {
 
-/// Large enough that the device is not asked often, small enough that memory is no matter.
-constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
+/// Large enough that the system is not asked often, small enough to stay in the processor's cache until it is written.
+constexpr std::size_t kPieceBytes = std::size_t{128} << 10;
+constexpr std::size_t kReadBackBytes = std::size_t{64} << 10;
 
 /// The file's bytes as the system has them now: a bit that memory lost on the way is found before anybody needs it.
 Status check_read_back(io::Directory& directory, std::string_view name, const format::TableFileEntry& expected) {
@@ -32,7 +33,7 @@ Status check_read_back(io::Directory& directory, std::string_view name, const fo
   format::ContentHasher hasher;
   std::string piece;
   for (std::uint64_t offset = 0; offset < size; offset += piece.size()) {
-    piece.resize(std::min<std::uint64_t>(kPieceBytes, size - offset));
+    piece.resize(std::min<std::uint64_t>(kReadBackBytes, size - offset));
     if (Status read = (*file)->read_exactly(offset, std::as_writable_bytes(std::span(piece))); !read.ok()) return read;
     hasher.update(piece);
   }

@@ -10,7 +10,7 @@ std::vector<Workload> all_workloads() {
           tables_workload(),      recovery_workload(1), recovery_workload(50), recovery_workload(200),
           ycsb_workload(),        ycsb_scan_workload(), mixed_workload(),      large_workload(),
           cold_insert_workload(), space_workload(),     selective_workload(),  page_cache_workload(),
-          curve_workload(),       endurance_workload(), smooth_workload()};
+          memory_workload(),      curve_workload(),     endurance_workload(),  smooth_workload()};
 }
 
 }  // namespace varve::bench
