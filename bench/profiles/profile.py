@@ -1,0 +1,109 @@
+"""Owns: which rows are profiled, how perf is asked, and the page that shows what came of it.
+Must never: profile the loading of data where the row is about something else.
+
+Usage: profile.py [--directory DIRECTORY] [NAME...]; see tools/profile."""
+import argparse
+import collections
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import stacks
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+HOME = ROOT / "bench/profiles"
+LINES = 25
+DRIVEN = "bench::drive_thread"  # what a row repeats, without its preparation
+
+# row: a pattern of one row's name; thread: the names of threads that count, none: all of the process; within: the
+# function whose calls count, none: all.
+Profile = collections.namedtuple("Profile", ["name", "about", "workload", "row", "seconds", "thread", "within"])
+PROFILES = [
+    Profile("durable-put", "durable puts by 16 threads", "durable", "durable put, 16 threads", 5, None,
+            None),
+    Profile("cached-get", "gets of what the cache holds, one thread", "read", "cached get, 1 thread", 5,
+            "^varve-bench", DRIVEN),
+    Profile("partition-scan", "scans of partitions of 100 that the cache holds", "read", "scan of a partition of 100",
+            5, "^varve-bench", DRIVEN),
+    Profile("cold-scan", "full scans of a table eight times the cache", "cold", "cold full scan", 5, None,
+            DRIVEN),
+    Profile("flush", "flushes of random puts, the thread that does them", "random-put", "random put", None, "^varve-flush",
+            None),
+    Profile("compaction", "compaction of random puts, the thread that does it", "random-put", "random put", None,
+            "^varve-compact", None),
+    Profile("random-put", "buffered random puts by one thread, the thread that asks", "random-put", "random put", None,
+            "^varve-bench", DRIVEN),
+]
+
+
+def bench_words(profile, directory):
+    return [str(ROOT / "build/release/varve-bench"), "--directory", str(directory), "--workloads", profile.workload,
+            "--rows", profile.row, "--contenders", "varve", "--rounds", "1",
+            *(["--seconds", str(profile.seconds)] if profile.seconds else [])]
+
+
+def record(profile, directory):
+    """The stacks of the row."""
+    directory.mkdir(parents=True, exist_ok=True)
+    data = directory / "perf.data"
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
+    subprocess.run(["perf", "record", "-F", "499", "-g", "--call-graph", "dwarf,16384", "-o", str(data), "--",
+                    *bench_words(profile, directory)], check=True, **quiet)
+    script = subprocess.Popen(["perf", "script", "--no-inline", "-F", "comm,tid,time,event,ip,sym,dso", "-i", str(data)],
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, errors="replace")
+    folded = stacks.fold(script.stdout, profile.thread, profile.within)
+    if script.wait() != 0:
+        sys.exit("perf script failed")
+    data.unlink()
+    return folded
+
+
+def table(heads, lines):
+    return "\n".join(["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads),
+                      *("| " + " | ".join(line) + " |" for line in lines), ""])
+
+
+def page_of(profile, folded):
+    own, whole = stacks.own_shares(folded)[:LINES], stacks.whole_shares(folded)
+    ours = [line for line in whole if "::" in line[0]][:LINES]
+    cells = [[f"`{own[i][0]}`", f"{100 * own[i][1]:.1f} %", f"`{ours[i][0]}`", f"{100 * ours[i][1]:.1f} %"]
+             for i in range(min(len(own), len(ours)))]
+    words = " ".join(bench_words(profile, "DIRECTORY")[1:])
+    return (f"## {profile.name}\n\n{profile.about[:1].upper()}{profile.about[1:]}: {sum(folded.values())} samples of "
+            f"`varve-bench {words}`.\n\n![{profile.name}]({profile.name}.svg)\n\n"
+            + table(["itself", "share", "with what it calls", "share"], cells))
+
+
+def write_page():
+    head = ("# Where the time goes\n\nWritten by `tools/profile`: samples of processor time by perf, 499 a second, on threads that "
+            "run; what waits is not seen.\nThe pictures show the whole stacks when they are opened by themselves: a box's width is "
+            "its share of the samples, and it stands on who called it.\n")
+    parts = [(HOME / f"{profile.name}.md").read_text(encoding="utf-8") for profile in PROFILES
+             if (HOME / f"{profile.name}.md").exists()]
+    (HOME / "README.md").write_text("\n".join([head, *parts]), encoding="utf-8")
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="tools/profile", description="Shows where the time of the main operations goes.")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(profile.name for profile in PROFILES))
+    parser.add_argument("--directory", type=pathlib.Path, default=ROOT / "build/profiles")
+    chosen = parser.parse_args()
+    unknown = set(chosen.names) - {profile.name for profile in PROFILES}
+    if unknown:
+        parser.error(f"not a profile: {', '.join(sorted(unknown))}")
+    if shutil.which("perf") is None:
+        sys.exit("perf is not installed")
+    for profile in PROFILES:
+        if chosen.names and profile.name not in chosen.names:
+            continue
+        print(f"{profile.name}: {profile.about}", file=sys.stderr)
+        folded = record(profile, chosen.directory / "data")
+        (HOME / f"{profile.name}.svg").write_text(stacks.flame_graph(folded, profile.about), encoding="utf-8")
+        (HOME / f"{profile.name}.md").write_text(page_of(profile, folded), encoding="utf-8")
+    write_page()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
