@@ -65,7 +65,8 @@ struct Member {
 struct CommitGroup {
   explicit CommitGroup(io::Scheduler& scheduler) noexcept : lead(scheduler), done(scheduler) {}
 
-  /// Set when the first member is to lead the group, if its thread waits for that.
+  /// Set when the first member is to lead the group, if its thread waits for that; or when all is over, if another
+  /// member led it.
   io::Event lead;
   /// Set when every member's result stands.
   io::Event done;
@@ -73,7 +74,6 @@ struct CommitGroup {
   // Under the queue's mutex until the lead is taken; the leader's alone from then to its entry into flight.
   Member* first = nullptr;
   Member* last = nullptr;
-  std::size_t member_count = 0;
   std::size_t batch_bytes = 0;
   std::size_t batch_count = 0;
   bool wants_durable = false;
@@ -81,6 +81,10 @@ struct CommitGroup {
   bool wants_watermark = false;
   bool seals_memtable = false;
   bool closes_segment = false;
+  /// Somebody waits in line for a lock of a member's, and so cannot join.
+  bool is_awaited = false;
+  /// The one whose joining got the lead runs the turn, in place of the first.
+  bool is_led_by_joiner = false;
 
   // Set by the leader before the group enters flight.
   Memtable* memtable = nullptr;  // takes its batches; sealed ones stay until every group placed in them is published

@@ -49,13 +49,12 @@ CommitQueue::~CommitQueue() {
 // ---------------------------------------------------------------------------------------------- joining a group
 
 Result<CommitVersion> CommitQueue::commit(Member& member) {
-  const Result<bool> leads = join(member);
-  if (!leads.ok()) return leads.status();
-  if (*leads) {
-    member.group->lead.wait();
-    run_turn(*member.group);
-  }
-  member.group->done.wait();
+  const Result<Part> part = join(member);
+  if (!part.ok()) return part.status();
+  CommitGroup& group = *member.group;
+  if (*part == Part::kAwaitsLead) group.lead.wait();
+  if (*part == Part::kLeads || (*part == Part::kAwaitsLead && !group.is_led_by_joiner)) run_turn(group);
+  group.done.wait();
   return result_of(member);
 }
 
@@ -82,31 +81,45 @@ void CommitQueue::add_member(CommitGroup& group, Member& member) noexcept {
   group.users_left.fetch_add(1, std::memory_order_relaxed);
 }
 
-/// True: it leads the group.
-Result<bool> CommitQueue::join(Member& member) {
+Result<CommitQueue::Part> CommitQueue::join(Member& member) {
   std::unique_ptr<CommitGroup> fresh(new (std::nothrow) CommitGroup(env_.scheduler));
   if (!fresh) return Status::out_of_memory();
+  const bool is_awaited = member.locks != nullptr && member.locks->is_awaited();
+  Part part = Part::kFollows;
   CommitGroup* next = nullptr;
   {
     const io::MutexGuard guard(mutex_);
     if (closed_) return Status(Code::kClosed, "the store was closed");
     if (!poisoned_.ok()) return poisoned_;
-    if (!waiting_.empty() && may_join(*waiting_.back(), member)) {
-      add_member(*waiting_.back(), member);
-      return false;
+    if (waiting_.empty() || !may_join(*waiting_.back(), member)) {
+      waiting_.push_back(fresh.release());
+      part = Part::kAwaitsLead;
     }
-    add_member(*fresh, member);
-    waiting_.push_back(fresh.release());
+    CommitGroup& group = *waiting_.back();
+    add_member(group, member);
+    group.is_awaited |= is_awaited;
     next = grant_lead();
+    if (next == &group && member.steps == nullptr) {
+      group.is_led_by_joiner = part == Part::kFollows;
+      return Part::kLeads;
+    }
   }
-  begin_lead(next);
-  return true;
+  begin_lead(next);  // From here on a member without a thread may be gone.
+  return part;
+}
+
+/// Whether more members are to come before it gets the lead. Those in flight become fewer until they do, or none is
+/// left. Who must wait for this group's own locks cannot come, so it would wait for nobody; and with another group
+/// behind it, or many bytes, it is large enough.
+bool CommitQueue::gathers(const CommitGroup& group) const noexcept {
+  return group.wants_durable && group.batch_count < commits_in_flight_ && !group.is_awaited &&
+         group.batch_bytes < kGatheredBytesMax && &group == waiting_.back();
 }
 
 /// Who is to be woken by begin_lead(), if anybody is, when the mutex was let go: a leader's first step takes it.
 CommitGroup* CommitQueue::grant_lead() noexcept {
   if (lead_taken_ || waiting_.empty()) return nullptr;
-  if (wal_.tracker().in_flight() >= kLogWritesInFlightMax) return nullptr;
+  if (wal_.tracker().in_flight() >= kLogWritesInFlightMax || gathers(*waiting_.front())) return nullptr;
   lead_taken_ = true;
   return waiting_.front();  // It stays in the queue, open to more members, until its leader begins.
 }
@@ -141,6 +154,7 @@ void CommitQueue::tell(CommitGroup* group) noexcept {
     member = next;
   }
   group->done.set();
+  if (group->is_led_by_joiner) group->lead.set();
   let_go(group);
 }
 
@@ -203,17 +217,6 @@ Status CommitQueue::begin_memtable_if_due(const CommitGroup& group) {
   const io::MutexGuard guard(mutex_);
   unsealed_drops_.clear();
   return Status();
-}
-
-/// The log segments of a memtable of large values can stay for the values in them, if they end where it does. Before
-/// it is sealed: its flush, which may begin at once, asks which segments are closed.
-Status CommitQueue::end_log_with_values(std::uint64_t log_bytes) {
-  const bool is_mostly_values = memtables_.active().large_value_bytes() >= std::max<std::uint64_t>(1, log_bytes / 2);
-  // What a full disk has left is not for that; without another segment, values are written to a table as small ones
-  // are.
-  if (!is_mostly_values || !wal_.may_have_room()) return Status();
-  const Status closed = wal_.close_segment();
-  return wal_.failed() ? stop_after(closed) : Status();
 }
 
 Status CommitQueue::reserve_for(CommitGroup& group) {
@@ -355,6 +358,7 @@ void CommitQueue::enter_flight(CommitGroup& group) noexcept {
   {
     const io::MutexGuard guard(mutex_);
     flight_.push_back(&group);
+    if (group.needs_durable) commits_in_flight_ += group.batch_count;
     if (group.last_version > 0) entered_version_ = group.last_version;
     slot_open_ = slot_open;
     if (group.framed) mark_due_ = group.last_version > 0;
@@ -418,6 +422,7 @@ void CommitQueue::publish() noexcept {
         break;
       }
       flight_.pop_front();
+      if (group.needs_durable) commits_in_flight_ -= group.batch_count;
       finished.push_back(&group);
     }
     if (awaiting_ > 0 || closed_) changed_.notify_all();

@@ -10,12 +10,18 @@
 // Q5  a batch whose table was retired by an earlier version is refused, and told so after that version's publication.
 //     So is one that asks for a table to be unwritten, if an earlier version wrote it.
 //
-// How a commit goes. A caller joins the youngest waiting group, or begins one and leads it. A leader takes the lead
-// when it is free and fewer than kLogWritesInFlightMax writes are under way; then, holding no mutex, it reserves log
-// space and memory (the last thing that can fail), assigns versions, frames one record, and hands the lead on. Beside
-// the next leader it inserts its members' batches, lets go of their partition locks (so that the next writer of a hot
-// partition builds on them before they are durable), and performs the write on its own thread. Groups are published in
-// order.
+// How a commit goes. A caller joins the youngest waiting group, or begins one. The oldest one gets the lead when it is
+// free and fewer than kLogWritesInFlightMax writes are under way; a group that must be durable gathers first, until it
+// is as large as all that are on their way to the device together. Its leader is the caller whose joining was the last
+// that it wanted, who need not be woken for it; else the first. Holding no mutex, the leader reserves log space and
+// memory (the last thing that can fail), assigns versions, frames one record, and hands the lead on. Beside the next
+// leader it inserts its members' batches, lets go of their partition locks (so that the next writer of a hot partition
+// builds on them before they are durable), and performs the write on its own thread. Groups are published in order.
+//
+// Why groups gather: a write costs the same processor time for one commit as for many, and clients that wait for their
+// commits come back together. So they form two groups, one of which gathers while the other is written, where otherwise
+// each write would take along the few that came since the last one began. Nobody waits for more than the writes that
+// are under way.
 //
 // The leader inserts for its members: to wake each of them once more for it would cost more context switches.
 #pragma once
@@ -110,9 +116,12 @@ class CommitQueue {
   TimerWork wait_for_timer_work();
 
  private:
-  Result<bool> join(Member& member);
+  /// What a member's thread does for its group.
+  enum class Part : std::uint8_t { kFollows, kAwaitsLead, kLeads };
+  Result<Part> join(Member& member);
   static bool may_join(const CommitGroup& group, const Member& member) noexcept;
   static void add_member(CommitGroup& group, Member& member) noexcept;
+  bool gathers(const CommitGroup& group) const noexcept VARVE_REQUIRES(mutex_);
   CommitGroup* grant_lead() noexcept VARVE_REQUIRES(mutex_);
   static void begin_lead(CommitGroup* group) noexcept;
   /// After a turn, if it left the timer something to do that the timer does not wait for already.
@@ -175,7 +184,8 @@ class CommitQueue {
   Status poisoned_ VARVE_GUARDED_BY(mutex_);       // Ok while the store lives
   Status unknown_ VARVE_GUARDED_BY(mutex_);        // what commits in flight are told then
   std::vector<format::DeadId> unsealed_drops_ VARVE_GUARDED_BY(mutex_);
-  CommitVersion entered_version_ VARVE_GUARDED_BY(mutex_);  // the last one whose group entered flight
+  std::size_t commits_in_flight_ VARVE_GUARDED_BY(mutex_) = 0;  // of groups that must be durable
+  CommitVersion entered_version_ VARVE_GUARDED_BY(mutex_);      // the last one whose group entered flight
   std::size_t awaiting_ VARVE_GUARDED_BY(mutex_) = 0;
   std::optional<format::CommitTag> last_tag_ VARVE_GUARDED_BY(mutex_);
   // For the timer, as the last leader left them.
@@ -192,6 +202,8 @@ inline constexpr std::chrono::milliseconds kBufferedInterval{10};
 inline constexpr std::chrono::milliseconds kIdleInterval{100};
 /// A group grows no further once its batches are this large; one batch alone may be larger.
 inline constexpr std::size_t kGroupBytesMax = 1 << 20;
+/// Nor does it gather any longer then: the write is mostly transfer, and best begun.
+inline constexpr std::size_t kGatheredBytesMax = 64 << 10;
 /// No batch may be larger: a record must fit a segment.
 inline constexpr std::size_t kBatchBytesMax = 32 << 20;
 

@@ -1,6 +1,8 @@
 // Owns: what is asked of the commit queue without a batch: a flush, the end of a memtable, of a segment and of the log,
 // what its timer has to do, and what it knows.
 // Must never: go past the order of commits: each is a member of a group like any commit.
+#include <algorithm>
+
 #include "engine/commit/commit_queue.h"
 
 namespace varve::engine {
@@ -107,6 +109,17 @@ Status CommitQueue::close_segment_if_asked(CommitGroup& group) {
     member->closed_upto = assigned_version_;
   }
   return Status();
+}
+
+/// The log segments of a memtable of large values can stay for the values in them, if they end where it does. Before
+/// it is sealed: its flush, which may begin at once, asks which segments are closed.
+Status CommitQueue::end_log_with_values(std::uint64_t log_bytes) {
+  const bool is_mostly_values = memtables_.active().large_value_bytes() >= std::max<std::uint64_t>(1, log_bytes / 2);
+  // What a full disk has left is not for that; without another segment, values are written to a table as small ones
+  // are.
+  if (!is_mostly_values || !wal_.may_have_room()) return Status();
+  const Status closed = wal_.close_segment();
+  return wal_.failed() ? stop_after(closed) : Status();
 }
 
 /// What is told to those who come after a failure of the log.

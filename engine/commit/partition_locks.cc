@@ -122,6 +122,12 @@ void PartitionGuard::release() noexcept {
   locks_ = nullptr;
 }
 
+bool PartitionGuard::is_awaited() const noexcept {
+  if (locks_ == nullptr) return false;
+  if (several_.empty()) return locks_->has_line(single_);
+  return std::any_of(several_.begin(), several_.end(), [this](std::uint64_t hash) { return locks_->has_line(hash); });
+}
+
 PartitionLocks::PartitionLocks(io::Scheduler& scheduler, io::Clock& clock) : scheduler_(scheduler), clock_(clock) {
   shards_.reserve(kShardCount);
   for (std::size_t i = 0; i < kShardCount; ++i) shards_.push_back(std::make_unique<Shard>(scheduler));
@@ -282,6 +288,13 @@ void PartitionLocks::unlock_one(std::uint64_t hash) noexcept {
     }
   }
   if (handed_over != nullptr) handed_over->set();  // Until this it waits, and lives.
+}
+
+bool PartitionLocks::has_line(std::uint64_t hash) noexcept {
+  Shard& shard = shard_of(hash);
+  const io::MutexGuard guard(shard.mutex);
+  const Shard::Held* const held = shard.find(hash);
+  return held != nullptr && held->first != nullptr;
 }
 
 // ------------------------------------------------------------------------------------------- without a thread

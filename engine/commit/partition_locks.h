@@ -39,6 +39,8 @@ class PartitionGuard {
   ~PartitionGuard() { release(); }
   void release() noexcept;
   bool holds_any() const noexcept { return locks_ != nullptr; }
+  /// Whether somebody waits in line for one of them now.
+  bool is_awaited() const noexcept;
 
  private:
   friend class PartitionLocks;
@@ -98,6 +100,7 @@ class PartitionLocks {
   Result<bool> take_or_line_up(std::uint64_t hash, Waiter& waiter) noexcept;
   bool leave_line(std::uint64_t hash, Waiter& waiter) noexcept;
   void unlock_one(std::uint64_t hash) noexcept;
+  bool has_line(std::uint64_t hash) noexcept;
 
   io::Scheduler& scheduler_;
   io::Clock& clock_;

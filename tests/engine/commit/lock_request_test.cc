@@ -109,6 +109,23 @@ TEST_F(LockRequestTest, AHeldLockIsWaitedForAndHandedOverWithATurn) {
   EXPECT_TRUE(is_free(locks_, 7));
 }
 
+TEST_F(LockRequestTest, AGuardIsAwaitedWhileSomebodyStandsInALineOfIt) {
+  EXPECT_FALSE(PartitionGuard().is_awaited());
+  PartitionGuard single = lock(locks_, {7});
+  PartitionGuard several = lock(locks_, {20, 30});
+  Asking asking(locks_, posted_);
+  EXPECT_FALSE(single.is_awaited() || several.is_awaited());
+  EXPECT_FALSE(asking.ask({7, 30}));
+  EXPECT_TRUE(single.is_awaited());
+  EXPECT_FALSE(several.is_awaited()) << "its turn in that line comes later";
+  single.release();
+  EXPECT_FALSE(single.is_awaited());
+  EXPECT_FALSE(asking.advance());
+  EXPECT_TRUE(several.is_awaited());
+  EXPECT_TRUE(asking.request().call_off());
+  EXPECT_FALSE(several.is_awaited());
+}
+
 TEST_F(LockRequestTest, SeveralAreTakenInAscendingOrderAndWaitedForOneAfterTheOther) {
   PartitionGuard low = lock(locks_, {20});
   PartitionGuard high = lock(locks_, {40});

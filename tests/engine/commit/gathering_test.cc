@@ -1,0 +1,127 @@
+// Goal: commits whose clients wait for the device come to it in few groups: one begins when it is as large as all that
+// are under way, or when none is; but it waits for nobody who cannot come. Method: writes of the log that do not end
+// until the test lets them go; one thread at a time, by many seeds.
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "engine/commit/commit_queue.h"
+#include "engine/sync_points.h"
+#include "tests/support/engine_bench.h"
+
+namespace varve::engine {
+namespace {
+
+using test::Change;
+using test::Machine;
+
+constexpr std::uint64_t kSeeds = 20;
+/// Yields in which all that can go on has gone on.
+constexpr int kTurns = 500;
+
+class Gathering : public testing::TestWithParam<std::uint64_t> {
+ protected:
+  void SetUp() override {
+    auto engine = machine_.open();
+    ASSERT_TRUE(engine.ok()) << engine.status().to_string();
+    engine_ = *std::move(engine);
+    ASSERT_TRUE(Change().put("p", "first", "v").commit(*engine_).ok());
+    io::FaultRule never;
+    never.sync_point = std::string(sync_points::kLogGroup.name);
+    never.fail_count = io::FaultRule::kFromThenOn;
+    never.effect = io::FaultEffect::kNever;
+    machine_.files->faults().add(std::move(never));
+  }
+
+  /// Clients of partitions of their own, each with one commit; those stand then who can go no further.
+  void begin(int clients, std::size_t value_bytes = 1) {
+    for (int i = 0; i < clients; ++i) {
+      begin_one([this, value_bytes, partition = "q" + std::to_string(clients_.size())] {
+        EXPECT_TRUE(Change().put(partition, "r", std::string(value_bytes, 'v')).commit(*engine_).ok());
+      });
+    }
+  }
+  void begin_one(std::function<void()> commit) {
+    Result<io::Thread> client = machine_.scheduler().start("client", std::move(commit));
+    ASSERT_TRUE(client.ok());
+    clients_.push_back(*std::move(client));
+  }
+  /// Writes under way when nobody goes on any more.
+  std::size_t writes_under_way() {
+    for (int i = 0; i < kTurns; ++i) machine_.scheduler().yield();
+    return machine_.files->stuck_count();
+  }
+  void let_go() {
+    machine_.files->faults().clear();
+    machine_.files->let_go();
+    clients_.clear();
+  }
+
+  Machine machine_{GetParam(), test::OneThreadAtATime{}};
+  std::unique_ptr<Engine> engine_;
+  std::vector<io::Thread> clients_;
+};
+
+TEST_P(Gathering, AGroupBeginsWhenItIsAsLargeAsAllThatAreUnderWay) {
+  const std::uint64_t groups = engine_->statistics().groups;
+  begin(1);
+  EXPECT_EQ(writes_under_way(), 1u);
+  begin(1);
+  EXPECT_EQ(writes_under_way(), 2u);
+  begin(1);
+  EXPECT_EQ(writes_under_way(), 2u) << "it waits for a second one";
+  begin(1);
+  EXPECT_EQ(writes_under_way(), 3u);
+  begin(3);
+  EXPECT_EQ(writes_under_way(), 3u);
+  EXPECT_EQ(engine_->statistics().groups, groups + 3);
+  let_go();
+  EXPECT_EQ(engine_->statistics().groups, groups + 4) << "and began when no other was left";
+  EXPECT_EQ(engine_->statistics().commits, 8u);
+}
+
+TEST_P(Gathering, AFlushWaitsLikeACommitAndEnds) {
+  begin(1);
+  EXPECT_EQ(writes_under_way(), 1u);
+  begin_one([this] { EXPECT_TRUE(engine_->sync().ok()); });
+  EXPECT_EQ(writes_under_way(), 1u);
+  let_go();
+  EXPECT_EQ(test::value_of(*engine_, "q0", "r"), "v");
+}
+
+TEST_P(Gathering, ManyBytesAreWrittenAtOnce) {
+  begin(4);
+  const std::size_t before = writes_under_way();
+  begin(1, kGatheredBytesMax);
+  EXPECT_EQ(writes_under_way(), before + 1);
+  let_go();
+}
+
+TEST_P(Gathering, WhoHoldsALockThatOthersWaitForWaitsForNobody) {
+  begin(1);
+  EXPECT_EQ(writes_under_way(), 1u);
+  begin(1);
+  EXPECT_EQ(writes_under_way(), 2u);
+  // The first of a partition's clients can be alone in its group, for none of the others can come before it is
+  // inserted.
+  Result<PartitionGuard> held =
+      engine_->lock_partitions(std::vector{format::partition_hash(*format::encode_partition(test::kTable, "hot"))});
+  ASSERT_TRUE(held.ok());
+  constexpr int kClients = 4;
+  for (int i = 0; i < kClients; ++i) {
+    begin_one([this, row = std::to_string(i)] { EXPECT_TRUE(Change().put("hot", row, "v").commit(*engine_).ok()); });
+  }
+  EXPECT_EQ(writes_under_way(), 2u);
+  held->release();
+  // All but the last, for whose lock nobody waits.
+  EXPECT_EQ(writes_under_way(), 2u + kClients - 1);
+  let_go();
+  for (int i = 0; i < kClients; ++i) EXPECT_EQ(test::value_of(*engine_, "hot", std::to_string(i)), "v");
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, Gathering, testing::Range<std::uint64_t>(1, 1 + kSeeds));
+
+}  // namespace
+}  // namespace varve::engine
