@@ -41,6 +41,7 @@ Engine::~Engine() {
 
 Status Engine::close() {
   if (state_->closed.exchange(true)) return Status();
+  state_->walk_ahead->stop();
   Status result;
   if (state_->queue) {
     // What they have under way is done again after the next open: the log has it.

@@ -26,6 +26,7 @@
 #include "engine/statistics.h"
 #include "engine/tables/block_reader.h"
 #include "engine/tables/table_file.h"
+#include "engine/tables/walk_ahead.h"
 #include "engine/tree/compactor.h"
 #include "engine/tree/flush.h"
 #include "engine/tree/pacer.h"
@@ -59,6 +60,7 @@ class EngineState {
   std::unique_ptr<ReadQueues> read_queues;
   std::unique_ptr<TableFiles> table_files;
   std::unique_ptr<ReadStates> states;
+  std::unique_ptr<WalkAhead> walk_ahead;
 
   // Of a store open for writing:
   std::unique_ptr<Manifest> manifest;

@@ -44,6 +44,10 @@ Status check_stored_options(const EngineOptions& asked, const format::StoredOpti
 constexpr std::uint64_t kMemtablesInBuffer = 4;
 constexpr std::uint64_t kMemtableBytesMax = std::uint64_t{64} << 20;
 
+/// What is read ahead of walks lies beyond the cache's budget, pinned, and is to be little beside it.
+constexpr std::uint64_t kWalkAheadPart = 8;
+constexpr std::uint64_t kWalkAheadBytesMax = std::uint64_t{4} << 20;
+
 /// The parts that read, on top of what was recovered.
 Status start_reading(EngineState& state, const FileSet& files, std::unique_ptr<Memtable> memtable) {
   io::Scheduler& scheduler = state.env.scheduler;
@@ -59,6 +63,9 @@ Status start_reading(EngineState& state, const FileSet& files, std::unique_ptr<M
   if (!levels.ok()) return levels.status();
   state.states = std::make_unique<ReadStates>(
       scheduler, ReadState{std::shared_ptr<Memtable>(std::move(memtable)), {}, *std::move(levels)});
+  state.walk_ahead = std::make_unique<WalkAhead>(
+      *state.blocks, *state.read_queues, std::min(state.cache->bytes_max() / kWalkAheadPart, kWalkAheadBytesMax));
+  state.blocks->set_ahead(state.walk_ahead.get());
   return Status();
 }
 

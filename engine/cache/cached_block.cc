@@ -63,6 +63,12 @@ const CachedBlock& PinnedBlock::operator*() const noexcept {
   return *node_;
 }
 
+PinnedBlock PinnedBlock::again() const noexcept {
+  assert(node_ != nullptr);
+  node_->state.fetch_add(BlockNode::kOnePin, std::memory_order_relaxed);
+  return PinnedBlock(node_);
+}
+
 void PinnedBlock::release() noexcept {
   if (node_ == nullptr) return;
   assert(!ReadEpoch::held_by_this_thread());

@@ -86,6 +86,8 @@ class PinnedBlock {
   const CachedBlock* operator->() const noexcept { return &**this; }
 
   void release() noexcept;
+  /// Another pin of the same block; this one is not empty.
+  PinnedBlock again() const noexcept;
 
  private:
   friend class CacheShard;

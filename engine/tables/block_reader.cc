@@ -47,8 +47,13 @@ Result<PinnedBlock> BlockReader::take(const BlockWanted& wanted, const StoredByt
 }
 
 Result<PinnedBlock> BlockReader::take(const BlockWanted& wanted, Tools& tools, BlockPriority priority) {
+  return take(wanted, tools.stored, tools, priority);
+}
+
+Result<PinnedBlock> BlockReader::take(const BlockWanted& wanted, const StoredBytes& stored, Tools& tools,
+                                      BlockPriority priority) {
   try {
-    return take_with(wanted, tools.stored, tools, priority);
+    return take_with(wanted, stored, tools, priority);
   } catch (const std::bad_alloc&) {
     return Status::out_of_memory();
   }

@@ -16,6 +16,8 @@
 
 namespace varve::engine {
 
+class WalkAhead;
+
 /// A block, or a value that lies elsewhere, and what is needed to read it. Table and value file outlive it.
 struct BlockWanted {
   const OpenTable* table = nullptr;
@@ -43,6 +45,9 @@ class BlockReader {
   BlockReader(io::Scheduler& scheduler, BlockCache& cache) noexcept : cache_(cache), mutex_(scheduler) {}
 
   BlockCache& cache() const noexcept { return cache_; }
+  /// Who reads ahead of long walks; null: nobody. Told before the first walk.
+  WalkAhead* ahead() const noexcept { return ahead_; }
+  void set_ahead(WalkAhead* ahead) noexcept { ahead_ = ahead; }
 
   /// From the cache, or else from the disk, and then kept in the cache where there is room.
   /// Errors: kCorruption, kUnsupported (file and offset named), kIoError, kOutOfMemory.
@@ -65,6 +70,8 @@ class BlockReader {
   void give_back(std::unique_ptr<Tools> tools) noexcept;
   /// Out of what these tools' bytes hold of the file, as the other; a data block comes into the cache as `priority`.
   Result<PinnedBlock> take(const BlockWanted& wanted, Tools& tools, BlockPriority priority);
+  /// The same out of other bytes.
+  Result<PinnedBlock> take(const BlockWanted& wanted, const StoredBytes& stored, Tools& tools, BlockPriority priority);
   /// One more read of the disk.
   void count_read(std::uint64_t bytes) noexcept {
     reads_.fetch_add(1, std::memory_order_relaxed);
@@ -86,6 +93,7 @@ class BlockReader {
   Result<PinnedBlock> take_value(const BlockWanted& wanted, const StoredBytes& stored, BlockPriority priority);
 
   BlockCache& cache_;
+  WalkAhead* ahead_ = nullptr;
   std::atomic<std::uint64_t> reads_{0};
   std::atomic<std::uint64_t> read_bytes_{0};
   io::Mutex mutex_;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "engine/tables/walk_ahead.h"
+
 namespace varve::engine {
 
 namespace {
@@ -12,6 +14,12 @@ constexpr std::uint64_t kWindowBytesMin = std::uint64_t{16} << 10;
 constexpr std::uint64_t kWindowBytesMax = std::uint64_t{512} << 10;
 /// A walk that reads so much at once is a long one: it would drive out of the cache what others ask for.
 constexpr std::uint64_t kLongWalkBytes = std::uint64_t{64} << 10;
+/// A walk that reads so much at once, or is known to go on for long, is worth a thread's going ahead of it.
+constexpr std::uint64_t kFollowedBytes = std::uint64_t{256} << 10;
+
+WalkAhead::Way way_of(ReadAhead::Way way) noexcept {
+  return way == ReadAhead::Way::kForward ? WalkAhead::Way::kForward : WalkAhead::Way::kBackward;
+}
 
 }  // namespace
 
@@ -29,6 +37,7 @@ format::BlockHandle ReadAhead::window(const BlockWanted& wanted, Way way) const 
 
 Result<PinnedBlock> ReadAhead::get(const BlockWanted& wanted, Way way) {
   const OpenTable& table = *wanted.table;
+  if (std::optional<Result<PinnedBlock>> brought = take_brought(wanted, way); brought) return *std::move(brought);
   if (PinnedBlock cached = blocks_.cache().pin(table.cache_id, wanted.handle.offset); cached) {
     if (cost_ != nullptr) ++cost_->blocks_from_cache;
     return cached;
@@ -43,6 +52,25 @@ Result<PinnedBlock> ReadAhead::get(const BlockWanted& wanted, Way way) {
   window_bytes_ = std::clamp(2 * window_bytes_, kWindowBytesMin, kWindowBytesMax);
   if (Status read = read_window(wanted, way); !read.ok()) return read;
   return blocks_.take(wanted, *tools_, priority());
+}
+
+std::optional<Result<PinnedBlock>> ReadAhead::take_brought(const BlockWanted& wanted, Way way) {
+  if (!is_followed_ || way == Way::kJump || (tools_ && tools_->stored.holds(wanted.handle))) return std::nullopt;
+  WalkAhead::Brought brought = blocks_.ahead()->next(file_, wanted, way_of(way));
+  is_followed_ = brought.is_known;
+  if (!brought.block && !brought.stored) return std::nullopt;
+  if (cost_ != nullptr) ++cost_->blocks_read;
+  if (brought.block) return std::move(brought.block);
+  if (!tools_) tools_ = blocks_.lend();
+  if (!tools_) return Status::out_of_memory();
+  return blocks_.take(wanted, *brought.stored, *tools_, BlockPriority::kPassing);
+}
+
+void ReadAhead::have_more_brought(const BlockWanted& wanted, format::BlockHandle read, Way way) {
+  if (blocks_.ahead() == nullptr || (!is_long_ && read.bytes < kFollowedBytes)) return;
+  is_followed_ = true;
+  const std::uint64_t edge = way == Way::kForward ? read.offset + read.bytes : read.offset;
+  blocks_.ahead()->go_on_from(file_, wanted, edge, way_of(way), read.bytes);
 }
 
 BlockPriority ReadAhead::priority() const noexcept {
@@ -62,12 +90,14 @@ Status ReadAhead::read_window(const BlockWanted& wanted, Way way) {
     return read.in_file(table.name, wanted.handle.offset);
   }
   blocks_.count_read(stored.bytes().size());
+  have_more_brought(wanted, ahead, way);
   return Status();
 }
 
 void ReadAhead::expect(std::uint64_t bytes) noexcept {
   expected_bytes_ = bytes;
   is_long_ = bytes >= kLongWalkBytes;
+  is_followed_ = is_long_ && blocks_.ahead() != nullptr;
 }
 
 }  // namespace varve::engine

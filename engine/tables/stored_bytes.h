@@ -24,7 +24,7 @@ class StoredBytes {
     const std::uint64_t end = io::round_up_to_sector(offset + bytes);
     size_bytes_ = 0;
     if (buffer_.size_bytes() < end - offset_) {
-      Result<io::AlignedBuffer> buffer = io::AlignedBuffer::allocate(end - offset_);
+      Result<io::AlignedBuffer> buffer = io::AlignedBuffer::allocate_unfilled(end - offset_);
       if (!buffer.ok()) return buffer.status();
       buffer_ = *std::move(buffer);
     }

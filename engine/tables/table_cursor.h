@@ -24,7 +24,7 @@ class TableCursor final : public EntryCursor {
   /// All outlive the cursor; `cost`, which is told what the walk costs, may be null. The file is opened at the first
   /// move. `entries_expected` is how many entries a walk comes to from where it is sent; zero: that is not known.
   TableCursor(const TableFile& file, BlockReader& blocks, ReadCost* cost, std::uint64_t entries_expected = 0) noexcept
-      : file_(file), blocks_(blocks), cost_(cost), ahead_(blocks, cost), entries_expected_(entries_expected) {}
+      : file_(file), blocks_(blocks), cost_(cost), ahead_(file, blocks, cost), entries_expected_(entries_expected) {}
 
   void seek(std::string_view sort_key, CommitVersion at_most) override;
   void seek_before(std::string_view sort_key) override;

@@ -48,7 +48,7 @@ struct OpenTable {
 };
 
 /// Any thread.
-class TableFile {
+class TableFile : public std::enable_shared_from_this<TableFile> {
  public:
   TableFile(TableFiles& files, format::TableFileEntry entry);
   ~TableFile();

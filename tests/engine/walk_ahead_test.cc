@@ -1,0 +1,260 @@
+// Goal: a walk that the store's thread goes ahead of shows what it shows without: the same rows, page by page and
+// either way, the same damage at the same row; and what is read ahead is bounded, and keeps no file in use. Method: one
+// file of many runs under a small cache, walked with and without, under schedules of many seeds, with damaged and
+// failing reads.
+#include "engine/tables/walk_ahead.h"
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "engine/tables/table_cursor.h"
+#include "format/table_builder.h"
+#include "tests/support/engine_bench.h"
+
+namespace varve::engine {
+namespace {
+
+constexpr std::uint64_t kBytesMax = std::uint64_t{2} << 20;
+constexpr std::uint64_t kRowsOfPage = 400;
+constexpr int kSeeds = 12;
+
+struct WalkedFile {
+  std::string bytes;
+  format::TableFileEntry entry;
+  std::vector<std::string> keys;
+};
+
+/// About three megabytes that nothing makes smaller.
+const WalkedFile& walked_file() {
+  static const WalkedFile made = [] {
+    WalkedFile file;
+    format::TableOptions options;
+    options.compression_level = 0;
+    const auto builder = *format::TableBuilder::make(60, 0x5eed, options);
+    for (int row = 10'000; row < 20'000; ++row) {
+      file.keys.push_back(test::key_of("p", std::to_string(row)));
+      EXPECT_TRUE(builder->add({file.keys.back(), 900, Kind::kPut, std::string(300, 'v')}).ok());
+    }
+    file.entry = *builder->finish();
+    file.bytes = builder->pending();
+    return file;
+  }();
+  return made;
+}
+
+struct Walked {
+  std::vector<std::string> keys;
+  Status status;
+};
+
+/// A store's parts that walk over the file.
+class WalkedStore {
+ public:
+  enum class Ahead : std::uint8_t { kNobody, kThread };
+
+  WalkedStore(std::uint64_t seed, Ahead ahead, const std::string& bytes = walked_file().bytes) {
+    io::MemoryDisk disk;
+    const std::string name = format::file_name(format::FileType::kTable, walked_file().entry.number);
+    disk.write_file(std::string(test::kStorePath) + "/" + name, format::as_bytes(bytes));
+    machine_ = std::make_unique<test::Machine>(seed, test::OneThreadAtATime(), std::move(disk));
+    env_ = std::make_unique<io::Env>(machine_->env());
+    directory_ = *env_->files.open_directory(test::kStorePath);
+    cache_ = std::make_shared<BlockCache>(machine_->scheduler(), 64 << 10);
+    files_ = std::make_unique<TableFiles>(*env_, *directory_, cache_, [] {});
+    reader_ = std::make_unique<BlockReader>(machine_->scheduler(), *cache_);
+    queues_ = std::make_unique<ReadQueues>(*env_);
+    if (ahead == Ahead::kThread) {
+      ahead_ = std::make_unique<WalkAhead>(*reader_, *queues_, kBytesMax);
+      reader_->set_ahead(ahead_.get());
+    }
+    table_ = files_->add(walked_file().entry);
+  }
+
+  test::Machine& machine() { return *machine_; }
+  io::FaultPlan& faults() { return machine_->files->faults(); }
+  WalkAhead& ahead() { return *ahead_; }
+  std::shared_ptr<TableFile>& table() { return table_; }
+  std::uint64_t reads() const { return reader_->reads(); }
+  std::uint64_t pinned_bytes() const { return cache_->figures().pinned_bytes; }
+
+  std::unique_ptr<TableCursor> cursor(std::uint64_t entries_expected = 0) {
+    return std::make_unique<TableCursor>(*table_, *reader_, nullptr, entries_expected);
+  }
+
+  Walked forward(const std::function<void(std::size_t row)>& at_row = nullptr) {
+    Walked walked;
+    const auto walk = cursor();
+    for (walk->seek("", format::kCommitVersionMax); walk->valid(); walk->next()) {
+      walked.keys.emplace_back(walk->entry().sort_key);
+      if (at_row) at_row(walked.keys.size());
+    }
+    walked.status = walk->status();
+    return walked;
+  }
+  Walked backward() {
+    Walked walked;
+    const auto walk = cursor();
+    for (walk->seek_to_last(); walk->valid(); walk->previous()) walked.keys.emplace_back(walk->entry().sort_key);
+    walked.status = walk->status();
+    return walked;
+  }
+  /// As a scan's pages do: each begins at the key that the one before it did not show any more.
+  Walked pages() {
+    Walked walked;
+    std::string begin;
+    for (bool is_over = false; !is_over;) {
+      const auto walk = cursor(begin.empty() ? 0 : kRowsOfPage);
+      walk->seek(begin, format::kCommitVersionMax);
+      for (std::uint64_t row = 0; walk->valid() && row < kRowsOfPage; ++row, walk->next()) {
+        walked.keys.emplace_back(walk->entry().sort_key);
+      }
+      walked.status = walk->status();
+      is_over = !walk->valid();
+      if (!is_over) begin = walk->entry().sort_key;
+    }
+    return walked;
+  }
+
+ private:
+  std::unique_ptr<test::Machine> machine_;
+  std::unique_ptr<io::Env> env_;
+  std::unique_ptr<io::Directory> directory_;
+  std::shared_ptr<BlockCache> cache_;
+  std::unique_ptr<TableFiles> files_;
+  std::unique_ptr<BlockReader> reader_;
+  std::unique_ptr<ReadQueues> queues_;
+  std::shared_ptr<TableFile> table_;
+  std::unique_ptr<WalkAhead> ahead_;
+};
+
+using Ahead = WalkedStore::Ahead;
+
+TEST(WalkAheadTest, WalksShowEveryRowEitherWayAndHoldNoMoreThanTheBound) {
+  std::uint64_t held_bytes_max = 0;
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    WalkedStore store(seed, Ahead::kThread);
+    const auto look = [&](std::size_t /*row*/) { held_bytes_max = std::max(held_bytes_max, store.pinned_bytes()); };
+    const Walked forward = store.forward(look);
+    EXPECT_TRUE(forward.status.ok()) << forward.status.to_string();
+    EXPECT_EQ(forward.keys, walked_file().keys);
+    Walked backward = store.backward();
+    EXPECT_TRUE(backward.status.ok()) << backward.status.to_string();
+    std::reverse(backward.keys.begin(), backward.keys.end());
+    EXPECT_EQ(backward.keys, walked_file().keys);
+  }
+  EXPECT_GT(held_bytes_max, std::uint64_t{64} << 10);  // or nothing went ahead
+  EXPECT_LE(held_bytes_max, kBytesMax + (std::uint64_t{64} << 10));
+}
+
+TEST(WalkAheadTest, PagesGoOnWithWhatWasReadAheadOfTheOneBefore) {
+  std::uint64_t reads_alone = 0;
+  {
+    WalkedStore alone(1, Ahead::kNobody);
+    EXPECT_EQ(alone.pages().keys, walked_file().keys);
+    reads_alone = alone.reads();
+  }
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    WalkedStore store(seed, Ahead::kThread);
+    const Walked walked = store.pages();
+    EXPECT_TRUE(walked.status.ok()) << walked.status.to_string();
+    EXPECT_EQ(walked.keys, walked_file().keys);
+    EXPECT_LT(store.reads(), reads_alone);  // larger ones, and nothing twice
+  }
+}
+
+TEST(WalkAheadTest, DamageIsToldAtTheRowWhereAWalkAloneTellsOfIt) {
+  for (std::size_t part = 3; part < 7; ++part) {
+    std::string bytes = walked_file().bytes;
+    bytes[bytes.size() * part / 8] ^= 1;
+    const auto [expected, expected_backward] = [&] {
+      WalkedStore alone(1, Ahead::kNobody, bytes);
+      return std::pair(alone.forward(), alone.backward());
+    }();
+    ASSERT_EQ(expected.status.code(), Code::kCorruption);
+    for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+      WalkedStore store(seed, Ahead::kThread, bytes);
+      const Walked walked = store.forward();
+      EXPECT_EQ(walked.keys, expected.keys);
+      EXPECT_EQ(walked.status.to_string(), expected.status.to_string());
+      const Walked backward = store.backward();
+      EXPECT_EQ(backward.keys, expected_backward.keys);
+      EXPECT_EQ(backward.status.to_string(), expected_backward.status.to_string());
+    }
+  }
+}
+
+TEST(WalkAheadTest, WhereReadsFailOneAfterTheOtherAWalkShowsWhatComesBefore) {
+  const std::vector<std::string>& keys = walked_file().keys;
+  std::size_t ended = 0;
+  for (std::uint64_t skipped = 4; skipped < 24; ++skipped) {
+    WalkedStore store(skipped, Ahead::kThread);
+    io::FaultRule rule;
+    rule.kind = io::OperationKind::kRead;
+    rule.skip_count = skipped;
+    rule.fail_count = io::FaultRule::kFromThenOn;
+    store.faults().add(rule);
+    const Walked walked = store.forward();
+    ASSERT_LE(walked.keys.size(), keys.size());
+    EXPECT_TRUE(std::equal(walked.keys.begin(), walked.keys.end(), keys.begin()));
+    EXPECT_EQ(walked.status.ok(), walked.keys.size() == keys.size()) << walked.status.to_string();
+    if (!walked.status.ok()) {
+      ++ended;
+      EXPECT_EQ(walked.status.code(), Code::kIoError);
+    }
+  }
+  EXPECT_GT(ended, 0U);
+}
+
+TEST(WalkAheadTest, AFailureOfTheThreadAloneIsNotTold) {
+  const std::vector<std::string>& keys = walked_file().keys;
+  for (std::uint64_t skipped = 8; skipped < 16; ++skipped) {
+    WalkedStore store(skipped, Ahead::kThread);
+    ASSERT_EQ(store
+                  .forward([&, is_set = false](std::size_t row) mutable {
+                    // By now whatever is read is read by the thread first.
+                    if (is_set || row < keys.size() / 2) return;
+                    is_set = true;
+                    io::FaultRule rule;
+                    rule.kind = io::OperationKind::kRead;
+                    store.faults().add(rule);
+                  })
+                  .keys,
+              keys);
+    EXPECT_EQ(store.faults().hit_count(), 1U);
+  }
+}
+
+TEST(WalkAheadTest, AWalkThatEndsEarlyKeepsNoFileInUse) {
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    WalkedStore store(seed, Ahead::kThread);
+    {
+      const auto walk = store.cursor();
+      walk->seek("", format::kCommitVersionMax);
+      for (std::size_t row = 0; row < walked_file().keys.size() / 2; ++row) walk->next();
+      ASSERT_TRUE(walk->valid());
+    }
+    int turns = 0;
+    while (store.table().use_count() > 1 && ++turns < 100'000) store.machine().scheduler().yield();
+    EXPECT_EQ(store.table().use_count(), 1);
+  }
+}
+
+TEST(WalkAheadTest, AWalkGoesOnByItselfWhenTheStoreCloses) {
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    WalkedStore store(seed, Ahead::kThread);
+    const Walked walked = store.forward([&](std::size_t row) {
+      if (row == walked_file().keys.size() / 2 + seed * 10) store.ahead().stop();
+    });
+    EXPECT_TRUE(walked.status.ok()) << walked.status.to_string();
+    EXPECT_EQ(walked.keys, walked_file().keys);
+  }
+}
+
+}  // namespace
+}  // namespace varve::engine
