@@ -77,6 +77,7 @@ Compressor::Compressor(Compressor&& other) noexcept = default;
 Compressor& Compressor::operator=(Compressor&& other) noexcept = default;
 
 Result<Compressor> Compressor::make(int level, std::string_view dictionary) {
+  assert(level != 0);
   assert(level >= kCompressionLevelMin);
   assert(level <= kCompressionLevelMax);
   Compressor made;

@@ -73,7 +73,8 @@ Result<std::unique_ptr<TableBuilder>> TableBuilder::make(std::uint64_t number, s
   if (options.compression_level != 0) {
     if (options.compression_level < kCompressionLevelMin || options.compression_level > kCompressionLevelMax) {
       return Status::invalid_argument("compression level " + std::to_string(options.compression_level) +
-                                      " is not from 0 to " + std::to_string(kCompressionLevelMax));
+                                      " is not from " + std::to_string(kCompressionLevelMin) + " to " +
+                                      std::to_string(kCompressionLevelMax));
     }
     Result<Compressor> made = Compressor::make(options.compression_level, options.dictionary);
     if (!made.ok()) return made.status();

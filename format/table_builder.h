@@ -72,6 +72,8 @@ class TableBuilder {
 
   /// What data blocks are compressed with now: given, learned or taken over. Empty: no dictionary.
   const std::string& dictionary() const noexcept { return dictionary_; }
+  /// Whether it would still learn one. Not once it has one, or what it learned was not worth having.
+  bool learns_dictionary() const noexcept { return learner_.has_value(); }
   bool empty() const noexcept { return totals_.entry_count == 0; }
   std::uint64_t entry_count() const noexcept { return totals_.entry_count; }
   /// About the size of the file if it were finished now. To cut outputs by; the rest of a block is guessed.

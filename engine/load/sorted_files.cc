@@ -46,8 +46,10 @@ Status SortedFiles::begin_file() {
 }
 
 Status SortedFiles::end_file() {
-  files_.reserve(files_.size() + 1);          // A finished file must not be lost for want of memory.
-  table_.dictionary = writer_->dictionary();  // The next file goes on with what this one learned.
+  files_.reserve(files_.size() + 1);  // A finished file must not be lost for want of memory.
+  // The next file goes on with what this one learned, be it that there is nothing to learn.
+  table_.dictionary = writer_->dictionary();
+  table_.learns_dictionary = writer_->learns_dictionary();
   Result<format::TableFileEntry> file = writer_->finish(0);
   writer_.reset();
   if (!file.ok()) return file.status();

@@ -13,9 +13,6 @@ namespace varve::engine {
 
 namespace {
 
-/// Spilled files live shortly, as those of level 0 do.
-constexpr std::uint32_t kLevelAlike = 0;
-
 /// The entries of a row of files, one file open at a time.
 class RowStream final : public EntryStream {
  public:
@@ -68,7 +65,7 @@ Status Sorter::add(std::string_view key, std::string_view value) {
 
 Status Sorter::spill() {
   buffer_.sort();
-  SortedFiles files(sink_, table_options(kLevelAlike), options_.file_bytes);
+  SortedFiles files(sink_, passing_table_options(), options_.file_bytes);
   for (SortBuffer::Stream stream(buffer_, version_); stream.valid(); stream.next()) {
     if (Status added = files.add(stream.entry()); !added.ok()) return added;
   }
@@ -105,7 +102,7 @@ Status Sorter::merge_some_rows() {
   const std::size_t too_many = rows_.size() + 1 - options_.merge_width;
   const std::size_t count = std::min(rows_.size(), std::min(options_.merge_width, too_many + 1));
   const Result<std::unique_ptr<WriteBehind>> merged =
-      WriteBehind::start(sink_, table_options(kLevelAlike), options_, version_);
+      WriteBehind::start(sink_, passing_table_options(), options_, version_);
   if (!merged.ok()) return merged.status();
   if (Status done = merge_rows(count, false, **merged); !done.ok()) return done;
   return keep_row(**merged);

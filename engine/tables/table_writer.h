@@ -36,6 +36,7 @@ class TableWriter {
   Status append_run(const format::RunSource& source, format::Decompressor& decompressor);
 
   const std::string& dictionary() const noexcept { return builder_->dictionary(); }
+  bool learns_dictionary() const noexcept { return builder_->learns_dictionary(); }
   bool empty() const noexcept { return builder_->empty(); }
   std::uint64_t entry_count() const noexcept { return builder_->entry_count(); }
   std::uint64_t estimated_bytes() const noexcept { return builder_->estimated_bytes(); }

@@ -125,6 +125,15 @@ Result<format::ManifestEdit> Flusher::write_table(const SealedMemtable& sealed) 
   return edit;
 }
 
+/// What overlaps nothing moves down and stays as it is.
+bool Flusher::will_be_merged(const Memtable& memtable) const {
+  MemtableCursor first(memtable);
+  first.seek(std::string_view(), format::kCommitVersionMax);
+  MemtableCursor last(memtable);
+  last.seek_to_last();
+  return !tree_.levels()->all_overlapping({first.entry().sort_key, last.entry().sort_key}).empty();
+}
+
 Status Flusher::write_entries(const SealedMemtable& sealed, Retention& retention, format::ManifestEdit& edit) {
   if (sealed.memtable->large_value_bytes() > 0) supply_.wait_until_recorded();
   std::vector<format::ValueFileEntry> kept =
@@ -133,7 +142,7 @@ Status Flusher::write_entries(const SealedMemtable& sealed, Retention& retention
   cursor.seek(std::string_view(), format::kCommitVersionMax);
   RewriteOptions options;
   options.level = 0;
-  options.table = table_options(0);
+  options.table = will_be_merged(*sealed.memtable) ? passing_table_options() : table_options(0);
   for (const format::ValueFileEntry& segment : kept) options.kept_segments.push_back(segment.number);
   Result<Rewritten> written = rewrite(cursor, retention, tree_.sink(stopping_), options);
   if (!written.ok()) return written.status();

@@ -44,6 +44,7 @@ class Flusher {
   Status flush(const SealedMemtable& sealed);
   Status make_durable(const SealedMemtable& sealed);
   Result<format::ManifestEdit> write_table(const SealedMemtable& sealed);
+  bool will_be_merged(const Memtable& memtable) const;
   Status write_entries(const SealedMemtable& sealed, Retention& retention, format::ManifestEdit& edit);
   void describe_log(const SealedMemtable& sealed, format::ManifestEdit& edit) const;
 

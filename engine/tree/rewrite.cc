@@ -129,7 +129,11 @@ class Rewriter {
       if (begins_new_file(sort_key, same_table)) {
         if (Status ended = end_file(); !ended.ok()) return ended;
       }
-      if (!same_table) table_.dictionary = options_.table.dictionary;
+      if (!same_table) {
+        holds_one_table_ = false;
+        table_.dictionary = options_.table.dictionary;
+        table_.learns_dictionary = options_.table.learns_dictionary;
+      }
       last_key_.assign(sort_key);
     }
     return writer_ ? Status() : begin_file();
@@ -152,13 +156,16 @@ class Rewriter {
     Result<std::unique_ptr<TableWriter>> writer = TableWriter::create(sink_.env, sink_.directory, *number, table_);
     if (!writer.ok()) return writer.status();
     writer_ = *std::move(writer);
+    holds_one_table_ = true;
     writer_->keep_blocks_of(sink_.tables, *number);
     return Status();
   }
 
   Status end_file() {
     if (!writer_) return Status();
-    table_.dictionary = writer_->dictionary();  // The next file goes on with what this one learned.
+    // The next file goes on with what this one learned, be it that there is nothing to learn.
+    table_.dictionary = writer_->dictionary();
+    table_.learns_dictionary = options_.table.learns_dictionary && (!holds_one_table_ || writer_->learns_dictionary());
     Result<format::TableFileEntry> file = writer_->finish(options_.level);
     writer_.reset();
     if (!file.ok()) return file.status();
@@ -183,6 +190,7 @@ class Rewriter {
   format::Decompressor decompressor_;
   std::string last_key_;
   std::string pointer_;
+  bool holds_one_table_ = true;    // the file at hand
   std::uint64_t table_start_ = 0;  // bytes written before the table at hand
   std::uint64_t entries_written_ = 0;
   Rewritten done_;

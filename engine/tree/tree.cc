@@ -89,13 +89,19 @@ void forget_value_files(FileSet& after, format::ManifestEdit& edit) {
 
 format::TableOptions table_options(std::uint32_t level) {
   format::TableOptions options;
-  // The fastest level everywhere: the processor, not the disk, bounds compaction. In level 0 it halves what a flush
-  // writes, and lets a file that overlaps nothing move down as it is.
-  options.compression_level = format::kCompressionLevelMin;
+  // The fastest level that makes files small: the processor, not the disk, bounds compaction. A file of level 0 that
+  // overlaps nothing moves down as it is.
+  options.compression_level = 1;
   // The last level holds nearly everything, and is asked for every key that is not there: it gets the filter with the
   // fewest false answers. There a dictionary is worth the time it takes to learn one, too.
   if (level == kLastLevel) options.filter.kind = format::FilterKind::kBinaryFuse;
   options.learns_dictionary = level == kLastLevel;
+  return options;
+}
+
+format::TableOptions passing_table_options() {
+  format::TableOptions options = table_options(0);
+  options.compression_level = format::kCompressionLevelMin;
   return options;
 }
 

@@ -27,6 +27,8 @@ namespace varve::engine {
 
 /// How files of a level are written.
 format::TableOptions table_options(std::uint32_t level);
+/// How files are written that will be merged before long: in half the time, and larger.
+format::TableOptions passing_table_options();
 
 /// A file set, and what keeps its files: the names of tables stay as long as the arrangement they are in, those of log
 /// segments as long as the hold. Ends before the tree.
