@@ -17,6 +17,10 @@ void LogTimer::run() noexcept {
   for (;;) {
     const CommitQueue::TimerWork work = queue_.wait_for_timer_work();
     if (work == CommitQueue::TimerWork::kEnd) return;
+    if (work == CommitQueue::TimerWork::kDeferredWrites) {
+      queue_.write_deferred();
+      continue;
+    }
     // A failure poisons the queue, which tells everybody who commits; nobody waits for this flush.
     (void)queue_.flush(work == CommitQueue::TimerWork::kWatermark);
   }

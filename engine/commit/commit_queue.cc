@@ -176,16 +176,11 @@ void CommitQueue::run_turn(CommitGroup& group) noexcept {
   enter_flight(group);
 
   insert(group);
-  // A buffered group is not kept waiting for the writes its leader owes; a durable one is published by the same look.
-  if (!needs_durable) mark_inserted(group);
-  perform(owed, watermark       ? sync_points::kLogWatermark
-                : needs_durable ? sync_points::kLogGroup
-                                : sync_points::kLogBuffer);
   if (needs_durable) {
-    mark_inserted(group);
-  } else if (owed.size() > 0) {
-    publish();
+    perform_deferred();  // The timer, which they are left to, may itself be waiting for this group.
+    perform(owed, watermark ? sync_points::kLogWatermark : sync_points::kLogGroup);
   }
+  mark_inserted(group);
 }
 
 Status CommitQueue::prepare(CommitGroup& group) {
@@ -386,6 +381,15 @@ void CommitQueue::perform(LogWrites& writes, io::SyncPoint point) noexcept {
   }
 }
 
+void CommitQueue::perform_deferred() noexcept {
+  if (Status written = wal_.write_deferred(); !written.ok()) poison(written);
+}
+
+void CommitQueue::write_deferred() noexcept {
+  perform_deferred();
+  publish();  // Groups may have waited for what is durable now, and leaders for fewer writes under way.
+}
+
 // ------------------------------------------------------------------------------------------------- publication
 
 void CommitQueue::mark_inserted(CommitGroup& group) noexcept {
@@ -466,9 +470,12 @@ void CommitQueue::fail_group(CommitGroup& group) noexcept {
 // --------------------------------------------------------------------------------------------- ends and failures
 
 void CommitQueue::poison(const Status& cause) noexcept {
+  bool is_first = false;
   {
     const io::MutexGuard guard(mutex_);
-    if (poisoned_.ok()) {
+    is_first = poisoned_.ok();
+    if (is_first) {
+      health_.store(Health::kPoisoned, std::memory_order_relaxed);  // Known to whoever is told of it.
       poisoned_ =
           Status(Code::kPoisoned, cause.message()).in_file("a failure stopped the store, which must be reopened");
       unknown_ =
@@ -478,7 +485,7 @@ void CommitQueue::poison(const Status& cause) noexcept {
     changed_.notify_all();
     timer_.notify_all();
   }
-  set_health(Health::kPoisoned, cause);
+  if (is_first && events_ != nullptr) events_->on_health(Health::kPoisoned, cause);
   publish();
 }
 

@@ -112,8 +112,10 @@ class CommitQueue {
 
   /// What the log's timer thread has to do next. Records in the buffer are due kBufferedInterval after they came; an
   /// idle log's mark is due kIdleInterval after the last turn.
-  enum class TimerWork : std::uint8_t { kFlush, kWatermark, kEnd };
+  enum class TimerWork : std::uint8_t { kFlush, kWatermark, kDeferredWrites, kEnd };
   TimerWork wait_for_timer_work();
+  /// Performs the log's deferred writes. A failure poisons the queue.
+  void write_deferred() noexcept;
 
  private:
   /// What a member's thread does for its group.
@@ -143,6 +145,7 @@ class CommitQueue {
   void enter_flight(CommitGroup& group) noexcept;
   void insert(CommitGroup& group) noexcept;
   void perform(LogWrites& writes, io::SyncPoint point) noexcept;
+  void perform_deferred() noexcept;
 
   void mark_inserted(CommitGroup& group) noexcept;
   void publish() noexcept;
@@ -191,9 +194,10 @@ class CommitQueue {
   // For the timer, as the last leader left them.
   bool slot_open_ VARVE_GUARDED_BY(mutex_) = false;
   bool mark_due_ VARVE_GUARDED_BY(mutex_) = false;
-  /// What the timer thread sleeps for: something to do, or, an idle log's mark being due later, an open slot. It wakes
-  /// by itself only when a time has passed.
-  enum class TimerSleep : std::uint8_t { kNone, kForAnything, kForASlot };
+  /// What the timer thread sleeps for: something to do, or, an idle log's mark being due later, an open slot; while
+  /// that slot's interval passes, for deferred writes alone, which it never sleeps over. It wakes by itself only when a
+  /// time has passed.
+  enum class TimerSleep : std::uint8_t { kNone, kForAnything, kForASlot, kForDeferredWrites };
   TimerSleep timer_sleep_ VARVE_GUARDED_BY(mutex_) = TimerSleep::kNone;
   std::uint64_t turns_ VARVE_GUARDED_BY(mutex_) = 0;
 };

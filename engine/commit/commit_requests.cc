@@ -60,9 +60,12 @@ CommitQueue::TimerWork CommitQueue::wait_for_timer_work() {
   const io::MutexGuard guard(mutex_);
   for (;;) {
     if (closed_) return TimerWork::kEnd;
+    if (wal_.has_deferred()) return TimerWork::kDeferredWrites;
     if (poisoned_.ok() && slot_open_) {
+      timer_sleep_ = TimerSleep::kForDeferredWrites;
       (void)timer_.wait_for(mutex_, kBufferedInterval);
-      if (!closed_ && poisoned_.ok()) return TimerWork::kFlush;
+      timer_sleep_ = TimerSleep::kNone;
+      if (!closed_ && poisoned_.ok() && !wal_.has_deferred()) return TimerWork::kFlush;
     } else if (poisoned_.ok() && mark_due_) {
       const std::uint64_t seen = turns_;
       timer_sleep_ = TimerSleep::kForASlot;  // What comes to the buffer is due earlier than the mark.
@@ -77,7 +80,8 @@ CommitQueue::TimerWork CommitQueue::wait_for_timer_work() {
 }
 
 void CommitQueue::wake_timer() noexcept {
-  const bool has_work = slot_open_ || (mark_due_ && timer_sleep_ == TimerSleep::kForAnything);
+  const bool has_work = wal_.has_deferred() || (slot_open_ && timer_sleep_ != TimerSleep::kForDeferredWrites) ||
+                        (mark_due_ && timer_sleep_ == TimerSleep::kForAnything);
   if (timer_sleep_ == TimerSleep::kNone || !has_work) return;
   timer_sleep_ = TimerSleep::kNone;
   timer_.notify_one();

@@ -44,6 +44,7 @@ Wal::Wal(const io::Env& env, SegmentFile first, BufferFile buffer, Manifest& man
       number_(first.number),
       seed_(first.seed),
       ceiling_(durable_ceiling),
+      deferred_mutex_(env.scheduler),
       memory_mutex_(env.scheduler) {
   direct_.store(segment_->direct(), std::memory_order_relaxed);
   memory_.reserve(kMemoryKeptMax);
@@ -79,7 +80,7 @@ Status Wal::place(std::size_t record_bytes, bool write_now) {
   if (!write_now && record_bytes <= kLogBufferSlotBytes) {
     std::optional<LogSlots::Slot> next = slots_.open(number_, seed_, offset);
     if (!next) {
-      tracker_.wait_until_idle();  // Every closed slot has been written then, and given back unless its write failed.
+      wait_for_writes();  // Every closed slot has been written then, and given back unless its write failed.
       next = slots_.open(number_, seed_, offset);
     }
     if (!next) return Status(Code::kPoisoned, "the log buffer's writes failed");
@@ -159,6 +160,7 @@ void Wal::close_slot() noexcept {
   }
   const std::size_t bytes = io::round_up_to_sector(slot_used_);
   std::memset(as_chars(slot_->bytes) + slot_used_, 0, bytes - slot_used_);
+  if (bytes >= kLargeWriteBytes) large_write_bytes_ += bytes;
   LogWrite write;
   write.segment = segment_;
   write.offset = slot_offset_;
@@ -177,7 +179,46 @@ LogWrites Wal::end_turn(bool write_now) noexcept {
   private_bytes_ = 0;
   if (write_now) close_slot();
   for (std::size_t i = 0; i < owed_.size(); ++i) tracker_.begin(owed_[i].end, owed_[i].ceiling);
-  return std::exchange(owed_, LogWrites());
+  LogWrites owed = std::exchange(owed_, LogWrites());
+  if (write_now || owed.size() == 0) return owed;
+  defer(owed);
+  return LogWrites();
+}
+
+/// A turn that is not written at once leaves slots alone, and no more of them can wait than there are.
+void Wal::defer(LogWrites& writes) noexcept {
+  const io::MutexGuard guard(deferred_mutex_);
+  for (std::size_t i = 0; i < writes.size(); ++i) {
+    assert(writes[i].slot.has_value());
+    const std::size_t count = deferred_count_.load(std::memory_order_relaxed);
+    assert(count < deferred_.size());
+    deferred_[(deferred_first_ + count) % deferred_.size()] = std::move(writes[i]);
+    deferred_count_.store(count + 1, std::memory_order_release);
+  }
+}
+
+std::optional<LogWrite> Wal::take_deferred() noexcept {
+  const io::MutexGuard guard(deferred_mutex_);
+  const std::size_t count = deferred_count_.load(std::memory_order_relaxed);
+  if (count == 0) return std::nullopt;
+  LogWrite taken = std::move(deferred_[deferred_first_]);
+  deferred_first_ = (deferred_first_ + 1) % deferred_.size();
+  deferred_count_.store(count - 1, std::memory_order_release);
+  return taken;
+}
+
+Status Wal::write_deferred() noexcept {
+  Status first;
+  while (std::optional<LogWrite> deferred = take_deferred()) {
+    if (Status written = write(*deferred, sync_points::kLogBuffer); !written.ok() && first.ok()) first = written;
+  }
+  return first;
+}
+
+/// Whether they succeed, the tracker tells.
+void Wal::wait_for_writes() noexcept {
+  (void)write_deferred();
+  tracker_.wait_until_idle();
 }
 
 Status Wal::write(LogWrite& write, io::SyncPoint point) noexcept {
@@ -220,7 +261,7 @@ Status Wal::roll(std::size_t record_bytes, bool may_use_ballast) {
 }
 
 Status Wal::seal_segment(io::AlignedBuffer memory) {
-  tracker_.wait_until_idle();  // A3
+  wait_for_writes();  // A3
   if (tracker_.failed_above()) return Status(Code::kPoisoned, "a write to the log failed");
 
   record_ = as_chars(memory.bytes());

@@ -9,6 +9,9 @@
 // A record goes to the open slot of the log buffer if one is open and has room: buffered commits gather there, and a
 // `sync` commit takes them along. Without one, a `sync` group's record is a write of its own, from private memory.
 //
+// What a turn without a `sync` commit owes, a full slot, is *deferred*: nobody waits for it, so that it is left to the
+// log's timer. Who does wait for writes performs the deferred ones first, for that thread may be waiting as well.
+//
 // A1  offsets are handed out in order and each once; a closed slot is filled with zeros to a whole sector.
 // A2  a segment always has room for its footer.
 // A3  a segment is left when no write is under way; its footer is durable and the file cut before the next one's first
@@ -84,11 +87,17 @@ class Wal {
   /// The payload stands: seals the record.
   void seal_record() noexcept;
 
-  /// Ends the turn, framed or not: the writes owed, begun in the tracker. With `write_now` an open slot is closed too.
+  /// Ends the turn, framed or not: the writes owed, begun in the tracker. With `write_now` an open slot is closed too;
+  /// without it, what is owed is deferred.
   LogWrites end_turn(bool write_now) noexcept;
 
   /// Performs one write and tells the tracker. Any thread. Errors: those of the device; the log is in doubt then.
   Status write(LogWrite& write, io::SyncPoint point) noexcept;
+
+  /// Any thread.
+  bool has_deferred() const noexcept { return deferred_count_.load(std::memory_order_acquire) > 0; }
+  /// Performs deferred writes until none is left. Any thread. Errors: as write(), the first one.
+  Status write_deferred() noexcept;
 
   /// As SegmentSupply::may_have_room().
   bool may_have_room() const { return supply_.may_have_room(); }
@@ -123,6 +132,9 @@ class Wal {
   void begin_segment(SegmentFile next) noexcept;
   Status write_alone(LogWrite write, io::SyncPoint point) noexcept;
   void close_slot() noexcept;
+  void defer(LogWrites& writes) noexcept;
+  std::optional<LogWrite> take_deferred() noexcept;
+  void wait_for_writes() noexcept;
   Result<io::AlignedBuffer> take_memory(std::size_t bytes);
   void give_memory_back(io::AlignedBuffer memory) noexcept;
   format::RecordHeader header(format::RecordType type, CommitVersion first, CommitVersion last) const noexcept;
@@ -158,6 +170,11 @@ class Wal {
   std::size_t private_bytes_ = 0;  // its filled length; zero when the record goes to the slot
   char* record_ = nullptr;
   std::uint64_t record_offset_ = 0;
+
+  io::Mutex deferred_mutex_;
+  std::array<LogWrite, kLogBufferSlots> deferred_ VARVE_GUARDED_BY(deferred_mutex_);  // a ring in order of position
+  std::size_t deferred_first_ VARVE_GUARDED_BY(deferred_mutex_) = 0;
+  std::atomic<std::size_t> deferred_count_{0};  // changed under the mutex
 
   io::Mutex memory_mutex_;
   std::vector<io::AlignedBuffer> memory_ VARVE_GUARDED_BY(memory_mutex_);

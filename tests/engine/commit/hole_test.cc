@@ -58,6 +58,50 @@ TEST(Hole, ASyncCommitIsAcknowledgedWhenAllThatIsBeforeItIsDurable) {
   EXPECT_GE(slow, 5) << "hardly ever was there a write to wait for";
 }
 
+TEST(Hole, ABufferedCommitDoesNotWaitForTheSlotThatItCloses) {
+  const std::string value(kLogBufferSlotBytes * 2 / 3, 'v');
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Machine machine(seed, test::OneThreadAtATime{});
+    auto engine = machine.open();
+    ASSERT_TRUE(engine.ok()) << engine.status().to_string();
+    ASSERT_TRUE(Change().put("p", "brings its ceiling", "v").buffered().commit(**engine).ok());
+    ASSERT_TRUE((*engine)->sync().ok());
+    machine.files->faults().add(slow_slots());
+    const std::uint64_t writes = (*engine)->statistics().log_writes;
+    for (std::size_t i = 0; i + 1 < kLogBufferSlots; ++i) {
+      ASSERT_TRUE(Change().put("p", std::to_string(i), value).buffered().commit(**engine).ok());
+    }
+    EXPECT_EQ((*engine)->statistics().log_writes, writes) << "a slot was free all the time";
+    ASSERT_TRUE((*engine)->sync().ok());
+    EXPECT_GE((*engine)->statistics().log_writes, writes + kLogBufferSlots - 1);
+    Machine after(seed + 1, machine.files->power_cut(io::CrashPolicy::kNothingUnsynced, machine.random));
+    auto recovered = after.open();
+    ASSERT_TRUE(recovered.ok()) << recovered.status().to_string();
+    for (std::size_t i = 0; i + 1 < kLogBufferSlots; ++i) {
+      EXPECT_EQ(test::value_of(**recovered, "p", std::to_string(i)), value) << i;
+    }
+  }
+}
+
+TEST(Hole, WhatTakesFullSlotsIsNotFilledWithZerosAhead) {
+  const std::string value(kLogBufferSlotBytes / 3, 'v');
+  Machine machine(1, test::OneThreadAtATime{});
+  auto engine = machine.open();
+  ASSERT_TRUE(engine.ok()) << engine.status().to_string();
+  std::uint64_t filled = 0;
+  std::uint64_t segments = 0;
+  for (int i = 0; segments < 5; ++i) {
+    ASSERT_TRUE(Change().put("p", std::to_string(i), value).buffered().commit(**engine).ok());
+    const Statistics now = (*engine)->statistics();
+    // When it is left, the first segment tells what the others will be for; the second one was made before.
+    if (segments < 3 && now.log_segments >= 3) filled = now.fill_bytes;
+    segments = now.log_segments;
+  }
+  EXPECT_GT(filled, 0u);
+  EXPECT_EQ((*engine)->statistics().fill_bytes, filled);
+}
+
 TEST(Hole, ASegmentIsLeftWithTheOpenSlotWritten) {
   const std::string value(kLogBufferSlotBytes / 3, 'v');
   constexpr int kCommits = 30;  // more than the first segment holds

@@ -179,11 +179,12 @@ TEST_P(BackgroundFault, AtAnyStepOnATableLosesNothingAndPasses) {
     work.check_content();
     work.machine_.files->faults().clear();
     hit = seen > skipped;
+    const Status settled = work.engine_->compact();  // A fault that was met before may be told of only now.
     if (work.engine_->statistics().health == Health::kPoisoned) {
       // A directory that could not be synced is not trusted again until the store is reopened.
       ASSERT_TRUE(names_were_hit);
     } else {
-      ASSERT_EQ(work.engine_->compact().to_string(), "Ok") << "what passed is not made good";
+      ASSERT_EQ(settled.to_string(), "Ok") << "what passed is not made good";
     }
     work.check_content();
     work.reopen_and_check();
