@@ -232,6 +232,12 @@ void SegmentSupply::report_fatal(const Status& status) noexcept {
 }
 
 Result<SegmentFile> SegmentSupply::make(const Job& job) {
+  // What a full disk took from the ballast comes back before there is a segment for common commits: the disk may be
+  // full again before the next one, and then a drop finds what it needs.
+  if (!job.may_use_ballast) {
+    Status whole = directory_.set_ballast(kBallastName, kBallastBytes);
+    if (whole.code() == Code::kNoSpace) return whole;
+  }
   const Result<std::uint64_t> number = manifest_.next_file_number();
   if (!number.ok()) return number.status();
   Result<SegmentFile> segment = create(job, *number);
@@ -241,8 +247,9 @@ Result<SegmentFile> SegmentSupply::make(const Job& job) {
     (void)directory_.remove(format::file_name(format::FileType::kLogSegment, *number));
     return prepared;
   }
-  // What a full disk took from the ballast comes back with the first segment that finds room without it.
-  if (!job.may_use_ballast) (void)directory_.set_ballast(kBallastName, kBallastBytes);
+  if (job.may_use_ballast) {
+    segment->is_reserved = directory_.set_ballast(kBallastName, kBallastBytes).code() == Code::kNoSpace;
+  }
   return segment;
 }
 

@@ -66,7 +66,8 @@ std::uint64_t Wal::end_if_placed(std::size_t record_bytes) const noexcept {
 Status Wal::prepare(std::size_t payload_bytes, bool write_now, bool may_use_ballast) {
   const std::size_t bytes = record_bytes_max(payload_bytes);
   constexpr std::uint64_t kFooterBytes = io::kSectorBytes;
-  if (end_if_placed(bytes) + kFooterBytes > segment_->allocated_bytes()) {  // A2
+  const bool has_room = end_if_placed(bytes) + kFooterBytes <= segment_->allocated_bytes();  // A2
+  if (!has_room || (is_reserved_ && !may_use_ballast)) {
     if (Status rolled = roll(bytes, may_use_ballast); !rolled.ok()) return rolled;
   }
   return place(bytes, write_now);
@@ -291,6 +292,7 @@ Status Wal::seal_segment(io::AlignedBuffer memory) {
 void Wal::begin_segment(SegmentFile next) noexcept {
   base_ += next_offset_;
   segment_ = std::move(next.file);
+  is_reserved_ = next.is_reserved;
   number_ = next.number;
   seed_ = next.seed;
   next_offset_ = kFirstRecordOffset;

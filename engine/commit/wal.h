@@ -147,6 +147,7 @@ class Wal {
 
   // The segment in use.
   std::shared_ptr<io::LogSegment> segment_;
+  bool is_reserved_ = false;  // of the segment: for commits that give space back
   std::uint64_t number_;
   std::uint64_t seed_;
   LogPosition base_ = 0;                            // position of the segment's first byte

@@ -24,6 +24,8 @@ struct SegmentFile {
   std::uint64_t number = 0;
   std::uint64_t seed = 0;
   std::shared_ptr<io::LogSegment> file;  // shared from the beginning: who takes it over must not need memory
+  /// The ballast was not whole when it was made: it is for commits that give space back, until there is room for both.
+  bool is_reserved = false;
 };
 
 struct BufferFile {
