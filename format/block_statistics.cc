@@ -2,7 +2,6 @@
 // Must never: hand out a value whose size is not that of its type.
 #include "format/block_statistics.h"
 
-#include <cmath>
 #include <optional>
 
 #include "format/damage.h"

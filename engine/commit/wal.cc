@@ -16,6 +16,9 @@ namespace varve::engine {
 namespace {
 
 constexpr std::size_t kMemoryKeptMax = 2 * kLogWritesInFlightMax;
+// Slots that wait for the timer count as writes in flight. They alone must not keep the lead from the group that the
+// timer itself may wait for.
+static_assert(kLogBufferSlots < kLogWritesInFlightMax);
 constexpr std::size_t kMemoryBytesMin = 64 << 10;
 constexpr std::size_t kMemoryBytesKeptMax = 1 << 20;
 /// Writes from here on are mostly transfer. Into zeros they are half as fast again (64 KiB) to twice as fast (1 MiB,

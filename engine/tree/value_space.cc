@@ -2,6 +2,8 @@
 // Must never: change what it sums up.
 #include "engine/tree/value_space.h"
 
+#include <map>
+
 namespace varve::engine {
 
 namespace {
@@ -20,6 +22,16 @@ std::map<std::uint64_t, std::uint64_t> large_bytes_by_segment(const Memtable& me
   return bytes;
 }
 
+/// By value file: bytes that tables point to.
+std::map<std::uint64_t, std::uint64_t> bytes_in_use(const FileSet& files) {
+  std::map<std::uint64_t, std::uint64_t> bytes;
+  for (const auto& [number, file] : files.value_files) bytes.emplace(number, 0);
+  for (const auto& [number, table] : files.tables) {
+    for (const format::ValueFileUse& use : table.value_files) bytes[use.number] += use.bytes;
+  }
+  return bytes;
+}
+
 }  // namespace
 
 std::vector<format::ValueFileEntry> segments_worth_keeping(const Memtable& memtable, const FileSet& files,
@@ -34,15 +46,6 @@ std::vector<format::ValueFileEntry> segments_worth_keeping(const Memtable& memta
     kept.push_back({number, segment.seed, segment.size_bytes, {}});
   }
   return kept;
-}
-
-std::map<std::uint64_t, std::uint64_t> bytes_in_use(const FileSet& files) {
-  std::map<std::uint64_t, std::uint64_t> bytes;
-  for (const auto& [number, file] : files.value_files) bytes.emplace(number, 0);
-  for (const auto& [number, table] : files.tables) {
-    for (const format::ValueFileUse& use : table.value_files) bytes[use.number] += use.bytes;
-  }
-  return bytes;
 }
 
 std::vector<std::uint64_t> wasteful_value_files(const FileSet& files, std::uint64_t part) {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <vector>
 
 #include "engine/commit/memtable.h"
@@ -15,9 +14,6 @@ namespace varve::engine {
 /// memtable: kept as value files, they spare writing these to a table, and what compaction would make of it.
 std::vector<format::ValueFileEntry> segments_worth_keeping(const Memtable& memtable, const FileSet& files,
                                                            CommitVersion flushed_version);
-
-/// By value file: bytes that tables point to.
-std::map<std::uint64_t, std::uint64_t> bytes_in_use(const FileSet& files);
 
 /// Value files of which at least one byte in `part` is pointed to by nobody any more. Their numbers rise.
 std::vector<std::uint64_t> wasteful_value_files(const FileSet& files, std::uint64_t part);

@@ -259,7 +259,7 @@ TEST(TableBuilder, DirectoryTellsWhatAFileHoldsOfEachTable) {
 
 TEST(TableBuilder, RefusesOptionsThatAreNone) {
   TableOptions options;
-  for (const int level : {-1, 20}) {
+  for (const int level : {kCompressionLevelMin - 1, kCompressionLevelMax + 1}) {
     options.compression_level = level;
     EXPECT_EQ(TableBuilder::make(1, 1, options).code(), Code::kInvalidArgument);
   }
