@@ -30,8 +30,8 @@ class WalkAhead {
   enum class Way : std::uint8_t { kForward, kBackward };
 
   /// Holds at most about so many bytes, stored and decompressed ones; where that is little, nothing is done at all.
-  /// Both outlive this. The thread is started by the first walk that is worth it.
-  WalkAhead(BlockReader& blocks, ReadQueues& queues, std::uint64_t bytes_max) noexcept
+  /// Both outlive this. The thread is started by the first walk that is worth it. May throw std::bad_alloc.
+  WalkAhead(BlockReader& blocks, ReadQueues& queues, std::uint64_t bytes_max)
       : blocks_(blocks),
         queues_(queues),
         bytes_max_(bytes_max),
