@@ -205,8 +205,8 @@ void WalkAhead::run() noexcept {
       case Work::Kind::kEnd: is_over = true; break;
       case Work::Kind::kRead: read(work, hands); break;
       case Work::Kind::kTakeOut: take_out(work, hands); break;
-      case Work::Kind::kReap: break;
-      case Work::Kind::kLetGo: break;  // with the work
+      case Work::Kind::kReap:
+      case Work::Kind::kLetGo: break;  // done, or with the work
     }
   }
   while (hands.queue && hands.queue->in_flight() > 0) reap(hands, hands.queue->in_flight());
