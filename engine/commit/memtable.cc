@@ -87,6 +87,7 @@ Entry entry_of(const MemtableNode& node) noexcept {
 
 /// Neighbours in the order of keys lie anywhere in memory: the next one is fetched while this one is used.
 void prefetch_entry(const MemtableNode* node) noexcept {
+  if (node == nullptr) return;  // the last one has none
   constexpr std::size_t kLines = 5;
   constexpr std::size_t kLineBytes = 64;
   for (std::size_t line = 0; line < kLines; ++line) {
