@@ -18,10 +18,9 @@
 
 namespace varve::io {
 
-/// Bytes zeroed and synced at a time: what stop_filling() may have to wait for. Over one descriptor with O_DSYNC a
-/// chunk takes 0.4 ms on the machine of record; a second descriptor and rarer syncs would gain a fifth, in a background
-/// thread, and lose the exact count.
-inline constexpr std::size_t kFillChunkBytes = std::size_t{1} << 20;
+/// Bytes zeroed and synced at a time: what stop_filling() may have to wait for, and a commit that comes to the device
+/// meanwhile. A second descriptor and rarer syncs would gain a fifth, in a background thread, and lose the exact count.
+inline constexpr std::size_t kFillChunkBytes = std::size_t{128} << 10;
 
 /// False for file systems that copy on write and for those in memory: there a written block is no cheaper to write.
 /// `type` is statfs' f_type.
