@@ -26,7 +26,21 @@ Status refused(Code code, BlockType type, std::uint64_t offset, std::string_view
   return {code, text};
 }
 
-void append_frame(std::string& out, const BlockFrame& frame, FilePlace place) {
+/// For a block that would end at `end`; zero: none. A skippable frame cannot be shorter than its head.
+std::uint64_t filling_bytes(std::uint64_t end, Filling filling) noexcept {
+  assert(filling.end_in_sector < kSectorBytes);
+  const std::uint64_t gap = (filling.end_in_sector + kSectorBytes - end % kSectorBytes) % kSectorBytes;
+  return gap >= kZstdSkippableHeadBytes && gap <= filling.bytes_max ? gap : 0;
+}
+
+void append_filling(std::string& out, std::uint64_t bytes) {
+  if (bytes == 0) return;
+  append_u32(out, kZstdSkippableMagic);
+  append_u32(out, static_cast<std::uint32_t>(bytes - kZstdSkippableHeadBytes));
+  out.append(bytes - kZstdSkippableHeadBytes, '\0');
+}
+
+void append_frame(std::string& out, const BlockFrame& frame, std::uint64_t filling, FilePlace place) {
   const std::size_t start = out.size();
   std::array<char, kBlockHeadBytes> head{};
   store_u32(head.data() + kRawBytesAt, frame.raw_bytes);
@@ -34,6 +48,7 @@ void append_frame(std::string& out, const BlockFrame& frame, FilePlace place) {
   head[kCompressionAt] = static_cast<char>(frame.compression);
   out.append(head.data(), head.size());
   out.append(frame.stored);
+  append_filling(out, filling);
   append_u64(out, checksum_at(place, std::string_view(out).substr(start)));
 }
 
@@ -58,10 +73,11 @@ std::string_view block_type_name(BlockType type) noexcept {
   return "block of an unknown type";
 }
 
-BlockCompression append_block(std::string& out, BlockType type, std::string_view content, Compressor* compressor,
-                              DictionaryUse dictionary, FilePlace place) {
+BlockMade append_block(std::string& out, BlockType type, std::string_view content, Compressor* compressor,
+                       DictionaryUse dictionary, FilePlace place, Filling filling) {
   assert(content.size() <= kBlockRawBytesMax);
   BlockFrame frame{type, BlockCompression::kNone, static_cast<std::uint32_t>(content.size()), content};
+  std::uint64_t filled = 0;
   if (compressor != nullptr) {
     const bool with_dictionary = dictionary == DictionaryUse::kIfThereIsOne && compressor->has_dictionary();
     const std::string_view compressed =
@@ -69,10 +85,12 @@ BlockCompression append_block(std::string& out, BlockType type, std::string_view
     if (!compressed.empty()) {
       frame.compression = with_dictionary ? BlockCompression::kZstdDictionary : BlockCompression::kZstd;
       frame.stored = compressed;
+      filling.bytes_max = std::min<std::uint64_t>(filling.bytes_max, content.size() - compressed.size());
+      filled = filling_bytes(place.offset + kBlockFrameBytes + compressed.size(), filling);
     }
   }
-  append_frame(out, frame, place);
-  return frame.compression;
+  append_frame(out, frame, filled, place);
+  return {frame.compression, filled};
 }
 
 Result<BlockFrame> open_block(std::string_view bytes, FilePlace place, BlockType expected) {

@@ -7,8 +7,12 @@
 //        4    1  block type
 //        5    1  compression
 //        6    2  flags, zero
-//        8    n  stored content
+//        8    n  stored content, and perhaps a filling
 //      8+n    8  checksum of bytes 0 to 8+n-1 at (file seed, o)
+//
+// A filling is a skippable frame of zstd (RFC 8878, section 3.1.2) behind the content's, so compressed blocks alone
+// have one. It moves what follows to a better place: a block that lies in one sector of the device is read faster than
+// one that lies in two.
 //
 // A block copied to another place or file is re-stamped: its checksum exchanges the term of the place, so that damage
 // done on the way stays visible.
@@ -68,10 +72,27 @@ struct BlockFrame {
 
 enum class DictionaryUse : std::uint8_t { kNever, kIfThereIsOne };
 
+/// What devices read at once.
+inline constexpr std::uint64_t kSectorBytes = 4096;
+
+/// Where a block may end, if that takes few bytes.
+struct Filling {
+  std::uint64_t bytes_max = 0;
+  /// Counted from a multiple of kSectorBytes in the file; below it.
+  std::uint64_t end_in_sector = 0;
+};
+
+/// What append_block() made of a content.
+struct BlockMade {
+  BlockCompression compression = BlockCompression::kNone;
+  std::uint64_t filling_bytes = 0;
+};
+
 /// Appends the block for `place`. The content is at most kBlockRawBytesMax (asserted). It is compressed if
-/// `compressor` is not null and that takes an eighth off it; what was chosen is returned.
-BlockCompression append_block(std::string& out, BlockType type, std::string_view content, Compressor* compressor,
-                              DictionaryUse dictionary, FilePlace place);
+/// `compressor` is not null and that takes an eighth off it. A compressed one is filled as
+/// `filling` says, unless that takes more than compression saved.
+BlockMade append_block(std::string& out, BlockType type, std::string_view content, Compressor* compressor,
+                       DictionaryUse dictionary, FilePlace place, Filling filling = {});
 
 /// Verifies the frame that fills `bytes`. Judged in this order: size, checksum, type, compression and flags, sizes.
 /// Errors: kCorruption; kUnsupported (intact, with a compression or flags unknown to this build).

@@ -110,11 +110,19 @@ std::string_view Compressor::compress(std::string_view raw, bool with_dictionary
   return {};
 }
 
+/// Zero: there is none. Nothing: not all of it is there.
+static std::optional<std::size_t> skippable_frame_bytes(std::string_view bytes) noexcept {
+  if (bytes.size() < kZstdSkippableHeadBytes || load_u32(bytes.data()) != kZstdSkippableMagic) return 0;
+  const std::size_t size = kZstdSkippableHeadBytes + std::size_t{load_u32(bytes.data() + sizeof(std::uint32_t))};
+  return size <= bytes.size() ? std::optional(size) : std::nullopt;
+}
+
 std::optional<std::size_t> zstd_frame_bytes(std::string_view bytes) noexcept {
   if (bytes.size() < sizeof(std::uint32_t) || load_u32(bytes.data()) != ZSTD_MAGICNUMBER) return std::nullopt;
   const std::size_t size = ZSTD_findFrameCompressedSize(bytes.data(), bytes.size());
   if (ZSTD_isError(size) != 0 || size > bytes.size()) return std::nullopt;
-  return size;
+  const std::optional<std::size_t> filling = skippable_frame_bytes(bytes.substr(size));
+  return filling ? std::optional(size + *filling) : std::nullopt;
 }
 
 void Decompressor::FreeContext::operator()(ZSTD_DCtx_s* context) const noexcept {

@@ -87,8 +87,13 @@ class Compressor {
   std::size_t buffer_bytes_ = 0;
 };
 
-/// How many bytes the zstd frame takes that stands at the front of `bytes`; nothing where none does, or not all of it.
-/// What it holds is not looked at.
+/// A skippable frame (RFC 8878, section 3.1.2): magic and u32 count of the bytes that follow, which mean nothing.
+/// Decompressors pass over it.
+inline constexpr std::uint32_t kZstdSkippableMagic = 0x184D2A50;
+inline constexpr std::size_t kZstdSkippableHeadBytes = 8;
+
+/// How many bytes the zstd frame takes that stands at the front of `bytes`, with the skippable one that may follow it;
+/// nothing where none does, or not all of it. What it holds is not looked at.
 std::optional<std::size_t> zstd_frame_bytes(std::string_view bytes) noexcept;
 
 /// One thread at a time.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "format/checksum.h"
+#include "format/file_header.h"
 #include "format/sort_key.h"
 #include "format/value_pointer.h"
 
@@ -22,6 +23,20 @@ constexpr std::uint64_t kFirstGuess = kRatioOne / 2;
 constexpr std::uint64_t kIndexEntryBytes = 16;
 constexpr std::uint64_t kPartitionsBytes = 128;
 constexpr double kBinaryFuseBitsPerKey = 11;
+
+/// A data block is filled by a sixteenth of a sector at most, and aims a little below its end: what blocks compress to
+/// is not known before.
+constexpr Filling kBlockFilling{kSectorBytes / 16, 0};
+constexpr std::uint64_t kMarginBytes = kSectorBytes / 64;
+/// A run is filled by a hundredth of it at most, so that short ones are not.
+constexpr std::uint64_t kRunPerFilling = 100;
+constexpr std::uint64_t kRunEndInSector = kFileHeaderBytes;
+
+/// Of a block that begins at `offset`, its frame included: up to the end of a sector that is neither near nor far.
+constexpr std::uint64_t block_bytes_target(std::uint64_t offset) noexcept {
+  const std::uint64_t rest = kSectorBytes - offset % kSectorBytes;
+  return (rest < kSectorBytes / 2 ? rest + kSectorBytes : rest) - kMarginBytes;
+}
 
 std::size_t common_bytes(std::string_view a, std::string_view b) noexcept {
   return static_cast<std::size_t>(std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin());
@@ -56,7 +71,7 @@ bool RunBuilder::would_overfill(const DataEntry& entry) const noexcept {
   const std::uint64_t raw =
       block_.estimated_bytes() +
       DataBlockBuilder::estimated_entry_bytes(entry.key.size(), common_bytes(last_key_, entry.key), entry.value.size());
-  return raw > kDataBlockRawBytesTarget || raw * stored_per_1024_ / kRatioOne > kDataBlockBytesTarget;
+  return raw > kDataBlockRawBytesTarget || raw * stored_per_1024_ / kRatioOne > block_bytes_target(output_->offset());
 }
 
 /// The separator of the block before is known now.
@@ -109,11 +124,11 @@ BlockHandle RunBuilder::cut_block() {
   if (blocks_.empty()) run_.offset = output_->offset();
   const std::string_view content = block_.finish();
   if (learner_ != nullptr) learner_->take(content);
-  BlockCompression compression = BlockCompression::kNone;
+  BlockMade made;
   const BlockHandle handle =
-      output_->append_block(BlockType::kData, content, compressor_, DictionaryUse::kIfThereIsOne, &compression);
-  if (compression == BlockCompression::kZstdDictionary) used_dictionary_ = true;
-  learn_ratio(block_.estimated_bytes(), handle.bytes);
+      output_->append_block(BlockType::kData, content, compressor_, DictionaryUse::kIfThereIsOne, kBlockFilling, &made);
+  if (made.compression == BlockCompression::kZstdDictionary) used_dictionary_ = true;
+  learn_ratio(block_.estimated_bytes(), handle.bytes - made.filling_bytes);
   run_.raw_bytes += content.size();
   run_.data_bytes += handle.bytes;
 
@@ -169,9 +184,11 @@ RunEntry RunBuilder::finish(std::uint64_t dictionary_hash) {
   const std::string filter = *build_filter(filter_.kind, hashes_, filter_.bits_per_key);
   run_.filter_bytes = output_->append_block(BlockType::kFilterPartition, filter, nullptr, DictionaryUse::kNever).bytes;
   StatisticsBuilder::Fields statistics = statistics_.finish();
-  run_.index_bytes =
-      output_->append_block(BlockType::kIndexPartition, index_content(statistics), compressor_, DictionaryUse::kNever)
-          .bytes;
+  const Filling filling{(output_->offset() - run_.offset) / kRunPerFilling, kRunEndInSector};
+  run_.index_bytes = output_
+                         ->append_block(BlockType::kIndexPartition, index_content(statistics), compressor_,
+                                        DictionaryUse::kNever, filling)
+                         .bytes;
   run_.statistics = std::move(statistics.run);
   blocks_.clear();
   hashes_.clear();

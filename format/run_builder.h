@@ -1,7 +1,13 @@
-// Owns: making one run: data blocks of about 4 KiB as stored, then their filter and index partitions.
+// Owns: making one run: data blocks of about a sector as stored, then their filter and index partitions.
 // Must never: compress a block twice to find its size, or know where its file ends.
 //
-// A block is cut before the entry that would bring it over the target, by what blocks before it compressed to.
+// A block is cut before the entry that would bring it over the end of its sector, by what blocks before it compressed
+// to, and filled up to that end where little is missing: then the next one begins there. Of entities of 300 bytes nine
+// blocks of ten lie in one sector, for a sixtieth more bytes. Where it does not come out, because entities are large or
+// not compressed, a block goes on into the next sector and costs no byte.
+//
+// Runs end where the first run of a file begins, counted from a multiple of the sector's size, so that their blocks
+// lie as well in every file that they are copied to.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +26,6 @@
 
 namespace varve::format {
 
-/// What a data block aims at, frame included.
-inline constexpr std::uint64_t kDataBlockBytesTarget = 4096;
 /// However well it compresses, a block holds no more than this and an entry: reading one entry decompresses all.
 inline constexpr std::uint64_t kDataBlockRawBytesTarget = 32u << 10;
 

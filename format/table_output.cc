@@ -11,10 +11,10 @@ void TableOutput::append(std::string_view bytes) {
 }
 
 BlockHandle TableOutput::append_block(BlockType type, std::string_view content, Compressor* compressor,
-                                      DictionaryUse dictionary, BlockCompression* compression) {
+                                      DictionaryUse dictionary, Filling filling, BlockMade* made) {
   const std::size_t start = bytes_.size();
-  const BlockCompression chosen = format::append_block(bytes_, type, content, compressor, dictionary, place());
-  if (compression != nullptr) *compression = chosen;
+  const BlockMade what = format::append_block(bytes_, type, content, compressor, dictionary, place(), filling);
+  if (made != nullptr) *made = what;
   const std::string_view block = std::string_view(bytes_).substr(start);
   const BlockHandle handle{offset_, block.size()};
   hasher_.update(block);

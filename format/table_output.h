@@ -26,9 +26,9 @@ class TableOutput {
   FilePlace place() const noexcept { return {seed_, offset_}; }
 
   void append(std::string_view bytes);
-  /// A block at place(). `compression`, unless null, is told what was chosen.
+  /// A block at place(), filled as format::append_block() says. `made`, unless null, is told what became of it.
   BlockHandle append_block(BlockType type, std::string_view content, Compressor* compressor, DictionaryUse dictionary,
-                           BlockCompression* compression = nullptr);
+                           Filling filling = {}, BlockMade* made = nullptr);
 
   std::string_view pending() const noexcept { return bytes_; }
   void discard_pending() noexcept { bytes_.clear(); }

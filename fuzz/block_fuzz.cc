@@ -96,7 +96,8 @@ std::optional<std::string> mutated(fuzz::Chance& chance, std::string_view input)
   fuzz::mutate_bytes(content);
   static Compressor compressor = *Compressor::make(1, "");
   std::string made{mode, input[1]};
-  append_block(made, type, content, chance.one_in(8) ? &compressor : nullptr, DictionaryUse::kNever, kPlace);
+  const Filling filling{chance.one_in(2) ? kSectorBytes : 0, 0};
+  append_block(made, type, content, chance.one_in(8) ? &compressor : nullptr, DictionaryUse::kNever, kPlace, filling);
   return made;
 }
 

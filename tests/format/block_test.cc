@@ -82,7 +82,7 @@ TEST(Block, WhatDoesNotShrinkByAnEighthIsStoredAsItIs) {
     const std::string content = random.bytes(1000 - zeros) + std::string(zeros, '\0');
     std::string bytes;
     const BlockCompression chosen =
-        append_block(bytes, BlockType::kData, content, &compressor, DictionaryUse::kNever, kPlace);
+        append_block(bytes, BlockType::kData, content, &compressor, DictionaryUse::kNever, kPlace).compression;
     const std::size_t stored = bytes.size() - kBlockFrameBytes;
     const Result<BlockFrame> frame = open_block(bytes, kPlace, BlockType::kData);
     ASSERT_TRUE(frame.ok());
@@ -229,6 +229,70 @@ TEST(Block, IsFoundWithItsEndWhereNobodyTellsOfIt) {
       }
     }
   }
+}
+
+/// As a writer fills them that ends blocks at a place in a sector, and all that its neighbours could hold it for.
+TEST(Block, FilledEndsWhereItShouldAndReadsAsIfItWereNot) {
+  Compressor compressor = compressor_of(1);
+  Decompressor decompressor;
+  RandomValues random(35);
+  int filled_count = 0;
+  for (std::size_t size = 3900; size < 4300; ++size) {
+    SCOPED_TRACE(size);
+    const std::string content = random.bytes(size) + std::string(2000, 'y');
+    const Filling filling{300, size % 3 == 0 ? 64u : 0u};
+    std::string bytes;
+    const BlockMade made =
+        append_block(bytes, BlockType::kData, content, &compressor, DictionaryUse::kNever, kPlace, filling);
+    const std::uint64_t unfilled = block_of(BlockType::kData, content, &compressor).size();
+    ASSERT_EQ(bytes.size(), unfilled + made.filling_bytes);
+    const std::uint64_t gap =
+        (filling.end_in_sector + 2 * kSectorBytes - (kPlace.offset + unfilled) % kSectorBytes) % kSectorBytes;
+    const bool can_be = gap >= kZstdSkippableHeadBytes && gap <= filling.bytes_max;
+    ASSERT_EQ(made.filling_bytes, can_be ? gap : 0);
+    filled_count += can_be ? 1 : 0;
+    const Result<std::string> read = decode_block(bytes, kPlace, BlockType::kData, decompressor, nullptr);
+    ASSERT_TRUE(read.ok()) << read.status().to_string();
+    ASSERT_EQ(*read, content);
+    const std::optional<IntactBlock> found = find_intact_block(bytes + bytes, kPlace);
+    ASSERT_TRUE(found.has_value());
+    ASSERT_EQ(found->bytes, bytes.size());
+    ASSERT_FALSE(find_intact_block(std::string_view(bytes).substr(0, bytes.size() - 1), kPlace));
+  }
+  EXPECT_GT(filled_count, 100);
+}
+
+TEST(Block, DamageInAFillingIsFound) {
+  Compressor compressor = compressor_of(1);
+  const std::string content(5000, 'x');
+  std::string bytes;
+  const BlockMade made =
+      append_block(bytes, BlockType::kData, content, &compressor, DictionaryUse::kNever, kPlace, {kSectorBytes, 100});
+  ASSERT_GT(made.filling_bytes, 0u);
+  for (std::size_t at = 0; at < bytes.size(); ++at) {
+    std::string flipped = bytes;
+    flipped[at] = static_cast<char>(flipped[at] ^ 0x10);
+    ASSERT_EQ(code_of(flipped), Code::kCorruption) << at;
+    ASSERT_FALSE(find_intact_block(flipped, kPlace)) << at;
+  }
+}
+
+TEST(Block, IsFilledByNoMoreThanCompressionSaved) {
+  Compressor compressor = compressor_of(1);
+  RandomValues random(36);
+  const std::string hard = random.bytes(3000);
+  EXPECT_EQ(block_of(BlockType::kData, hard, &compressor).size(), hard.size() + kBlockFrameBytes);
+  std::string bytes;
+  EXPECT_EQ(append_block(bytes, BlockType::kData, hard, &compressor, DictionaryUse::kNever, kPlace, {kSectorBytes, 0})
+                .filling_bytes,
+            0u)
+      << "not compressed";
+  const std::string some = random.bytes(3000) + std::string(600, 'z');
+  bytes.clear();
+  const BlockMade made =
+      append_block(bytes, BlockType::kData, some, &compressor, DictionaryUse::kNever, kPlace, {kSectorBytes, 0});
+  EXPECT_EQ(made.compression, BlockCompression::kZstd);
+  EXPECT_EQ(made.filling_bytes, 0u) << "a thousand bytes are missing, six hundred were saved";
 }
 
 TEST(Block, NothingIsFoundInWhatIsNone) {

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "format/checksum.h"
+#include "format/file_header.h"
 #include "format/table_verify.h"
 #include "tests/format/random_values.h"
 #include "tests/format/table_sample.h"
@@ -159,6 +160,67 @@ TEST(TableBuilder, BlocksAreOfAboutAPageAsStored) {
     EXPECT_GT(average, 3600u) << level;
     EXPECT_LT(average, 4300u) << level;
   }
+}
+
+class BlockPlaces final : public TableVisitor {
+ public:
+  void on_block(const BlockHandle& handle, const BlockFrame& frame) override {
+    if (frame.type != BlockType::kData) return;
+    ++blocks;
+    bytes += handle.bytes;
+    if (handle.offset / kSectorBytes == (handle.end() - 1) / kSectorBytes) ++in_one_sector;
+    Result<std::string> content(std::string(frame.raw_bytes, '\0'));
+    ASSERT_TRUE(read_block(frame, decompressor_, nullptr, *content).ok());
+    unfilled_bytes += kBlockFrameBytes + (frame.compression == BlockCompression::kNone
+                                              ? frame.raw_bytes
+                                              : compressor_.compress(*content, false, content->size()).size());
+  }
+
+  std::uint64_t blocks = 0;
+  std::uint64_t in_one_sector = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t unfilled_bytes = 0;
+
+ private:
+  Decompressor decompressor_;
+  Compressor compressor_ = *Compressor::make(1, "");
+};
+
+/// Of 300 bytes, half of them packed away: as of a table of people or of things.
+std::vector<OwnedEntry> ordinary_entries(std::size_t count) {
+  RandomValues random(41);
+  std::vector<OwnedEntry> entries;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    entries.push_back({sample_key(1, 1, i), 9, Kind::kPut, random.bytes(120) + std::string(140, 'x')});
+  }
+  return entries;
+}
+
+TEST(TableBuilder, BlocksThatAreCompressedLieInOneSectorAndTakeLittleMore) {
+  const TableFile file = build_table(ordinary_entries(30'000));
+  BlockPlaces places;
+  ASSERT_TRUE(verify_table(file.name(), file.reader(), &places).ok());
+  ASSERT_GT(places.blocks, 500u);
+  EXPECT_GT(places.in_one_sector * 10, places.blocks * 8) << places.in_one_sector << " of " << places.blocks;
+  EXPECT_LT(places.bytes * 100, places.unfilled_bytes * 104) << places.bytes << " of " << places.unfilled_bytes;
+}
+
+TEST(TableBuilder, BlocksThatAreNotCompressedTakeNoByteMore) {
+  TableOptions options;
+  options.compression_level = 0;
+  const TableFile file = build_table(ordinary_entries(3000), options);
+  BlockPlaces places;
+  ASSERT_TRUE(verify_table(file.name(), file.reader(), &places).ok());
+  ASSERT_GT(places.blocks, 100u);
+  EXPECT_EQ(places.bytes, places.unfilled_bytes);
+}
+
+/// So that a copy's blocks lie as well as those it was made of.
+TEST(TableBuilder, LongRunsBeginAtOnePlaceInASector) {
+  const TableFile file = build_table(ordinary_entries(60'000));
+  const TableReading reading(file);
+  ASSERT_GE(reading.index().runs().size(), 4u);
+  for (const RunEntry& run : reading.index().runs()) EXPECT_EQ(run.offset % kSectorBytes, kFileHeaderBytes);
 }
 
 TEST(TableBuilder, AWellCompressedBlockStaysSmallDecompressed) {

@@ -456,7 +456,7 @@ TEST(PassedBlocks, AreSoManyInOneMoveAndNoMore) {
   for (std::uint64_t key = 0; key < kBlocks; ++key) {
     format::EntityBuilder builder;
     builder.add_int32(kProperty, static_cast<std::int32_t>(key));
-    builder.add_binary("Padding", std::string(format::kDataBlockBytesTarget, 'x'));
+    builder.add_binary("Padding", std::string(2 * format::kSectorBytes, 'x'));
     entries.push_back({key_of(key), key + 1, Kind::kPut, builder.finish()});
   }
   state.add_table(kLastLevel, {entries});
