@@ -180,7 +180,7 @@ void Engine::check_tables(const std::function<void(std::uint64_t bytes, const St
     }
   }
   for (const auto& [number, values] : tables.value_files()) {
-    on_file(values->entry().size_bytes, check_value_file(*state_->directory, values->entry()));
+    on_file(values->entry().size_bytes, check_value_file(state_->env, *state_->directory, values->entry()));
   }
 }
 

@@ -5,12 +5,13 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cstdlib>
+#include <cstddef>
 #include <new>
 #include <utility>
 
 #include "engine/commit/memtable_node.h"
 #include "format/checksum.h"
+#include "io/page_memory.h"
 
 namespace varve::engine {
 
@@ -47,30 +48,26 @@ constexpr std::uint64_t room_in(std::uint64_t slots) noexcept {
   return slots / 8 * 5;  // X2
 }
 
-struct Free {
-  void operator()(Slot* slots) const noexcept { std::free(slots); }
-};
-
 }  // namespace
 
 class KeyIndex::Table {
  public:
-  /// From calloc, because the system has large memory zeroed already: no thread has to stop and fill it.
+  /// The system has pages zeroed: no thread has to stop and fill all of them. Of large ones it takes few, where each
+  /// key would be on a page of its own otherwise.
   static OwnedTable make(std::uint64_t slot_count) noexcept {
-    auto* const slots = static_cast<Slot*>(std::calloc(slot_count, sizeof(Slot)));
-    if (slots == nullptr) return nullptr;
-    std::unique_ptr<Slot, Free> owned(slots);
-    return OwnedTable(new (std::nothrow) Table(std::move(owned), slot_count));
+    Result<io::PageMemory> memory = io::PageMemory::map(slot_count * sizeof(Slot));
+    if (!memory.ok()) return nullptr;
+    return OwnedTable(new (std::nothrow) Table(*std::move(memory), slot_count));
   }
 
   std::uint64_t slot_count() const noexcept { return mask_ + 1; }
 
-  void prefetch(std::uint64_t hash) const noexcept { __builtin_prefetch(slots_.get() + (hash & mask_)); }
+  void prefetch(std::uint64_t hash) const noexcept { __builtin_prefetch(&slots_[hash & mask_]); }
 
   /// Null when the key is not here; else where it is.
   Slot* find(std::string_view sort_key, std::uint64_t hash) const noexcept {
     for (std::uint64_t at = hash & mask_;; at = (at + 1) & mask_) {
-      Slot& slot = slots_.get()[at];
+      Slot& slot = slots_[at];
       const Slot value = load(slot);
       if (value == 0) return nullptr;
       if (is_of(value, sort_key, hash)) return &slot;
@@ -81,7 +78,7 @@ class KeyIndex::Table {
   Slot* take(const MemtableNode& node, std::uint64_t hash) noexcept {
     const Slot mine = slot_of(node, hash);
     for (std::uint64_t at = hash & mask_;; at = (at + 1) & mask_) {
-      Slot& slot = slots_.get()[at];
+      Slot& slot = slots_[at];
       Slot value = load(slot);
       if (value == 0 && std::atomic_ref<Slot>(slot).compare_exchange_strong(value, mine, std::memory_order_release,
                                                                             std::memory_order_acquire)) {
@@ -117,14 +114,17 @@ class KeyIndex::Table {
   OwnedTable older;
 
  private:
-  Table(std::unique_ptr<Slot, Free> slots, std::uint64_t slot_count) noexcept
-      : slots_(std::move(slots)), mask_(slot_count - 1) {}
+  Table(io::PageMemory memory, std::uint64_t slot_count) noexcept
+      : memory_(std::move(memory)),
+        slots_(reinterpret_cast<Slot*>(memory_.bytes().data())),  // which zeros are
+        mask_(slot_count - 1) {}
 
   static bool is_of(Slot value, std::string_view sort_key, std::uint64_t hash) noexcept {
     return ((value ^ hash) & ~kAddressMask) == 0 && node_of(value).sort_key() == sort_key;
   }
 
-  const std::unique_ptr<Slot, Free> slots_;
+  const io::PageMemory memory_;
+  Slot* const slots_;
   const std::uint64_t mask_;
   std::uint64_t reserved_ = 0;
   std::atomic<std::uint64_t> given_back_{0};

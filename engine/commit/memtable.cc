@@ -248,6 +248,42 @@ Result<Memtable::Reservation> Memtable::reserve(const MemtableDemand& demand, Bu
   return reservation;
 }
 
+void Memtable::fetch_ways(std::span<const std::string_view> batches) const noexcept {
+  struct Way {
+    std::string_view key;
+    const MemtableNode* before = nullptr;
+    std::size_t level = 0;  // looked at next, and one more
+  };
+  assert(batches.size() <= kWaysMax);
+  std::array<Way, kWaysMax> ways;
+  std::size_t count = 0;
+  for (const std::string_view batch : batches) {
+    format::Operation first;
+    Result<format::BatchReader> reader = format::BatchReader::open(batch);
+    if (reader.ok() && *reader->next(&first) && is_entry(first.kind)) ways[count++] = {first.key, head(), kHeightMax};
+  }
+  while (count > 0) {
+    for (std::size_t at = 0; at < count;) {
+      Way& way = ways[at];
+      const MemtableNode* const next = way.before->next(way.level - 1);
+      if (next != nullptr && next->is_before(way.key, kNewest)) {
+        way.before = next;
+      } else if (--way.level == 0) {
+        way = ways[--count];
+        continue;
+      }
+      // Its key, and the tower that stands before it.
+      const auto* const ahead =
+          reinterpret_cast<const char*>(way.before->link(way.level - 1).load(std::memory_order_relaxed));
+      if (ahead != nullptr) {
+        __builtin_prefetch(ahead - sizeof(Link));
+        __builtin_prefetch(ahead + kCacheLineBytes - sizeof(Link));
+      }
+      ++at;
+    }
+  }
+}
+
 void Memtable::insert(const Reservation& reservation, std::string_view batch, CommitVersion version,
                       LogPlace in_log) noexcept {
   assert(version <= format::kCommitVersionMax);

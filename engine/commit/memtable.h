@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "api/result.h"
@@ -74,6 +75,12 @@ class Memtable {
   /// of the key before: batches in the order of keys, or nearly so, cost the logarithm of the distance for each key.
   void insert(const Reservation& reservation, std::string_view batch, CommitVersion version,
               LogPlace in_log = LogPlace()) noexcept;
+
+  /// So many ways are fetched at once.
+  static constexpr std::size_t kWaysMax = 8;
+  /// Fetches what insert() looks at on its way to the first key of each of these batches, at most kWaysMax of them: one
+  /// way waits for memory at each of its steps, several wait at the same time. Changes nothing.
+  void fetch_ways(std::span<const std::string_view> batches) const noexcept;
 
   /// What the lookups below need of a key, for all memtables alike. It is format::content_hash(), which tables need
   /// too.

@@ -2,6 +2,7 @@
 // Must never: show bytes behind the file's end.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -18,12 +19,12 @@ class FileImage {
  public:
   FileImage() noexcept = default;
 
-  /// Of so many bytes, which are to be filled. Errors: kOutOfMemory.
-  static Result<FileImage> allocate(std::uint64_t bytes) noexcept {
+  /// Of so many bytes, which are to be filled; `room_bytes` for who means to refit() it. Errors: kOutOfMemory.
+  static Result<FileImage> allocate(std::uint64_t bytes, std::uint64_t room_bytes = 0) noexcept {
     FileImage image;
-    if (bytes == 0) return image;
-    Result<io::AlignedBuffer> memory =
-        io::AlignedBuffer::allocate_unfilled(static_cast<std::size_t>(io::round_up_to_sector(bytes)));
+    const std::uint64_t memory_bytes = io::round_up_to_sector(std::max(bytes, room_bytes));
+    if (memory_bytes == 0) return image;
+    Result<io::AlignedBuffer> memory = io::AlignedBuffer::allocate_unfilled(static_cast<std::size_t>(memory_bytes));
     if (!memory.ok()) return memory.status();
     image.memory_ = *std::move(memory);
     image.size_bytes_ = static_cast<std::size_t>(bytes);
@@ -36,6 +37,13 @@ class FileImage {
     memory_ = std::move(other.memory_);
     size_bytes_ = std::exchange(other.size_bytes_, 0);
     return *this;
+  }
+
+  /// Makes it one of so many bytes, which are to be filled. False where its memory is too small; nothing changed then.
+  bool refit(std::uint64_t bytes) noexcept {
+    if (bytes > memory_.size_bytes()) return false;
+    size_bytes_ = static_cast<std::size_t>(bytes);
+    return true;
   }
 
   std::size_t size() const noexcept { return size_bytes_; }

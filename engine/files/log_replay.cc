@@ -115,11 +115,11 @@ Status LogReplay::take_commit(const format::GroupMember& member) {
   if (member.version <= recovered_.files.flushed_version) return Status();  // It is in the tables.
   const Result<Memtable::Reservation> room = recovered_.memtable->reserve(*demand);
   if (!room.ok()) return room.status();
-  // What can still be refused comes before the first entry.
+  // What can still be refused comes before the entries.
   if (demand->other_count > 0) {
     if (Status taken = take_other_operations(*batch, member.version); !taken.ok()) return taken;
   }
-  recovered_.memtable->insert(*room, member.batch, member.version);
+  inserts_.add(*room, member.batch, member.version);
   if (batch->has_tag()) recovered_.last_tag = format::CommitTag{member.version, std::string(batch->tag()), {}};
   ++recovered_.figures.commits;
   return Status();

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "api/result.h"
+#include "engine/commit/insert_behind.h"
 #include "engine/files/manifest.h"
 #include "engine/files/recovery.h"
 #include "format/batch.h"
@@ -20,12 +21,16 @@ enum class AdoptionRule : std::uint8_t {
 class LogReplay {
  public:
   /// Fills `recovered`, which outlives this and has its memtable. `manifest` is the one in use and its valid length.
-  LogReplay(Recovered& recovered, ManifestMark manifest, AdoptionRule adoptions = AdoptionRule::kLoadingTables) noexcept
-      : recovered_(recovered), manifest_(manifest), adoptions_(adoptions) {}
+  LogReplay(io::Scheduler& scheduler, Recovered& recovered, ManifestMark manifest,
+            AdoptionRule adoptions = AdoptionRule::kLoadingTables) noexcept
+      : recovered_(recovered), manifest_(manifest), adoptions_(adoptions), inserts_(scheduler, *recovered.memtable) {}
 
   /// The next record of the log, a verified one. Errors: kCorruption (it contradicts what came before, or itself),
-  /// kUnsupported, kOutOfMemory. `from_buffer` says that it was found in the log buffer alone.
+  /// kUnsupported, kOutOfMemory. `from_buffer` says that it was found in the log buffer alone. Its bytes stay until
+  /// settle().
   Status take(const format::Record& record, bool from_buffer);
+  /// Everything taken is in the memtable when it returns.
+  void settle() noexcept { inserts_.wait(); }
 
   /// What any verified record proves of the manifest, whether or not it is part of the log.
   /// Errors: kCorruption, naming the manifest's file.
@@ -40,6 +45,7 @@ class LogReplay {
   Recovered& recovered_;
   const ManifestMark manifest_;
   const AdoptionRule adoptions_;
+  InsertBehind inserts_;  // of what nothing can refuse any more
 };
 
 }  // namespace varve::engine

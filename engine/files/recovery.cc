@@ -75,12 +75,14 @@ class StoreReader {
       if (!buffer.ok()) return buffer.status();
       buffer_ = *std::move(buffer);
     }
-    LogReplay replay(recovered_, manifest_);
+    LogReplay replay(env_.scheduler, recovered_, manifest_);
     SegmentImages images(env_, directory_, recovered_.files.segments);
     for (const auto& [number, segment] : recovered_.files.segments) {
       Result<FileImage> image = images.next();
       if (!image.ok()) return image.status();
-      if (Status read = read_segment(segment, *std::move(image), replay); !read.ok()) return read;
+      Result<FileImage> used = read_segment(segment, *std::move(image), replay);
+      if (!used.ok()) return used.status();
+      images.take_back(*std::move(used));
     }
     if (Status dropped = drop_loads(); !dropped.ok()) return dropped;
     return check_versions();
@@ -163,7 +165,8 @@ class StoreReader {
     return Status();
   }
 
-  Status read_segment(const LiveSegment& segment, FileImage image, LogReplay& replay) {
+  /// Returns an image that is not needed any more, which may be empty.
+  Result<FileImage> read_segment(const LiveSegment& segment, FileImage image, LogReplay& replay) {
     std::vector<BufferedBytes> slots;
     if (!segment.closed) slots = buffer_.of_segment(segment.number, segment.seed);
     SegmentReader reader(segment, std::move(image), std::move(slots), replay);
@@ -178,30 +181,32 @@ class StoreReader {
   }
 
   /// Where the segment before was not left in order, this one cannot have been used.
-  Status skip_unused(const LiveSegment& segment, const SegmentReader& reader) {
+  Result<FileImage> skip_unused(const LiveSegment& segment, SegmentReader& reader) {
     if (Status unused = reader.check_unused(); !unused.ok()) return unused;
     recovered_.unused_segments.push_back(segment.number);
-    return Status();
+    return reader.take_image();
   }
 
-  Status keep(const LiveSegment& segment, SegmentReader& reader, SegmentWalk walk) {
+  FileImage keep(const LiveSegment& segment, SegmentReader& reader, SegmentWalk walk) {
     recovered_.figures.torn_bytes += walk.torn_bytes;
     recovered_.figures.log_bytes += walk.end - kFirstRecordOffset;
     log_ended_ = !walk.sealed || walk.end != reader.image().size();
     // The first record of a segment was framed when the one before it was sealed and cut, durably.
+    FileImage used;
     if (recovered_.in_doubt.has_value() && !walk.records.empty()) {
-      const SegmentInDoubt& before = *recovered_.in_doubt;
+      SegmentInDoubt& before = *recovered_.in_doubt;
       recovered_.found_closed.push_back({before.number, before.image.size(), before.last_version, {}});
+      used = std::move(before.image);
       recovered_.in_doubt.reset();
     }
-    if (segment.closed) return Status();
+    if (segment.closed) return reader.take_image();
     if (walk.last_version == 0) {
       recovered_.unused_segments.push_back(segment.number);
     } else {
       recovered_.in_doubt =
           SegmentInDoubt{segment.number, segment.seed, reader.take_image(), std::move(walk.records), walk.last_version};
     }
-    return Status();
+    return used;
   }
 
   /// The whole log was read: what it does not adopt is dead.

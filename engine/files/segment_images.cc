@@ -24,6 +24,12 @@ static_assert(io::is_sector_multiple(kReadBytes));
 
 }  // namespace
 
+SegmentImages::SegmentImages(const io::Env& env, io::Directory& directory,
+                             const std::map<std::uint64_t, LiveSegment>& segments) noexcept
+    : env_(env), directory_(directory), next_(segments.begin()), end_(segments.end()) {
+  for (const auto& [number, segment] : segments) room_bytes_ = std::max(room_bytes_, segment.size_bytes);
+}
+
 Result<FileImage> SegmentImages::next() {
   if (!has_begun_) begin();
   wait_for_all();
@@ -50,7 +56,7 @@ Status SegmentImages::ask_for(const std::string& name) {
     return Status::corruption("the log segment that the manifest names is missing").in_file(name);
   }
   if (!file.ok()) return file.status();
-  Result<FileImage> image = FileImage::allocate((*file)->size_bytes());
+  Result<FileImage> image = image_of((*file)->size_bytes());
   if (!image.ok()) return image.status();
   io::prefer_large_pages(image->bytes());
   if (Status ready = make_queue(); !ready.ok()) return ready;
@@ -64,6 +70,14 @@ Status SegmentImages::ask_for(const std::string& name) {
   }
   (void)queue_->reap({}, 0);
   return Status();
+}
+
+/// Segments grow from one to the next: each memory has room for the largest, what is not used of it costs nothing.
+Result<FileImage> SegmentImages::image_of(std::uint64_t bytes) noexcept {
+  FileImage spare = std::exchange(spare_, FileImage());
+  if (spare.refit(bytes)) return spare;
+  spare = FileImage();
+  return FileImage::allocate(bytes, room_bytes_);
 }
 
 Status SegmentImages::make_queue() {

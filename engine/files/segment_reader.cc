@@ -78,6 +78,16 @@ Status SegmentReader::check_unused() const {
 }
 
 Result<SegmentWalk> SegmentReader::walk(bool may_be_unfinished) {
+  // What was taken lies in the image until it is settled, however the walk ends.
+  struct Settled {
+    LogReplay& replay;
+    ~Settled() { replay.settle(); }
+  };
+  const Settled settled{replay_};
+  return walk_records(may_be_unfinished);
+}
+
+Result<SegmentWalk> SegmentReader::walk_records(bool may_be_unfinished) {
   std::uint64_t offset = kFirstRecordOffset;
   for (;;) {
     format::Record record;

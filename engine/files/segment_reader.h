@@ -51,7 +51,8 @@ class SegmentReader {
   /// Errors: kCorruption, kUnsupported; they name file and offset.
   Status check_header() const;
 
-  /// `may_be_unfinished`: the segment may end without a footer. Errors: kCorruption, kUnsupported, kOutOfMemory.
+  /// `may_be_unfinished`: the segment may end without a footer. Errors: kCorruption, kUnsupported, kOutOfMemory. The
+  /// commits before an error are in the memtable, as those of the whole segment are where there is none.
   Result<SegmentWalk> walk(bool may_be_unfinished);
 
   /// Ok if nothing stands behind the header. Errors: kCorruption.
@@ -77,6 +78,7 @@ class SegmentReader {
   bool slot_holds_last_record() const;
   bool rest_of_sector_is_unwritten(std::uint64_t offset) const;
 
+  Result<SegmentWalk> walk_records(bool may_be_unfinished);
   Status take(const format::Record& record, std::uint64_t offset, bool from_buffer);
   Result<SegmentWalk> end_sealed(const format::Record& footer, std::uint64_t offset);
   Result<SegmentWalk> end_unfinished(std::uint64_t offset);

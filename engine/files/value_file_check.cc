@@ -14,7 +14,7 @@
 
 namespace varve::engine {
 
-Status check_value_file(io::Directory& directory, const format::ValueFileEntry& entry) {
+Status check_value_file(const io::Env& env, io::Directory& directory, const format::ValueFileEntry& entry) {
   const std::string name = format::file_name(format::FileType::kLogSegment, entry.number);
   Result<FileImage> image = read_file_image(directory, name, kSegmentBytesReadMax, io::ReadMode::kDirect);
   if (image.code() == Code::kNotFound) {
@@ -26,7 +26,7 @@ Status check_value_file(io::Directory& directory, const format::ValueFileEntry& 
   nothing.memtable = std::make_unique<Memtable>();
   nothing.files.flushed_version = format::kCommitVersionMax;
   constexpr std::uint64_t kAnyManifest = std::numeric_limits<std::uint64_t>::max();
-  LogReplay replay(nothing, {kAnyManifest, kAnyManifest}, AdoptionRule::kAnyTable);
+  LogReplay replay(env.scheduler, nothing, {kAnyManifest, kAnyManifest}, AdoptionRule::kAnyTable);
   // As one that the manifest does not know as closed: it tells no last version any more, which the footer has.
   LiveSegment segment;
   segment.number = entry.number;

@@ -4,12 +4,12 @@
 
 #include "api/status.h"
 #include "format/manifest_edit.h"
-#include "io/file_system.h"
+#include "io/env.h"
 
 namespace varve::engine {
 
 /// Reads all of it, and verifies every record. Errors: kCorruption, kUnsupported (both name file and offset), kIoError,
 /// kOutOfMemory.
-Status check_value_file(io::Directory& directory, const format::ValueFileEntry& entry);
+Status check_value_file(const io::Env& env, io::Directory& directory, const format::ValueFileEntry& entry);
 
 }  // namespace varve::engine

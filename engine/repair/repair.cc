@@ -36,26 +36,26 @@ bool knows_more(const ManifestMark& log, const ManifestMark& manifest) noexcept 
   return log.number > manifest.number || (log.number == manifest.number && log.durable_bytes > manifest.durable_bytes);
 }
 
-Result<Found> find_parts_by(ManifestTrust trust, io::Directory& directory) {
+Result<Found> find_parts_by(ManifestTrust trust, const io::Env& env, io::Directory& directory) {
   Found found;
   found.salvage = std::make_unique<Salvage>(Salvage{directory, {}, {}});
   Result<SurveyedStore> store = survey_store(trust, *found.salvage);
   if (!store.ok()) return store.status();
   found.store = *std::move(store);
-  Result<SalvagedLog> log = salvage_log(found.store, *found.salvage);
+  Result<SalvagedLog> log = salvage_log(env, found.store, *found.salvage);
   if (!log.ok()) return log.status();
   found.log = *std::move(log);
   return found;
 }
 
 /// A manifest is believed until the log contradicts it.
-Result<Found> find_parts(io::Directory& directory) {
+Result<Found> find_parts(const io::Env& env, io::Directory& directory) {
   for (const ManifestTrust trust : {ManifestTrust::kAsFound, ManifestTrust::kWithoutRoot}) {
-    Result<Found> found = find_parts_by(trust, directory);
+    Result<Found> found = find_parts_by(trust, env, directory);
     if (!found.ok()) return found;
     if (!found->store.is_certain || !knows_more(found->log.mark, found->store.manifest)) return found;
   }
-  return find_parts_by(ManifestTrust::kNone, directory);
+  return find_parts_by(ManifestTrust::kNone, env, directory);
 }
 
 class Repairer {
@@ -287,7 +287,7 @@ Result<RepairFigures> repair_store(const io::Env& env, std::string_view path, st
   }
   const Result<std::unique_ptr<io::DirectoryLock>> lock = lock_for_reading(**directory);
   if (!lock.ok()) return lock.status();
-  Result<Found> found = find_parts(**directory);
+  Result<Found> found = find_parts(env, **directory);
   if (!found.ok()) return found.status();
   const Result<std::unique_ptr<CheckpointTarget>> made = CheckpointTarget::begin(env, target);
   if (!made.ok()) return made.status();

@@ -48,7 +48,8 @@ SegmentEnds ends_of(const SegmentReader& reader, const std::vector<std::uint64_t
 
 class LogSalvage {
  public:
-  LogSalvage(const SurveyedStore& store, Salvage& salvage) noexcept : store_(store), salvage_(salvage) {}
+  LogSalvage(const io::Env& env, const SurveyedStore& store, Salvage& salvage) noexcept
+      : env_(env), store_(store), salvage_(salvage) {}
 
   Result<SalvagedLog> read() {
     if (Status buffers = read_buffers(); !buffers.ok()) return buffers;
@@ -138,7 +139,7 @@ class LogSalvage {
     Recovered recovered;
     recovered.memtable = std::make_unique<Memtable>();
     recovered.files.flushed_version = store_.files.flushed_version;
-    LogReplay replay(recovered, kAnyManifest, AdoptionRule::kAnyTable);
+    LogReplay replay(env_.scheduler, recovered, kAnyManifest, AdoptionRule::kAnyTable);
     std::vector<BufferedBytes> slots;
     for (const LogBufferContent& buffer : buffers_) {
       for (const BufferedBytes& slot : buffer.of_segment(segment.number, segment.seed)) slots.push_back(slot);
@@ -228,6 +229,7 @@ class LogSalvage {
     salvage_.losses.add(std::move(loss));
   }
 
+  const io::Env& env_;
   const SurveyedStore& store_;
   Salvage& salvage_;
   SalvagedLog log_;
@@ -240,8 +242,8 @@ class LogSalvage {
 
 }  // namespace
 
-Result<SalvagedLog> salvage_log(const SurveyedStore& store, Salvage& salvage) {
-  return LogSalvage(store, salvage).read();
+Result<SalvagedLog> salvage_log(const io::Env& env, const SurveyedStore& store, Salvage& salvage) {
+  return LogSalvage(env, store, salvage).read();
 }
 
 }  // namespace varve::engine

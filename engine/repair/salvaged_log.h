@@ -9,6 +9,7 @@
 #include "engine/commit/memtable.h"
 #include "engine/commit/retired_ids.h"
 #include "engine/repair/survey.h"
+#include "io/env.h"
 
 namespace varve::engine {
 
@@ -27,6 +28,6 @@ struct SalvagedLog {
 /// Reads each segment from its first record to the first that does not verify or follow. What stands behind that one is
 /// lost, since nothing tells where the next record begins; commits of later segments are taken, by their versions.
 /// Errors: those that end a repair.
-Result<SalvagedLog> salvage_log(const SurveyedStore& store, Salvage& salvage);
+Result<SalvagedLog> salvage_log(const io::Env& env, const SurveyedStore& store, Salvage& salvage);
 
 }  // namespace varve::engine

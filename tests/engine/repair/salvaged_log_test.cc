@@ -49,7 +49,7 @@ class SalvagedLogTest : public testing::Test {
     salvage_ = std::make_unique<Salvage>(Salvage{*machine_->directory, {}, {}});
     const Result<SurveyedStore> store = survey_store(ManifestTrust::kAsFound, *salvage_);
     if (!store.ok()) return store.status();
-    return salvage_log(*store, *salvage_);
+    return salvage_log(machine_->env, *store, *salvage_);
   }
   static std::uint64_t commits_in(const SalvagedLog& log) {
     std::uint64_t entries = 0;
