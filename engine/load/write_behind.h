@@ -4,7 +4,7 @@
 // Making blocks costs several times what it costs to bring their entries, zstd most of it, and a run is a piece of a
 // file that no other piece knows of: so each thread makes the runs of a chunk of its own, apart (format/run_maker.h),
 // and the threads append them to one row of files in turn, which is little more than the write. Whole files by turns
-// would need the entries of a whole file in memory for both threads to be busy. A file that is full is ended, synced
+// would need the entries of a whole file in memory for two threads to be busy. A file that is full is ended, synced
 // and read back outside of the turn, beside the making of the next one.
 //
 // Until the row has learned its dictionary, within the first run, chunks are added to it one after the other.
