@@ -33,7 +33,7 @@ struct LoadProgress {
 /// Fills a new table, or one that is there and empty, with entities in any number and any order. They are written to
 /// table files directly, not to the log and not to memory, so that each is written once: several times as fast as
 /// inserts. Those that come in the order of keys cost least; others are sorted, in 64 MiB of memory and in files of the
-/// store's directory, which then holds everything twice for a while. A thread of the load's own writes the files.
+/// store's directory, which then holds everything twice for a while. Three threads of the load's own write the files.
 ///
 /// All or nothing: nobody sees an entity before finish() has succeeded, and everybody does from then on; after finish()
 /// everything is on stable storage. Without it, by whatever end, the store is as if the load had not been begun. All

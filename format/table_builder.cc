@@ -64,23 +64,9 @@ Result<bool> is_made_alike(const RunSource& source, const TableOptions& options,
 
 Result<std::unique_ptr<TableBuilder>> TableBuilder::make(std::uint64_t number, std::uint64_t seed,
                                                          const TableOptions& options) {
-  const double bits = options.filter.bits_per_key;
-  if (options.filter.kind == FilterKind::kBlockedBloom &&
-      !(bits >= kBloomBitsPerKeyMin && bits <= kBloomBitsPerKeyMax)) {
-    return Status::invalid_argument("a Bloom filter of " + std::to_string(bits) + " bits a key cannot be");
-  }
-  std::optional<Compressor> compressor;
-  if (options.compression_level != 0) {
-    if (options.compression_level < kCompressionLevelMin || options.compression_level > kCompressionLevelMax) {
-      return Status::invalid_argument("compression level " + std::to_string(options.compression_level) +
-                                      " is not from " + std::to_string(kCompressionLevelMin) + " to " +
-                                      std::to_string(kCompressionLevelMax));
-    }
-    Result<Compressor> made = Compressor::make(options.compression_level, options.dictionary);
-    if (!made.ok()) return made.status();
-    compressor.emplace(*std::move(made));
-  }
-  return std::unique_ptr<TableBuilder>(new TableBuilder(number, seed, options, std::move(compressor)));
+  Result<std::optional<Compressor>> compressor = make_compressor(options);
+  if (!compressor.ok()) return compressor.status();
+  return std::unique_ptr<TableBuilder>(new TableBuilder(number, seed, options, *std::move(compressor)));
 }
 
 TableBuilder::TableBuilder(std::uint64_t number, std::uint64_t seed, const TableOptions& options,
@@ -106,9 +92,7 @@ Status TableBuilder::add(const DataEntry& entry) {
   assert(!finished_);
   assert(is_framed(entry.key));
   assert(empty() || last_key_ < entry.key || (last_key_ == entry.key && last_version_ > entry.version));
-  if (entry.key.size() + entry.value.size() > kTableEntryBytesMax) {
-    return Status::too_large("an entry of a table file may have " + std::to_string(kTableEntryBytesMax) + " bytes");
-  }
+  if (Status small = check_entry_bytes(entry); !small.ok()) return small;
   if (entry.kind == Kind::kPutExternal) {
     if (const Result<ValuePointer> pointer = decode_value_pointer(entry.value); !pointer.ok()) return pointer.status();
   }
@@ -202,6 +186,27 @@ Status TableBuilder::append_run(const RunSource& source, Decompressor& decompres
     keep_dictionary(source);
   }
   run.offset = output_.offset();
+  count_run(std::move(run));
+  output_.append(*bytes);
+  return Status();
+}
+
+std::string_view TableBuilder::append_made(RunMaker& maker, const MadeRun& made) {
+  assert(!finished_);
+  assert(table_id_of(made.entry.smallest_key) == table_id_of(made.entry.largest_key));
+  assert(empty() || last_key_ < made.entry.smallest_key);
+  assert(!made.entry.dictionary_hash || *made.entry.dictionary_hash == dictionary_hash_);
+  finish_run();
+  RunEntry run = made.entry;
+  run.offset = output_.offset();
+  const std::string_view bytes = maker.stamp(made, output_.place());
+  count_run(std::move(run));
+  output_.pass(bytes);
+  return bytes;
+}
+
+/// One that was not made entry by entry.
+void TableBuilder::count_run(RunEntry run) {
   const TableId table = table_id_of(run.smallest_key);
   if (tables_.empty() || tables_.back().table != table) tables_.push_back({table, run.offset, 0, 0, 0, ""});
   tables_.back().entry_count += run.entry_count;
@@ -211,9 +216,7 @@ Status TableBuilder::append_run(const RunSource& source, Decompressor& decompres
   last_key_ = run.largest_key;
   // Of the last entry no more is known than that it is not older. Nothing but a greater key may follow, then.
   last_version_ = 0;
-  output_.append(*bytes);
   take_run(std::move(run));
-  return Status();
 }
 
 void TableBuilder::keep_dictionary(const RunSource& source) {

@@ -21,24 +21,12 @@
 #include "format/manifest_edit.h"
 #include "format/run_builder.h"
 #include "format/run_copy.h"
+#include "format/run_maker.h"
+#include "format/table_options.h"
 #include "format/table_output.h"
 #include "format/table_properties.h"
 
 namespace varve::format {
-
-/// Key and value of an entry together. What a table holds is far smaller.
-inline constexpr std::size_t kTableEntryBytesMax = std::size_t{32} << 20;
-
-struct TableOptions {
-  /// 0: none; else kCompressionLevelMin to kCompressionLevelMax.
-  int compression_level = 1;
-  FilterChoice filter;
-  /// A zstd dictionary for the data blocks; empty: none. It stands in the file, if a block was made with it.
-  std::string dictionary;
-  /// Without a dictionary one is learned from the first run, or taken over from the first copied run that has one, and
-  /// used from then on. Nothing is learned where nothing is compressed.
-  bool learns_dictionary = false;
-};
 
 /// Whether a run of another file is as a builder with these options would make it: compressed where they ask for it,
 /// with the kind of filter they name, and not so short that many like it would swell the indexes. It is worth making
@@ -70,6 +58,11 @@ class TableBuilder {
   /// Errors: those of copy_run and of the filter; kCorruption also if the dictionary does not load.
   Status append_run(const RunSource& source, Decompressor& decompressor);
 
+  /// Takes a run that a maker with these options and dictionary() made apart: all of it is of one table, and behind the
+  /// last key added (asserted). Its bytes, stamped for their place, are returned, and are the caller's to write behind
+  /// what is pending; they are the maker's, valid until its next call.
+  std::string_view append_made(RunMaker& maker, const MadeRun& run);
+
   /// What data blocks are compressed with now: given, learned or taken over. Empty: no dictionary.
   const std::string& dictionary() const noexcept { return dictionary_; }
   /// Whether it would still learn one. Not once it has one, or what it learned was not worth having.
@@ -95,6 +88,7 @@ class TableBuilder {
   void count(const DataEntry& entry);
   void cut_block();
   void finish_run();
+  void count_run(RunEntry run);
   void take_run(RunEntry run);
   void learn_dictionary();
   void take_over_dictionary(std::string_view dictionary);

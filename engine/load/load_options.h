@@ -15,8 +15,12 @@ struct LoadOptions {
   /// How many sorted rows of files are merged at once, at least 2. Each takes a file handle and one run, about a MiB.
   std::size_t merge_width = 32;
   std::uint64_t file_bytes = TreeShape().file_bytes;
-  /// What is handed to the thread that writes at once, of keys and values. Some of them are under way.
-  std::size_t chunk_bytes = std::size_t{1} << 20;
+  /// What is handed to a thread that writes at once, of keys and values, at most: as much as fills a run, 2 MiB of what
+  /// compresses to half. Five are under way beside the one that is filled, three of them with what is made of them.
+  std::size_t chunk_bytes_max = std::size_t{4} << 20;
+  /// Two make what one brings. One more works while another waits for the disk at the end of a file: on two processors
+  /// that is a seventh more entities a second.
+  std::size_t write_threads = 3;
 };
 
 /// What a load has done so far.

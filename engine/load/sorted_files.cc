@@ -1,12 +1,22 @@
 // Owns: the cuts between files, and the refusal of a key that comes twice (sorted_files.h).
 #include "engine/load/sorted_files.h"
 
+#include <algorithm>
 #include <cassert>
+#include <iterator>
 #include <utility>
 
 #include "format/sort_key.h"
 
 namespace varve::engine {
+
+namespace {
+
+Status store_was_closed() {
+  return {Code::kClosed, "the store was closed"};
+}
+
+}  // namespace
 
 Status given_twice(std::string_view sort_key) {
   const Result<format::SortKey> key = format::decode_sort_key(sort_key);
@@ -24,8 +34,8 @@ Status SortedFiles::add(const Entry& entry) {
   assert(compared <= 0);
   if (compared == 0) return given_twice(entry.sort_key);
   if (entries_++ % kEntriesBetweenLooks == 0) {
-    if (sink_.stopping.load(std::memory_order_relaxed)) return Status(Code::kClosed, "the store was closed");
-    if (writer_ && writer_->estimated_bytes() >= file_bytes_) {
+    if (is_stopping()) return store_was_closed();
+    if (is_full()) {
       if (Status ended = end_file(); !ended.ok()) return ended;
     }
   }
@@ -34,6 +44,36 @@ Status SortedFiles::add(const Entry& entry) {
   }
   last_key_.assign(entry.sort_key);
   return writer_->add(entry);
+}
+
+std::optional<format::TableOptions> SortedFiles::settled() const {
+  if (writer_ ? writer_->learns_dictionary() : table_.learns_dictionary) return std::nullopt;
+  format::TableOptions options = table_;
+  if (writer_) options.dictionary = writer_->dictionary();
+  return options;
+}
+
+Status SortedFiles::append(format::RunMaker& maker, const format::MadeRun& run) {
+  assert(entries_ == 0 || compare_with_last(run.entry.smallest_key) < 0);
+  if (is_stopping()) return store_was_closed();
+  if (!writer_) {
+    if (Status begun = begin_file(); !begun.ok()) return begun;
+  }
+  last_key_.assign(run.entry.largest_key);
+  entries_ += run.entry.entry_count;
+  return writer_->append_made(maker, run);
+}
+
+std::unique_ptr<TableWriter> SortedFiles::cut() {
+  if (!is_full()) return nullptr;
+  carry_on_dictionary();
+  return std::move(writer_);
+}
+
+void SortedFiles::take(std::vector<format::TableFileEntry>& files) {
+  files_.reserve(files_.size() + files.size());
+  std::move(files.begin(), files.end(), std::back_inserter(files_));
+  files.clear();
 }
 
 Status SortedFiles::begin_file() {
@@ -45,11 +85,15 @@ Status SortedFiles::begin_file() {
   return Status();
 }
 
-Status SortedFiles::end_file() {
-  files_.reserve(files_.size() + 1);  // A finished file must not be lost for want of memory.
-  // The next file goes on with what this one learned, be it that there is nothing to learn.
+/// The next file goes on with what this one learned, be it that there is nothing to learn.
+void SortedFiles::carry_on_dictionary() {
   table_.dictionary = writer_->dictionary();
   table_.learns_dictionary = writer_->learns_dictionary();
+}
+
+Status SortedFiles::end_file() {
+  files_.reserve(files_.size() + 1);  // A finished file must not be lost for want of memory.
+  carry_on_dictionary();
   Result<format::TableFileEntry> file = writer_->finish(0);
   writer_.reset();
   if (!file.ok()) return file.status();
@@ -62,6 +106,9 @@ Result<std::vector<format::TableFileEntry>> SortedFiles::finish() {
   if (writer_) {
     if (Status ended = end_file(); !ended.ok()) return ended;
   }
+  std::sort(files_.begin(), files_.end(), [](const format::TableFileEntry& left, const format::TableFileEntry& right) {
+    return left.smallest_key < right.smallest_key;
+  });
   return std::exchange(files_, {});
 }
 

@@ -1,9 +1,13 @@
 // Owns: a row of table files written from entries in ascending order of keys, cut at a size.
 // Must never: take a key twice, or leave files behind that nobody took.
+//
+// What came first in the row is learned from (TableOptions::learns_dictionary), by the thread that adds it. Once that
+// is done, entries may come as runs that were made apart, by other threads, each of them in its turn.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,15 +38,30 @@ class SortedFiles {
   /// and of the manifest's numbers; kClosed (the store is closing).
   Status add(const Entry& entry);
 
-  /// All files, durable but for their names; their level is not set. The caller's to name or to remove.
+  /// Nothing, until what entries are compressed with is settled for all files to come; then what runs are to be made
+  /// with that append() takes.
+  std::optional<format::TableOptions> settled() const;
+  /// A run of entries behind the last one (asserted). Errors: as add().
+  Status append(format::RunMaker& maker, const format::MadeRun& run);
+  /// The file that is being written, if the next one is to begin: the caller's to end, on any thread, and its entry to
+  /// give to take(). Null: none.
+  std::unique_ptr<TableWriter> cut();
+  /// Finished files, each anywhere in the order; all of them, or when memory ends none.
+  void take(std::vector<format::TableFileEntry>& files);
+
+  /// All files in the order of keys, durable but for their names; their level is not set. The caller's to name or to
+  /// remove.
   Result<std::vector<format::TableFileEntry>> finish();
 
-  /// Bytes of finished files.
+  /// Bytes of the files that it finished itself.
   std::uint64_t written_bytes() const noexcept { return written_bytes_; }
 
  private:
   Status begin_file();
   Status end_file();
+  bool is_full() const noexcept { return writer_ && writer_->estimated_bytes() >= file_bytes_; }
+  bool is_stopping() const noexcept { return sink_.stopping.load(std::memory_order_relaxed); }
+  void carry_on_dictionary();
 
   /// Asking for a file's size costs more than an entry's compare.
   static constexpr std::uint64_t kEntriesBetweenLooks = 32;

@@ -1,47 +1,68 @@
-// Owns: the hand-over between the two threads (write_behind.h).
-// Must never: write on behind an error.
+// Owns: the hand-over between the thread that loads and those that write, and the turns of these (write_behind.h).
+// Must never: write on behind an error, or leave a turn unended, which would stop all behind it.
 #include "engine/load/write_behind.h"
 
+#include <algorithm>
 #include <cassert>
 #include <new>
 #include <utility>
 
 namespace varve::engine {
 
+namespace {
+
+/// A chunk that comes to a few blocks more than a run may have leaves a run of those few.
+constexpr std::uint64_t kBlocksOfChunk = format::kRunBlocksMax - format::kRunBlocksMax / 8;
+/// Of the largest chunk: the smallest, and the first.
+constexpr std::size_t kChunkShareMin = 8;
+constexpr std::size_t kChunkShareFirst = 4;
+
+}  // namespace
+
 WriteBehind::WriteBehind(const TableSink& sink, const format::TableOptions& table, const LoadOptions& options,
                          CommitVersion version)
-    : chunk_bytes_(options.chunk_bytes),
-      files_(sink, table, options.file_bytes),
+    : sink_(sink),
+      chunk_bytes_max_(options.chunk_bytes_max),
       version_(version),
+      chunk_bytes_(options.chunk_bytes_max / kChunkShareFirst),
+      files_(sink, table, options.file_bytes),
       mutex_(sink.env.scheduler),
-      changed_(sink.env.scheduler) {
-  empty_.reserve(kWaitingMax + 1);
+      changed_(sink.env.scheduler),
+      apart_(files_.settled()) {
+  assert(options.write_threads > 0);
+  empty_.reserve(kWaitingMax + options.write_threads);
+  threads_.reserve(options.write_threads);
 }
 
 Result<std::unique_ptr<WriteBehind>> WriteBehind::start(const TableSink& sink, const format::TableOptions& table,
                                                         const LoadOptions& options, CommitVersion version) {
   std::unique_ptr<WriteBehind> made(new WriteBehind(sink, table, options, version));
-  Result<io::Thread> thread = sink.env.scheduler.start("varve-load", [behind = made.get()] { behind->run(); });
-  if (!thread.ok()) return thread.status();
-  made->thread_ = *std::move(thread);
+  for (std::size_t i = 0; i < options.write_threads; ++i) {
+    Result<io::Thread> thread = sink.env.scheduler.start("varve-load", [behind = made.get()] { behind->run(); });
+    if (!thread.ok()) return thread.status();
+    made->threads_.push_back(*std::move(thread));
+  }
   return made;
 }
 
 WriteBehind::~WriteBehind() {
   {
     const io::MutexGuard guard(mutex_);
+    given_up_ = true;
     waiting_.clear();  // Nobody will have the files.
   }
   end();
+  const io::MutexGuard guard(mutex_);
+  sink_.tables.discard(ended_);
 }
 
 void WriteBehind::end() noexcept {
   {
     const io::MutexGuard guard(mutex_);
-    ending_ = true;
+    no_more_ = true;
     changed_.notify_all();
   }
-  thread_.join();
+  for (io::Thread& thread : threads_) thread.join();
 }
 
 Status WriteBehind::add(std::string_view key, std::string_view value) {
@@ -53,13 +74,14 @@ Status WriteBehind::add(std::string_view key, std::string_view value) {
   filling_.entries.push_back({static_cast<std::uint32_t>(key.size()), static_cast<std::uint32_t>(value.size())});
   last_key_.assign(key);
   any_ = true;
-  return filling_.bytes.size() < chunk_bytes_ ? Status() : hand_over();
+  return filling_.bytes.size() < chunk_bytes_.load(std::memory_order_relaxed) ? Status() : hand_over();
 }
 
 Status WriteBehind::hand_over() {
   const io::MutexGuard guard(mutex_);
   while (waiting_.size() >= kWaitingMax && failure_.ok()) changed_.wait(mutex_);
   if (!failure_.ok()) return failure_;
+  if (filling_.entries.empty()) return Status();
   waiting_.push_back(std::exchange(filling_, Chunk()));
   changed_.notify_all();
   if (empty_.empty()) return Status();
@@ -75,50 +97,168 @@ Result<std::vector<format::TableFileEntry>> WriteBehind::finish() {
   {
     const io::MutexGuard guard(mutex_);
     if (!failure_.ok()) return failure_;
+    files_.take(ended_);
   }
+  const std::uint64_t written_before = files_.written_bytes();
   Result<std::vector<format::TableFileEntry>> files = files_.finish();
-  written_bytes_.store(files_.written_bytes(), std::memory_order_relaxed);
+  count_written(files_.written_bytes() - written_before);
   return files;
 }
 
 void WriteBehind::run() noexcept {
-  Chunk chunk;
-  for (;;) {
-    {
+  Work work;
+  while (take(work)) {
+    Status done = make_runs(work);
+    if (wait_for_turn(work) && done.ok()) done = append(work);
+    const bool goes_on = done.ok();
+    end_turn(work, std::move(done));
+    if (!goes_on) return;
+    if (Status ended = end_full_files(work); !ended.ok()) {
       const io::MutexGuard guard(mutex_);
-      while (waiting_.empty() && !ending_) changed_.wait(mutex_);
-      if (waiting_.empty()) return;
-      chunk = std::move(waiting_.front());
-      waiting_.pop_front();
-      changed_.notify_all();
-    }
-    Status written = write(chunk);
-    chunk.bytes.clear();
-    chunk.entries.clear();
-    const io::MutexGuard guard(mutex_);
-    if (!written.ok()) {
-      failure_ = std::move(written);
-      waiting_.clear();
-      changed_.notify_all();
+      fail(std::move(ended));
       return;
     }
-    if (empty_.size() < empty_.capacity()) empty_.push_back(std::move(chunk));
+    give_back(work);
   }
 }
 
-Status WriteBehind::write(const Chunk& chunk) noexcept {
+/// False: there is nothing more to do.
+bool WriteBehind::take(Work& work) {
+  const io::MutexGuard guard(mutex_);
+  while (waiting_.empty() && !no_more_ && failure_.ok()) changed_.wait(mutex_);
+  if (waiting_.empty()) return false;
+  work.chunk = std::move(waiting_.front());
+  waiting_.pop_front();
+  work.turn = taken_++;
+  work.apart = apart_ ? &*apart_ : nullptr;
+  changed_.notify_all();
+  return true;
+}
+
+void WriteBehind::give_back(Work& work) noexcept {
+  work.chunk.bytes.clear();
+  work.chunk.entries.clear();
+  if (work.maker) work.maker->clear();
+  const io::MutexGuard guard(mutex_);
+  if (empty_.size() < empty_.capacity()) empty_.push_back(std::move(work.chunk));
+}
+
+template <typename Visit>
+Status WriteBehind::for_each_entry(const Chunk& chunk, Visit visit) const {
+  std::string_view rest = chunk.bytes;
+  for (const Chunk::Sizes& sizes : chunk.entries) {
+    const std::string_view key = rest.substr(0, sizes.key);
+    const std::string_view value = rest.substr(sizes.key, sizes.value);
+    if (Status visited = visit(key, value); !visited.ok()) return visited;
+    rest.remove_prefix(std::size_t{sizes.key} + sizes.value);
+  }
+  return Status();
+}
+
+Status WriteBehind::make_runs(Work& work) noexcept {
+  if (work.apart == nullptr) return Status();
   try {
-    std::string_view rest = chunk.bytes;
-    for (const Chunk::Sizes& sizes : chunk.entries) {
-      const std::string_view key = rest.substr(0, sizes.key);
-      const std::string_view value = rest.substr(sizes.key, sizes.value);
-      if (Status added = files_.add({key, version_, Kind::kPut, value}); !added.ok()) return added;
-      rest.remove_prefix(std::size_t{sizes.key} + sizes.value);
-    }
+    return make_runs_of(work);
   } catch (const std::bad_alloc&) {
     return Status::out_of_memory();
   }
-  written_bytes_.store(files_.written_bytes(), std::memory_order_relaxed);
+}
+
+Status WriteBehind::make_runs_of(Work& work) {
+  if (!work.maker) {
+    Result<std::unique_ptr<format::RunMaker>> made = format::RunMaker::make(*work.apart);
+    if (!made.ok()) return made.status();
+    work.maker = *std::move(made);
+  }
+  Status added = for_each_entry(work.chunk, [&](std::string_view key, std::string_view value) {
+    return work.maker->add({key, version_, Kind::kPut, value});
+  });
+  if (!added.ok()) return added;
+  work.maker->finish();
+  choose_chunk_bytes(work);
+  return Status();
+}
+
+/// The next chunk will compress as this one did.
+void WriteBehind::choose_chunk_bytes(const Work& work) noexcept {
+  std::uint64_t blocks = 0;
+  for (const format::MadeRun& run : work.maker->runs()) blocks += run.entry.block_count;
+  const std::uint64_t wanted = work.chunk.bytes.size() * kBlocksOfChunk / blocks;
+  chunk_bytes_.store(std::clamp<std::uint64_t>(wanted, chunk_bytes_max_ / kChunkShareMin, chunk_bytes_max_),
+                     std::memory_order_relaxed);
+}
+
+/// False: it is to be ended, and nothing else.
+bool WriteBehind::wait_for_turn(const Work& work) {
+  const io::MutexGuard guard(mutex_);
+  while (turn_ != work.turn) changed_.wait(mutex_);
+  return failure_.ok() && !given_up_;
+}
+
+Status WriteBehind::append(Work& work) noexcept {
+  const std::uint64_t written_before = files_.written_bytes();
+  Status appended;
+  try {
+    appended = append_runs(work);
+  } catch (const std::bad_alloc&) {
+    appended = Status::out_of_memory();
+  }
+  count_written(files_.written_bytes() - written_before);
+  return appended;
+}
+
+Status WriteBehind::append_runs(Work& work) {
+  if (work.apart == nullptr) {
+    Status added = for_each_entry(work.chunk, [&](std::string_view key, std::string_view value) {
+      return files_.add({key, version_, Kind::kPut, value});
+    });
+    work.settled = files_.settled();
+    return added;
+  }
+  for (const format::MadeRun& run : work.maker->runs()) {
+    work.full.reserve(work.full.size() + 1);
+    if (std::unique_ptr<TableWriter> full = files_.cut()) work.full.push_back(std::move(full));
+    if (Status appended = files_.append(*work.maker, run); !appended.ok()) return appended;
+  }
+  return Status();
+}
+
+void WriteBehind::end_turn(Work& work, Status appended) noexcept {
+  const io::MutexGuard guard(mutex_);
+  if (!apart_ && work.settled) apart_ = std::move(work.settled);
+  if (!appended.ok()) fail(std::move(appended));
+  ++turn_;
+  changed_.notify_all();
+}
+
+void WriteBehind::fail(Status status) noexcept {
+  if (failure_.ok()) failure_ = std::move(status);
+  waiting_.clear();
+  changed_.notify_all();
+}
+
+Status WriteBehind::end_full_files(Work& work) noexcept {
+  try {
+    return end_each(work.full);
+  } catch (const std::bad_alloc&) {
+    return Status::out_of_memory();
+  }
+}
+
+Status WriteBehind::end_each(std::vector<std::unique_ptr<TableWriter>>& files) {
+  for (std::unique_ptr<TableWriter>& full : files) {
+    {
+      const io::MutexGuard guard(mutex_);
+      ended_.reserve(++full_files_);  // A finished file must not be lost for want of memory.
+    }
+    Result<format::TableFileEntry> file = full->finish(0);
+    full.reset();
+    if (!file.ok()) return file.status();
+    count_written(file->size_bytes);
+    const io::MutexGuard guard(mutex_);
+    ended_.push_back(*std::move(file));
+  }
+  files.clear();
   return Status();
 }
 

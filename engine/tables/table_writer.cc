@@ -86,6 +86,12 @@ Status TableWriter::append_run(const format::RunSource& source, format::Decompre
   return write_pending();
 }
 
+Status TableWriter::append_made(format::RunMaker& maker, const format::MadeRun& run) {
+  const std::string_view bytes = builder_->append_made(maker, run);
+  if (Status written = write_pending(); !written.ok()) return written;
+  return file_->append(format::as_bytes(bytes));
+}
+
 Status TableWriter::write_pending() {
   if (Status written = file_->append(format::as_bytes(builder_->pending())); !written.ok()) return written;
   builder_->discard_pending();

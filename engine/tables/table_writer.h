@@ -35,6 +35,9 @@ class TableWriter {
   bool can_append(const format::RunEntry& run) const noexcept { return builder_->can_append(run); }
   Status append_run(const format::RunSource& source, format::Decompressor& decompressor);
 
+  /// As TableBuilder::append_made(). Errors: those of io.
+  Status append_made(format::RunMaker& maker, const format::MadeRun& run);
+
   const std::string& dictionary() const noexcept { return builder_->dictionary(); }
   bool learns_dictionary() const noexcept { return builder_->learns_dictionary(); }
   bool empty() const noexcept { return builder_->empty(); }

@@ -40,6 +40,7 @@ class LoadsBeside : public ::testing::TestWithParam<std::uint64_t> {
     small.sort_buffer_bytes = 2 << 10;
     small.merge_width = 2;
     small.file_bytes = 4 << 10;
+    small.chunk_bytes_max = 2 << 10;
     auto begun = engine.begin_load(small);
     ASSERT_TRUE(begun.ok());
     Load& load = **begun;

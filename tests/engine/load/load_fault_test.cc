@@ -32,7 +32,7 @@ class LoadBench {
     options_.sort_buffer_bytes = 4 << 10;
     options_.merge_width = 3;
     options_.file_bytes = 8 << 10;
-    options_.chunk_bytes = 2 << 10;
+    options_.chunk_bytes_max = 2 << 10;
     for (std::size_t i = 0; i < kRows; ++i) {
       keys_.push_back(test::key_of("p", std::to_string(100'000 + i * 7919 % kRows), kLoadedTable));
     }

@@ -69,6 +69,7 @@ class LoadPowerCut : public ::testing::TestWithParam<std::uint64_t> {
     small.sort_buffer_bytes = 4 << 10;
     small.merge_width = 2;
     small.file_bytes = 8 << 10;
+    small.chunk_bytes_max = 4 << 10;
     auto begun = engine.begin_load(small);
     ASSERT_TRUE(begun.ok());
     Load& load = **begun;

@@ -28,7 +28,7 @@ class LoadTest : public ::testing::Test {
     small_.sort_buffer_bytes = 4 << 10;
     small_.merge_width = 3;
     small_.file_bytes = 16 << 10;
-    small_.chunk_bytes = 4 << 10;
+    small_.chunk_bytes_max = 4 << 10;
   }
 
   std::unique_ptr<Load> begin(const LoadOptions& options, format::TableId table = kLoaded) {
