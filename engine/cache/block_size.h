@@ -2,7 +2,7 @@
 // Must never: depend on anything but the bytes that are asked for.
 //
 // A span is divided into equal slots. Their size is that of a span by how many there are, rounded down to whole cache
-// lines, so that nothing is left at its end, and sizes are a twenty-fifth to a fifteenth apart where blocks of data
+// lines, so that nothing is left at its end, and sizes are a thirtieth to a fourteenth apart where blocks of data
 // are.
 #pragma once
 
