@@ -34,7 +34,7 @@ class Numbers {
 };
 
 PinnedBlock insert(BlockCache& cache, std::uint64_t file_id, std::uint64_t number) {
-  Result<Block> block = Block::allocate(kBlockBytes, 1);
+  Result<Block> block = cache.allocate(file_id, number * kBlockBytes, kBlockBytes, 1);
   return cache.insert(file_id, number * kBlockBytes, *std::move(block), BlockPriority::kNormal);
 }
 

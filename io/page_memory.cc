@@ -15,6 +15,8 @@ namespace varve::io {
 
 namespace {
 
+constexpr std::size_t kPageBytes = 4096;
+
 std::byte* map_pages(std::size_t bytes) noexcept {
   void* const pages = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   return pages == MAP_FAILED ? nullptr : static_cast<std::byte*>(pages);
@@ -42,7 +44,6 @@ std::byte* map_aligned(std::size_t bytes) noexcept {
 
 Result<PageMemory> PageMemory::map(std::size_t bytes) noexcept {
   assert(bytes > 0);
-  constexpr std::size_t kPageBytes = 4096;
   if (bytes > std::numeric_limits<std::size_t>::max() / 2) return Status::out_of_memory();
   // The record first: a test that refuses memory refuses this.
   std::unique_ptr<Mapping> mapping(new (std::nothrow) Mapping);
@@ -54,6 +55,14 @@ Result<PageMemory> PageMemory::map(std::size_t bytes) noexcept {
   mapping->pages = {pages, whole};
   if (is_large) prefer_large_pages(mapping->pages);
   return PageMemory(std::move(mapping));
+}
+
+void PageMemory::give_back(std::size_t offset, std::size_t bytes) noexcept {
+  const std::span<std::byte> pages = mapping_->pages;
+  assert(offset % kPageBytes == 0 && bytes % kPageBytes == 0 && offset + bytes <= pages.size());
+  // Advice both, and all the same if it is refused: the pages then stay until the whole goes.
+  (void)::madvise(pages.data(), pages.size(), MADV_NOHUGEPAGE);
+  (void)::madvise(pages.data() + offset, bytes, MADV_DONTNEED);
 }
 
 PageMemory::Mapping::~Mapping() {

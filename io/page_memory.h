@@ -22,6 +22,11 @@ class PageMemory {
   /// kOutOfMemory.
   static Result<PageMemory> map(std::size_t bytes) noexcept;
 
+  /// Gives the pages of a part back to the system, before the whole is: it then reads as zeros, and takes pages again
+  /// where it is touched. Both numbers are of whole pages of 4096 bytes. The piece is of small pages from then on, or
+  /// the system would make the large ones whole again.
+  void give_back(std::size_t offset, std::size_t bytes) noexcept;
+
   std::span<std::byte> bytes() const noexcept { return mapping_ ? mapping_->pages : std::span<std::byte>(); }
 
  private:

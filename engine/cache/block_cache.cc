@@ -19,16 +19,17 @@ std::uint64_t shard_count_for(std::uint64_t bytes_max) noexcept {
 }
 
 template <std::size_t... kIndex>
-std::array<CacheShard, sizeof...(kIndex)> make_shards(io::Scheduler& scheduler, ReadEpoch& epoch,
+std::array<CacheShard, sizeof...(kIndex)> make_shards(io::Scheduler& scheduler, ReadEpoch& epoch, SpanSource& spans,
                                                       std::index_sequence<kIndex...>) noexcept {
-  return {{(static_cast<void>(kIndex), CacheShard(scheduler, epoch))...}};
+  return {{(static_cast<void>(kIndex), CacheShard(scheduler, epoch, spans))...}};
 }
 
 }  // namespace
 
 BlockCache::BlockCache(io::Scheduler& scheduler, std::uint64_t bytes_max) noexcept
     : shard_mask_(shard_count_for(bytes_max) - 1),
-      shards_(make_shards(scheduler, epoch_, std::make_index_sequence<kShardsMax>())),
+      spans_(scheduler),
+      shards_(make_shards(scheduler, epoch_, spans_, std::make_index_sequence<kShardsMax>())),
       resizing_(scheduler) {
   set_bytes_max(bytes_max);
 }
@@ -75,6 +76,11 @@ bool BlockCache::contains(std::uint64_t file_id, std::uint64_t offset) noexcept 
   return shard_of(hash).find(key, hash) != nullptr;
 }
 
+Result<Block> BlockCache::allocate(std::uint64_t file_id, std::uint64_t offset, std::uint32_t size_bytes,
+                                   std::uint8_t type) noexcept {
+  return shard_of(hash_of({file_id, offset})).allocate(size_bytes, type);
+}
+
 PinnedBlock BlockCache::insert(std::uint64_t file_id, std::uint64_t offset, Block block,
                                BlockPriority priority) noexcept {
   const BlockKey key{file_id, offset};
@@ -96,12 +102,15 @@ void BlockCache::set_bytes_max(std::uint64_t bytes_max) noexcept {
 BlockCacheFigures BlockCache::figures() const noexcept {
   BlockCacheFigures figures;
   figures.bytes_max = bytes_max();
+  figures.span_bytes = spans_.held_bytes();
   figures.hits = epoch_.hits();
   figures.misses = epoch_.misses();
   for (const CacheShard& shard : shards_) {
     figures.used_bytes += shard.used_bytes();
     figures.pinned_bytes += shard.pinned_bytes();
+    figures.slot_bytes += shard.slot_bytes();
     figures.block_count += shard.block_count();
+    figures.moves += shard.moves();
     figures.evictions += shard.evictions();
     figures.refusals += shard.refusals();
   }

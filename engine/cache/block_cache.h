@@ -3,15 +3,17 @@
 // what a block means.
 //
 // C1  what is found under a name is what was inserted under it, whole. Names are never used twice.
-// C2  used_bytes <= bytes_max at every moment, but while set_bytes_max() runs. Every byte that was asked of the system
-//     counts: blocks with their headers, index, ghosts, and what was evicted and waits for readers to look away.
+// C2  used_bytes <= bytes_max at every moment, but while set_bytes_max() runs. Every byte that a block or a table takes
+//     counts: slots of blocks with all that is in them, index, ghosts, and what was evicted and waits for readers to
+//     look away. Beside it the memory of blocks has free slots: block_memory.h bounds them, a shard moves blocks to
+//     keep to that, and span_source.h bounds what is kept for the next who takes a span.
 // C3  what is found under a guard stays in memory while the guard lives; what is pinned, while it is pinned.
 //
 // Two ways to read. A point read opens a ReadGuard, finds, looks, and closes it again:
 //
 //   { BlockCache::ReadGuard guard(cache);
 //     if (const CachedBlock* block = guard.find(file_id, offset)) return search(*block); }    // copies what it needs
-//   Result<Block> block = Block::allocate(raw_bytes, type);          // no guard is open during the read
+//   Result<Block> block = cache.allocate(file_id, offset, raw_bytes, type);    // no guard is open during the read
 //   ... read, verify, decompress into block->content() ...
 //   const PinnedBlock pinned = cache.insert(file_id, offset, *std::move(block), BlockPriority::kNormal);
 //   return search(*pinned);
@@ -33,22 +35,28 @@
 #include "engine/cache/cache_shard.h"
 #include "engine/cache/cached_block.h"
 #include "engine/cache/read_epoch.h"
+#include "engine/cache/span_source.h"
 #include "io/scheduler.h"
 
 namespace varve::engine {
 
 struct BlockCacheFigures {
   std::uint64_t bytes_max = 0;
-  /// Bytes asked of the system and not given back, without pinned_bytes.
+  /// Bytes of blocks and tables, without pinned_bytes.
   std::uint64_t used_bytes = 0;
   /// Beyond the budget: blocks that only pins keep in memory. Such were evicted while pinned, or found no room.
   std::uint64_t pinned_bytes = 0;
+  /// What blocks of a kilobyte to sixteen take of the memory that they share, and what is held of the system for them.
+  std::uint64_t slot_bytes = 0;
+  std::uint64_t span_bytes = 0;
   std::uint64_t block_count = 0;
   /// Finds and pins, since the cache was made; those under a guard are told when it ends.
   std::uint64_t hits = 0;
   std::uint64_t misses = 0;
   /// Blocks that left for want of room.
   std::uint64_t evictions = 0;
+  /// Blocks that were copied to another place, so that their memory could be given back.
+  std::uint64_t moves = 0;
   /// Inserts that left the block outside: too large, no room while a guard was open, or no memory for the index.
   std::uint64_t refusals = 0;
 };
@@ -94,9 +102,14 @@ class BlockCache {
   /// Whether it is cached now; does not count as a find, nor keep the block any longer.
   bool contains(std::uint64_t file_id, std::uint64_t offset) noexcept;
 
+  /// A block for what is about to be read, under whose name it will be inserted. Its content, of `size_bytes` bytes, is
+  /// not initialised. Errors: kOutOfMemory.
+  Result<Block> allocate(std::uint64_t file_id, std::uint64_t offset, std::uint32_t size_bytes,
+                         std::uint8_t type) noexcept;
+
   /// Adds a block that was just read, and pins it. Where another thread was faster, its block stays and is returned,
   /// and this one is freed. Never fails: where there is no room (or no memory for the index) the block is returned all
-  /// the same, held by its pin alone. `block` is not empty.
+  /// the same, held by its pin alone. `block` was allocated under this name.
   PinnedBlock insert(std::uint64_t file_id, std::uint64_t offset, Block block, BlockPriority priority) noexcept;
 
   /// The file is gone, or closed for good, and nobody will read it again. Its blocks leave before this returns; their
@@ -127,6 +140,7 @@ class BlockCache {
   std::atomic<std::uint64_t> bytes_max_{0};
 
   ReadEpoch epoch_;
+  SpanSource spans_;
   Shards shards_;
 
   alignas(kCacheLineBytes) std::atomic<std::uint64_t> next_file_id_{1};

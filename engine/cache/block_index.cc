@@ -72,6 +72,19 @@ void BlockIndex::insert(BlockNode& node, std::uint64_t hash) noexcept {
   assert(false);  // There was room.
 }
 
+void BlockIndex::replace(const BlockNode& from, const BlockNode& to, std::uint64_t hash) noexcept {
+  assert(from.key == to.key);
+  const std::uint64_t word = word_of(from, hash);
+  for (std::uint64_t step = 0; step <= mask_; ++step) {
+    for (std::atomic<std::uint64_t>& slot : buckets()[(hash + step) & mask_].slots) {
+      if (slot.load(std::memory_order_relaxed) != word) continue;
+      slot.store(word_of(to, hash), std::memory_order_seq_cst);  // E2; the copy was written before
+      return;
+    }
+  }
+  assert(false);  // I1
+}
+
 void BlockIndex::remove(const BlockNode& node, std::uint64_t hash) noexcept {
   const std::uint64_t word = word_of(node, hash);
   for (std::uint64_t step = 0; step <= mask_; ++step) {

@@ -1,5 +1,5 @@
 // Owns: the way from a block's name to the block, for any number of readers beside one writer.
-// Must never: move an entry, or let a reader miss a block that stays.
+// Must never: move an entry to another place, or let a reader miss a block that stays.
 //
 // A table of buckets, each one cache line: seven slots and a count. A block goes to the first bucket with a free slot,
 // from the bucket of its hash on; every bucket it had to pass counts it. A reader goes on from a bucket only if
@@ -53,6 +53,8 @@ class BlockIndex {
   void insert(BlockNode& node, std::uint64_t hash) noexcept;
   /// The table holds the block.
   void remove(const BlockNode& node, std::uint64_t hash) noexcept;
+  /// The table holds `from`; from now on it holds `to`, of the same name.
+  void replace(const BlockNode& from, const BlockNode& to, std::uint64_t hash) noexcept;
   /// Calls `visit` with each block of the file; it may remove that one.
   template <typename Visit>
   void for_each_of_file(std::uint64_t file_id, Visit&& visit) {

@@ -13,6 +13,7 @@
 namespace varve::engine {
 
 class CacheShard;
+struct BlockSpan;
 
 /// Names a block: the file's number in this cache, and where in the file the block begins.
 struct BlockKey {
@@ -39,7 +40,8 @@ struct BlockNode : CachedBlock {
   static constexpr std::uint32_t kCached = 1;
   static constexpr std::uint32_t kOnePin = 2;
 
-  BlockNode(std::uint32_t size_bytes, std::uint8_t block_type) noexcept : CachedBlock(size_bytes, block_type) {}
+  BlockNode(std::uint32_t size_bytes, std::uint8_t block_type, BlockSpan& home) noexcept
+      : CachedBlock(size_bytes, block_type), span(&home) {}
 
   char* content_begin() noexcept { return reinterpret_cast<char*>(this) + kHeaderBytes; }
   void set_aux(std::uint64_t aux) noexcept { aux_ = aux; }
@@ -64,7 +66,7 @@ struct BlockNode : CachedBlock {
   }
 
   BlockKey key;
-  CacheShard* shard = nullptr;
+  BlockSpan* span;             // whose memory it is, and of which shard
   BlockNode* newer = nullptr;  // in its queue, or the next in a list of those that wait to be freed
   BlockNode* older = nullptr;
   std::atomic<std::uint32_t> state{0};
@@ -73,8 +75,5 @@ struct BlockNode : CachedBlock {
   bool indexed = false;        // was ever: B2
   bool beyond_budget = false;  // its bytes count as pinned, not as used
 };
-
-/// Ends the block. Nobody may see it any more.
-void free_block(BlockNode* node) noexcept;
 
 }  // namespace varve::engine

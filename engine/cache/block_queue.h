@@ -5,6 +5,7 @@
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "engine/cache/block_node.h"
 
@@ -34,6 +35,15 @@ class BlockQueue {
     node.older = nullptr;
     bytes_ -= node.memory_bytes();
     --count_;
+  }
+
+  /// `to` takes the place of `from`; both are of the same size.
+  void replace(BlockNode& from, BlockNode& to) noexcept {
+    assert(from.memory_bytes() == to.memory_bytes());
+    to.newer = std::exchange(from.newer, nullptr);
+    to.older = std::exchange(from.older, nullptr);
+    (to.newer == nullptr ? newest_ : to.newer->older) = &to;
+    (to.older == nullptr ? oldest_ : to.older->newer) = &to;
   }
 
  private:

@@ -5,6 +5,8 @@
 
 #include <cassert>
 #include <chrono>
+#include <cstring>
+#include <limits>
 #include <utility>
 
 namespace varve::engine {
@@ -28,21 +30,41 @@ std::uint64_t buckets_for(std::uint64_t block_count) noexcept {
   while (BlockIndex::room_in(buckets) < block_count) buckets *= 2;
   return buckets;
 }
+/// Blocks that are moved to gather free memory: with one that is inserted, and with a file that goes. The first bounds
+/// what an insert costs; the inserts that follow go on with it.
+constexpr std::uint64_t kMovesOfInsert = 4;
+constexpr std::uint64_t kMovesOfErase = 256;
 /// How long set_budget() sleeps between two looks at the guards.
 constexpr std::chrono::microseconds kPause{50};
 
 }  // namespace
 
-CacheShard::CacheShard(io::Scheduler& scheduler, ReadEpoch& epoch) noexcept
-    : epoch_(epoch), mutex_(scheduler), pause_(scheduler), retired_(epoch) {}
+CacheShard::CacheShard(io::Scheduler& scheduler, ReadEpoch& epoch, SpanSource& spans) noexcept
+    : epoch_(epoch), mutex_(scheduler), pause_(scheduler), memory_(this, spans), retired_(epoch) {}
 
 CacheShard::~CacheShard() {
   const io::MutexGuard guard(mutex_);
   assert(held_by_pins_bytes_ == 0);
-  order_.for_each([](BlockNode& node) {
+  order_.for_each([this](BlockNode& node) VARVE_NO_THREAD_SAFETY_ANALYSIS {
     assert(node.state.load(std::memory_order_acquire) == BlockNode::kCached);
-    free_block(&node);
+    memory_.free(node);
   });
+}
+
+Result<Block> CacheShard::allocate(std::uint32_t size_bytes, std::uint8_t type) noexcept {
+  assert(!ReadEpoch::held_by_this_thread());
+  const io::MutexGuard guard(mutex_);
+  BlockNode* const node = memory_.allocate(size_bytes, type);
+  if (node == nullptr) return Status::out_of_memory();
+  publish_figures();
+  return Block(node);
+}
+
+void CacheShard::discard(BlockNode& node) noexcept {
+  assert(!ReadEpoch::held_by_this_thread());
+  const io::MutexGuard guard(mutex_);
+  memory_.free(node);
+  publish_figures();
 }
 
 PinnedBlock CacheShard::insert(BlockKey key, std::uint64_t hash, Block block, BlockPriority priority) noexcept {
@@ -55,13 +77,14 @@ PinnedBlock CacheShard::insert(BlockKey key, std::uint64_t hash, Block block, Bl
   }
   BlockNode& node = *block.node_.release();
   node.key = key;
-  node.shard = this;
+  assert(node.span->shard == this);
   if (!admit(node, hash, priority)) {
     node.state.store(BlockNode::kOnePin, std::memory_order_relaxed);
     node.beyond_budget = true;
     held_by_pins_bytes_ += node.memory_bytes();
     refusals_.store(refusals() + 1, std::memory_order_relaxed);
   }
+  gather_free_memory(kMovesOfInsert);
   publish_figures();
   return PinnedBlock(&node);
 }
@@ -126,6 +149,11 @@ bool CacheShard::evict_one() noexcept {
 
 void CacheShard::detach(BlockNode& node) noexcept {
   index_owner_->remove(node, hash_of(node.key));  // H2
+  give_up(node);
+}
+
+/// The cache's hold on a block that no new guard can find.
+void CacheShard::give_up(BlockNode& node) noexcept {
   const std::uint32_t before = node.state.fetch_and(~BlockNode::kCached, std::memory_order_acq_rel);
   assert((before & BlockNode::kCached) != 0);
   if (before == BlockNode::kCached) {
@@ -134,6 +162,35 @@ void CacheShard::detach(BlockNode& node) noexcept {
     node.beyond_budget = true;
     held_by_pins_bytes_ += node.memory_bytes();
   }
+}
+
+/// Empties spans that hold little by moving their blocks into others. A block that is moved is there twice until guards
+/// have ended, and has its place within the budget both times (H1).
+void CacheShard::gather_free_memory(std::uint64_t moves_max) noexcept {
+  for (std::uint64_t moves = 0; moves < moves_max && memory_.is_scattered(); ++moves) {
+    const std::uint64_t bytes = memory_.bytes_to_move();
+    if (bytes == 0 || !make_room(bytes)) return;
+    BlockNode* const from = memory_.next_to_move();  // after making room, for which it may have gone
+    if (from == nullptr) continue;
+    BlockNode* const to = memory_.allocate_beside(static_cast<std::uint32_t>(from->content().size()), from->type());
+    if (to == nullptr) return memory_.stop_moving();
+    move(*from, *to);
+  }
+}
+
+/// For readers the copy is the block: same name, same content. Who found the original under a guard, or pins it in this
+/// very moment, keeps that.
+void CacheShard::move(BlockNode& from, BlockNode& to) noexcept {
+  std::memcpy(to.content_begin(), from.content().data(), from.content().size());
+  to.set_aux(from.aux());
+  to.key = from.key;
+  to.indexed = true;
+  to.visited.store(from.visited.load(std::memory_order_relaxed), std::memory_order_relaxed);
+  to.state.store(BlockNode::kCached, std::memory_order_relaxed);
+  moves_.store(moves() + 1, std::memory_order_relaxed);
+  order_.replace(from, to);
+  index_owner_->replace(from, to, hash_of(from.key));  // H2
+  give_up(from);
 }
 
 bool CacheShard::resize_tables(std::uint64_t bucket_count) noexcept {
@@ -162,6 +219,8 @@ void CacheShard::erase_file(std::uint64_t file_id) noexcept {
     detach(node);
   });
   retired_.free_unseen();
+  gather_free_memory(kMovesOfErase);
+  retired_.free_unseen();  // the originals
   publish_figures();
 }
 
@@ -175,6 +234,8 @@ void CacheShard::set_budget(std::uint64_t bytes) noexcept {
     (void)pause_.wait_for(mutex_, kPause);
     retired_.free_unseen();
   }
+  gather_free_memory(std::numeric_limits<std::uint64_t>::max());
+  retired_.free_unseen();  // the originals
   publish_figures();
 }
 
@@ -198,7 +259,7 @@ void CacheShard::let_go(BlockNode& node) noexcept {
     retired_.add(node);
     retired_.free_unseen();
   } else {
-    free_block(&node);  // No guard ever saw it.
+    memory_.free(node);  // No guard ever saw it.
   }
   publish_figures();
 }
@@ -211,6 +272,7 @@ std::uint64_t CacheShard::kept_bytes() const noexcept {
 void CacheShard::publish_figures() noexcept {
   used_bytes_.store(used_now_bytes(), std::memory_order_relaxed);
   pinned_bytes_.store(held_by_pins_bytes_ + retired_.pinned_bytes(), std::memory_order_relaxed);
+  slot_bytes_.store(memory_.slot_bytes(), std::memory_order_relaxed);
   block_count_.store(order_.count(), std::memory_order_relaxed);
 }
 
@@ -221,7 +283,7 @@ void CacheShard::check_invariants() const noexcept {
   order_.for_each([&](const BlockNode& node) {
     assert(find(node.key, hash_of(node.key)) == &node);                              // H2
     assert((node.state.load(std::memory_order_relaxed) & BlockNode::kCached) != 0);  // H2
-    assert(node.shard == this);
+    assert(node.span->shard == this);
     ++count;
     bytes += node.memory_bytes();
   });

@@ -4,20 +4,23 @@
 //
 // H1  used <= budget whenever the mutex is free, but while set_budget() runs.
 // H2  a block is in the order of eviction and in the index, or in neither.
-// H3  each byte taken from the system is in used or in pinned until it is given back. Used: the cached blocks, the
-// index,
-//     the ghosts, and what was unlinked and waits for guards to end. Pinned: blocks that pins alone keep, and those of
-//     them that wait.
+// H3  each byte taken for a block or a table is in used or in pinned until it is given back. Used: the cached blocks,
+//     the index, the ghosts, and what was unlinked and waits for guards to end. Pinned: blocks that pins alone keep,
+//     and those of them that wait. A block takes its slot, whole. Slots in which none lies are bounded beside that
+//     (block_memory.h): where more are free, blocks are moved.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 
+#include "api/result.h"
 #include "engine/cache/block_index.h"
+#include "engine/cache/block_memory.h"
 #include "engine/cache/cached_block.h"
 #include "engine/cache/eviction_order.h"
 #include "engine/cache/read_epoch.h"
 #include "engine/cache/retired_blocks.h"
+#include "engine/cache/span_source.h"
 #include "io/scheduler.h"
 
 namespace varve::engine {
@@ -25,7 +28,7 @@ namespace varve::engine {
 /// Any thread.
 class CacheShard {
  public:
-  CacheShard(io::Scheduler& scheduler, ReadEpoch& epoch) noexcept;
+  CacheShard(io::Scheduler& scheduler, ReadEpoch& epoch, SpanSource& spans) noexcept;
   ~CacheShard();  // nothing is pinned, nobody reads
   CacheShard(const CacheShard&) = delete;
   CacheShard& operator=(const CacheShard&) = delete;
@@ -39,6 +42,10 @@ class CacheShard {
   static PinnedBlock pin(BlockNode& node) noexcept { return PinnedBlock(node.try_pin() ? &node : nullptr); }
 
   // Not under a guard, since they lock.
+  /// Errors: kOutOfMemory.
+  Result<Block> allocate(std::uint32_t size_bytes, std::uint8_t type) noexcept;
+  /// A block that was allocated and not inserted.
+  void discard(BlockNode& node) noexcept;
   /// The block that is cached under this name, this one or the one that was faster; or this one, pinned and not cached,
   /// when there is no room.
   PinnedBlock insert(BlockKey key, std::uint64_t hash, Block block, BlockPriority priority) noexcept;
@@ -53,7 +60,11 @@ class CacheShard {
   std::uint64_t pinned_bytes() const noexcept { return pinned_bytes_.load(std::memory_order_relaxed); }
   std::uint64_t block_count() const noexcept { return block_count_.load(std::memory_order_relaxed); }
   std::uint64_t evictions() const noexcept { return evictions_.load(std::memory_order_relaxed); }
+  std::uint64_t moves() const noexcept { return moves_.load(std::memory_order_relaxed); }
   std::uint64_t refusals() const noexcept { return refusals_.load(std::memory_order_relaxed); }
+
+  /// Of used and pinned, and blocks that are being filled, what lies in slots.
+  std::uint64_t slot_bytes() const noexcept { return slot_bytes_.load(std::memory_order_relaxed); }
 
   /// Asserts H1 and H2; reads the header of every block.
   void check_invariants() const noexcept;
@@ -70,6 +81,9 @@ class CacheShard {
   bool make_room(std::uint64_t bytes) noexcept VARVE_REQUIRES(mutex_);
   bool evict_one() noexcept VARVE_REQUIRES(mutex_);
   void detach(BlockNode& node) noexcept VARVE_REQUIRES(mutex_);
+  void give_up(BlockNode& node) noexcept VARVE_REQUIRES(mutex_);
+  void gather_free_memory(std::uint64_t moves_max) noexcept VARVE_REQUIRES(mutex_);
+  void move(BlockNode& from, BlockNode& to) noexcept VARVE_REQUIRES(mutex_);
   bool resize_tables(std::uint64_t bucket_count) noexcept VARVE_REQUIRES(mutex_);
   void drop_tables() noexcept VARVE_REQUIRES(mutex_);
   void shrink_to_budget() noexcept VARVE_REQUIRES(mutex_);
@@ -90,6 +104,7 @@ class CacheShard {
   alignas(kCacheLineBytes) mutable io::Mutex mutex_;
   io::Condition pause_;  // never notified; its time is what is wanted
   BlockIndex::Owned index_owner_ VARVE_GUARDED_BY(mutex_);
+  BlockMemory memory_ VARVE_GUARDED_BY(mutex_);  // before what frees blocks when it ends
   EvictionOrder order_ VARVE_GUARDED_BY(mutex_);
   RetiredBlocks retired_ VARVE_GUARDED_BY(mutex_);
   std::uint64_t budget_bytes_ VARVE_GUARDED_BY(mutex_) = 0;
@@ -98,8 +113,10 @@ class CacheShard {
   // Written under the mutex.
   Figure used_bytes_{0};
   Figure pinned_bytes_{0};
+  Figure slot_bytes_{0};
   Figure block_count_{0};
   Figure evictions_{0};
+  Figure moves_{0};
   Figure refusals_{0};
 };
 

@@ -1,9 +1,10 @@
 // Owns: a block in memory: while it is filled, while it lies in the cache, while a cursor holds it.
 // Must never: change its content once it was inserted.
 //
-// A block is one allocation: a header of one cache line, and the content directly behind it, so aligned to 64 bytes.
-// That is not enough for direct I/O, on purpose: blocks lie unaligned in their files and most are compressed. Whoever
-// reads one reads whole sectors into memory of his own, verifies there, and decompresses, or copies, into the block.
+// A block is one piece of memory: a header of one cache line, and the content directly behind it, so aligned to 64
+// bytes. That is not enough for direct I/O, on purpose: blocks lie unaligned in their files and most are compressed.
+// Whoever reads one reads whole sectors into memory of his own, verifies there, and decompresses, or copies, into the
+// block.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +14,7 @@
 #include <string_view>
 #include <utility>
 
-#include "api/result.h"
+#include "engine/cache/block_size.h"
 
 namespace varve::engine {
 
@@ -31,8 +32,8 @@ class CachedBlock {
   std::uint8_t type() const noexcept { return type_; }
   /// Whatever of the content its reader wants to have at hand; zero unless it was set.
   std::uint64_t aux() const noexcept { return aux_; }
-  /// Bytes of memory, header included.
-  std::uint64_t memory_bytes() const noexcept { return kHeaderBytes + std::uint64_t{size_bytes_}; }
+  /// Bytes of memory, header included: all that nobody else can have.
+  std::uint64_t memory_bytes() const noexcept { return taken_bytes_for(kHeaderBytes + std::size_t{size_bytes_}); }
 
  protected:
   CachedBlock(std::uint32_t size_bytes, std::uint8_t type) noexcept : size_bytes_(size_bytes), type_(type) {}
@@ -43,13 +44,11 @@ class CachedBlock {
   std::uint8_t type_;
 };
 
-/// A block that is being filled. Moves, does not copy.
+/// A block that is being filled: BlockCache::allocate() makes it. Moves, does not copy. Destroyed before the cache, and
+/// not under a ReadGuard.
 class Block {
  public:
   Block() noexcept = default;
-
-  /// Content of `size_bytes` bytes, not initialised. Errors: kOutOfMemory.
-  static Result<Block> allocate(std::uint32_t size_bytes, std::uint8_t type) noexcept;
 
   explicit operator bool() const noexcept { return node_ != nullptr; }
   std::span<char> content() noexcept;

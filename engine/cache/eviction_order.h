@@ -43,6 +43,11 @@ class EvictionOrder {
   void remember(std::uint64_t hash) noexcept { ghosts_.add(hash); }
   void add(BlockNode& node, std::uint64_t hash, BlockPriority priority) noexcept;
   void remove(BlockNode& node) noexcept { queue(node.queue).remove(node); }
+  /// A copy takes the place of its original.
+  void replace(BlockNode& from, BlockNode& to) noexcept {
+    to.queue = from.queue;
+    queue(from.queue).replace(from, to);
+  }
   /// Removes the block that shall go. Null when there is none.
   BlockNode* take_victim(std::uint64_t high_protected_bytes) noexcept;
 

@@ -23,9 +23,9 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace varve::engine {
+#include "engine/cache/block_size.h"
 
-inline constexpr std::size_t kCacheLineBytes = 64;
+namespace varve::engine {
 
 /// Any thread.
 class ReadEpoch {

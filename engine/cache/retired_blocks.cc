@@ -5,6 +5,8 @@
 #include <cassert>
 #include <utility>
 
+#include "engine/cache/block_memory.h"
+
 namespace varve::engine {
 
 namespace {
@@ -63,7 +65,7 @@ void RetiredBlocks::empty(Bag& bag) noexcept {
   for (BlockNode* node = std::exchange(bag.nodes, nullptr); node != nullptr;) {
     BlockNode* const next = node->newer;
     (node->beyond_budget ? pinned_bytes_ : used_bytes_) -= node->memory_bytes();
-    free_block(node);
+    node->span->memory->free(*node);
     node = next;
   }
   while (bag.indexes != nullptr) {

@@ -86,7 +86,8 @@ Result<PinnedBlock> BlockReader::take_value(const BlockWanted& wanted, const Sto
   if (format::content_hash(value) != wanted.value_hash) {
     return Status::corruption("the value is not what its entry says").in_file(wanted.name(), wanted.handle.offset);
   }
-  Result<Block> block = Block::allocate(static_cast<std::uint32_t>(value.size()), kValueInCache);
+  Result<Block> block =
+      cache_.allocate(wanted.cache_id(), wanted.handle.offset, static_cast<std::uint32_t>(value.size()), kValueInCache);
   if (!block.ok()) return block.status();
   std::copy(value.begin(), value.end(), block->content().begin());
   return cache_.insert(wanted.cache_id(), wanted.handle.offset, *std::move(block), priority);
@@ -99,7 +100,8 @@ Result<PinnedBlock> BlockReader::take_with(const BlockWanted& wanted, const Stor
   const format::FilePlace place{wanted.table->seed, wanted.handle.offset};
   const Result<format::BlockFrame> frame = format::open_block(stored.of(wanted.handle), place, wanted.type);
   if (!frame.ok()) return failed(frame.status());
-  Result<Block> block = Block::allocate(frame->raw_bytes, static_cast<std::uint8_t>(wanted.type));
+  Result<Block> block = cache_.allocate(wanted.table->cache_id, wanted.handle.offset, frame->raw_bytes,
+                                        static_cast<std::uint8_t>(wanted.type));
   if (!block.ok()) return block.status();
   const format::Dictionary* const dictionary =
       wanted.type == format::BlockType::kData ? wanted.table->dictionary_of(*wanted.run) : nullptr;

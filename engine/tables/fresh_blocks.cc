@@ -42,7 +42,8 @@ void FreshBlocks::take(format::BlockType type, format::BlockHandle place, std::s
 void FreshBlocks::insert(format::BlockType type, format::BlockHandle place, std::string_view content) noexcept {
   BlockCache& cache = files_.cache();
   if (cache.bytes_max() == 0) return;
-  Result<Block> block = Block::allocate(static_cast<std::uint32_t>(content.size()), static_cast<std::uint8_t>(type));
+  Result<Block> block = cache.allocate(cache_id_, place.offset, static_cast<std::uint32_t>(content.size()),
+                                       static_cast<std::uint8_t>(type));
   if (!block.ok()) return;
   std::copy(content.begin(), content.end(), block->content().begin());
   (void)cache.insert(cache_id_, place.offset, *std::move(block), priority_of(type));

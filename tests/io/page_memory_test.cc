@@ -61,6 +61,19 @@ TEST(PageMemory, IsTheSystemsAgainWhenItIsGivenUp) {
   EXPECT_LT(anonymous_kilobytes(), before + kBytes / 1024 / 2);
 }
 
+TEST(PageMemory, APartIsGivenBackBeforeTheWhole) {
+  constexpr std::size_t kBytes = 16 * kLargePageBytes;
+  Result<PageMemory> memory = PageMemory::map(kBytes);
+  ASSERT_TRUE(memory.ok());
+  std::memset(memory->bytes().data(), 1, kBytes);
+  const std::size_t before = anonymous_kilobytes();
+  memory->give_back(kBytes / 4, kBytes / 2);
+  EXPECT_LT(anonymous_kilobytes(), before - kBytes / 1024 / 4);
+  EXPECT_EQ(memory->bytes()[kBytes / 4 - 1], std::byte{1});
+  EXPECT_TRUE(is_zero(memory->bytes().subspan(kBytes / 4, kBytes / 2)));
+  EXPECT_EQ(memory->bytes()[kBytes / 4 * 3], std::byte{1});
+}
+
 TEST(PageMemory, MovesWithItsBytes) {
   Result<PageMemory> made = PageMemory::map(8192);
   ASSERT_TRUE(made.ok());

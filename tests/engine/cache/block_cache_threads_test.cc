@@ -128,7 +128,7 @@ BlockCacheFigures run_workers(io::Scheduler& scheduler, std::uint64_t seed, std:
     cache.check_invariants();
     figures = cache.figures();
     // What the last thread let go of while another one looked waits for the next who comes.
-    EXPECT_EQ(figures.used_bytes + figures.pinned_bytes, test::aligned_bytes_held() - held_before);
+    EXPECT_EQ(figures.used_bytes + figures.pinned_bytes, test::aligned_bytes_held() - held_before + figures.slot_bytes);
     cache.set_bytes_max(0);
     EXPECT_EQ(cache.figures().used_bytes, 0U);
     EXPECT_EQ(cache.figures().pinned_bytes, 0U);
@@ -204,7 +204,7 @@ TEST(BlockCacheSchedules, TheBudgetHoldsWhileGuardsLast) {
     }));
     threads.clear();
     const BlockCacheFigures figures = cache.figures();
-    EXPECT_EQ(figures.used_bytes + figures.pinned_bytes, test::aligned_bytes_held() - held_before);
+    EXPECT_EQ(figures.used_bytes + figures.pinned_bytes, test::aligned_bytes_held() - held_before + figures.slot_bytes);
     cache.check_invariants();
   }
 }
@@ -253,7 +253,7 @@ TEST(BlockCacheSchedules, OfManyWhoReadOneBlockAtOnceAllGetTheSame) {
           pin = cache.pin(1, 1);
           return;
         }
-        Block block = block_for({1, 1}, 4'000);
+        Block block = block_for(cache, {1, 1}, 4'000);
         scheduler.yield();  // the device reads
         pin = cache.insert(1, 1, std::move(block), BlockPriority::kNormal);
       }));

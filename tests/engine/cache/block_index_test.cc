@@ -19,19 +19,21 @@ namespace {
 class Nodes {
  public:
   ~Nodes() {
-    for (const auto& [key, node] : nodes_) free_block(node);
+    for (const auto& [key, node] : nodes_) memory_.free(*node);
   }
   BlockNode& operator[](BlockKey key) {
     BlockNode*& node = nodes_[{key.file_id, key.offset}];
     if (node == nullptr) {
-      void* const memory = ::operator new (CachedBlock::kHeaderBytes, std::align_val_t{CachedBlock::kHeaderBytes});
-      node = new (memory) BlockNode(0, kTestType);
+      node = memory_.allocate(0, kTestType);
       node->key = key;
     }
     return *node;
   }
 
  private:
+  io::Scheduler scheduler_;
+  SpanSource source_{scheduler_};
+  BlockMemory memory_{nullptr, source_};
   std::map<std::pair<std::uint64_t, std::uint64_t>, BlockNode*> nodes_;
 };
 

@@ -25,8 +25,8 @@ inline std::uint64_t aux_of(BlockKey key) {
   return word_at(key, ~std::uint64_t{0});
 }
 
-inline Block block_for(BlockKey key, std::uint32_t size_bytes) {
-  Result<Block> allocated = Block::allocate(size_bytes, kTestType);
+inline Block block_for(BlockCache& cache, BlockKey key, std::uint32_t size_bytes) {
+  Result<Block> allocated = cache.allocate(key.file_id, key.offset, size_bytes, kTestType);
   if (!allocated.ok()) return Block();
   Block block = *std::move(allocated);
   const std::span<char> content = block.content();
@@ -51,7 +51,7 @@ inline bool is_whole(const CachedBlock& block, BlockKey key) {
 
 inline PinnedBlock insert(BlockCache& cache, BlockKey key, std::uint32_t size_bytes,
                           BlockPriority priority = BlockPriority::kNormal) {
-  return cache.insert(key.file_id, key.offset, block_for(key, size_bytes), priority);
+  return cache.insert(key.file_id, key.offset, block_for(cache, key, size_bytes), priority);
 }
 
 /// As a point read does it: false when the block is not cached. Its content is checked.

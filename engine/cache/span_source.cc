@@ -1,0 +1,135 @@
+// Owns: which region a span comes from, and when one goes back to the system.
+// Must never: call the system for each span that comes and goes.
+
+#include "engine/cache/span_source.h"
+
+#include <bit>
+#include <cassert>
+#include <new>
+#include <utility>
+
+#include "engine/cache/poison.h"
+#include "io/large_pages.h"
+
+namespace varve::engine {
+
+namespace {
+
+constexpr std::size_t kSmallRegionBytes = std::size_t{512} << 10;
+/// So much is mapped as small regions before the first large one.
+constexpr std::uint64_t kSmallRegionsBytes = std::uint64_t{16} << 20;
+/// Free spans that are kept for the next who takes one: some, a large region's where there are such, and a part of
+/// those in use.
+constexpr std::uint64_t kKeptAlways = 4;
+constexpr std::uint64_t kKeptOfLarge = io::kLargePageBytes / kSpanBytes;
+constexpr std::uint64_t kKeptPart = 64;
+
+using Mask = std::uint32_t;  // a bit for each span of a region
+static_assert(io::kLargePageBytes / kSpanBytes <= 32);
+
+constexpr Mask bit(std::size_t span) noexcept {
+  return Mask{1} << span;
+}
+
+}  // namespace
+
+struct SpanSource::Region {
+  explicit Region(io::PageMemory pages) noexcept : memory(std::move(pages)), free((Mask{2} << (spans() - 1)) - 1) {}
+  std::size_t spans() const noexcept { return memory.bytes().size() / kSpanBytes; }
+  bool is_free() const noexcept { return static_cast<std::size_t>(std::popcount(free)) == spans(); }
+  Mask kept() const noexcept { return free & ~absent; }
+
+  io::PageMemory memory;
+  Mask free;
+  Mask absent = 0;  // of the free ones, those whose pages the system has
+  Region* before = nullptr;
+  std::unique_ptr<Region> next;
+};
+
+SpanSource::SpanSource(io::Scheduler& scheduler) noexcept : mutex_(scheduler) {}
+
+SpanSource::~SpanSource() {
+  const io::MutexGuard guard(mutex_);
+  assert(taken_ == 0);
+  while (regions_ != nullptr) remove(*regions_);
+  assert(kept_ == 0 && mapped_bytes_ == 0);
+}
+
+SpanSource::Span SpanSource::take() noexcept {
+  const io::MutexGuard guard(mutex_);
+  Region* region = fullest();
+  if (region == nullptr) region = add_region();
+  if (region == nullptr) return {};
+  const bool was_kept = region->kept() != 0;
+  const int number = std::countr_zero(was_kept ? region->kept() : region->free);
+  region->free &= ~bit(static_cast<std::size_t>(number));
+  region->absent &= region->free;
+  if (was_kept) --kept_;
+  ++taken_;
+  held_bytes_.store((taken_ + kept_) * kSpanBytes, std::memory_order_relaxed);
+  return {region->memory.bytes().data() + static_cast<std::size_t>(number) * kSpanBytes, region};
+}
+
+/// So that others have a chance to become free. Those that have a free span whose pages are there come first.
+SpanSource::Region* SpanSource::fullest() noexcept {
+  Region* found = nullptr;
+  int least = 0;
+  for (Region* region = regions_.get(); region != nullptr; region = region->next.get()) {
+    if (region->free == 0) continue;
+    const int rank = std::popcount(region->free) + (region->kept() == 0 ? 32 : 0);
+    if (found != nullptr && rank >= least) continue;
+    found = region;
+    least = rank;
+  }
+  return found;
+}
+
+SpanSource::Region* SpanSource::add_region() noexcept {
+  Result<io::PageMemory> pages =
+      io::PageMemory::map(mapped_bytes_ < kSmallRegionsBytes ? kSmallRegionBytes : io::kLargePageBytes);
+  if (!pages.ok()) return nullptr;
+  std::unique_ptr<Region> region(new (std::nothrow) Region(*std::move(pages)));
+  if (region == nullptr) return nullptr;
+  mapped_bytes_ += region->memory.bytes().size();
+  kept_ += region->spans();
+  if (regions_ != nullptr) regions_->before = region.get();
+  region->next = std::exchange(regions_, nullptr);
+  regions_ = std::move(region);
+  return regions_.get();
+}
+
+void SpanSource::remove(Region& region) noexcept {
+  allow(region.memory.bytes());  // The addresses will be somebody else's.
+  mapped_bytes_ -= region.memory.bytes().size();
+  kept_ -= static_cast<std::uint64_t>(std::popcount(region.kept()));
+  if (region.next != nullptr) region.next->before = region.before;
+  std::unique_ptr<Region>& owner = region.before == nullptr ? regions_ : region.before->next;
+  owner = std::exchange(region.next, nullptr);
+}
+
+bool SpanSource::keeps_enough() const noexcept {
+  const std::uint64_t of_large = mapped_bytes_ > kSmallRegionsBytes ? kKeptOfLarge : 0;
+  return kept_ >= kKeptAlways + of_large + taken_ / kKeptPart;
+}
+
+void SpanSource::give_back(Span span) noexcept {
+  const io::MutexGuard guard(mutex_);
+  Region& region = *span.region;
+  const auto offset = static_cast<std::size_t>(span.begin - region.memory.bytes().data());
+  const bool is_kept = !keeps_enough();
+  --taken_;
+  region.free |= bit(offset / kSpanBytes);
+  if (is_kept) {
+    ++kept_;
+  } else {
+    region.absent |= bit(offset / kSpanBytes);
+    if (region.is_free()) {
+      remove(region);
+    } else {
+      region.memory.give_back(offset, kSpanBytes);
+    }
+  }
+  held_bytes_.store((taken_ + kept_) * kSpanBytes, std::memory_order_relaxed);
+}
+
+}  // namespace varve::engine
