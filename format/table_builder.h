@@ -61,7 +61,7 @@ class TableBuilder {
   /// Takes a run that a maker with these options and dictionary() made apart: all of it is of one table, and behind the
   /// last key added (asserted). Its bytes, stamped for their place, are returned, and are the caller's to write behind
   /// what is pending; they are the maker's, valid until its next call.
-  std::string_view append_made(RunMaker& maker, const MadeRun& run);
+  std::string_view append_made(RunMaker& maker, const MadeRun& made);
 
   /// What data blocks are compressed with now: given, learned or taken over. Empty: no dictionary.
   const std::string& dictionary() const noexcept { return dictionary_; }

@@ -95,8 +95,8 @@ Status SortedFiles::end_file() {
   files_.reserve(files_.size() + 1);  // A finished file must not be lost for want of memory.
   carry_on_dictionary();
   Result<format::TableFileEntry> file = writer_->finish(0);
-  writer_.reset();
   if (!file.ok()) return file.status();
+  writer_.reset();
   written_bytes_ += file->size_bytes;
   files_.push_back(*std::move(file));
   return Status();

@@ -31,14 +31,16 @@ WriteBehind::WriteBehind(const TableSink& sink, const format::TableOptions& tabl
       apart_(files_.settled()) {
   assert(options.write_threads > 0);
   empty_.reserve(kWaitingMax + options.write_threads);
+  works_.resize(options.write_threads);
   threads_.reserve(options.write_threads);
 }
 
 Result<std::unique_ptr<WriteBehind>> WriteBehind::start(const TableSink& sink, const format::TableOptions& table,
                                                         const LoadOptions& options, CommitVersion version) {
   std::unique_ptr<WriteBehind> made(new WriteBehind(sink, table, options, version));
-  for (std::size_t i = 0; i < options.write_threads; ++i) {
-    Result<io::Thread> thread = sink.env.scheduler.start("varve-load", [behind = made.get()] { behind->run(); });
+  for (Work& work : made->works_) {
+    Result<io::Thread> thread =
+        sink.env.scheduler.start("varve-load", [behind = made.get(), &work] { behind->run(work); });
     if (!thread.ok()) return thread.status();
     made->threads_.push_back(*std::move(thread));
   }
@@ -105,8 +107,7 @@ Result<std::vector<format::TableFileEntry>> WriteBehind::finish() {
   return files;
 }
 
-void WriteBehind::run() noexcept {
-  Work work;
+void WriteBehind::run(Work& work) noexcept {
   while (take(work)) {
     Status done = make_runs(work);
     if (wait_for_turn(work) && done.ok()) done = append(work);
@@ -252,8 +253,8 @@ Status WriteBehind::end_each(std::vector<std::unique_ptr<TableWriter>>& files) {
       ended_.reserve(++full_files_);  // A finished file must not be lost for want of memory.
     }
     Result<format::TableFileEntry> file = full->finish(0);
-    full.reset();
     if (!file.ok()) return file.status();
+    full.reset();
     count_written(file->size_bytes);
     const io::MutexGuard guard(mutex_);
     ended_.push_back(*std::move(file));

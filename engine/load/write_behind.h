@@ -79,7 +79,7 @@ class WriteBehind {
   Status hand_over() VARVE_EXCLUDES(mutex_);
   void end() noexcept VARVE_EXCLUDES(mutex_);
 
-  void run() noexcept;
+  void run(Work& work) noexcept;
   bool take(Work& work) VARVE_EXCLUDES(mutex_);
   void give_back(Work& work) noexcept VARVE_EXCLUDES(mutex_);
   Status make_runs(Work& work) noexcept;
@@ -123,6 +123,9 @@ class WriteBehind {
   Status failure_ VARVE_GUARDED_BY(mutex_);                             // the first one
   bool no_more_ VARVE_GUARDED_BY(mutex_) = false;
   bool given_up_ VARVE_GUARDED_BY(mutex_) = false;
+  /// One for each thread. They outlive the threads: whoever destroys this removes the files in them, since a thread
+  /// without memory cannot.
+  std::vector<Work> works_;
   std::vector<io::Thread> threads_;
 };
 

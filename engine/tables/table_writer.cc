@@ -48,23 +48,31 @@ Result<std::unique_ptr<TableWriter>> TableWriter::create(const io::Env& env, io:
   Result<std::unique_ptr<format::TableBuilder>> builder =
       format::TableBuilder::make(number, env.random.next(), options);
   if (!builder.ok()) return builder.status();
-  std::string name = format::file_name(format::FileType::kTable, number);
-  Result<std::unique_ptr<io::WritableFile>> file = directory.create(name);
-  if (file.code() == Code::kExists) {
-    if (Status removed = directory.remove(name); !removed.ok()) return removed;
-    file = directory.create(name);
-  }
-  if (!file.ok()) return file.status();
-  return std::unique_ptr<TableWriter>(
-      new TableWriter(directory, std::move(name), *std::move(file), *std::move(builder)));
+  // Who would remove the file comes before it.
+  std::unique_ptr<TableWriter> writer(
+      new TableWriter(directory, format::file_name(format::FileType::kTable, number), *std::move(builder)));
+  if (Status made = writer->make_file(); !made.ok()) return made;
+  return writer;
 }
 
-TableWriter::TableWriter(io::Directory& directory, std::string name, std::unique_ptr<io::WritableFile> file,
+TableWriter::TableWriter(io::Directory& directory, std::string name,
                          std::unique_ptr<format::TableBuilder> builder) noexcept
-    : directory_(directory), name_(std::move(name)), file_(std::move(file)), builder_(std::move(builder)) {}
+    : directory_(directory), name_(std::move(name)), builder_(std::move(builder)) {}
+
+Status TableWriter::make_file() {
+  Result<std::unique_ptr<io::WritableFile>> file = directory_.create(name_);
+  if (file.code() == Code::kExists) {
+    if (Status removed = directory_.remove(name_); !removed.ok()) return removed;
+    file = directory_.create(name_);
+  }
+  if (!file.ok()) return file.status();
+  file_ = *std::move(file);
+  is_made_ = true;
+  return Status();
+}
 
 TableWriter::~TableWriter() {
-  if (finished_) return;
+  if (finished_ || !is_made_) return;
   file_.reset();
   (void)directory_.remove(name_);  // One that stays is a stray, which the next open removes.
 }

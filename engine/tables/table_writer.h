@@ -49,8 +49,8 @@ class TableWriter {
   Result<format::TableFileEntry> finish(std::uint32_t level);
 
  private:
-  TableWriter(io::Directory& directory, std::string name, std::unique_ptr<io::WritableFile> file,
-              std::unique_ptr<format::TableBuilder> builder) noexcept;
+  TableWriter(io::Directory& directory, std::string name, std::unique_ptr<format::TableBuilder> builder) noexcept;
+  Status make_file();
   Status write_pending();
 
   io::Directory& directory_;
@@ -58,6 +58,7 @@ class TableWriter {
   std::unique_ptr<io::WritableFile> file_;
   std::unique_ptr<FreshBlocks> fresh_;  // null: none go into a cache
   std::unique_ptr<format::TableBuilder> builder_;
+  bool is_made_ = false;
   bool finished_ = false;
 };
 

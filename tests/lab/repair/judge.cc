@@ -160,9 +160,20 @@ class Judge {
       if (is_there == (table.dropped == 0)) continue;
       verdict_.is_exact = false;
       if (may_be_torn()) continue;
-      if (is_there && !is_told(catalog_key(table), table.dropped)) broken("no return", "table " + table.name);
+      if (is_there && !is_end_told(table)) broken("no return", "table " + table.name);
       if (!is_there && !is_told(catalog_key(table), table.created)) broken("nothing silent", "no table " + table.name);
     }
+  }
+
+  /// Its end, or what was done with its name later, behind which its end is not kept.
+  bool is_end_told(const TableLife& table) const {
+    const std::string key = catalog_key(table);
+    if (is_told(key, table.dropped)) return true;
+    const auto tells = [&](const TableLife& later) {
+      if (later.created <= table.dropped || catalog_key(later) != key) return false;
+      return is_told(key, later.created) || (later.dropped != 0 && is_told(key, later.dropped));
+    };
+    return std::any_of(world_.history.tables.begin(), world_.history.tables.end(), tells);
   }
 
   void check_numbers() {
