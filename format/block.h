@@ -27,6 +27,7 @@
 #include "api/result.h"
 #include "format/checksum.h"
 #include "format/compression.h"
+#include "format/sector.h"
 
 namespace varve::format {
 
@@ -71,9 +72,6 @@ struct BlockFrame {
 };
 
 enum class DictionaryUse : std::uint8_t { kNever, kIfThereIsOne };
-
-/// What devices read at once.
-inline constexpr std::uint64_t kSectorBytes = 4096;
 
 /// Where a block may end, if that takes few bytes.
 struct Filling {

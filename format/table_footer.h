@@ -18,12 +18,11 @@
 
 #include "api/result.h"
 #include "format/block.h"
+#include "format/sector.h"
 
 namespace varve::format {
 
 inline constexpr std::size_t kTableFooterBytes = 64;
-/// The size of a table file is a multiple of it.
-inline constexpr std::uint64_t kTableFileUnitBytes = 4096;
 
 struct TableFooter {
   BlockHandle top_index;
@@ -35,7 +34,7 @@ struct TableFooter {
 /// The size of a file whose top index ends at `top_index_end`.
 constexpr std::uint64_t table_file_bytes(std::uint64_t top_index_end) noexcept {
   const std::uint64_t bytes = top_index_end + kTableFooterBytes;
-  return (bytes + kTableFileUnitBytes - 1) / kTableFileUnitBytes * kTableFileUnitBytes;
+  return (bytes + kSectorBytes - 1) / kSectorBytes * kSectorBytes;
 }
 
 std::string encode_table_footer(const TableFooter& footer, FilePlace place);

@@ -45,7 +45,7 @@ Result<std::string> read_tail_block(const TableFileName& file, const ReadBytes& 
 }
 
 Status check_header(const TableFileName& file, const ReadBytes& read) {
-  if (file.size_bytes == 0 || file.size_bytes % kTableFileUnitBytes != 0) {
+  if (file.size_bytes == 0 || file.size_bytes % kSectorBytes != 0) {
     return damaged("table file", "its size, " + std::to_string(file.size_bytes) + " bytes, is none of a table file");
   }
   std::string bytes;

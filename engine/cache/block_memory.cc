@@ -7,6 +7,7 @@
 #include <cassert>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include "engine/cache/poison.h"
 
@@ -133,13 +134,10 @@ void BlockMemory::close(BlockSpan& span) noexcept {
 }
 
 BlockSpan* BlockMemory::add_span(std::size_t bytes) noexcept {
-  auto* const span = new (std::nothrow) BlockSpan;
+  std::unique_ptr<BlockSpan> span(new (std::nothrow) BlockSpan);
   if (span == nullptr) return nullptr;
   span->place = source_.take();
-  if (span->place.begin == nullptr) {
-    delete span;
-    return nullptr;
-  }
+  if (span->place.begin == nullptr) return nullptr;
   span->shard = own_.shard;
   span->memory = this;
   span->slot_bytes = static_cast<std::uint32_t>(slot_bytes_for(bytes));
@@ -148,14 +146,14 @@ BlockSpan* BlockMemory::add_span(std::size_t bytes) noexcept {
   span->slots = span->place.begin + next_colour_++ % (left / kCacheLineBytes + 1) * kCacheLineBytes;
   span->free_count = span->slot_count;
   for (std::uint32_t slot = 0; slot < span->slot_count; ++slot) span->free[slot / 64] |= bit(slot);
-  span->next = spans_;
-  if (spans_ != nullptr) spans_->previous = span;
-  spans_ = span;
+  if (spans_ != nullptr) spans_->previous = span.get();
+  span->next = std::move(spans_);
+  spans_ = std::move(span);
   ++span_count_;
-  count_free(*span, span->free_count);
-  open(*span);
-  forbid(slots_of(*span));
-  return span;
+  count_free(*spans_, spans_->free_count);
+  open(*spans_);
+  forbid(slots_of(*spans_));
+  return spans_.get();
 }
 
 void BlockMemory::remove(BlockSpan& span) noexcept {
@@ -166,12 +164,12 @@ void BlockMemory::remove(BlockSpan& span) noexcept {
     close(span);
   }
   if (span.next != nullptr) span.next->previous = span.previous;
-  (span.previous == nullptr ? spans_ : span.previous->next) = span.next;
+  std::unique_ptr<BlockSpan>& held = span.previous == nullptr ? spans_ : span.previous->next;
+  const std::unique_ptr<BlockSpan> removed = std::exchange(held, std::move(span.next));
   --span_count_;
   worth_a_look_at_ = 0;
   allow(slots_of(span));
   source_.give_back(span.place);
-  delete &span;
 }
 
 std::uint64_t BlockMemory::free_bytes_max() const noexcept {
@@ -197,7 +195,7 @@ std::uint64_t BlockMemory::bytes_to_move() noexcept {
 /// Of those whose blocks find room in others of their size, and that are not known to hold what cannot be moved.
 BlockSpan* BlockMemory::sparsest() noexcept {
   BlockSpan* found = nullptr;
-  for (BlockSpan* span = spans_; span != nullptr; span = span->next) {
+  for (BlockSpan* span = spans_.get(); span != nullptr; span = span->next.get()) {
     if (span->is_left || span->free_count == 0 || span->is_stuck) continue;
     if (sizes_[span->slot_count].free_slots - span->free_count < span->used_count()) continue;
     if (found == nullptr || span->free_bytes() > found->free_bytes()) found = span;
@@ -238,7 +236,7 @@ void BlockMemory::put_back() noexcept {
 
 /// Where no span could be emptied, none can before more is free; and all are looked at to find one.
 void BlockMemory::look_later() noexcept {
-  for (BlockSpan* span = spans_; span != nullptr; span = span->next) span->is_stuck = false;
+  for (BlockSpan* span = spans_.get(); span != nullptr; span = span->next.get()) span->is_stuck = false;
   worth_a_look_at_ = free_bytes_ + kSpanBytes / 8 + span_count_ * kCacheLineBytes;
 }
 

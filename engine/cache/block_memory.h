@@ -13,6 +13,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 #include "engine/cache/block_node.h"
 #include "engine/cache/block_size.h"
@@ -37,7 +38,7 @@ struct BlockSpan {
   // Among those of its size that have a free slot and are not left; and among all.
   BlockSpan* next_open = nullptr;
   BlockSpan* previous_open = nullptr;
-  BlockSpan* next = nullptr;
+  std::unique_ptr<BlockSpan> next;
   BlockSpan* previous = nullptr;
 
   std::uint64_t free_bytes() const noexcept { return std::uint64_t{free_count} * slot_bytes; }
@@ -93,7 +94,7 @@ class BlockMemory {
   SpanSource& source_;
   BlockSpan own_;  // of blocks that are pieces of their own
   std::array<SlotSize, kSlotsMax + 1> sizes_{};
-  BlockSpan* spans_ = nullptr;
+  std::unique_ptr<BlockSpan> spans_;
   BlockSpan* emptied_ = nullptr;  // being emptied
   std::uint32_t looked_at_ = 0;   // slots of it
   bool is_stuck_ = false;         // something in it cannot be moved

@@ -232,7 +232,7 @@ d1 02 00 00 00 00 00 00 c6 00 00 00 71 02 00 00
 
 std::string bytes_of(const Golden& golden) {
   std::string bytes = from_hex(golden.file) + from_hex(golden.top_index);
-  bytes.resize(kTableFileUnitBytes - kTableFooterBytes);
+  bytes.resize(kSectorBytes - kTableFooterBytes);
   return bytes + from_hex(golden.footer);
 }
 

@@ -79,7 +79,7 @@ void expect_table_of(const EntryShape& shape, const TableOptions& options, std::
   RandomValues random(seed);
   const std::vector<OwnedEntry> entries = random_entries(seed, shape);
   const TableFile file = build_table(entries, options);
-  EXPECT_EQ(file.bytes.size() % kTableFileUnitBytes, 0u);
+  EXPECT_EQ(file.bytes.size() % kSectorBytes, 0u);
   expect_manifest_entry(file, entries);
   expect_verifies(file);
   expect_answers(file, entries, random);

@@ -97,7 +97,7 @@ TEST(TableVerify, EveryTruncationIsFound) {
     const Status status = verify(file, file.bytes.substr(0, kept));
     ASSERT_EQ(status.code(), Code::kCorruption) << kept << ": " << status.to_string();
   }
-  EXPECT_EQ(verify(file, file.bytes + std::string(kTableFileUnitBytes, '\0')).code(), Code::kCorruption);
+  EXPECT_EQ(verify(file, file.bytes + std::string(kSectorBytes, '\0')).code(), Code::kCorruption);
 }
 
 TEST(TableVerify, AFileInAnothersPlaceIsFound) {

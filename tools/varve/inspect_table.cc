@@ -118,7 +118,7 @@ bool show_footer(std::string_view file, std::uint64_t seed, InspectOutput& out) 
 
 void inspect_table(std::string_view file, const format::FileHeader& header, const InspectOptions& options,
                    InspectOutput& out) {
-  if (file.size() < format::kTableFileUnitBytes || file.size() % format::kTableFileUnitBytes != 0) {
+  if (file.size() < format::kSectorBytes || file.size() % format::kSectorBytes != 0) {
     return out.damage(file.size(), Status::corruption("the size of a table file is a multiple of 4,096"));
   }
   if (!show_footer(file, header.seed, out)) return;

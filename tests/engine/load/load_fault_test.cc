@@ -10,6 +10,7 @@
 #include "tests/support/allocation_counter.h"
 #include "tests/support/effort.h"
 #include "tests/support/engine_bench.h"
+#include "tests/support/table_file_faults.h"
 #include "tests/support/thread_refusal.h"
 
 namespace varve::engine {
@@ -119,12 +120,7 @@ std::uint64_t fail_each(io::OperationKind kind, std::uint64_t stride) {
     Machine machine(1, test::OneThreadAtATime{});
     LoadBench bench(machine);
     auto load = bench.begin();
-    io::FaultRule rule;
-    rule.kind = kind;
-    rule.name_suffix = ".sst";
-    rule.skip_count = nth;
-    rule.fail_count = io::FaultRule::kFromThenOn;
-    machine.files->faults().add(rule);
+    machine.files->faults().add(test::fail_table_files(kind, nth));
     const Status done = bench.fill_and_install(*load);
     machine.files->faults().clear();
     if (done.ok()) {

@@ -8,6 +8,7 @@
 #include "engine/load/load.h"
 #include "tests/support/allocation_counter.h"
 #include "tests/support/engine_bench.h"
+#include "tests/support/table_file_faults.h"
 
 namespace varve::engine {
 namespace {
@@ -132,12 +133,7 @@ void fail_each_step(io::OperationKind kind, std::uint64_t stride, std::uint64_t 
     Machine machine(nth + 1, test::OneThreadAtATime{});
     WriteBehindBench bench(machine);
     auto load = bench.begin();
-    io::FaultRule rule;
-    rule.kind = kind;
-    rule.name_suffix = ".sst";
-    rule.skip_count = nth;
-    rule.fail_count = io::FaultRule::kFromThenOn;
-    machine.files->faults().add(rule);
+    machine.files->faults().add(test::fail_table_files(kind, nth));
     const Status done = bench.fill_and_install(*load);
     machine.files->faults().clear();
     if (done.ok()) break;

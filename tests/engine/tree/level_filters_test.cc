@@ -1,0 +1,39 @@
+// Owns: the proof that a file answers for absent keys equally well at whatever level it was made: it may move to the
+// last one as it is.
+#include <cstdint>
+#include <random>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "engine/tree/tree.h"
+#include "format/filter.h"
+
+namespace varve::engine {
+namespace {
+
+/// Of as many absent keys as a file of the last level holds, the share that passes, in percent.
+double passed_percent(const format::FilterChoice& options) {
+  constexpr std::size_t kKeys = 200'000;
+  std::mt19937_64 random(7);
+  std::vector<std::uint64_t> hashes(kKeys);
+  for (std::uint64_t& hash : hashes) hash = random();
+  const Result<std::string> content = format::build_filter(options.kind, hashes, options.bits_per_key);
+  EXPECT_TRUE(content.ok()) << content.status().to_string();
+  const Result<format::FilterView> filter = format::FilterView::parse(*content);
+  EXPECT_TRUE(filter.ok()) << filter.status().to_string();
+  std::size_t passed = 0;
+  for (std::size_t i = 0; i < kKeys; ++i) passed += filter->may_contain(random()) ? 1U : 0U;
+  return 100.0 * static_cast<double>(passed) / kKeys;
+}
+
+TEST(LevelFilters, LetOneAbsentKeyOf200PassAtMostAtEveryLevel) {
+  for (std::uint32_t level = 0; level <= kLastLevel; ++level) {
+    SCOPED_TRACE(level);
+    EXPECT_LE(passed_percent(table_options(level).filter), 0.5);
+  }
+  EXPECT_LE(passed_percent(passing_table_options().filter), 0.5);
+}
+
+}  // namespace
+}  // namespace varve::engine
