@@ -55,11 +55,17 @@ class Row:
 
     def ratio(self, opponent, figure=None):
         """How many times better we are, the median of the rounds, since a round saw one machine."""
+        return median(self.ratios(opponent, figure))
+
+    def ratios(self, opponent, figure=None):
         more_is_better = self.more_is_better and figure is None
-        return ratio(self.values(OURS, figure), self.values(opponent, figure), more_is_better)
+        return ratios(self.values(OURS, figure), self.values(opponent, figure), more_is_better)
 
     def ratio_to_device(self):
-        return ratio(self.values(OURS, self.limited_figure), self.device(), True)
+        return median(self.ratios_to_device())
+
+    def ratios_to_device(self):
+        return ratios(self.values(OURS, self.limited_figure), self.device(), True)
 
 
 def median(values):
@@ -67,14 +73,15 @@ def median(values):
     return statistics.median(known) if known else None
 
 
-def ratio(ours, theirs, more_is_better):
+def ratios(ours, theirs, more_is_better):
+    """By round, where both are known."""
     quotients = []
     for first, second in zip(ours, theirs):
         if more_is_better:
             first, second = second, first
         if first and second is not None:
             quotients.append(second / first)
-    return statistics.median(quotients) if quotients else None
+    return quotients
 
 
 def rows_of(lines):

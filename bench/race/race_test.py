@@ -220,12 +220,36 @@ class FiguresTest(unittest.TestCase):
         self.assertEqual(row.values("varve"), [9])
 
     def test_a_goal_is_judged_by_its_row_and_unknown_without_it(self):
-        judged = {(cells[0], cells[1]): cells for cells in goals.lines_of([self.row()])}
-        put = judged["P1", "durable put, 1 client, to the best opponent"]
-        self.assertEqual((put[3], put[4]), (2, "met"))
-        device = judged["P1", "the same, to the device"]
-        self.assertEqual((device[3], device[4]), (0.5, "missed"))
-        self.assertEqual(judged["P2", "durable put, 16 clients"][4], "not measured yet")
+        judged = self.judged([self.row()])
+        put = goals.Measured([1, 3, 2], 150, "rocksdb", 100, 300)
+        self.assertEqual(judged["durable put, 1 client, to the best opponent"], (True, put))
+        self.assertEqual(judged["the same, to the device"], (False, put._replace(values=[0.5] * 3)))
+        self.assertEqual(judged["durable put, 16 clients"], (None, None))
+
+    @staticmethod
+    def judged(rows):
+        return {goal.text: (met, measured) for goal, met, measured in goals.lines_of(rows)}
+
+    def test_a_goal_that_names_no_opponent_shows_the_best_one_of_its_row(self):
+        row = line("drop and create again, p99 of 200 times", 1,
+                   {"varve": outcome(2, unit="ms", more_is_better=False),
+                    "lmdb": outcome(4, unit="ms", more_is_better=False)}, part="drop")
+        judged = self.judged(figures.rows_of([row]))
+        self.assertEqual(judged["drop and create again, p99, ms"],
+                         (False, goals.Measured([2], 2, "lmdb", 4, None)))
+        self.assertEqual(judged["space back after a drop of 10 M entities, s"], (None, None))
+
+    def test_a_figure_of_none_is_not_a_goal_met(self):
+        row = line("p99.99 of random puts at a fixed load", 1, {"varve": outcome(2, figures={}), "rocksdb": outcome(4)},
+                   part="smooth")
+        self.assertEqual(self.judged(figures.rows_of([row]))["seconds stalled meanwhile"], (None, None))
+
+    def test_two_rows_are_compared_by_round(self):
+        rows = [line("durable insert of 100, checked", number, {"varve": outcome(ours)}, part="checked")
+                for number, ours in ((1, 100), (2, 300))]
+        rows += [line("durable batch of 100", number, {"rocksdb": outcome(theirs)}) for number, theirs in ((1, 100), (2, 100))]
+        met, measured = self.judged(figures.rows_of(rows))["100 inserts under 100 conditions, to RocksDB's unchecked batch"]
+        self.assertEqual((met, measured), (True, goals.Measured([1, 3], 200, "rocksdb", 100, None)))
 
     def test_every_goal_has_a_row(self):
         self.assertEqual({goal.name for goal in goals.GOALS}, {"cost", *(f"P{number}" for number in range(1, 18))})
@@ -241,8 +265,8 @@ class FiguresTest(unittest.TestCase):
     def test_a_share_is_ours_of_theirs(self):
         row = line("disk space", 1, {"varve": outcome(60, unit="MB", more_is_better=False),
                                      "rocksdb": outcome(100, unit="MB", more_is_better=False)}, part="space")
-        judged = {(cells[0], cells[1]): cells for cells in goals.lines_of(figures.rows_of([row]))}
-        self.assertEqual(judged["P16", "disk space, of RocksDB's"][3:], [0.6, "met"])
+        met, measured = self.judged(figures.rows_of([row]))["disk space, of RocksDB's"]
+        self.assertEqual((met, measured), (True, goals.Measured([0.6], 60, "rocksdb", 100, None)))
 
     def test_the_load_on_offer_is_a_share_of_what_the_slower_one_sustained(self):
         sustained = line("puts", 1, {"varve": outcome(300), "rocksdb": outcome(100)}, part="endurance")
@@ -268,6 +292,14 @@ class ReportTest(Scratch):
         for text in ("a machine", "3.00 (rocksdb)", "0.500 (rocksdb)", "lost <row> (busy machine)", "0.750",
                      "1 rounds of parts were thrown away", "Durable commits."):
             self.assertIn(text, page)
+
+    def test_a_goal_shows_what_stands_behind_it_and_its_range(self):
+        lines = [line("durable put, 1 thread", number, {"varve": outcome(ours), "rocksdb": outcome(100)}, device=400)
+                 for number, ours in ((1, 100), (2, 200), (3, 300))]
+        told = tables.goal_table(goals.lines_of(figures.rows_of(lines))).split("\n")
+        cells = [[cell.strip() for cell in text.split("|")[1:-1]] for text in told if text]
+        self.assertEqual(cells[2][3:], ["2.00 (1.00-3.00)", "met", "200", "100 (rocksdb)", "400", "3"])
+        self.assertEqual(cells[4][3:], ["-", "not measured yet", "-", "-", "-", "0"])
 
     def test_charts_are_whole_and_show_every_row_with_an_opponent(self):
         curve = [line("open", 1, {"varve": outcome(20 * size), "rocksdb": outcome(70)}, part=f"curve-{size}",

@@ -21,11 +21,10 @@ best opponent of the row, by the median of the rounds' own ratios; below 1 it is
 same round. {busy}{thrown}
 """
 
-
-def goal_table(rows):
-    lines = [[name, text, wanted, tables.number(measured), verdict]
-             for name, text, wanted, measured, verdict in goals.lines_of(rows)]
-    return tables.table(["goal", "of", "wanted", "measured", ""], lines)
+GOALS = """*Measured* is what is held against *wanted*: a ratio where the goal names an opponent or the device, else a figure of
+ours. *Ours*, *theirs* (the best opponent of the row, or the one that the goal names) and *limit* (of the device) are the
+figures behind it. Where the time goes in what is missed, and what was tried: [GOALS.md](../GOALS.md).
+"""
 
 
 def page(lines, rows, drawn, results_name, about_parts):
@@ -34,7 +33,7 @@ def page(lines, rows, drawn, results_name, about_parts):
     text = [HEAD.format(results=results_name, machine=rows[-1].machine, busy=busy,
                         thrown=f"{thrown} rounds of parts were thrown away because of foreign load.")]
     text += [f"![{name.removesuffix('.svg')}](charts/{name})\n" for name in drawn]
-    text.append("## Goals\n\n" + goal_table(rows))
+    text.append("## Goals\n\n" + GOALS + "\n" + tables.goal_table(goals.lines_of(rows)))
     text.append("## Cost\n\nProcessor seconds of all threads, background work included, and megabytes that went to and came from "
                 "the device, a million operations.\n\n" + tables.costs_of_a_million(rows))
     for part, group in tables.parts_of(rows).items():

@@ -37,6 +37,20 @@ def table(head, lines):
     return "\n".join(text) + "\n"
 
 
+def goal_table(lines):
+    head = ["goal", "of", "wanted", "measured (range)", "", "ours", "theirs", "limit", "rounds"]
+    return table(head, [_goal_cells(*line) for line in lines])
+
+
+def _goal_cells(goal, met, measured):
+    cells = [goal.name, goal.text, f"{'>=' if goal.at_least else '<='} {goal.bound:g}"]
+    if measured is None:
+        return [*cells, "-", "not measured yet", "-", "-", "-", "0"]
+    theirs = f"{number(measured.theirs)} ({measured.rival})" if measured.rival else "-"
+    return [*cells, span(measured.values), "met" if met else "missed", number(measured.ours), theirs,
+            number(measured.limit), str(len(measured.values))]
+
+
 def race_table(rows):
     head = ["median (range)", "unit", *CONTENDERS, "ratio to the best", "by CPU", "device", "ratio to it", "rounds"]
     lines = []
