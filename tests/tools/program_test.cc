@@ -414,6 +414,11 @@ TEST_F(Program, ACommandLineThatIsNotUnderstoodEndsWithTwo) {
   }
 }
 
+TEST_F(Program, AVerbThatIsNotThereIsNamed) {
+  EXPECT_THAT(varve({"dance", "--fast"}).err, HasSubstr("there is no verb 'dance'"));
+  EXPECT_THAT(varve({""}).err, HasSubstr("there is no verb ''"));
+}
+
 // -- Nothing lost -----------------------------------------------------------------------------------------------------
 
 TEST_F(Program, VerbsThatReadChangeNoByte) {
@@ -443,7 +448,10 @@ TEST_F(Program, VerifyNamesFileAndOffsetOfDamage) {
   EXPECT_EQ(verified.exit_code, 3) << verified.out;
   EXPECT_THAT(verified.out + verified.err, HasSubstr(damaged));
   EXPECT_THAT(verified.out + verified.err, HasSubstr("offset"));
-  EXPECT_EQ(varve({"get", store_, "Rows", "p", "1"}).exit_code, 3);
+  EXPECT_THAT(verified.err, HasSubstr("hint: keep the files as they are; `varve repair"));
+  const ProgramResult refused = varve({"get", store_, "Rows", "p", "1"});
+  EXPECT_EQ(refused.exit_code, 3);
+  EXPECT_THAT(refused.err, HasSubstr("hint: keep the files as they are; `varve verify"));
 }
 
 TEST_F(Program, AFullDeviceEndsWithFourAndLosesNothing) {

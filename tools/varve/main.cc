@@ -57,6 +57,12 @@ bool hold_standard_streams() {
   return true;
 }
 
+/// CLI11 would only say that a verb is missing.
+bool names_no_verb(const CLI::App& app, int argc, char** argv) {
+  if (argc < 2 || argv[1][0] == '-') return false;
+  return app.get_subcommands([argv](const CLI::App* verb) { return verb->check_name(argv[1]); }).empty();
+}
+
 int run(int argc, char** argv) {
   if (!hold_standard_streams()) return kMachine;
   CLI::App app("varve: a table store in a directory. `varve VERB --help` tells about a verb.", "varve");
@@ -78,6 +84,9 @@ int run(int argc, char** argv) {
 #ifdef VARVE_HAS_SERVER
   add_serve_verb(app, exit_code);
 #endif
+  if (names_no_verb(app, argc, argv)) {
+    return fail(kUsage, "there is no verb '" + std::string(argv[1]) + "'; `varve --help` tells which there are");
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -25,10 +25,14 @@ std::string quoted_for_shell(const std::string& word) {
   return quoted + "'";
 }
 
+constexpr const char* kKeepFiles = "keep the files as they are; ";
+
+std::string repair_hint() {
+  return "`varve repair " + store_of_hints() + " TARGET` saves the rest to a new store";
+}
+
 std::string damage_hint() {
-  const std::string& store = store_of_hints();
-  return "keep the files as they are; `varve verify " + store + "` says what is damaged, `varve repair " + store +
-         " TARGET` saves the rest to a new store";
+  return kKeepFiles + ("`varve verify " + store_of_hints()) + "` says what is damaged, " + repair_hint();
 }
 
 std::string hint_of(const Status& status) {
@@ -83,9 +87,15 @@ ExitCode fail(ExitCode code, std::string_view what) {
   return code;
 }
 
-ExitCode fail_as_damaged() {
-  print_hint(damage_hint());
+ExitCode fail_verification() {
+  print_hint(kKeepFiles + repair_hint());
   return kDamaged;
+}
+
+ExitCode fail_verification(const Status& status) {
+  if (status.code() != Code::kCorruption) return fail(status);
+  fail(kDamaged, status.to_string());
+  return fail_verification();
 }
 
 }  // namespace varve::tool

@@ -26,7 +26,9 @@ void name_store_in_hints(const std::string& store);
 ExitCode fail(const Status& status);
 ExitCode fail(ExitCode code, std::string_view what);
 
-/// The end of a verb that has told the damage itself: only what to do about it.
-ExitCode fail_as_damaged();
+/// The end of the verb that looks for damage, and has told it: only what to do about it.
+ExitCode fail_verification();
+/// Where the damage left it nothing to look at.
+ExitCode fail_verification(const Status& status);
 
 }  // namespace varve::tool

@@ -60,13 +60,13 @@ int verify_store(const StoreWords& words) {
   const Result<VerifyReport> report = Store::verify(
       words.place.store, {}, [&](const VerifyReport& so_far) { progress.update(so_far.entities, so_far.value_bytes); });
   progress.clear();
-  if (!report.ok()) return fail(report.status());
+  if (!report.ok()) return fail_verification(report.status());
   if (words.json) {
     print_report_json(*report);
   } else {
     print_report(*report, progress.elapsed());
   }
-  return report->sound() ? kSuccess : fail_as_damaged();
+  return report->sound() ? kSuccess : fail_verification();
 }
 
 /// How far it has come: everything is read once, for each level that it passes.
