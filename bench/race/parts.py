@@ -50,6 +50,8 @@ PARTS = [
     _part("recovery-200", minutes=1),
     _part("ycsb", words=["--seconds", "10"], minutes=6),
     _part("ycsb-e", words=["--seconds", "10"], minutes=3),
+    _part("ycsb-cached", words=["--seconds", "10"], minutes=5),
+    _part("ycsb-e-cached", words=["--seconds", "10"], minutes=3),
     _part("mixed", words=["--seconds", "60"], quick=["--mixed-entities", "5000", "--mixed-tables", "500"],
           contenders=["varve", "rocksdb", "lmdb"], minutes=15),
     _part("curve-1M", "curve", ["--curve-entities", "1000000"], ["--curve-entities", "20000"], minutes=3),

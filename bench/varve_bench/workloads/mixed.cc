@@ -183,8 +183,12 @@ Result<Outcome> run_mix(Session& session, Mixed& mixed, int clients, Promise pro
   return outcome;
 }
 
+/// An entity has ten kilobytes; those that were replaced are there too for a while.
+constexpr std::uint64_t kCacheBytesOfEntity = std::uint64_t{16} << 10;
+
 Settings settings_of_mixed(const Choice& choice) {
   Settings settings;
+  settings.cache_bytes = std::max(settings.cache_bytes, choice.mixed_entities * kCacheBytesOfEntity);
   settings.checks = true;
   settings.versions = true;
   settings.large_values = true;

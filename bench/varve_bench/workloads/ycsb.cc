@@ -4,6 +4,7 @@
 // A record has ten fields of 100 bytes. Its key, "user" and the FNV hash of its number, is the PartitionKey; the RowKey
 // is "0". An update gives one field another text; a read brings all ten. Commits are buffered, as YCSB's bindings of
 // such stores have them.
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <vector>
@@ -114,7 +115,9 @@ Status operate(Session& session, const Mix& mix, Records& records, Random& rando
   return read.ok() ? update_record(session, records, number, random) : read;
 }
 
-WorkloadRow ycsb_row(std::string name, const Mix& mix) {
+WorkloadRow ycsb_row(std::string_view letter, std::string_view memory, std::string_view what, const Mix& mix) {
+  std::string name("YCSB ");
+  name.append(letter).append(memory).append(": ").append(what);
   return {std::move(name), [mix](Session& session) -> Result<Outcome> {
             Records records(session.choice().entities);
             Result<Effect> effect =
@@ -129,26 +132,53 @@ WorkloadRow ycsb_row(std::string name, const Mix& mix) {
           }};
 }
 
+constexpr std::string_view kAllCached = ", all cached";
+
+/// A record, its key and its field names, unpacked, and those that updates have left behind.
+Settings room_for_all(const Choice& choice) {
+  Settings settings;
+  settings.cache_bytes = std::max(settings.cache_bytes, choice.entities * kRecordBytes * 2);
+  return settings;
+}
+
+std::vector<WorkloadRow> rows_of(std::string_view memory) {
+  return {ycsb_row("A", memory, "half reads, half updates", {.reads = 50, .updates = 50}),
+          ycsb_row("B", memory, "95 % reads, 5 % updates", {.reads = 95, .updates = 5}),
+          ycsb_row("C", memory, "reads", {.reads = 100}),
+          ycsb_row("F", memory, "half reads, half read-modify-writes", {.reads = 50, .read_modify_writes = 50}),
+          ycsb_row("D", memory, "95 % reads of the latest, 5 % inserts", {.reads = 95, .inserts = 5, .latest = true})};
+}
+
+std::vector<WorkloadRow> scan_rows_of(std::string_view memory) {
+  return {ycsb_row("E", memory, "95 % scans of up to 100, 5 % inserts", {.inserts = 5, .scans = 95})};
+}
+
 }  // namespace
 
 Workload ycsb_workload() {
-  return {"ycsb",
-          "YCSB A, B, C, F and D by 4 clients on records of ten fields of 100 bytes, buffered commits",
-          default_settings,
-          {ycsb_row("YCSB A: half reads, half updates", {.reads = 50, .updates = 50}),
-           ycsb_row("YCSB B: 95 % reads, 5 % updates", {.reads = 95, .updates = 5}),
-           ycsb_row("YCSB C: reads", {.reads = 100}),
-           ycsb_row("YCSB F: half reads, half read-modify-writes", {.reads = 50, .read_modify_writes = 50}),
-           ycsb_row("YCSB D: 95 % reads of the latest, 5 % inserts", {.reads = 95, .inserts = 5, .latest = true})},
-          "ycsb",
-          load_records};
+  return {
+      "ycsb",           "YCSB A, B, C, F and D by 4 clients on records of ten fields of 100 bytes, buffered commits",
+      default_settings, rows_of(""),
+      "ycsb",           load_records};
+}
+
+Workload ycsb_cached_workload() {
+  return {"ycsb-cached", "the same, with a cache that holds all records",
+          room_for_all,  rows_of(kAllCached),
+          "ycsb-cached", load_records};
 }
 
 /// With records of its own, as YCSB advises: D has added to the others'.
 Workload ycsb_scan_workload() {
   return {"ycsb-e",         "YCSB E by 4 clients, on records that no other workload has touched",
-          default_settings, {ycsb_row("YCSB E: 95 % scans of up to 100, 5 % inserts", {.inserts = 5, .scans = 95})},
+          default_settings, scan_rows_of(""),
           "ycsb-e",         load_records};
+}
+
+Workload ycsb_scan_cached_workload() {
+  return {"ycsb-e-cached", "the same, with a cache that holds all records",
+          room_for_all,    scan_rows_of(kAllCached),
+          "ycsb-e-cached", load_records};
 }
 
 }  // namespace varve::bench
