@@ -146,9 +146,9 @@ Workload smooth_workload();
 Workload page_cache_workload();
 Workload memory_workload();
 Workload ycsb_workload();
-Workload ycsb_cached_workload();
+Workload ycsb_in_memory_workload();
 Workload ycsb_scan_workload();
-Workload ycsb_scan_cached_workload();
+Workload ycsb_scan_in_memory_workload();
 std::vector<Workload> all_workloads();
 
 }  // namespace varve::bench

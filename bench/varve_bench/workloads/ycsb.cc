@@ -40,6 +40,12 @@ Status load_records(Session& session) {
   return session.contender().wait_until_idle();
 }
 
+/// What is cached, or mapped, is read once.
+Status load_and_warm(Session& session) {
+  if (Status loaded = load_records(session); !loaded.ok()) return loaded;
+  return session.contender().scan_table(0).status();
+}
+
 /// In percent.
 struct Mix {
   std::uint64_t reads = 0;
@@ -132,7 +138,7 @@ WorkloadRow ycsb_row(std::string_view letter, std::string_view memory, std::stri
           }};
 }
 
-constexpr std::string_view kAllCached = ", all cached";
+constexpr std::string_view kInMemory = ", in memory";
 
 /// A record, its key and its field names, unpacked, and those that updates have left behind.
 Settings room_for_all(const Choice& choice) {
@@ -162,10 +168,10 @@ Workload ycsb_workload() {
       "ycsb",           load_records};
 }
 
-Workload ycsb_cached_workload() {
-  return {"ycsb-cached", "the same, with a cache that holds all records",
-          room_for_all,  rows_of(kAllCached),
-          "ycsb-cached", load_records};
+Workload ycsb_in_memory_workload() {
+  return {"ycsb-in-memory", "the same, with a cache that holds all records from the beginning",
+          room_for_all,     rows_of(kInMemory),
+          "ycsb-in-memory", load_and_warm};
 }
 
 /// With records of its own, as YCSB advises: D has added to the others'.
@@ -175,10 +181,10 @@ Workload ycsb_scan_workload() {
           "ycsb-e",         load_records};
 }
 
-Workload ycsb_scan_cached_workload() {
-  return {"ycsb-e-cached", "the same, with a cache that holds all records",
-          room_for_all,    scan_rows_of(kAllCached),
-          "ycsb-e-cached", load_records};
+Workload ycsb_scan_in_memory_workload() {
+  return {"ycsb-e-in-memory", "the same, with a cache that holds all records from the beginning",
+          room_for_all,       scan_rows_of(kInMemory),
+          "ycsb-e-in-memory", load_and_warm};
 }
 
 }  // namespace varve::bench
