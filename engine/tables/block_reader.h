@@ -65,7 +65,7 @@ class BlockReader {
     format::Decompressor decompressor;
     StoredBytes stored;
   };
-  /// For one who reads block after block; what their bytes hold is of no meaning. Null where memory is short.
+  /// For one who reads block after block; their bytes hold nothing. Null where memory is short.
   std::unique_ptr<Tools> lend() noexcept;
   void give_back(std::unique_ptr<Tools> tools) noexcept;
   /// Out of what these tools' bytes hold of the file, as the other; a data block comes into the cache as `priority`.

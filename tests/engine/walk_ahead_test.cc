@@ -80,6 +80,7 @@ class WalkedStore {
   io::FaultPlan& faults() { return machine_->files->faults(); }
   WalkAhead& ahead() { return *ahead_; }
   std::shared_ptr<TableFile>& table() { return table_; }
+  BlockReader& reader() { return *reader_; }
   std::uint64_t reads() const { return reader_->reads(); }
   std::uint64_t pinned_bytes() const { return cache_->figures().pinned_bytes; }
 
@@ -105,10 +106,11 @@ class WalkedStore {
     return walked;
   }
   /// As a scan's pages do: each begins at the key that the one before it did not show any more.
-  Walked pages() {
+  Walked pages(const std::function<void(std::size_t row)>& before_page = nullptr) {
     Walked walked;
     std::string begin;
     for (bool is_over = false; !is_over;) {
+      if (before_page) before_page(walked.keys.size());
       const auto walk = cursor(begin.empty() ? 0 : kRowsOfPage);
       walk->seek(begin, format::kCommitVersionMax);
       for (std::uint64_t row = 0; walk->valid() && row < kRowsOfPage; ++row, walk->next()) {
@@ -187,6 +189,22 @@ TEST(WalkAheadTest, DamageIsToldAtTheRowWhereAWalkAloneTellsOfIt) {
       EXPECT_EQ(backward.status.to_string(), expected_backward.status.to_string());
     }
   }
+}
+
+/// Buffers go from reader to reader. In them lie bytes of other files, at the places that the walk comes to in its own.
+TEST(WalkAheadTest, WhatAnotherReaderLeftInItsBufferIsNotTakenForTheFile) {
+  WalkedStore store(1, Ahead::kThread);
+  const std::uint64_t file_bytes = walked_file().bytes.size();
+  constexpr std::uint64_t kLeftBytes = std::uint64_t{256} << 10;
+  const Walked walked = store.pages([&](std::size_t row) {
+    const std::uint64_t offset = std::min(file_bytes * row / walked_file().keys.size(), file_bytes - kLeftBytes);
+    std::unique_ptr<BlockReader::Tools> tools = store.reader().lend();
+    ASSERT_TRUE(tools->stored.prepare(offset, kLeftBytes, file_bytes).ok());
+    std::ranges::fill(tools->stored.bytes(), std::byte{'x'});
+    store.reader().give_back(std::move(tools));
+  });
+  EXPECT_TRUE(walked.status.ok()) << walked.status.to_string();
+  EXPECT_EQ(walked.keys, walked_file().keys);
 }
 
 TEST(WalkAheadTest, WhereReadsFailOneAfterTheOtherAWalkShowsWhatComesBefore) {
