@@ -169,7 +169,7 @@ Workload ycsb_workload() {
 }
 
 Workload ycsb_in_memory_workload() {
-  return {"ycsb-in-memory", "the same, with a cache that holds all records from the beginning",
+  return {"ycsb-in-memory", "the same, with a cache that has room for all records, after one scan of them",
           room_for_all,     rows_of(kInMemory),
           "ycsb-in-memory", load_and_warm};
 }
@@ -182,7 +182,7 @@ Workload ycsb_scan_workload() {
 }
 
 Workload ycsb_scan_in_memory_workload() {
-  return {"ycsb-e-in-memory", "the same, with a cache that holds all records from the beginning",
+  return {"ycsb-e-in-memory", "the same, with a cache that has room for all records, after one scan of them",
           room_for_all,       scan_rows_of(kInMemory),
           "ycsb-e-in-memory", load_and_warm};
 }
