@@ -110,7 +110,8 @@ struct Workload {
   std::string data{};
   /// Loads it, once for each contender.
   std::function<Status(Session&)> prepare{};
-  /// Done while the process has no thread yet; the rows then open the contender themselves.
+  /// In the rows' process, while it has no thread yet, in place of opening the contender: opens it and does what else
+  /// must come first, or leaves that to the rows.
   std::function<Status(Session&)> begin{};
   bool only_when_named = false;
   /// Its rows build on one another, so that one of them brings all of them.
