@@ -77,6 +77,12 @@ Compressor::Compressor(Compressor&& other) noexcept = default;
 Compressor& Compressor::operator=(Compressor&& other) noexcept = default;
 
 Result<Compressor> Compressor::make(int level, std::string_view dictionary) {
+  if (dictionary.empty()) return make_plain(level);
+  if (!is_dictionary(dictionary)) return Status::invalid_argument("not a zstd dictionary, or too large");
+  return make_for_trial(level, dictionary);
+}
+
+Compressor Compressor::make_plain(int level) {
   assert(level != 0);
   assert(level >= kCompressionLevelMin);
   assert(level <= kCompressionLevelMax);
@@ -87,9 +93,13 @@ Result<Compressor> Compressor::make(int level, std::string_view dictionary) {
   // The block's frame has a checksum, and its run names the dictionary.
   set_parameter(made.context_.get(), ZSTD_c_checksumFlag, 0);
   set_parameter(made.context_.get(), ZSTD_c_dictIDFlag, 0);
-  if (dictionary.empty()) return made;
-  if (!is_dictionary(dictionary)) return Status::invalid_argument("not a zstd dictionary, or too large");
-  made.dictionary_.reset(ZSTD_createCDict(dictionary.data(), dictionary.size(), level));
+  return made;
+}
+
+/// zstd tells the two apart by their heads.
+Result<Compressor> Compressor::make_for_trial(int level, std::string_view content) {
+  Compressor made = make_plain(level);
+  made.dictionary_.reset(ZSTD_createCDict(content.data(), content.size(), level));
   if (made.dictionary_ == nullptr) return Status::invalid_argument("the dictionary does not load");
   return made;
 }

@@ -64,6 +64,9 @@ class Compressor {
   /// `level` from kCompressionLevelMin to kCompressionLevelMax, and not 0 (asserted); `dictionary` may be empty: none.
   /// Errors: kInvalidArgument (not a zstd dictionary).
   static Result<Compressor> make(int level, std::string_view dictionary);
+  /// With plain content in place of a dictionary, to try whether one would help. No Decompressor reads what it
+  /// compresses.
+  static Result<Compressor> make_for_trial(int level, std::string_view content);
   ~Compressor();
   Compressor(Compressor&& other) noexcept;
   Compressor& operator=(Compressor&& other) noexcept;
@@ -80,6 +83,7 @@ class Compressor {
     void operator()(ZSTD_CDict_s* dictionary) const noexcept;
   };
   Compressor() = default;
+  static Compressor make_plain(int level);
 
   std::unique_ptr<ZSTD_CCtx_s, FreeContext> context_;
   std::unique_ptr<ZSTD_CDict_s, FreeDictionary> dictionary_;

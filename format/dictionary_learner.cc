@@ -18,15 +18,26 @@ void DictionaryLearner::take(std::string_view content) {
 
 std::optional<DictionaryLearner::Learned> DictionaryLearner::learn() const {
   assert(is_ready());
+  if (!is_worth_learning()) return std::nullopt;
   Result<std::string> dictionary = train_dictionary(samples_, kDictionaryBytes);
   if (!dictionary.ok()) return std::nullopt;
   Result<Compressor> compressor = Compressor::make(level_, *dictionary);
-  if (!compressor.ok() || !is_worth_having(*compressor)) return std::nullopt;
+  if (!compressor.ok() || !saves_a(kShareWorthHaving, *compressor)) return std::nullopt;
   return Learned{*std::move(dictionary), *std::move(compressor)};
 }
 
-/// It costs its own size in every file, and in memory while the file is open: it must save a sixteenth.
-bool DictionaryLearner::is_worth_having(Compressor& compressor) const {
+/// What the latest samples say by themselves is most of what a dictionary would, and is known at once.
+bool DictionaryLearner::is_worth_learning() const {
+  std::string content;
+  for (auto sample = samples_.rbegin(); sample != samples_.rend() && content.size() < kDictionaryBytes; ++sample) {
+    content.append(*sample);
+  }
+  if (content.empty()) return false;
+  Result<Compressor> trial = Compressor::make_for_trial(level_, content);
+  return trial.ok() && saves_a(kShareWorthLearning, *trial);
+}
+
+bool DictionaryLearner::saves_a(std::size_t share, Compressor& compressor) const {
   std::size_t bytes_without = 0;
   std::size_t bytes_with = 0;
   for (const std::string& block : trials_) {
@@ -37,7 +48,7 @@ bool DictionaryLearner::is_worth_having(Compressor& compressor) const {
     bytes_without += bytes(false);
     bytes_with += bytes(true);
   }
-  return bytes_with <= bytes_without - bytes_without / 16;
+  return bytes_with <= bytes_without - bytes_without / share;
 }
 
 }  // namespace varve::format

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "engine/cache/poison.h"
-#include "io/large_pages.h"
 
 namespace varve::engine {
 
@@ -38,12 +37,21 @@ struct SpanSource::Region {
   std::size_t spans() const noexcept { return memory.bytes().size() / kSpanBytes; }
   bool is_free() const noexcept { return static_cast<std::size_t>(std::popcount(free)) == spans(); }
   Mask kept() const noexcept { return free & ~absent; }
+  /// The lower, the sooner spans are taken from it: those come first whose pages are there, then those with few that are
+  /// free, so that others have a chance to become free. Zero: nothing is free.
+  std::size_t wanted_rank() const noexcept {
+    const auto count = static_cast<std::size_t>(std::popcount(free));
+    return count == 0 || kept() != 0 ? count : count + kRegionSpansMax;
+  }
 
   io::PageMemory memory;
   Mask free;
   Mask absent = 0;  // of the free ones, those whose pages the system has
   Region* before = nullptr;
   std::unique_ptr<Region> next;
+  std::size_t rank = 0;  // the list that it stands in, between these two
+  Region* alike_before = nullptr;
+  Region* alike_after = nullptr;
 };
 
 SpanSource::SpanSource(io::Scheduler& scheduler) noexcept : mutex_(scheduler) {}
@@ -64,24 +72,38 @@ SpanSource::Span SpanSource::take() noexcept {
   const int number = std::countr_zero(was_kept ? region->kept() : region->free);
   region->free &= ~bit(static_cast<std::size_t>(number));
   region->absent &= region->free;
+  rank(*region);
   if (was_kept) --kept_;
   ++taken_;
   held_bytes_.store((taken_ + kept_) * kSpanBytes, std::memory_order_relaxed);
   return {region->memory.bytes().data() + static_cast<std::size_t>(number) * kSpanBytes, region};
 }
 
-/// So that others have a chance to become free. Those that have a free span whose pages are there come first.
 SpanSource::Region* SpanSource::fullest() noexcept {
-  Region* found = nullptr;
-  int least = 0;
-  for (Region* region = regions_.get(); region != nullptr; region = region->next.get()) {
-    if (region->free == 0) continue;
-    const int rank = std::popcount(region->free) + (region->kept() == 0 ? 32 : 0);
-    if (found != nullptr && rank >= least) continue;
-    found = region;
-    least = rank;
-  }
-  return found;
+  return ranks_in_use_ == 0 ? nullptr : ranks_[static_cast<std::size_t>(std::countr_zero(ranks_in_use_))];
+}
+
+void SpanSource::rank(Region& region) noexcept {
+  const std::size_t wanted = region.wanted_rank();
+  if (wanted == region.rank) return;
+  take_from_rank(region);
+  if (wanted == 0) return;
+  Region*& first = ranks_[wanted];
+  if (first != nullptr) first->alike_before = &region;
+  region.alike_after = std::exchange(first, &region);
+  region.rank = wanted;
+  ranks_in_use_ |= std::uint64_t{1} << wanted;
+}
+
+void SpanSource::take_from_rank(Region& region) noexcept {
+  if (region.rank == 0) return;
+  if (region.alike_after != nullptr) region.alike_after->alike_before = region.alike_before;
+  Region*& owner = region.alike_before == nullptr ? ranks_[region.rank] : region.alike_before->alike_after;
+  owner = region.alike_after;
+  if (ranks_[region.rank] == nullptr) ranks_in_use_ &= ~(std::uint64_t{1} << region.rank);
+  region.rank = 0;
+  region.alike_before = nullptr;
+  region.alike_after = nullptr;
 }
 
 SpanSource::Region* SpanSource::add_region() noexcept {
@@ -95,11 +117,13 @@ SpanSource::Region* SpanSource::add_region() noexcept {
   if (regions_ != nullptr) regions_->before = region.get();
   region->next = std::exchange(regions_, nullptr);
   regions_ = std::move(region);
+  rank(*regions_);
   return regions_.get();
 }
 
 void SpanSource::remove(Region& region) noexcept {
   allow(region.memory.bytes());  // The addresses will be somebody else's.
+  take_from_rank(region);
   mapped_bytes_ -= region.memory.bytes().size();
   kept_ -= static_cast<std::uint64_t>(std::popcount(region.kept()));
   if (region.next != nullptr) region.next->before = region.before;
@@ -123,11 +147,12 @@ void SpanSource::give_back(Span span) noexcept {
     ++kept_;
   } else {
     region.absent |= bit(offset / kSpanBytes);
-    if (region.is_free()) {
-      remove(region);
-    } else {
-      region.memory.give_back(offset, kSpanBytes);
-    }
+    if (!region.is_free()) region.memory.give_back(offset, kSpanBytes);
+  }
+  if (region.is_free() && !is_kept) {
+    remove(region);
+  } else {
+    rank(region);
   }
   held_bytes_.store((taken_ + kept_) * kSpanBytes, std::memory_order_relaxed);
 }

@@ -7,12 +7,14 @@
 // small ones.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 
 #include "engine/cache/block_size.h"
+#include "io/large_pages.h"
 #include "io/page_memory.h"
 #include "io/scheduler.h"
 
@@ -42,13 +44,20 @@ class SpanSource {
   std::uint64_t held_bytes() const noexcept { return held_bytes_.load(std::memory_order_relaxed); }
 
  private:
+  static constexpr std::size_t kRegionSpansMax = io::kLargePageBytes / kSpanBytes;
+
   Region* fullest() noexcept VARVE_REQUIRES(mutex_);
+  /// Where it stands now; after each change of what is free in it.
+  void rank(Region& region) noexcept VARVE_REQUIRES(mutex_);
+  void take_from_rank(Region& region) noexcept VARVE_REQUIRES(mutex_);
   Region* add_region() noexcept VARVE_REQUIRES(mutex_);
   void remove(Region& region) noexcept VARVE_REQUIRES(mutex_);
   bool keeps_enough() const noexcept VARVE_REQUIRES(mutex_);
 
   io::Mutex mutex_;
   std::unique_ptr<Region> regions_ VARVE_GUARDED_BY(mutex_);
+  std::array<Region*, 1 + 2 * kRegionSpansMax> ranks_ VARVE_GUARDED_BY(mutex_){};  // lists of regions alike
+  std::uint64_t ranks_in_use_ VARVE_GUARDED_BY(mutex_) = 0;                        // a bit for each
   std::uint64_t mapped_bytes_ VARVE_GUARDED_BY(mutex_) = 0;
   std::uint64_t taken_ VARVE_GUARDED_BY(mutex_) = 0;  // spans
   std::uint64_t kept_ VARVE_GUARDED_BY(mutex_) = 0;   // spans that are free, and whose pages the system may not have
