@@ -37,8 +37,8 @@ struct SpanSource::Region {
   std::size_t spans() const noexcept { return memory.bytes().size() / kSpanBytes; }
   bool is_free() const noexcept { return static_cast<std::size_t>(std::popcount(free)) == spans(); }
   Mask kept() const noexcept { return free & ~absent; }
-  /// The lower, the sooner spans are taken from it: those come first whose pages are there, then those with few that are
-  /// free, so that others have a chance to become free. Zero: nothing is free.
+  /// The lower, the sooner spans are taken from it: those come first whose pages are there, then those with few that
+  /// are free, so that others have a chance to become free. Zero: nothing is free.
   std::size_t wanted_rank() const noexcept {
     const auto count = static_cast<std::size_t>(std::popcount(free));
     return count == 0 || kept() != 0 ? count : count + kRegionSpansMax;
