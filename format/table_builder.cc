@@ -171,7 +171,7 @@ bool TableBuilder::has_dictionary(std::uint64_t hash) const noexcept {
                                                  [hash](const auto& dictionary) { return dictionary.first == hash; });
 }
 
-Status TableBuilder::append_run(const RunSource& source, Decompressor& decompressor) {
+Result<std::uint64_t> TableBuilder::append_run(const RunSource& source, Decompressor& decompressor) {
   assert(!finished_);
   assert(can_append(*source.run));
   finish_run();
@@ -185,10 +185,11 @@ Status TableBuilder::append_run(const RunSource& source, Decompressor& decompres
     if (learner_.has_value()) take_over_dictionary(source.dictionary);
     keep_dictionary(source);
   }
-  run.offset = output_.offset();
+  const std::uint64_t begin = output_.offset();
+  run.offset = begin;
   count_run(std::move(run));
   output_.append(*bytes);
-  return Status();
+  return begin;
 }
 
 std::string_view TableBuilder::append_made(RunMaker& maker, const MadeRun& made) {

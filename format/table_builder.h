@@ -54,9 +54,10 @@ class TableBuilder {
   /// True if append_run would take the run: all of it is of one table, and behind the last key added, and it does not
   /// bring yet another dictionary where there are many.
   bool can_append(const RunEntry& run) const noexcept;
-  /// Copies a run of another file without decompressing its data. can_append() holds (asserted).
+  /// Copies a run of another file without decompressing its data, and tells where the copy begins. can_append() holds
+  /// (asserted).
   /// Errors: those of copy_run and of the filter; kCorruption also if the dictionary does not load.
-  Status append_run(const RunSource& source, Decompressor& decompressor);
+  Result<std::uint64_t> append_run(const RunSource& source, Decompressor& decompressor);
 
   /// Takes a run that a maker with these options and dictionary() made apart: all of it is of one table, and behind the
   /// last key added (asserted). Its bytes, stamped for their place, are returned, and are the caller's to write behind

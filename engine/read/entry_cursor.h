@@ -2,15 +2,21 @@
 // Must never: hide an entry: what a version may see is decided above.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <optional>
 #include <string_view>
 
 #include "api/status.h"
 #include "engine/entry.h"
 #include "engine/read/pass_rule.h"
+#include "format/block.h"
 #include "format/run_copy.h"
 
 namespace varve::engine {
+
+/// Of a run: what the block is, how far behind the run's begin it stands, and what its readers see.
+using ShowCachedBlock = std::function<void(format::BlockType, std::uint64_t, std::string_view)>;
 
 /// A walk that goes forward only. One thread at a time.
 class EntryStream {
@@ -36,6 +42,8 @@ class EntryStream {
   /// The run of which the walk is at the first entry, as it stands in its file, if no entry of another source or run
   /// comes between or is of the same key as one of its own; else nothing. Valid until the next move.
   virtual std::optional<format::RunSource> whole_run() const { return std::nullopt; }
+  /// Shows which of that run's blocks are cached, until it is passed; whole_run() gave one.
+  virtual void show_cached(const ShowCachedBlock& show) const { static_cast<void>(show); }
   /// Past the last entry of that run; whole_run() gave one.
   virtual void pass_run() {}
 };

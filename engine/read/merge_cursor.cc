@@ -181,6 +181,10 @@ std::optional<format::RunSource> MergeStream::whole_run() const {
   return run;
 }
 
+void MergeStream::show_cached(const ShowCachedBlock& show) const {
+  sources_[heap_.top().walk]->show_cached(show);
+}
+
 void MergeStream::pass_run() {
   EntryStream& source = *sources_[heap_.top().walk];
   source.pass_run();

@@ -92,6 +92,7 @@ class MergeStream final : public EntryStream {
   bool is_in_memory() const noexcept override { return sources_[heap_.top().walk]->is_in_memory(); }
   Status status() const override { return status_; }
   std::optional<format::RunSource> whole_run() const override;
+  void show_cached(const ShowCachedBlock& show) const override;
   void pass_run() override;
 
  private:

@@ -21,17 +21,17 @@ void FreshBlocks::take(format::BlockType type, format::BlockHandle place, std::s
   switch (type) {
     case format::BlockType::kData:
       if (2 * from_memory_ >= entries_) {
-        insert(type, place, content);
+        insert(type, place.offset, content);
         run_is_hot_ = true;
       }
       entries_ = 0;
       from_memory_ = 0;
       break;
     case format::BlockType::kFilterPartition:
-      if (run_is_hot_) insert(type, place, content);
+      if (run_is_hot_) insert(type, place.offset, content);
       break;
     case format::BlockType::kIndexPartition:
-      if (run_is_hot_) insert(type, place, content);
+      if (run_is_hot_) insert(type, place.offset, content);
       run_is_hot_ = false;  // The run ends with it.
       break;
     default: break;  // read once, when the file is opened
@@ -39,14 +39,14 @@ void FreshBlocks::take(format::BlockType type, format::BlockHandle place, std::s
 }
 
 /// Where memory or room is wanting, the block is read when it is asked for.
-void FreshBlocks::insert(format::BlockType type, format::BlockHandle place, std::string_view content) noexcept {
+void FreshBlocks::insert(format::BlockType type, std::uint64_t offset, std::string_view content) noexcept {
   BlockCache& cache = files_.cache();
   if (cache.bytes_max() == 0) return;
-  Result<Block> block = cache.allocate(cache_id_, place.offset, static_cast<std::uint32_t>(content.size()),
-                                       static_cast<std::uint8_t>(type));
+  Result<Block> block =
+      cache.allocate(cache_id_, offset, static_cast<std::uint32_t>(content.size()), static_cast<std::uint8_t>(type));
   if (!block.ok()) return;
   std::copy(content.begin(), content.end(), block->content().begin());
-  (void)cache.insert(cache_id_, place.offset, *std::move(block), priority_of(type));
+  (void)cache.insert(cache_id_, offset, *std::move(block), priority_of(type));
 }
 
 }  // namespace varve::engine

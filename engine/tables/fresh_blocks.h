@@ -5,8 +5,9 @@
 // A flush or a compaction moves data from where it can be read at once (a memtable, cached blocks) to a file of which
 // nothing is cached. Without this, every reader of what was hot would go to the disk once for each block of the new
 // file. So a data block is put into the cache if at least half of the entries it is made of came from memory; and the
-// filter and index of a run if any of its data blocks was. New blocks come into the cache as such that were read
-// once: what nobody asks for leaves early and drives out nothing that is in use (eviction_order.h).
+// filter and index of a run if any of its data blocks was. What a run that is copied whole had in the cache, the copy
+// has there too. New blocks come into the cache as such that were read once: what nobody asks for leaves early and
+// drives out nothing that is in use (eviction_order.h).
 #pragma once
 
 #include <cstdint>
@@ -33,11 +34,15 @@ class FreshBlocks final : public format::BlockObserver {
     if (was_in_memory) ++from_memory_;
   }
   void take(format::BlockType type, format::BlockHandle place, std::string_view content) noexcept override;
+  /// A run was copied, and a block of it was cached where it came from: it stays cached.
+  void take_copied(format::BlockType type, std::uint64_t offset, std::string_view content) noexcept {
+    insert(type, offset, content);
+  }
   /// The file is whole. From now on it is for TableFiles::discard() to give it up.
   void finish() noexcept { finished_ = true; }
 
  private:
-  void insert(format::BlockType type, format::BlockHandle place, std::string_view content) noexcept;
+  void insert(format::BlockType type, std::uint64_t offset, std::string_view content) noexcept;
 
   TableFiles& files_;
   const std::uint64_t number_;

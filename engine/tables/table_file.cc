@@ -106,6 +106,10 @@ bool TableFile::caches(std::uint64_t offset) const noexcept {
   return files_.cache().contains(open_already()->cache_id, offset);
 }
 
+PinnedBlock TableFile::pin_cached(std::uint64_t offset) const noexcept {
+  return files_.cache().pin(open_already()->cache_id, offset);
+}
+
 TableFiles::TableFiles(const io::Env& env, io::Directory& directory, std::shared_ptr<BlockCache> cache,
                        std::function<void()> on_garbage)
     : env_(env),

@@ -64,6 +64,8 @@ class TableFile : public std::enable_shared_from_this<TableFile> {
 
   /// Whether the block at `offset` lies in the cache, without any effect on how long it stays there. The file is open.
   bool caches(std::uint64_t offset) const noexcept;
+  /// That block, or an empty one. The file is open.
+  PinnedBlock pin_cached(std::uint64_t offset) const noexcept;
 
   /// Null if it is not open yet. Does no I/O.
   const OpenTable* open_already() const noexcept { return open_.load(std::memory_order_acquire); }

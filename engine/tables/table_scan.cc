@@ -37,6 +37,21 @@ std::optional<format::RunSource> TableScan::whole_run() const {
                            dictionary == nullptr ? std::string_view() : dictionary->bytes()};
 }
 
+/// The index at hand stays at the first block: another one walks over the same bytes.
+void TableScan::show_cached(const ShowCachedBlock& show) const {
+  assert(at_run_start_);
+  const format::RunEntry& run = table_->index.runs()[run_];
+  const auto look = [&](format::BlockType type, const format::BlockHandle& place) {
+    const PinnedBlock block = file_.pin_cached(place.offset);
+    if (block) show(type, place.offset - run.offset, block->content());
+  };
+  format::IndexCursor index;
+  if (!index.open(index_content_, run).ok()) return;  // It was opened before.
+  for (index.seek_to_first(); index.valid(); index.next()) look(format::BlockType::kData, index.block());
+  look(format::BlockType::kFilterPartition, run.filter());
+  look(format::BlockType::kIndexPartition, run.index());
+}
+
 void TableScan::pass_run() {
   assert(at_run_start_);
   valid_ = false;

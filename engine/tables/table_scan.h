@@ -27,6 +27,7 @@ class TableScan final : public EntryStream {
   Status status() const override { return status_; }
   bool is_in_memory() const noexcept override { return block_is_cached_; }
   std::optional<format::RunSource> whole_run() const override;
+  void show_cached(const ShowCachedBlock& show) const override;
   void pass_run() override;
 
  private:

@@ -89,9 +89,15 @@ Status TableWriter::add(const Entry& entry, bool was_in_memory) {
   return builder_->pending().size() < kPieceBytes ? Status() : write_pending();
 }
 
-Status TableWriter::append_run(const format::RunSource& source, format::Decompressor& decompressor) {
-  if (Status copied = builder_->append_run(source, decompressor); !copied.ok()) return copied;
-  return write_pending();
+Result<std::uint64_t> TableWriter::append_run(const format::RunSource& source, format::Decompressor& decompressor) {
+  const Result<std::uint64_t> begin = builder_->append_run(source, decompressor);
+  if (!begin.ok()) return begin.status();
+  if (Status written = write_pending(); !written.ok()) return written;
+  return *begin;
+}
+
+void TableWriter::keep_copied(format::BlockType type, std::uint64_t offset, std::string_view content) noexcept {
+  if (fresh_ != nullptr) fresh_->take_copied(type, offset, content);
 }
 
 Status TableWriter::append_made(format::RunMaker& maker, const format::MadeRun& run) {

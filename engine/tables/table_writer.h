@@ -33,7 +33,10 @@ class TableWriter {
   /// disk. Errors: those of io and of TableBuilder::add.
   Status add(const Entry& entry, bool was_in_memory = false);
   bool can_append(const format::RunEntry& run) const noexcept { return builder_->can_append(run); }
-  Status append_run(const format::RunSource& source, format::Decompressor& decompressor);
+  /// Where the copy begins.
+  Result<std::uint64_t> append_run(const format::RunSource& source, format::Decompressor& decompressor);
+  /// A block of such a run was cached where it came from.
+  void keep_copied(format::BlockType type, std::uint64_t offset, std::string_view content) noexcept;
 
   /// As TableBuilder::append_made(). Errors: those of io.
   Status append_made(format::RunMaker& maker, const format::MadeRun& run);

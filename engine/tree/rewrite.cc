@@ -24,7 +24,7 @@ class Rewriter {
   Status run(EntryStream& input) {
     while (input.valid()) {
       if (const std::optional<format::RunSource> run = input.whole_run()) {
-        const Result<bool> done = take_run(*run);
+        const Result<bool> done = take_run(*run, input);
         if (!done.ok()) return done.status();
         if (*done) {
           input.pass_run();
@@ -95,28 +95,32 @@ class Rewriter {
   }
 
   /// False: its entries are to be taken one by one.
-  Result<bool> take_run(const format::RunSource& source) {
+  Result<bool> take_run(const format::RunSource& source, const EntryStream& input) {
     const format::RunEntry& run = *source.run;
     if (Status look = look_for_end(); !look.ok()) return look;
     const Retention::RunFate fate = retention_.judge_run(run);
     if (fate == Retention::RunFate::kUnknown) return false;
     if (fate == Retention::RunFate::kDropped) io::probe("a run of a dropped table went unread");
     if (fate == Retention::RunFate::kKept) {
-      const Result<bool> copied = copy_run(source);
+      const Result<bool> copied = copy_run(source, input);
       if (!copied.ok() || !*copied) return copied;
     }
     done_.entries_read += run.entry_count;
     return true;
   }
 
-  Result<bool> copy_run(const format::RunSource& source) {
+  Result<bool> copy_run(const format::RunSource& source, const EntryStream& input) {
     const format::RunEntry& run = *source.run;
     const Result<bool> alike = format::is_made_alike(source, options_.table, decompressor_);
     if (!alike.ok() || !*alike) return alike;
     if (points_into_leaving(run)) return false;
     if (Status ready = make_ready(run.smallest_key); !ready.ok()) return ready;
     if (!writer_->can_append(run)) return false;
-    if (Status copied = writer_->append_run(source, decompressor_); !copied.ok()) return copied;
+    const Result<std::uint64_t> begin = writer_->append_run(source, decompressor_);
+    if (!begin.ok()) return begin.status();
+    input.show_cached([&](format::BlockType type, std::uint64_t within, std::string_view content) {
+      writer_->keep_copied(type, *begin + within, content);
+    });
     last_key_ = run.largest_key;
     done_.bytes_copied += run.bytes();
     return true;

@@ -57,7 +57,7 @@ TEST(RunCopy, CopiedRunsAnswerAsTheOriginal) {
     Decompressor decompressor;
     for (const RunEntry& run : reading.index().runs()) {
       ASSERT_TRUE(builder->can_append(run));
-      const Status appended = builder->append_run(source_of(original, run, options.dictionary), decompressor);
+      const Status appended = builder->append_run(source_of(original, run, options.dictionary), decompressor).status();
       ASSERT_TRUE(appended.ok()) << appended.to_string();
       EXPECT_FALSE(builder->can_append(run)) << "its keys are there";
     }

@@ -160,7 +160,7 @@ class MadeState {
     const TableScan scan(*file, read_bytes);
     ASSERT_TRUE(scan.whole_run().has_value());
     format::Decompressor decompressor;
-    const Status copied = whole.append_run(*scan.whole_run(), decompressor);
+    const Status copied = whole.append_run(*scan.whole_run(), decompressor).status();
     ASSERT_TRUE(copied.ok()) << copied.to_string();
   }
   std::shared_ptr<TableFile> write(const format::TableBuilder& builder, const format::TableFileEntry& entry) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/sync_points.h"
+#include "io/manual_clock.h"
 #include "tests/support/engine_bench.h"
 
 namespace varve::engine {
@@ -48,9 +49,10 @@ class FreshBlocksTest : public testing::Test {
       ASSERT_TRUE(Change().put("p", row_name(row), value_of_row(row, round_)).commit(*engine_).ok());
     }
   }
-  static std::string value_of_row(int row, int round) {
+  std::string value_of_row(int row, int round) const {
     std::string value = std::to_string(row) + " in round " + std::to_string(round);
-    for (int i = 0; i < 40; ++i) value += static_cast<char>('!' + (row * 31 + i * i * 7 + round) % 90);
+    io::SeededRandom random(static_cast<std::uint64_t>(row) * 1000 + static_cast<std::uint64_t>(round));
+    for (int i = 0; i < value_bytes_; ++i) value += static_cast<char>('!' + io::random_below(random, 90));
     return value;
   }
 
@@ -63,6 +65,25 @@ class FreshBlocksTest : public testing::Test {
     return engine_->statistics().block_reads - before;
   }
 
+  /// Of several runs.
+  void fill_the_last_level() {
+    value_bytes_ = 1000;
+    write();
+    merge_the_last_rows();
+  }
+
+  /// The same values once more: four files of level 0 are merged when nothing else is to be done.
+  void merge_the_last_rows() {
+    const std::uint64_t copied = engine_->statistics().compaction.copied_bytes;
+    for (int i = 0; i < 4; ++i) {
+      --round_;
+      write(kRows - 4);
+      ASSERT_TRUE(engine_->flush().ok());
+    }
+    ASSERT_TRUE(engine_->compact().ok());
+    copied_bytes_ = engine_->statistics().compaction.copied_bytes - copied;
+  }
+
   std::uint64_t cached_blocks() const { return cache_->figures().block_count; }
 
   Machine machine_;
@@ -70,6 +91,8 @@ class FreshBlocksTest : public testing::Test {
   std::shared_ptr<BlockCache> cache_;
   std::unique_ptr<Engine> engine_;
   int round_ = 0;
+  int value_bytes_ = 40;
+  std::uint64_t copied_bytes_ = 0;  // by the last merge
 };
 
 TEST_F(FreshBlocksTest, WhatWasFlushedIsReadWithoutTheDisk) {
@@ -94,6 +117,23 @@ TEST_F(FreshBlocksTest, ACompactionOfWhatIsCachedLeavesItCached) {
   ASSERT_GT(engine_->statistics().compaction.written_bytes, merges);
   EXPECT_EQ(reads_for_all(), 0u);
   cache_->check_invariants();
+}
+
+TEST_F(FreshBlocksTest, WhatACompactionCopiesStaysCached) {
+  fill_the_last_level();
+  ASSERT_EQ(reads_for_all(), 0u);
+  merge_the_last_rows();
+  ASSERT_GT(copied_bytes_, 0u);
+  EXPECT_EQ(reads_for_all(), 0u);
+  cache_->check_invariants();
+}
+
+TEST_F(FreshBlocksTest, WhatACompactionCopiesAndNobodyReadsIsNotCached) {
+  fill_the_last_level();
+  reopen();
+  merge_the_last_rows();
+  ASSERT_GT(copied_bytes_, 0u);
+  EXPECT_LE(cached_blocks(), 20u);
 }
 
 TEST_F(FreshBlocksTest, ACompactionOfWhatNobodyReadsCachesNothing) {
