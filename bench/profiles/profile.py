@@ -34,6 +34,8 @@ PROFILES = [
             "^varve-compact", None),
     Profile("random-put", "buffered random puts by one thread, the thread that asks", "random-put", "random put", None,
             "^varve-bench", DRIVEN),
+    Profile("mixed-behind", "the mixed tables, the threads that flush and compact, their load included", "mixed",
+            "mixed tables, buffered", 20, "^varve-(flush|compact)", None),
 ]
 
 
