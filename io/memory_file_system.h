@@ -88,7 +88,8 @@ class MemoryFileSystem final : public FileSystem {
 
   // -- Watching ---------------------------------------------------------------------------------------------------
 
-  /// Called around every mutating step. One at a time; an empty one ends it. Not while steps are in flight.
+  /// Called around every mutating step. One at a time; an empty one ends it, and where threads run one at a time a step
+  /// in flight does not call it any more; where they do not, there is no such step.
   void set_observer(Observer observer);
   /// Mutating steps begun so far.
   std::uint64_t operation_count() const noexcept;

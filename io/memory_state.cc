@@ -199,7 +199,7 @@ Step::Step(MemoryState& state, const Operation& operation) : state_(state), oper
   if (is_mutating(operation_.kind)) {
     operation_.index = state_.operation_count_.fetch_add(1, std::memory_order_relaxed);
     observer_ = state_.observer();
-    if (observer_ != nullptr) (*observer_)(operation_, Moment::kBefore);
+    tell_observer(Moment::kBefore);
   } else {
     operation_.index = state_.operation_count();
   }
@@ -215,10 +215,15 @@ Step::Step(MemoryState& state, const Operation& operation) : state_(state), oper
   }
 }
 
+/// Who was there when the step began, and still is.
+void Step::tell_observer(Moment moment) {
+  if (observer_ != nullptr && observer_ == state_.observer()) (*observer_)(operation_, moment);
+}
+
 void Step::during() {
   // Twice, for what is in flight together is what tears together.
   state_.scheduler().yield();
-  if (observer_ != nullptr) (*observer_)(operation_, Moment::kDuring);
+  tell_observer(Moment::kDuring);
   if (is_stuck_) state_.stuck().stay();
   state_.scheduler().yield();
 }
@@ -226,7 +231,7 @@ void Step::during() {
 Step::~Step() {
   if (is_mutating(operation_.kind)) {
     if (operation_.index % kSampleEvery == 0) state_.sample_shared_memory();
-    if (observer_ != nullptr) (*observer_)(operation_, Moment::kAfter);
+    tell_observer(Moment::kAfter);
   }
   state_.scheduler().yield();
 }

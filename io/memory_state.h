@@ -152,6 +152,8 @@ class Step {
   void during();
 
  private:
+  void tell_observer(Moment moment);
+
   MemoryState& state_;
   Operation operation_;
   std::shared_ptr<const Observer> observer_;

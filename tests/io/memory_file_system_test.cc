@@ -92,6 +92,18 @@ TEST(MemoryFileSystem, HandlesOutliveTheFileSystem) {
 
 // -- Steps ------------------------------------------------------------------------------------------------------------
 
+TEST(MemoryFileSystem, AnObserverThatLeftIsToldNothingMoreOfAStepInFlight) {
+  MemoryMachine machine;
+  const std::unique_ptr<WritableFile> file = machine.create("a");
+  std::vector<Moment> moments;
+  machine.files().set_observer([&](const Operation&, Moment moment) {
+    moments.push_back(moment);
+    machine.files().set_observer({});
+  });
+  ASSERT_TRUE(is_ok(file->append(bytes_of("hello"))));
+  EXPECT_EQ(moments, std::vector<Moment>{Moment::kBefore});
+}
+
 TEST(MemoryFileSystem, ShowsEveryMutatingStepBeforeDuringAndAfter) {
   MemoryMachine machine;
   std::vector<std::string> steps;
