@@ -85,18 +85,6 @@ void forget_value_files(FileSet& after, format::ManifestEdit& edit) {
   }
 }
 
-/// What was just written is opened by who wrote it, so that no reader waits for that. Where it fails the file stays as
-/// it was, and the first reader, who tries again, is told why.
-void open_added(const Levels& levels, const std::set<std::uint64_t>& added) noexcept {
-  try {
-    for (const auto& [number, table] : tables_of(levels)) {
-      if (added.contains(number)) (void)table->open();
-    }
-  } catch (const std::bad_alloc&) {
-    return;
-  }
-}
-
 }  // namespace
 
 format::TableOptions table_options(std::uint32_t level) {
@@ -204,11 +192,7 @@ Status Tree::install(format::ManifestEdit edit) {
 }
 
 Status Tree::apply(format::ManifestEdit edit, const std::function<void(ReadState&)>& change) {
-  std::set<std::uint64_t> added;
-  for (const format::TableFileEntry& file : edit.added_tables) added.insert(file.number);
-  Status applied = change_tables(std::move(edit), change, Completion());
-  if (applied.ok() && !added.empty()) open_added(*levels(), added);
-  return applied;
+  return change_tables(std::move(edit), change, Completion());
 }
 
 Status Tree::change_tables(format::ManifestEdit edit, const std::function<void(ReadState&)>& change,

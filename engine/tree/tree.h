@@ -54,7 +54,6 @@ class Tree {
   /// the rest of their state. Dead ids of which no table holds anything any more leave the set in the same edit.
   /// Errors: those of Directory::sync, after which the edit's new files are removed and nothing has changed, and those
   /// of Manifest::append; after both the store has stopped.
-  /// New files are open when it returns, if they can be.
   Status apply(format::ManifestEdit edit, const std::function<void(ReadState&)>& change);
 
   /// apply(), for new files that hold one table of which nothing else holds anything: they go to the deepest level

@@ -107,17 +107,6 @@ TEST_F(FreshBlocksTest, WhatWasFlushedIsReadWithoutTheDisk) {
   EXPECT_EQ(reads_for_all(), 0u);
 }
 
-TEST_F(FreshBlocksTest, WhatWasWrittenIsOpenBeforeAnybodyReadsIt) {
-  write();
-  ASSERT_TRUE(engine_->flush().ok());
-  io::FaultRule rule;
-  rule.kind = io::OperationKind::kOpen;
-  rule.fail_count = io::FaultRule::kFromThenOn;
-  machine_.files->faults().add(rule);
-  EXPECT_EQ(reads_for_all(), 0u);
-  EXPECT_EQ(machine_.files->faults().hit_count(), 0u);
-}
-
 TEST_F(FreshBlocksTest, ACompactionOfWhatIsCachedLeavesItCached) {
   write();
   ASSERT_TRUE(engine_->flush().ok());
