@@ -105,6 +105,16 @@ struct ByteBound {
   }
 };
 
+/// Of a value as it is stored.
+struct StoredBytes {
+  std::size_t operator()(const Binary& value) const noexcept { return value.bytes.size(); }
+  std::size_t operator()(const std::string& value) const noexcept { return value.size(); }
+  template <typename Fixed>
+  std::size_t operator()(const Fixed& /*value*/) const noexcept {
+    return sizeof(Fixed);
+  }
+};
+
 struct Appender {
   format::EntityBuilder& builder;
   const std::string& name;
@@ -185,6 +195,11 @@ void encode_properties(const Entity& entity, format::EntityBuilder& builder, std
 
 void add_properties(const Entity& entity, format::EntityBuilder& builder) {
   builder.clear();
+  std::size_t bytes = 0;
+  for (const Property& property : entity.properties()) {
+    bytes += property.name.size() + std::visit(StoredBytes{}, property.value.variant());
+  }
+  builder.reserve(entity.properties().size(), bytes);
   for (const Property& property : entity.properties()) {
     if (property.name == kTimestampName) continue;
     std::visit(Appender{builder, property.name}, property.value.variant());

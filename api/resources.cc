@@ -15,7 +15,7 @@ Result<std::shared_ptr<Resources>> Resources::create(const ResourceOptions& opti
     if (options.write_buffer_bytes == 0) return Status::invalid_argument("a write buffer of no bytes holds nothing");
     auto state = std::make_unique<State>();
     state->options = options;
-    state->write_budget = std::make_shared<engine::WriteBudget>(options.write_buffer_bytes);
+    state->write_budget = std::make_shared<engine::WriteBudget>(io::system_env().scheduler, options.write_buffer_bytes);
     state->block_cache = std::make_shared<engine::BlockCache>(io::system_env().scheduler, options.block_cache_bytes);
     return std::shared_ptr<Resources>(new Resources(std::move(state)));
   });

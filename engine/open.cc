@@ -73,7 +73,7 @@ Status start_reading(EngineState& state, const FileSet& files, std::unique_ptr<M
 Status start_writing(EngineState& state, Established established, CommitStart begin) {
   state.manifest = std::move(established.manifest);
   std::shared_ptr<WriteBudget> budget = state.options.write_budget;
-  if (!budget) budget = std::make_shared<WriteBudget>(kWriteBufferBytes);
+  if (!budget) budget = std::make_shared<WriteBudget>(state.env.scheduler, kWriteBufferBytes);
   state.write_buffer_bytes_max = budget->bytes_max();
   state.write_budget = budget;
   state.pacer = std::make_unique<Pacer>(state.env.scheduler, *state.write_budget);

@@ -1,4 +1,4 @@
-// Owns: one bound on the memory that holds entities, for all stores that share it.
+// Owns: one bound on the memory that holds entities, for all stores that share it, and what of it lies unused.
 // Must never: be passed by a commit; only recovery may, since what was accepted must be held.
 #pragma once
 
@@ -6,6 +6,9 @@
 #include <atomic>
 #include <cassert>
 #include <cstdint>
+#include <utility>
+
+#include "engine/commit/spare_blocks.h"
 
 namespace varve::engine {
 
@@ -18,9 +21,11 @@ enum class BudgetPart : std::uint8_t {
 /// Any thread.
 class WriteBudget {
  public:
-  explicit WriteBudget(std::uint64_t bytes_max) noexcept
+  /// `scheduler` outlives it.
+  WriteBudget(io::Scheduler& scheduler, std::uint64_t bytes_max) noexcept
       : bytes_max_(bytes_max),
-        kept_bytes_(std::max(bytes_max / kPartKeptLarge, std::min(kKeptBytes, bytes_max / kPartKept))) {}
+        kept_bytes_(std::max(bytes_max / kPartKeptLarge, std::min(kKeptBytes, bytes_max / kPartKept))),
+        spare_(scheduler) {}
   WriteBudget(const WriteBudget&) = delete;
   WriteBudget& operator=(const WriteBudget&) = delete;
 
@@ -31,6 +36,7 @@ class WriteBudget {
     do {
       if (bytes > bound || used > bound - bytes) return false;
     } while (!used_bytes_.compare_exchange_weak(used, used + bytes, std::memory_order_relaxed));
+    if (spare_.bytes() > spare_bytes_max()) spare_.trim(spare_bytes_max());
     return true;
   }
   void take_regardless(std::uint64_t bytes) noexcept { used_bytes_.fetch_add(bytes, std::memory_order_relaxed); }
@@ -39,6 +45,11 @@ class WriteBudget {
     assert(before >= bytes);
     static_cast<void>(before);
   }
+
+  /// Memory that lies unused within the bound, in blocks (SpareBlocks): to be had again, and given up by who took it.
+  io::PageMemory take_spare() noexcept { return spare_.take(); }
+  void keep_spare(io::PageMemory block) noexcept { spare_.keep(std::move(block), spare_bytes_max()); }
+  std::uint64_t spare_bytes() const noexcept { return spare_.bytes(); }
 
   std::uint64_t used_bytes() const noexcept { return used_bytes_.load(std::memory_order_relaxed); }
   std::uint64_t bytes_max() const noexcept { return bytes_max_; }
@@ -49,9 +60,19 @@ class WriteBudget {
   static constexpr std::uint64_t kPartKept = 8;         // but no more of a small budget
   static constexpr std::uint64_t kPartKeptLarge = 256;  // and more of a large one
 
+  /// As much as one memtable, and with what is used no more than stores fill before their commits wait.
+  std::uint64_t spare_bytes_max() const noexcept {
+    const std::uint64_t part = bytes_max_ / kPartSpare;
+    const std::uint64_t used = used_bytes();
+    const std::uint64_t line = (kPartSpare - 1) * part;
+    return used >= line ? 0 : std::min(line - used, part);
+  }
+  static constexpr std::uint64_t kPartSpare = 4;
+
   const std::uint64_t bytes_max_;
   const std::uint64_t kept_bytes_;
   std::atomic<std::uint64_t> used_bytes_{0};
+  SpareBlocks spare_;
 };
 
 }  // namespace varve::engine

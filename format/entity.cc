@@ -266,6 +266,11 @@ void EntityBuilder::finish_behind(std::string& bytes) {
   clear();
 }
 
+void EntityBuilder::reserve(std::size_t properties, std::size_t bytes) {
+  slots_.reserve(slots_.size() + properties * kSlotBytes);
+  heap_.reserve(heap_.size() + bytes);
+}
+
 void EntityBuilder::clear() noexcept {
   slots_.clear();
   heap_.clear();

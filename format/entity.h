@@ -82,6 +82,8 @@ class EntityBuilder {
   /// Of the entity as it is now.
   std::size_t entity_bytes() const noexcept;
   void clear() noexcept;
+  /// Room for so many more properties, whose names and values have so many bytes.
+  void reserve(std::size_t properties, std::size_t bytes);
 
  private:
   void add_raw(std::string_view name, PropertyType type, std::string_view value);

@@ -8,7 +8,7 @@
 #include <new>
 #include <utility>
 
-#include "engine/cache/poison.h"
+#include "engine/poison.h"
 
 namespace varve::engine {
 

@@ -5,8 +5,11 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <utility>
 #include <vector>
 
+#include "engine/write_budget.h"
 #include "io/page_memory.h"
 
 namespace varve::engine {
@@ -17,6 +20,7 @@ class Arena {
   static constexpr std::size_t kAlignment = 8;
 
   Arena() noexcept = default;
+  ~Arena();
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
@@ -24,14 +28,19 @@ class Arena {
   /// changed then.
   char* take(std::size_t bytes) noexcept;
 
+  /// From now on blocks are those that lie unused there, and all go there at the end. Nothing is charged by the arena.
+  void draw_on(std::shared_ptr<WriteBudget> budget) noexcept { budget_ = std::move(budget); }
+
   /// What was taken, each piece rounded up to kAlignment.
   std::uint64_t used_bytes() const noexcept { return used_bytes_.load(std::memory_order_relaxed); }
   /// What is held from the system: what was taken, and the ends of blocks that were too small for the next piece.
   std::uint64_t allocated_bytes() const noexcept { return allocated_bytes_.load(std::memory_order_relaxed); }
 
  private:
-  char* allocate_block(std::size_t bytes) noexcept;
+  io::PageMemory block_for(std::size_t piece_bytes) noexcept;
+  char* add_block(std::size_t piece_bytes) noexcept;
 
+  std::shared_ptr<WriteBudget> budget_;
   std::vector<io::PageMemory> blocks_;
   char* at_ = nullptr;
   std::size_t left_bytes_ = 0;

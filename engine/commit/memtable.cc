@@ -217,6 +217,7 @@ Memtable::~Memtable() {
 void Memtable::join(std::shared_ptr<WriteBudget> budget) noexcept {
   assert(budget_ == nullptr);
   budget_ = std::move(budget);
+  arena_.draw_on(budget_);
   charged_bytes_ = used_bytes();
   budget_->take_regardless(charged_bytes_);
 }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "io/env.h"
 #include "tests/support/engine_bench.h"
 
 namespace varve::engine {
@@ -223,7 +224,7 @@ TEST(Engine, AFullDiskRefusesCommitsChangesNothingAndEndsByItself) {
 TEST(Engine, WhatIsMoreThanTheWriteBufferHoldsGoesToTables) {
   Machine machine;
   EngineOptions options = Machine::writable();
-  options.write_budget = std::make_shared<WriteBudget>(1 << 20);
+  options.write_budget = std::make_shared<WriteBudget>(io::system_env().scheduler, 1 << 20);
   auto engine = machine.open(options);
   ASSERT_TRUE(engine.ok());
   const std::string value(100'000, 'v');
@@ -243,7 +244,7 @@ TEST(Engine, WhatIsMoreThanTheWriteBufferHoldsGoesToTables) {
 TEST(Engine, ACommitLargerThanTheWriteBufferIsRefusedWithItsLimit) {
   Machine machine;
   EngineOptions options = Machine::writable();
-  options.write_budget = std::make_shared<WriteBudget>(1 << 20);
+  options.write_budget = std::make_shared<WriteBudget>(io::system_env().scheduler, 1 << 20);
   auto engine = machine.open(options);
   ASSERT_TRUE(engine.ok());
   const Status refused = Change().put("p", "r", std::string(2 << 20, 'v')).commit(**engine).status();
@@ -257,7 +258,7 @@ TEST(Engine, ACommitLargerThanTheWriteBufferIsRefusedWithItsLimit) {
 TEST(Engine, ADropHasRoomInAWriteBufferThatNothingElseFits) {
   Machine machine;
   EngineOptions options = Machine::writable();
-  options.write_budget = std::make_shared<WriteBudget>(1 << 20);
+  options.write_budget = std::make_shared<WriteBudget>(io::system_env().scheduler, 1 << 20);
   auto engine = machine.open(options);
   ASSERT_TRUE(engine.ok());
   io::FaultRule no_tables;
@@ -289,7 +290,7 @@ TEST(Engine, ADropHasRoomInAWriteBufferThatNothingElseFits) {
 }
 
 TEST(Engine, StoresThatShareAWriteBufferShareItsBound) {
-  const auto budget = std::make_shared<WriteBudget>(1 << 20);
+  const auto budget = std::make_shared<WriteBudget>(io::system_env().scheduler, 1 << 20);
   EngineOptions options = Machine::writable();
   options.write_budget = budget;
   Machine one;

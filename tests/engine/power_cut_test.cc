@@ -12,6 +12,7 @@
 
 #include <gtest/gtest.h>
 
+#include "io/env.h"
 #include "tests/support/effort.h"
 #include "tests/support/engine_bench.h"
 
@@ -115,7 +116,7 @@ class Run {
 
   EngineOptions options() const {
     EngineOptions chosen = Machine::writable();
-    if (has_scarce_memory()) chosen.write_budget = std::make_shared<WriteBudget>(64 << 10);
+    if (has_scarce_memory()) chosen.write_budget = std::make_shared<WriteBudget>(io::system_env().scheduler, 64 << 10);
     return chosen;
   }
 

@@ -16,6 +16,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/async/async_engine.h"
+#include "io/env.h"
 #include "tests/engine/async/async_bench.h"
 #include "tests/support/allocation_counter.h"
 #include "tests/support/effort.h"
@@ -362,7 +363,7 @@ TEST_F(AsyncCommitTest, ManyBegunInOneStepRiseInTheirOrder) {
 
 TEST_F(AsyncCommitTest, AFullWriteBufferIsToldAndTheCommitSucceedsBehindAFlush) {
   EngineOptions options = Machine::writable();
-  options.write_budget = std::make_shared<WriteBudget>(1 << 20);
+  options.write_budget = std::make_shared<WriteBudget>(io::system_env().scheduler, 1 << 20);
   open(options);
   io::FaultRule rule;
   rule.kind = io::OperationKind::kCreate;
@@ -395,7 +396,7 @@ TEST_F(AsyncCommitTest, AFullWriteBufferIsToldAndTheCommitSucceedsBehindAFlush) 
 
 TEST_F(AsyncCommitTest, WhatTheWriteBufferRefusedSucceedsWhenItIsRepeated) {
   EngineOptions options = Machine::writable();
-  options.write_budget = std::make_shared<WriteBudget>(1 << 20);
+  options.write_budget = std::make_shared<WriteBudget>(io::system_env().scheduler, 1 << 20);
   open(options);
   const std::string value(100'000, 'v');
   std::vector<std::string> rows;

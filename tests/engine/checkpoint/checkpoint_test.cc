@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "engine/files/manifest.h"
+#include "io/env.h"
 #include "tests/engine/checkpoint/checkpoint_bench.h"
 #include "tests/support/table_file_faults.h"
 
@@ -404,7 +405,8 @@ class CheckpointBeside : public testing::TestWithParam<std::uint64_t> {};
 TEST_P(CheckpointBeside, WritersFlushesCompactionsAndDropsIsOnePrefixOfTheOrder) {
   Machine machine(GetParam(), test::OneThreadAtATime{});
   EngineOptions options = Machine::writable();
-  options.write_budget = std::make_shared<WriteBudget>(128 << 10);  // Memtables are flushed all the time.
+  options.write_budget =
+      std::make_shared<WriteBudget>(io::system_env().scheduler, 128 << 10);  // Memtables are flushed all the time.
   Ledger ledger;
   std::vector<Taken> all;
   {

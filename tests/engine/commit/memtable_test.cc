@@ -9,6 +9,7 @@
 #include <random>
 #include <utility>
 
+#include "io/env.h"
 #include "tests/engine/commit/memtable_fill.h"
 #include "tests/support/allocation_counter.h"
 #include "tests/support/effort.h"
@@ -171,11 +172,11 @@ TEST(Memtable, RefusesWhatIsOverItsBudgetAndChangesNothing) {
   const std::uint64_t need_bytes = unbounded.used_bytes();  // every memtable builds the same first tower
 
   Memtable exact;
-  exact.join(std::make_shared<WriteBudget>(need_bytes));
+  exact.join(std::make_shared<WriteBudget>(io::system_env().scheduler, need_bytes));
   EXPECT_TRUE(exact.reserve(demand, BudgetPart::kAll).ok());
   EXPECT_EQ(exact.used_bytes(), need_bytes);
 
-  const auto budget = std::make_shared<WriteBudget>(need_bytes);
+  const auto budget = std::make_shared<WriteBudget>(io::system_env().scheduler, need_bytes);
   Memtable one_less;
   one_less.join(budget);
   ASSERT_TRUE(budget->take(1, BudgetPart::kAll));
@@ -190,7 +191,7 @@ TEST(Memtable, RefusesWhatIsOverItsBudgetAndChangesNothing) {
 }
 
 TEST(Memtable, AFullOneStillTakesBatchesWithoutEntries) {
-  const auto budget = std::make_shared<WriteBudget>(1 << 20);
+  const auto budget = std::make_shared<WriteBudget>(io::system_env().scheduler, 1 << 20);
   Memtable memtable;
   memtable.join(budget);
   const MemtableDemand demand = *Memtable::demand_of(batch_of({put(key_of(1), std::string(1'000, 'x'))}));

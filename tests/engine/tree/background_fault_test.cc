@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include "io/env.h"
 #include "tests/support/effort.h"
 #include "tests/support/engine_bench.h"
 
@@ -26,7 +27,7 @@ class Work {
 
   void open() {
     EngineOptions options = Machine::writable();
-    options.write_budget = std::make_shared<WriteBudget>(256 << 10);
+    options.write_budget = std::make_shared<WriteBudget>(io::system_env().scheduler, 256 << 10);
     auto opened = machine_.open(options);
     ASSERT_TRUE(opened.ok()) << opened.status().to_string();
     engine_ = *std::move(opened);

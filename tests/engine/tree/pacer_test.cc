@@ -14,7 +14,7 @@ class PacerTest : public testing::Test {
  protected:
   io::ManualClock clock_;
   io::SeededScheduler simulation_{1, clock_};
-  WriteBudget budget_{1 << 20};
+  WriteBudget budget_{simulation_.scheduler(), 1 << 20};
   Pacer pacer_{simulation_.scheduler(), budget_};
 };
 

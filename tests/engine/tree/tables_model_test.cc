@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "io/env.h"
 #include "tests/support/effort.h"
 #include "tests/support/engine_bench.h"
 
@@ -25,7 +26,7 @@ class TablesModel : public testing::TestWithParam<std::uint64_t> {
 
   void open() {
     EngineOptions options = Machine::writable();
-    options.write_budget = std::make_shared<WriteBudget>(256 << 10);
+    options.write_budget = std::make_shared<WriteBudget>(io::system_env().scheduler, 256 << 10);
     options.block_cache = std::make_shared<BlockCache>(machine_.scheduler(), 64 << 10);
     auto opened = machine_.open(options);
     ASSERT_TRUE(opened.ok()) << opened.status().to_string();
