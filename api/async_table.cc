@@ -229,6 +229,7 @@ struct AsyncTable::Verbs {
         co_await call.back();
       }
       PlacedWrites placed = place_writes(call.core(), *table, writes, options);
+      if (!placed.any_merge) placed.request.batch = build_batch(writes, options.tag);  // Others wait for the lock.
       const std::uint64_t flushes = call.async().flush_count();
       const Result<Commit::End> end = co_await commit_once(call, std::move(placed), writes, options, in_transaction);
       if (end.code() == Code::kNotFound) {

@@ -129,6 +129,13 @@ struct Appender {
   void operator()(const std::string& value) const { builder.add_string(name, value); }
 };
 
+void append_all(const Entity& entity, format::EntityBuilder& builder) {
+  for (const Property& property : entity.properties()) {
+    if (property.name == kTimestampName) continue;
+    std::visit(Appender{builder, property.name}, property.value.variant());
+  }
+}
+
 /// With memory of its own, or where it lies: Value and Binary, or ValueView and BinaryView.
 template <typename Made, typename Bytes>
 Made value_of(const format::PropertyView& property) {
@@ -195,15 +202,25 @@ void encode_properties(const Entity& entity, format::EntityBuilder& builder, std
 
 void add_properties(const Entity& entity, format::EntityBuilder& builder) {
   builder.clear();
+  append_all(entity, builder);
+}
+
+StoredSize stored_size(const Entity& entity) noexcept {
+  std::size_t properties = 0;
   std::size_t bytes = 0;
   for (const Property& property : entity.properties()) {
+    if (property.name == kTimestampName) continue;
+    ++properties;
     bytes += property.name.size() + std::visit(StoredBytes{}, property.value.variant());
   }
-  builder.reserve(entity.properties().size(), bytes);
-  for (const Property& property : entity.properties()) {
-    if (property.name == kTimestampName) continue;
-    std::visit(Appender{builder, property.name}, property.value.variant());
-  }
+  return {properties, format::EntityBuilder::entity_bytes(properties, bytes)};
+}
+
+std::string encode_properties_behind(std::string bytes, const Entity& entity, const StoredSize& size,
+                                     format::EntityBuilder& builder) {
+  builder.begin_behind(std::move(bytes), size.properties);
+  append_all(entity, builder);
+  return builder.finish_in_place();
 }
 
 std::size_t accounted_size_bound(const Entity& entity) noexcept {

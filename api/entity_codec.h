@@ -32,6 +32,16 @@ Status check_properties(const Entity& entity, const StoreLimits& limits = {});
 std::string encode_properties(const Entity& entity);
 /// The same into `value`; what it and the builder held is forgotten, and their memory used again.
 void encode_properties(const Entity& entity, format::EntityBuilder& builder, std::string& value);
+/// What that takes.
+struct StoredSize {
+  std::size_t properties = 0;
+  std::size_t bytes = 0;
+};
+StoredSize stored_size(const Entity& entity) noexcept;
+/// `bytes`, and behind them the same, made in its place; `size` is stored_size() of it. What the builder held is
+/// forgotten.
+std::string encode_properties_behind(std::string bytes, const Entity& entity, const StoredSize& size,
+                                     format::EntityBuilder& builder);
 /// The same into the builder; what it held is forgotten.
 void add_properties(const Entity& entity, format::EntityBuilder& builder);
 

@@ -80,41 +80,29 @@ Result<PreparedWrite> PreparedWrite::make(Kind kind, ETag if_match, std::string_
   PreparedWrite write;
   write.kind = kind;
   write.if_match = if_match;
-  write.bytes_.reserve(format::sort_key_bytes(partition_key, row_key) + value_bytes);
   constexpr format::TableId kNotKnownYet{0};
-  if (Status encoded = format::append_sort_key(write.bytes_, kNotKnownYet, partition_key, row_key); !encoded.ok()) {
-    return encoded;
-  }
-  write.key_bytes_ = write.bytes_.size();
+  Result<format::LoneOperation> operation =
+      format::LoneOperation::make(kind == Kind::kRemove ? format::Kind::kDelete : format::Kind::kPut, kNotKnownYet,
+                                  partition_key, row_key, value_bytes);
+  if (!operation.ok()) return operation.status();
+  write.operation_ = *std::move(operation);
   return write;
 }
 
-void PreparedWrite::set_table(std::string_view encoded_id) {
-  bytes_.replace(0, format::kTableIdBytes, encoded_id);
-}
-
-void PreparedWrite::set_value(std::string_view value) {
-  bytes_.resize(key_bytes_);
-  bytes_.append(value);
-}
-
-void PreparedWrite::set_value(format::EntityBuilder& builder) {
-  bytes_.resize(key_bytes_);
-  builder.finish_behind(bytes_);
+void PreparedWrite::set_value(const Entity& entity, const StoredSize& size, format::EntityBuilder& builder) {
+  operation_.give_with_value(encode_properties_behind(operation_.take_for_value(size.bytes), entity, size, builder));
 }
 
 std::string build_batch(std::span<const PreparedWrite> writes, std::string_view tag) {
   format::BatchBuilder batch;
   batch.reserve(writes.size(), bytes_of(writes));
   batch.set_tag(tag);
-  for (const PreparedWrite& write : writes) {
-    if (write.kind == Kind::kRemove) {
-      batch.remove(write.sort_key());
-    } else {
-      batch.put(write.sort_key(), write.value());
-    }
-  }
+  for (const PreparedWrite& write : writes) batch.add(write.operation());
   return batch.finish();
+}
+
+std::string take_batch(std::span<PreparedWrite> writes, std::string_view tag) {
+  return writes.size() == 1 && tag.empty() ? writes.front().into_batch() : build_batch(writes, tag);
 }
 
 std::uint64_t bytes_of(std::span<const PreparedWrite> writes) noexcept {
@@ -182,11 +170,11 @@ Result<PreparedWrite> prepare_put(const Grant& grant, Kind kind, const Entity& e
   if (Status condition = check_condition(kind, if_match); !condition.ok()) return condition;
   if (Status properties = check_properties(entity, limits); !properties.ok()) return properties;
 
-  add_properties(entity, builder);
+  const StoredSize size = stored_size(entity);
   Result<PreparedWrite> write =
-      PreparedWrite::make(kind, if_match, entity.partition_key(), entity.row_key(), builder.entity_bytes());
+      PreparedWrite::make(kind, if_match, entity.partition_key(), entity.row_key(), size.bytes);
   if (!write.ok()) return write;
-  write->set_value(builder);
+  write->set_value(entity, size, builder);
   write->accounted_key_bytes = accounted_key_bytes(entity.partition_key(), entity.row_key());
   return write;
 }
@@ -275,7 +263,6 @@ PlacedWrites place_writes(StoreCore& core, format::TableId table, std::span<Prep
   placed.partition_hash = format::partition_hash(format::partition_of(writes.front().sort_key()));
   placed.request.tables = {table};
   placed.request.durability = core.durability(options);
-  if (!placed.any_merge) placed.request.batch = build_batch(writes, options.tag);  // Others wait for the lock.
   return placed;
 }
 
@@ -311,6 +298,8 @@ Result<ETag> commit_writes(StoreCore& core, const TableName& name, NameEntry& en
   const Result<format::TableId> table = core.catalog().resolve_for_write(name, entry);
   if (!table.ok()) return no_table_to_write(table.status(), in_transaction);
   PlacedWrites placed = place_writes(core, *table, writes, options);
+  const bool is_built_early = writes.size() > 1 && !placed.any_merge;  // What takes time waits for no lock.
+  if (is_built_early) placed.request.batch = build_batch(writes, options.tag);
   core.engine().pace(bytes_of(writes));
   Result<engine::PartitionGuard> guard =
       core.engine().lock_partitions(std::span(&placed.partition_hash, 1), options.wait_max);
@@ -321,7 +310,7 @@ Result<ETag> commit_writes(StoreCore& core, const TableName& name, NameEntry& en
     if (judged.code() != Code::kNotFound) return judged;
     return not_found(judged, name, *table, core.catalog().resolve_for_write(name, entry), in_transaction);
   }
-  if (placed.any_merge) request.batch = build_batch(writes, options.tag);
+  if (!is_built_early) request.batch = take_batch(writes, options.tag);
   return etag_of(core.engine().commit(std::move(request)), name, in_transaction);
 }
 

@@ -10,10 +10,12 @@
 #include <string_view>
 #include <vector>
 
+#include "api/entity_codec.h"
 #include "api/store_core.h"
 #include "api/table_access.h"
 #include "api/transaction.h"
 #include "api/types.h"
+#include "format/batch.h"
 #include "format/entity.h"
 #include "format/sort_key.h"
 
@@ -33,18 +35,20 @@ class PreparedWrite {
   bool key_too_long = false;
 
   // Valid until what they say is changed.
-  std::string_view sort_key() const noexcept { return std::string_view(bytes_).substr(0, key_bytes_); }
+  std::string_view sort_key() const noexcept { return operation_.sort_key(); }
   /// The properties to be stored, or to be merged; in the end those to be stored.
-  std::string_view value() const noexcept { return std::string_view(bytes_).substr(key_bytes_); }
+  std::string_view value() const noexcept { return operation_.value(); }
+  const format::LoneOperation& operation() const noexcept { return operation_; }
 
   /// The sort key is made with room for the table's id at its front.
-  void set_table(std::string_view encoded_id);
-  void set_value(std::string_view value);
-  void set_value(format::EntityBuilder& builder);
+  void set_table(std::string_view encoded_id) { operation_.set_table(encoded_id); }
+  void set_value(std::string_view value) { operation_.set_value(value); }
+  void set_value(const Entity& entity, const StoredSize& size, format::EntityBuilder& builder);
+  /// Nothing is left to be said.
+  std::string into_batch() { return operation_.into_batch(); }
 
  private:
-  std::string bytes_;  // sort key and value, in one piece of memory
-  std::size_t key_bytes_ = 0;
+  format::LoneOperation operation_;
 };
 
 /// What the grant does not include is refused before all else. Errors: kForbidden, kInvalidArgument, kTooLarge, as the
@@ -104,10 +108,12 @@ std::optional<Refusal> judge_states(std::span<PreparedWrite> writes, std::span<c
 Status judge_writes(StoreCore& core, const engine::ReadView& view, std::span<PreparedWrite> writes,
                     engine::PartitionGuard& guard, bool in_transaction);
 std::string build_batch(std::span<const PreparedWrite> writes, std::string_view tag);
+/// The same without a copy where it can be; the writes are used up.
+std::string take_batch(std::span<PreparedWrite> writes, std::string_view tag);
 
 /// Writes of one partition, as they stand before the lock.
 struct PlacedWrites {
-  engine::CommitRequest request;  // without a batch if something is to be merged first
+  engine::CommitRequest request;  // without a batch
   std::uint64_t partition_hash = 0;
   bool any_merge = false;
 };

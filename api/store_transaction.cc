@@ -297,7 +297,7 @@ Result<ETag> StoreTransaction::State::commit_prepared(std::span<PreparedWrite> p
     }
   }
   snapshot = Snapshot();  // What was overwritten since need not be kept for this one any more.
-  request.batch = build_batch(prepared, options.tag);
+  request.batch = take_batch(prepared, options.tag);
   const Result<engine::CommitVersion> version = core->engine().commit(std::move(request));
   if (version.ok()) return ETag::of_timestamp(DateTime{*version});
   if (version.code() != Code::kNotFound) return version.status();

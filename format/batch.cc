@@ -56,6 +56,57 @@ bool read_body(ByteReader& reader, Operation& operation) noexcept {
 
 }  // namespace
 
+Result<LoneOperation> LoneOperation::make(Kind kind, TableId table, std::string_view partition_key,
+                                          std::string_view row_key, std::size_t value_bytes) {
+  static_assert(kHeadRoomBytes == kUsualHeadBytes);
+  assert(kind == Kind::kPut || kind == Kind::kDelete);
+  LoneOperation operation;
+  std::string& bytes = operation.bytes_;
+  std::size_t key_bytes = sort_key_bytes(partition_key, row_key);
+  bytes.reserve(kHeadRoomBytes + 1 + key_bytes + value_bytes + 2 * kVarint64BytesMax);
+  bytes.resize(kHeadRoomBytes);
+  bytes.push_back(static_cast<char>(kind));
+  // Keys with bytes that are encoded as two are longer than that; they are rare, and laid out twice.
+  for (;;) {
+    append_varint(bytes, key_bytes);
+    operation.key_at_ = bytes.size();
+    if (Status encoded = append_sort_key(bytes, table, partition_key, row_key); !encoded.ok()) return encoded;
+    operation.key_bytes_ = bytes.size() - operation.key_at_;
+    if (operation.key_bytes_ == key_bytes) break;
+    key_bytes = operation.key_bytes_;
+    bytes.resize(kHeadRoomBytes + 1);
+  }
+  operation.value_at_ = bytes.size();
+  return operation;
+}
+
+std::string LoneOperation::take_for_value(std::size_t value_bytes) {
+  bytes_.resize(key_at_ + key_bytes_);
+  append_varint(bytes_, value_bytes);
+  value_at_ = bytes_.size();
+  return std::move(bytes_);
+}
+
+void LoneOperation::set_value(std::string_view value) {
+  std::string bytes = take_for_value(value.size());
+  bytes.append(value);
+  give_with_value(std::move(bytes));
+}
+
+std::string LoneOperation::into_batch() {
+  bytes_[0] = 0;
+  bytes_[1] = 1;
+  return std::exchange(bytes_, std::string());
+}
+
+void BatchBuilder::add(const LoneOperation& operation) {
+  assert(is_framed(operation.sort_key()));
+  if (bytes_.empty()) bytes_.resize(kUsualHeadBytes);
+  make_room(bytes_, operation.bytes().size());
+  bytes_.append(operation.bytes());
+  ++count_;
+}
+
 void BatchBuilder::append_operation(Kind kind, std::string_view key, std::size_t value_bytes) {
   if (bytes_.empty()) bytes_.resize(kUsualHeadBytes);
   make_room(bytes_, 1 + kVarint64BytesMax + key.size() + value_bytes);

@@ -31,6 +31,42 @@ struct Operation {
   std::string_view value;
 };
 
+/// One put or remove as it stands in a batch, behind room for the usual head: it becomes a batch of its own without a
+/// copy, or a part of a larger one.
+class LoneOperation {
+ public:
+  LoneOperation() = default;
+  /// A remove, or a put that awaits its value. The value has at most `value_bytes` then, or its memory moves. Errors:
+  /// as append_sort_key().
+  static Result<LoneOperation> make(Kind kind, TableId table, std::string_view partition_key, std::string_view row_key,
+                                    std::size_t value_bytes);
+
+  // Valid until what they say is changed.
+  std::string_view sort_key() const noexcept { return std::string_view(bytes_).substr(key_at_, key_bytes_); }
+  /// Empty before there is one.
+  std::string_view value() const noexcept { return std::string_view(bytes_).substr(value_at_); }
+  std::string_view bytes() const noexcept { return std::string_view(bytes_).substr(kHeadRoomBytes); }
+
+  /// Another table; `encoded_id` is as encode_table() has it.
+  void set_table(std::string_view encoded_id) { bytes_.replace(key_at_, kTableIdBytes, encoded_id); }
+  void set_value(std::string_view value);
+  /// For a value that is made where it lies: all that stands before one of so many bytes, to be given back with the
+  /// value behind it.
+  std::string take_for_value(std::size_t value_bytes);
+  void give_with_value(std::string bytes) noexcept { bytes_ = std::move(bytes); }
+
+  /// The batch of it alone. Nothing is left.
+  std::string into_batch();
+
+ private:
+  static constexpr std::size_t kHeadRoomBytes = 2;
+
+  std::string bytes_;
+  std::size_t key_at_ = 0;
+  std::size_t key_bytes_ = 0;
+  std::size_t value_at_ = 0;
+};
+
 /// Keys must be framed sort keys (asserted). Each stands at most once in a batch: its (sort key, version) would not be
 /// unique otherwise. The caller sees to that, who knows its keys; looking for repetition here or in the reader would
 /// need memory beside the batch.
@@ -40,6 +76,7 @@ class BatchBuilder {
   void reserve(std::size_t operations, std::size_t key_and_value_bytes);
   void put(std::string_view sort_key, std::string_view value);
   void remove(std::string_view sort_key);
+  void add(const LoneOperation& operation);
   void retire_table(TableId id);
   void retire_account(std::uint32_t account);
   void adopt(TableId id);

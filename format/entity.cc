@@ -182,10 +182,10 @@ void EntityBuilder::add_raw(std::string_view name, PropertyType type, std::strin
   assert(name.size() <= kNameBytesMax);
   assert(property_count() < kPropertyCountMax);
   // The offset of a name counts from the heap until finish() knows how many slots stand before it.
-  assert(heap_.size() + name.size() + value.size() <= kEntityBytesMax);
+  assert(heap_.size() - heap_start_ + name.size() + value.size() <= kEntityBytesMax);
   append_u16(slots_, hash_of_name(name));
   append_u16(slots_, static_cast<std::uint16_t>(name.size() << kTypeBits | static_cast<unsigned>(type)));
-  append_u32(slots_, static_cast<std::uint32_t>(heap_.size()));
+  append_u32(slots_, static_cast<std::uint32_t>(heap_.size() - heap_start_));
   heap_.append(name).append(value);
 }
 
@@ -252,13 +252,18 @@ std::size_t EntityBuilder::entity_bytes() const noexcept {
   return kHeadBytes + slots_.size() + heap_.size();
 }
 
-void EntityBuilder::finish_behind(std::string& bytes) {
-  const std::size_t heap_offset = kHeadBytes + slots_.size();
-  assert(heap_offset + heap_.size() <= kEntityBytesMax);
+/// Until here the offsets of names count from the heap's start.
+void EntityBuilder::place_names(std::size_t heap_offset) noexcept {
+  assert(heap_offset + heap_.size() - heap_start_ <= kEntityBytesMax);
   for (std::size_t slot = 0; slot < slots_.size(); slot += kSlotBytes) {
     char* at = slots_.data() + slot + kNameOffsetAt;
     store_u32(at, static_cast<std::uint32_t>(load_u32(at) + heap_offset));
   }
+}
+
+void EntityBuilder::finish_behind(std::string& bytes) {
+  assert(heap_start_ == 0);
+  place_names(kHeadBytes + slots_.size());
   bytes.push_back(kEncoding);
   bytes.push_back(0);  // flags
   append_u16(bytes, static_cast<std::uint16_t>(property_count()));
@@ -266,14 +271,36 @@ void EntityBuilder::finish_behind(std::string& bytes) {
   clear();
 }
 
-void EntityBuilder::reserve(std::size_t properties, std::size_t bytes) {
-  slots_.reserve(slots_.size() + properties * kSlotBytes);
-  heap_.reserve(heap_.size() + bytes);
+std::size_t EntityBuilder::entity_bytes(std::size_t properties, std::size_t name_and_value_bytes) noexcept {
+  return kHeadBytes + properties * kSlotBytes + name_and_value_bytes;
+}
+
+void EntityBuilder::begin_behind(std::string bytes, std::size_t properties) {
+  assert(properties <= kPropertyCountMax);
+  slots_.clear();
+  heap_ = std::move(bytes);
+  heap_.push_back(kEncoding);
+  heap_.push_back(0);  // flags
+  append_u16(heap_, static_cast<std::uint16_t>(properties));
+  heap_start_ = heap_.size() + properties * kSlotBytes;
+  heap_.resize(heap_start_);
+}
+
+std::string EntityBuilder::finish_in_place() {
+  assert(heap_start_ >= kHeadBytes + slots_.size());
+  const std::size_t slots_start = heap_start_ - slots_.size();
+  assert(load_u16(heap_.data() + slots_start - kHeadBytes + kCountAt) == property_count());
+  place_names(kHeadBytes + slots_.size());
+  std::memcpy(heap_.data() + slots_start, slots_.data(), slots_.size());
+  std::string bytes = std::move(heap_);
+  clear();
+  return bytes;
 }
 
 void EntityBuilder::clear() noexcept {
   slots_.clear();
   heap_.clear();
+  heap_start_ = 0;
 }
 
 Result<EntityView> EntityView::open(std::string_view bytes) {

@@ -82,13 +82,22 @@ class EntityBuilder {
   /// Of the entity as it is now.
   std::size_t entity_bytes() const noexcept;
   void clear() noexcept;
-  /// Room for so many more properties, whose names and values have so many bytes.
-  void reserve(std::size_t properties, std::size_t bytes);
+
+  /// The other way: an entity of so many properties is made where it is to lie, behind `bytes`, which spares a copy of
+  /// large values. What the builder held is forgotten.
+  void begin_behind(std::string bytes, std::size_t properties);
+  /// `bytes` and the entity, which has got exactly so many properties (asserted). The builder is empty again.
+  std::string finish_in_place();
+  /// Of an entity of so many properties, whose names and values have so many bytes.
+  static std::size_t entity_bytes(std::size_t properties, std::size_t name_and_value_bytes) noexcept;
 
  private:
   void add_raw(std::string_view name, PropertyType type, std::string_view value);
+  void place_names(std::size_t heap_offset) noexcept;
   std::string slots_;
+  /// Names and values, from heap_start_ on; before it what begin_behind() was given, and room for the slots.
   std::string heap_;
+  std::size_t heap_start_ = 0;
 };
 
 /// An entity read in place. `open` checks the frame (every name and value lies inside, in order, fixed sizes are

@@ -70,7 +70,7 @@ TEST_F(RollMemory, ACommitThatRollsTheLogWithoutMemoryDoesNotEndTheProcess) {
     EXPECT_TRUE((*engine)->close().ok());
     if (!happened) break;
   }
-  EXPECT_GE(refused, 2u);
+  EXPECT_GE(refused, 1u);  // by the log; the memtable has room in its block
 }
 
 }  // namespace
