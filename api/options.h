@@ -57,6 +57,7 @@ class Logger {
 struct ResourceOptions {
   /// Bounds the memory that holds entities on their way to table files, in bytes, all stores that share it together.
   /// Writes wait when they come faster than files can be written, and are refused with kNoSpace when none can be.
+  /// Up to a quarter of it stays for the next writes when there are none.
   std::uint64_t write_buffer_bytes = std::uint64_t{256} << 20;
   /// Bounds the memory that holds blocks of table files, in bytes, all stores that share it together. Zero caches
   /// nothing.

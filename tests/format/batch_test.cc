@@ -165,6 +165,68 @@ TEST(Batch, OperationsPointIntoTheBatch) {
   EXPECT_FALSE(*reader->next(&operation)) << "the end stays the end";
 }
 
+/// A put or a remove with keys that are hostile, or long, laid out by itself; its table is told later.
+struct Laid {
+  LoneOperation operation;
+  std::string key;
+  std::string value;
+  Kind kind = Kind::kPut;
+};
+
+Laid random_laid(RandomValues& random) {
+  Laid laid;
+  laid.kind = random.one_in(3) ? Kind::kDelete : Kind::kPut;
+  const std::string partition_key = random.one_in(4) ? std::string(random.below(500), 'p') : hostile_text(random);
+  const std::string row_key = hostile_text(random);
+  const TableId table = random.number();
+  if (laid.kind == Kind::kPut) laid.value = random.bytes(random.one_in(10) ? random.below(40'000) : random.below(200));
+  laid.key = *encode_sort_key(table, partition_key, row_key);
+  laid.operation = *LoneOperation::make(laid.kind, TableId{0}, partition_key, row_key, random.below(200));
+  laid.operation.set_table(encode_table(table));
+  if (laid.kind == Kind::kPut && random.one_in(2)) laid.operation.set_value("what is merged first");
+  if (laid.kind == Kind::kPut) laid.operation.set_value(laid.value);
+  return laid;
+}
+
+TEST(Batch, OfALoneOperationIsAsTheBuilderMakesIt) {
+  constexpr std::uint64_t kSeed = 73;
+  SCOPED_TRACE(kSeed);
+  RandomValues random(kSeed);
+  for (int step = 0; step < 2000; ++step) {
+    Laid laid = random_laid(random);
+    ASSERT_EQ(laid.operation.sort_key(), laid.key);
+    ASSERT_EQ(laid.operation.value(), laid.value);
+    BatchBuilder builder;
+    builder.add(laid.operation);
+    const std::string expected = rebuilt("", {{laid.kind, laid.key, laid.value}});
+    ASSERT_EQ(builder.finish(), expected);
+    ASSERT_EQ(laid.operation.into_batch(), expected);
+  }
+}
+
+TEST(Batch, OfManyLoneOperationsIsAsTheBuilderMakesIt) {
+  constexpr std::uint64_t kSeed = 74;
+  SCOPED_TRACE(kSeed);
+  RandomValues random(kSeed);
+  for (const std::size_t count : {2U, 100U, 200U}) {
+    BatchBuilder builder;
+    builder.set_tag("tag");
+    std::vector<OwnedOperation> operations;
+    for (std::size_t i = 0; i < count; ++i) {
+      const Laid laid = random_laid(random);
+      builder.add(laid.operation);
+      operations.push_back({laid.kind, laid.key, laid.value});
+    }
+    EXPECT_EQ(builder.operation_count(), count);
+    EXPECT_EQ(builder.finish(), rebuilt("tag", operations));
+  }
+}
+
+TEST(Batch, ALoneOperationOfWhatIsNoTextIsRefused) {
+  EXPECT_FALSE(LoneOperation::make(Kind::kPut, TableId{1}, "\xFF", "row", 0).ok());
+  EXPECT_FALSE(LoneOperation::make(Kind::kPut, TableId{1}, "partition", "\xFF", 0).ok());
+}
+
 TEST(Batch, AnUnknownFlagIsUnsupported) {
   for (int flags = 2; flags < 256; ++flags) {
     EXPECT_EQ(status_of(std::string{static_cast<char>(flags), '\0'}).code(), Code::kUnsupported) << flags;

@@ -224,6 +224,27 @@ TEST(Entity, TheBuilderIsEmptyAgainWhenItHasFinished) {
   EXPECT_EQ(builder.finish(), first);
 }
 
+TEST(Entity, MadeInPlaceIsTheSameBehindWhatWasThere) {
+  constexpr std::uint64_t kSeed = 83;
+  SCOPED_TRACE(kSeed);
+  RandomValues random(kSeed);
+  EntityBuilder in_place;
+  for (int round = 0; round < 500; ++round) {
+    const std::vector<OwnedProperty> properties = random_properties(random);
+    std::size_t bytes = 0;
+    std::string before(random.below(40), 'b');
+    in_place.begin_behind(before, properties.size());
+    for (const OwnedProperty& property : properties) {
+      in_place.add({property.name, property.type, property.value});
+      bytes += property.name.size() + property.value.size();
+    }
+    const std::string made = in_place.finish_in_place();
+    ASSERT_EQ(made, before + built(properties));
+    ASSERT_EQ(made.size(), before.size() + EntityBuilder::entity_bytes(properties.size(), bytes));
+  }
+  EXPECT_EQ(in_place.finish(), built({})) << "it is empty again, and makes entities as before";
+}
+
 TEST(Entity, OfANameThatStandsTwiceTheFirstIsFound) {
   EntityBuilder builder;
   builder.add_int32("other", 0);
