@@ -196,13 +196,9 @@ std::string encode_properties(const Entity& entity) {
 }
 
 void encode_properties(const Entity& entity, format::EntityBuilder& builder, std::string& value) {
-  add_properties(entity, builder);
-  builder.finish(value);
-}
-
-void add_properties(const Entity& entity, format::EntityBuilder& builder) {
   builder.clear();
   append_all(entity, builder);
+  builder.finish(value);
 }
 
 StoredSize stored_size(const Entity& entity) noexcept {

@@ -42,8 +42,6 @@ StoredSize stored_size(const Entity& entity) noexcept;
 /// forgotten.
 std::string encode_properties_behind(std::string bytes, const Entity& entity, const StoredSize& size,
                                      format::EntityBuilder& builder);
-/// The same into the builder; what it held is forgotten.
-void add_properties(const Entity& entity, format::EntityBuilder& builder);
 
 /// Not below accounted_size_bytes(), and found without looking into a text.
 std::size_t accounted_size_bound(const Entity& entity) noexcept;

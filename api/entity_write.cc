@@ -101,8 +101,12 @@ std::string build_batch(std::span<const PreparedWrite> writes, std::string_view 
   return batch.finish();
 }
 
+bool is_batch_already(std::span<const PreparedWrite> writes, std::string_view tag) noexcept {
+  return writes.size() == 1 && tag.empty();
+}
+
 std::string take_batch(std::span<PreparedWrite> writes, std::string_view tag) {
-  return writes.size() == 1 && tag.empty() ? writes.front().into_batch() : build_batch(writes, tag);
+  return is_batch_already(writes, tag) ? writes.front().into_batch() : build_batch(writes, tag);
 }
 
 std::uint64_t bytes_of(std::span<const PreparedWrite> writes) noexcept {
@@ -298,7 +302,8 @@ Result<ETag> commit_writes(StoreCore& core, const TableName& name, NameEntry& en
   const Result<format::TableId> table = core.catalog().resolve_for_write(name, entry);
   if (!table.ok()) return no_table_to_write(table.status(), in_transaction);
   PlacedWrites placed = place_writes(core, *table, writes, options);
-  const bool is_built_early = writes.size() > 1 && !placed.any_merge;  // What takes time waits for no lock.
+  // What takes time waits for no lock.
+  const bool is_built_early = !placed.any_merge && !is_batch_already(writes, options.tag);
   if (is_built_early) placed.request.batch = build_batch(writes, options.tag);
   core.engine().pace(bytes_of(writes));
   Result<engine::PartitionGuard> guard =

@@ -108,7 +108,9 @@ std::optional<Refusal> judge_states(std::span<PreparedWrite> writes, std::span<c
 Status judge_writes(StoreCore& core, const engine::ReadView& view, std::span<PreparedWrite> writes,
                     engine::PartitionGuard& guard, bool in_transaction);
 std::string build_batch(std::span<const PreparedWrite> writes, std::string_view tag);
-/// The same without a copy where it can be; the writes are used up.
+/// Whether they are laid out as the batch that they make: a lone one without a tag.
+bool is_batch_already(std::span<const PreparedWrite> writes, std::string_view tag) noexcept;
+/// The same as build_batch(), then without a copy; the writes are used up.
 std::string take_batch(std::span<PreparedWrite> writes, std::string_view tag);
 
 /// Writes of one partition, as they stand before the lock.

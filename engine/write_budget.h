@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "engine/commit/spare_blocks.h"
+#include "engine/spare_blocks.h"
 
 namespace varve::engine {
 
@@ -36,7 +36,7 @@ class WriteBudget {
     do {
       if (bytes > bound || used > bound - bytes) return false;
     } while (!used_bytes_.compare_exchange_weak(used, used + bytes, std::memory_order_relaxed));
-    if (spare_.bytes() > spare_bytes_max()) spare_.trim(spare_bytes_max());
+    spare_.trim(spare_bytes_max());
     return true;
   }
   void take_regardless(std::uint64_t bytes) noexcept { used_bytes_.fetch_add(bytes, std::memory_order_relaxed); }

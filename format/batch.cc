@@ -93,14 +93,20 @@ void LoneOperation::set_value(std::string_view value) {
   give_with_value(std::move(bytes));
 }
 
+bool LoneOperation::is_whole() const noexcept {
+  // A value has its length before it.
+  return value_at_ > key_at_ + key_bytes_ || static_cast<Kind>(bytes_[kHeadRoomBytes]) == Kind::kDelete;
+}
+
 std::string LoneOperation::into_batch() {
+  assert(is_whole());
   bytes_[0] = 0;
   bytes_[1] = 1;
   return std::exchange(bytes_, std::string());
 }
 
 void BatchBuilder::add(const LoneOperation& operation) {
-  assert(is_framed(operation.sort_key()));
+  assert(operation.is_whole() && is_framed(operation.sort_key()));
   if (bytes_.empty()) bytes_.resize(kUsualHeadBytes);
   make_room(bytes_, operation.bytes().size());
   bytes_.append(operation.bytes());

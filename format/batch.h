@@ -55,7 +55,9 @@ class LoneOperation {
   std::string take_for_value(std::size_t value_bytes);
   void give_with_value(std::string bytes) noexcept { bytes_ = std::move(bytes); }
 
-  /// The batch of it alone. Nothing is left.
+  /// A remove, or a put that has got its value.
+  bool is_whole() const noexcept;
+  /// The batch of it alone, which is whole (asserted). Nothing is left.
   std::string into_batch();
 
  private:
@@ -76,6 +78,7 @@ class BatchBuilder {
   void reserve(std::size_t operations, std::size_t key_and_value_bytes);
   void put(std::string_view sort_key, std::string_view value);
   void remove(std::string_view sort_key);
+  /// One that is whole (asserted).
   void add(const LoneOperation& operation);
   void retire_table(TableId id);
   void retire_account(std::uint32_t account);

@@ -243,13 +243,15 @@ std::string EntityBuilder::finish() {
 }
 
 void EntityBuilder::finish(std::string& entity) {
+  assert(heap_start_ == 0);
+  place_names(kHeadBytes + slots_.size());
   entity.clear();
-  entity.reserve(entity_bytes());
-  finish_behind(entity);
-}
-
-std::size_t EntityBuilder::entity_bytes() const noexcept {
-  return kHeadBytes + slots_.size() + heap_.size();
+  entity.reserve(kHeadBytes + slots_.size() + heap_.size());
+  entity.push_back(kEncoding);
+  entity.push_back(0);  // flags
+  append_u16(entity, static_cast<std::uint16_t>(property_count()));
+  entity.append(slots_).append(heap_);
+  clear();
 }
 
 /// Until here the offsets of names count from the heap's start.
@@ -259,16 +261,6 @@ void EntityBuilder::place_names(std::size_t heap_offset) noexcept {
     char* at = slots_.data() + slot + kNameOffsetAt;
     store_u32(at, static_cast<std::uint32_t>(load_u32(at) + heap_offset));
   }
-}
-
-void EntityBuilder::finish_behind(std::string& bytes) {
-  assert(heap_start_ == 0);
-  place_names(kHeadBytes + slots_.size());
-  bytes.push_back(kEncoding);
-  bytes.push_back(0);  // flags
-  append_u16(bytes, static_cast<std::uint16_t>(property_count()));
-  bytes.append(slots_).append(heap_);
-  clear();
 }
 
 std::size_t EntityBuilder::entity_bytes(std::size_t properties, std::size_t name_and_value_bytes) noexcept {

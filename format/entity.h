@@ -77,10 +77,6 @@ class EntityBuilder {
   std::string finish();
   /// The same in the place of what `entity` held. The memory of both is used again.
   void finish(std::string& entity);
-  /// The same behind what `bytes` holds.
-  void finish_behind(std::string& bytes);
-  /// Of the entity as it is now.
-  std::size_t entity_bytes() const noexcept;
   void clear() noexcept;
 
   /// The other way: an entity of so many properties is made where it is to lie, behind `bytes`, which spares a copy of

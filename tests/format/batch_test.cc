@@ -222,6 +222,14 @@ TEST(Batch, OfManyLoneOperationsIsAsTheBuilderMakesIt) {
   }
 }
 
+TEST(Batch, ALonePutIsWholeOnceItHasItsValue) {
+  LoneOperation put = *LoneOperation::make(Kind::kPut, TableId{1}, "partition", "row", 0);
+  EXPECT_FALSE(put.is_whole());
+  put.set_value("");
+  EXPECT_TRUE(put.is_whole());
+  EXPECT_TRUE(LoneOperation::make(Kind::kDelete, TableId{1}, "partition", "row", 0)->is_whole());
+}
+
 TEST(Batch, ALoneOperationOfWhatIsNoTextIsRefused) {
   EXPECT_FALSE(LoneOperation::make(Kind::kPut, TableId{1}, "\xFF", "row", 0).ok());
   EXPECT_FALSE(LoneOperation::make(Kind::kPut, TableId{1}, "partition", "\xFF", 0).ok());

@@ -1,6 +1,6 @@
 // Goal: memory that memtables have given up is used again, and is never more than its bound. Method: examples at the
 // bound, and a seeded walk of the budget beside a model of it.
-#include "engine/commit/spare_blocks.h"
+#include "engine/spare_blocks.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,6 +1,6 @@
 // Owns: the list of spare blocks (spare_blocks.h).
 // Must never: call the system under its mutex.
-#include "engine/commit/spare_blocks.h"
+#include "engine/spare_blocks.h"
 
 #include <cassert>
 #include <new>
