@@ -118,6 +118,11 @@ TableFiles::TableFiles(const io::Env& env, io::Directory& directory, std::shared
       on_garbage_(std::move(on_garbage)),
       mutex_(env.scheduler) {}
 
+TableFiles::~TableFiles() {
+  const io::MutexGuard guard(mutex_);
+  for (const Garbage& garbage : garbage_) erase_blocks(garbage.cache_id);  // The cache may be of others, too.
+}
+
 std::shared_ptr<TableFile> TableFiles::add(const format::TableFileEntry& entry) {
   return std::make_shared<TableFile>(*this, entry);
 }
@@ -143,7 +148,11 @@ std::uint64_t TableFiles::take_name_of(std::uint64_t number) noexcept {
 }
 
 void TableFiles::forget_blocks_of(std::uint64_t number) noexcept {
-  if (const std::uint64_t cache_id = take_name_of(number); cache_id != 0) cache_->erase_file(cache_id);
+  erase_blocks(take_name_of(number));
+}
+
+void TableFiles::erase_blocks(std::uint64_t cache_id) noexcept {
+  if (cache_id != 0) cache_->erase_file(cache_id);
 }
 
 void TableFiles::discard(const std::vector<format::TableFileEntry>& files) noexcept {
@@ -201,34 +210,33 @@ Result<std::unique_ptr<const OpenValueFile>> TableFiles::open(const format::Valu
 }
 
 void TableFiles::ended(const format::TableFileEntry& entry, bool has_left, std::uint64_t cache_id) noexcept {
-  if (cache_id != 0) cache_->erase_file(cache_id);
-  if (cache_id == 0) forget_blocks_of(entry.number);
-  if (has_left) add_garbage({format::FileType::kTable, entry.number});
+  ended({format::FileType::kTable, entry.number}, has_left, cache_id != 0 ? cache_id : take_name_of(entry.number));
 }
 
 void TableFiles::ended(const format::ValueFileEntry& entry, bool has_left, std::uint64_t cache_id) noexcept {
-  if (cache_id != 0) cache_->erase_file(cache_id);
-  if (has_left) add_garbage({format::FileType::kLogSegment, entry.number});
+  ended({format::FileType::kLogSegment, entry.number}, has_left, cache_id);
 }
 
-void TableFiles::add_garbage(format::FileId file) noexcept {
+void TableFiles::ended(format::FileId file, bool has_left, std::uint64_t cache_id) noexcept {
+  if (!has_left) return erase_blocks(cache_id);
   try {
     const io::MutexGuard guard(mutex_);
-    garbage_.push_back(file);
+    garbage_.push_back({file, cache_id});
   } catch (const std::bad_alloc&) {
-    return;  // A stray, which the next open removes.
+    return erase_blocks(cache_id);  // The file is a stray, which the next open removes.
   }
   on_garbage_();
 }
 
 Status TableFiles::remove_garbage(NameRemoval& removal) {
-  std::vector<format::FileId> files;
+  std::vector<Garbage> all;
   {
     const io::MutexGuard guard(mutex_);
-    files.swap(garbage_);
+    all.swap(garbage_);
   }
   Status first;
-  for (const format::FileId& file : files) {
+  for (const auto& [file, cache_id] : all) {
+    erase_blocks(cache_id);
     std::string name = format::file_name(file.type, file.number);
     if (file.type == format::FileType::kLogSegment) {
       removal.remove(std::move(name));

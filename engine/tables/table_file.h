@@ -89,6 +89,9 @@ class TableFiles {
   /// `on_garbage` is called, perhaps under locks of the caller, when there is something for remove_garbage() to do.
   TableFiles(const io::Env& env, io::Directory& directory, std::shared_ptr<BlockCache> cache,
              std::function<void()> on_garbage);
+  ~TableFiles();  // no file is left
+  TableFiles(const TableFiles&) = delete;
+  TableFiles& operator=(const TableFiles&) = delete;
 
   std::shared_ptr<TableFile> add(const format::TableFileEntry& entry);
   std::shared_ptr<ValueFile> add(const format::ValueFileEntry& entry);
@@ -106,28 +109,37 @@ class TableFiles {
   BlockCache& cache() const noexcept { return *cache_; }
   io::Scheduler& scheduler() const noexcept { return env_.scheduler; }
 
-  /// Removes the files that have left and that nobody uses any more; value files by `removal`, since one who holds the
-  /// names of log segments may know it as one. Errors: those of Directory::remove, after which
-  /// the file is a stray that the next open removes.
+  /// Removes the files that have left and that nobody uses any more, and their blocks from the cache; value files by
+  /// `removal`, since one who holds the names of log segments may know it as one. Errors: those of Directory::remove,
+  /// after which the file is a stray that the next open removes.
   Status remove_garbage(NameRemoval& removal);
 
  private:
   friend class TableFile;
   friend class ValueFile;
+
+  /// A file that has left and that nobody uses any more. Often it is a reader that used it last, who is not to wait for
+  /// a walk over the cache.
+  struct Garbage {
+    format::FileId file;
+    std::uint64_t cache_id = 0;  // zero: none of its blocks was ever cached
+  };
+
   Result<std::unique_ptr<const OpenTable>> open(const format::TableFileEntry& entry);
   Result<std::unique_ptr<const OpenValueFile>> open(const format::ValueFileEntry& entry);
   /// Of a file that has one already; zero if it has none.
   std::uint64_t take_name_of(std::uint64_t number) noexcept;
   void ended(const format::TableFileEntry& entry, bool has_left, std::uint64_t cache_id) noexcept;
   void ended(const format::ValueFileEntry& entry, bool has_left, std::uint64_t cache_id) noexcept;
-  void add_garbage(format::FileId file) noexcept;
+  void ended(format::FileId file, bool has_left, std::uint64_t cache_id) noexcept;
+  void erase_blocks(std::uint64_t cache_id) noexcept;
 
   const io::Env& env_;
   io::Directory& directory_;
   const std::shared_ptr<BlockCache> cache_;
   const std::function<void()> on_garbage_;
   io::Mutex mutex_;
-  std::vector<format::FileId> garbage_ VARVE_GUARDED_BY(mutex_);
+  std::vector<Garbage> garbage_ VARVE_GUARDED_BY(mutex_);
   /// Cache names by file number, of files that were not opened yet.
   std::map<std::uint64_t, std::uint64_t> fresh_ VARVE_GUARDED_BY(mutex_);
 };
