@@ -10,8 +10,10 @@ namespace varve::bench {
 
 namespace {
 
-constexpr double kPatienceSeconds = 30;
-/// Seconds since the watch began when the tables occupy no more than that; kPatienceSeconds if they still do then.
+// Both in the seconds of a row, 2 unless said otherwise, so that what is run to try the program waits for little.
+constexpr double kUnaidedRows = 1;    // before the contender's own help is called
+constexpr double kPatienceRows = 15;  // before space that does not come back is given up
+/// Seconds since the watch began when the tables occupy no more than that; the patience if they still do then.
 double wait_for_space(Session& session, const Stopwatch& watch, std::uint64_t bytes_max, double patience_seconds) {
   while (watch.seconds() < patience_seconds) {
     if (session.contender().table_bytes() <= bytes_max) return watch.seconds();
@@ -87,7 +89,7 @@ Result<Outcome> drop_again_and_again(Session& session) {
 }  // namespace
 
 Result<Outcome> load_and_drop(Session& session, std::uint64_t entities) {
-  constexpr double kUnaided = 2;  // seconds before the contender's own help is called
+  const double unaided_seconds = kUnaidedRows * session.choice().seconds;
   Contender& contender = session.contender();
   if (Status loaded = contender.load(2, std::max<std::uint64_t>(entities / 10, 1000), LoadWay::kBatches);
       !loaded.ok()) {
@@ -103,11 +105,11 @@ Result<Outcome> load_and_drop(Session& session, std::uint64_t entities) {
   const Stopwatch watch(session.directory());
   if (Status dropped = contender.drop_table(1); !dropped.ok()) return dropped;
   const double latency = watch.seconds();
-  double space_back = wait_for_space(session, watch, target, kUnaided);
-  const bool unaided = space_back < kUnaided;
+  double space_back = wait_for_space(session, watch, target, unaided_seconds);
+  const bool unaided = space_back < unaided_seconds;
   if (!unaided) {
     if (Status reclaimed = contender.reclaim(1); !reclaimed.ok()) return reclaimed;
-    space_back = wait_for_space(session, watch, target, kPatienceSeconds);
+    space_back = wait_for_space(session, watch, target, kPatienceRows * session.choice().seconds);
   }
   const Effect effect = watch.effect(entities);
   Outcome outcome{latency * 1e3, "ms", false, {}, {}};
