@@ -22,12 +22,20 @@ Profile = collections.namedtuple("Profile", ["name", "about", "workload", "row",
 PROFILES = [
     Profile("durable-put", "durable puts by 16 threads", "durable", "durable put, 16 threads", 5, None,
             None),
+    Profile("transaction", "durable inserts of 100 entities under 100 conditions", "checked",
+            "durable insert of 100, checked", 5, None, None),
+    Profile("large", "durable entities of a million bytes by one thread", "large", "durable 1 MB, 1 thread", 5, None,
+            None),
     Profile("cached-get", "gets of what the cache holds, one thread", "read", "cached get, 1 thread", 5,
             "^varve-bench", DRIVEN),
     Profile("partition-scan", "scans of partitions of 100 that the cache holds", "read", "scan of a partition of 100",
             5, "^varve-bench", DRIVEN),
+    Profile("cold-batches", "gets in batches of 64 of a table eight times the cache", "cold", "cold get, batches of 64", 5,
+            None, DRIVEN),
     Profile("cold-scan", "full scans of a table eight times the cache", "cold", "cold full scan", 5, None,
             DRIVEN),
+    Profile("loader", "a load by table files, from sorted entities to a table", "load", "bulk load, table files", None,
+            None, None),
     Profile("flush", "flushes of random puts, the thread that does them", "random-put", "random put", None, "^varve-flush",
             None),
     Profile("compaction", "compaction of random puts, the thread that does it", "random-put", "random put", None,
@@ -49,9 +57,11 @@ def record(profile, directory):
     """The stacks of the row."""
     directory.mkdir(parents=True, exist_ok=True)
     data = directory / "perf.data"
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
-    subprocess.run(["perf", "record", "-F", "499", "-g", "--call-graph", "dwarf,16384", "-o", str(data), "--",
-                    *bench_words(profile, directory)], check=True, **quiet)
+    words = ["perf", "record", "-F", "499", "-g", "--call-graph", "dwarf,16384", "-o", str(data), "--",
+             *bench_words(profile, directory)]
+    run = subprocess.run(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
+    if run.returncode != 0:
+        sys.exit(f"{run.stderr}{profile.name}: failed with {run.returncode}: {' '.join(words)}")
     script = subprocess.Popen(["perf", "script", "--no-inline", "-F", "comm,tid,time,event,ip,sym,dso", "-i", str(data)],
                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, errors="replace")
     folded = stacks.fold(script.stdout, profile.thread, profile.within)
