@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "format/damage.h"
+#include "format/prefetch.h"
 #include "format/varint.h"
 
 namespace varve::format {
@@ -17,6 +18,7 @@ namespace {
 constexpr std::size_t kRestartCountAt = 8;
 constexpr std::size_t kBucketCountAt = 12;
 constexpr std::size_t kTrailerZeroAt = 14;
+constexpr std::ptrdiff_t kCacheLineBytes = 64;
 
 /// How many bytes a and b have in common at their beginnings.
 std::size_t common_prefix(std::string_view a, std::string_view b) noexcept {
@@ -65,18 +67,26 @@ inline const char* take_lengths(const char* at, const char* end, Lengths* length
 
 /// What a search reads first lies before the trailer, and is on its way while the trailer is looked at.
 void prefetch_search_parts(const char* trailer, std::size_t bytes_before) noexcept {
-  constexpr std::size_t kCacheLineBytes = 64;
-  __builtin_prefetch(trailer - std::min(bytes_before, kCacheLineBytes));
-  __builtin_prefetch(trailer - std::min(bytes_before, 2 * kCacheLineBytes));
+  const auto before = static_cast<std::ptrdiff_t>(bytes_before);
+  prefetch(trailer - std::min(before, kCacheLineBytes));
+  prefetch(trailer - std::min(before, 2 * kCacheLineBytes));
 }
 
 /// Where the second of two large entries begins, or near it: a scan goes on there every other time.
 void prefetch_middle(const char* start, const char* end) noexcept {
-  constexpr std::ptrdiff_t kCacheLineBytes = 64;
   const char* const middle = start + (end - start) / 2;
   if (middle - start < kCacheLineBytes) return;
-  __builtin_prefetch(middle);
-  __builtin_prefetch(middle + std::min(end - middle, kCacheLineBytes));
+  prefetch(middle);
+  prefetch(middle + std::min(end - middle, kCacheLineBytes));
+}
+
+/// Where an entry would begin if all were as large as the one at hand, so far ahead that it has come when a walk does.
+void prefetch_ahead(const char* at, const char* next, const char* end) noexcept {
+  constexpr std::ptrdiff_t kEntriesAhead = 3;
+  const std::ptrdiff_t bytes = kEntriesAhead * (next - at);
+  if (bytes + kCacheLineBytes >= end - next) return;
+  prefetch(next + bytes);
+  prefetch(next + bytes + kCacheLineBytes);
 }
 
 unsigned char byte_at(std::string_view bytes, std::size_t at) noexcept {
@@ -154,7 +164,7 @@ inline bool SortedBlockCursor::decode(const char* at, Entry* entry) const noexce
 void SortedBlockCursor::prefetch_middles(std::uint32_t low, std::uint32_t middle, std::uint32_t high) const noexcept {
   for (const std::uint32_t next : {middle - (middle - low) / 2, high - (high - middle) / 2}) {
     const std::uint32_t offset = block_.restart(next);
-    if (offset < block_.entries().size()) __builtin_prefetch(begin_ + offset);
+    if (offset < block_.entries().size()) prefetch(begin_ + offset);
   }
 }
 
@@ -189,6 +199,7 @@ void SortedBlockCursor::step_to(const char* at) {
     fail(at);
     return;
   }
+  prefetch_ahead(at, entry.end, end_);
   key_.replace_tail(static_cast<std::size_t>(entry.shared), entry.unshared);
   take(at, entry);
 }

@@ -55,9 +55,21 @@ PinnedBlock BlockCache::ReadGuard::pin(const CachedBlock& found) noexcept {
 }
 
 PinnedBlock BlockCache::pin(std::uint64_t file_id, std::uint64_t offset) noexcept {
-  const BlockKey key{file_id, offset};
-  const std::uint64_t hash = hash_of(key);
   ReadEpoch::Guard guard(epoch_);
+  return pin_under(guard, {file_id, offset});
+}
+
+PinnedBlock BlockCache::pin(std::uint64_t file_id, std::uint64_t offset, std::uint64_t next_offset) noexcept {
+  ReadEpoch::Guard guard(epoch_);
+  PinnedBlock pinned = pin_under(guard, {file_id, offset});
+  const BlockKey next{file_id, next_offset};
+  const std::uint64_t hash = hash_of(next);
+  shard_of(hash).prefetch(next, hash);
+  return pinned;
+}
+
+PinnedBlock BlockCache::pin_under(ReadEpoch::Guard& guard, BlockKey key) noexcept {
+  const std::uint64_t hash = hash_of(key);
   BlockNode* const node = shard_of(hash).find(key, hash);
   PinnedBlock pinned = node == nullptr ? PinnedBlock() : CacheShard::pin(*node);
   if (!pinned) {

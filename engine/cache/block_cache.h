@@ -98,6 +98,9 @@ class BlockCache {
 
   /// Empty when it is not cached.
   PinnedBlock pin(std::uint64_t file_id, std::uint64_t offset) noexcept;
+  /// The same for a walk that comes to the block at `next_offset` before long: if that one is cached, its beginning is
+  /// fetched from memory meanwhile.
+  PinnedBlock pin(std::uint64_t file_id, std::uint64_t offset, std::uint64_t next_offset) noexcept;
 
   /// Whether it is cached now; does not count as a find, nor keep the block any longer.
   bool contains(std::uint64_t file_id, std::uint64_t offset) noexcept;
@@ -130,6 +133,7 @@ class BlockCache {
  private:
   using Shards = std::array<CacheShard, kShardsMax>;
 
+  PinnedBlock pin_under(ReadEpoch::Guard& guard, BlockKey key) noexcept;
   CacheShard& shard_of(std::uint64_t hash) noexcept { return shards_[(hash >> kShardShift) & shard_mask_]; }
 
   static constexpr int kShardShift = 60;

@@ -7,6 +7,8 @@
 #include <cassert>
 #include <new>
 
+#include "format/prefetch.h"
+
 namespace varve::engine {
 
 namespace {
@@ -35,17 +37,31 @@ std::uint64_t BlockIndex::word_of(const BlockNode& node, std::uint64_t hash) noe
   return tag_of(node.key, hash) << kTagShift | address >> kAlignmentBits;
 }
 
-BlockNode* BlockIndex::find(BlockKey key, std::uint64_t hash) const noexcept {
+inline unsigned BlockIndex::candidates_in(const Bucket& bucket, std::uint64_t tag) noexcept {
   constexpr std::uint64_t kTagUnit = std::uint64_t{1} << kTagShift;
-  const std::uint64_t tagged = tag_of(key, hash) << kTagShift;
+  const std::uint64_t tagged = tag << kTagShift;
+  unsigned candidates = 0;
+  for (std::size_t i = 0; i < kSlotsPerBucket; ++i) {
+    const std::uint64_t word = bucket.slots[i].load(std::memory_order_seq_cst);
+    candidates |= static_cast<unsigned>((word ^ tagged) < kTagUnit) << i;
+  }
+  return candidates;
+}
+
+void BlockIndex::prefetch(BlockKey key, std::uint64_t hash) const noexcept {
+  const Bucket& bucket = buckets()[hash & mask_];
+  unsigned candidates = candidates_in(bucket, tag_of(key, hash));
+  for (; candidates != 0; candidates &= candidates - 1) {
+    const auto slot = static_cast<std::size_t>(std::countr_zero(candidates));
+    format::prefetch_beginning(&node_in(bucket.slots[slot].load(std::memory_order_relaxed)));
+  }
+}
+
+BlockNode* BlockIndex::find(BlockKey key, std::uint64_t hash) const noexcept {
+  const std::uint64_t tag = tag_of(key, hash);
   for (std::uint64_t step = 0; step <= mask_; ++step) {
     const Bucket& bucket = buckets()[(hash + step) & mask_];
-    unsigned candidates = 0;
-    for (std::size_t i = 0; i < kSlotsPerBucket; ++i) {
-      const std::uint64_t word = bucket.slots[i].load(std::memory_order_seq_cst);
-      candidates |= static_cast<unsigned>((word ^ tagged) < kTagUnit) << i;
-    }
-    for (; candidates != 0; candidates &= candidates - 1) {
+    for (unsigned candidates = candidates_in(bucket, tag); candidates != 0; candidates &= candidates - 1) {
       // Read again, since to keep all seven costs more. What stands there now is judged as what stood there then.
       const auto slot = static_cast<std::size_t>(std::countr_zero(candidates));
       const std::uint64_t word = bucket.slots[slot].load(std::memory_order_seq_cst);

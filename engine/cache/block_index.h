@@ -44,6 +44,9 @@ class BlockIndex {
 
   /// Readers: under a guard; sees every block that was inserted before the guard and stays. The writer: any time.
   BlockNode* find(BlockKey key, std::uint64_t hash) const noexcept;
+  /// Fetches the beginning of the block from memory, if it lies in the bucket of its hash, as nearly all do; looks at
+  /// no block, so it may fetch another one too. Under a guard.
+  void prefetch(BlockKey key, std::uint64_t hash) const noexcept;
 
   /// In a list of tables that were replaced.
   Owned next;
@@ -86,6 +89,8 @@ class BlockIndex {
   explicit BlockIndex(std::uint64_t bucket_count) noexcept : mask_(bucket_count - 1) {}
   ~BlockIndex() = default;
 
+  /// A bit for each slot with this tag.
+  static unsigned candidates_in(const Bucket& bucket, std::uint64_t tag) noexcept;
   static std::uint64_t file_tag_of(std::uint64_t file_id) noexcept {
     return file_id & ((std::uint64_t{1} << (64 - kFileTagShift)) - 1);
   }

@@ -38,6 +38,12 @@ class CacheShard {
     const BlockIndex* const index = index_.load(std::memory_order_seq_cst);
     return index == nullptr ? nullptr : index->find(key, hash);
   }
+  /// Under a guard too: fetches the beginning of a block from memory, if it is cached.
+  void prefetch(BlockKey key, std::uint64_t hash) const noexcept {
+    if (const BlockIndex* const index = index_.load(std::memory_order_seq_cst); index != nullptr) {
+      index->prefetch(key, hash);
+    }
+  }
   /// Of a block found under a guard that still lives; empty when it was evicted meanwhile and nobody else holds it.
   static PinnedBlock pin(BlockNode& node) noexcept { return PinnedBlock(node.try_pin() ? &node : nullptr); }
 

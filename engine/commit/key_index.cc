@@ -11,6 +11,7 @@
 
 #include "engine/commit/memtable_node.h"
 #include "format/checksum.h"
+#include "format/prefetch.h"
 #include "io/page_memory.h"
 
 namespace varve::engine {
@@ -62,7 +63,7 @@ class KeyIndex::Table {
 
   std::uint64_t slot_count() const noexcept { return mask_ + 1; }
 
-  void prefetch(std::uint64_t hash) const noexcept { __builtin_prefetch(&slots_[hash & mask_]); }
+  void prefetch(std::uint64_t hash) const noexcept { format::prefetch(&slots_[hash & mask_]); }
 
   /// Null when the key is not here; else where it is.
   Slot* find(std::string_view sort_key, std::uint64_t hash) const noexcept {

@@ -13,6 +13,7 @@
 #include <new>
 
 #include "engine/commit/memtable_node.h"
+#include "format/prefetch.h"
 #include "io/probe.h"
 
 namespace varve::engine {
@@ -91,7 +92,7 @@ void prefetch_entry(const MemtableNode* node) noexcept {
   constexpr std::size_t kLines = 5;
   constexpr std::size_t kLineBytes = 64;
   for (std::size_t line = 0; line < kLines; ++line) {
-    __builtin_prefetch(reinterpret_cast<const char*>(node) + line * kLineBytes);
+    format::prefetch(reinterpret_cast<const char*>(node) + line * kLineBytes);
   }
 }
 
@@ -156,7 +157,7 @@ class Memtable::Finger {
     MemtableNode* next = before->next(level);
     while (next != limit) {
       // As in find_gap(): where this one stops the level, what comes next is what the level below links to.
-      if (level > 0) __builtin_prefetch(before->link(level - 1).load(std::memory_order_relaxed));
+      if (level > 0) format::prefetch(before->link(level - 1).load(std::memory_order_relaxed));
       if (!next->is_before(sort_key, version)) break;
       before = next;
       next = before->next(level);
@@ -277,8 +278,8 @@ void Memtable::fetch_ways(std::span<const std::string_view> batches) const noexc
       const auto* const ahead =
           reinterpret_cast<const char*>(way.before->link(way.level - 1).load(std::memory_order_relaxed));
       if (ahead != nullptr) {
-        __builtin_prefetch(ahead - sizeof(Link));
-        __builtin_prefetch(ahead + kCacheLineBytes - sizeof(Link));
+        format::prefetch(ahead - sizeof(Link));
+        format::prefetch(ahead + kCacheLineBytes - sizeof(Link));
       }
       ++at;
     }
@@ -336,7 +337,7 @@ Memtable::Gap Memtable::find_gap(std::string_view sort_key, CommitVersion versio
     // What stopped the level above stops this one too: it need not be read again.
     if (next != after) {
       // If this one stops here too, the next to be read is what the level below links to: fetched meanwhile.
-      if (level > 1) __builtin_prefetch(before->link(level - 2).load(std::memory_order_relaxed));
+      if (level > 1) format::prefetch(before->link(level - 2).load(std::memory_order_relaxed));
       if (next->is_before(sort_key, version)) {
         before = next;
         continue;

@@ -36,9 +36,8 @@ format::BlockHandle ReadAhead::window(const BlockWanted& wanted, Way way) const 
 }
 
 Result<PinnedBlock> ReadAhead::get(const BlockWanted& wanted, Way way) {
-  const OpenTable& table = *wanted.table;
   if (std::optional<Result<PinnedBlock>> brought = take_brought(wanted, way); brought) return *std::move(brought);
-  if (PinnedBlock cached = blocks_.cache().pin(table.cache_id, wanted.handle.offset); cached) {
+  if (PinnedBlock cached = pin(wanted, way); cached) {
     if (cost_ != nullptr) ++cost_->blocks_from_cache;
     return cached;
   }
@@ -52,6 +51,14 @@ Result<PinnedBlock> ReadAhead::get(const BlockWanted& wanted, Way way) {
   window_bytes_ = std::clamp(2 * window_bytes_, kWindowBytesMin, kWindowBytesMax);
   if (Status read = read_window(wanted, way); !read.ok()) return read;
   return blocks_.take(wanted, *tools_, priority());
+}
+
+/// If it is cached. One block of a run begins where the one before it ends.
+PinnedBlock ReadAhead::pin(const BlockWanted& wanted, Way way) const noexcept {
+  const std::uint64_t file = wanted.table->cache_id;
+  const format::BlockHandle block = wanted.handle;
+  if (way == Way::kBackward) return blocks_.cache().pin(file, block.offset);
+  return blocks_.cache().pin(file, block.offset, block.offset + block.bytes);
 }
 
 std::optional<Result<PinnedBlock>> ReadAhead::take_brought(const BlockWanted& wanted, Way way) {

@@ -34,6 +34,7 @@ class ReadAhead {
   void expect(std::uint64_t bytes) noexcept;
 
  private:
+  PinnedBlock pin(const BlockWanted& wanted, Way way) const noexcept;
   Status read_window(const BlockWanted& wanted, Way way);
   /// What the store's thread has brought, if this walk is one that it goes ahead of.
   std::optional<Result<PinnedBlock>> take_brought(const BlockWanted& wanted, Way way);

@@ -355,6 +355,26 @@ TEST_F(BlockCacheTest, ABlockThatCannotBeAllocatedIsAnError) {
   EXPECT_EQ(cache_->allocate(1, 1, 100, kTestType).code(), Code::kOutOfMemory);
 }
 
+/// Whatever the next block is: there, pinned, gone, of no file, or the one that is asked for.
+TEST_F(BlockCacheTest, APinOfAWalkIsAPinAndLeavesTheNextBlockAsItIs) {
+  make(kBudget);
+  insert(*cache_, {1, 64}, 100);
+  insert(*cache_, {1, 128}, 0);  // less than what is fetched of a beginning
+  const BlockCacheFigures before = cache_->figures();
+  for (const std::uint64_t next : {std::uint64_t{128}, std::uint64_t{64}, std::uint64_t{192}, UINT64_MAX}) {
+    EXPECT_TRUE(is_whole(*cache_->pin(1, 64, next), {1, 64}));
+    EXPECT_FALSE(cache_->pin(1, 65, next));
+  }
+  const BlockCacheFigures after = cache_->figures();
+  EXPECT_EQ(after.hits - before.hits, 4U);
+  EXPECT_EQ(after.misses - before.misses, 4U);
+  expect_exact();
+  cache_->erase_file(1);
+  EXPECT_FALSE(cache_->pin(1, 64, 128));
+  make(0);
+  EXPECT_FALSE(cache_->pin(1, 64, 128));
+}
+
 TEST_F(BlockCacheTest, FindAndPinAllocateNothing) {
   make(kBudget);
   insert(*cache_, {1, 1}, 100);
@@ -415,7 +435,8 @@ class BlockCacheBySeed : public BlockCacheTest, public testing::WithParamInterfa
         break;
       }
       case 5: {
-        PinnedBlock pinned = cache_->pin(key.file_id, key.offset);
+        PinnedBlock pinned = random_() % 2 == 0 ? cache_->pin(key.file_id, key.offset)
+                                                : cache_->pin(key.file_id, key.offset, some_key().offset);
         if (pinned) pins_.emplace_back(key, std::move(pinned));
         break;
       }
