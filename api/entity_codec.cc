@@ -136,11 +136,10 @@ void append_all(const Entity& entity, format::EntityBuilder& builder) {
   }
 }
 
-/// With memory of its own, or where it lies: Value and Binary, or ValueView and BinaryView.
-template <typename Made, typename Bytes>
-Made value_of(const format::PropertyView& property) {
+/// With memory of its own.
+Value value_of(const format::PropertyView& property) {
   switch (property.type) {
-    case format::PropertyType::kBinary: return Bytes{decltype(Bytes::bytes)(property.value)};
+    case format::PropertyType::kBinary: return Binary{std::string(property.value)};
     case format::PropertyType::kBoolean: return property.as_boolean();
     case format::PropertyType::kDateTime: return DateTime{property.as_date_time_ticks()};
     case format::PropertyType::kDouble: return property.as_double();
@@ -149,7 +148,21 @@ Made value_of(const format::PropertyView& property) {
     case format::PropertyType::kInt64: return property.as_int64();
     case format::PropertyType::kString: return property.value;
   }
-  return Made();  // open() let no other type pass.
+  return Value();  // open() let no other type pass.
+}
+
+/// Where it lies; made in its place, since what was just written in parts is slow to copy as a whole.
+void view_value(const format::PropertyView& property, ValueView& value) noexcept {
+  switch (property.type) {
+    case format::PropertyType::kBinary: value.emplace<BinaryView>().bytes = property.value; return;
+    case format::PropertyType::kBoolean: value.emplace<bool>(property.as_boolean()); return;
+    case format::PropertyType::kDateTime: value.emplace<DateTime>().ticks = property.as_date_time_ticks(); return;
+    case format::PropertyType::kDouble: value.emplace<double>(property.as_double()); return;
+    case format::PropertyType::kGuid: value.emplace<Guid>().bytes = property.as_guid(); return;
+    case format::PropertyType::kInt32: value.emplace<std::int32_t>(property.as_int32()); return;
+    case format::PropertyType::kInt64: value.emplace<std::int64_t>(property.as_int64()); return;
+    case format::PropertyType::kString: value.emplace<std::string_view>(property.value); return;
+  }
 }
 
 /// D-60, of a property as it is stored. Texts of what is stored are UTF-8, or were when they were written.
@@ -266,7 +279,7 @@ struct EntityMaker {
     for (std::size_t i = 0; i < view.property_count(); ++i) {
       const format::PropertyView property = view.property(i);
       if (!all && !is_selected(select, property.name)) continue;
-      properties.add([&property] { return Property{std::string(property.name), value_of<Value, Binary>(property)}; });
+      properties.add([&property] { return Property{std::string(property.name), value_of(property)}; });
     }
   }
 
@@ -310,12 +323,16 @@ Result<EntityView> view_entity(std::string_view partition_key, std::string_view 
                                std::vector<PropertyView>& properties) {
   const Result<format::EntityView> view = format::EntityView::open(bytes);
   if (!view.ok()) return unreadable(view.status(), partition_key, row_key);
-  properties.clear();
+  properties.resize(view->property_count());
+  std::size_t count = 0;
   for (std::size_t i = 0; i < view->property_count(); ++i) {
     const format::PropertyView property = view->property(i);
     if (!is_selected(select, property.name)) continue;
-    properties.push_back({property.name, value_of<ValueView, BinaryView>(property)});
+    PropertyView& viewed = properties[count++];
+    viewed.name = property.name;
+    view_value(property, viewed.value);
   }
+  properties.resize(count);
   return EntityView{partition_key, row_key, properties, ETag::of_timestamp(DateTime{version})};
 }
 

@@ -33,6 +33,15 @@ Result<ETag> Table::State::put(Kind kind, const Entity& entity, ETag if_match, c
   });
 }
 
+Result<Page> Table::State::read_page(const Scan& scan, const EntityReader* reader) const {
+  return guarded([&]() -> Result<Page> {
+    if (Status open = core->check_open(); !open.ok()) return open;
+    const Result<Grant> granted = grant();
+    if (!granted.ok()) return granted.status();
+    return varve::read_page(*core, name, *entry, *granted, scan, {}, reader);
+  });
+}
+
 Table::Table(std::shared_ptr<const State> state) noexcept : state_(std::move(state)) {}
 
 std::string_view Table::account() const noexcept {
@@ -112,12 +121,11 @@ Result<std::vector<std::optional<Entity>>> Table::get_many(std::span<const Entit
 }
 
 Result<Page> Table::scan(const Scan& scan) const {
-  return guarded([&]() -> Result<Page> {
-    if (Status open = state_->core->check_open(); !open.ok()) return open;
-    const Result<Grant> granted = state_->grant();
-    if (!granted.ok()) return granted.status();
-    return read_page(*state_->core, state_->name, *state_->entry, *granted, scan);
-  });
+  return state_->read_page(scan, nullptr);
+}
+
+Result<Page> Table::scan_in_place(const Scan& scan, const EntityReader& reader) const {
+  return state_->read_page(scan, &reader);
 }
 
 Result<Table> Table::restricted_to(const Access& access) const {

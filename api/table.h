@@ -10,6 +10,7 @@
 
 #include "access.h"
 #include "access_policy.h"
+#include "entity_view.h"
 #include "options.h"
 #include "query.h"
 #include "result.h"
@@ -117,6 +118,11 @@ class Table {
   /// parse: the message names the character), kUnsupported (NotImplemented: a filter with functions or arithmetic, or
   /// that compares two properties). Source.
   Result<Page> scan(const Scan& scan) const;
+  /// As scan(), but the page's entities are not kept in it: `reader` is given each where it lies, on this thread,
+  /// before the call returns; several times as fast where nobody needs a copy. What it was given counts only if the
+  /// scan succeeds. It may read from the store. No lock is held while it runs, but what the page reads stays in memory
+  /// and on disk until the call returns. Errors: as scan().
+  Result<Page> scan_in_place(const Scan& scan, const EntityReader& reader) const;
 
   /// A handle that can do less: what this one can and `access` allows. Restricting a restricted handle intersects;
   /// there is no way back. Of its verbs, scans silently return what is inside of the interval alone, whatever range,

@@ -31,6 +31,8 @@ struct Table::State {
   Result<Grant> grant() const { return access ? access->grant() : Grant(); }
   Result<ETag> put(TransactionOperation::Kind kind, const Entity& entity, ETag if_match,
                    const WriteOptions& options) const;
+  /// A reader is given the entities instead of the page.
+  Result<Page> read_page(const Scan& scan, const EntityReader* reader) const;
 };
 
 }  // namespace varve

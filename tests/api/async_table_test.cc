@@ -6,13 +6,12 @@
 #include <set>
 #include <string>
 #include <thread>
-#include <type_traits>
-#include <variant>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "tests/api/async_support.h"
+#include "tests/api/copied_entity.h"
 #include "tests/api/store_bench.h"
 #include "tests/support/effort.h"
 
@@ -176,23 +175,6 @@ TEST_F(AsyncTables, ScansAndCountsSideBySidePageThroughEverything) {
     EXPECT_EQ(count->entities, 300u);
     EXPECT_FALSE(count->continuation);
   }
-}
-
-/// With memory of its own.
-Entity copied(const EntityView& view) {
-  Entity entity{std::string(view.partition_key), std::string(view.row_key)};
-  for (const PropertyView& property : view.properties) {
-    const auto copy = [](const auto& value) {
-      if constexpr (std::is_same_v<std::decay_t<decltype(value)>, BinaryView>) {
-        return Value(Binary{std::string(value.bytes)});
-      } else {
-        return Value(value);
-      }
-    };
-    entity.add(std::string(property.name), std::visit(copy, property.value));
-  }
-  entity.set_etag(view.etag);
-  return entity;
 }
 
 TEST_F(AsyncTables, AScanInPlaceIsGivenWhatThePageOfAScanHolds) {
