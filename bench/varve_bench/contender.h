@@ -46,6 +46,9 @@ struct Settings {
   std::uint32_t tables = 4;
 };
 
+/// What a scan makes of each entity: an object with memory of its own, or a look at it where the contender keeps it.
+enum class Scanned : std::uint8_t { kMade, kInPlace };
+
 struct KeyedRow {
   std::string partition;
   Row row;
@@ -81,15 +84,15 @@ class Contender {
   virtual Result<std::uint64_t> get_side_by_side(std::uint32_t table, std::span<const Keys> keys,
                                                  std::size_t in_flight) = 0;
   /// How many entities the partition has, at most `count_max`; each is decoded.
-  virtual Result<std::uint64_t> scan_partition(std::uint32_t table, std::string_view partition,
-                                               std::uint32_t count_max) = 0;
-  virtual Result<std::uint64_t> scan_table(std::uint32_t table) = 0;
+  virtual Result<std::uint64_t> scan_partition(std::uint32_t table, std::string_view partition, std::uint32_t count_max,
+                                               Scanned scanned) = 0;
+  virtual Result<std::uint64_t> scan_table(std::uint32_t table, Scanned scanned) = 0;
 
   /// get() of many keys in one call.
   virtual Result<std::uint64_t> get_batch(std::uint32_t table, std::span<const Keys> keys);
   /// How many entities there are from the partition on, at most `count_max`; each is decoded.
   virtual Result<std::uint64_t> scan_from(std::uint32_t table, std::string_view partition, std::uint32_t count_max) = 0;
-  /// How many entities are of a group, in one partition or in the whole table; only they are decoded whole.
+  /// How many entities are of a group, in one partition or in the whole table; only they are made.
   virtual Result<std::uint64_t> query_group(std::uint32_t table, std::optional<std::string_view> partition,
                                             std::int32_t group) = 0;
 

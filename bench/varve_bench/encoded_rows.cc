@@ -37,23 +37,30 @@ Status decode_row(const Keys& keys, std::string_view value) {
   return decode_entity(keys.partition, keys.row, 1, value, {}).status();
 }
 
-Status decode_entry(std::string_view key, std::string_view value) {
+Result<bool> EntryReader::take(std::string_view key, std::string_view value) {
+  const Result<bool> asked_for = is_of_group(value);
+  if (!asked_for.ok() || !*asked_for) return asked_for;
+  if (Status read = scanned_ == Scanned::kMade ? make(key, value) : see(key, value); !read.ok()) return read;
+  return true;
+}
+
+Result<bool> EntryReader::is_of_group(std::string_view value) const {
+  if (group_ == kNoGroup) return true;
+  const Result<format::EntityView> entity = format::EntityView::open(value);
+  if (!entity.ok()) return entity.status();
+  const std::optional<format::PropertyView> found = entity->find(kGroupName);
+  return found && found->type == format::PropertyType::kInt32 && found->as_int32() == group_;
+}
+
+Status EntryReader::make(std::string_view key, std::string_view value) {
   Result<format::SortKey> keys = format::decode_sort_key(key);
   if (!keys.ok()) return keys.status();
   return decode_entity(std::move(keys->partition_key), std::move(keys->row_key), 1, value, {}).status();
 }
 
-Result<bool> take_entry(std::string_view key, std::string_view value, std::int32_t group) {
-  if (group == kNoGroup) {
-    if (Status decoded = decode_entry(key, value); !decoded.ok()) return decoded;
-    return true;
-  }
-  const Result<format::EntityView> entity = format::EntityView::open(value);
-  if (!entity.ok()) return entity.status();
-  const std::optional<format::PropertyView> found = entity->find(kGroupName);
-  if (!found || found->type != format::PropertyType::kInt32 || found->as_int32() != group) return false;
-  if (Status decoded = decode_entry(key, value); !decoded.ok()) return decoded;
-  return true;
+Status EntryReader::see(std::string_view key, std::string_view value) {
+  if (Status decoded = key_.decode(key); !decoded.ok()) return decoded;
+  return view_entity(key_.partition_key(), key_.row_key(), 1, value, {}, properties_).status();
 }
 
 std::uint64_t version_of(std::string_view value) {

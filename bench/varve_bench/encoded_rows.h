@@ -8,8 +8,11 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "api/entity_view.h"
 #include "api/result.h"
+#include "bench/varve_bench/contender.h"
 #include "bench/varve_bench/entities.h"
 #include "format/sort_key.h"
 
@@ -24,9 +27,27 @@ Result<std::string> with_property(const Keys& keys, std::string_view value, std:
 
 /// As an Entity, which is thrown away.
 Status decode_row(const Keys& keys, std::string_view value);
-Status decode_entry(std::string_view key, std::string_view value);
-/// Whether it is of the group, or `group` is kNoGroup; only then is it decoded.
-Result<bool> take_entry(std::string_view key, std::string_view value, std::int32_t group);
+
+/// Looks at the entries of one scan, as the contender finds them.
+class EntryReader {
+ public:
+  /// Entities are made and thrown away, or seen in place; of a group alone, unless it is kNoGroup.
+  explicit EntryReader(Scanned scanned, std::int32_t group = kNoGroup) noexcept : scanned_(scanned), group_(group) {}
+
+  /// Whether the entry is one that is asked for.
+  Result<bool> take(std::string_view key, std::string_view value);
+
+ private:
+  Result<bool> is_of_group(std::string_view value) const;
+  Status make(std::string_view key, std::string_view value);
+  Status see(std::string_view key, std::string_view value);
+
+  const Scanned scanned_;
+  const std::int32_t group_;
+  // Of one entry seen; their memory serves them all.
+  format::SortKeyDecoder key_;
+  std::vector<PropertyView> properties_;
+};
 
 /// Such stores have no versions to compare, so their users put one before each value.
 std::uint64_t version_of(std::string_view value);

@@ -102,24 +102,24 @@ class LevelDbContender final : public Contender {
     return get_one_by_one(*this, table, keys);
   }
 
-  Result<std::uint64_t> scan_partition(std::uint32_t table, std::string_view partition,
-                                       std::uint32_t count_max) override {
+  Result<std::uint64_t> scan_partition(std::uint32_t table, std::string_view partition, std::uint32_t count_max,
+                                       Scanned scanned) override {
     const std::string begin = *format::encode_partition(id_of(table), partition);
-    return count(begin, format::end_of_prefix(begin), count_max, kNoGroup);
+    return count(begin, format::end_of_prefix(begin), count_max, EntryReader(scanned));
   }
-  Result<std::uint64_t> scan_table(std::uint32_t table) override {
+  Result<std::uint64_t> scan_table(std::uint32_t table, Scanned scanned) override {
     const std::string begin = format::encode_table(id_of(table));
-    return count(begin, format::end_of_prefix(begin), UINT64_MAX, kNoGroup);
+    return count(begin, format::end_of_prefix(begin), UINT64_MAX, EntryReader(scanned));
   }
   Result<std::uint64_t> scan_from(std::uint32_t table, std::string_view partition, std::uint32_t count_max) override {
     return count(*format::encode_partition(id_of(table), partition),
-                 format::end_of_prefix(format::encode_table(id_of(table))), count_max, kNoGroup);
+                 format::end_of_prefix(format::encode_table(id_of(table))), count_max, EntryReader(Scanned::kMade));
   }
   Result<std::uint64_t> query_group(std::uint32_t table, std::optional<std::string_view> partition,
                                     std::int32_t group) override {
     const std::string begin =
         partition ? *format::encode_partition(id_of(table), *partition) : format::encode_table(id_of(table));
-    return count(begin, format::end_of_prefix(begin), UINT64_MAX, group);
+    return count(begin, format::end_of_prefix(begin), UINT64_MAX, EntryReader(Scanned::kMade, group));
   }
 
   /// Read, changed, written: as the bindings of YCSB do it.
@@ -194,9 +194,9 @@ class LevelDbContender final : public Contender {
 
  private:
   Result<std::uint64_t> count(const std::string& begin, const std::string& end, std::uint64_t count_max,
-                              std::int32_t group) {
-    return walk(begin, end, count_max, [group](const leveldb::Iterator& entry) {
-      return take_entry(view(entry.key()), view(entry.value()), group);
+                              EntryReader reader) {
+    return walk(begin, end, count_max, [&reader](const leveldb::Iterator& entry) {
+      return reader.take(view(entry.key()), view(entry.value()));
     });
   }
 

@@ -208,24 +208,24 @@ class LmdbContender final : public Contender {
     return get_one_by_one(*this, table, keys);
   }
 
-  Result<std::uint64_t> scan_partition(std::uint32_t table, std::string_view partition,
-                                       std::uint32_t count_max) override {
+  Result<std::uint64_t> scan_partition(std::uint32_t table, std::string_view partition, std::uint32_t count_max,
+                                       Scanned scanned) override {
     const std::string begin = *format::encode_partition(id_of(table), partition);
-    return walk(table, begin, format::end_of_prefix(begin), count_max, kNoGroup);
+    return walk(table, begin, format::end_of_prefix(begin), count_max, EntryReader(scanned));
   }
-  Result<std::uint64_t> scan_table(std::uint32_t table) override {
+  Result<std::uint64_t> scan_table(std::uint32_t table, Scanned scanned) override {
     const std::string begin = format::encode_table(id_of(table));
-    return walk(table, begin, format::end_of_prefix(begin), UINT64_MAX, kNoGroup);
+    return walk(table, begin, format::end_of_prefix(begin), UINT64_MAX, EntryReader(scanned));
   }
   Result<std::uint64_t> scan_from(std::uint32_t table, std::string_view partition, std::uint32_t count_max) override {
     return walk(table, *format::encode_partition(id_of(table), partition),
-                format::end_of_prefix(format::encode_table(id_of(table))), count_max, kNoGroup);
+                format::end_of_prefix(format::encode_table(id_of(table))), count_max, EntryReader(Scanned::kMade));
   }
   Result<std::uint64_t> query_group(std::uint32_t table, std::optional<std::string_view> partition,
                                     std::int32_t group) override {
     const std::string begin =
         partition ? *format::encode_partition(id_of(table), *partition) : format::encode_table(id_of(table));
-    return walk(table, begin, format::end_of_prefix(begin), UINT64_MAX, group);
+    return walk(table, begin, format::end_of_prefix(begin), UINT64_MAX, EntryReader(Scanned::kMade, group));
   }
 
   Status update_property(std::uint32_t table, const Keys& keys, std::string_view name, std::string_view text,
@@ -332,9 +332,8 @@ class LmdbContender final : public Contender {
     return reader.transaction;
   }
 
-  /// Of kNoGroup, all are taken.
   Result<std::uint64_t> walk(std::uint32_t table, const std::string& begin, const std::string& end,
-                             std::uint64_t count_max, std::int32_t group) {
+                             std::uint64_t count_max, EntryReader reader) {
     const Result<MDB_txn*> reading = begin_read();
     if (!reading.ok()) return reading.status();
     MDB_cursor* cursor = nullptr;
@@ -346,7 +345,7 @@ class LmdbContender final : public Contender {
     for (int found = mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE);
          found == MDB_SUCCESS && view(key) < end && count < count_max && visited.ok();
          found = mdb_cursor_get(cursor, &key, &value, MDB_NEXT)) {
-      const Result<bool> taken = take_entry(view(key), body(view(value)), group);
+      const Result<bool> taken = reader.take(view(key), body(view(value)));
       visited = taken.status();
       if (taken.ok() && *taken) ++count;
     }

@@ -167,14 +167,14 @@ class RocksDbContender final : public Contender {
     return present;
   }
 
-  Result<std::uint64_t> scan_partition(std::uint32_t table, std::string_view partition,
-                                       std::uint32_t count_max) override {
+  Result<std::uint64_t> scan_partition(std::uint32_t table, std::string_view partition, std::uint32_t count_max,
+                                       Scanned scanned) override {
     const std::string begin = *format::encode_partition(id_of(table), partition);
-    return walk(begin, format::end_of_prefix(begin), count_max, kNoGroup);
+    return walk(begin, format::end_of_prefix(begin), count_max, EntryReader(scanned));
   }
-  Result<std::uint64_t> scan_table(std::uint32_t table) override {
+  Result<std::uint64_t> scan_table(std::uint32_t table, Scanned scanned) override {
     const std::string begin = format::encode_table(id_of(table));
-    return walk(begin, format::end_of_prefix(begin), UINT64_MAX, kNoGroup);
+    return walk(begin, format::end_of_prefix(begin), UINT64_MAX, EntryReader(scanned));
   }
 
   Result<std::uint64_t> get_batch(std::uint32_t table, std::span<const Keys> keys) override {
@@ -185,14 +185,14 @@ class RocksDbContender final : public Contender {
 
   Result<std::uint64_t> scan_from(std::uint32_t table, std::string_view partition, std::uint32_t count_max) override {
     return walk(*format::encode_partition(id_of(table), partition),
-                format::end_of_prefix(format::encode_table(id_of(table))), count_max, kNoGroup);
+                format::end_of_prefix(format::encode_table(id_of(table))), count_max, EntryReader(Scanned::kMade));
   }
 
   Result<std::uint64_t> query_group(std::uint32_t table, std::optional<std::string_view> partition,
                                     std::int32_t group) override {
     const std::string begin =
         partition ? *format::encode_partition(id_of(table), *partition) : format::encode_table(id_of(table));
-    return walk(begin, format::end_of_prefix(begin), UINT64_MAX, group);
+    return walk(begin, format::end_of_prefix(begin), UINT64_MAX, EntryReader(Scanned::kMade, group));
   }
 
   /// Read, changed, written: as the bindings of YCSB do it.
@@ -355,16 +355,15 @@ class RocksDbContender final : public Contender {
     return from_rocksdb(database_->IngestExternalFile(files, ingestion));
   }
 
-  /// Of kNoGroup, all are taken.
   Result<std::uint64_t> walk(const std::string& begin, const std::string& end, std::uint64_t count_max,
-                             std::int32_t group) {
+                             EntryReader reader) {
     const rocksdb::Slice bound(end);
     rocksdb::ReadOptions options;
     options.iterate_upper_bound = &bound;
     const std::unique_ptr<rocksdb::Iterator> entry(database_->NewIterator(options));
     std::uint64_t count = 0;
     for (entry->Seek(begin); entry->Valid() && count < count_max; entry->Next()) {
-      const Result<bool> taken = take_entry(view(entry->key()), body(view(entry->value())), group);
+      const Result<bool> taken = reader.take(view(entry->key()), body(view(entry->value())));
       if (!taken.ok()) return taken.status();
       if (*taken) ++count;
     }

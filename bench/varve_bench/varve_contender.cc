@@ -193,7 +193,7 @@ class VarveContender final : public Contender {
     Scan scan;
     if (partition) scan.range = ScanRange::partition(*partition);
     scan.filter = std::string(kGroupName) + " eq " + std::to_string(group);
-    return count_pages(table, std::move(scan));
+    return count_pages(table, std::move(scan), Scanned::kMade);
   }
 
   Status put_side_by_side(std::uint32_t table, std::span<const KeyedRow> rows, std::size_t in_flight) override {
@@ -233,17 +233,20 @@ class VarveContender final : public Contender {
     return true;
   }
 
-  Result<std::uint64_t> scan_partition(std::uint32_t table, std::string_view partition,
-                                       std::uint32_t count_max) override {
+  Result<std::uint64_t> scan_partition(std::uint32_t table, std::string_view partition, std::uint32_t count_max,
+                                       Scanned scanned) override {
     Scan scan;
     scan.range = ScanRange::partition(partition);
     scan.page_size_max = count_max;
-    const Result<Page> page = tables_[table].scan(scan);
+    std::uint64_t count = 0;
+    const Result<Page> page = read_page(table, scan, scanned, count);
     if (!page.ok()) return page.status();
-    return page->entities.size();
+    return count;
   }
 
-  Result<std::uint64_t> scan_table(std::uint32_t table) override { return count_pages(table, Scan()); }
+  Result<std::uint64_t> scan_table(std::uint32_t table, Scanned scanned) override {
+    return count_pages(table, Scan(), scanned);
+  }
 
   Status create_table(std::uint32_t table) override {
     return store_->create_table(account_of(table), table_name(table)).status();
@@ -280,12 +283,19 @@ class VarveContender final : public Contender {
     return opened->execute(transaction, write_options(promise)).status();
   }
 
-  Result<std::uint64_t> count_pages(std::uint32_t table, Scan scan) {
+  /// Adds to `count` how many entities the page has.
+  Result<Page> read_page(std::uint32_t table, const Scan& scan, Scanned scanned, std::uint64_t& count) {
+    if (scanned == Scanned::kInPlace) return tables_[table].scan_in_place(scan, [&](const EntityView&) { ++count; });
+    Result<Page> page = tables_[table].scan(scan);
+    if (page.ok()) count += page->entities.size();
+    return page;
+  }
+
+  Result<std::uint64_t> count_pages(std::uint32_t table, Scan scan, Scanned scanned) {
     std::uint64_t count = 0;
     while (true) {
-      Result<Page> page = tables_[table].scan(scan);
+      Result<Page> page = read_page(table, scan, scanned, count);
       if (!page.ok()) return page.status();
-      count += page->entities.size();
       if (!page->continuation) return count;
       scan.continuation = *std::move(page->continuation);
     }

@@ -60,7 +60,7 @@ Workload curve_workload() {
                     {load_row("load, batches of 100, buffered", 0, LoadWay::kBatches),
                      {"compact to the end", compact_everything},
                      get_row("cached get, 1 thread", 1, true, true, {}),
-                     {"warm full scan", scan_everything},
+                     {"warm full scan", [](Session& session) { return scan_everything(session, Scanned::kMade); }},
                      open_row("open"),
                      cold_row("cold get, 1 thread", 1),
                      cold_row("cold get, 16 threads", 16),

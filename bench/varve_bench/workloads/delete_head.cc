@@ -25,7 +25,7 @@ Status for_batches(std::uint64_t count, const Verb& verb) {
 /// Microseconds of one look, the median of several.
 Result<double> median_look(Session& session, const std::string& partition, std::uint64_t looks) {
   const Result<Effect> effect = drive(session, {1, 0, looks}, [&](Worker&) -> Result<std::uint64_t> {
-    const Result<std::uint64_t> count = session.contender().scan_partition(0, partition, 1);
+    const Result<std::uint64_t> count = session.contender().scan_partition(0, partition, 1, Scanned::kMade);
     if (!count.ok()) return count.status();
     if (*count != 1) return Status::corruption("the first entity is missing");
     return 1;

@@ -72,7 +72,8 @@ Result<Effect> get_anywhere(Session& session) {
 }
 
 Result<Effect> scan_all(Session& session) {
-  return drive(session, {1, session.choice().seconds, 0}, [&](Worker&) { return session.contender().scan_table(0); });
+  return drive(session, {1, session.choice().seconds, 0},
+               [&](Worker&) { return session.contender().scan_table(0, Scanned::kMade); });
 }
 
 /// `before`: what the process held when it had opened nothing.

@@ -33,7 +33,7 @@ Settings settings_of_gets(const Choice& choice) {
 /// Behind gets, which are opened to read nothing ahead.
 Result<Outcome> scan_reading_ahead(Session& session) {
   const Status opened = session.reopen(bounded_settings(session.choice()));
-  return opened.ok() ? scan_everything(session) : opened;
+  return opened.ok() ? scan_everything(session, Scanned::kMade) : opened;
 }
 
 /// Adds to a row what was done about its memory; zero says that files were forgotten and nothing was bound.

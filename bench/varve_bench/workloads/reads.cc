@@ -17,19 +17,19 @@ Result<Outcome> outcome_of_reads(const Result<Effect>& effect) {
 
 /// Brings every block that the row needs into the cache.
 Status warm(Session& session) {
-  const Result<std::uint64_t> count = session.contender().scan_table(0);
+  const Result<std::uint64_t> count = session.contender().scan_table(0, Scanned::kMade);
   if (!count.ok()) return count.status();
   return *count == session.choice().entities ? Status() : Status::corruption("a scan did not find every entity");
 }
 
 /// What is reported are partitions.
-Result<Outcome> scan_partitions(Session& session) {
+Result<Outcome> scan_partitions(Session& session, Scanned scanned) {
   if (Status ready = warm(session); !ready.ok()) return ready;
   const std::uint64_t partitions = session.choice().entities / kEntitiesOfPartition;
   return outcome_of_reads(
       drive(session, {1, session.choice().seconds, 0}, [&](Worker& worker) -> Result<std::uint64_t> {
         const Result<std::uint64_t> count =
-            session.contender().scan_partition(0, partition_key(worker.random.below(partitions)), 1000);
+            session.contender().scan_partition(0, partition_key(worker.random.below(partitions)), 1000, scanned);
         if (!count.ok()) return count.status();
         if (*count != kEntitiesOfPartition) return Status::corruption("a partition is not whole");
         return 1;
@@ -50,6 +50,23 @@ WorkloadRow batch_row(std::string name, std::size_t keys_of_batch) {
                   return *found;
                 }));
           }};
+}
+
+WorkloadRow partition_row(std::string name, Scanned scanned) {
+  return {std::move(name), [scanned](Session& session) { return scan_partitions(session, scanned); }};
+}
+
+WorkloadRow warm_scan_row(std::string name, Scanned scanned) {
+  return {std::move(name), [scanned](Session& session) -> Result<Outcome> {
+            if (Status ready = warm(session); !ready.ok()) return ready;
+            return scan_everything(session, scanned);
+          }};
+}
+
+WorkloadRow cold_scan_row(std::string name, Scanned scanned) {
+  return {std::move(name),
+          [scanned](Session& session) { return scan_everything(session, scanned); },
+          {Limit::Kind::kSequentialRead, 1, 8, 1 << 20, "device MB/s"}};
 }
 
 /// Random gets that one thread has under way side by side.
@@ -101,9 +118,9 @@ WorkloadRow get_row(std::string name, int threads, bool present, bool warmed, Li
           limit};
 }
 
-Result<Outcome> scan_everything(Session& session) {
-  const Result<Effect> effect =
-      drive(session, {1, session.choice().seconds, 0}, [&](Worker&) { return session.contender().scan_table(0); });
+Result<Outcome> scan_everything(Session& session, Scanned scanned) {
+  const Result<Effect> effect = drive(session, {1, session.choice().seconds, 0},
+                                      [&](Worker&) { return session.contender().scan_table(0, scanned); });
   if (!effect.ok()) return effect.status();
   Outcome outcome = outcome_of(*effect, Moves::kReads);
   outcome.figures["device MB/s"] = static_cast<double>(effect->read_bytes) / 1e6 / effect->seconds;
@@ -118,34 +135,30 @@ Settings scarce_cache(const Choice& choice) {
 }
 
 Workload read_workload() {
-  return {"read",
-          "reads of one table that the cache holds whole",
-          default_settings,
-          {get_row("cached get, 1 thread", 1, true, true, {}),
-           get_row("cached get, 2 threads", 2, true, true, {}),
-           get_row("get of an absent key", 1, false, true, {}),
-           {"scan of a partition of 100", scan_partitions},
-           {"warm full scan",
-            [](Session& session) {
-              const Status ready = warm(session);
-              return ready.ok() ? scan_everything(session) : ready;
-            }}},
-          "loaded",
-          load_and_compact};
+  return {
+      "read",
+      "reads of one table that the cache holds whole",
+      default_settings,
+      {get_row("cached get, 1 thread", 1, true, true, {}), get_row("cached get, 2 threads", 2, true, true, {}),
+       get_row("get of an absent key", 1, false, true, {}), partition_row("scan of a partition of 100", Scanned::kMade),
+       partition_row("scan of a partition of 100, in place", Scanned::kInPlace),
+       warm_scan_row("warm full scan", Scanned::kMade), warm_scan_row("warm full scan, in place", Scanned::kInPlace)},
+      "loaded",
+      load_and_compact};
 }
 
 Workload cold_workload() {
-  return {"cold",
-          "direct reads, the data eight times the cache",
-          scarce_cache,
-          {get_row("cold get, 1 thread", 1, true, false, {Limit::Kind::kRandomRead, 1}),
-           get_row("cold get, 16 threads", 16, true, false, {Limit::Kind::kRandomRead, 16}),
-           side_by_side_row("cold get, 32 in flight, 1 thread", 32),
-           side_by_side_row("cold get, 256 in flight, 1 thread", 256),
-           batch_row("cold get, batches of 64", 64),
-           {"cold full scan", scan_everything, {Limit::Kind::kSequentialRead, 1, 8, 1 << 20, "device MB/s"}}},
-          "loaded",
-          load_and_compact};
+  return {
+      "cold",
+      "direct reads, the data eight times the cache",
+      scarce_cache,
+      {get_row("cold get, 1 thread", 1, true, false, {Limit::Kind::kRandomRead, 1}),
+       get_row("cold get, 16 threads", 16, true, false, {Limit::Kind::kRandomRead, 16}),
+       side_by_side_row("cold get, 32 in flight, 1 thread", 32),
+       side_by_side_row("cold get, 256 in flight, 1 thread", 256), batch_row("cold get, batches of 64", 64),
+       cold_scan_row("cold full scan", Scanned::kMade), cold_scan_row("cold full scan, in place", Scanned::kInPlace)},
+      "loaded",
+      load_and_compact};
 }
 
 }  // namespace varve::bench

@@ -13,7 +13,7 @@ Status load_and_compact(Session& session);
 WorkloadRow get_row(std::string name, int threads, bool present, bool warmed, Limit limit);
 
 /// Table 0 again and again, in entities a second.
-Result<Outcome> scan_everything(Session& session);
+Result<Outcome> scan_everything(Session& session, Scanned scanned);
 
 /// A cache of an eighth of what is stored, and no help from the page cache.
 Settings scarce_cache(const Choice& choice);

@@ -33,9 +33,10 @@ Status load_groups(Session& session) {
 Result<Outcome> query_groups(Session& session) {
   const std::uint64_t expected = entities_of_group(session.choice());
   const std::uint64_t groups = session.choice().entities / expected;
-  if (const Result<std::uint64_t> warming = session.contender().scan_table(0); !warming.ok()) return warming.status();
+  if (const Result<std::uint64_t> warming = session.contender().scan_table(0, Scanned::kMade); !warming.ok())
+    return warming.status();
   const Stopwatch scan_watch(session.directory());
-  const Result<std::uint64_t> all = session.contender().scan_table(0);
+  const Result<std::uint64_t> all = session.contender().scan_table(0, Scanned::kMade);
   if (!all.ok()) return all.status();
   const double scan_seconds = scan_watch.seconds();
   const Result<Effect> effect =
