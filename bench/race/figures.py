@@ -98,5 +98,14 @@ def rows_of(lines):
     return rows
 
 
+def machines_of(rows):
+    """Each machine by the letter that the page calls it by, that of the newest figures first; one alone needs none."""
+    newest = {}
+    for row in rows:
+        newest[row.machine] = max(newest.get(row.machine, ""), row.date)
+    ordered = sorted(newest, key=lambda machine: newest[machine], reverse=True)
+    return {machine: chr(ord("A") + place) if len(ordered) > 1 else "" for place, machine in enumerate(ordered)}
+
+
 def find(rows, part, name):
     return next((row for row in rows if row.part == part and row.name == name), None)

@@ -9,8 +9,8 @@ import figures
 Goal = collections.namedtuple("Goal", ["name", "text", "measured", "bound", "at_least"])
 
 # values: what is held against the bound, by round. ours, theirs, limit: the medians behind them, in the row's unit or that
-# of the figure; of `rival` and of the device, None where there is none.
-Measured = collections.namedtuple("Measured", ["values", "ours", "rival", "theirs", "limit"])
+# of the figure; of `rival` and of the device, None where there is none. machine: where.
+Measured = collections.namedtuple("Measured", ["values", "ours", "rival", "theirs", "limit", "machine"], defaults=[None])
 
 
 def _measured(values, row, rival, figure=None, limit=None):
@@ -22,11 +22,14 @@ def _measured(values, row, rival, figure=None, limit=None):
 
 
 def _goal_of(*of):
-    """Makes of a function of the rows that `of` names one of all rows."""
+    """Makes of a function of the rows that `of` names one of all rows. Rows of two machines say nothing together."""
     def made(judge):
         def measured(rows):
             found = [figures.find(rows, part, row) for part, row in of]
-            return judge(*found) if all(found) else None
+            if not all(found) or len({row.machine for row in found}) > 1:
+                return None
+            judged = judge(*found)
+            return judged and judged._replace(machine=found[0].machine)
         measured.of = list(of)
         return measured
     return made

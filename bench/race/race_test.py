@@ -221,7 +221,7 @@ class FiguresTest(unittest.TestCase):
 
     def test_a_goal_is_judged_by_its_row_and_unknown_without_it(self):
         judged = self.judged([self.row()])
-        put = goals.Measured([1, 3, 2], 150, "rocksdb", 100, 300)
+        put = goals.Measured([1, 3, 2], 150, "rocksdb", 100, 300, "a machine")
         self.assertEqual(judged["durable put, 1 client, to the best opponent"], (True, put))
         self.assertEqual(judged["the same, to the device"], (False, put._replace(values=[0.5] * 3)))
         self.assertEqual(judged["durable put, 16 clients"], (None, None))
@@ -236,7 +236,7 @@ class FiguresTest(unittest.TestCase):
                     "lmdb": outcome(4, unit="ms", more_is_better=False)}, part="drop")
         judged = self.judged(figures.rows_of([row]))
         self.assertEqual(judged["drop and create again, p99, ms"],
-                         (False, goals.Measured([2], 2, "lmdb", 4, None)))
+                         (False, goals.Measured([2], 2, "lmdb", 4, None, "a machine")))
         self.assertEqual(judged["space back after a drop of 10 M entities, s"], (None, None))
 
     def test_a_figure_of_none_is_not_a_goal_met(self):
@@ -249,7 +249,7 @@ class FiguresTest(unittest.TestCase):
                 for number, ours in ((1, 100), (2, 300))]
         rows += [line("durable batch of 100", number, {"rocksdb": outcome(theirs)}) for number, theirs in ((1, 100), (2, 100))]
         met, measured = self.judged(figures.rows_of(rows))["100 inserts under 100 conditions, to RocksDB's unchecked batch"]
-        self.assertEqual((met, measured), (True, goals.Measured([1, 3], 200, "rocksdb", 100, None)))
+        self.assertEqual((met, measured), (True, goals.Measured([1, 3], 200, "rocksdb", 100, None, "a machine")))
 
     def test_every_goal_has_a_row(self):
         self.assertEqual({goal.name for goal in goals.GOALS}, {"cost", *(f"P{number}" for number in range(1, 18))})
@@ -266,7 +266,7 @@ class FiguresTest(unittest.TestCase):
         row = line("disk space", 1, {"varve": outcome(60, unit="MB", more_is_better=False),
                                      "rocksdb": outcome(100, unit="MB", more_is_better=False)}, part="space")
         met, measured = self.judged(figures.rows_of([row]))["disk space, of RocksDB's"]
-        self.assertEqual((met, measured), (True, goals.Measured([0.6], 60, "rocksdb", 100, None)))
+        self.assertEqual((met, measured), (True, goals.Measured([0.6], 60, "rocksdb", 100, None, "a machine")))
 
     def test_the_load_on_offer_is_a_share_of_what_the_slower_one_sustained(self):
         sustained = line("puts", 1, {"varve": outcome(300), "rocksdb": outcome(100)}, part="endurance")
@@ -296,10 +296,22 @@ class ReportTest(Scratch):
     def test_a_goal_shows_what_stands_behind_it_and_its_range(self):
         lines = [line("durable put, 1 thread", number, {"varve": outcome(ours), "rocksdb": outcome(100)}, device=400)
                  for number, ours in ((1, 100), (2, 200), (3, 300))]
-        told = tables.goal_table(goals.lines_of(figures.rows_of(lines))).split("\n")
+        rows = figures.rows_of(lines)
+        told = tables.goal_table(goals.lines_of(rows), figures.machines_of(rows)).split("\n")
         cells = [[cell.strip() for cell in text.split("|")[1:-1]] for text in told if text]
         self.assertEqual(cells[2][3:], ["2.00 (1.00-3.00)", "met", "200", "100 (rocksdb)", "400", "3"])
         self.assertEqual(cells[4][3:], ["-", "not measured yet", "-", "-", "-", "0"])
+
+    def test_parts_of_several_machines_say_which_and_share_no_goal(self):
+        lines = [line("durable insert of 100, checked", 2, {"varve": outcome(30), "rocksdb": outcome(10)}, part="checked"),
+                 line("durable batch of 100", 1, {"varve": outcome(30), "rocksdb": outcome(10)}, machine="an older one")]
+        report.write(lines, self.home / "out", "results.jsonl", {})
+        page = (self.home / "out/RESULTS.md").read_text()
+        for text in ("- A: a machine", "- B: an older one", ", 2026-01-02, machine A;", ", 2026-01-01, machine B;", "| 1 A "):
+            self.assertIn(text, page)
+        judged = FiguresTest.judged(figures.rows_of(lines))
+        self.assertEqual(judged["100 inserts under 100 conditions, to RocksDB's unchecked batch"], (None, None))
+        self.assertTrue(judged["100 inserts under 100 conditions, to TransactionDB"][0])
 
     def test_charts_are_whole_and_show_every_row_with_an_opponent(self):
         curve = [line("open", 1, {"varve": outcome(20 * size), "rocksdb": outcome(70)}, part=f"curve-{size}",

@@ -14,7 +14,7 @@ What is compared, and on what terms: [what the parts are](README.md), [how conte
 set](../RESULTS.md#what-is-compared).
 Rows that are lost stand here like rows that are won.
 
-The machine: {machine}.
+{machines}
 
 Each figure is the median of its rounds, with their range. *Ratio to the best* is how many times better Varve is than the
 best opponent of the row, by the median of the rounds' own ratios; below 1 it is lost. *Device* is the limit measured in the
@@ -23,21 +23,29 @@ same round. {busy}{thrown}
 
 GOALS = """*Measured* is what is held against *wanted*: a ratio where the goal names an opponent or the device, else a figure of
 ours. *Ours*, *theirs* (the best opponent of the row, or the one that the goal names) and *limit* (of the device) are the
-figures behind it. Where the time goes in what is missed, and what was tried: [GOALS.md](../GOALS.md).
+figures behind it. A letter behind the rounds says on which machine. Where the time goes in what is missed, and what was tried: [GOALS.md](../GOALS.md).
 """
 
 
+def machines_told(machines):
+    if len(machines) == 1:
+        return f"The machine: {next(iter(machines))}."
+    listed = "\n".join(f"- {letter}: {machine}" for machine, letter in machines.items())
+    return f"Parts were measured on several machines, each part on one:\n\n{listed}"
+
+
 def page(lines, rows, drawn, results_name, about_parts):
+    machines = figures.machines_of(rows)
     thrown = sum(1 for line in lines if line["kind"] == "thrown away")
     busy = "Rows that say so were measured beside other work and mean nothing. " if any(row.busy for row in rows) else ""
-    text = [HEAD.format(results=results_name, machine=rows[-1].machine, busy=busy,
+    text = [HEAD.format(results=results_name, machines=machines_told(machines), busy=busy,
                         thrown=f"{thrown} rounds of parts were thrown away because of foreign load.")]
     text += [f"![{name.removesuffix('.svg')}](charts/{name})\n" for name in drawn]
-    text.append("## Goals\n\n" + GOALS + "\n" + tables.goal_table(goals.lines_of(rows)))
+    text.append("## Goals\n\n" + GOALS + "\n" + tables.goal_table(goals.lines_of(rows), machines))
     text.append("## Cost\n\nProcessor seconds of all threads, background work included, and megabytes that went to and came from "
                 "the device, a million operations.\n\n" + tables.costs_of_a_million(rows))
     for part, group in tables.parts_of(rows).items():
-        text.append(f"## {part}\n\n{about_parts.get(part, '')}\n\n{tables.about(group)}\n\n{tables.race_table(group)}\n"
+        text.append(f"## {part}\n\n{about_parts.get(part, '')}\n\n{tables.about(group, machines)}\n\n{tables.race_table(group)}\n"
                     f"{tables.cost_table(group)}")
     return "\n".join(text)
 

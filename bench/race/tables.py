@@ -37,18 +37,18 @@ def table(head, lines):
     return "\n".join(text) + "\n"
 
 
-def goal_table(lines):
+def goal_table(lines, machines):
     head = ["goal", "of", "wanted", "measured (range)", "", "ours", "theirs", "limit", "rounds"]
-    return table(head, [_goal_cells(*line) for line in lines])
+    return table(head, [_goal_cells(*line, machines) for line in lines])
 
 
-def _goal_cells(goal, met, measured):
+def _goal_cells(goal, met, measured, machines):
     cells = [goal.name, goal.text, f"{'>=' if goal.at_least else '<='} {goal.bound:g}"]
     if measured is None:
         return [*cells, "-", "not measured yet", "-", "-", "-", "0"]
     theirs = f"{number(measured.theirs)} ({measured.rival})" if measured.rival else "-"
     return [*cells, span(measured.values), "met" if met else "missed", number(measured.ours), theirs,
-            number(measured.limit), str(len(measured.values))]
+            number(measured.limit), f"{len(measured.values)} {machines[measured.machine]}".strip()]
 
 
 def race_table(rows):
@@ -89,7 +89,7 @@ def parts_of(rows):
     return parts
 
 
-def about(rows):
+def about(rows, machines):
     """What a part's figures were measured with."""
     row = rows[-1]
     words = f"`{' '.join(row.lines[-1]['words'])}`" if row.lines[-1]["words"] else "its own defaults"
@@ -98,5 +98,6 @@ def about(rows):
     back_ends = {name: outcome["back_end"] for line in row.lines for name, outcome in line["contenders"].items()
                  if "back_end" in outcome}
     told = "; ".join(f"{name}: {back_end}" for name, back_end in sorted(back_ends.items()))
-    return (f"Commit {row.commit}, {row.date[:10]}; `varve-bench` had {words}. Load average at most {max(loads):.1f}, others "
+    where = f", machine {machines[row.machine]}" if machines[row.machine] else ""
+    return (f"Commit {row.commit}, {row.date[:10]}{where}; `varve-bench` had {words}. Load average at most {max(loads):.1f}, others "
             f"used at most {foreign:.2f} processors. {told}.")
