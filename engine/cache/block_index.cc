@@ -53,7 +53,8 @@ void BlockIndex::prefetch(BlockKey key, std::uint64_t hash) const noexcept {
   unsigned candidates = candidates_in(bucket, tag_of(key, hash));
   for (; candidates != 0; candidates &= candidates - 1) {
     const auto slot = static_cast<std::size_t>(std::countr_zero(candidates));
-    format::prefetch_beginning(&node_in(bucket.slots[slot].load(std::memory_order_relaxed)));
+    const std::uint64_t word = bucket.slots[slot].load(std::memory_order_relaxed);
+    if (word != 0) format::prefetch_beginning(&node_in(word));
   }
 }
 

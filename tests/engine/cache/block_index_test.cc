@@ -82,6 +82,17 @@ TEST(BlockIndex, TellsNamesOfTheSameTagApart) {
   EXPECT_EQ(of_first, (std::set<const BlockNode*>{&nodes[first]}));
 }
 
+TEST(BlockIndex, FetchesOfBlocksThatAreThereAndOfNone) {
+  Nodes nodes;
+  const BlockIndex::Owned index = BlockIndex::make(4);
+  const BlockKey key{1 << 11, 64};  // with the hash zero its tag is zero, as a free slot's is
+  index->prefetch(key, 0);
+  index->insert(nodes[key], 0);
+  index->prefetch(key, 0);
+  index->prefetch({1, 64}, 3);
+  EXPECT_EQ(index->find(key, 0), &nodes[key]);
+}
+
 TEST(BlockIndex, AnEmptyTableAndATagOfZeroFindNothing) {
   const BlockIndex::Owned index = BlockIndex::make(2);
   EXPECT_EQ(index->find({0, 0}, 0), nullptr);
