@@ -149,6 +149,15 @@ bool scan_of_partition(const Setting& setting, const Counted& counted) {
   });
 }
 
+bool scan_in_place(const Setting& setting, const Counted& counted) {
+  return count_reads(setting, counted, setting.operations, [](const Table& table, std::uint64_t i) {
+    Scan scan;
+    scan.range = ScanRange::partition(partition_key(shuffled(i, kEntities / kEntitiesOfPartition)));
+    std::uint64_t seen = 0;
+    return table.scan_in_place(scan, [&seen](const EntityView&) { ++seen; }).ok() && seen == kEntitiesOfPartition;
+  });
+}
+
 /// One count judges all entities.
 bool filter_scan(const Setting& setting, const Counted& counted) {
   if (setting.operations != kEntities) return false;
@@ -189,6 +198,7 @@ const std::vector<HotPath>& hot_paths() {
       {"get, cached", "an entity", 5'000, cached_get},
       {"get of an absent key", "a get", 5'000, absent_get},
       {"scan of a partition of 100", "a scan", 100, scan_of_partition},
+      {"scan of a partition of 100, in place", "a scan", 100, scan_in_place},
       {"count by a filter", "an entity judged", kEntities, filter_scan},
       {"flush", "an entity", kEntities, flush},
       {"flush and merge", "an entity read", 2 * kEntities, merge},
