@@ -231,8 +231,9 @@ class FilterParser {
   /// `A eq (1)`.
   Result<Operand> right_operand() {
     std::vector<std::size_t> opened;
-    for (; token_.kind == Kind::kOpen; opened.push_back(token_.offset)) {
+    while (token_.kind == Kind::kOpen) {
       if (operators_.size() + opened.size() == kDepthMax) return too_deep();
+      opened.push_back(token_.offset);
       if (Status moved = advance(); !moved.ok()) return moved;
     }
     Result<Operand> right = take_operand();
