@@ -80,11 +80,6 @@ bool read_date(Reader& reader, Moment& moment) noexcept {
          reader.take('-') && reader.take_number(2, 31, &moment.day) && day_of(moment).ok();
 }
 
-bool read_time(Reader& reader, Moment& moment) noexcept {
-  return reader.take_number(2, 23, &moment.hour) && reader.take(':') && reader.take_number(2, 59, &moment.minute) &&
-         reader.take(':') && reader.take_number(2, 59, &moment.second);
-}
-
 bool read_fraction(Reader& reader, Moment& moment) noexcept {
   if (!reader.take('.')) return true;
   std::size_t digits = 0;
@@ -107,11 +102,20 @@ bool read_zone(Reader& reader, Moment& moment) noexcept {
   return hours * 60 + minutes <= kZoneMinutesMax;
 }
 
+/// the seconds may be left out, and the whole time with its zone.
+bool read_time(Reader& reader, Moment& moment) noexcept {
+  if (reader.at_end()) return true;
+  if (!reader.take('T') || !reader.take_number(2, 23, &moment.hour) || !reader.take(':') ||
+      !reader.take_number(2, 59, &moment.minute))
+    return false;
+  if (reader.take(':') && (!reader.take_number(2, 59, &moment.second) || !read_fraction(reader, moment))) return false;
+  return read_zone(reader, moment);
+}
+
 std::optional<Moment> read_moment(std::string_view text) noexcept {
   Reader reader(text);
   Moment moment;
-  const bool complete = read_date(reader, moment) && reader.take('T') && read_time(reader, moment) &&
-                        read_fraction(reader, moment) && read_zone(reader, moment) && reader.at_end();
+  const bool complete = read_date(reader, moment) && read_time(reader, moment) && reader.at_end();
   return complete ? std::optional(moment) : std::nullopt;
 }
 

@@ -175,9 +175,23 @@ std::size_t accounted_bytes(const format::PropertyView& property) noexcept {
   }
 }
 
-inline bool is_selected(std::span<const std::string> select, std::string_view name) noexcept {
-  return select.empty() || std::find(select.begin(), select.end(), name) != select.end();
-}
+/// Few selected names are compared with each property; many are sorted.
+class Selection {
+ public:
+  explicit Selection(std::span<const std::string> select) : select_(select) {
+    if (select.size() <= kComparedPairwiseMax) return;
+    sorted_.assign(select.begin(), select.end());
+    std::sort(sorted_.begin(), sorted_.end());
+  }
+  bool holds(std::string_view name) const noexcept {
+    if (!sorted_.empty()) return std::binary_search(sorted_.begin(), sorted_.end(), name);
+    return select_.empty() || std::find(select_.begin(), select_.end(), name) != select_.end();
+  }
+
+ private:
+  std::span<const std::string> select_;
+  std::vector<std::string_view> sorted_;
+};
 
 Status unreadable(const Status& status, std::string_view partition_key, std::string_view row_key) {
   return status.in_file("the entity " + quoted(partition_key) + ", " + quoted(row_key));
@@ -276,9 +290,10 @@ struct EntityMaker {
   static void add_properties(const format::EntityView& view, std::span<const std::string> select,
                              PropertyList& properties) {
     const bool all = select.empty();
+    const Selection selection(select);
     for (std::size_t i = 0; i < view.property_count(); ++i) {
       const format::PropertyView property = view.property(i);
-      if (!all && !is_selected(select, property.name)) continue;
+      if (!all && !selection.holds(property.name)) continue;
       properties.add([&property] { return Property{std::string(property.name), value_of(property)}; });
     }
   }
@@ -324,10 +339,11 @@ Result<EntityView> view_entity(std::string_view partition_key, std::string_view 
   const Result<format::EntityView> view = format::EntityView::open(bytes);
   if (!view.ok()) return unreadable(view.status(), partition_key, row_key);
   properties.resize(view->property_count());
+  const Selection selection(select);
   std::size_t count = 0;
   for (std::size_t i = 0; i < view->property_count(); ++i) {
     const format::PropertyView property = view->property(i);
-    if (!is_selected(select, property.name)) continue;
+    if (!selection.holds(property.name)) continue;
     PropertyView& viewed = properties[count++];
     viewed.name = property.name;
     view_value(property, viewed.value);

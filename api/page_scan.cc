@@ -31,7 +31,7 @@ PageScan::PageScan(const engine::ReadView& view, const Filter& filter, const Sca
       clock_(clock),
       reader_(reader) {}
 
-Result<Page> PageScan::run(const std::vector<KeyRange>& ranges) {
+Result<Page> PageScan::run(std::span<const KeyRange> ranges, const KeyRange& within) {
   page_.cost.key_ranges = ranges.size();
   const auto range_at = [&](std::size_t i) -> const KeyRange& {
     return ranges[scan_.backward ? ranges.size() - 1 - i : i];
@@ -43,7 +43,10 @@ Result<Page> PageScan::run(const std::vector<KeyRange>& ranges) {
     for (; i < ranges.size() && range_at(i).is_point && points.size() < points_max; ++i) {
       points.push_back(range_at(i).lower);
     }
-    const Result<bool> ended = points.empty() ? walk(range_at(i++)) : look_up(points);
+    const Result<bool> ended = points.empty() ? walk(std::max<std::string_view>(range_at(i).lower, within.lower),
+                                                     std::min<std::string_view>(range_at(i).upper, within.upper))
+                                              : look_up(points);
+    if (points.empty()) ++i;
     if (!ended.ok()) return ended.status();
     if (*ended) break;
   }
@@ -53,9 +56,9 @@ Result<Page> PageScan::run(const std::vector<KeyRange>& ranges) {
   return std::move(page_);
 }
 
-Result<bool> PageScan::walk(const KeyRange& range) {
-  engine::Cursor cursor = view_.cursor(range.lower, range.upper, &read_cost_,
-                                       block_filter_.is_of_use() ? &block_filter_ : nullptr, entities_expected());
+Result<bool> PageScan::walk(std::string_view lower, std::string_view upper) {
+  engine::Cursor cursor = view_.cursor(lower, upper, &read_cost_, block_filter_.is_of_use() ? &block_filter_ : nullptr,
+                                       entities_expected());
   scan_.backward ? cursor.seek_to_last() : cursor.seek_to_first();
   while (cursor.valid()) {
     Result<bool> ended = take(cursor.key(), cursor.version(), cursor.value());

@@ -44,9 +44,10 @@ class PageScan {
   PageScan(const engine::ReadView& view, const Filter& filter, const Scan& scan, PageBounds bounds, Wanted wanted,
            io::Clock& clock, const EntityReader* reader = nullptr);
 
-  /// The ranges are in order and apart from each other, and the filter matches nothing outside them.
+  /// The ranges are in order and apart from each other. Of each, what lies within `within` is read, and the filter
+  /// matches nothing there outside them.
   /// Errors: those of reading; kCorruption (what is stored cannot be read).
-  Result<Page> run(const std::vector<KeyRange>& ranges);
+  Result<Page> run(std::span<const KeyRange> ranges, const KeyRange& within);
   /// How many entities the page holds, or would hold if they were wanted.
   std::uint64_t matched() const noexcept { return matched_; }
 
@@ -60,7 +61,7 @@ class PageScan {
   };
 
   // True: the page has ended.
-  Result<bool> walk(const KeyRange& range);
+  Result<bool> walk(std::string_view lower, std::string_view upper);
   /// Zero: not known.
   std::uint64_t entities_expected() const noexcept;
   Result<bool> look_up(std::span<const std::string_view> points);

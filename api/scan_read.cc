@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -11,7 +13,7 @@
 #include "api/describe_plan.h"
 #include "api/entity_read.h"
 #include "api/filter/filter.h"
-#include "api/filter/key_plan.h"
+#include "api/filter/plan_cache.h"
 #include "api/limits.h"
 #include "api/page_scan.h"
 #include "api/quoted.h"
@@ -79,12 +81,60 @@ KeyRange key_range(format::TableId table, const ScanRange& range) {
 }
 
 ///
+Status check_comparisons(std::size_t comparisons, const StoreLimits& limits) {
+  if (comparisons <= limits.filter_comparisons_max) return Status();
+  return service_error::invalid_input("the filter has " + std::to_string(comparisons) + " comparisons; at most " +
+                                      std::to_string(limits.filter_comparisons_max) + " are allowed");
+}
+
 Result<Filter> parse_filter(const Scan& scan, const StoreLimits& limits) {
   Result<Filter> filter = Filter::parse(scan.filter);
-  if (!filter.ok() || filter->comparisons().size() <= limits.filter_comparisons_max) return filter;
-  return service_error::invalid_input("the filter has " + std::to_string(filter->comparisons().size()) +
-                                      " comparisons; at most " + std::to_string(limits.filter_comparisons_max) +
-                                      " are allowed");
+  if (!filter.ok()) return filter;
+  const Status checked = check_comparisons(filter->comparisons().size(), limits);
+  return checked.ok() ? std::move(filter) : checked;
+}
+
+std::shared_ptr<const PlannedFilter> plan_filter(StoreCore& core, const Scan& scan, const Filter& filter,
+                                                 format::TableId table) {
+  auto planned = std::make_shared<PlannedFilter>();
+  planned->text = scan.filter;
+  planned->table = table;
+  planned->comparisons = filter.comparisons().size();
+  planned->plan = plan_keys(filter, table, everything_with(format::encode_table(table)));
+  core.plans().keep(planned);
+  return planned;
+}
+
+/// A plan that an earlier page of such a scan made, perhaps of another table, or the filter parsed anew.
+struct AskedFilter {
+  std::shared_ptr<const PlannedFilter> kept;
+  Filter parsed;
+};
+
+Result<AskedFilter> ask_filter(StoreCore& core, const Scan& scan) {
+  AskedFilter asked{core.plans().find(scan.filter), {}};
+  if (asked.kept != nullptr) {
+    const Status checked = check_comparisons(asked.kept->comparisons, core.limits());
+    return checked.ok() ? Result<AskedFilter>(std::move(asked)) : checked;
+  }
+  Result<Filter> parsed = parse_filter(scan, core.limits());
+  if (!parsed.ok()) return parsed.status();
+  asked.parsed = *std::move(parsed);
+  return asked;
+}
+
+/// Null if the filter matches everything.
+Result<std::shared_ptr<const PlannedFilter>> plan_for(StoreCore& core, const Scan& scan, const AskedFilter& asked,
+                                                      format::TableId table) {
+  if (asked.kept == nullptr) {
+    if (asked.parsed.matches_everything()) return std::shared_ptr<const PlannedFilter>();
+    return plan_filter(core, scan, asked.parsed, table);
+  }
+  if (asked.kept->table == table) return asked.kept;
+  if (std::shared_ptr<const PlannedFilter> kept = core.plans().find(scan.filter, table)) return kept;
+  const Result<Filter> parsed = parse_filter(scan, core.limits());
+  if (!parsed.ok()) return parsed.status();
+  return plan_filter(core, scan, *parsed, table);
 }
 
 Result<std::optional<ScanPosition>> position_of(const Scan& scan) {
@@ -104,10 +154,22 @@ Result<std::optional<ScanPosition>> position_of(const Scan& scan) {
 /// A scan that was understood, at the state that it reads.
 struct PreparedScan {
   ResolvedTable table;
-  KeyPlan plan;
+  /// What is asked for, less what the continuation left behind; perhaps nothing, lower >= upper.
+  KeyRange range;
+  /// Null where the filter matches everything.
+  std::shared_ptr<const PlannedFilter> planned;
   /// The sort key that the continuation names.
   std::string named;
   std::optional<std::uint64_t> remaining;
+
+  std::span<const KeyRange> ranges() const {
+    if (range.lower >= range.upper) return {};
+    return planned == nullptr ? std::span(&range, 1) : ranges_within(planned->plan, range);
+  }
+  const Filter& residual() const noexcept {
+    static const Filter kEverything;
+    return planned == nullptr ? kEverything : planned->plan.residual;
+  }
 };
 
 Result<PreparedScan> prepare(StoreCore& core, const TableName& name, NameEntry& entry, const Grant& grant,
@@ -115,15 +177,16 @@ Result<PreparedScan> prepare(StoreCore& core, const TableName& name, NameEntry& 
   if (Status granted = grant.check_query(); !granted.ok()) return granted;
   if (Status checked = check_scan(scan, core.limits()); !checked.ok()) return checked;
   if (Status checked = check_range(scan.range); !checked.ok()) return checked;
-  const Result<Filter> filter = parse_filter(scan, core.limits());
-  if (!filter.ok()) return filter.status();
+  Result<AskedFilter> asked = ask_filter(core, scan);
+  if (!asked.ok()) return asked.status();
   const Result<std::optional<ScanPosition>> position = position_of(scan);
   if (!position.ok()) return position.status();
   Result<ResolvedTable> table = resolve_for_read(core, name, entry, scan.read);
   if (!table.ok()) return table.status();
 
-  PreparedScan prepared{*std::move(table), {}, {}, scan.take};
-  KeyRange range = grant.within(key_range(prepared.table.id, scan.range), prepared.table.id);
+  PreparedScan prepared{*std::move(table), {}, nullptr, {}, scan.take};
+  KeyRange& range = prepared.range;
+  range = grant.within(key_range(prepared.table.id, scan.range), prepared.table.id);
   if (*position) {
     const ScanPosition& at = **position;
     if (scan.take) prepared.remaining = std::min(*scan.take, *at.remaining);
@@ -134,7 +197,10 @@ Result<PreparedScan> prepare(StoreCore& core, const TableName& name, NameEntry& 
       range.lower = std::max(range.lower, prepared.named);
     }
   }
-  if (range.lower < range.upper) prepared.plan = plan_keys(*filter, prepared.table.id, range);
+  if (range.lower >= range.upper) return prepared;
+  Result<std::shared_ptr<const PlannedFilter>> planned = plan_for(core, scan, *asked, prepared.table.id);
+  if (!planned.ok()) return planned.status();
+  prepared.planned = *std::move(planned);
   return prepared;
 }
 
@@ -142,13 +208,14 @@ Status was_stopped() {
   return Status(Code::kCancelled, "the scan was asked to stop");
 }
 
+/// `begun` is when the page was asked for: understanding it is a part of its time.
 PageBounds bounds_of(StoreCore& core, const Scan& scan, PreparedScan& prepared, std::uint64_t entities_max,
-                     const std::stop_token& stop) {
+                     std::chrono::nanoseconds begun, const std::stop_token& stop) {
   PageBounds bounds;
   bounds.stop = stop;
   bounds.entities_max = entities_max;
   bounds.bytes_max = scan.page_bytes_max;
-  bounds.deadline = core.engine().env().clock.monotonic() + scan.time_max;
+  bounds.deadline = begun + scan.time_max;
   bounds.remaining = prepared.remaining;
   if (core.makes_short_pages()) bounds.short_pages.emplace(std::move(prepared.named), scan.backward);
   return bounds;
@@ -167,25 +234,28 @@ PageCost& PageCost::operator+=(const PageCost& more) noexcept {
 
 Result<Page> read_page(StoreCore& core, const TableName& name, NameEntry& entry, const Grant& grant, const Scan& scan,
                        const std::stop_token& stop, const EntityReader* reader) {
+  io::Clock& clock = core.engine().env().clock;
+  const std::chrono::nanoseconds begun = clock.monotonic();
   Result<PreparedScan> prepared = prepare(core, name, entry, grant, scan);
   if (!prepared.ok()) return prepared.status();
   if (scan.page_size_max == 0 || prepared->remaining == 0) return Page();
-  const PageBounds bounds = bounds_of(core, scan, *prepared, scan.page_size_max, stop);
-  PageScan walk(prepared->table.view, prepared->plan.residual, scan, bounds, Wanted::kEntities,
-                core.engine().env().clock, reader);
-  Result<Page> page = walk.run(prepared->plan.ranges);
+  const PageBounds bounds = bounds_of(core, scan, *prepared, scan.page_size_max, begun, stop);
+  PageScan walk(prepared->table.view, prepared->residual(), scan, bounds, Wanted::kEntities, clock, reader);
+  Result<Page> page = walk.run(prepared->ranges(), prepared->range);
   if (stop.stop_requested()) return was_stopped();
   return page;
 }
 
 Result<Count> count_entities(StoreCore& core, const TableName& name, NameEntry& entry, const Grant& grant,
                              const Scan& scan, const std::stop_token& stop) {
+  io::Clock& clock = core.engine().env().clock;
+  const std::chrono::nanoseconds begun = clock.monotonic();
   Result<PreparedScan> prepared = prepare(core, name, entry, grant, scan);
   if (!prepared.ok()) return prepared.status();
   if (prepared->remaining == 0) return Count();
-  const PageBounds bounds = bounds_of(core, scan, *prepared, UINT64_MAX, stop);
-  PageScan walk(prepared->table.view, prepared->plan.residual, scan, bounds, Wanted::kCount, core.engine().env().clock);
-  Result<Page> page = walk.run(prepared->plan.ranges);
+  const PageBounds bounds = bounds_of(core, scan, *prepared, UINT64_MAX, begun, stop);
+  PageScan walk(prepared->table.view, prepared->residual(), scan, bounds, Wanted::kCount, clock);
+  Result<Page> page = walk.run(prepared->ranges(), prepared->range);
   if (!page.ok()) return page.status();
   if (stop.stop_requested()) return was_stopped();
   return Count{walk.matched(), std::move(page->continuation), page->cost};
@@ -195,7 +265,14 @@ Result<ScanPlan> explain_scan(StoreCore& core, const TableName& name, NameEntry&
                               const Scan& scan) {
   const Result<PreparedScan> prepared = prepare(core, name, entry, grant, scan);
   if (!prepared.ok()) return prepared.status();
-  return describe_plan(prepared->plan, scan.backward);
+  KeyPlan within;
+  within.residual = prepared->residual();
+  for (const KeyRange& planned : prepared->ranges()) {
+    KeyRange& range = within.ranges.emplace_back(planned);
+    range.lower = std::max(range.lower, prepared->range.lower);
+    range.upper = std::min(range.upper, prepared->range.upper);
+  }
+  return describe_plan(within, scan.backward);
 }
 
 }  // namespace varve

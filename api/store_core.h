@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "api/catalog.h"
+#include "api/filter/plan_cache.h"
 #include "api/options.h"
 #include "api/result.h"
 #include "api/snapshot.h"
@@ -56,6 +57,8 @@ class StoreCore : public std::enable_shared_from_this<StoreCore> {
 
   engine::Durability durability(const WriteOptions& options) const noexcept;
   const StoreLimits& limits() const noexcept { return limits_; }
+  /// Of the scans of this store.
+  PlanCache& plans() noexcept { return plans_; }
   /// StoreOptions::short_pages.
   bool makes_short_pages() const noexcept { return makes_short_pages_; }
 
@@ -68,6 +71,7 @@ class StoreCore : public std::enable_shared_from_this<StoreCore> {
   std::unique_ptr<EventForwarder> events_;
   std::unique_ptr<engine::Engine> engine_;
   std::unique_ptr<Catalog> catalog_;
+  PlanCache plans_;
   StoreLimits limits_;
   bool makes_short_pages_ = false;
   std::atomic<bool> closed_{false};

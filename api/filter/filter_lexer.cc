@@ -3,6 +3,7 @@
 #include "api/filter/filter_lexer.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -33,6 +34,17 @@ std::optional<unsigned> hex_digit(char c) noexcept {
   if (c >= 'a' && c <= 'f') return static_cast<unsigned>(c - 'a') + 10;
   if (c >= 'A' && c <= 'F') return static_cast<unsigned>(c - 'A') + 10;
   return std::nullopt;
+}
+
+///
+bool is_space(char c) noexcept {
+  return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+/// A quote directly behind one of these opens a text; behind another word it belongs to a literal with a type.
+bool is_keyword(std::string_view word) noexcept {
+  constexpr std::array<std::string_view, 9> kKeywords = {"eq", "ne", "gt", "ge", "lt", "le", "and", "or", "not"};
+  return std::find(kKeywords.begin(), kKeywords.end(), word) != kKeywords.end();
 }
 
 std::optional<Binary> read_binary(std::string_view digits) {
@@ -114,7 +126,7 @@ Status filter_not_implemented(std::string_view filter, std::size_t offset, std::
 
 Result<FilterToken> FilterLexer::next() {
   const std::size_t before = at_;
-  while (at_ < filter_.size() && filter_[at_] == ' ') ++at_;
+  while (at_ < filter_.size() && is_space(filter_[at_])) ++at_;
   if (at_ == filter_.size()) return FilterToken{FilterToken::Kind::kEnd, at_, {}, {}};
   const char c = filter_[at_];
   if (c == '(' || c == ')') {
@@ -122,7 +134,8 @@ Result<FilterToken> FilterLexer::next() {
     return FilterToken{
         c == '(' ? FilterToken::Kind::kOpen : FilterToken::Kind::kClose, at_ - 1, filter_.substr(at_ - 1, 1), {}};
   }
-  const bool apart = at_ > before || at_ == 0 || filter_[at_ - 1] == '(' || filter_[at_ - 1] == ')';
+  const bool apart =
+      at_ > before || at_ == 0 || c == '\'' || std::string_view("()'").find(filter_[at_ - 1]) != std::string_view::npos;
   if (!apart) return error(at_, "a space is missing");
   if (c == '\'') return string();
   if (c == '-' || is_digit(c)) return number();
@@ -134,7 +147,7 @@ Result<FilterToken> FilterLexer::word() {
   const std::size_t begin = at_;
   while (at_ < filter_.size() && is_word(filter_[at_])) ++at_;
   const std::string_view text = filter_.substr(begin, at_ - begin);
-  if (at_ < filter_.size() && filter_[at_] == '\'') return typed(text, begin);
+  if (at_ < filter_.size() && filter_[at_] == '\'' && !is_keyword(text)) return typed(text, begin);
   return FilterToken{FilterToken::Kind::kWord, begin, text, {}};
 }
 

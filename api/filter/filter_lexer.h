@@ -34,8 +34,8 @@ class FilterLexer {
   /// `filter` is valid UTF-8 and outlives the lexer and its tokens.
   explicit FilterLexer(std::string_view filter) noexcept : filter_(filter) {}
 
-  /// Two tokens, unless one is a parenthesis, have spaces between them. Behind the end comes the end again.
-  /// Errors: kInvalidArgument (InvalidInput).
+  /// Two tokens have white space between them (space, tab, CR, LF), unless there is a quote or a parenthesis on one
+  /// side. After the end comes the end again. Errors: kInvalidArgument (InvalidInput).
   Result<FilterToken> next();
   /// Whether a parenthesis opens directly behind the last token.
   bool at_open() const noexcept { return at_ < filter_.size() && filter_[at_] == '('; }

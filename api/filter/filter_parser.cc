@@ -113,10 +113,10 @@ class FilterParser {
   Status error(std::string_view what) const { return filter_error(text_, token_.offset, what); }
   bool is_word(std::string_view word) const noexcept { return token_.kind == Kind::kWord && token_.text == word; }
 
+  Status too_deep() const { return error("is nested more than " + std::to_string(kDepthMax) + " deep"); }
+
   Status push(Waiting kind) {
-    if (operators_.size() == kDepthMax) {
-      return error("is nested more than " + std::to_string(kDepthMax) + " deep");
-    }
+    if (operators_.size() == kDepthMax) return too_deep();
     operators_.push_back({kind, token_.offset});
     return advance();
   }
@@ -194,45 +194,95 @@ class FilterParser {
     return Status();
   }
 
-  /// A comparison, a property that is Boolean, `true` or `false`.
-  Status condition() {
-    if (Status checked = check_operand(); !checked.ok()) return checked;
-    const FilterToken left = std::move(token_);
-    if (Status moved = advance(); !moved.ok()) return moved;
-    if (token_.kind == Kind::kWord) {
-      if (const NamedOperator* const named = find_operator(token_.text)) return comparison(left, *named);
-      if (is_arithmetic(token_.text)) {
-        return filter_not_implemented(text_, token_.offset, "arithmetic is not implemented");
-      }
-    }
-    if (left.kind == Kind::kLiteral) return error("an operator should stand here: eq, ne, gt, ge, lt or le");
-    if (left.text == "true" || left.text == "false") {
-      operands_.push_back(
-          add({left.text == "true" ? FilterNode::Kind::kTrue : FilterNode::Kind::kFalse, 0, 0}, place_of(left)));
-      return Status();
-    }
-    return compare(left, CompareOperator::kEqual, Value(true), place_of(left));
+  /// A property or a literal, where its parentheses begin and where they end.
+  struct Operand {
+    FilterToken token;
+    Filter::Place place;
+  };
+
+  Status check_no_arithmetic() const {
+    if (token_.kind != Kind::kWord || !is_arithmetic(token_.text)) return Status();
+    return filter_not_implemented(text_, token_.offset, "arithmetic is not implemented");
   }
 
-  Status comparison(const FilterToken& left, const NamedOperator& named) {
-    if (Status moved = advance(); !moved.ok()) return moved;
+  /// The token at hand.
+  Result<Operand> take_operand() {
     if (Status checked = check_operand(); !checked.ok()) return checked;
-    const FilterToken right = std::move(token_);
+    Operand taken{std::move(token_), {}};
+    taken.place = place_of(taken.token);
     if (Status moved = advance(); !moved.ok()) return moved;
-    if (token_.kind == Kind::kWord && is_arithmetic(token_.text)) {
-      return filter_not_implemented(text_, token_.offset, "arithmetic is not implemented");
+    if (Status checked = check_no_arithmetic(); !checked.ok()) return checked;
+    return taken;
+  }
+
+  /// `(A) eq 1`. The parentheses that were opened directly before the operand are its own.
+  Result<Operand> left_operand() {
+    Result<Operand> left = take_operand();
+    if (!left.ok()) return left;
+    while (token_.kind == Kind::kClose && !operators_.empty() && operators_.back().kind == Waiting::kOpen) {
+      left->place = {operators_.back().offset, place_of(token_).end};
+      operators_.pop_back();
+      if (Status moved = advance(); !moved.ok()) return moved;
+      if (Status checked = check_no_arithmetic(); !checked.ok()) return checked;
     }
-    std::optional<Value> left_literal = literal_of(left);
-    std::optional<Value> right_literal = literal_of(right);
-    if (!left_literal && !right_literal) right_literal = number_of(right);
+    return left;
+  }
+
+  /// `A eq (1)`.
+  Result<Operand> right_operand() {
+    std::vector<std::size_t> opened;
+    while (token_.kind == Kind::kOpen) {
+      if (operators_.size() + opened.size() == kDepthMax) return too_deep();
+      opened.push_back(token_.offset);
+      if (Status moved = advance(); !moved.ok()) return moved;
+    }
+    Result<Operand> right = take_operand();
+    if (!right.ok()) return right;
+    for (; !opened.empty(); opened.pop_back()) {
+      if (token_.kind != Kind::kClose)
+        return filter_error(text_, opened.back(), "the parenthesis that opens here is not closed behind its operand");
+      right->place = {opened.back(), place_of(token_).end};
+      if (Status moved = advance(); !moved.ok()) return moved;
+      if (Status checked = check_no_arithmetic(); !checked.ok()) return checked;
+    }
+    return right;
+  }
+
+  /// A comparison, a property that is Boolean, `true` or `false`.
+  Status condition() {
+    const Result<Operand> left = left_operand();
+    if (!left.ok()) return left.status();
+    if (token_.kind == Kind::kWord) {
+      if (const NamedOperator* const named = find_operator(token_.text)) return comparison(*left, *named);
+    }
+    const FilterToken& token = left->token;
+    if (token.kind == Kind::kLiteral) return error("an operator should stand here: eq, ne, gt, ge, lt or le");
+    if (token.text == "true" || token.text == "false") {
+      operands_.push_back(
+          add({token.text == "true" ? FilterNode::Kind::kTrue : FilterNode::Kind::kFalse, 0, 0}, left->place));
+      return Status();
+    }
+    if (subject_of(token.text) != Comparison::Subject::kCustom) {
+      return filter_error(text_, token.offset, quoted(token.text) + " is not Boolean, so it is no condition by itself");
+    }
+    return compare(token, CompareOperator::kEqual, Value(true), left->place);
+  }
+
+  Status comparison(const Operand& left, const NamedOperator& named) {
+    if (Status moved = advance(); !moved.ok()) return moved;
+    const Result<Operand> right = right_operand();
+    if (!right.ok()) return right.status();
+    std::optional<Value> left_literal = literal_of(left.token);
+    std::optional<Value> right_literal = literal_of(right->token);
+    if (!left_literal && !right_literal) right_literal = number_of(right->token);
     if (left_literal.has_value() == right_literal.has_value()) {
-      return filter_not_implemented(text_, left.offset,
+      return filter_not_implemented(text_, left.token.offset,
                                     left_literal ? "two literals are compared; one side must be a property"
                                                  : "two properties are compared; one side must be a literal");
     }
-    const Filter::Place place{place_of(left).begin, place_of(right).end};
-    return right_literal ? compare(left, named.compare, *std::move(right_literal), place)
-                         : compare(right, named.mirrored, *std::move(left_literal), place);
+    const Filter::Place place{left.place.begin, right->place.end};
+    return right_literal ? compare(left.token, named.compare, *std::move(right_literal), place)
+                         : compare(right->token, named.mirrored, *std::move(left_literal), place);
   }
 
   static Filter::Place place_of(const FilterToken& token) noexcept {

@@ -1,8 +1,9 @@
-// Owns: which keys a filter can match: the smallest set of ranges of sort keys that holds them, and what of the filter
-// the ranges do not say already.
+// Owns: which keys a filter can match: a small set of ranges of sort keys that holds them, and what of the filter the
+// ranges do not say already.
 // Must never: leave out a key that may match. Too large a set costs time, too small a one an answer.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,9 @@ struct KeyPlan {
   std::vector<KeyRange> ranges;
   /// What is still to be judged of an entity in one of them.
   Filter residual;
+  /// Of planning: boxes that were looked at or made, and comparisons of ranges. At most in the order of n log n of the
+  /// filter's comparisons.
+  std::uint64_t steps = 0;
 };
 
 KeyPlan plan_keys(const Filter& filter, format::TableId table, const KeyRange& within);

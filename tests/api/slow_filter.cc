@@ -134,6 +134,25 @@ bool SlowFilter::matches(const Entity& entity) const {
   return kind == Kind::kBareProperty ? compares(*stored, "eq", Value(true)) : compares(*stored, operator_name, literal);
 }
 
+namespace {
+
+/// Both texts, and white space where the form and the grammar want some.
+std::string joined(const std::string& left, const std::string& right, unsigned form) {
+  const bool is_beside = left.back() == '\'' || left.back() == ')' || right.front() == '\'' || right.front() == '(';
+  if ((form & SlowFilter::kNoSpace) != 0 && is_beside) return left + right;
+  return left + ((form & SlowFilter::kOtherSpace) != 0 ? "\t\r\n" : " ") + right;
+}
+
+std::string joined(const std::string& left, const std::string& word, const std::string& right, unsigned form) {
+  return joined(joined(left, word, form), right, form);
+}
+
+std::string in_parentheses(const std::string& operand, bool wanted) {
+  return wanted ? "(" + operand + ")" : operand;
+}
+
+}  // namespace
+
 std::string SlowFilter::text(int above) const {
   std::string written;
   int own = 4;
@@ -141,20 +160,22 @@ std::string SlowFilter::text(int above) const {
     case Kind::kLiteral: written = *literal.get_if<bool>() ? "true" : "false"; break;
     case Kind::kBareProperty: written = property; break;
     case Kind::kComparison:
-      written = mirrored ? literal_text(literal) + " " + mirrored_name(operator_name) + " " + property
-                         : property + " " + operator_name + "  " + literal_text(literal);
+      written =
+          joined(in_parentheses(mirrored ? literal_text(literal) : property, (form & kParenthesesLeft) != 0),
+                 mirrored ? std::string(mirrored_name(operator_name)) : operator_name,
+                 in_parentheses(mirrored ? property : literal_text(literal), (form & kParenthesesRight) != 0), form);
       break;
     case Kind::kNot:
       own = 3;
-      written = "not " + children[0].text(3);
+      written = joined("not", children[0].text(3), form);
       break;
     case Kind::kAnd:
       own = 2;
-      written = children[0].text(2) + " and " + children[1].text(2);
+      written = joined(children[0].text(2), "and", children[1].text(2), form);
       break;
     case Kind::kOr:
       own = 1;
-      written = children[0].text(1) + " or " + children[1].text(1);
+      written = joined(children[0].text(1), "or", children[1].text(1), form);
       break;
   }
   return own < above || parentheses ? "(" + written + ")" : written;
@@ -226,6 +247,7 @@ Entity random_entity(RandomEngine& random) {
 SlowFilter random_filter(RandomEngine& random, int depth) {
   SlowFilter filter;
   filter.parentheses = below(random, 8) == 0;
+  filter.form = static_cast<unsigned>(below(random, SlowFilter::kForms));
   const std::uint64_t choice = below(random, depth > 0 ? 16 : 8);
   if (choice >= 8) {
     filter.kind = choice < 10 ? SlowFilter::Kind::kNot : choice < 13 ? SlowFilter::Kind::kAnd : SlowFilter::Kind::kOr;
@@ -235,7 +257,9 @@ SlowFilter random_filter(RandomEngine& random, int depth) {
   }
   filter.property = random_property(random);
   if (choice == 0) {
-    filter.kind = below(random, 2) == 0 ? SlowFilter::Kind::kBareProperty : SlowFilter::Kind::kLiteral;
+    const bool is_system =
+        filter.property == "PartitionKey" || filter.property == "RowKey" || filter.property == "Timestamp";
+    filter.kind = !is_system && below(random, 2) == 0 ? SlowFilter::Kind::kBareProperty : SlowFilter::Kind::kLiteral;
     filter.literal = Value(below(random, 2) == 0);
     return filter;
   }

@@ -22,6 +22,13 @@ struct SlowFilter {
   Value literal{true};
   bool mirrored = false;
   bool parentheses = false;  // around it, though it may need none
+  /// How it is written: bits of kParenthesesLeft and its neighbours.
+  unsigned form = 0;
+  static constexpr unsigned kParenthesesLeft = 1;  // around the operand
+  static constexpr unsigned kParenthesesRight = 2;
+  static constexpr unsigned kOtherSpace = 4;  // tab, CR and LF
+  static constexpr unsigned kNoSpace = 8;     // beside quotes and parentheses
+  static constexpr unsigned kForms = 16;
 
   bool matches(const Entity& entity) const;
   /// `above` is how tight the surrounding operator binds: 0 none, 1 or, 2 and, 3 not.

@@ -34,6 +34,14 @@ TEST(DateTimeText, D34_ReadsFractionsAndZones) {
   EXPECT_EQ(reprinted("2026-03-03T10:20:30.0000000Z"), "2026-03-03T10:20:30Z");
 }
 
+TEST(DateTimeText, X16_SecondsOrTheWholeTimeMayBeLeftOut) {
+  EXPECT_EQ(reprinted("2026-03-03"), "2026-03-03T00:00:00Z");
+  EXPECT_EQ(reprinted("2026-03-03T10:20"), "2026-03-03T10:20:00Z");
+  EXPECT_EQ(reprinted("2026-03-03T10:20Z"), "2026-03-03T10:20:00Z");
+  EXPECT_EQ(reprinted("2026-03-03T11:20+01:00"), "2026-03-03T10:20:00Z");
+  EXPECT_EQ(reprinted("1600-12-31"), "OutOfRangeInput");
+}
+
 TEST(DateTimeText, D34_CutsDigitsBeyondTheSeventh) {
   EXPECT_EQ(reprinted("2026-03-03T10:20:30.12345678Z"), "2026-03-03T10:20:30.1234567Z");
   EXPECT_EQ(reprinted("2026-03-03T10:20:30.99999999999999999999999Z"), "2026-03-03T10:20:30.9999999Z");
@@ -58,8 +66,12 @@ TEST(DateTimeText, D34_KnowsItsRange) {
 TEST(DateTimeText, X02_RefusesWhatIsNoDate) {
   for (const std::string_view text : {"",
                                       "2026",
-                                      "2026-03-03",
-                                      "2026-03-03T10:20",
+                                      "2026-03",
+                                      "2026-03-03Z",
+                                      "2026-03-03T",
+                                      "2026-03-03T10",
+                                      "2026-03-03T10:20:",
+                                      "2026-03-03T10:20.5",
                                       "2026-03-03 10:20:30",
                                       "2026-3-03T10:20:30Z",
                                       "2026-13-01T00:00:00Z",

@@ -79,6 +79,13 @@ TEST(ServeEntityReader, D34_X02_DatesOutOfRangeAreToldApart) {
   EXPECT_EQ(refusal(R"("V@odata.type":"Edm.DateTime","V":"1600-12-31T23:59:59.999Z")"), kOutOfRangeInput);
 }
 
+TEST(ServeEntityReader, X16_AnnotatedDatesMayLeaveOutSecondsOrTheirTime) {
+  EXPECT_EQ(value(R"("V@odata.type":"Edm.DateTime","V":"2026-03-03")"), Value(*DateTime::parse("2026-03-03T00:00:00Z")));
+  EXPECT_EQ(value(R"("V@odata.type":"Edm.DateTime","V":"2026-03-03T10:20Z")"),
+            Value(*DateTime::parse("2026-03-03T10:20:00Z")));
+  EXPECT_EQ(refusal(R"("V@odata.type":"Edm.DateTime","V":"2026-03-03T10")"), kInvalidInput);
+}
+
 TEST(ServeEntityReader, D32_AnnotationsStandBeforeOrBehind) {
   EXPECT_EQ(value(R"("V":"4","V@odata.type":"Edm.Int64")"), Value(std::int64_t{4}));
   const Result<Entity> entity = read_entity(

@@ -58,6 +58,12 @@ TEST_F(InstallLong, AProgramLinksTheStaticLibraryByCMake) {
   EXPECT_THAT(needed_libraries(), Not(HasSubstr("libvarve")));
 }
 
+TEST_F(InstallLong, TheStaticLibrariesCarryNoDebugInformation) {
+  ASSERT_TRUE(run("for library in $(find prefix -name '*.a'); do readelf -SW $library; done")) << log();
+  EXPECT_THAT(log(), HasSubstr(".text"));
+  EXPECT_THAT(log(), Not(HasSubstr(".debug_")));
+}
+
 TEST_F(InstallLong, AProgramLinksTheSharedLibraryByCMake) {
   build_by_cmake("-DBUILD_SHARED_LIBS=ON");
   expect_it_runs();

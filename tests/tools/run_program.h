@@ -31,6 +31,7 @@ struct ProgramLimits {
   std::optional<std::uint64_t> file_bytes_max{};  // as a full device: writes behind it fail
   bool closed_output = false;                     // started without a standard output
   std::string columns{};                          // how wide a table may be
+  std::optional<int> input_descriptor{};          // standard input, in place of a text
 };
 
 /// A directory of its own, gone at the end.
@@ -94,7 +95,11 @@ class RunningProgram {
 
   /// In the child; does not come back.
   [[noreturn]] void become_program(const std::vector<std::string>& arguments, const ProgramLimits& limits) const {
-    connect(STDIN_FILENO, "in", O_RDONLY);
+    if (limits.input_descriptor) {
+      if (::dup2(*limits.input_descriptor, STDIN_FILENO) < 0) ::_exit(126);
+    } else {
+      connect(STDIN_FILENO, "in", O_RDONLY);
+    }
     connect(STDOUT_FILENO, "out", O_WRONLY);
     connect(STDERR_FILENO, "err", O_WRONLY);
     if (limits.closed_output) ::close(STDOUT_FILENO);

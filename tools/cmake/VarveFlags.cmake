@@ -75,7 +75,30 @@ if(VARVE_COVERAGE)
   target_link_options(varve_flags INTERFACE -fprofile-instr-generate)
 endif()
 
+# Optimised builds are hardened: a stack that was overwritten, or a C function that would write past the end of its
+# buffer, ends the process. Sanitizers see more. A target that is compiled without optimisation sets
+# VARVE_NOT_HARDENED.
+set(VARVE_HARDENED OFF)
+if(CMAKE_BUILD_TYPE MATCHES "^(Release|RelWithDebInfo|MinSizeRel)$" AND
+    NOT (VARVE_SANITIZE OR VARVE_FUZZ OR VARVE_COVERAGE))
+  set(VARVE_HARDENED ON)
+  foreach(option IN ITEMS -fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
+    target_compile_options(varve_flags INTERFACE
+      "$<$<NOT:$<BOOL:$<TARGET_PROPERTY:VARVE_NOT_HARDENED>>>:${option}>")
+  endforeach()
+endif()
+
 # Gives a target of ours the house's flags.
 function(varve_house_rules target)
   target_link_libraries(${target} PRIVATE varve_flags)
+endfunction()
+
+# Gives a program of ours a random place in memory, pointers to libraries that are read-only once it runs, and a stack
+# that holds no code.
+function(varve_hardened_program target)
+  target_link_options(${target} PRIVATE "LINKER:-z,relro,-z,now,-z,noexecstack")
+  if(VARVE_HARDENED)
+    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+    target_link_options(${target} PRIVATE -pie)
+  endif()
 endfunction()

@@ -4,6 +4,8 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "api/query_options.h"
 #include "api/security/base64.h"
@@ -90,6 +92,30 @@ void write_all(JsonText& json, const WritingPlace& place, const EntityView& enti
   for (const PropertyView& property : entity.properties) write_property(json, place, property.name, property.value);
 }
 
+/// Few names are compared with each other; many are looked up.
+constexpr std::size_t kComparedPairwiseMax = 24;
+
+/// `value` is null where the entity lacks the property.
+void write_selected_property(JsonText& json, const WritingPlace& place, std::string_view name, const ValueView* value) {
+  if (value != nullptr) {
+    write_property(json, place, name, *value);
+  } else {
+    json.member(name).null();
+  }
+}
+
+void write_many_selected(JsonText& json, const WritingPlace& place, const EntityView& entity,
+                         const std::vector<std::string>& select) {
+  std::unordered_map<std::string_view, const ValueView*> values;
+  for (const PropertyView& property : entity.properties) values.emplace(property.name, &property.value);
+  std::unordered_set<std::string_view> written = {kPartitionKey, kRowKey, kTimestamp};
+  for (const std::string& name : select) {
+    if (!written.insert(name).second) continue;
+    const auto value = values.find(name);
+    write_selected_property(json, place, name, value == values.end() ? nullptr : value->second);
+  }
+}
+
 /// What a projection names, each name once, system properties first.
 void write_selected(JsonText& json, const WritingPlace& place, const EntityView& entity,
                     const std::vector<std::string>& select) {
@@ -99,14 +125,14 @@ void write_selected(JsonText& json, const WritingPlace& place, const EntityView&
   if (is_selected(kPartitionKey)) json.member(kPartitionKey).text(entity.partition_key);
   if (is_selected(kRowKey)) json.member(kRowKey).text(entity.row_key);
   if (is_selected(kTimestamp)) write_timestamp(json, place, entity);
+  if (select.size() > kComparedPairwiseMax) {
+    write_many_selected(json, place, entity, select);
+    return;
+  }
   for (auto name = select.begin(); name != select.end(); ++name) {
     const bool is_system = *name == kPartitionKey || *name == kRowKey || *name == kTimestamp;
     if (is_system || std::find(select.begin(), name, *name) != name) continue;
-    if (const ValueView* const value = entity.find(*name)) {
-      write_property(json, place, *name, *value);
-    } else {
-      json.member(*name).null();
-    }
+    write_selected_property(json, place, *name, entity.find(*name));
   }
 }
 

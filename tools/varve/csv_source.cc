@@ -1,10 +1,13 @@
 #include <algorithm>
 #include <deque>
 #include <iterator>
+#include <string_view>
+#include <unordered_set>
 #include <utility>
 
 #include <csv.h>
 
+#include "api/limits.h"
 #include "api/names.h"
 #include "tools/varve/row_source.h"
 #include "tools/varve/value_text.h"
@@ -15,6 +18,7 @@ namespace {
 
 struct CsvRecord {
   std::uint64_t line = 0;
+  std::uint64_t last_line = 0;
   std::vector<std::string> fields;
   Status fault;  // why it is no record
 };
@@ -24,6 +28,7 @@ struct CsvRecord {
 class CsvRecords {
  public:
   explicit CsvRecords(Lines& lines) : lines_(lines) { begin_parser(); }
+  const Lines& lines() const noexcept { return lines_; }
   ~CsvRecords() { csv_free(&parser_); }
   CsvRecords(const CsvRecords&) = delete;
   CsvRecords& operator=(const CsvRecords&) = delete;
@@ -71,7 +76,7 @@ class CsvRecords {
     if (!line) {
       if (under_way_.empty()) return false;
       // A record that a read error or a signal cut short is not judged.
-      if (!lines_.status().ok() || stop_signal() != 0) return false;
+      if (lines_.end() != InputEnd::kEndOfFile) return false;
       give_fault("a quote is opened and never closed; the lines behind it were read as rows of their own");
       return true;
     }
@@ -93,7 +98,8 @@ class CsvRecords {
 
   /// The line where the record began is at fault; what came behind it gets another chance.
   void give_fault(std::string_view reason) {
-    ready_.push_back({under_way_.front().number, {}, Status::invalid_argument(reason)});
+    const std::uint64_t line = under_way_.front().number;
+    ready_.push_back({line, line, {}, Status::invalid_argument(reason)});
     under_way_.pop_front();
     again_.insert(again_.begin(), std::make_move_iterator(under_way_.begin()),
                   std::make_move_iterator(under_way_.end()));
@@ -114,7 +120,8 @@ class CsvRecords {
   }
   static void on_record(int, void* self) {
     auto& records = *static_cast<CsvRecords*>(self);
-    records.ready_.push_back({records.under_way_.front().number, std::move(records.fields_), Status()});
+    records.ready_.push_back(
+        {records.under_way_.front().number, records.under_way_.back().number, std::move(records.fields_), Status()});
     records.fields_.clear();
     records.ended_ = true;
   }
@@ -135,16 +142,17 @@ class CsvSource final : public RowSource {
 
   Status read_header() {
     std::optional<CsvRecord> header = records_.next();
+    if (records_.lines().end() == InputEnd::kError) return records_.lines().status();
+    if (!header && records_.lines().end() == InputEnd::kSignal) return Status();
     if (!header) return Status::invalid_argument("there is no header row");
     if (!header->fault.ok()) return header->fault.in_file("line " + std::to_string(header->line));
     columns_ = std::move(header->fields);
     if (Status found = find_column(shape_.partition_key, &partition_column_); !found.ok()) return found;
     if (Status found = find_column(shape_.row_key, &row_column_); !found.ok()) return found;
-    for (std::size_t i = 0; i < columns_.size(); ++i) {
-      if (Status checked = check_column(i); !checked.ok()) return checked.in_file("the header");
-    }
+    const std::unordered_set<std::string_view> names(columns_.begin(), columns_.end());
+    if (Status checked = check_columns(); !checked.ok()) return checked.in_file("the header");
     for (const auto& [name, type] : shape_.types) {
-      if (std::find(columns_.begin(), columns_.end(), name) == columns_.end())
+      if (!names.contains(name))
         return Status::invalid_argument("--type names \"" + name + "\", which is no column of the header");
     }
     return Status();
@@ -153,7 +161,8 @@ class CsvSource final : public RowSource {
   std::optional<Row> next() override {
     std::optional<CsvRecord> record = records_.next();
     if (!record) return std::nullopt;
-    return Row{record->line, entity_of(*record)};
+    const bool fits = !record->fault.ok() || record->fields.size() == columns_.size();
+    return Row{record->line, record->last_line, entity_of(*record), fits ? 0 : record->fields.size() + 1};
   }
 
  private:
@@ -168,18 +177,28 @@ class CsvSource final : public RowSource {
   }
 
   /// What would be wrong with every row is said once, before anything is imported.
-  Status check_column(std::size_t index) const {
-    const std::string& name = columns_[index];
-    const auto here = columns_.begin() + static_cast<std::ptrdiff_t>(index);
-    if (name.empty()) return Status();  // as behind a last comma; a value in it is refused with its row
-    if (std::find(columns_.begin(), here, name) != here)
-      return Status::invalid_argument("the column \"" + name + "\" stands there twice");
-    if (index == partition_column_ || index == row_column_) return Status();
-    if (name == "PartitionKey" || name == "RowKey") {
-      return Status::invalid_argument("the column \"" + name +
-                                      "\" cannot be a property when another column is the key; rename it");
+  Status check_columns() const {
+    std::unordered_set<std::string_view> before;
+    std::size_t properties = 0;
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+      const std::string& name = columns_[i];
+      if (name.empty()) continue;  // as behind a last comma; a value in it is refused with its row
+      if (!before.insert(name).second)
+        return Status::invalid_argument("the column \"" + name + "\" stands there twice");
+      if (i == partition_column_ || i == row_column_ || name == "Timestamp") continue;
+      if (++properties > limits::kCustomPropertiesMax) {
+        return Status::too_large(std::to_string(columns_.size()) + " columns; an entity has at most " +
+                                 std::to_string(limits::kCustomPropertiesMax) + " properties beside its keys");
+      }
+      if (Status checked = check_property_column(name); !checked.ok()) return checked;
     }
-    return check_property_name(name);
+    return Status();
+  }
+
+  static Status check_property_column(const std::string& name) {
+    if (name != "PartitionKey" && name != "RowKey") return check_property_name(name);
+    return Status::invalid_argument("the column \"" + name +
+                                    "\" cannot be a property when another column is the key; rename it");
   }
 
   Result<Entity> entity_of(const CsvRecord& record) const {

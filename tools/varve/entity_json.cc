@@ -122,11 +122,19 @@ Result<std::optional<PropertyType>> type_of(const Json& object, const std::strin
   return std::optional(*type);
 }
 
+bool has_value(const Json& object, const std::string& name) {
+  const auto member = object.find(name);
+  return member != object.end() && !member->is_null();
+}
+
+Status no_key(const std::string& name) {
+  return Status::invalid_argument("there is no \"" + name +
+                                  "\", which is to be the key; name the key columns by --partition-key and --row-key");
+}
+
+/// The member is there.
 Result<std::string> key_of(const Json& object, const std::string& name) {
   const auto member = object.find(name);
-  if (member == object.end() || member->is_null()) {
-    return Status::invalid_argument("there is no \"" + name + "\", which is to be the key");
-  }
   if (member->is_string()) return member->get<std::string>();
   // A column of numbers is a usual key; its text is what sorts.
   if (member->is_number_integer()) return member->dump();
@@ -169,9 +177,14 @@ std::string to_line(const Entity& entity, bool with_timestamp) {
 
 }  // namespace
 
-Result<Entity> entity_from_json(std::string_view line, const RowShape& shape) {
+Result<Entity> entity_from_json(std::string_view line, const RowShape& shape, MissingKey* missing) {
+  *missing = MissingKey::kNone;
   Result<Json> object = parse_object(line);
   if (!object.ok()) return object.status();
+  if (!has_value(*object, shape.row_key)) *missing = MissingKey::kRowKey;
+  if (!has_value(*object, shape.partition_key)) *missing = MissingKey::kPartitionKey;
+  if (*missing != MissingKey::kNone)
+    return no_key(*missing == MissingKey::kRowKey ? shape.row_key : shape.partition_key);
   Result<std::string> partition_key = key_of(*object, shape.partition_key);
   if (!partition_key.ok()) return partition_key.status();
   Result<std::string> row_key = key_of(*object, shape.row_key);

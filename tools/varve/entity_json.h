@@ -2,6 +2,7 @@
 // Must never: take a row half: an object is an entity, or an error that says which member is wrong.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
@@ -17,10 +18,13 @@ struct RowShape {
   std::map<std::string, PropertyType> types;
 };
 
+/// The key that an object lacks.
+enum class MissingKey : std::uint8_t { kNone, kPartitionKey, kRowKey };
+
 /// One JSON object. Numbers without a fraction are Int32 or, outside its range, Int64 (the service would make them
 /// Double); null is absent; `Timestamp` and `odata.` members are ignored; objects and arrays are refused. Errors:
-/// kInvalidArgument.
-Result<Entity> entity_from_json(std::string_view line, const RowShape& shape);
+/// kInvalidArgument; if a key is the reason because it is not there, `missing` names it.
+Result<Entity> entity_from_json(std::string_view line, const RowShape& shape, MissingKey* missing);
 
 /// One line, keys first, then Timestamp and odata.etag, then properties in their order.
 std::string entity_to_json(const Entity& entity);

@@ -3,12 +3,15 @@
 #include <filesystem>
 #include <iostream>
 
+#include "tools/varve/import_target.h"
 #include "tools/varve/importer.h"
 #include "tools/varve/load_importer.h"
 #include "tools/varve/outcome.h"
 #include "tools/varve/progress.h"
+#include "tools/varve/refusal_report.h"
 #include "tools/varve/row_source.h"
 #include "tools/varve/store_text.h"
+#include "tools/varve/terminal.h"
 #include "tools/varve/value_text.h"
 #include "tools/varve/verbs.h"
 
@@ -35,9 +38,11 @@ Rows become entities; the table is made if it is absent. Rows of one partition g
 CSV needs a header row; an empty field is an absent property. JSON Lines takes one object a line; null is absent, and
 "X@odata.type":"Edm.Int64" beside "X" sets its type. Without a type, a value is what it looks like: true and false,
 whole numbers (Edm.Int32, or Edm.Int64 where that is too small), other numbers, dates that end in Z, else text.
-A row that is refused is reported with its line; the others are imported. A Timestamp is not taken over: the store sets
-it. An import that was cut short is finished by running it again: rows that are there are replaced. Ctrl-C ends it
-after the rows read so far. Everything is on the device before the verb ends.
+A row that is refused is reported with its line; the others are imported. If every row is refused, nothing is created.
+A row with the key of an earlier row replaces it (or is merged into it) and counts as repeated, not as imported. A
+Timestamp is not taken over: the store sets it. Ctrl-C and read errors end the import after the last whole row that was
+read. Running the same import again finishes it: rows that are there are replaced or merged again; --mode insert refuses
+them and inserts the others. Everything is on the device before the verb ends.
 With --load the table must be absent or empty. Its files are written directly, several times as fast, fastest where the
 rows stand in the order of their keys. All rows that are not refused come into the table together at the end, or, after
 an error, a key given twice or Ctrl-C, none.)";
@@ -64,8 +69,8 @@ void report(const ImportWords& words, const ImportCounts& counts, const Statisti
   const double seconds = std::max(std::chrono::duration<double>(elapsed).count(), 1e-9);
   const auto rate = static_cast<std::uint64_t>(static_cast<double>(counts.imported) / seconds);
   if (words.json) {
-    std::cout << R"({"read":)" << counts.read << R"(,"imported":)" << counts.imported << R"(,"refused":)"
-              << counts.refused << R"(,"seconds":)" << seconds;
+    std::cout << R"({"read":)" << counts.read << R"(,"imported":)" << counts.imported << R"(,"repeated":)"
+              << counts.repeated << R"(,"refused":)" << counts.refused << R"(,"seconds":)" << seconds;
     if (!words.load) std::cout << R"(,"write_amplification":)" << write_amplification(figures);
     std::cout << "}\n";
     return;
@@ -75,87 +80,103 @@ void report(const ImportWords& words, const ImportCounts& counts, const Statisti
             << "device   "
             << (words.load ? bytes_text(figures.load_written_bytes) + " of table files, no log" : written_text(figures))
             << "\n";
+  if (counts.repeated > 0) {
+    std::cerr << "varve: " << counted(counts.repeated, "row", "rows") << " had the key of an earlier row and "
+              << (words.mode == "merge" ? "was merged into it\n" : "replaced it\n");
+  }
   if (counts.refused > 0) {
     std::cerr << "varve: " << with_commas(counts.refused) << (counts.refused == 1 ? " row was" : " rows were")
               << " refused\n";
   }
 }
 
+/// What an import is, and how far it came.
+struct Input {
+  RowSource& source;
+  const Lines& lines;
+  /// Of the last whole row.
+  std::uint64_t last_line = 0;
+};
+
 template <typename AnyImporter>
-Status pump(RowSource& source, const Lines& lines, AnyImporter& importer, Progress& progress) {
-  while (std::optional<Row> row = source.next()) {
+Status pump(Input& input, AnyImporter& importer, Progress& progress) {
+  while (std::optional<Row> row = input.source.next()) {
+    input.last_line = row->last_line;
     if (row->entity.ok()) {
       if (Status added = importer.add(row->line, *std::move(row->entity)); !added.ok()) return added;
     } else {
-      importer.refuse(row->line, row->entity.status());
+      importer.refuse(row->line, row->entity.status(), row->shape_fault);
     }
-    progress.update(importer.counts().read, lines.bytes_read());
+    progress.update(importer.counts().read, input.lines.bytes_read());
   }
-  const Status finished = importer.finish();
-  return finished.ok() ? lines.status() : finished;
+  if (input.lines.end() == InputEnd::kEndOfFile) return importer.finish();
+  const Status stopped = importer.stop();
+  return stopped.ok() ? input.lines.status() : stopped;
 }
 
-Importer::Refusal print_refusals(std::uint64_t shown_max) {
-  return [shown_max, shown = std::uint64_t{0}](std::uint64_t line, const Status& reason) mutable {
-    if (shown++ < shown_max) {
-      std::cerr << "line " << line << ": " << reason.to_string() << "\n";
-    } else if (shown == shown_max + 1) {
-      std::cerr << "further lines are counted, not shown; see --max-errors\n";
-    }
-  };
+std::string_view what_is_left(const ImportWords& words, const Status& ended) {
+  if (words.load) {
+    return ended.code() == Code::kUnknown ? "; either all rows were imported or none\n"
+                                          : "; nothing was imported; run it again\n";
+  }
+  return words.mode == "insert"
+             ? "; what was imported stays; running it again refuses those rows and inserts the others\n"
+             : "; what was imported stays, and running it again finishes it\n";
 }
 
-int end_import(const ImportWords& words, const Lines& lines, const ImportCounts& counts, const Status& ended) {
-  const std::string_view left =
-      words.load ? "; nothing was imported\n" : "; what was imported stays, and running it again finishes it\n";
+std::string name_of(const ImportWords& words) {
+  return words.file == "-" ? "standard input" : show_text(words.file, SIZE_MAX).text;
+}
+
+int end_import(const ImportWords& words, const Input& input, const ImportCounts& counts, const Status& ended) {
   if (!ended.ok()) {
-    std::cerr << "varve: the import stopped at line " << lines.number() << left;
+    std::cerr << "varve: the import stopped behind line " << input.last_line << " of " << name_of(words)
+              << what_is_left(words, ended);
     return fail(ended);
   }
-  if (const int number = stop_signal(); number != 0) {
-    std::cerr << "varve: stopped by a signal behind line " << lines.number() << " of "
-              << (words.file == "-" ? "standard input" : words.file) << left;
+  if (const int number = input.lines.stop_signal(); number != 0) {
+    std::cerr << "varve: stopped by a signal behind line " << input.last_line << " of " << name_of(words)
+              << what_is_left(words, ended);
     return 128 + number;
   }
   return counts.refused == 0 ? kSuccess : kRefused;
 }
 
 template <typename AnyImporter>
-int import_with(AnyImporter& importer, Store& store, const ImportWords& words, RowSource& source, const Lines& lines) {
+int import_with(AnyImporter& importer, ImportTarget& target, const ImportWords& words, Input input) {
   Status ended;
   std::chrono::nanoseconds elapsed{};
   {
-    Progress progress("rows", lines.total_bytes());
-    ended = pump(source, lines, importer, progress);
-    if (Status synced = store.sync(); ended.ok()) ended = synced;
+    Progress progress("rows", input.lines.total_bytes());
+    ended = pump(input, importer, progress);
+    if (Status closed = target.close(); ended.ok()) ended = closed;
     elapsed = progress.elapsed();
   }
-  if (Status closed = store.close(); ended.ok()) ended = closed;
-  const Result<Statistics> figures = store.statistics();
+  const Result<Statistics> figures = target.store() == nullptr ? Statistics() : target.store()->statistics();
   report(words, importer.counts(), figures.ok() ? *figures : Statistics(), elapsed);
-  return end_import(words, lines, importer.counts(), ended);
-}
-
-int load_rows(const ImportWords& words, RowSource& source, const Lines& lines) {
-  Result<std::unique_ptr<Store>> store = open_or_make(words.place);
-  if (!store.ok()) return fail(store.status());
-  if (Status made = make_account_if_absent(**store, words.place.account); !made.ok()) return fail(made);
-  Result<Loader> loader = (*store)->load_table(words.place.account, words.place.table);
-  if (!loader.ok()) return fail(loader.status());
-  LoadImporter importer(*loader, print_refusals(words.errors_shown_max));
-  return import_with(importer, **store, words, source, lines);
+  return end_import(words, input, importer.counts(), ended);
 }
 
 int import_rows(const ImportWords& words, RowSource& source, const Lines& lines) {
-  Result<std::unique_ptr<Store>> store = open_or_make(words.place);
-  if (!store.ok()) return fail(store.status());
-  Result<Table> table = open_or_make_table(**store, words.place);
-  if (!table.ok()) return fail(table.status());
-
-  WriteOptions options;
-  options.durability = durability_of(words.durability);
-  Importer importer(*table, mode_of(words.mode), options, print_refusals(words.errors_shown_max));
-  return import_with(importer, **store, words, source, lines);
+  ImportTarget target(words.place, words.load);
+  if (Status opened = target.open(); !opened.ok()) return fail(opened);
+  RefusalReport refusals(words.errors_shown_max);
+  const Importer::Refusal report_refusal = [&refusals](std::uint64_t line, const Status& reason,
+                                                       std::uint64_t shape_fault) {
+    refusals.add(line, reason, shape_fault);
+  };
+  int exit_code = kSuccess;
+  if (words.load) {
+    LoadImporter importer(target, report_refusal);
+    exit_code = import_with(importer, target, words, {source, lines});
+  } else {
+    WriteOptions options;
+    options.durability = durability_of(words.durability);
+    Importer importer(target, mode_of(words.mode), options, report_refusal);
+    exit_code = import_with(importer, target, words, {source, lines});
+  }
+  refusals.end();
+  return exit_code;
 }
 
 int import_file(ImportWords& words) {
@@ -173,9 +194,14 @@ int import_file(ImportWords& words) {
   if (format_of(words).empty())
     return fail(kUsage, "say --format csv or --format jsonl; the file's name does not tell");
   Result<std::unique_ptr<RowSource>> source = open_source(words, *lines);
-  if (!lines->status().ok()) return fail(lines->status());
+  if (lines->end() == InputEnd::kError) return fail(lines->status());
+  if (lines->end() == InputEnd::kSignal) {
+    std::cerr << "varve: stopped by a signal before the first row of " << name_of(words)
+              << "; nothing was imported; run it again\n";
+    return 128 + lines->stop_signal();
+  }
   if (!source.ok()) return fail(source.status().in_file(words.file == "-" ? "standard input" : words.file));
-  return words.load ? load_rows(words, **source, *lines) : import_rows(words, **source, *lines);
+  return import_rows(words, **source, *lines);
 }
 
 }  // namespace

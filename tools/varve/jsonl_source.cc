@@ -1,3 +1,5 @@
+#include <utility>
+
 #include "tools/varve/row_source.h"
 
 namespace varve::tool {
@@ -11,8 +13,11 @@ class JsonlSource final : public RowSource {
   std::optional<Row> next() override {
     while (lines_.next(&line_)) {
       if (line_.find_first_not_of(" \t\r") == std::string::npos) continue;
-      if (lines_.too_long()) return Row{lines_.number(), Status::too_large("the line is over 16 MiB")};
-      return Row{lines_.number(), entity_from_json(line_, shape_)};
+      const std::uint64_t line = lines_.number();
+      if (lines_.too_long()) return Row{line, line, Status::too_large("the line is over 16 MiB")};
+      MissingKey missing = MissingKey::kNone;
+      Result<Entity> entity = entity_from_json(line_, shape_, &missing);
+      return Row{line, line, std::move(entity), static_cast<std::uint64_t>(missing)};
     }
     return std::nullopt;
   }

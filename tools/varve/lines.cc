@@ -10,6 +10,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,21 +18,26 @@ namespace varve::tool {
 
 namespace {
 
-constexpr std::size_t kBufferBytes = std::size_t{1} << 18;
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 volatile std::sig_atomic_t signal_seen = 0;
+/// Readable once a signal came, whichever thread it came to: no signal falls between a look and a wait.
+int signal_event = -1;
 
 void note_signal(int number) {
+  const int error = errno;
   signal_seen = number;
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const ssize_t written = ::write(signal_event, &one, sizeof one);
+  errno = error;
 }
 
 /// Waits until there is something to read. False: a signal asked for the end.
 bool wait_readable(int descriptor) {
-  // A blocked read() would be taken up again behind the signal; poll() never is.
-  pollfd waited{descriptor, POLLIN, 0};
-  while (stop_signal() == 0) {
-    if (::poll(&waited, 1, -1) >= 0 || errno != EINTR) return true;
+  std::array<pollfd, 2> waited{pollfd{descriptor, POLLIN, 0}, pollfd{signal_event, POLLIN, 0}};
+  while (signal_seen == 0) {
+    if (::poll(waited.data(), waited.size(), -1) < 0 && errno != EINTR) return true;  // The read reports why.
+    if (waited[0].revents != 0 && signal_seen == 0) return true;
   }
   return false;
 }
@@ -39,6 +45,10 @@ bool wait_readable(int descriptor) {
 }  // namespace
 
 void stop_reading_on_signals() {
+  if (signal_event < 0) signal_event = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  std::uint64_t before_now = 0;
+  [[maybe_unused]] const ssize_t forgotten = ::read(signal_event, &before_now, sizeof before_now);
+  signal_seen = 0;
   struct sigaction action {};
   action.sa_handler = &note_signal;
   action.sa_flags = static_cast<int>(SA_RESTART | SA_RESETHAND);
@@ -51,10 +61,6 @@ void stop_reading_on_signals() {
   std::signal(SIGPIPE, SIG_IGN);
 }
 
-int stop_signal() noexcept {
-  return signal_seen;
-}
-
 Result<Lines> Lines::open(const std::string& path) {
   const bool standard_input = path == "-";
   Lines lines(standard_input ? "standard input" : path);
@@ -64,7 +70,7 @@ Result<Lines> Lines::open(const std::string& path) {
   if (::fstat(lines.descriptor_, &about) != 0) return lines.failed("cannot be read");
   if (S_ISDIR(about.st_mode)) return Status::io_error(lines.path_ + ": is a directory");
   if (S_ISREG(about.st_mode)) lines.total_bytes_ = static_cast<std::uint64_t>(about.st_size);
-  lines.buffer_.resize(kBufferBytes);
+  lines.buffer_.resize(kReadBytes);
   return lines;
 }
 
@@ -78,6 +84,8 @@ Lines::Lines(Lines&& other) noexcept
       bytes_read_(other.bytes_read_),
       total_bytes_(other.total_bytes_),
       too_long_(other.too_long_),
+      end_of_input_(other.end_of_input_),
+      stop_signal_(other.stop_signal_),
       status_(std::move(other.status_)) {}
 
 Lines::~Lines() {
@@ -88,15 +96,28 @@ Status Lines::failed(const char* what) const {
   return Status::io_error(path_ + ": " + what + ": " + std::generic_category().message(errno));
 }
 
+bool Lines::end_with(InputEnd end) noexcept {
+  end_of_input_ = end;
+  begin_ = end_ = 0;
+  return false;
+}
+
+/// False: the input has ended, and end_of_input_ tells why.
 bool Lines::fill() {
-  if (!status_.ok() || !wait_readable(descriptor_)) return false;
+  if (end_of_input_ != InputEnd::kNone) return false;
   for (;;) {
+    if (!wait_readable(descriptor_)) {
+      stop_signal_ = signal_seen;
+      return end_with(InputEnd::kSignal);
+    }
     const ssize_t got = ::read(descriptor_, buffer_.data(), buffer_.size());
-    if (got < 0 && errno == EINTR && stop_signal() == 0) continue;
+    // Another reader of the same pipe may have been faster, where reads do not wait.
+    if (got < 0 && (errno == EINTR || errno == EAGAIN || errno == EWOULDBLOCK)) continue;
     if (got < 0) status_ = failed("reading failed");
+    if (got <= 0) return end_with(got < 0 ? InputEnd::kError : InputEnd::kEndOfFile);
     begin_ = 0;
-    end_ = got > 0 ? static_cast<std::size_t>(got) : 0;
-    return got > 0;
+    end_ = static_cast<std::size_t>(got);
+    return true;
   }
 }
 
@@ -125,8 +146,8 @@ bool Lines::next(std::string* line) {
     ++bytes_read_;
     break;
   }
-  // A line that an error or a signal cut short is no line; at the true end the last one may lack its line feed.
-  if (!any || (begin_ == end_ && end_ == 0 && (!status_.ok() || stop_signal() != 0))) return false;
+  // At the end of the file the last line may lack its line feed. A signal or an error cuts a line anywhere.
+  if (!any || end_of_input_ == InputEnd::kSignal || end_of_input_ == InputEnd::kError) return false;
   if (++number_ == 1 && line->starts_with(kByteOrderMark)) line->erase(0, kByteOrderMark.size());
   return true;
 }

@@ -1,33 +1,39 @@
 #include "tools/varve/load_importer.h"
 
-#include "tools/varve/lines.h"
-
 namespace varve::tool {
 
 Status LoadImporter::add(std::uint64_t line, const Entity& entity) {
-  const Status added = loader_.add(entity);
+  if (!target_.is_ready()) {
+    if (Status created = target_.create(); !created.ok()) return created;
+  }
+  const Status added = target_.loader().add(entity);
   if (added.code() == Code::kInvalidArgument || added.code() == Code::kTooLarge) {
-    refuse(line, added);
+    refuse(line, added, 0);
     return Status();
   }
   ++counts_.read;
   return added;
 }
 
-void LoadImporter::refuse(std::uint64_t line, const Status& reason) {
+void LoadImporter::refuse(std::uint64_t line, const Status& reason, std::uint64_t shape_fault) {
   ++counts_.read;
   ++counts_.refused;
-  refusal_(line, reason);
+  refusal_(line, reason, shape_fault);
 }
 
 Status LoadImporter::finish() {
-  if (stop_signal() != 0) {
-    loader_.abort();
-    return Status();
+  if (counts_.read > 0 && counts_.refused == counts_.read) return stop();
+  if (!target_.is_ready()) {
+    if (Status created = target_.create(); !created.ok()) return created;
   }
-  const Result<ETag> finished = loader_.finish();
+  const Result<ETag> finished = target_.loader().finish();
   if (finished.ok()) counts_.imported = counts_.read - counts_.refused;
   return finished.status();
+}
+
+Status LoadImporter::stop() {
+  if (target_.is_ready()) target_.loader().abort();
+  return Status();
 }
 
 }  // namespace varve::tool

@@ -4,25 +4,28 @@
 
 #include <cstdint>
 
-#include "api/loader.h"
+#include "tools/varve/import_target.h"
 #include "tools/varve/importer.h"
 
 namespace varve::tool {
 
 class LoadImporter {
  public:
-  LoadImporter(Loader& loader, Importer::Refusal refusal) : loader_(loader), refusal_(std::move(refusal)) {}
+  /// `target` was opened; it is created before the first row is added.
+  LoadImporter(ImportTarget& target, Importer::Refusal refusal) : target_(target), refusal_(std::move(refusal)) {}
 
   /// Errors: those that end the load; a row that is refused for what it is does not.
   Status add(std::uint64_t line, const Entity& entity);
-  void refuse(std::uint64_t line, const Status& reason);
-  /// Makes the table. Errors: those of Loader::finish.
+  void refuse(std::uint64_t line, const Status& reason, std::uint64_t shape_fault);
+  /// The input was read to its end: makes the table, unless every row was refused. Errors: those of Loader::finish.
   Status finish();
+  /// The input ended early: nothing is imported.
+  Status stop();
 
   const ImportCounts& counts() const noexcept { return counts_; }
 
  private:
-  Loader& loader_;
+  ImportTarget& target_;
   Importer::Refusal refusal_;
   ImportCounts counts_;
 };

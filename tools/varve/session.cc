@@ -1,5 +1,8 @@
 #include "tools/varve/session.h"
 
+#include <filesystem>
+#include <system_error>
+
 #include "api/names.h"
 
 namespace varve::tool {
@@ -19,7 +22,17 @@ Result<std::unique_ptr<Store>> open_for_writing(const Place& place) {
   return Store::open(place.store);
 }
 
+Status check_parent(const Place& place) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::path parent = (fs::path(place.store) / "").parent_path().parent_path();
+  if (parent.empty() || fs::status(parent, error).type() != fs::file_type::not_found) return Status();
+  return Status::invalid_argument("the directory " + parent.string() + " does not exist; create it, then the store " +
+                                  place.store + " can be created in it");
+}
+
 Result<std::unique_ptr<Store>> open_or_make(const Place& place) {
+  if (Status checked = check_parent(place); !checked.ok()) return checked;
   StoreOptions options;
   options.create_if_missing = true;
   return Store::open(place.store, options);

@@ -24,7 +24,9 @@ Status check_place(const Place& place);
 Result<std::unique_ptr<Store>> open_for_reading(const Place& place);
 /// For verbs that write to a store that is there.
 Result<std::unique_ptr<Store>> open_for_writing(const Place& place);
-/// For verbs that bring data: makes the store if it is absent.
+/// Whether the directory that holds the store, or is to hold it, exists. Errors: kInvalidArgument, naming it.
+Status check_parent(const Place& place);
+/// For verbs that bring data: makes the store if it is absent. Errors: those of opening and of check_parent().
 Result<std::unique_ptr<Store>> open_or_make(const Place& place);
 
 Status make_account_if_absent(Store& store, const std::string& account);

@@ -69,10 +69,12 @@ LineInput::~LineInput() {
   if (keeps_history_ && !history_path_.empty()) (void)write_history(history_path_.c_str());
 }
 
-std::optional<std::string> LineInput::next(const std::string& prompt) {
+std::optional<Result<std::string>> LineInput::next(const std::string& prompt) {
   if (lines_) {
     std::string line;
-    return lines_->next(&line) ? std::optional(std::move(line)) : std::nullopt;
+    if (!lines_->next(&line)) return std::nullopt;
+    if (lines_->too_long()) return Status::too_large("the line is over 16 MiB");
+    return line;
   }
   char* const typed = readline(prompt.c_str());
   if (typed == nullptr) return std::nullopt;

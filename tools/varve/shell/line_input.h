@@ -24,8 +24,10 @@ class LineInput {
   LineInput& operator=(LineInput&&) = delete;
   ~LineInput();
 
-  /// Nothing at the end.
-  std::optional<std::string> next(const std::string& prompt);
+  /// Nothing at the end, of which status() tells whether it is that of the input. Errors: kTooLarge (a line that was
+  /// not kept whole); others follow it.
+  std::optional<Result<std::string>> next(const std::string& prompt);
+  Status status() const { return lines_ ? lines_->status() : Status(); }
   bool is_terminal() const noexcept { return !lines_.has_value(); }
 
  private:

@@ -55,12 +55,16 @@ const std::vector<Shell::Command>& Shell::commands() {
   return all;
 }
 
+void Shell::refuse(std::string_view reason) {
+  std::cout.flush();
+  std::cerr << "error: " << show_text(reason, SIZE_MAX).text << "\n";
+  ++failures_;
+}
+
 bool Shell::run(const std::string& line) {
   const Result<Words> words = split_line(line);
   const auto failed = [this](std::string_view what) {
-    std::cout.flush();
-    std::cerr << "error: " << show_text(what, SIZE_MAX).text << "\n";
-    ++failures_;
+    refuse(what);
     return true;
   };
   if (!words.ok()) return failed(words.status().message());

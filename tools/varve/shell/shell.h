@@ -22,6 +22,8 @@ class Shell {
 
   /// Carries out one line. False when it asks for the end.
   bool run(const std::string& line);
+  /// Reports a line that was not carried out.
+  void refuse(std::string_view reason);
   /// Commands that failed.
   std::uint64_t failures() const noexcept { return failures_; }
   std::string prompt() const;

@@ -31,10 +31,15 @@ int run_shell(const ShellWords& words) {
   Shell shell(**store, words.place, input->is_terminal() ? kRowsOfAPage : UINT64_MAX);
   completer = &shell;
   if (!words.place.table.empty()) (void)shell.run("use " + words.place.table);
-  while (const std::optional<std::string> line = input->next(shell.prompt())) {
-    if (!shell.run(*line) || !std::cout) break;
+  while (const std::optional<Result<std::string>> line = input->next(shell.prompt())) {
+    if (!line->ok()) {
+      shell.refuse(line->status().to_string());
+    } else if (!shell.run(**line) || !std::cout) {
+      break;
+    }
   }
   if (Status closed = (*store)->close(); !closed.ok()) return fail(closed);
+  if (Status read = input->status(); !read.ok()) return fail(read);
   // A person saw what failed; a script is told.
   return shell.failures() > 0 && !input->is_terminal() ? kRefused : kSuccess;
 }

@@ -1,0 +1,211 @@
+// Owns: the joining of boxes (key_boxes.h).
+// Must never: recurse, or hold more boxes than kBoxesMax.
+#include "api/filter/key_boxes.h"
+
+#include <algorithm>
+#include <bit>
+#include <iterator>
+#include <utility>
+
+#include "format/sort_key.h"
+
+namespace varve {
+namespace {
+
+constexpr std::size_t kBoxesMax = 4096;
+constexpr std::uint64_t kStepsBase = 64;
+constexpr std::uint64_t kStepsOfComparison = 32;
+constexpr std::uint64_t kStepsOfBox = 4;
+constexpr std::size_t kBytesOfStep = 256;
+
+KeyTexts intersection(const KeyTexts& a, const KeyTexts& b) {
+  KeyTexts both;
+  both.lower = std::max(a.lower, b.lower);
+  both.upper = !a.upper ? b.upper : !b.upper ? a.upper : std::min(*a.upper, *b.upper);
+  both.is_point = a.is_point || b.is_point;
+  return both;
+}
+
+KeyBox intersection(const KeyBox& a, const KeyBox& b) {
+  return {intersection(a.partition_keys, b.partition_keys), intersection(a.row_keys, b.row_keys)};
+}
+
+/// The smallest interval that holds both.
+KeyTexts hull(const KeyTexts& a, const KeyTexts& b) {
+  KeyTexts both;
+  both.is_point = a.is_point && b.is_point && a.lower == b.lower;
+  both.lower = std::min(a.lower, b.lower);
+  if (a.upper && b.upper) both.upper = std::max(*a.upper, *b.upper);
+  return both;
+}
+
+/// The empty one: no text sorts below it.
+std::string lowest_text() {
+  std::string encoded;
+  const Status appended = format::append_text(encoded, {});
+  return appended.ok() ? encoded : std::string();
+}
+
+/// The texts that compare so with the literal; nothing where none does.
+std::optional<KeyTexts> texts_of(CompareOperator compare, const Value& literal) {
+  const auto* const text = literal.get_if<std::string>();
+  if (text == nullptr) {  // A key, a String, counts as smaller than a literal of another type.
+    const bool always = compare == CompareOperator::kNotEqual || compare == CompareOperator::kLess ||
+                        compare == CompareOperator::kLessOrEqual;
+    return always ? std::optional<KeyTexts>(KeyTexts()) : std::nullopt;
+  }
+  std::string encoded;
+  const Status appended = format::append_text(encoded, *text);
+  if (!appended.ok()) return KeyTexts();  // The filter is valid UTF-8, so this does not come.
+  const std::string behind = format::end_of_prefix(encoded);
+  switch (compare) {
+    case CompareOperator::kEqual: return KeyTexts{encoded, behind, true};
+    case CompareOperator::kNotEqual: return KeyTexts();
+    case CompareOperator::kGreater: return KeyTexts{behind, std::nullopt, false};
+    case CompareOperator::kGreaterOrEqual: return KeyTexts{encoded, std::nullopt, false};
+    case CompareOperator::kLess: return KeyTexts{lowest_text(), encoded, false};
+    case CompareOperator::kLessOrEqual: return KeyTexts{lowest_text(), behind, false};
+  }
+  return KeyTexts();
+}
+
+std::vector<KeyBox> boxes_of(const Comparison& comparison) {
+  KeyBox box;
+  if (comparison.subject == Comparison::Subject::kTimestamp || comparison.subject == Comparison::Subject::kCustom) {
+    return {box};
+  }
+  std::optional<KeyTexts> texts = texts_of(comparison.compare, comparison.literal);
+  if (!texts || texts->is_empty()) return {};
+  (comparison.subject == Comparison::Subject::kPartitionKey ? box.partition_keys : box.row_keys) = *std::move(texts);
+  return {std::move(box)};
+}
+
+std::size_t bytes_of(const KeyTexts& texts) noexcept {
+  return texts.lower.size() + (texts.upper ? texts.upper->size() : 0);
+}
+
+/// What making a box of each of these costs, in steps.
+std::uint64_t steps_for(const std::vector<KeyBox>& boxes) noexcept {
+  std::uint64_t steps = 0;
+  for (const KeyBox& box : boxes)
+    steps += kStepsOfBox + (bytes_of(box.partition_keys) + bytes_of(box.row_keys)) / kBytesOfStep;
+  return steps;
+}
+
+/// One box that holds all of these, of which there is one at least.
+KeyBox hull(const std::vector<KeyBox>& boxes, PlanEffort& effort) {
+  effort.count(boxes.size());
+  KeyBox all = boxes.front();
+  for (const KeyBox& box : boxes) {
+    all.partition_keys = hull(all.partition_keys, box.partition_keys);
+    all.row_keys = hull(all.row_keys, box.row_keys);
+  }
+  return all;
+}
+
+std::vector<KeyBox> crossed(const std::vector<KeyBox>& a, const std::vector<KeyBox>& b) {
+  std::vector<KeyBox> both;
+  for (const KeyBox& of_a : a) {
+    for (const KeyBox& of_b : b) {
+      KeyBox box = intersection(of_a, of_b);
+      if (!box.is_empty()) both.push_back(std::move(box));
+    }
+  }
+  return both;
+}
+
+}  // namespace
+
+PlanEffort::PlanEffort(std::size_t comparisons) noexcept
+    : left_(kStepsBase + kStepsOfComparison * comparisons * static_cast<std::uint64_t>(std::bit_width(comparisons))) {}
+
+bool PlanEffort::spend(std::uint64_t steps) noexcept {
+  if (steps > left_) return false;
+  left_ -= steps;
+  spent_ += steps;
+  return true;
+}
+
+KeyCover cover_of(const Comparison& comparison) {
+  const bool is_key =
+      comparison.subject == Comparison::Subject::kPartitionKey || comparison.subject == Comparison::Subject::kRowKey;
+  const bool is_text = comparison.literal.get_if<std::string>() != nullptr;
+  KeyCover cover;
+  cover.boxes = boxes_of(comparison);
+  cover.is_exact = is_key && !(is_text && comparison.compare == CompareOperator::kNotEqual);
+  cover.names_row_keys = comparison.subject == Comparison::Subject::kRowKey;
+  return cover;
+}
+
+/// The boxes move to where most of them are, so that nesting moves each only as often as its set doubles.
+KeyCover union_of(std::vector<KeyCover> covers, PlanEffort& effort) {
+  KeyCover all;
+  all.is_exact = true;
+  std::size_t boxes = 0;
+  std::size_t largest = 0;
+  bool is_everything = false;
+  effort.count(covers.size());
+  for (std::size_t i = 0; i < covers.size(); ++i) {
+    all.is_exact = all.is_exact && covers[i].is_exact;
+    all.names_row_keys = all.names_row_keys || covers[i].names_row_keys;
+    is_everything = is_everything || covers[i].is_everything();
+    boxes += covers[i].boxes.size();
+    if (covers[i].boxes.size() > covers[largest].boxes.size()) largest = i;
+  }
+  if (is_everything) return all;
+  const bool is_hull = boxes > kBoxesMax || !effort.spend(boxes - covers[largest].boxes.size());
+  all.boxes = std::move(covers[largest].boxes);
+  if (is_hull) all.boxes = {hull(all.boxes, effort)};
+  for (std::size_t i = 0; i < covers.size(); ++i) {
+    std::vector<KeyBox>& more = covers[i].boxes;
+    if (i == largest || more.empty()) continue;
+    if (is_hull) {
+      all.boxes = {hull({all.boxes.front(), hull(more, effort)}, effort)};
+    } else {
+      all.boxes.insert(all.boxes.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+    }
+  }
+  all.is_exact = all.is_exact && !is_hull;
+  return all;
+}
+
+/// Single boxes first, then the smaller sets: each step leaves as few boxes as it can.
+KeyCover intersection_of(std::vector<KeyCover> covers, std::vector<bool>& left_out, PlanEffort& effort) {
+  left_out.assign(covers.size(), false);
+  KeyCover both;
+  both.is_exact = true;
+  std::vector<std::size_t> several;
+  for (std::size_t i = 0; i < covers.size(); ++i) {
+    both.is_exact = both.is_exact && covers[i].is_exact;
+    both.names_row_keys = both.names_row_keys || covers[i].names_row_keys;
+    effort.count(1);
+    if (covers[i].boxes.size() > 1) {
+      several.push_back(i);
+    } else if (both.boxes.empty() || covers[i].boxes.empty()) {
+      both.boxes.clear();
+    } else if (!covers[i].is_everything()) {
+      both.boxes.front() = intersection(both.boxes.front(), covers[i].boxes.front());
+      if (both.boxes.front().is_empty()) both.boxes.clear();
+    }
+  }
+  std::sort(several.begin(), several.end(), [&](std::size_t a, std::size_t b) {
+    effort.count(1);
+    return covers[a].boxes.size() < covers[b].boxes.size();
+  });
+  for (const std::size_t i : several) {
+    if (both.boxes.empty()) break;
+    if (both.is_everything()) {
+      both.boxes = std::move(covers[i].boxes);
+      continue;
+    }
+    const bool fits =
+        both.boxes.size() * covers[i].boxes.size() <= kBoxesMax &&
+        effort.spend(both.boxes.size() * steps_for(covers[i].boxes) + covers[i].boxes.size() * steps_for(both.boxes));
+    left_out[i] = !fits;
+    both.is_exact = both.is_exact && fits;
+    if (fits) both.boxes = crossed(both.boxes, covers[i].boxes);
+  }
+  return both;
+}
+
+}  // namespace varve
