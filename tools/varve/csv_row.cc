@@ -2,7 +2,10 @@
 // Must never: quote where a reader does not need it.
 #include "tools/varve/csv_row.h"
 
+#include <iostream>
 #include <string_view>
+
+#include "tools/varve/terminal.h"
 
 namespace varve::tool {
 
@@ -24,8 +27,11 @@ std::string quoted(const std::string& field) {
 }  // namespace
 
 void write_csv_row(std::ostream& out, const std::vector<std::string>& fields) {
-  for (std::size_t i = 0; i < fields.size(); ++i) out << (i == 0 ? "" : ",") << quoted(fields[i]);
-  out << "\r\n";
+  // A person at a terminal reads rows, not a file: commands are escaped, and the line feed alone ends a row.
+  const bool is_shown = out.rdbuf() == std::cout.rdbuf() && is_terminal_output();
+  for (std::size_t i = 0; i < fields.size(); ++i)
+    out << (i == 0 ? "" : ",") << quoted(is_shown ? for_output(fields[i]) : fields[i]);
+  out << (is_shown ? "\n" : "\r\n");
 }
 
 }  // namespace varve::tool

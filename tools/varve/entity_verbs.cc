@@ -5,6 +5,7 @@
 
 #include "tools/varve/entity_json.h"
 #include "tools/varve/outcome.h"
+#include "tools/varve/terminal.h"
 #include "tools/varve/value_text.h"
 #include "tools/varve/verbs.h"
 
@@ -29,7 +30,7 @@ void print_for_people(const Entity& entity) {
   std::size_t width = std::string_view("PartitionKey").size();
   for (const Property& property : entity.properties()) width = std::max(width, property.name.size());
   const auto line = [width](std::string_view name, std::string_view value, std::string_view type) {
-    std::cout << name << std::string(width - name.size() + 2, ' ') << value;
+    std::cout << name << std::string(width - name.size() + 2, ' ') << for_output(value);
     if (!type.empty()) std::cout << "  (" << type << ")";
     std::cout << "\n";
   };

@@ -227,7 +227,9 @@ void add_import_verb(CLI::App& app, int& exit_code) {
   verb->add_flag("--load", words->load, "Fill a new or empty table, all or nothing and much faster")
       ->excludes(mode)
       ->excludes("--durability");
-  verb->add_option("--max-errors", words->errors_shown_max, "Refused rows to show")->capture_default_str();
+  verb->add_option("--max-errors", words->errors_shown_max, "Refused rows to show")
+      ->check(whole_number(0))
+      ->capture_default_str();
   verb->add_flag("--json", words->json, "Report as JSON");
   verb->callback([words, &exit_code] { exit_code = import_file(*words); });
 }

@@ -1,10 +1,14 @@
 // Owns: the command line as a whole.
 // Must never: do a verb's work.
+#include <charconv>
 #include <iostream>
+#include <system_error>
 
 #include <fcntl.h>
+#include <unistd.h>
 
 #include "tools/varve/outcome.h"
+#include "tools/varve/terminal_filter.h"
 #include "tools/varve/verbs.h"
 
 namespace varve::tool {
@@ -24,6 +28,18 @@ void add_durability_words(CLI::App& verb, std::string& word) {
       ->check(CLI::IsMember({"sync", "buffered"}));
 }
 
+CLI::Validator whole_number(std::uint64_t least) {
+  const std::string wanted = "must be a whole number of at least " + std::to_string(least);
+  return CLI::Validator(
+      [least, wanted](const std::string& text) {
+        std::uint64_t number = 0;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+        const bool is_number = error == std::errc() && end == text.data() + text.size() && number >= least;
+        return is_number ? std::string() : wanted;
+      },
+      "");
+}
+
 namespace {
 
 constexpr const char* kFooter = R"(
@@ -41,8 +57,9 @@ Examples
 
 Exit codes
   0  done
-  1  refused: not there, there already, another ETag, a bad value, or rows that were not imported
-  2  the command line was not understood
+  1  refused: not there, there already, another ETag, a bad value, rows that were not imported, or a drop that a
+     person did not confirm
+  2  the command line was not understood, or lacks --yes (account drop away from a terminal)
   3  the store is damaged; the message names file and offset
   4  the machine: no space, no permission, an I/O error, or another program has the store open
   128 and more: import was stopped by a signal, after the rows read so far)";
@@ -65,6 +82,8 @@ bool names_no_verb(const CLI::App& app, int argc, char** argv) {
 
 int run(int argc, char** argv) {
   if (!hold_standard_streams()) return kMachine;
+  const TerminalFilter output(std::cout, STDOUT_FILENO);
+  const TerminalFilter errors(std::cerr, STDERR_FILENO);
   CLI::App app("varve: a table store in a directory. `varve VERB --help` tells about a verb.", "varve");
   app.footer(kFooter);
   app.require_subcommand(1);

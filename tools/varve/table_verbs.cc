@@ -2,8 +2,10 @@
 // Must never: make one as a side effect: `create` does, and says when it was there.
 #include <functional>
 #include <iostream>
+#include <string>
 
 #include <nlohmann/json.hpp>
+#include <unistd.h>
 
 #include "tools/varve/outcome.h"
 #include "tools/varve/verbs.h"
@@ -16,6 +18,7 @@ struct NameWords {
   Place place;
   std::string prefix;
   bool json = false;
+  bool yes = false;
 };
 
 using Work = std::function<Status(Store&)>;
@@ -96,6 +99,18 @@ void add_account_words(CLI::App& verb, Place& place) {
   verb.add_option("ACCOUNT", place.account, "3 to 24 lower-case letters and digits")->required();
 }
 
+/// kSuccess if the account may be dropped.
+int confirm_drop(const std::string& account) {
+  if (::isatty(STDIN_FILENO) != 1 || ::isatty(STDERR_FILENO) != 1)
+    return fail(kUsage,
+                "account drop removes all tables of the account; say --yes, since there is no terminal to ask at");
+  std::cerr << "Remove account " << account << " with all its tables? [y/N] ";
+  std::string answer;
+  std::getline(std::cin, answer);
+  if (answer == "y" || answer == "Y" || answer == "yes") return kSuccess;
+  return fail(kRefused, "nothing was removed");
+}
+
 void add_account_verbs(CLI::App& app, int& exit_code) {
   CLI::App* group = add_group(app, "account", "Create, list or drop accounts");
   auto made = std::make_shared<NameWords>();
@@ -107,8 +122,14 @@ void add_account_verbs(CLI::App& app, int& exit_code) {
   });
   auto dropped = std::make_shared<NameWords>();
   CLI::App* drop = group->add_subcommand("drop", "Remove an account with all its tables, in one commit");
+  drop->footer("\nAt a terminal it asks first. Elsewhere it needs --yes, and ends with exit code 2 without it.");
   add_account_words(*drop, dropped->place);
+  drop->add_flag("--yes", dropped->yes, "Do not ask");
   drop->callback([dropped, &exit_code] {
+    if (!dropped->yes) {
+      exit_code = confirm_drop(dropped->place.account);
+      if (exit_code != kSuccess) return;
+    }
     exit_code = change(open_for_writing(dropped->place),
                        [&](Store& store) { return store.drop_account(dropped->place.account); });
   });

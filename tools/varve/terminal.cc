@@ -44,9 +44,7 @@ Character first_character(std::string_view text) noexcept {
 int columns_of(std::uint32_t code_point) {
   static const bool known = std::setlocale(LC_CTYPE, "C.UTF-8") != nullptr;
   if (code_point >= 0x20 && code_point < 0x7F) return 1;
-  const bool direction =
-      (code_point >= 0x202A && code_point <= 0x202E) || (code_point >= 0x2066 && code_point <= 0x2069);
-  if (code_point < 0xA0 || direction || code_point == 0x2028 || code_point == 0x2029) return -1;
+  if (is_terminal_command(code_point)) return -1;
   return known ? wcwidth(static_cast<wchar_t>(code_point)) : 1;
 }
 
@@ -70,6 +68,46 @@ std::string escape_of(const Character& character, std::string_view text) {
 
 bool is_terminal_output() noexcept {
   return isatty(STDOUT_FILENO) == 1;
+}
+
+bool is_terminal_command(std::uint32_t code_point) noexcept {
+  if (code_point < 0x20 || (code_point >= 0x7F && code_point < 0xA0)) return true;
+  const bool is_mark = code_point == 0x061C || code_point == 0x200E || code_point == 0x200F;
+  return is_mark || (code_point >= 0x2028 && code_point <= 0x202E) || (code_point >= 0x2066 && code_point <= 0x2069);
+}
+
+std::string shown_lines(std::string_view text) {
+  std::string shown;
+  shown.reserve(text.size());
+  while (!text.empty()) {
+    const Character character = first_character(text);
+    const bool is_plain =
+        character.valid && (character.code_point == '\n' || !is_terminal_command(character.code_point));
+    if (is_plain) {
+      shown += text.substr(0, character.bytes);
+    } else {
+      shown += escape_of(character, text);
+    }
+    text.remove_prefix(character.bytes);
+  }
+  return shown;
+}
+
+std::size_t whole_characters(std::string_view text) noexcept {
+  for (std::size_t back = 1; back <= 3 && back <= text.size(); ++back) {
+    const auto lead = static_cast<unsigned char>(text[text.size() - back]);
+    if ((lead & 0xC0U) == 0x80) continue;
+    const std::size_t bytes = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : lead >= 0xC2 ? 2 : 1;
+    return bytes > back ? text.size() - back : text.size();
+  }
+  return text.size();
+}
+
+std::string for_output(std::string_view text) {
+  if (!is_terminal_output()) return std::string(text);
+  std::string shown = shown_lines(text);
+  for (std::size_t at = 0; (at = shown.find('\n', at)) != std::string::npos; at += 2) shown.replace(at, 1, "\\n");
+  return shown;
 }
 
 std::size_t output_columns() noexcept {

@@ -25,6 +25,8 @@ void add_serve_verb(CLI::App& app, int& exit_code);  // in builds with the serve
 /// The words that say where: STORE, TABLE, --account.
 void add_store_words(CLI::App& verb, Place& place);
 void add_table_words(CLI::App& verb, Place& place);
+/// For options that count: digits alone, at least `least` and not above 64 bits.
+CLI::Validator whole_number(std::uint64_t least);
 /// --durability, of verbs that write.
 void add_durability_words(CLI::App& verb, std::string& word);
 

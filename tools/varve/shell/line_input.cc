@@ -9,6 +9,8 @@
 #include <editline/readline.h>
 #include <unistd.h>
 
+#include "tools/varve/terminal.h"
+
 namespace varve::tool {
 
 namespace {
@@ -35,6 +37,8 @@ char* next_candidate(const char* /*begun*/, int state) {
 char** complete_word(const char* begun, int start, int /*end*/) {
   rl_attempted_completion_over = 1;  // names of files are never meant
   candidates() = completion()(std::string_view(rl_line_buffer).substr(0, static_cast<std::size_t>(start)), begun);
+  // The editor writes candidates to the terminal as they are.
+  std::erase_if(candidates(), [](const std::string& name) { return shown_lines(name) != name; });
   return candidates().empty() ? nullptr : rl_completion_matches(begun, next_candidate);
 }
 
