@@ -20,7 +20,7 @@ std::optional<std::chrono::milliseconds> bounded(std::optional<std::chrono::mill
 }  // namespace
 
 AsyncCall::~AsyncCall() {
-  if (async_ != nullptr) async_->executor().end_operation();
+  if (async_ != nullptr && core_->is_usable()) async_->executor().end_operation();
 }
 
 Status AsyncCall::check_stop() const noexcept {

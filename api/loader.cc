@@ -14,11 +14,17 @@
 #include "api/store.h"
 #include "api/store_core.h"
 #include "engine/load/load.h"
+#include "io/parents_object.h"
 
 namespace varve {
 
 /// The load ends before the store that it is in.
 struct Loader::State {
+  /// In a fork the threads of the load do not exist.
+  ~State() {
+    if (!core->is_usable()) io::leave_to_parent(load);
+  }
+
   std::shared_ptr<StoreCore> core;
   TableName name;
   LoadTarget target;
@@ -82,7 +88,7 @@ Result<ETag> Loader::finish() {
 }
 
 void Loader::abort() noexcept {
-  if (state_) state_->load->abandon();
+  if (state_ && state_->core->is_usable()) state_->load->abandon();
 }
 
 LoadProgress Loader::progress() const noexcept {

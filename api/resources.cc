@@ -3,12 +3,15 @@
 #include "api/guarded.h"
 #include "api/resources_state.h"
 #include "io/env.h"
+#include "io/parents_object.h"
 
 namespace varve {
 
 Resources::Resources(std::unique_ptr<State> state) noexcept : state_(std::move(state)) {}
 
-Resources::~Resources() = default;
+Resources::~Resources() {
+  if (!state_->owner.is_this_process()) io::leave_to_parent(state_);
+}
 
 Result<std::shared_ptr<Resources>> Resources::create(const ResourceOptions& options) {
   return guarded([&]() -> Result<std::shared_ptr<Resources>> {

@@ -7,10 +7,12 @@
 #include "api/options.h"
 #include "engine/cache/block_cache.h"
 #include "engine/write_budget.h"
+#include "io/posix_process.h"
 
 namespace varve {
 
 struct Resources::State {
+  const io::OwnerProcess owner = io::OwnerProcess::current();
   ResourceOptions options;
   std::shared_ptr<engine::WriteBudget> write_budget;
   std::shared_ptr<engine::BlockCache> block_cache;

@@ -78,6 +78,7 @@ Statistics figures_of(const engine::Statistics& from) {
 
 Result<Statistics> Store::statistics() const {
   return guarded([&]() -> Result<Statistics> {
+    if (Status mine = core_->check_process(); !mine.ok()) return mine;
     Statistics figures = figures_of(core_->engine().statistics());
     figures.read_only = core_->engine().read_only();
     figures.default_durability = from_engine(core_->engine().default_durability());

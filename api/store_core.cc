@@ -8,6 +8,7 @@
 #include "api/service_error.h"
 #include "api/stored_limits.h"
 #include "io/env.h"
+#include "io/parents_object.h"
 
 namespace varve {
 
@@ -50,7 +51,14 @@ class StoreCore::EventForwarder final : public engine::EventSink {
 StoreCore::StoreCore(std::string_view path, std::shared_ptr<Resources> resources)
     : resources_(std::move(resources)), events_(std::make_unique<EventForwarder>(path, *resources_)) {}
 
-StoreCore::~StoreCore() = default;
+StoreCore::~StoreCore() {
+  if (is_usable()) return;
+  // A thread of the parent may have been inside any of them when the process forked.
+  io::leave_to_parent(own_async_);
+  io::leave_to_parent(async_mutex_);
+  io::leave_to_parent(catalog_);
+  io::leave_to_parent(engine_);
+}
 
 Result<std::shared_ptr<StoreCore>> StoreCore::open(std::string_view path, const StoreOptions& options) {
   std::shared_ptr<Resources> resources = options.resources;
@@ -58,6 +66,9 @@ Result<std::shared_ptr<StoreCore>> StoreCore::open(std::string_view path, const 
     Result<std::shared_ptr<Resources>> own = Resources::create(ResourceOptions());
     if (!own.ok()) return own.status();
     resources = *std::move(own);
+  }
+  if (!resources->state_->owner.is_this_process()) {
+    return Status(Code::kLocked, "the resources were made by the process of which this one is a fork; make new ones");
   }
   if (options.recreation_delay < std::chrono::milliseconds(0) || options.recreation_delay > std::chrono::hours(24)) {
     return Status::invalid_argument("a recreation delay of " + std::to_string(options.recreation_delay.count()) +
@@ -90,6 +101,10 @@ Result<std::shared_ptr<StoreCore>> StoreCore::open(std::string_view path, const 
 }
 
 Status StoreCore::close() {
+  if (!is_usable()) {
+    closed_.store(true, std::memory_order_release);
+    return engine_->close();
+  }
   if (Status allowed = check_thread(); !allowed.ok()) return allowed;
   engine::AsyncEngine* async = nullptr;
   {
@@ -105,10 +120,8 @@ Status StoreCore::close() {
 
 Result<engine::AsyncEngine*> StoreCore::async() {
   if (is_closed()) return Status(Code::kClosed, "the store was closed");
-  if (engine::AsyncEngine* const made = async_.load(std::memory_order_acquire)) {
-    if (made->is_usable()) return made;
-    return Status(Code::kLocked, "the store was opened by the process of which this one is a fork");
-  }
+  if (Status mine = check_process(); !mine.ok()) return mine;
+  if (engine::AsyncEngine* const made = async_.load(std::memory_order_acquire)) return made;
   const io::MutexGuard guard(*async_mutex_);
   if (makes_no_async_) return Status(Code::kClosed, "the store was closed");
   if (!own_async_) {
@@ -120,6 +133,13 @@ Result<engine::AsyncEngine*> StoreCore::async() {
   return own_async_.get();
 }
 
+Status StoreCore::check_process() const {
+  if (is_usable()) [[likely]]
+    return Status();
+  return Status(Code::kLocked,
+                "the store was opened by the process of which this one is a fork; open it anew to use it here");
+}
+
 Status StoreCore::check_thread() const {
   const engine::AsyncEngine* const async = async_.load(std::memory_order_acquire);
   if (async == nullptr || !async->is_on_its_thread()) return Status();
@@ -129,6 +149,7 @@ Status StoreCore::check_thread() const {
 
 Status StoreCore::check_open() const {
   if (is_closed()) return Status(Code::kClosed, "the store was closed");
+  if (Status mine = check_process(); !mine.ok()) return mine;
   return check_thread();
 }
 

@@ -16,6 +16,7 @@
 #include "api/statistics.h"
 #include "engine/async/async_engine.h"
 #include "engine/engine.h"
+#include "io/posix_process.h"
 
 namespace varve {
 
@@ -38,13 +39,18 @@ class StoreCore : public std::enable_shared_from_this<StoreCore> {
 
   /// Waits for the end of asynchronous operations. Errors: those of Store::close, kInvalidArgument (called by one).
   Status close();
+  /// False in a fork of the process that opened the store.
+  bool is_usable() const noexcept { return owner_.is_this_process(); }
   bool is_closed() const noexcept { return closed_.load(std::memory_order_acquire); }
-  /// Before a verb that waits. Errors: kClosed, kInvalidArgument (on the asynchronous thread).
+  /// Before a verb that waits. Errors: kClosed, kLocked (in a fork), kInvalidArgument (on the asynchronous thread).
   Status check_open() const;
-  /// Before a write. Errors: kClosed, kReadOnly.
+  /// Errors: kLocked (in a fork).
+  Status check_process() const;
+  /// Before a write. Errors: kClosed, kLocked, kReadOnly.
   Status check_writable() const;
 
-  /// What asynchronous operations run on, made with the first one. Errors: kClosed, those of AsyncEngine::start.
+  /// What asynchronous operations run on, made with the first one. Errors: kClosed, kLocked (in a fork), those of
+  /// AsyncEngine::start.
   Result<engine::AsyncEngine*> async();
 
   engine::Engine& engine() noexcept { return *engine_; }
@@ -67,6 +73,7 @@ class StoreCore : public std::enable_shared_from_this<StoreCore> {
   StoreCore(std::string_view path, std::shared_ptr<Resources> resources);
   Status check_thread() const;
 
+  const io::OwnerProcess owner_ = io::OwnerProcess::current();
   std::shared_ptr<Resources> resources_;
   std::unique_ptr<EventForwarder> events_;
   std::unique_ptr<engine::Engine> engine_;

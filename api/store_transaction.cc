@@ -308,6 +308,7 @@ Result<std::vector<ETag>> StoreTransaction::commit(const WriteOptions& options) 
   return guarded([&]() -> Result<std::vector<ETag>> {
     State& state = *state_;
     if (Status going_on = check_not_ended(state.ended); !going_on.ok()) return going_on;
+    if (Status mine = state.core->check_process(); !mine.ok()) return mine;
     state.ended = true;
     const State::Ending ending(state);
     if (state.writes.empty()) return std::vector<ETag>();

@@ -17,6 +17,7 @@
 #include "engine/read/state_cursor.h"
 #include "engine/tables/table_check.h"
 #include "engine/tree/levels.h"
+#include "io/parents_object.h"
 
 namespace varve::engine {
 
@@ -37,9 +38,18 @@ Result<std::unique_ptr<Engine>> Engine::open(const io::Env& env, std::string_vie
 
 Engine::~Engine() {
   if (state_) (void)close();  // Whoever wants to know calls close(); what was acknowledged is safe either way.
+  if (state_ && !is_usable()) io::leave_to_parent(state_);
+}
+
+bool Engine::is_usable() const noexcept {
+  return state_->owner.is_this_process();
 }
 
 Status Engine::close() {
+  if (!is_usable()) {
+    state_->lock.reset();
+    return Status();
+  }
   if (state_->closed.exchange(true)) return Status();
   state_->walk_ahead->stop();
   Status result;

@@ -101,7 +101,11 @@ class Engine {
   /// Closes without losing anything if close() was not called; its errors are then lost.
   ~Engine();
 
-  /// Waits for commits under way, seals the log and leaves a clean store. Later verbs answer kClosed. A poisoned store
+  /// False in a fork of the process that opened it. There only close() and the destructor may be called.
+  bool is_usable() const noexcept;
+
+  /// In a fork: lets go of the lock that the process inherited, and leaves everything else to the parent. Otherwise
+  /// waits for commits under way, seals the log and leaves a clean store. Later verbs answer kClosed. A poisoned store
   /// writes nothing more; the next open recovers it. Errors: kIoError, kNoSpace; the next open recovers then too.
   Status close();
 

@@ -31,6 +31,7 @@
 #include "engine/tree/flush.h"
 #include "engine/tree/pacer.h"
 #include "engine/tree/tree.h"
+#include "io/posix_process.h"
 
 namespace varve::engine {
 
@@ -42,6 +43,7 @@ class EngineState {
         locks(environment.scheduler, environment.clock),
         snapshots(environment.scheduler) {}
 
+  const io::OwnerProcess owner = io::OwnerProcess::current();
   std::atomic<bool> closed{false};
   const io::Env env;
   const EngineOptions options;

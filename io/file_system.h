@@ -28,7 +28,7 @@ enum class ReadMode : std::uint8_t {
 
 enum class LockMode : std::uint8_t {
   kExclusive,  // the one writer; creates the lock file if it is absent
-  kShared,     // any number of readers; writes nothing, and needs the lock file to be there
+  kShared,     // any number of readers; writes nothing, and needs no lock file
 };
 
 struct DirectoryEntry {
@@ -83,10 +83,16 @@ class Directory {
   /// Makes every earlier create, remove and link into this directory durable.
   virtual Status sync(SyncPoint point) = 0;
 
-  /// Takes the lock, waiting up to `wait_max` for a holder that is going away.
-  /// Errors: kLocked (somebody holds it), kNotFound (shared, and there is no lock file).
+  /// Takes the lock of the directory, waiting up to `wait_max` for a holder that is going away. It holds when the lock
+  /// file `name` is removed or replaced. (A file system that locks no directories is asked to lock the file alone.)
+  /// Errors: kLocked (somebody holds it), kNotFound (shared, no lock file, and nothing else to lock).
   virtual Result<std::unique_ptr<DirectoryLock>> lock(std::string_view name, LockMode mode,
                                                       std::chrono::milliseconds wait_max) = 0;
+
+  /// Asks the system whether the caller still owns the directory: its path names no other directory, and the exclusive
+  /// lock taken through this handle, if any, still excludes others. Costs some system calls; asked before what
+  /// switches the store to another state. Errors: kFenced, kLocked (a forked child).
+  virtual Status confirm_owner() = 0;
 
   /// Makes the file `name` hold `bytes` of allocated space and no content, so that the space can be given up later:
   /// zero gives it up. The file is made if absent. Errors: kNoSpace; what was held before is still held.

@@ -297,14 +297,19 @@ Result<std::unique_ptr<DirectoryLock>> MemoryDirectory::lock(std::string_view na
     if (step.fault().has_value()) return step.fault()->status;
   }
   const auto find_locked = [&](MemoryDisk::State& state) { return find_file(state, name); };
-  if (state_->with_disk(find_locked) == 0) {
-    if (mode == LockMode::kShared) {
-      return call_error(Code::kNotFound, {"lock", session_->path_of(name)}, {"No such file or directory"});
-    }
+  if (mode == LockMode::kExclusive && state_->with_disk(find_locked) == 0) {
     const Result<FileHold> made = make(OperationKind::kCreateLockFile, name, {});
     if (!made.ok() && made.code() != Code::kExists) return made.status();  // Somebody else may have been first.
   }
   return state_->locks().acquire(state_, session_, name, mode, wait_max);
+}
+
+Status MemoryDirectory::confirm_owner() {
+  const DeviceScope device;
+  if (Status usable = session_->check_writable("confirm", {}); !usable.ok()) return usable;
+  const bool is_there = state_->with_disk([&](MemoryDisk::State& state) { return find_directory(state) != nullptr; });
+  if (is_there) return Status();
+  return call_error(Code::kFenced, {"confirm", path()}, {"the directory was removed"});
 }
 
 }  // namespace varve::io

@@ -34,6 +34,7 @@ class MemoryDirectory final : public Directory {
   Status sync(SyncPoint point) override;
   Result<std::unique_ptr<DirectoryLock>> lock(std::string_view name, LockMode mode,
                                               std::chrono::milliseconds wait_max) override;
+  Status confirm_owner() override;
   Status set_ballast(std::string_view name, std::uint64_t bytes) override;
 
  private:

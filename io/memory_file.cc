@@ -65,6 +65,15 @@ Status MemoryHandle::no_space(std::string_view call, std::uint64_t offset) const
   return call_error(Code::kNoSpace, {call, guard_.path(), offset}, {"No space left on device"});
 }
 
+Status MemoryHandle::check_place(MemoryDisk::State& state, std::string_view call) const {
+  const auto directory = state.directories.find(session_->directory);
+  if (directory != state.directories.end()) {
+    const auto found = directory->second.cached.find(name_);
+    if (found != directory->second.cached.end() && found->second == hold_.id()) return Status();
+  }
+  return call_error(Code::kFenced, {call, guard_.path()}, {"the file is no longer the one under its name"});
+}
+
 Status MemoryHandle::sync_as(OperationKind kind, SyncPoint point) {
   Step step(hold_.state(), operation(kind, point));
   const SyncOutcome outcome = sync_outcome(step.fault());
@@ -80,7 +89,7 @@ Status MemoryHandle::sync_as(OperationKind kind, SyncPoint point) {
     if (Status owned = session_->check_writable("sync", name_); !owned.ok()) return owned;
     sync_file(hold_.file(state), sequence_end, outcome.fate);
     hold_.state().keep_late_error(path, outcome.late_error);
-    return outcome.answer;
+    return outcome.answer.ok() ? check_place(state, "sync") : outcome.answer;
   });
 }
 

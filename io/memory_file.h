@@ -31,6 +31,8 @@ class MemoryHandle {
   /// Makes earlier changes of this file durable, as a step that may fail.
   Status sync_as(OperationKind kind, SyncPoint point);
   Status no_space(std::string_view call, std::uint64_t offset) const;
+  /// Under the disk's lock. Errors: kFenced (the name is another file's now, or nobody's).
+  Status check_place(MemoryDisk::State& state, std::string_view call) const;
 
   FileHold hold_;
   const std::shared_ptr<MemorySession> session_;

@@ -124,7 +124,7 @@ Status MemoryLogSegment::write_once(std::uint64_t offset, std::span<const std::b
     end_write(hold_.file(state), sequence, owned.ok() ? sync.fate : Fate::kReverted);
     if (!owned.ok()) return owned;
     hold_.state().keep_late_error(path, sync.late_error);
-    return sync.answer;
+    return sync.answer.ok() ? check_place(state, "write") : sync.answer;
   });
 }
 

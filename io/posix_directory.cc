@@ -74,7 +74,7 @@ Result<std::vector<DirectoryEntry>> PosixDirectory::list() {
 Result<std::unique_ptr<WritableFile>> PosixDirectory::create(std::string_view name) {
   Result<Target> file = target("openat", name, Access::kWrite);
   if (!file.ok()) return file.status();
-  return PosixWritableFile::create(at(*file), owner_);
+  return PosixWritableFile::create(at(*file), place_, owner_);
 }
 
 Result<std::unique_ptr<ReadableFile>> PosixDirectory::open(std::string_view name, ReadMode mode) {
@@ -86,7 +86,7 @@ Result<std::unique_ptr<ReadableFile>> PosixDirectory::open(std::string_view name
 Result<std::unique_ptr<LogSegment>> PosixDirectory::create_log_segment(std::string_view name, std::uint64_t bytes) {
   Result<Target> file = target("openat", name, Access::kWrite);
   if (!file.ok()) return file.status();
-  return PosixLogSegment::create(at(*file), bytes, owner_);
+  return PosixLogSegment::create(at(*file), bytes, place_, owner_);
 }
 
 Result<std::unique_ptr<SharedMemory>> PosixDirectory::create_shared_memory(std::string_view name, std::uint64_t bytes) {
@@ -115,7 +115,8 @@ Status PosixDirectory::replace(std::string_view name, std::span<const std::byte>
     return os_error(errno, {"renameat", file->path, std::nullopt, point.name});
   }
   temporary_name.keep();
-  return sync(point);
+  if (Status synced = sync(point); !synced.ok()) return synced;
+  return place_->check(descriptor_.get(), "renameat");
 }
 
 // A file without content and no file are different things: nothing is expected only where nothing is.
@@ -202,7 +203,17 @@ Result<std::unique_ptr<DirectoryLock>> PosixDirectory::lock(std::string_view nam
   const Access access = mode == LockMode::kExclusive ? Access::kWrite : Access::kRead;
   Result<Target> file = target("flock", name, access);
   if (!file.ok()) return file.status();
-  return PosixDirectoryLock::take(at(*file), mode, wait_max, owner_);
+  Result<std::unique_ptr<PosixDirectoryLock>> lock = PosixDirectoryLock::take(at(*file), mode, wait_max, owner_);
+  if (!lock.ok()) return lock.status();
+  if (mode == LockMode::kExclusive) held_ = (*lock)->held();
+  return std::unique_ptr<DirectoryLock>(*std::move(lock));
+}
+
+Status PosixDirectory::confirm_owner() {
+  if (!guard_.owned_by_this_process()) return HandleGuard::refuse_fork("flock", path());
+  if (Status here = place_->check(descriptor_.get(), "stat"); !here.ok()) return here;
+  const std::shared_ptr<HeldLock> held = held_.lock();
+  return held == nullptr ? Status() : held->confirm();
 }
 
 Status PosixDirectory::set_ballast(std::string_view name, std::uint64_t bytes) {

@@ -1,5 +1,6 @@
 // Owns: one directory by plain system calls; every name is taken relative to its descriptor.
-// Must never: resolve a path again after it was opened: a directory moved or replaced meanwhile stays the same one.
+// Must never: resolve a path again to work with a file: a directory moved or replaced meanwhile stays the same one.
+// (Its place is compared with the path, posix_place.h, so that an owner learns of it.)
 #pragma once
 
 #include <chrono>
@@ -11,6 +12,8 @@
 #include "io/file_system.h"
 #include "io/posix_descriptor.h"
 #include "io/posix_handle.h"
+#include "io/posix_lock.h"
+#include "io/posix_place.h"
 
 namespace varve::io {
 
@@ -19,8 +22,11 @@ inline constexpr std::size_t kReplaceBytesMax = std::size_t{64} << 10;
 
 class PosixDirectory final : public Directory {
  public:
-  PosixDirectory(Descriptor descriptor, std::string path, OwnerProcess owner) noexcept
-      : descriptor_(std::move(descriptor)), owner_(owner), guard_(std::move(path), owner) {}
+  PosixDirectory(Descriptor descriptor, std::string path, OwnerProcess owner)
+      : descriptor_(std::move(descriptor)),
+        owner_(owner),
+        place_(std::make_shared<const DirectoryPlace>(descriptor_.get(), path)),
+        guard_(std::move(path), owner) {}
 
   std::string_view path() const noexcept override { return guard_.path(); }
   Result<std::vector<DirectoryEntry>> list() override;
@@ -40,6 +46,7 @@ class PosixDirectory final : public Directory {
   Status sync(SyncPoint point) override;
   Result<std::unique_ptr<DirectoryLock>> lock(std::string_view name, LockMode mode,
                                               std::chrono::milliseconds wait_max) override;
+  Status confirm_owner() override;
   Status set_ballast(std::string_view name, std::uint64_t bytes) override;
 
  private:
@@ -60,6 +67,8 @@ class PosixDirectory final : public Directory {
 
   Descriptor descriptor_;
   const OwnerProcess owner_;
+  const std::shared_ptr<const DirectoryPlace> place_;
+  std::weak_ptr<HeldLock> held_;  // Of the last exclusive lock taken through this handle.
   HandleGuard guard_;  // Its failure is that of a directory sync; the other verbs ask it for the process alone.
 };
 

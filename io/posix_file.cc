@@ -19,12 +19,15 @@ constexpr std::uint64_t kWriteBackBytes = std::uint64_t{512} << 10;
 
 }  // namespace
 
-Result<std::unique_ptr<WritableFile>> PosixWritableFile::create(const FileAt& file, OwnerProcess owner) {
+Result<std::unique_ptr<WritableFile>> PosixWritableFile::create(const FileAt& file,
+                                                                const std::shared_ptr<const DirectoryPlace>& directory,
+                                                                OwnerProcess owner) {
   auto handle =
       std::make_unique<PosixWritableFile>(file.path, owner);  // First: making it may fail, and leaves no file.
   Result<Descriptor> created = create_new(file, O_WRONLY);
   if (!created.ok()) return created.status();
   handle->descriptor_ = *std::move(created);
+  handle->place_ = FilePlace(directory, file.name, handle->descriptor_.get());
   return std::unique_ptr<WritableFile>(std::move(handle));
 }
 
@@ -52,8 +55,11 @@ Status PosixWritableFile::begin_write_back() {
 Status PosixWritableFile::sync(SyncPoint point) {
   if (Status usable = guard_.check("fdatasync"); !usable.ok()) return usable;
   // fdatasync leaves out times alone; the size, and what else is needed to read the bytes back, it writes.
-  if (retry_interrupted([&] { return ::fdatasync(descriptor_.get()); }) == 0) return Status();
-  return guard_.fail(os_error(errno, {"fdatasync", guard_.path(), std::nullopt, point.name}));
+  if (retry_interrupted([&] { return ::fdatasync(descriptor_.get()); }) != 0) {
+    return guard_.fail(os_error(errno, {"fdatasync", guard_.path(), std::nullopt, point.name}));
+  }
+  const Status in_place = place_.check(descriptor_.get(), "fdatasync");
+  return in_place.ok() ? in_place : guard_.fail(in_place);
 }
 
 Result<std::unique_ptr<ReadableFile>> PosixReadableFile::open(const FileAt& file, ReadMode mode) {

@@ -12,13 +12,16 @@
 #include "io/file_system.h"
 #include "io/posix_descriptor.h"
 #include "io/posix_handle.h"
+#include "io/posix_place.h"
 
 namespace varve::io {
 
 class PosixWritableFile final : public WritableFile {
  public:
   /// Errors: kExists, by os_error; no file is left behind.
-  static Result<std::unique_ptr<WritableFile>> create(const FileAt& file, OwnerProcess owner);
+  static Result<std::unique_ptr<WritableFile>> create(const FileAt& file,
+                                                      const std::shared_ptr<const DirectoryPlace>& directory,
+                                                      OwnerProcess owner);
 
   /// For create() alone: a handle without a file.
   PosixWritableFile(std::string path, OwnerProcess owner) noexcept : guard_(std::move(path), owner) {}
@@ -32,6 +35,7 @@ class PosixWritableFile final : public WritableFile {
 
   Descriptor descriptor_;
   HandleGuard guard_;
+  FilePlace place_;
   std::uint64_t size_bytes_ = 0;
   std::uint64_t begun_bytes_ = 0;  // up to here the system was asked to write back
 };

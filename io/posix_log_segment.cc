@@ -35,6 +35,7 @@ bool zero_filling_helps(std::uint32_t type) noexcept {
 }
 
 Result<std::unique_ptr<LogSegment>> PosixLogSegment::create(const FileAt& file, std::uint64_t bytes,
+                                                            const std::shared_ptr<const DirectoryPlace>& directory,
                                                             OwnerProcess owner) {
   assert(bytes > 0);
   assert(is_sector_multiple(bytes));
@@ -43,6 +44,7 @@ Result<std::unique_ptr<LogSegment>> PosixLogSegment::create(const FileAt& file, 
   if (!created.ok()) return created.status();
   NewName name(file);
   segment->descriptor_ = *std::move(created);
+  segment->place_ = FilePlace(directory, file.name, segment->descriptor_.get());
   if (Status prepared = segment->prepare(); !prepared.ok()) return prepared;
   name.keep();
   return std::unique_ptr<LogSegment>(std::move(segment));
@@ -152,6 +154,8 @@ Status PosixLogSegment::write(std::uint64_t offset, std::span<const std::byte> b
 
   Status written =
       write_all_at(descriptor_.get(), offset, bytes, unit_bytes(), {"", guard_.path(), std::nullopt, point.name});
+  // Compared afterwards: what was in place when the write had ended is found by the next open.
+  if (written.ok()) written = place_.check(descriptor_.get(), "pwrite");
   return written.ok() ? written : guard_.fail(written);
 }
 

@@ -15,6 +15,7 @@
 #include "io/file.h"
 #include "io/posix_descriptor.h"
 #include "io/posix_handle.h"
+#include "io/posix_place.h"
 
 namespace varve::io {
 
@@ -29,7 +30,9 @@ bool zero_filling_helps(std::uint32_t type) noexcept;
 class PosixLogSegment final : public LogSegment {
  public:
   /// Errors: kExists, kNoSpace, by os_error; no file is left behind.
-  static Result<std::unique_ptr<LogSegment>> create(const FileAt& file, std::uint64_t bytes, OwnerProcess owner);
+  static Result<std::unique_ptr<LogSegment>> create(const FileAt& file, std::uint64_t bytes,
+                                                    const std::shared_ptr<const DirectoryPlace>& directory,
+                                                    OwnerProcess owner);
 
   /// For create() alone: a handle without a file.
   PosixLogSegment(std::string path, std::uint64_t bytes, OwnerProcess owner) noexcept
@@ -53,6 +56,7 @@ class PosixLogSegment final : public LogSegment {
 
   Descriptor descriptor_;  // O_DSYNC in both kinds of transfer, so that a write returns durable.
   HandleGuard guard_;
+  FilePlace place_;
   const std::uint64_t allocated_bytes_;
   bool direct_ = false;        // Fixed once create() returns.
   bool filling_helps_ = true;  // Likewise.

@@ -476,8 +476,8 @@ void CommitQueue::poison(const Status& cause) noexcept {
     is_first = poisoned_.ok();
     if (is_first) {
       health_.store(Health::kPoisoned, std::memory_order_relaxed);  // Known to whoever is told of it.
-      poisoned_ =
-          Status(Code::kPoisoned, cause.message()).in_file("a failure stopped the store, which must be reopened");
+      const Code code = cause.code() == Code::kFenced ? Code::kFenced : Code::kPoisoned;
+      poisoned_ = Status(code, cause.message()).in_file("a failure stopped the store, which must be reopened");
       unknown_ =
           Status(Code::kUnknown, cause.message())
               .in_file("the log failed under this commit, which may or may not survive; reopen the store to learn");

@@ -75,6 +75,7 @@ struct Manifest::State {
     return files;
   }
   Status append(const format::ManifestEdit& edit) VARVE_REQUIRES(writing);
+  Status confirm_owner() VARVE_REQUIRES(writing);
   Status begin_afresh(FileSet next) VARVE_REQUIRES(writing);
   Status begin_afresh_if_long() VARVE_REQUIRES(writing);
   Status switch_to(ManifestFile fresh, FileSet next) VARVE_REQUIRES(writing);
@@ -178,11 +179,23 @@ Status Manifest::State::append(const format::ManifestEdit& edit) {
   const Status applied = next.apply(edit);
   assert(applied.ok());  // Else an edit of our own contradicts our own set.
 
+  if (Status ours = confirm_owner(); !ours.ok()) return failure = ours;
   failure = file.append(edit);  // Whatever happens below, there is no way back to a file in doubt.
+  if (failure.code() == Code::kFenced) return failure;
   if (!failure.ok()) return begin_afresh(std::move(next));
   adopt(std::move(next));  // N1
   mark_bytes.store(file.durable_bytes(), std::memory_order_release);
   return begin_afresh_if_long();
+}
+
+/// A store that changed hands is not edited any more: the other owner's edits would be lost, or this one's. A look that
+/// fails for another reason does not stop the store; the edit will.
+Status Manifest::State::confirm_owner() {
+  Status ours = directory.confirm_owner();
+  if (ours.ok()) ours = root.confirm(directory);
+  if (ours.ok()) ours = file.confirm(directory);
+  const bool is_lost = ours.code() == Code::kFenced || ours.code() == Code::kLocked;
+  return is_lost ? ours : Status();
 }
 
 /// After a failed append: `next` is the set with the edit. On success the failure is forgotten.
@@ -220,6 +233,7 @@ Status Manifest::State::begin_afresh_if_long() {
 
 /// A failure here leaves open which manifest CURRENT names, and with that ends all.
 Status Manifest::State::switch_to(ManifestFile fresh, FileSet next) {
+  if (Status ours = directory.confirm_owner(); ours.code() == Code::kFenced) return failure = ours;
   failure = Status::out_of_memory();  // What remains, should memory end while CURRENT is replaced.
   if (Status named = name_manifest(env, directory, root, fresh, next); !named.ok()) return failure = named;
   ++next_number;
@@ -238,6 +252,7 @@ void Manifest::State::adopt(FileSet next) {
 }
 
 Status Manifest::State::write_clean_root(CommitVersion last_version) {
+  if (Status ours = confirm_owner(); !ours.ok()) return failure = ours;
   const FileSet set = files_now();
   // Versions up to the ceiling may have been shown before a crash that took their commits.
   last_version = std::max(last_version, set.version_ceiling);

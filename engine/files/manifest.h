@@ -37,8 +37,10 @@ class Manifest {
 
   /// Makes an edit durable and applies it. A failed append is never repeated on that file: a fresh manifest with the
   /// edited set is written and CURRENT switched to it; on kNoSpace the ballast is given up first.
-  /// Errors: any, when that failed too: which set is on disk is then unknown, and the store must stop (the caller
-  /// poisons it); every later call answers the same error.
+  /// Before it the directory, its lock, CURRENT and the manifest are confirmed to be this owner's still, and after it
+  /// the manifest's name: an edit in a file that nobody will read is none.
+  /// Errors: kFenced (they are not; no fresh manifest is begun); any, when the fresh manifest failed too: which set is
+  /// on disk is then unknown. The store must stop (the caller poisons it); every later call answers the same error.
   Status append(const format::ManifestEdit& edit);
 
   /// A number that no file has had (the manifest's own are taken from the same row); raises the ceiling by an edit of

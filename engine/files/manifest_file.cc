@@ -59,6 +59,15 @@ Status ManifestFile::append(const format::ManifestEdit& edit) {
   return Status();
 }
 
+Status ManifestFile::confirm(io::Directory& directory) const {
+  const Result<std::unique_ptr<io::ReadableFile>> file = directory.open(manifest_name(number_), io::ReadMode::kCached);
+  if (file.ok() && (*file)->size_bytes() == durable_bytes_) return Status();
+  const bool is_read = file.ok() || file.code() == Code::kNotFound || file.code() == Code::kCorruption;
+  if (!is_read) return file.status();
+  return Status(Code::kFenced, "the manifest was removed, replaced, cut or continued by another owner")
+      .in_file(manifest_name(number_));
+}
+
 format::RecordHeader ManifestFile::record_header() const {
   format::RecordHeader header;
   header.type = format::RecordType::kManifestEdit;

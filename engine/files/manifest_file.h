@@ -30,6 +30,9 @@ class ManifestFile {
   /// Appends and syncs one edit. After any error the file is in doubt and must not be appended to again.
   Status append(const format::ManifestEdit& edit);
 
+  /// Looks at the file by its name. Errors: kFenced (it is absent, or of another length than was written), kIoError.
+  Status confirm(io::Directory& directory) const;
+
   std::uint64_t number() const noexcept { return number_; }
   std::uint64_t seed() const noexcept { return seed_; }
   std::uint64_t durable_bytes() const noexcept { return durable_bytes_; }

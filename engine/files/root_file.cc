@@ -23,6 +23,16 @@ Result<std::optional<RootFile>> RootFile::load(io::Directory& directory) {
   return std::optional<RootFile>(std::move(file));
 }
 
+Status RootFile::confirm(io::Directory& directory) const {
+  const Result<std::string> bytes =
+      read_whole_file(directory, format::kRootName, format::kRootBytesMax, io::ReadMode::kCached);
+  if (bytes.ok() && *bytes == bytes_) return Status();
+  // A file that is absent, or too long to be ours, is as foreign as one of other bytes.
+  const bool is_read = bytes.ok() || bytes.code() == Code::kNotFound || bytes.code() == Code::kCorruption;
+  if (!is_read) return bytes.status();
+  return Status(Code::kFenced, "CURRENT was removed or replaced").in_file(directory.path());
+}
+
 Status RootFile::replace(io::Directory& directory, io::RandomSource& random, format::Root next) {
   next.generation = root_.generation + 1;
   std::string bytes = format::encode_root(next, random.next());

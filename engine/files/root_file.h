@@ -22,6 +22,9 @@ class RootFile {
   /// For a store that is being made: no CURRENT stands yet.
   RootFile() = default;
 
+  /// Reads CURRENT again. Errors: kFenced (it is absent, or not what was read or written last), kIoError.
+  Status confirm(io::Directory& directory) const;
+
   const format::Root& root() const noexcept { return root_; }
 
   /// Replaces CURRENT by `next`, whose generation is set to the present one plus one; the file must still be what was

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "format/internal_key.h"
+#include "io/posix_process.h"
 #include "io/scheduler.h"
 
 namespace varve::engine {
@@ -67,6 +68,7 @@ class Snapshots {
   std::vector<CommitVersion> horizon_locked(CommitVersion visible) const VARVE_REQUIRES(mutex_);
   void release(CommitVersion version) noexcept;
 
+  const io::OwnerProcess owner_ = io::OwnerProcess::current();  // In a fork of it nothing is released.
   mutable io::Mutex mutex_;
   std::map<CommitVersion, std::size_t> held_ VARVE_GUARDED_BY(mutex_);  // how many at each version, never zero
   std::size_t count_ VARVE_GUARDED_BY(mutex_) = 0;

@@ -36,9 +36,10 @@ bool knows_more(const ManifestMark& log, const ManifestMark& manifest) noexcept 
   return log.number > manifest.number || (log.number == manifest.number && log.durable_bytes > manifest.durable_bytes);
 }
 
-Result<Found> find_parts_by(ManifestTrust trust, const io::Env& env, io::Directory& directory) {
+Result<Found> find_parts_by(ManifestTrust trust, const io::Env& env, io::Directory& directory,
+                            const UnreadableParts& unreadable) {
   Found found;
-  found.salvage = std::make_unique<Salvage>(Salvage{directory, {}, {}});
+  found.salvage = std::make_unique<Salvage>(Salvage{directory, {}, {}, &unreadable});
   Result<SurveyedStore> store = survey_store(trust, *found.salvage);
   if (!store.ok()) return store.status();
   found.store = *std::move(store);
@@ -49,13 +50,13 @@ Result<Found> find_parts_by(ManifestTrust trust, const io::Env& env, io::Directo
 }
 
 /// A manifest is believed until the log contradicts it.
-Result<Found> find_parts(const io::Env& env, io::Directory& directory) {
+Result<Found> find_parts(const io::Env& env, io::Directory& directory, const UnreadableParts& unreadable) {
   for (const ManifestTrust trust : {ManifestTrust::kAsFound, ManifestTrust::kWithoutRoot}) {
-    Result<Found> found = find_parts_by(trust, env, directory);
+    Result<Found> found = find_parts_by(trust, env, directory, unreadable);
     if (!found.ok()) return found;
     if (!found->store.is_certain || !knows_more(found->log.mark, found->store.manifest)) return found;
   }
-  return find_parts_by(ManifestTrust::kNone, env, directory);
+  return find_parts_by(ManifestTrust::kNone, env, directory, unreadable);
 }
 
 class Repairer {
@@ -82,6 +83,7 @@ class Repairer {
     figures().written_files = files_.files().size();
     figures().written_bytes = files_.written_bytes();
     figures().losses = salvage_->losses.take();
+    for (std::string& line : salvage_->unreadable->findings()) figures().findings.push_back(std::move(line));
     return std::move(figures());
   }
 
@@ -287,8 +289,12 @@ Result<RepairFigures> repair_store(const io::Env& env, std::string_view path, st
   }
   const Result<std::unique_ptr<io::DirectoryLock>> lock = lock_for_reading(**directory);
   if (!lock.ok()) return lock.status();
-  Result<Found> found = find_parts(env, **directory);
+  UnreadableParts unreadable;
+  TolerantDirectory readable(**directory, unreadable);
+  Result<Found> found = find_parts(env, readable, unreadable);
   if (!found.ok()) return found.status();
+  // A device that reads nothing at all may be one that is not plugged in.
+  if (Status nothing = unreadable.nothing_was_read(); !nothing.ok()) return nothing;
   const Result<std::unique_ptr<CheckpointTarget>> made = CheckpointTarget::begin(env, target);
   if (!made.ok()) return made.status();
   return Repairer(env, *std::move(found), **made, model, progress).repair();

@@ -18,12 +18,13 @@
 
 namespace varve::engine {
 
-/// Reads the store in `path` as far as it goes, and makes a new one in `target`, which is absent or empty. `progress`
-/// is called now and then; it may be empty. After an error the target holds nothing that opens as a store, save where
+/// Reads the store in `path` as far as it goes, and makes a new one in `target`, which is absent or empty. A part that
+/// the device cannot read is a loss like a part that does not verify; reading goes on behind it. `progress` is called
+/// now and then; it may be empty. After an error the target holds nothing that opens as a store, save where
 /// what came last, CURRENT, may be durable or not.
 /// Errors: kNotFound (no store in `path`), kLocked (it is open for writing), kUnsupported (it is a newer build's),
 /// kExists (the target holds something), kInvalidArgument (the target is no directory, or lies in the store), kNoSpace,
-/// kIoError, kTooManyFiles, kOutOfMemory.
+/// kIoError (nothing of the store can be read, or the target cannot be written), kTooManyFiles, kOutOfMemory.
 Result<RepairFigures> repair_store(const io::Env& env, std::string_view path, std::string_view target,
                                    RepairModel& model, const std::function<void(const RepairFigures&)>& progress);
 

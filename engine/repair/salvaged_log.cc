@@ -95,6 +95,9 @@ class LogSalvage {
     Result<LogBufferContent> content = LogBufferContent::read(salvage_.directory, entry);
     if (!content.ok()) return content.status();
     buffers_.push_back(*std::move(content));
+    if (header.ok() && salvage_.is_unreadable_from(source.name, 0)) {
+      return Status::corruption("parts of the log buffer cannot be read").in_file(source.name);
+    }
     return header;
   }
 
@@ -158,7 +161,9 @@ class LogSalvage {
     const LiveSegment& segment = source.segment;
     if (ends.first_version != 0) end_unsealed(ends.first_version);
     last_version_ = std::max(last_version_, recovered.last_version);
-    const bool is_whole = header.ok() && walk.ok();
+    // Behind the last record that was read there may be others, which the device did not show.
+    const bool is_hidden = !ends.has_footer && salvage_.is_unreadable_from(source.name, reader.end_of_records());
+    const bool is_whole = header.ok() && walk.ok() && !is_hidden;
     is_whole ? ++salvage_.figures.segments.whole : ++salvage_.figures.segments.damaged;
     if (!header.ok()) salvage_.note(header);
     if (!walk.ok()) salvage_.note(walk.status());
@@ -168,8 +173,8 @@ class LogSalvage {
       Loss loss;
       loss.file = source.name;
       loss.offset = reader.end_of_records();
-      loss.what =
-          walk.ok() ? "the log goes on in a later segment, and this one was not ended" : "the log is broken here";
+      loss.what = walk.ok() && !is_hidden ? "the log goes on in a later segment, and this one was not ended"
+                                          : "the log is broken here";
       open_end(std::move(loss), segment, !is_whole);
     }
     if (walk.ok()) salvage_.figures.torn_bytes += walk->torn_bytes;

@@ -1,11 +1,16 @@
 // Owns: `varve inspect`: what stands in one file of a store.
 // Must never: open a store, or need one: a file that lies alone can be looked at.
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
-#include <iterator>
+#include <memory>
 #include <system_error>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "format/bytes.h"
 #include "format/root.h"
@@ -23,16 +28,96 @@ struct InspectWords {
   bool json = false;
 };
 
-Result<std::string> content_of(const std::string& path) {
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error))
-    return Status::invalid_argument(path + " is a directory; inspect takes one of its files");
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return Status::io_error(path + ": cannot be read: " + std::generic_category().message(errno));
-  std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (file.bad()) return Status::io_error(path + ": could not be read whole");
-  return bytes;
+/// A larger file is none of a store.
+constexpr off_t kBytesMax = off_t{1} << 36;
+constexpr std::size_t kReadBytes = std::size_t{1} << 20;
+constexpr std::size_t kSectorBytes = 4096;
+/// Stands in the place of a byte that could not be read: not zero, which means "never written" in a log.
+constexpr char kUnreadableByte = '\xE5';
+
+struct FileContent {
+  std::string bytes;
+  /// Why a part of it could not be read; Ok if all was.
+  Status unreadable;
+};
+
+Status cannot_read(const std::string& path, int error) {
+  return Status::io_error(path + ": cannot be read: " + std::generic_category().message(error));
 }
+
+Status check_kind(const std::string& path, const struct stat& status) {
+  const auto refused = [&path](std::string_view kind) {
+    return Status::invalid_argument(path + " is " + std::string(kind) + "; inspect takes one of a store's files");
+  };
+  if (S_ISDIR(status.st_mode)) return refused("a directory");
+  if (S_ISFIFO(status.st_mode)) return refused("a pipe");
+  if (S_ISSOCK(status.st_mode)) return refused("a socket");
+  if (!S_ISREG(status.st_mode)) return refused("a device");
+  if (status.st_size > kBytesMax) return refused("larger than any file of a store");
+  return Status();
+}
+
+/// Closes in its destructor.
+class InspectedFile {
+ public:
+  explicit InspectedFile(std::string path) : path_(std::move(path)) {}
+  InspectedFile(const InspectedFile&) = delete;
+  InspectedFile& operator=(const InspectedFile&) = delete;
+  ~InspectedFile() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
+
+  /// Reads on around parts that cannot be read, sector by sector.
+  Result<FileContent> read() {
+    struct stat status {};
+    // The kind first: to open a device may do something. O_NONBLOCK, since a pipe may take the name in between.
+    if (::stat(path_.c_str(), &status) != 0) return cannot_read(path_, errno);
+    if (Status kind = check_kind(path_, status); !kind.ok()) return kind;
+    descriptor_ = ::open(path_.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (descriptor_ < 0 || ::fstat(descriptor_, &status) != 0) return cannot_read(path_, errno);
+    if (Status kind = check_kind(path_, status); !kind.ok()) return kind;
+    FileContent content;
+    std::size_t wanted = kReadBytes;
+    for (;;) {
+      const std::size_t at = content.bytes.size();
+      content.bytes.resize(at + wanted);
+      const ssize_t got = ::pread(descriptor_, content.bytes.data() + at, wanted, static_cast<off_t>(at));
+      if (got < 0 && errno == EINTR) {
+        content.bytes.resize(at);
+        continue;
+      }
+      if (got >= 0) {
+        content.bytes.resize(at + static_cast<std::size_t>(got));
+        if (got == 0) return content;
+        wanted = kReadBytes;
+      } else if (!skip(content, at, wanted, status, errno)) {
+        return content.unreadable;
+      }
+    }
+  }
+
+ private:
+  /// After an error: a smaller piece is tried next, or its sector is passed over. False: nobody knows where it ends.
+  bool skip(FileContent& content, std::size_t at, std::size_t& wanted, const struct stat& status, int error) const {
+    const std::size_t sector_left = kSectorBytes - at % kSectorBytes;
+    const auto size = static_cast<std::size_t>(status.st_size);
+    content.bytes.resize(at);
+    if (wanted > sector_left) {
+      wanted = sector_left;
+      return true;
+    }
+    if (content.unreadable.ok()) {
+      content.unreadable = Status::io_error(path_ + ": cannot be read at offset " + std::to_string(at) + ": " +
+                                            std::generic_category().message(error));
+    }
+    if (at >= size) return false;
+    content.bytes.resize(at + std::min(sector_left, size - at), kUnreadableByte);
+    return true;
+  }
+
+  const std::string path_;
+  int descriptor_ = -1;
+};
 
 std::string_view type_name(format::FileType type) noexcept {
   switch (type) {
@@ -78,27 +163,33 @@ void check_name(const std::string& name, const format::FileHeader& header, Inspe
                                    format::file_name(header.type, header.number)));
 }
 
-int inspect_file(const InspectWords& words) {
-  const Result<std::string> bytes = content_of(words.path);
-  if (!bytes.ok()) return fail(bytes.status());
+int show_content(const InspectWords& words, const std::string& bytes) {
   const std::string name = std::filesystem::path(words.path).filename().string();
   InspectOutput out(std::cout, words.json);
-  if (bytes->empty() && (name == "LOCK" || name == "BALLAST")) {
+  if (bytes.empty() && (name == "LOCK" || name == "BALLAST")) {
     out.item(0, "end", {word_field("state", "whole: this file has no content")});
     return kSuccess;
   }
-  const Result<format::FileHeader> header = format::decode_file_header(*bytes, type_of(*bytes, name));
+  const Result<format::FileHeader> header = format::decode_file_header(bytes, type_of(bytes, name));
   if (header.ok()) {
     out.item(0, "header",
              {word_field("type", type_name(header->type)), number_field("format_version", header->format_version),
               number_field("number", header->number), hex_field("seed", header->seed),
-              number_field("size_bytes", bytes->size())});
-    inspect_content(*bytes, *header, words.options, out);
+              number_field("size_bytes", bytes.size())});
+    inspect_content(bytes, *header, words.options, out);
     check_name(name, *header, out);
   } else {
     out.damage(0, header.status());
   }
   return out.status().ok() ? kSuccess : exit_code_of(out.status());
+}
+
+int inspect_file(const InspectWords& words) {
+  const Result<FileContent> content = InspectedFile(words.path).read();
+  if (!content.ok()) return fail(content.status());
+  const int shown = show_content(words, content->bytes);
+  // What was shown there is the program's own filling; the device says why.
+  return content->unreadable.ok() ? shown : fail(content->unreadable);
 }
 
 }  // namespace
@@ -109,6 +200,7 @@ void add_inspect_verb(CLI::App& app, int& exit_code) {
   verb->footer(
       "\nReads CURRENT, MANIFEST-*, *.wal, *.buf and *.sst, wherever they lie, and changes nothing. Each line begins "
       "with\nthe offset in the file. Shows everything up to the first damage and where that is; exit code 3 then.\n"
+      "A part that cannot be read is passed over and named; exit code 4 then. Takes regular files alone.\n"
       "FORMAT.md explains the words.");
   verb->add_option("FILE", words->path, "File to show")->required();
   verb->add_flag("--blocks", words->options.blocks, "Of a table file: each block");

@@ -93,6 +93,11 @@ ExitCode fail_verification() {
 }
 
 ExitCode fail_verification(const Status& status) {
+  if (status.code() == Code::kIoError) {
+    fail(kMachine, status.to_string());
+    print_hint("if the device cannot read a part of a file, " + repair_hint());
+    return kMachine;
+  }
   if (status.code() != Code::kCorruption) return fail(status);
   fail(kDamaged, status.to_string());
   return fail_verification();

@@ -105,6 +105,7 @@ class KillingDirectory final : public io::Directory {
                                                   std::chrono::milliseconds wait_max) override {
     return stepped(count_, [&] { return directory_->lock(name, mode, wait_max); });
   }
+  Status confirm_owner() override { return directory_->confirm_owner(); }
   Status set_ballast(std::string_view name, std::uint64_t bytes) override {
     return stepped(count_, [&] { return directory_->set_ballast(name, bytes); });
   }

@@ -55,6 +55,7 @@ class GatedDirectory final : public io::Directory {
                                                   std::chrono::milliseconds wait_max) override {
     return directory_->lock(name, mode, wait_max);
   }
+  Status confirm_owner() override { return directory_->confirm_owner(); }
   Status set_ballast(std::string_view name, std::uint64_t bytes) override {
     return directory_->set_ballast(name, bytes);
   }

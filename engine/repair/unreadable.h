@@ -1,0 +1,83 @@
+// Owns: reading on around parts of a device that cannot be read.
+// Must never: show bytes in the place of those parts that could verify, or write anything.
+//
+// A repair treats a read that fails as it treats bytes that do not verify. So what it reads through this directory
+// never fails for an error of the device: a failed read is tried again in smaller pieces, down to one sector, and a
+// sector that fails is filled with a pattern that no checksum of the format covers. What reads then finds damage there,
+// and goes on behind it. Each failed range is kept, with its file, offset and length.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/result.h"
+#include "io/file_system.h"
+
+namespace varve::engine {
+
+/// Whether a call failed for the device's sake, so that other parts of the store may still be read.
+bool is_device_error(const Status& status) noexcept;
+
+/// Byte ranges of one file that could not be read: from offset to end, in whole sectors.
+using UnreadableRanges = std::map<std::uint64_t, std::uint64_t>;
+
+/// What could not be read, and how much could. One thread at a time.
+class UnreadableParts {
+ public:
+  /// From `begin` to `end`. Ranges that meet become one.
+  void add(const std::string& name, std::uint64_t begin, std::uint64_t end, const Status& why);
+  /// The file could not be opened.
+  void add_file(const std::string& name, const Status& why);
+  void count_read(std::uint64_t bytes) noexcept { read_bytes_ += bytes; }
+
+  /// Whether a byte of the file from `offset` on could not be read.
+  bool has_any(std::string_view name, std::uint64_t offset) const noexcept;
+  /// Whether a byte from `begin` to `end` was tried before, and failed.
+  bool overlaps(std::string_view name, std::uint64_t begin, std::uint64_t end) const noexcept;
+  const std::map<std::string, UnreadableRanges, std::less<>>& ranges() const noexcept { return ranges_; }
+  /// The first failure, if nothing at all could be read; else Ok.
+  Status nothing_was_read() const;
+  /// One line for each range: "000007.sst at offset 8192: 4096 bytes cannot be read: ...".
+  std::vector<std::string> findings() const;
+
+ private:
+  std::map<std::string, UnreadableRanges, std::less<>> ranges_;
+  std::map<std::string, Status, std::less<>> first_of_file_;
+  Status first_;
+  std::uint64_t read_bytes_ = 0;
+};
+
+/// A directory that is only read: every verb that writes answers kReadOnly. One thread at a time.
+class TolerantDirectory final : public io::Directory {
+ public:
+  /// Both outlive it.
+  TolerantDirectory(io::Directory& directory, UnreadableParts& parts) noexcept : directory_(directory), parts_(parts) {}
+
+  std::string_view path() const noexcept override { return directory_.path(); }
+  Result<std::vector<io::DirectoryEntry>> list() override { return directory_.list(); }
+  /// Errors: those of the directory; kCorruption in the place of an error of the device.
+  Result<std::unique_ptr<io::ReadableFile>> open(std::string_view name, io::ReadMode mode) override;
+
+  Result<std::unique_ptr<io::WritableFile>> create(std::string_view name) override;
+  Result<std::unique_ptr<io::LogSegment>> create_log_segment(std::string_view name, std::uint64_t bytes) override;
+  Result<std::unique_ptr<io::SharedMemory>> create_shared_memory(std::string_view name, std::uint64_t bytes) override;
+  Status replace(std::string_view name, std::span<const std::byte> expected, std::span<const std::byte> content,
+                 io::SyncPoint point) override;
+  Status link(std::string_view name, io::Directory& into) override;
+  Status remove(std::string_view name) override;
+  Status sync(io::SyncPoint point) override;
+  Result<std::unique_ptr<io::DirectoryLock>> lock(std::string_view name, io::LockMode mode,
+                                                  std::chrono::milliseconds wait_max) override;
+  Status confirm_owner() override;
+  Status set_ballast(std::string_view name, std::uint64_t bytes) override;
+
+ private:
+  io::Directory& directory_;
+  UnreadableParts& parts_;
+};
+
+}  // namespace varve::engine
