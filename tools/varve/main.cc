@@ -3,6 +3,7 @@
 #include <iostream>
 
 #include <fcntl.h>
+#include <sys/stat.h>
 
 #include "tools/varve/outcome.h"
 #include "tools/varve/verbs.h"
@@ -65,6 +66,7 @@ bool names_no_verb(const CLI::App& app, int argc, char** argv) {
 
 int run(int argc, char** argv) {
   if (!hold_standard_streams()) return kMachine;
+  ::umask(S_IRWXG | S_IRWXO);  // what is in a store is its owner's
   CLI::App app("varve: a table store in a directory. `varve VERB --help` tells about a verb.", "varve");
   app.footer(kFooter);
   app.require_subcommand(1);
