@@ -141,6 +141,8 @@ void LineWriter::finish() noexcept {
   state.lost += state.lines.size();
   state.lines.clear();
   state.bytes = 0;
+  // The line that was under way counts too, unless the thread is stuck in it.
+  state.moved.wait_for(lock, kStuckTime, [&] { return state.has_ended; });
 }
 
 std::uint64_t LineWriter::lost() const noexcept {
