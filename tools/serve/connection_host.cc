@@ -1,8 +1,28 @@
 #include "tools/serve/connection_host.h"
 
+#include <algorithm>
+#include <array>
 #include <new>
 
+#include <arpa/inet.h>
+
 namespace varve::serve {
+
+std::string address_key(const std::string& client_ip) {
+  constexpr std::array<unsigned char, 12> kMapped = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF};
+  constexpr std::size_t kNetworkBytes = 8;
+  std::array<unsigned char, 16> address{};
+  const std::string plain = client_ip.substr(0, client_ip.find('%'));  // without the interface
+  if (::inet_pton(AF_INET6, plain.c_str(), address.data()) != 1) return client_ip;
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  if (std::equal(kMapped.begin(), kMapped.end(), address.begin())) {
+    ::inet_ntop(AF_INET, address.data() + kMapped.size(), text.data(), text.size());
+  } else {
+    std::fill(address.begin() + kNetworkBytes, address.end(), static_cast<unsigned char>(0));
+    ::inet_ntop(AF_INET6, address.data(), text.data(), text.size());
+  }
+  return text.data();
+}
 
 bool ConnectionHost::add(OpenConnection& connection, const std::string& address) {
   const std::lock_guard lock(mutex_);
@@ -36,6 +56,11 @@ void ConnectionHost::end_all_soon() {
   const std::lock_guard lock(mutex_);
   is_ending_ = true;
   for (OpenConnection* const connection : open_) connection->end_soon();
+}
+
+void ConnectionHost::end_all_unread() {
+  const std::lock_guard lock(mutex_);
+  for (OpenConnection* const connection : open_) connection->end_unread();
 }
 
 bool ConnectionHost::wait_for_all(std::chrono::milliseconds time_max) {

@@ -11,6 +11,7 @@
 #include <set>
 #include <string>
 
+#include "tools/serve/byte_budget.h"
 #include "tools/serve/connection_figures.h"
 #include "tools/serve/request_handler.h"
 
@@ -24,6 +25,10 @@ struct ConnectionLimits {
   std::uint32_t headers_max = 100;
   std::uint32_t header_bytes_max = 16u << 10;
   std::uint64_t body_bytes_max = 4u << 20;
+  /// Bodies, unread answers and long headers of all connections together.
+  std::uint64_t memory_max = std::uint64_t{256} << 20;
+  /// Who finds no room in it waits so long before it is refused.
+  std::chrono::milliseconds room_time_max{1'000};
   /// From the first byte of a request to the end of its headers; also of a TLS handshake.
   std::chrono::milliseconds header_time_max{10'000};
   /// Of bodies and answers, beside header_time_max.
@@ -32,12 +37,18 @@ struct ConnectionLimits {
   std::chrono::milliseconds idle_time_max{60'000};
 };
 
-/// A connection as its host sees it. Both are called on any thread.
+/// What counts as one client's address: an IPv4 address, or the network of 64 bits that an IPv6 address is in, of which
+/// one client has all.
+std::string address_key(const std::string& client_ip);
+
+/// A connection as its host sees it. All are called on any thread.
 class OpenConnection {
  public:
   virtual ~OpenConnection() = default;
   /// Ends after the request at hand; at once where there is none.
   virtual void end_soon() = 0;
+  /// A request that has not come in whole is refused; what was begun is still answered.
+  virtual void end_unread() = 0;
   /// Ends now, whatever is under way.
   virtual void end_now() = 0;
 };
@@ -45,18 +56,22 @@ class OpenConnection {
 /// Any thread.
 class ConnectionHost {
  public:
-  ConnectionHost(RequestHandler& handler, const ConnectionLimits& limits) : handler_(handler), limits_(limits) {}
+  ConnectionHost(RequestHandler& handler, const ConnectionLimits& limits)
+      : handler_(handler), limits_(limits), budget_(limits.memory_max) {}
 
   RequestHandler& handler() noexcept { return handler_; }
   const ConnectionLimits& limits() const noexcept { return limits_; }
+  ByteBudget& budget() noexcept { return budget_; }
 
-  /// False: there are too many, or the server is ending; then it must not begin.
+  /// `address` is an address_key(). False: there are too many, or the server is ending; then it must not begin.
   /// Throws std::bad_alloc; it was not added then.
   bool add(OpenConnection& connection, const std::string& address);
   void remove(OpenConnection& connection, const std::string& address);
 
   /// From now on none is added, and those that are there end soon.
   void end_all_soon();
+  /// Those that have not read their request.
+  void end_all_unread();
   /// Whether none was left before the time was over.
   bool wait_for_all(std::chrono::milliseconds time_max);
   void end_all_now();
@@ -66,6 +81,7 @@ class ConnectionHost {
  private:
   RequestHandler& handler_;
   const ConnectionLimits limits_;
+  ByteBudget budget_;
   mutable std::mutex mutex_;
   std::condition_variable none_left_;
   std::set<OpenConnection*> open_;

@@ -204,8 +204,21 @@ Result<Dispatcher::Prepared> Dispatcher::prepare(const HttpRequest& request, Ask
                   *route};
 }
 
+Task<Status> Dispatcher::admit(const HttpRequest& request, HomeThread* home) {
+  Told told;
+  Result<Asked> asked = identify(request, told);
+  if (!asked.ok()) co_return asked.status();
+  Task<Result<security::Session>> opening = open_session(request, asked->address.account);
+  const Result<security::Session> session = co_await at_home(home, std::move(opening));
+  co_return session.status();
+}
+
 Task<Result<HttpResponse>> Dispatcher::carry_out(const HttpRequest& request, const ErrorTrailer& trailer,
                                                  HomeThread* home, Told& told) {
+  if (request.refusal) {
+    (void)identify(request, told);  // for what the answer shows of it
+    co_return *request.refusal;
+  }
   if (request.head.verb == "OPTIONS") {
     Task<Result<HttpResponse>> answering = preflight(request, home);
     Result<HttpResponse> outcome = co_await answering;

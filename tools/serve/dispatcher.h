@@ -35,6 +35,9 @@ class Dispatcher {
   /// The store outlives the dispatcher.
   Dispatcher(Store& store, Accounts accounts, security::Clock clock, FailureLog log);
 
+  /// As RequestHandler::admit(): the caller is authenticated.
+  Task<Status> admit(const HttpRequest& request, HomeThread* home = nullptr);
+
   /// As RequestHandler::handle(). `operation` is told what was asked for, and outlives the task.
   Task<Result<HttpResponse>> handle(HttpRequest request, HomeThread* home = nullptr, Operation* operation = nullptr);
 

@@ -15,10 +15,19 @@ void Front::log(const LoggedRequest& request, const RequestRecord& record, const
   log_.write(log_text(request, record, response));
 }
 
+Task<Status> Front::admit(const HttpRequest& request, HomeThread* home) {
+  // Nobody has to show a key for these, and none of them has a body.
+  const bool is_open = (page_ != nullptr && StatusPage::owns(request.head.path)) || request.head.verb == "OPTIONS";
+  if (is_open) co_return Status::too_large("this request has no body");
+  Task<Status> judging = dispatcher_.admit(request, home);
+  const Status admitted = co_await judging;
+  co_return admitted;
+}
+
 Task<Result<HttpResponse>> Front::handle(HttpRequest request, HomeThread* home) {
   const auto begun = std::chrono::steady_clock::now();
   const LoggedRequest what = logged(request);
-  const bool is_page = page_ != nullptr && StatusPage::owns(request.head.path);
+  const bool is_page = page_ != nullptr && !request.refusal && StatusPage::owns(request.head.path);
   const bool is_poll = is_page && StatusPage::is_polled(request.head.path);
   const bool is_preflight = request.head.verb == "OPTIONS";
   RequestRecord record;

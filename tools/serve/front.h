@@ -32,6 +32,7 @@ class Front final : public RequestHandler {
   Front(Dispatcher& dispatcher, RequestFigures& figures, StatusPage* page, RequestLog log)
       : dispatcher_(dispatcher), figures_(figures), page_(page), log_(std::move(log)) {}
 
+  Task<Status> admit(const HttpRequest& request, HomeThread* home) override;
   Task<Result<HttpResponse>> handle(HttpRequest request, HomeThread* home) override;
   HttpResponse refuse(const Status& status, const std::string& client_ip) override;
   void stop() noexcept override;

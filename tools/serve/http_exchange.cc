@@ -71,6 +71,9 @@ Status RequestReader::check_framing() const {
   // Two ways to tell where a body ends are two bodies to whoever else reads this request.
   const bool is_clear = bodies <= 1 && (encoding == nullptr || equal_ignoring_case(*encoding, "chunked"));
   if (!is_clear) return service_error::invalid_input("the length of the body is not clear");
+  if (encoding != nullptr && limits_.body_bytes_max == 0) {
+    return service_error::request_body_too_large("there is no request here that has a body");
+  }
   if (bodies == 0 && has_body_verb(request_.head.verb)) {
     return refused("MissingContentLengthHeader", "the body has no length");
   }
@@ -87,10 +90,9 @@ std::uint64_t RequestReader::body_bytes_expected() const {
   return length ? *length : limits_.body_bytes_max;
 }
 
-bool RequestReader::take(HttpRequest& request) {
-  request.head = std::move(request_.head);
-  request.body = std::move(request_.body);
-  return set_target(request, target_);
+bool RequestReader::complete_head(security::Arrival arrival) {
+  request_.arrival = std::move(arrival);
+  return set_target(request_, target_);
 }
 
 Status bad_target() {
@@ -99,7 +101,8 @@ Status bad_target() {
 
 std::optional<Status> answer_to(const boost::system::error_code& error) {
   if (error == http::error::end_of_stream || error == http::error::partial_message) return std::nullopt;
-  if (error == http::error::body_limit) return service_error::request_body_too_large("the body is over 4 MiB");
+  if (error == http::error::body_limit)
+    return service_error::request_body_too_large("the body is larger than any may be");
   if (error == http::error::header_limit || error == http::error::buffer_overflow) {
     return refused("InvalidHeaderValue", "the request line and headers are too long");
   }

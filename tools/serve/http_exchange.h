@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <boost/beast/http/basic_parser.hpp>
 #include <boost/beast/http/message.hpp>
@@ -32,9 +33,16 @@ class RequestReader final : public boost::beast::http::basic_parser<true> {
   Status check_framing() const;
   bool wants_continue() const;
   std::uint64_t body_bytes_expected() const;
+  bool tells_body_bytes() const { return static_cast<bool>(content_length()); }
+  /// Whether these bytes behind the headers have the whole body.
+  bool is_body_within(std::uint64_t bytes) const { return tells_body_bytes() && *content_length() <= bytes; }
 
-  /// When all was read, once. False: the target is neither a path nor an absolute URL.
-  bool take(HttpRequest& request);
+  /// When the headers were read, once. False: the target is neither a path nor an absolute URL.
+  bool complete_head(security::Arrival arrival);
+  /// After complete_head().
+  const HttpRequest& request() const noexcept { return request_; }
+  /// What is there of it, once.
+  HttpRequest take() { return std::move(request_); }
 
  private:
   using ErrorCode = boost::beast::error_code;

@@ -2,25 +2,41 @@
 
 #include <memory>
 
-#include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include "tools/serve/log_sink.h"
 
 namespace varve::serve {
 namespace {
 
-spdlog::logger& logger() {
-  static const std::shared_ptr<spdlog::logger> made = spdlog::stderr_logger_mt("varve");
+/// Never gone, since threads that outlive main() may write a line.
+struct Log {
+  LineWriter writer{STDERR_FILENO};
+  spdlog::logger logger{"varve", std::make_shared<LogSink>(writer)};
+};
+
+Log& log() {
+  static Log* const made = new Log;  // NOLINT(cppcoreguidelines-owning-memory): see above
   return *made;
 }
 
 }  // namespace
 
 void log_failure(std::string_view request_id, const Status& status) {
-  logger().error("request {} failed: {}", request_id, status.to_string());
+  log().logger.error("request {} failed: {}", request_id, status.to_string());
 }
 
 void log_line(std::string_view line) {
-  logger().info("{}", line);
+  log().logger.info("{}", line);
+}
+
+std::uint64_t lost_log_lines() noexcept {
+  return log().writer.lost();
+}
+
+void finish_log() noexcept {
+  log().writer.finish();
 }
 
 }  // namespace varve::serve

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "api/security/request.h"
+#include "api/status.h"
 
 namespace varve::serve {
 
@@ -30,6 +31,8 @@ struct HttpRequest {
   std::optional<std::string> absolute_host{};
   std::string body{};
   security::Arrival arrival{"127.0.0.1", false};
+  /// Why its body was not read: the answer, and all that is made of the request.
+  std::optional<Status> refusal{};
 };
 
 /// Takes `path?query` or `http://host/path?query` apart into a request. False: it is neither.

@@ -38,8 +38,12 @@ HttpResponse Monitor::answer(const HttpRequest& request) const {
   return health_response(health_of(observed_.store.statistics()));
 }
 
+Task<Status> Monitor::admit(const HttpRequest& /*request*/, HomeThread* /*home*/) {
+  co_return Status::too_large("there is no request here that has a body");
+}
+
 Task<Result<HttpResponse>> Monitor::handle(HttpRequest request, HomeThread* /*home*/) {
-  HttpResponse response = answer(request);
+  HttpResponse response = request.refusal ? refuse(*request.refusal, request.arrival.client_ip) : answer(request);
   if (request.head.verb == "HEAD") response.body.clear();
   co_return response;
 }

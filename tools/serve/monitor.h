@@ -14,6 +14,7 @@ class Monitor final : public RequestHandler {
   /// What is observed outlives the monitor.
   explicit Monitor(const Observed& observed) noexcept : observed_(observed) {}
 
+  Task<Status> admit(const HttpRequest& request, HomeThread* home) override;
   Task<Result<HttpResponse>> handle(HttpRequest request, HomeThread* home) override;
   HttpResponse refuse(const Status& status, const std::string& client_ip) override;
   void stop() noexcept override {}

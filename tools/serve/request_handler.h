@@ -14,6 +14,9 @@ namespace varve::serve {
 class RequestHandler {
  public:
   virtual ~RequestHandler() = default;
+  /// Whether a request whose body has not been read may send it: who asks, judged by the headers. The request outlives
+  /// the task. On an error the request goes to handle() without its body, and with the error as its refusal.
+  virtual Task<Status> admit(const HttpRequest& request, HomeThread* home) = 0;
   /// The answer, whatever happens. `home` is where it is made, if given. Errors: kOutOfMemory alone: there was none to
   /// make an answer with, and the request may have been carried out.
   virtual Task<Result<HttpResponse>> handle(HttpRequest request, HomeThread* home) = 0;

@@ -8,7 +8,7 @@
 
 namespace varve::serve {
 
-/// Any thread. What was written is on the stream when the object is gone.
+/// Any thread. What was written is on the stream when the object is gone, if the stream takes it (LineWriter::finish).
 class AsyncLines {
  public:
   AsyncLines();

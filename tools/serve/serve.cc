@@ -3,18 +3,70 @@
 #include <array>
 #include <charconv>
 #include <memory>
+#include <optional>
 #include <system_error>
 #include <utility>
+
+#include "tools/serve/log.h"
+#include "tools/serve/memory_plan.h"
+#include "tools/serve/secret_file.h"
+#include "tools/serve/stop_signals.h"
 
 namespace varve::serve {
 namespace {
 
+/// `NAME:@FILE` as `NAME:KEY`; no key begins with that mark.
+Result<std::string> read_definition(const std::string& definition) {
+  const std::size_t colon = definition.find(':');
+  const std::string name = definition.substr(0, colon);
+  if (colon == std::string::npos || definition.compare(colon + 1, 1, "@") != 0) {
+    if (colon != std::string::npos) {
+      log_line("the key of account " + name +
+               " stands in the command line, where everybody on this machine can read it; " + "--account " + name +
+               ":@FILE takes it from a file");
+    }
+    return definition;
+  }
+  Result<std::string> keys = read_secret_file("the account's key file", definition.substr(colon + 2));
+  if (!keys.ok()) return keys.status();
+  const std::size_t end = keys->find_last_not_of(" \t\r\n");
+  return name + ":" + keys->substr(0, end == std::string::npos ? 0 : end + 1);
+}
+
 Result<Accounts> read_accounts(const std::vector<std::string>& definitions) {
   Result<Accounts> accounts = Accounts::create();
   for (std::size_t i = 0; accounts.ok() && i < definitions.size(); ++i) {
-    if (Status added = accounts->add(definitions[i]); !added.ok()) return added;
+    const Result<std::string> definition = read_definition(definitions[i]);
+    if (!definition.ok()) return definition.status();
+    if (Status added = accounts->add(*definition); !added.ok()) return added;
   }
   return accounts;
+}
+
+Result<MemoryPlan> read_memory(const std::string& word) {
+  if (word.empty()) return plan_memory(std::nullopt, memory_limit());
+  const Result<std::uint64_t> asked = parse_size(word);
+  if (!asked.ok()) return asked.status();
+  return plan_memory(*asked, std::nullopt);
+}
+
+/// What the server and its store may take.
+Status set_memory(const std::string& word, ListenOptions& listening, StoreOptions& store) {
+  const Result<MemoryPlan> plan = read_memory(word);
+  if (!plan.ok()) return plan.status();
+  ConnectionLimits& limits = listening.limits;
+  limits.memory_max = plan->bodies;
+  if (plan->connections < limits.connections_max) {
+    limits.connections_max = plan->connections;
+    limits.connections_per_address_max = plan->connections / 2;
+  }
+  ResourceOptions resources;
+  resources.block_cache_bytes = plan->block_cache;
+  resources.write_buffer_bytes = plan->write_buffer;
+  Result<std::shared_ptr<Resources>> made = Resources::create(resources);
+  if (!made.ok()) return made.status();
+  store.resources = *std::move(made);
+  return Status();
 }
 
 template <typename Choice, std::size_t size>
@@ -68,6 +120,8 @@ Status parse_listen(const std::string& text, ListenOptions& options) {
 
 Status serve_until_signal(const ServeOptions& options,
                           const std::function<void(const ServedPlaces& places)>& on_ready) {
+  StopSignals signals;
+  if (Status begun = signals.begin(); !begun.ok()) return begun;
   ListenOptions listening;
   if (Status parsed = parse_listen(options.listen, listening); !parsed.ok()) return parsed;
   listening.tls_certificate = options.tls_certificate;
@@ -78,14 +132,18 @@ Status serve_until_signal(const ServeOptions& options,
 
   StoreOptions store_options;
   store_options.create_if_missing = true;
+  if (Status set = set_memory(options.memory, listening, store_options); !set.ok()) return set;
   const Result<std::unique_ptr<Store>> store = Store::open(options.data, store_options);
   if (!store.ok()) return store.status();
+  signals.expect();
   Result<std::unique_ptr<Server>> server = Server::start(**store, *std::move(accounts), listening);
   if (!server.ok()) return server.status();
   on_ready({(*server)->url(), (*server)->page_url(), (*server)->metrics_port()});
-  (*server)->wait_for_signal();
+  signals.wait();
   (*server)->stop();
-  return (*store)->close();
+  const Status closed = (*store)->close();
+  finish_log();
+  return closed;
 }
 
 }  // namespace varve::serve

@@ -16,7 +16,7 @@ struct ServeOptions {
   std::string data;
   /// `ADDRESS:PORT`; an IPv6 address stands in brackets.
   std::string listen = "127.0.0.1:10002";
-  /// Each `NAME:KEY` or `NAME:KEY:KEY2`.
+  /// Each `NAME:KEY`, `NAME:KEY:KEY2`, or `NAME:@FILE` with a file that holds KEY or KEY:KEY2.
   std::vector<std::string> accounts{};
   std::string tls_certificate{};
   std::string tls_key{};
@@ -26,6 +26,8 @@ struct ServeOptions {
   std::string status_page = "auto";
   /// `off`, `failures` or `all`.
   std::string request_log = "off";
+  /// How much memory the server may take, as parse_size() has it; empty: what memory_limit() leaves.
+  std::string memory{};
 };
 
 /// Where a server can be reached.
@@ -39,8 +41,10 @@ struct ServedPlaces {
 /// Errors: kInvalidArgument (not ADDRESS:PORT).
 Status parse_listen(const std::string& text, ListenOptions& options);
 
-/// Serves until SIGTERM or SIGINT, and closes the store. `on_ready` is called once requests are taken.
-/// Errors: those of Store::open(), Server::start(), Store::close().
+/// Serves until SIGTERM or SIGINT, and closes the store. `on_ready` is called once requests are taken. From the first
+/// step on, and until the process is gone, signals do what StopSignals says.
+/// Errors: those of StopSignals::begin(), Store::open(), Server::start(), Store::close(); kInvalidArgument, for what
+/// the options say.
 Status serve_until_signal(const ServeOptions& options, const std::function<void(const ServedPlaces& places)>& on_ready);
 
 }  // namespace varve::serve

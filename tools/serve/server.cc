@@ -5,6 +5,7 @@
 #include <future>
 #include <new>
 #include <optional>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -13,16 +14,18 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/signal_set.hpp>
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/steady_timer.hpp>
 
 #include "tools/serve/connection.h"
+#include "tools/serve/descriptor_plan.h"
 #include "tools/serve/dispatcher.h"
 #include "tools/serve/http_date.h"
 #include "tools/serve/log.h"
 #include "tools/serve/monitor.h"
 #include "tools/serve/request_log.h"
+#include "tools/serve/tls_settings.h"
+#include "tools/varve/descriptor_limit.h"
 
 namespace varve::serve {
 namespace {
@@ -31,8 +34,13 @@ namespace asio = boost::asio;
 using ErrorCode = boost::system::error_code;
 using Tcp = asio::ip::tcp;
 
-/// Requests at hand have this long to be answered when the server ends, before they are cut off.
-constexpr std::chrono::milliseconds kEndTime{800};
+/// When the server ends, requests have this long to come in whole and to be answered.
+constexpr std::chrono::milliseconds kEndTime{1'000};
+/// After that, those that did not are refused, and those that wait in the store are ended; the answers have this long
+/// to be sent, before all connections are cut off.
+constexpr std::chrono::milliseconds kLastAnswersTime{1'200};
+/// The time that it takes to stop listening.
+constexpr std::chrono::milliseconds kCloseTime{200};
 /// After that, what the store has begun ends by itself.
 constexpr std::chrono::milliseconds kStoreEndTime{60'000};
 /// After an accept that failed, as it does without descriptors.
@@ -50,18 +58,6 @@ Result<Tcp::endpoint> endpoint_of(const std::string& text, std::uint16_t port) {
   const asio::ip::address address = asio::ip::make_address(text, error);
   if (error) return refuse("\"" + text + "\" is no IP address");
   return Tcp::endpoint(address, port);
-}
-
-Result<std::unique_ptr<asio::ssl::context>> make_tls(const ListenOptions& options) {
-  if (options.tls_certificate.empty() && options.tls_key.empty()) return std::unique_ptr<asio::ssl::context>();
-  auto tls = std::make_unique<asio::ssl::context>(asio::ssl::context::tls_server);
-  ErrorCode error;
-  tls->set_options(asio::ssl::context::no_tlsv1 | asio::ssl::context::no_tlsv1_1, error);
-  if (!error) tls->use_certificate_chain_file(options.tls_certificate, error);
-  if (error) return refuse("the certificate in \"" + options.tls_certificate + "\" cannot be used: " + error.message());
-  tls->use_private_key_file(options.tls_key, asio::ssl::context::pem, error);
-  if (error) return refuse("the key in \"" + options.tls_key + "\" cannot be used: " + error.message());
-  return tls;
 }
 
 /// What may not be served to other machines.
@@ -97,17 +93,23 @@ class Loops {
   asio::io_context& next() noexcept { return loops_[next_++ % loops_.size()]->context; }
 
   /// `after_failure` is called on the first one's thread after a handler was lost for want of memory; it may throw
-  /// std::bad_alloc itself.
-  void start(const std::function<void()>& after_failure) {
-    for (const auto& loop : loops_) {
-      loop->thread = std::thread([&context = loop->context, after = loop == loops_.front() ? after_failure : nullptr] {
-        run(context, after);
-      });
+  /// std::bad_alloc itself. Errors: kOutOfMemory: the machine has no more threads; finish() is still to be called.
+  Status start(const std::function<void()>& after_failure) {
+    try {
+      for (const auto& loop : loops_) {
+        loop->thread = std::thread([&context = loop->context,
+                                    after = loop == loops_.front() ? after_failure : nullptr] { run(context, after); });
+      }
+    } catch (const std::system_error&) {
+      return Status(Code::kOutOfMemory, "the machine has no more threads; `ulimit -u` may be too small");
     }
+    return Status();
   }
   void finish() {
     for (const auto& loop : loops_) loop->work.reset();
-    for (const auto& loop : loops_) loop->thread.join();
+    for (const auto& loop : loops_) {
+      if (loop->thread.joinable()) loop->thread.join();
+    }
   }
 
  private:
@@ -183,8 +185,17 @@ struct Listener {
     return Status::io_error("cannot listen on " + endpoint.address().to_string() + ":" +
                             std::to_string(endpoint.port()) + ": " + error.message());
   }
+  /// Who has connected already is served once more.
   void close() {
     ErrorCode ignored;
+    acceptor.non_blocking(true, ignored);
+    for (std::size_t i = 0; i < host.limits().connections_max; ++i) {
+      Socket socket(loops.next());
+      ErrorCode error;
+      acceptor.accept(socket, error);
+      if (error) break;
+      serve(std::move(socket));
+    }
     acceptor.close(ignored);
     accept_timer.cancel();
   }
@@ -207,10 +218,26 @@ struct Listener {
   Tcp::endpoint local;
 };
 
-/// Those who watch are few, and do not share the places of clients.
-ConnectionLimits watch_limits(ConnectionLimits limits) {
-  limits.connections_max = 64;
-  limits.connections_per_address_max = 64;
+/// Those who watch are few, do not share the places of clients, and send nothing but headers.
+ConnectionLimits watch_limits(ConnectionLimits limits, std::uint64_t connections) {
+  constexpr std::size_t kAddressShare = 4;
+  constexpr std::size_t kAddressMin = 2;
+  constexpr std::uint64_t kHeaderRoom = std::uint64_t{16} << 20;
+  constexpr std::chrono::milliseconds kIdleTime{20'000};
+  limits.connections_max = connections;
+  limits.connections_per_address_max = std::max<std::size_t>(connections / kAddressShare, kAddressMin);
+  limits.body_bytes_max = 0;
+  limits.memory_max = kHeaderRoom;
+  limits.idle_time_max = std::min(limits.idle_time_max, kIdleTime);
+  return limits;
+}
+
+/// What there are descriptors for; one address has half of that at most.
+ConnectionLimits limits_within(ConnectionLimits limits, std::uint64_t connections) {
+  if (limits.connections_max <= connections) return limits;
+  limits.connections_max = connections;
+  limits.connections_per_address_max =
+      std::min<std::size_t>(limits.connections_per_address_max, std::max<std::size_t>(connections / 2, 1));
   return limits;
 }
 
@@ -230,19 +257,36 @@ std::vector<std::string> names_of(const Accounts& accounts) {
 }  // namespace
 
 struct Server::State {
-  State(Store& store, Accounts accounts, const ListenOptions& options, const std::optional<PageRules>& rules)
+  State(Store& store, Accounts accounts, const ListenOptions& options, const std::optional<PageRules>& rules,
+        const DescriptorPlan& plan)
       : lines(options.request_log == RequestLogLevel::kOff ? nullptr : std::make_unique<AsyncLines>()),
         observed{store, requests, [this] { return main_host.figures(); },
-                 [this] { return lines ? lines->lost() : std::uint64_t{0}; }},
+                 [this] { return lost_log_lines() + (lines ? lines->lost() : std::uint64_t{0}); }},
         page(rules ? std::make_unique<StatusPage>(store, observed, names_of(accounts), *rules) : nullptr),
         dispatcher(store, std::move(accounts), present_time, log_failure),
         front(dispatcher, requests, page.get(),
               {options.request_log, [this](std::string_view line) { lines->write(line); }}),
         monitor(observed),
-        main_host(front, options.limits),
-        watch_host(monitor, watch_limits(options.limits)),
+        main_host(front, limits_within(options.limits, plan.connections)),
+        watch_host(monitor, watch_limits(options.limits, plan.watch)),
         loops(thread_count(options.threads)) {}
 
+  Status begin(const Tcp::endpoint& endpoint, const std::optional<MetricsAddress>& metrics) {
+    if (Status listening = main.listen(endpoint); !listening.ok()) return listening;
+    if (metrics) {
+      if (Status listening = listen_for_metrics(*metrics); !listening.ok()) return listening;
+    }
+    asio::post(loops.first(), [this] { for_each_listener([](Listener& listener) { listener.accept(); }); });
+    Status started = loops.start([this] { for_each_listener([](Listener& listener) { listener.resume(); }); });
+    is_running = started.ok();
+    if (!is_running) {
+      asio::post(loops.first(),
+                 [this] { for_each_listener([](Listener& listener) { listener.host.end_all_soon(); }); });
+      asio::post(loops.first(), [this] { for_each_listener([](Listener& listener) { listener.close(); }); });
+      loops.finish();
+    }
+    return started;
+  }
   Status listen_for_metrics(const MetricsAddress& metrics) {
     const Result<Tcp::endpoint> endpoint = endpoint_of(metrics.address, metrics.port);
     if (!endpoint.ok()) return endpoint.status();
@@ -285,7 +329,7 @@ Server::Server(std::unique_ptr<State> state) noexcept : state_(std::move(state))
 Result<std::unique_ptr<Server>> Server::start(Store& store, Accounts accounts, const ListenOptions& options) {
   const Result<Tcp::endpoint> endpoint = endpoint_of(options.address, options.port);
   if (!endpoint.ok()) return endpoint.status();
-  Result<std::unique_ptr<asio::ssl::context>> tls = make_tls(options);
+  Result<std::unique_ptr<asio::ssl::context>> tls = make_tls(options.tls_certificate, options.tls_key);
   if (!tls.ok()) return tls.status();
   if (Status exposed = check_exposure(*endpoint, accounts, *tls != nullptr); !exposed.ok()) return exposed;
   const bool is_development = accounts.empty();
@@ -295,20 +339,18 @@ Result<std::unique_ptr<Server>> Server::start(Store& store, Accounts accounts, c
   }
   if (Status made = make_accounts(store, accounts); !made.ok()) return made;
 
+  const Result<DescriptorPlan> plan = plan_descriptors(tool::descriptor_limit(), thread_count(options.threads));
+  if (!plan.ok()) return plan.status();
   const bool is_local = endpoint->address().is_loopback();
-  auto state = std::make_unique<State>(store, std::move(accounts), options,
-                                       page_rules(options.status_page, is_local, is_development));
-  state->main.tls = *std::move(tls);
-  if (Status listening = state->main.listen(*endpoint); !listening.ok()) return listening;
-  if (options.metrics) {
-    if (Status listening = state->listen_for_metrics(*options.metrics); !listening.ok()) return listening;
+  const std::optional<PageRules> rules = page_rules(options.status_page, is_local, is_development);
+  try {
+    auto state = std::make_unique<State>(store, std::move(accounts), options, rules, *plan);
+    state->main.tls = *std::move(tls);
+    if (Status begun = state->begin(*endpoint, options.metrics); !begun.ok()) return begun;
+    return std::unique_ptr<Server>(new Server(std::move(state)));
+  } catch (const boost::system::system_error& error) {  // of a loop or a listener, which take descriptors
+    return Status(Code::kTooManyFiles, error.what());
   }
-  State& running = *state;
-  asio::post(running.loops.first(),
-             [&running] { running.for_each_listener([](Listener& listener) { listener.accept(); }); });
-  running.loops.start([&running] { running.for_each_listener([](Listener& listener) { listener.resume(); }); });
-  running.is_running = true;
-  return std::unique_ptr<Server>(new Server(std::move(state)));
 }
 
 Server::~Server() {
@@ -334,22 +376,27 @@ std::string Server::page_url() const {
   return state_->page ? url() + "_varve/" : std::string();
 }
 
-void Server::wait_for_signal() {
-  const auto came = std::make_shared<std::promise<void>>();  // shared: who sets it may still be at it
-  asio::signal_set signals(state_->loops.first(), SIGTERM, SIGINT);
-  signals.async_wait([came](const ErrorCode&, int) { came->set_value(); });
-  came->get_future().wait();
-}
-
 void Server::stop() {
   if (!std::exchange(state_->is_running, false)) return;
   State& state = *state_;
-  asio::post(state.loops.first(), [&state] { state.for_each_listener([](Listener& listener) { listener.close(); }); });
-  state.for_each_listener([](Listener& listener) { listener.host.end_all_soon(); });
+  const auto closed = std::make_shared<std::promise<void>>();  // shared: who keeps it may still be at it
+  asio::post(state.loops.first(), [&state, closed] {
+    state.for_each_listener([](Listener& listener) {
+      listener.close();
+      listener.host.end_all_soon();
+    });
+    closed->set_value();
+  });
+  if (closed->get_future().wait_for(kCloseTime) != std::future_status::ready) {
+    state.for_each_listener([](Listener& listener) { listener.host.end_all_soon(); });
+  }
   if (!state.wait_for_connections(kEndTime)) {
+    state.for_each_listener([](Listener& listener) { listener.host.end_all_unread(); });
     state.front.stop();
-    state.for_each_listener([](Listener& listener) { listener.host.end_all_now(); });
-    state.wait_for_connections(kStoreEndTime);
+    if (!state.wait_for_connections(kLastAnswersTime)) {
+      state.for_each_listener([](Listener& listener) { listener.host.end_all_now(); });
+      state.wait_for_connections(kStoreEndTime);
+    }
   }
   state.loops.finish();
 }

@@ -57,7 +57,9 @@ class Server {
   /// Listens, and serves until stop(). Accounts that the store lacks are made. Without an account, and only on an
   /// address of this machine alone, it is the development account with its public key. Errors: kInvalidArgument (no
   /// account, no TLS, or no IP address; the certificate or key cannot be used), kIoError (the address cannot be
-  /// listened on), those of Store::create_account().
+  /// listened on), kTooManyFiles (the process may have too few files open; the message names the number),
+  /// kOutOfMemory, those of Store::create_account(). Connections are no more than the process's limit of open files
+  /// leaves room for, the store and those who watch having had their part first (descriptor_plan.h).
   static Result<std::unique_ptr<Server>> start(Store& store, Accounts accounts, const ListenOptions& options);
   /// stop(), if that was not called.
   ~Server();
@@ -72,9 +74,8 @@ class Server {
   /// Empty where there is no status page.
   std::string page_url() const;
 
-  /// Blocks until a SIGTERM or SIGINT came.
-  void wait_for_signal();
-  /// Takes no more connections, answers the requests that are there, and ends within about a second. Once.
+  /// Takes no more connections, answers the requests that are there, refuses those that do not come in whole, and ends
+  /// within two and a half seconds, if the store does. Once.
   void stop();
 
  private:

@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tools/varve/outcome.h"
@@ -82,6 +83,7 @@ bool names_no_verb(const CLI::App& app, int argc, char** argv) {
 
 int run(int argc, char** argv) {
   if (!hold_standard_streams()) return kMachine;
+  ::umask(S_IRWXG | S_IRWXO);  // what is in a store is its owner's
   const TerminalFilter output(std::cout, STDOUT_FILENO);
   const TerminalFilter errors(std::cerr, STDERR_FILENO);
   CLI::App app("varve: a table store in a directory. `varve VERB --help` tells about a verb.", "varve");

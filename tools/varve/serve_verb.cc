@@ -1,12 +1,40 @@
 // Owns: `varve serve`: the words of the command line.
 // Must never: do the server's work; tools/serve does.
-#include <iostream>
+#include <string>
 
+#include <poll.h>
+#include <unistd.h>
+
+#include "tools/serve/line_writer.h"
 #include "tools/serve/serve.h"
+#include "tools/varve/descriptor_limit.h"
 #include "tools/varve/outcome.h"
 #include "tools/varve/verbs.h"
 
 namespace varve::tool {
+
+namespace {
+
+/// A full standard error would hold up the end of a server.
+bool takes_a_message(int descriptor) {
+  constexpr int kPatience = 200;  // ms
+  pollfd waiting{descriptor, POLLOUT, 0};
+  return ::poll(&waiting, 1, kPatience) == 1;
+}
+
+int run_server(const serve::ServeOptions& words) {
+  raise_descriptor_limit();
+  serve::LineWriter output(STDOUT_FILENO);  // at once, since scripts wait, but nobody has to read them
+  const Status served = serve::serve_until_signal(words, [&](const serve::ServedPlaces& places) {
+    output.write("varve: serving " + words.data + " at " + places.url + "\n");
+    if (!places.status_page.empty()) output.write("varve: status page at " + places.status_page + "\n");
+    if (places.metrics_port != 0) output.write("varve: metrics at port " + std::to_string(places.metrics_port) + "\n");
+  });
+  if (served.ok()) return kSuccess;
+  return takes_a_message(STDERR_FILENO) ? fail(served) : exit_code_of(served);
+}
+
+}  // namespace
 
 void add_serve_verb(CLI::App& app, int& exit_code) {
   CLI::App* verb = app.add_subcommand("serve", "Serve a store's tables over HTTP, to clients of Azure Table storage");
@@ -17,7 +45,8 @@ void add_serve_verb(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   verb->add_option(
       "--account", words->accounts,
-      "NAME:KEY or NAME:KEY:KEY2, keys in base64; several times. Without it, on an address of this machine "
+      "NAME:@FILE, a file with KEY or KEY:KEY2 in base64 that not everybody may read; several times. NAME:KEY and "
+      "NAME:KEY:KEY2 show the keys to whoever sees the command line. Without it, on an address of this machine "
       "alone, the development account of client libraries with its public key");
   auto* const certificate = verb->add_option("--tls-cert", words->tls_certificate, "Certificate chain, a PEM file");
   auto* const key = verb->add_option("--tls-key", words->tls_key, "Its private key, a PEM file");
@@ -36,14 +65,13 @@ void add_serve_verb(CLI::App& app, int& exit_code) {
                    "(failures), or all. Signatures are left out")
       ->check(CLI::IsMember({"off", "failures", "all"}))
       ->capture_default_str();
-  verb->callback([words, &exit_code] {
-    const Status served = serve::serve_until_signal(*words, [&words](const serve::ServedPlaces& places) {
-      std::cout << "varve: serving " << words->data << " at " << places.url << std::endl;  // flushed: scripts wait
-      if (!places.status_page.empty()) std::cout << "varve: status page at " << places.status_page << std::endl;
-      if (places.metrics_port != 0) std::cout << "varve: metrics at port " << places.metrics_port << std::endl;
-    });
-    exit_code = served.ok() ? kSuccess : fail(served);
-  });
+  verb->add_option(
+      "--memory", words->memory,
+      "SIZE, as 512MiB or 2G, 48MiB at least: a quarter each for the cache of blocks, for the write buffer, "
+      "and for bodies and unread answers; the rest is for connections and all else. Without it 256MiB each, "
+      "or a quarter of the least limit of the control groups, of the process and of the machine, if that "
+      "is less");
+  verb->callback([words, &exit_code] { exit_code = run_server(*words); });
 }
 
 }  // namespace varve::tool

@@ -90,6 +90,35 @@ TEST_F(RunningServer, H62_ABodyIsAskedForWhereTheClientWaits) {
   EXPECT_EQ(outcome(*client.read()), "201");
 }
 
+TEST_F(RunningServer, NothingOfABodyIsReadOrAskedForBeforeItIsKnownWhoseItIs) {
+  serve();
+  for (const bool expects : {false, true}) {
+    for (const char* const length : {"Content-Length: 4194304", "Transfer-Encoding: chunked"}) {
+      HttpClient client(server_->port());
+      const std::string expect = expects ? "Expect: 100-continue\r\n" : "";
+      ASSERT_TRUE(client.send("POST /devstoreaccount1/Orders HTTP/1.1\r\nHost: x\r\n" + expect + length + "\r\n\r\n"));
+      const std::optional<HttpResponse> response = client.read();
+      ASSERT_TRUE(response.has_value()) << length;
+      EXPECT_EQ(outcome(*response), "401 NoAuthenticationInformation") << length;
+      EXPECT_TRUE(client.ends());
+    }
+  }
+}
+
+TEST_F(RunningServer, WithheldBodiesAreCutOffForThoseThatCome) {
+  listening_.limits.memory_max = std::uint64_t{8} << 20;
+  listening_.limits.room_time_max = std::chrono::milliseconds(20'000);
+  serve();
+  const std::string body(std::size_t{3} << 20, ' ');
+  const std::string whole = signed_bytes("POST", "Orders", body);
+  HttpClient withheld(server_->port());
+  ASSERT_TRUE(withheld.send(whole.substr(0, whole.size() - 1)));
+  HttpClient next(server_->port());
+  ASSERT_TRUE(next.send(whole));
+  EXPECT_EQ(outcome(*next.read()), "400 InvalidInput");  // read whole, and found to be no JSON
+  EXPECT_TRUE(withheld.ends());
+}
+
 TEST_F(RunningServer, ChunkedBodiesAreRead) {
   HttpClient client(serve().port());
   ASSERT_TRUE(client.send(signed_bytes("POST", "Orders",
@@ -163,7 +192,8 @@ TEST_F(RunningServer, ClientsThatAreSlowOrIdleAreCutOff) {
   ASSERT_TRUE(slow.send("GET /devstoreaccount1/Tables HTTP/1.1\r\nHost:"));
   EXPECT_TRUE(slow.ends());
   HttpClient without_body(server_->port());
-  ASSERT_TRUE(without_body.send("PUT /x HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n"));
+  const std::string whole = insert_bytes("1");
+  ASSERT_TRUE(without_body.send(whole.substr(0, whole.size() - 1)));
   EXPECT_TRUE(without_body.ends());
 }
 
@@ -325,6 +355,7 @@ class Certificate {
     std::FILE* const file = std::fopen(path.c_str(), "w");
     if (file == nullptr || to(file) != 1) std::abort();
     std::fclose(file);
+    std::filesystem::permissions(path, std::filesystem::perms(0600));
   }
   std::filesystem::path directory_;
 };
