@@ -105,6 +105,10 @@ Result<std::string> decode_key_token(std::string_view token) {
   return *std::move(key);
 }
 
+std::string key_token_of(std::string_view parameter) {
+  return decode_key(kStart, parameter) ? std::string(parameter) : encode_key_token(parameter);
+}
+
 std::string encode_scan_token(std::string_view partition_key, std::string_view row_key, bool backward,
                               const std::optional<std::uint64_t>& remaining) {
   const std::string_view start = backward ? kStartBackward : kStart;

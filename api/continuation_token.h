@@ -28,6 +28,10 @@ std::string encode_key_token(std::string_view key);
 /// Errors: kInvalidArgument (InvalidInput), also when what it stands for is not UTF-8.
 Result<std::string> decode_key_token(std::string_view token);
 
+/// The token that a request parameter stands for: itself where it has the form of Q-46, else the one of the text as a
+/// plain key, which old clients send. Source: X-26.
+std::string key_token_of(std::string_view parameter);
+
 std::string encode_scan_token(std::string_view partition_key, std::string_view row_key, bool backward = false,
                               const std::optional<std::uint64_t>& remaining = std::nullopt);
 /// Errors: as decode_key_token.

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 #include "api/limits.h"
 #include "api/quoted.h"
@@ -209,7 +210,73 @@ constexpr std::string_view kETagEnd = "'\"";
 constexpr char kColonInETag[] = "%3A";
 
 Status malformed_etag(std::string_view text) {
-  return service_error::invalid_input("the ETag " + quoted(text) + " is neither * nor one that a store gave");
+  return service_error::invalid_input("the ETag " + quoted(text) + " is neither * nor of the form W/\"...\"");
+}
+
+/// What stands between the quotes of `W/"..."`, in either case of the W; nothing of another text. A quote inside would
+/// end the ETag and begin a list.
+std::optional<std::string_view> opaque_part(std::string_view text) noexcept {
+  constexpr std::size_t kPrefixBytes = 3;
+  const bool is_weak = text.size() > kPrefixBytes && (text.starts_with("W/\"") || text.starts_with("w/\""));
+  if (!is_weak || text.back() != '"') return std::nullopt;
+  text = text.substr(kPrefixBytes, text.size() - kPrefixBytes - 1);
+  const bool is_clean = std::all_of(text.begin(), text.end(), [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte >= 0x20 && byte != 0x7F && byte != '"';
+  });
+  return is_clean ? std::optional(text) : std::nullopt;
+}
+
+std::string with_colons(std::string_view text) {
+  std::string plain;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool is_escape = text.substr(i).starts_with("%3A") || text.substr(i).starts_with("%3a");
+    plain.push_back(is_escape ? ':' : text[i]);
+    if (is_escape) i += sizeof(kColonInETag) - 2;
+  }
+  return plain;
+}
+
+/// The timestamp of an opaque part that says one as a store writes it: `:` may stand for `%3A`, and the fraction may
+/// end in zeros. Another spelling of a time is another text.
+std::optional<DateTime> stored_timestamp(std::string_view opaque) {
+  constexpr std::string_view kStart = "datetime'";
+  constexpr std::size_t kTextMax = 64;
+  if (opaque.size() > kTextMax || !opaque.starts_with(kStart) || !opaque.ends_with("Z'")) return std::nullopt;
+  std::string plain = with_colons(opaque.substr(kStart.size(), opaque.size() - kStart.size() - 1));
+  const Result<DateTime> timestamp = DateTime::parse(plain);
+  if (!timestamp.ok()) return std::nullopt;
+  if (plain.find('.') != std::string::npos) {
+    plain.pop_back();  // Z
+    while (plain.back() == '0') plain.pop_back();
+    if (plain.back() == '.') plain.pop_back();
+    plain.push_back('Z');
+  }
+  return timestamp->to_string() == plain ? std::optional(*timestamp) : std::nullopt;
+}
+
+constexpr std::string_view kForeignStart = "foreign-";
+constexpr int kHexadecimal = 16;
+
+/// The number of a foreign ETag as ETag::to_string() writes it, or a hash of its text (FNV-1a); at least `first`, and
+/// below UINT64_MAX.
+std::uint64_t foreign_number(std::string_view opaque, std::uint64_t first) noexcept {
+  if (opaque.starts_with(kForeignStart)) {
+    const std::string_view digits = opaque.substr(kForeignStart.size());
+    std::uint64_t number = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number, kHexadecimal);
+    const bool is_whole = error == std::errc() && end == digits.data() + digits.size();
+    if (is_whole && number >= first && number != UINT64_MAX) return number;
+  }
+  std::uint64_t hash = 0xCBF2'9CE4'8422'2325U;
+  for (const char c : opaque) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100'0000'01B3U;
+  return std::min(hash | first, UINT64_MAX - 1);
+}
+
+std::string foreign_text(std::uint64_t number) {
+  std::array<char, 16> digits{};
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number, kHexadecimal).ptr;
+  return std::string("W/\"").append(kForeignStart).append(digits.data(), end).append("\"");
 }
 
 }  // namespace
@@ -230,31 +297,16 @@ std::string DateTime::to_string() const {
 
 Result<ETag> ETag::parse(std::string_view text) {
   if (text == "*") return any();
-  std::string_view inner = text;
-  if (!inner.starts_with(kETagStart)) return malformed_etag(text);
-  inner.remove_prefix(kETagStart.size());
-  if (!inner.ends_with(kETagEnd)) return malformed_etag(text);
-  inner.remove_suffix(kETagEnd.size());
-  if (inner.size() > limits::kKeyCodeUnitsMax) return malformed_etag(text);
-
-  std::string plain;
-  for (std::size_t i = 0; i < inner.size(); ++i) {
-    if (inner.substr(i).starts_with("%3A") || inner.substr(i).starts_with("%3a")) {
-      plain.push_back(':');
-      i += sizeof(kColonInETag) - 2;
-    } else {
-      plain.push_back(inner[i]);
-    }
-  }
-  if (!plain.ends_with('Z')) return malformed_etag(text);
-  const Result<DateTime> timestamp = DateTime::parse(plain);
-  if (!timestamp.ok()) return malformed_etag(text);
-  return of_timestamp(*timestamp);
+  const std::optional<std::string_view> opaque = opaque_part(text);
+  if (!opaque) return malformed_etag(text);
+  if (const std::optional<DateTime> timestamp = stored_timestamp(*opaque)) return of_timestamp(*timestamp);
+  return ETag(foreign_number(*opaque, kFirstForeign));
 }
 
 std::string ETag::to_string() const {
   if (is_none()) return std::string();
   if (is_any()) return "*";
+  if (is_foreign()) return foreign_text(ticks_);
   return std::string(kETagStart).append(printed(ticks_, kColonInETag)).append(kETagEnd);
 }
 

@@ -239,6 +239,10 @@ StoredSize stored_size(const Entity& entity) noexcept {
   return {properties, format::EntityBuilder::entity_bytes(properties, bytes)};
 }
 
+std::size_t encoded_size_bytes(const Entity& entity) noexcept {
+  return entity.partition_key().size() + entity.row_key().size() + stored_size(entity).bytes;
+}
+
 std::string encode_properties_behind(std::string bytes, const Entity& entity, const StoredSize& size,
                                      format::EntityBuilder& builder) {
   builder.begin_behind(std::move(bytes), size.properties);

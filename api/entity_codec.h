@@ -38,6 +38,8 @@ struct StoredSize {
   std::size_t bytes = 0;
 };
 StoredSize stored_size(const Entity& entity) noexcept;
+/// What the entity takes in a transaction: its keys, and the properties as encode_properties() writes them.
+std::size_t encoded_size_bytes(const Entity& entity) noexcept;
 /// `bytes`, and behind them the same, made in its place; `size` is stored_size() of it. What the builder held is
 /// forgotten.
 std::string encode_properties_behind(std::string bytes, const Entity& entity, const StoredSize& size,

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "api/entity_codec.h"
 #include "api/limits.h"
 
 namespace varve {
@@ -32,7 +33,7 @@ std::vector<TransactionPart> split_into_parts(std::span<const TransactionOperati
   std::map<std::string_view, OpenPart> open_parts;
   for (std::size_t i = 0; i < operations.size(); ++i) {
     const Entity& entity = operations[i].entity;
-    const std::size_t bytes = accounted_size_bytes(entity);
+    const std::size_t bytes = encoded_size_bytes(entity);
     const auto [found, is_new] = open_parts.try_emplace(entity.partition_key());
     OpenPart& open = found->second;
     if (is_new || !takes(open, entity.row_key(), bytes)) {

@@ -9,6 +9,7 @@
 #include <system_error>
 #include <utility>
 
+#include "api/continuation_token.h"
 #include "api/limits.h"
 #include "api/quoted.h"
 #include "api/service_error.h"
@@ -113,10 +114,12 @@ Result<std::vector<std::string>> parse_select(std::string_view text) {
   while (!text.empty() || ends_in_comma) {
     const std::string_view name = trimmed(take_until(',', text));
     if (name.empty()) return service_error::invalid_input("a name in $select is empty");
+    if (names.size() == limits::kSelectedNamesMax) {
+      return service_error::invalid_input("more than 255 names are selected; at most 255 are allowed");
+    }
     names.emplace_back(name);
   }
-  if (names.size() <= limits::kSelectedNamesMax) return names;
-  return service_error::invalid_input(std::to_string(names.size()) + " names are selected; at most 255 are allowed");
+  return names;
 }
 
 Result<Scan> parse_query_options(std::string_view query) {
@@ -134,10 +137,10 @@ Result<Scan> parse_query_options(std::string_view query) {
     if (!select.ok()) return select.status();
     scan.read.select = *std::move(select);
   }
-  if (options->next_partition_key) {
+  if (options->next_partition_key || options->next_row_key) {
     // The service may leave the RowKey away: the partition's beginning is meant.
-    const std::string row_key = options->next_row_key.value_or("");
-    scan.continuation = *options->next_partition_key + " " + (row_key.empty() ? "1!0!" : row_key);
+    scan.continuation =
+        key_token_of(options->next_partition_key.value_or("")) + " " + key_token_of(options->next_row_key.value_or(""));
   }
   return scan;
 }

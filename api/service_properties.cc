@@ -22,7 +22,8 @@ Status refuse_value(std::string_view what) {
 
 Status check_retention(const std::optional<std::uint32_t>& days) {
   if (!days || (*days >= 1 && *days <= limits::kRetentionDaysMax)) return Status();
-  return refuse_value("a retention of " + std::to_string(*days) + " days is given; 1 to 365 are possible");
+  const std::string text = "a retention of " + std::to_string(*days) + " days is given; 1 to 365 are possible";
+  return *days > limits::kRetentionDaysMax ? service_error::invalid_xml_document(text) : refuse_value(text);
 }
 
 Status check_metrics(const std::optional<MetricsProperties>& metrics) {

@@ -65,9 +65,9 @@ struct ServicePropertiesChange {
   bool operator==(const ServicePropertiesChange&) const = default;
 };
 
-/// Errors   kInvalidArgument (InvalidXmlDocument)     APIs of metrics that are not enabled; more than
+/// Errors   kInvalidArgument (InvalidXmlDocument)     APIs of metrics that are not enabled; days over 365; more than
 ///                                                    limits::kCorsRulesMax rules, or over limits::kCorsBytesMax in all
-///          kInvalidArgument (InvalidXmlNodeValue)    days out of range; of a rule, no origin or method, an unknown
+///          kInvalidArgument (InvalidXmlNodeValue)    no days; of a rule, no origin or method, an unknown
 ///                                                    method, more origins or headers than limits.h has, or one that is
 ///                                                    empty, too long, or holds other than visible ASCII without commas
 /// Source   P-03, P-10.

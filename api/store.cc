@@ -35,6 +35,10 @@ Result<std::unique_ptr<Store>> Store::open(std::string_view path, const StoreOpt
   });
 }
 
+const StoreLimits& Store::limits() const noexcept {
+  return core_->limits();
+}
+
 Store::~Store() {
   (void)close();  // Whoever wants to know calls close(); what was acknowledged is safe either way.
 }

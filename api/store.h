@@ -125,6 +125,8 @@ class Store {
 
   /// Also of a closed store.
   Result<Statistics> statistics() const;
+  /// Those that the store was made with.
+  const StoreLimits& limits() const noexcept;
 
   /// Begins a transaction over any partitions and tables, at the newest state. Errors: kClosed, kOutOfMemory.
   Result<StoreTransaction> begin_transaction() const;

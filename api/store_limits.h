@@ -22,7 +22,7 @@ struct StoreLimits {
   /// By the accounting of D-60.
   std::uint32_t entity_bytes_max = limits::kEntityBytesMax;
   std::uint32_t transaction_operations_max = limits::kTransactionOperationsMax;
-  /// By the accounting of D-60; not below entity_bytes_max.
+  /// As the operations are encoded; not below entity_bytes_max.
   std::uint32_t transaction_bytes_max = limits::kTransactionBytesMax;
   /// Entities of one page of a scan.
   std::uint32_t page_size_max = limits::kPageSizeMax;

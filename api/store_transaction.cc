@@ -218,11 +218,12 @@ Status StoreTransaction::State::check_writes() const {
     if (writes[i].table->core != core) {
       return blamed(service_error::invalid_input("the table is of another store"), i);
     }
-    bytes += accounted_size_bytes(writes[i].operation.entity);
+    bytes += encoded_size_bytes(writes[i].operation.entity);
     if (bytes <= limits::kStoreTransactionBytesMax) continue;
-    return blamed(service_error::request_body_too_large("the transaction counts more than " +
-                                                        std::to_string(limits::kStoreTransactionBytesMax) + " bytes"),
-                  i);
+    return blamed(
+        service_error::request_body_too_large("the transaction takes more than " +
+                                              std::to_string(limits::kStoreTransactionBytesMax) + " bytes encoded"),
+        i);
   }
   return Status();
 }

@@ -49,17 +49,15 @@ Status check_each_row_once(std::span<const TransactionOperation> operations) {
   return Status();
 }
 
+/// Source: X-20.
 Status check_transaction_size(std::span<const TransactionOperation> operations, const StoreLimits& limits) {
-  std::size_t bound = 0;
-  for (const TransactionOperation& operation : operations) bound += accounted_size_bound(operation.entity);
-  if (bound <= limits.transaction_bytes_max) return Status();
   std::size_t bytes = 0;
   for (std::size_t i = 0; i < operations.size(); ++i) {
-    bytes += accounted_size_bytes(operations[i].entity);
+    bytes += encoded_size_bytes(operations[i].entity);
     if (bytes <= limits.transaction_bytes_max) continue;
     return blamed_operation(
-        service_error::request_body_too_large("the transaction counts more than " +
-                                              std::to_string(limits.transaction_bytes_max) + " bytes"),
+        service_error::request_body_too_large("the transaction takes more than " +
+                                              std::to_string(limits.transaction_bytes_max) + " bytes encoded"),
         i);
   }
   return Status();

@@ -208,21 +208,29 @@ class ETag {
   static constexpr ETag any() noexcept { return ETag(kAny); }
   static constexpr ETag of_timestamp(DateTime timestamp) noexcept { return ETag(timestamp.ticks); }
 
-  /// `*`, or the form that to_string() writes; `:` may stand for `%3A`, and the fraction may end in zeros.
-  /// Errors: kInvalidArgument (InvalidInput). Source: D-52, O-02.
+  /// `*`, or `W/"..."`, whose W may be of either case and whose text is opaque: if no store can have written it, the
+  /// ETag is foreign. In the form that to_string() writes, `:` may stand for `%3A`, and the fraction may end in zeros.
+  /// Errors: kInvalidArgument (InvalidInput: no W, no quotes, or a quote or control character between them).
+  /// Source: D-52, O-02, X-27.
   static Result<ETag> parse(std::string_view text);
   /// `W/"datetime'2026-03-03T10%3A20%3A30.4767Z'"`; `*` for any(); empty for none. Source: D-52.
   std::string to_string() const;
 
   constexpr bool is_none() const noexcept { return ticks_ == 0; }
   constexpr bool is_any() const noexcept { return ticks_ == kAny; }
-  /// When the state was written, which is also its commit version. Meaningful for neither none nor any().
+  /// Of no state that a store can have: a condition with it is well-formed and never met. Two foreign texts give two
+  /// ETags, as far as a hash of 63 bits tells them apart.
+  constexpr bool is_foreign() const noexcept { return ticks_ >= kFirstForeign && ticks_ != kAny; }
+  /// When the state was written, which is also its commit version. Meaningful for neither none nor any() nor a foreign
+  /// ETag.
   constexpr DateTime timestamp() const noexcept { return DateTime{ticks_}; }
 
   constexpr bool operator==(const ETag&) const = default;
 
  private:
   static constexpr std::uint64_t kAny = UINT64_MAX;
+  /// Ticks end with the year 9999, which is far below.
+  static constexpr std::uint64_t kFirstForeign = std::uint64_t{1} << 63;
   constexpr explicit ETag(std::uint64_t ticks) noexcept : ticks_(ticks) {}
   std::uint64_t ticks_ = 0;
 };

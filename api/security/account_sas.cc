@@ -74,7 +74,7 @@ struct Need {
 /// Of access policies, nothing is enough.
 std::optional<Need> need_of(AccountOperation operation) noexcept {
   switch (operation) {
-    case AccountOperation::kListTables: return Need{'s', "l"};
+    case AccountOperation::kListTables: return Need{'c', "l"};
     case AccountOperation::kCreateTable: return Need{'c', "cw"};
     case AccountOperation::kDropTable: return Need{'c', "d"};
     case AccountOperation::kReadServiceProperties: return Need{'s', "r"};

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 
 namespace varve::security {
 namespace {
@@ -12,6 +13,9 @@ constexpr std::string_view kPattern = "Www, dd Mmm yyyy hh:mm:ss GMT";
 constexpr std::array<std::string_view, 7> kDays = {"Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"};
 constexpr std::array<std::string_view, 12> kMonths = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                                       "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+
+/// Ticks count from a Monday.
+constexpr std::uint64_t kTicksPerDay = std::uint64_t{86'400} * 10'000'000;
 
 /// Everything that is not a name: digits where the pattern has small letters, its own characters elsewhere.
 bool has_form(std::string_view text) noexcept {
@@ -28,7 +32,8 @@ bool has_form(std::string_view text) noexcept {
 
 std::optional<DateTime> parse_http_date(std::string_view text) {
   if (text.size() != kPattern.size() || !has_form(text)) return std::nullopt;
-  if (std::find(kDays.begin(), kDays.end(), text.substr(0, 3)) == kDays.end()) return std::nullopt;
+  const auto day = std::find(kDays.begin(), kDays.end(), text.substr(0, 3));
+  if (day == kDays.end()) return std::nullopt;
   const auto month = std::find(kMonths.begin(), kMonths.end(), text.substr(8, 3));
   if (month == kMonths.end()) return std::nullopt;
   const std::string number = std::to_string(month - kMonths.begin() + 1);
@@ -36,7 +41,9 @@ std::optional<DateTime> parse_http_date(std::string_view text) {
   iso.append(number.size() == 1 ? "-0" : "-").append(number).append(1, '-').append(text.substr(5, 2));
   iso.append(1, 'T').append(text.substr(17, 8)).append(1, 'Z');
   const Result<DateTime> time = DateTime::parse(iso);
-  return time.ok() ? std::optional<DateTime>(*time) : std::nullopt;
+  const bool is_that_day =
+      time.ok() && time->ticks / kTicksPerDay % kDays.size() == static_cast<std::uint64_t>(day - kDays.begin());
+  return is_that_day ? std::optional<DateTime>(*time) : std::nullopt;
 }
 
 }  // namespace varve::security

@@ -76,7 +76,8 @@ Result<QueryFields> QueryFields::parse(std::string_view query, std::initializer_
     query.remove_prefix(std::min(query.size(), pair.size() + 1));
     const std::size_t equals = pair.find('=');
     const std::optional<std::string> name = percent_decode(pair.substr(0, equals));
-    if (!name || std::find(names.begin(), names.end(), *name) == names.end()) continue;
+    if (!name) return authentication_failed("the name of a query parameter is badly encoded");
+    if (std::find(names.begin(), names.end(), *name) == names.end()) continue;
     std::optional<std::string> value =
         equals == std::string_view::npos ? std::string() : percent_decode(pair.substr(equals + 1));
     if (!value || has_control_character(*value)) {

@@ -107,9 +107,13 @@ bool says(const TableSas& sas, const TableSasTerms& terms) {
 Result<TableSas> parse_table_sas(std::string_view query) {
   return guarded([&]() -> Result<TableSas> {
     const Result<QueryFields> fields = QueryFields::parse(
-        query, {"sv", "tn", "sp", "st", "se", "spk", "srk", "epk", "erk", "si", "sip", "spr", "sig"});
+        query,
+        {"sv", "tn", "sp", "st", "se", "spk", "srk", "epk", "erk", "si", "sip", "spr", "sig", "ss", "srt", "ses"});
     if (!fields.ok()) return fields.status();
     const QueryFields& in = *fields;
+    for (const std::string_view foreign : {"ss", "srt", "ses"}) {
+      if (in.has(foreign)) return authentication_failed("a table SAS has no services, resource types or scope");
+    }
     TableSas sas{in["sv"],  in["tn"],  in["sp"], in["st"],  in["se"],  in["spk"], in["srk"],
                  in["epk"], in["erk"], in["si"], in["sip"], in["spr"], in["sig"]};
     if (Status versioned = check_version(sas.sv, kOldestTableVersion); !versioned.ok()) return versioned;

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "api/continuation_token.h"
 #include "tests/api/store_bench.h"
 
 namespace varve {
@@ -62,6 +63,25 @@ TEST(QueryOptions, Q42_BothHeadersOfAContinuationComeBackAndTheRowKeyMayBeAway) 
   EXPECT_EQ(parsed("NextPartitionKey=1!8!U2FsZXM-").continuation, "1!8!U2FsZXM- 1!0!");
   EXPECT_EQ(parsed("NextPartitionKey=1!8!U2FsZXM-&NextRowKey=").continuation, "1!8!U2FsZXM- 1!0!");
   EXPECT_EQ(parsed("$top=1").continuation, "");
+}
+
+TEST(QueryOptions, X26_WhatIsNoTokenIsThePlainKeyToGoOnAt) {
+  for (const std::string& key :
+       {std::string("Sales"), std::string("1!8!U2FsZXM"), std::string("2!8!U2FsZXM-"), std::string("a b c"),
+        std::string("1!0! 17"), std::string("\xC3\xA9"), std::string("!")}) {
+    SCOPED_TRACE(key);
+    std::string written;
+    for (const char c : key) {
+      constexpr std::string_view kHex = "0123456789ABCDEF";
+      const auto byte = static_cast<unsigned char>(c);
+      written.append(1, '%').append(1, kHex[byte >> 4]).append(1, kHex[byte & 15U]);
+    }
+    EXPECT_EQ(parsed("NextPartitionKey=" + written + "&NextRowKey=" + written).continuation,
+              encode_scan_token(key, key));
+    EXPECT_EQ(parsed("NextPartitionKey=1!8!U2FsZXM-&NextRowKey=" + written).continuation,
+              encode_scan_token("Sales", key));
+    EXPECT_EQ(parsed("NextRowKey=" + written).continuation, encode_scan_token("", key));
+  }
 }
 
 TEST(QueryOptions, Q50_SpacesAroundSelectedNamesAreIgnoredAndBlankIsAll) {

@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "api/entity_codec.h"
 #include "tests/api/store_bench.h"
 #include "tests/support/effort.h"
 
@@ -139,7 +140,7 @@ TEST_F(StoreTransactions, CountNoMoreBytesThanTheirLimit) {
   std::size_t fits = 0;
   for (std::size_t bytes = 0; bytes <= limits::kStoreTransactionBytesMax; ++fits) {
     Entity entity = with_value("p", std::to_string(fits), value);
-    bytes += accounted_size_bytes(entity);
+    bytes += encoded_size_bytes(entity);
     transaction.insert(people(), std::move(entity));
   }
   const Status refused = transaction.commit().status();

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include "api/entity_codec.h"
+#include "api/limits.h"
 #include "tests/api/store_bench.h"
 
 namespace varve {
@@ -56,7 +58,7 @@ TEST_F(Transactions, T08_MoreThanAHundredOperationsAreRefusedAtIndex99) {
   EXPECT_EQ(everything(), Keys{});
 }
 
-TEST_F(Transactions, T12_WithoutAnOperationAreRefused) {
+TEST_F(Transactions, T01_WithoutAnOperationAreRefused) {
   EXPECT_EQ(blame(EntityGroupTransaction()), (Blame{kInvalidInput, std::nullopt}));
 }
 
@@ -147,25 +149,35 @@ TEST_F(Transactions, T07_TheSameEntityTwiceIsRefusedAtTheSecond) {
   EXPECT_EQ(blame(by_case), (Blame{kFine, std::nullopt}));
 }
 
-/// An entity that accounts for exactly so many bytes, at least 80,000.
+/// An entity that takes exactly so many bytes encoded, at least 80,000.
 Entity entity_of(const std::string& row, std::size_t bytes) {
   Entity entity("p", row);
   for (int number = 100;; ++number) {
     const std::string name = "N" + std::to_string(number);
-    const std::size_t missing = bytes - accounted_size_bytes(entity);
-    const std::size_t around = 8 + 2 * name.size() + 4;
+    const std::size_t missing = bytes - encoded_size_bytes(entity);
+    const std::size_t around = 8 + name.size();
     if (missing <= around + 60'000) return entity.add(name, Binary{std::string(missing - around, 'b')});
     entity.add(name, Binary{std::string(60'000 - around, 'b')});
   }
 }
 
-TEST_F(Transactions, T09_OfMoreThanFourMebibytesAreRefusedAtTheOneThatPassesThem) {
+TEST_F(Transactions, T09_X20_AreBoundedByTheirEncodedSizeAndRefusedAtTheOperationThatPassesIt) {
   for (const std::size_t over : {0u, 1u}) {
     SCOPED_TRACE(over);
     EntityGroupTransaction transaction;
     for (int i = 0; i < 4; ++i) transaction.insert_or_replace(entity_of(std::to_string(i), 1'000'000));
-    transaction.insert_or_replace(entity_of("4", 4 * 1'048'576 - 4'000'000 + over));
+    transaction.insert_or_replace(entity_of("4", limits::kTransactionBytesMax - 4'000'000 + over));
     EXPECT_EQ(blame(transaction), over == 0 ? (Blame{kFine, std::nullopt}) : (Blame{kRequestBodyTooLarge, 4}));
+  }
+}
+
+TEST_F(Transactions, X20_TextsCountOneByteForEachAsciiLetter) {
+  for (const std::size_t letters : {21'000u, 30'000u, 32'768u}) {
+    EntityGroupTransaction transaction;
+    for (int i = 0; i < 100; ++i) {
+      transaction.insert_or_replace(with_value("p", std::to_string(i), std::string(letters, 'x')));
+    }
+    EXPECT_EQ(blame(transaction), (Blame{kFine, std::nullopt})) << letters;
   }
 }
 

@@ -80,7 +80,7 @@ TEST(AccountSas, S32_OperationsNeedTheirTypeAndPermission) {
     std::string type;
     std::vector<std::string> enough;
   };
-  for (const Row& row : std::vector<Row>{{Operation::kListTables, "s", {"l"}},
+  for (const Row& row : std::vector<Row>{{Operation::kListTables, "c", {"l"}},
                                          {Operation::kCreateTable, "c", {"c", "w"}},
                                          {Operation::kDropTable, "c", {"d"}},
                                          {Operation::kReadServiceProperties, "s", {"r"}},

@@ -78,9 +78,11 @@ TEST_F(ServiceAccess, S25_S26_KeyRangesHoldForEveryRoute) {
 }
 
 TEST_F(ServiceAccess, S32_AnAccountSasDoesWhatItsTypesAndLettersSay) {
-  EXPECT_EQ(by(account_token("s", "l"), "GET", "Tables"), "200");
-  EXPECT_EQ(by(account_token("co", "l"), "GET", "Tables"), "403 AuthorizationResourceTypeMismatch");
-  EXPECT_EQ(by(account_token("s", "r"), "GET", "Tables"), "403 AuthorizationPermissionMismatch");
+  for (const std::string listed : {"Tables", "Tables('Orders')"}) {
+    EXPECT_EQ(by(account_token("c", "l"), "GET", listed), "200") << listed;
+    EXPECT_EQ(by(account_token("so", "l"), "GET", listed), "403 AuthorizationResourceTypeMismatch") << listed;
+    EXPECT_EQ(by(account_token("c", "r"), "GET", listed), "403 AuthorizationPermissionMismatch") << listed;
+  }
   EXPECT_EQ(by(account_token("c", "c"), "POST", "Tables", R"({"TableName":"Fresh"})"), "201");
   EXPECT_EQ(by(account_token("c", "d"), "DELETE", "Tables('Fresh')"), "204");
   EXPECT_EQ(by(account_token("o", "a"), "POST", "Orders", std::string(kInsert1)), "201");

@@ -102,7 +102,7 @@ TEST_F(ServiceBatch, T05_T11_TheFirstThatFailsIsNamedAndNothingHappens) {
   EXPECT_EQ(stored(), 1U);
 }
 
-TEST_F(ServiceBatch, T02_T06_T07_T08_T10_T12_X06_FaultsOfTheWholeAreToldInside) {
+TEST_F(ServiceBatch, T02_T06_T07_T08_T10_X06_FaultsOfTheWholeAreToldInside) {
   const HttpResponse partitions = send({insert("1"), insert("2", "q")});
   expect_failure(partitions, "400 Bad Request", "1:");
   EXPECT_THAT(partitions.body, HasSubstr("CommandsInBatchActOnDifferentPartitions"));
@@ -117,9 +117,6 @@ TEST_F(ServiceBatch, T02_T06_T07_T08_T10_T12_X06_FaultsOfTheWholeAreToldInside) 
   other.resource = "Other";
   expect_failure(send({insert("1"), other}), "400 Bad Request", "1:");
   expect_failure(send({other, other}), "404 Not Found", "0:");
-  const HttpResponse empty = send(std::vector<Inner>());
-  EXPECT_EQ(empty.status, 202);
-  EXPECT_THAT(empty.body, HasSubstr("HTTP/1.1 400 Bad Request\r\n"));
   EXPECT_EQ(stored(), 0U);
 }
 
@@ -199,7 +196,7 @@ TEST_F(ServiceBatch, H52_H61_SloppyBatchesAreRead) {
   };
   for (const std::string& body : sloppy) {
     SCOPED_TRACE(body);
-    const Result<Batch> batch = read_batch("multipart/mixed; boundary=\"batch_b1\"", body);
+    const Result<Batch> batch = read_batch("multipart/mixed; boundary=\"batch_b1\"", body, 100);
     ASSERT_TRUE(batch.ok()) << batch.status().to_string();
     EXPECT_TRUE(batch->is_change_set);
     ASSERT_EQ(batch->parts.size(), 2U);
@@ -214,7 +211,7 @@ TEST_F(ServiceBatch, H52_H61_SloppyBatchesAreRead) {
 TEST(ServeBatchReader, H52_EveryCutIsABatchOrAnError) {
   const std::string whole = change_set({insert("1"), insert("2")});
   for (std::size_t kept = 0; kept < whole.size(); ++kept) {
-    const Result<Batch> batch = read_batch(kType, whole.substr(0, kept));
+    const Result<Batch> batch = read_batch(kType, whole.substr(0, kept), 100);
     if (batch.ok()) {
       EXPECT_LE(batch->parts.size(), 2U) << kept;
     } else {

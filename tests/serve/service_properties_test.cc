@@ -122,12 +122,30 @@ TEST_F(ServiceProperties, P03_ValuesAreOnesThatCanBe) {
   };
   EXPECT_EQ(logging("1.0", "true", "1"), "202");
   EXPECT_EQ(logging("1.0", "true", "365"), "202");
-  for (const std::string days : {"0", "366", "-1", "", "7.5", "99999999999", " 7"}) {
+  for (const std::string days : {"0", "-1", "", "7.5", "99999999999x", " 7"}) {
     EXPECT_EQ(logging("1.0", "true", days), "400 InvalidXmlNodeValue") << days;
+  }
+  for (const std::string days : {"366", "4294967295", "4294967296", "99999999999"}) {
+    EXPECT_EQ(logging("1.0", "true", days), "400 InvalidXmlDocument") << days;
   }
   EXPECT_EQ(logging("2.0", "true", "7"), "400 InvalidXmlNodeValue");
   EXPECT_EQ(logging("1.0", "yes", "7"), "400 InvalidXmlNodeValue");
   EXPECT_THAT(stored(), HasSubstr("<Days>365</Days>"));
+}
+
+TEST_F(ServiceProperties, X14_BooleansAreReadInEitherCaseAndWrittenInLowerCase) {
+  const auto logging = [&](const std::string& read) {
+    return set("<Logging><Version>1.0</Version><Read>" + read + "</Read><Write>false</Write><Delete>FALSE</Delete>" +
+               kNoRetention + "</Logging>");
+  };
+  for (const std::string yes : {"True", "TRUE", "tRuE", " true", "true\r\n", "\t True ", "<![CDATA[True]]>"}) {
+    ASSERT_EQ(logging("false"), "202");
+    EXPECT_EQ(logging(yes), "202") << yes;
+    EXPECT_THAT(stored(), HasSubstr("<Read>true</Read><Write>false</Write><Delete>false</Delete>")) << yes;
+  }
+  for (const std::string no : {"", " ", "yes", "1", "0", "tru", "true true", "tr ue", "&#160;true"}) {
+    EXPECT_EQ(logging(no), "400 InvalidXmlNodeValue") << no;
+  }
 }
 
 TEST_F(ServiceProperties, P03_E02_OtherDocumentsAreRefusedInXml) {

@@ -26,7 +26,7 @@ struct AddressCase {
   std::string_view resource;
 };
 
-TEST(ServeTarget, H01_HostAndPathStyleNameTheAccount) {
+TEST(ServeTarget, H01_X18_HostAndPathStyleNameTheAccount) {
   const std::vector<AddressCase> cases = {
       {"/devstoreaccount1/Tables", "127.0.0.1:10002", "devstoreaccount1", false,
        "http://127.0.0.1:10002/devstoreaccount1", "Tables"},
@@ -36,6 +36,12 @@ TEST(ServeTarget, H01_HostAndPathStyleNameTheAccount) {
        "http://devstoreaccount1.localhost:10002", "Orders"},
       {"/Orders", "devstoreaccount1-secondary.table.example.net", "devstoreaccount1", true,
        "http://devstoreaccount1-secondary.table.example.net", "Orders"},
+      {"/devstoreaccount1/Orders", "devstoreaccount1.localhost", "devstoreaccount1", false,
+       "http://devstoreaccount1.localhost/devstoreaccount1", "Orders"},
+      {"/devstoreaccount1-secondary/Orders", "devstoreaccount1.localhost", "devstoreaccount1", true,
+       "http://devstoreaccount1.localhost/devstoreaccount1-secondary", "Orders"},
+      {"/devstoreaccount1", "devstoreaccount1.localhost", "devstoreaccount1", false,
+       "http://devstoreaccount1.localhost", "devstoreaccount1"},
       {"/nobody/Orders", "other.example.net", "nobody", false, "http://other.example.net/nobody", "Orders"},
       {"/devstoreaccount1", "127.0.0.1", "devstoreaccount1", false, "http://127.0.0.1/devstoreaccount1", ""},
       {"/devstoreaccount1/", "127.0.0.1", "devstoreaccount1", false, "http://127.0.0.1/devstoreaccount1", ""},

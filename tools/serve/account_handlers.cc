@@ -31,6 +31,7 @@ Answer get_policies(const Call& call, Store& store) {
 }
 
 Answer set_policies(const Call& call, Store& store) {
+  if (Status xml = check_xml_type(find_header(call.request.head.headers, "content-type")); !xml.ok()) co_return xml;
   Result<std::vector<AccessPolicy>> policies = read_policies(call.request.body);
   if (!policies.ok()) co_return policies.status();
   Task<Status> setting =
@@ -50,6 +51,7 @@ Answer get_properties(const Call& call, Store& store) {
 }
 
 Answer set_properties(const Call& call, Store& store) {
+  if (Status xml = check_xml_type(find_header(call.request.head.headers, "content-type")); !xml.ok()) co_return xml;
   Result<ServicePropertiesChange> change = read_service_properties(call.request.body, call.version >= since::kCors);
   if (!change.ok()) co_return change.status();
   Task<Status> setting = AsyncStore(store).set_service_properties(call.address.account, *std::move(change), call.stop);

@@ -5,7 +5,6 @@
 #include <string_view>
 #include <utility>
 
-#include "api/limits.h"
 #include "api/names.h"
 #include "api/service_error.h"
 #include "tools/serve/batch_reader.h"
@@ -14,7 +13,7 @@
 #include "tools/serve/handlers.h"
 #include "tools/serve/query_value.h"
 #include "tools/serve/request_rules.h"
-#include "tools/serve/version_rules.h"
+#include "tools/serve/routes.h"
 
 namespace varve::serve {
 namespace {
@@ -26,44 +25,60 @@ struct InnerRequest {
   Address address;
   Target target;
   std::string verb;
-  PayloadLevel level = PayloadLevel::kMinimal;
-  Preference preference = Preference::kNone;
+  std::string version;
+  Routed routed{};
 };
 
-/// What a part's URL names, which must be of the account that was authenticated. Source: H-51.
+/// A version in the URL counts; one in a header does not (H-51).
+Result<std::string> version_of_part(const Call& call, const security::Request& head) {
+  const Result<std::optional<std::string>> version = query_value(head.query, "api-version");
+  if (!version.ok()) return version.status();
+  return *version ? protocol_version(head) : std::string(call.version);
+}
+
+/// What a part's URL names, which must be of the account that was authenticated. Source: H-51, X-17.
 Status read_address(const Call& call, std::string_view url, InnerRequest& inner) {
   if (!set_target(inner.request, url))
     return service_error::invalid_input("a part's URL is neither absolute nor a path");
-  const std::string host = inner.request.absolute_host.value_or(host_of(call.request));
-  Result<Address> address = parse_address(inner.request.head.path, host, "http",
-                                          [&](std::string_view name) { return name == call.address.account; });
+  Result<std::string> version = version_of_part(call, inner.request.head);
+  if (!version.ok()) return version.status();
+  inner.version = *std::move(version);
+  Result<Address> address =
+      parse_part_address(inner.request.head.path, inner.request.absolute_host.value_or(std::string()), call.address,
+                         host_of(call.request));
   if (!address.ok()) return address.status();
-  if (address->account != call.address.account) {
-    return service_error::invalid_input("a part is for another account than the batch");
-  }
   inner.address = *std::move(address);
-  inner.address.root = call.address.root;
   Result<Target> target = parse_resource(inner.address.resource);
   if (!target.ok()) return target.status();
   inner.target = *std::move(target);
   return Status();
 }
 
+/// Headers that are for a whole request do not count here, X-HTTP-Method among them. A POST to an entity means
+/// nothing by itself, so that the header may say what it means.
+std::string verb_of_part(const security::Request& head, Resource resource) {
+  if (head.verb != "POST" || resource != Resource::kEntity) return head.verb;
+  const Result<std::string> tunnelled = effective_verb(head.verb, head.headers);
+  return tunnelled.ok() ? *tunnelled : head.verb;
+}
+
+/// What the part asks for; routed later, when the parts are known to go together.
 Result<InnerRequest> read_inner(const Call& call, BatchPart part) {
   InnerRequest inner;
   inner.request.head.verb = std::move(part.verb);
   inner.request.head.headers = std::move(part.headers);
   inner.body = part.body;
   if (Status read = read_address(call, part.url, inner); !read.ok()) return read;
-  Result<std::string> verb = effective_verb(inner.request.head.verb, inner.request.head.headers);
-  if (!verb.ok()) return verb.status();
-  if (Status known = check_content_is_known(inner.request.head, call.version); !known.ok()) return known;
-  const Result<PayloadLevel> level = requested_level(inner.request);
-  if (!level.ok()) return level.status();
-  inner.verb = *std::move(verb);
-  inner.level = *level;
-  if (inner.verb == "POST") inner.preference = preference_of(inner.request.head.headers, call.version);
+  inner.verb = verb_of_part(inner.request.head, inner.target.resource);
   return inner;
+}
+
+/// By the function that routes whole requests, so that a query means the same in both.
+Status route_inner(InnerRequest& inner) {
+  const Result<Routed> routed = route_request(inner.request, inner.target.resource, inner.verb, inner.version);
+  if (!routed.ok()) return routed.status();
+  inner.routed = *routed;
+  return Status();
 }
 
 /// What is wrong with the requests together, whatever each of them holds. Source: T-02, T-10, X-05.
@@ -75,6 +90,7 @@ Status check_together(const std::vector<InnerRequest>& requests) {
     if (requests[i].verb == "GET") {
       return service_error::invalid_input("reads and writes are not mixed in a batch").at_operation(i);
     }
+    if (requests[i].address.is_secondary) return secondary_is_for_reading().at_operation(i);
     if (!names_table) return service_error::invalid_input("this is no write of an entity").at_operation(i);
     if (lower_case(requests[i].target.table) != table) {
       return service_error::invalid_input("all operations of a batch are on one table").at_operation(i);
@@ -92,8 +108,16 @@ struct ChangeSet {
   std::vector<TransactionOperation> shown{};
 };
 
+Status check_count(const Call& call, std::size_t parts) {
+  const std::uint32_t count_max = call.limits.transaction_operations_max;
+  if (parts <= count_max) return Status();
+  return service_error::invalid_input("the batch has more than " + std::to_string(count_max) + " operations")
+      .at_operation(count_max - 1);  // T-08
+}
+
 Status read_requests(const Call& call, Batch batch, ChangeSet& change_set) {
-  change_set.requests.reserve(std::min(batch.parts.size(), limits::kTransactionOperationsMax));
+  if (Status counted = check_count(call, batch.parts.size()); !counted.ok()) return counted;
+  change_set.requests.reserve(batch.parts.size());
   for (std::uint32_t i = 0; i < batch.parts.size(); ++i) {
     change_set.content_ids.push_back(batch.parts[i].content_id);
     Result<InnerRequest> inner = read_inner(call, std::move(batch.parts[i]));
@@ -111,13 +135,18 @@ TransactionOperation shown_of(const TransactionOperation& operation, Preference 
 }
 
 Status read_operations(const Call& call, ChangeSet& change_set) {
-  change_set.shown.reserve(std::min(change_set.requests.size(), limits::kTransactionOperationsMax));
+  change_set.shown.reserve(change_set.requests.size());
   for (std::uint32_t i = 0; i < change_set.requests.size(); ++i) {
-    const InnerRequest& inner = change_set.requests[i];
+    InnerRequest& inner = change_set.requests[i];
+    if (Status routed = route_inner(inner); !routed.ok()) return routed.at_operation(i);
+    if (inner.routed.route->part != Part::kContent) {
+      return service_error::invalid_input("a part of a change set writes an entity").at_operation(i);
+    }
     Result<TransactionOperation> operation =
-        read_operation({inner.verb, inner.target, inner.request.head.headers, inner.body, call.version});
+        read_operation({inner.verb, inner.target, inner.request.head.headers, inner.body, inner.version,
+                        call.limits.custom_properties_max});
     if (!operation.ok()) return operation.status().at_operation(i);
-    change_set.shown.push_back(shown_of(*operation, inner.preference));
+    change_set.shown.push_back(shown_of(*operation, inner.routed.preference));
     change_set.transaction.add(*std::move(operation));
   }
   return Status();
@@ -126,7 +155,7 @@ Status read_operations(const Call& call, ChangeSet& change_set) {
 /// The ETags of the operations, or which of them is to blame.
 Task<Result<std::vector<ETag>>> carry_out(const Call& call, const security::AsyncSession& session,
                                           ChangeSet& change_set, Batch batch) {
-  if (batch.parts.empty()) co_return service_error::invalid_input("the change set is empty");
+  if (batch.parts.empty()) co_return std::vector<ETag>();  // T-12: nothing happens, and is answered by nothing
   if (Status read = read_requests(call, std::move(batch), change_set); !read.ok()) co_return read;
   if (Status read = read_operations(call, change_set); !read.ok()) co_return read;
   Task<Result<Table>> opening = session.table(change_set.requests.front().target.table, call.stop);
@@ -143,9 +172,9 @@ Task<Result<std::vector<ETag>>> carry_out(const Call& call, const security::Asyn
 BatchAnswer failed_answer(const Call& call, const ChangeSet& change_set, const Status& status) {
   const std::size_t index = status.operation_index().value_or(0);
   const bool is_read = index < change_set.requests.size();
-  const PayloadLevel level = is_read ? change_set.requests[index].level : PayloadLevel::kMinimal;
+  const PayloadLevel level = is_read ? change_set.requests[index].routed.level : PayloadLevel::kMinimal;
   BatchAnswer answer{error_response(status, level, call.trailer)};
-  if (is_read) add_preference(answer.response, change_set.requests[index].preference);
+  if (is_read) add_preference(answer.response, change_set.requests[index].routed.preference);
   if (index < change_set.content_ids.size()) answer.content_id = change_set.content_ids[index];
   return answer;
 }
@@ -155,8 +184,8 @@ std::vector<BatchAnswer> written_answers(const Call& call, ChangeSet& change_set
   answers.reserve(etags.size());
   for (std::size_t i = 0; i < etags.size(); ++i) {
     const InnerRequest& inner = change_set.requests[i];
-    const WriteAnswer form{{inner.level, call.address.root, call.address.account, inner.target.table},
-                           inner.preference};
+    const WriteAnswer form{{inner.routed.level, call.address.root, call.address.account, inner.target.table},
+                           inner.routed.preference};
     answers.push_back({written_response(form, change_set.shown[i], etags[i]), change_set.content_ids[i]});
   }
   return answers;
@@ -175,32 +204,49 @@ Answer run_change_set(const Call& call, const security::AsyncSession& session, B
   co_return write_batch(answers, true, call.trailer.request_id);
 }
 
-Answer read_one(const Call& call, const security::AsyncSession& session) {
-  const bool is_query = call.target.resource == Resource::kEntities || call.target.resource == Resource::kPartition;
-  if (call.verb != "GET" || (!is_query && call.target.resource != Resource::kEntity)) {
-    co_return service_error::invalid_input("outside of a change set a batch holds one read of entities");
-  }
+/// Whether it is one of the reads that a batch may hold.
+bool is_read_of_entities(const InnerRequest& inner) {
+  const Resource resource = inner.target.resource;
+  return inner.verb == "GET" && inner.routed.route->part == Part::kContent &&
+         (resource == Resource::kEntities || resource == Resource::kPartition || resource == Resource::kEntity);
+}
+
+Answer read_one(const Call& call, const Route& route, const security::AsyncSession& session) {
   Task<Result<Table>> opening = session.table(call.target.table, call.stop);
   Result<Table> table = co_await at_home(call.home, std::move(opening));
   if (table.code() == Code::kForbidden) co_return table.status();
   Result<AsyncTable> fenced =
       table.ok() ? Result<AsyncTable>(AsyncTable(*std::move(table), call.home)) : table.status();
-  Answer answer = is_query ? query_entities(call, std::move(fenced)) : get_entity(call, std::move(fenced));
+  Answer answer = std::get<EntityRoute>(route.door).handler(call, std::move(fenced));
+  Result<HttpResponse> response = co_await answer;
+  co_return response;
+}
+
+/// The part's own answer, or what is wrong with it. Source: X-22.
+Answer answer_read(const Call& call, const security::AsyncSession& session, BatchPart part, PayloadLevel& level) {
+  Result<InnerRequest> inner = read_inner(call, std::move(part));
+  if (!inner.ok()) co_return inner.status();
+  if (Status routed = route_inner(*inner); !routed.ok()) co_return routed;
+  if (!is_read_of_entities(*inner)) {
+    co_return service_error::invalid_input("outside of a change set a batch holds one read of entities");
+  }
+  level = inner->routed.level;
+  const Call inner_call{
+      inner->request, inner->address, inner->target,     inner->verb,
+      inner->version, level,          Preference::kNone, std::min(call.time_max, inner->routed.time_max),
+      call.trailer,   call.home,      call.stop,         call.limits};
+  Answer answer = read_one(inner_call, *inner->routed.route, session);
   Result<HttpResponse> response = co_await answer;
   co_return response;
 }
 
 Answer run_read(const Call& call, const security::AsyncSession& session, BatchPart part) {
   std::string content_id = part.content_id;
-  const Result<InnerRequest> inner = read_inner(call, std::move(part));
-  if (!inner.ok()) co_return inner.status();
-  const Call inner_call{inner->request,    inner->address, inner->target, inner->verb, call.version, inner->level,
-                        Preference::kNone, call.time_max,  call.trailer,  call.home,   call.stop};
-  Answer answer = read_one(inner_call, session);
+  PayloadLevel level = PayloadLevel::kMinimal;
+  Answer answer = answer_read(call, session, std::move(part), level);
   Result<HttpResponse> response = co_await answer;
-  BatchAnswer written{
-      response.ok() ? *std::move(response) : error_response(response.status(), inner->level, call.trailer),
-      std::move(content_id)};
+  BatchAnswer written{response.ok() ? *std::move(response) : error_response(response.status(), level, call.trailer),
+                      std::move(content_id)};
   std::vector<BatchAnswer> answers;
   answers.push_back(std::move(written));
   co_return write_batch(answers, false, call.trailer.request_id);
@@ -210,9 +256,11 @@ Answer run_read(const Call& call, const security::AsyncSession& session, BatchPa
 
 Answer run_batch(const Call& call, const security::AsyncSession& session) {
   const std::string* const type = find_header(call.request.head.headers, "content-type");
-  Result<Batch> batch = read_batch(type == nullptr ? std::string_view() : std::string_view(*type), call.request.body);
+  Result<Batch> batch = read_batch(type == nullptr ? std::string_view() : std::string_view(*type), call.request.body,
+                                   call.limits.transaction_operations_max);
   if (!batch.ok()) co_return batch.status();
   const bool is_change_set = batch->is_change_set;
+  if (is_change_set && call.address.is_secondary) co_return secondary_is_for_reading();
   Answer answer = is_change_set ? run_change_set(call, session, *std::move(batch))
                                 : run_read(call, session, std::move(batch->parts.front()));
   Result<HttpResponse> response = co_await answer;

@@ -3,16 +3,21 @@
 #include <utility>
 
 #include "api/names.h"
+#include "tools/serve/media_type.h"
 #include "tools/serve/version_rules.h"
 
 namespace varve::serve {
 
 Preference preference_of(const Headers& headers, std::string_view version) {
-  const std::string* const asked = find_header(headers, "prefer");
-  if (asked == nullptr || !knows_preferences(headers, version)) return Preference::kNone;
-  const std::string lower = lower_case(trimmed(*asked));
-  if (lower == "return-no-content") return Preference::kNoContent;
-  return lower == "return-content" ? Preference::kContent : Preference::kNone;
+  const std::optional<std::string> asked = joined_header(headers, "prefer");
+  if (!asked || !knows_preferences(headers, version)) return Preference::kNone;
+  std::string_view rest = *asked;
+  while (!rest.empty()) {
+    const std::string lower = lower_case(take_list_element(rest));
+    if (lower == "return-no-content") return Preference::kNoContent;
+    if (lower == "return-content") return Preference::kContent;
+  }
+  return Preference::kNone;
 }
 
 void add_preference(HttpResponse& response, Preference preference) {

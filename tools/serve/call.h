@@ -12,6 +12,7 @@
 #include "api/home_thread.h"
 #include "api/options.h"
 #include "api/result.h"
+#include "api/store_limits.h"
 #include "api/types.h"
 #include "tools/serve/entity_writer.h"
 #include "tools/serve/error_body.h"
@@ -46,6 +47,8 @@ struct Call {
   HomeThread* home = nullptr;
   /// Ends what waits, and has not begun to write, when the server ends.
   std::stop_token stop{};
+  /// Of the store.
+  StoreLimits limits{};
 
   WritingPlace place() const { return {level, address.root, address.account, target.table}; }
   /// How writes wait for one another.

@@ -3,10 +3,9 @@
 #include <random>
 #include <utility>
 
+#include "api/service_error.h"
 #include "tools/serve/call.h"
 #include "tools/serve/http_date.h"
-#include "tools/serve/payload_level.h"
-#include "tools/serve/query_value.h"
 #include "tools/serve/request_rules.h"
 #include "tools/serve/routes.h"
 #include "tools/serve/target.h"
@@ -41,18 +40,6 @@ bool speaks_xml(const HttpRequest& request) {
   return part.ok() && *part != Part::kContent;
 }
 
-/// Whether the protocol version has what is asked for. Source: H-11.
-Status check_part_is_known(const security::Request& head, Part part, std::string_view version) {
-  if (part == Part::kContent) return check_content_is_known(head, version);
-  const bool is_known = part != Part::kPolicies || version >= since::kSignatures;
-  return is_known ? Status() : refused("InvalidQueryParameterValue", "this protocol version has no access policies");
-}
-
-/// Preferences are those of creates; others ignore them (H-30).
-bool is_create(const Target& target, std::string_view verb) noexcept {
-  return verb == "POST" && (target.resource == Resource::kTables || target.resource == Resource::kEntities);
-}
-
 void add_common_headers(const HttpRequest& request, const ErrorTrailer& trailer, std::string_view version,
                         HttpResponse& response) {
   response.headers.reserve(response.headers.size() + kCommonHeaders);
@@ -77,10 +64,8 @@ struct Dispatcher::Prepared {
   Address address;
   Target target;
   std::string verb;
-  PayloadLevel level = PayloadLevel::kMinimal;
-  std::chrono::seconds time_max{0};
+  Routed routed;
   security::AsyncSession session;
-  const Route* route = nullptr;
 };
 
 /// What of a request its answer has to show, as far as it was understood.
@@ -136,6 +121,12 @@ Task<Result<security::Session>> ended(Status status) {
   co_return status;
 }
 
+/// Nobody can sign for an account that does not exist: the request, which is well-formed, hears that. Source: X-28.
+Status told_of_account(const Status& refusal, bool is_known) {
+  if (is_known || refusal.service_error() != "AuthenticationFailed") return refusal;
+  return service_error::resource_not_found("There is no such account.");
+}
+
 }  // namespace
 
 std::string Dispatcher::next_request_id() {
@@ -179,29 +170,15 @@ Result<Dispatcher::Asked> Dispatcher::identify(const HttpRequest& request, Told&
 
 Result<Dispatcher::Prepared> Dispatcher::prepare(const HttpRequest& request, Asked asked, security::Session session) {
   if (Status known = check_signature_is_known(request.head, asked.version); !known.ok()) return known;
-  if (asked.address.is_secondary && asked.verb != "GET" && asked.verb != "HEAD") {
-    return refused("InsufficientAccountPermissions", "the secondary is for reading");
-  }
-
   Result<Target> target = parse_resource(asked.address.resource);
   if (!target.ok()) return target.status();
-  const Result<Part> part = part_of(request.head.query);
-  if (!part.ok()) return part.status();
-  if (Status known = check_part_is_known(request.head, *part, asked.version); !known.ok()) return known;
-  const Result<const Route*> route = find_route(target->resource, *part, asked.verb);
-  if (!route.ok()) return route.status();
-  const Result<std::chrono::seconds> time_max = request_time_max(request.head.query);
-  if (!time_max.ok()) return time_max.status();
+  const bool may_read = asked.verb == "GET" || asked.verb == "HEAD" || target->resource == Resource::kBatch;
+  if (asked.address.is_secondary && !may_read) return secondary_is_for_reading();  // a batch judges its parts
+  const Result<Routed> routed = route_request(request, target->resource, asked.verb, asked.version);
+  if (!routed.ok()) return routed.status();
   if (Status digest = check_body_digest(request); !digest.ok()) return digest;
-  const Result<PayloadLevel> level = *part == Part::kContent ? requested_level(request) : PayloadLevel::kMinimal;
-  if (!level.ok()) return level.status();
-  return Prepared{std::move(asked.address),
-                  *std::move(target),
-                  std::move(asked.verb),
-                  *level,
-                  *time_max,
-                  security::AsyncSession(std::move(session)),
-                  *route};
+  return Prepared{std::move(asked.address), *std::move(target), std::move(asked.verb), *routed,
+                  security::AsyncSession(std::move(session))};
 }
 
 Task<Status> Dispatcher::admit(const HttpRequest& request, HomeThread* home) {
@@ -219,6 +196,7 @@ Task<Result<HttpResponse>> Dispatcher::carry_out(const HttpRequest& request, con
     (void)identify(request, told);  // for what the answer shows of it
     co_return *request.refusal;
   }
+  if (Status once = check_headers_once(request.head.headers); !once.ok()) co_return once;
   if (request.head.verb == "OPTIONS") {
     Task<Result<HttpResponse>> answering = preflight(request, home);
     Result<HttpResponse> outcome = co_await answering;
@@ -228,19 +206,19 @@ Task<Result<HttpResponse>> Dispatcher::carry_out(const HttpRequest& request, con
   if (!asked.ok()) co_return asked.status();
   Task<Result<security::Session>> opening = open_session(request, asked->address.account);
   Result<security::Session> session = co_await at_home(home, std::move(opening));
-  if (!session.ok()) co_return session.status();
+  if (!session.ok()) co_return told_of_account(session.status(), accounts_.knows(asked->address.account));
   const Result<Prepared> prepared = prepare(request, *std::move(asked), *std::move(session));
   if (!prepared.ok()) co_return prepared.status();
-  if (is_create(prepared->target, prepared->verb)) {
-    told.preference = preference_of(request.head.headers, told.version);
-  }
-  told.level = prepared->level;
-  told.operation = operation_of(prepared->route->resource, prepared->route->part, prepared->route->verb);
-  const Call call{request,         prepared->address,  prepared->target, prepared->verb, told.version,     told.level,
-                  told.preference, prepared->time_max, trailer,          home,           stop_.get_token()};
-  Answer answer = run(prepared->route->door, call, prepared->session, store_);
+  const Routed& routed = prepared->routed;
+  told.preference = routed.preference;
+  told.level = routed.level;
+  told.operation = operation_of(routed.route->resource, routed.route->part, routed.route->verb);
+  const Call call{request,           prepared->address, prepared->target, prepared->verb, told.version,
+                  told.level,        told.preference,   routed.time_max,  trailer,        home,
+                  stop_.get_token(), store_.limits()};
+  Answer answer = run(routed.route->door, call, prepared->session, store_);
   Result<HttpResponse> outcome = co_await answer;
-  if (prepared->route->part == Part::kProperties && prepared->verb == "PUT")
+  if (routed.route->part == Part::kProperties && prepared->verb == "PUT")
     cross_origin_.forget(prepared->address.account);
   co_return outcome;
 }

@@ -98,7 +98,8 @@ Answer get_entity(const Call& call, Result<AsyncTable> table) {
 
 Answer write_one(const Call& call, Result<AsyncTable> table) {
   Result<TransactionOperation> operation =
-      read_operation({call.verb, call.target, call.request.head.headers, call.request.body, call.version});
+      read_operation({call.verb, call.target, call.request.head.headers, call.request.body, call.version,
+                      call.limits.custom_properties_max});
   if (!operation.ok()) co_return operation.status();
   if (!table.ok()) co_return table.status();
   Task<Result<ETag>> writing = carry_out(call, *table, *operation);

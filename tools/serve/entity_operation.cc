@@ -33,7 +33,7 @@ Result<std::optional<ETag>> read_condition(const Headers& headers) {
 
 Result<TransactionOperation> read_insert(const OperationSource& source) {
   if (Status json = check_json_type(find_header(source.headers, "content-type")); !json.ok()) return json;
-  Result<Entity> entity = read_entity(source.body);
+  Result<Entity> entity = read_entity(source.body, source.properties_max);
   if (!entity.ok()) return entity.status();
   return TransactionOperation{Kind::kInsert, *std::move(entity), ETag()};
 }
@@ -53,7 +53,8 @@ Result<TransactionOperation> read_put(const OperationSource& source, Kind update
     return service_error::invalid_input("this protocol version needs If-Match");
   }
   if (Status json = check_json_type(find_header(source.headers, "content-type")); !json.ok()) return json;
-  Result<Entity> entity = read_entity(source.body, source.target.partition_key, source.target.row_key);
+  Result<Entity> entity =
+      read_entity(source.body, source.target.partition_key, source.target.row_key, source.properties_max);
   if (!entity.ok()) return entity.status();
   return TransactionOperation{*condition ? update : upsert, *std::move(entity), condition->value_or(ETag())};
 }

@@ -2,8 +2,10 @@
 // an answer. Single writes and batches share it, so that they cannot differ. Must never: touch a store.
 #pragma once
 
+#include <cstddef>
 #include <string_view>
 
+#include "api/limits.h"
 #include "api/result.h"
 #include "api/transaction.h"
 #include "tools/serve/call.h"
@@ -19,6 +21,8 @@ struct OperationSource {
   const Headers& headers;
   std::string_view body;
   std::string_view version;
+  /// The store's limit of custom properties.
+  std::size_t properties_max = limits::kCustomPropertiesMax;
 };
 
 /// Source: section "Entity operations", O-01 to O-05, O-10 to O-14, X-07. Errors: kInvalidArgument (InvalidInput: a bad

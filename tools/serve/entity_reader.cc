@@ -15,6 +15,7 @@
 #include "api/service_error.h"
 #include "tools/serve/json_members.h"
 #include "tools/serve/member_names.h"
+#include "tools/serve/message.h"
 #include "tools/serve/wire_error.h"
 
 namespace varve::serve {
@@ -73,9 +74,11 @@ Result<Value> checked(const std::optional<T>& value, const JsonMember& member, P
   return Value(*value);
 }
 
+/// Letters of a text are of either case.
 Result<Value> boolean_value(const JsonMember& member) {
-  const bool is_true = member.kind == JsonKind::kTrue || (member.kind == JsonKind::kText && member.text == "true");
-  const bool is_false = member.kind == JsonKind::kFalse || (member.kind == JsonKind::kText && member.text == "false");
+  const bool is_text = member.kind == JsonKind::kText;
+  const bool is_true = member.kind == JsonKind::kTrue || (is_text && equal_ignoring_case(member.text, "true"));
+  const bool is_false = member.kind == JsonKind::kFalse || (is_text && equal_ignoring_case(member.text, "false"));
   if (!is_true && !is_false) return does_not_fit(member, PropertyType::kBoolean);
   return Value(is_true);
 }
@@ -169,6 +172,12 @@ bool is_metadata(std::string_view name) noexcept {
   return name == kTimestamp || name.starts_with("odata.") || name.ends_with(kTypeSuffix);
 }
 
+/// A null is none (D-45), and so is what is no property.
+bool is_property(const JsonMember& member) {
+  return member.kind != JsonKind::kNull && member.name != kPartitionKey && member.name != kRowKey &&
+         !is_metadata(member.name);
+}
+
 bool are_distinct(Members members) {
   std::vector<std::string_view> names;
   names.reserve(members.size());
@@ -197,13 +206,24 @@ Result<std::string> key_of(Members members, std::string_view name) {
   return std::string(found->text);
 }
 
+/// An annotation of a key has no effect (D-32), so that it may only say what a key is.
+Status check_key_types(Members members) {
+  const auto wrong = std::find_if(members.begin(), members.end(), [](const JsonMember& member) {
+    const bool is_of_key = member.name.ends_with(kTypeSuffix) &&
+                           (member.name.substr(0, member.name.size() - kTypeSuffix.size()) == kPartitionKey ||
+                            member.name.substr(0, member.name.size() - kTypeSuffix.size()) == kRowKey);
+    return is_of_key && member.text != property_type_name(PropertyType::kString);
+  });
+  if (wrong == members.end()) return Status();
+  return invalid_input("\"" + std::string(wrong->name) + "\" must be Edm.String");
+}
+
 Status add_properties(Members members, Entity& entity) {
   const Result<std::vector<Annotation>> annotations = gather_annotations(members);
   if (!annotations.ok()) return annotations.status();
   entity.reserve(std::min(members.size(), limits::kCustomPropertiesMax));
   for (const JsonMember& member : members) {
-    if (member.name == kPartitionKey || member.name == kRowKey || is_metadata(member.name)) continue;
-    if (member.kind == JsonKind::kNull) continue;  // D-45
+    if (!is_property(member)) continue;
     const Annotation* const annotation = find_annotation(*annotations, member.name);
     Result<Value> value = annotation == nullptr ? inferred_value(member) : annotated_value(member, annotation->second);
     if (!value.ok()) return value.status();
@@ -212,17 +232,23 @@ Status add_properties(Members members, Entity& entity) {
   return Status();
 }
 
-Result<JsonObject> read_distinct_members(std::string_view body) {
-  Result<JsonObject> object = JsonObject::read(body);
+/// Of each property an annotation, a null or two, and what clients add.
+constexpr std::size_t kMembersForEachProperty = 8;
+constexpr std::size_t kOtherMembersMax = 32;
+
+Result<JsonObject> read_distinct_members(std::string_view body, std::size_t properties_max) {
+  Result<JsonObject> object = JsonObject::read(
+      body, {properties_max * kMembersForEachProperty + kOtherMembersMax, properties_max, is_property});
   if (object.ok() && !are_distinct(object->members())) return given_twice(object->members());
   return object;
 }
 
 }  // namespace
 
-Result<Entity> read_entity(std::string_view body) {
-  const Result<JsonObject> object = read_distinct_members(body);
+Result<Entity> read_entity(std::string_view body, std::size_t properties_max) {
+  const Result<JsonObject> object = read_distinct_members(body, properties_max);
   if (!object.ok()) return object.status();
+  if (Status typed = check_key_types(object->members()); !typed.ok()) return typed;
   Result<std::string> partition_key = key_of(object->members(), kPartitionKey);
   if (!partition_key.ok()) return partition_key.status();
   Result<std::string> row_key = key_of(object->members(), kRowKey);
@@ -232,8 +258,9 @@ Result<Entity> read_entity(std::string_view body) {
   return entity;
 }
 
-Result<Entity> read_entity(std::string_view body, std::string_view partition_key, std::string_view row_key) {
-  const Result<JsonObject> object = read_distinct_members(body);
+Result<Entity> read_entity(std::string_view body, std::string_view partition_key, std::string_view row_key,
+                           std::size_t properties_max) {
+  const Result<JsonObject> object = read_distinct_members(body, properties_max);
   if (!object.ok()) return object.status();
   Entity entity{std::string(partition_key), std::string(row_key)};
   if (Status added = add_properties(object->members(), entity); !added.ok()) return added;
@@ -241,7 +268,7 @@ Result<Entity> read_entity(std::string_view body, std::string_view partition_key
 }
 
 Result<std::string> read_table_name(std::string_view body) {
-  const Result<JsonObject> object = read_distinct_members(body);
+  const Result<JsonObject> object = read_distinct_members(body, limits::kCustomPropertiesMax);
   if (!object.ok()) return object.status();
   return key_of(object->members(), "TableName");
 }

@@ -2,10 +2,12 @@
 // Must never: judge what a store judges (names, sizes, numbers of properties), or let a value change its type unseen.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "api/limits.h"
 #include "api/result.h"
 #include "api/types.h"
 
@@ -13,12 +15,14 @@ namespace varve::serve {
 
 /// An entity whose keys are in the body. Errors: kInvalidArgument (PropertiesNeedValue: a key is missing or null, D-14;
 /// InvalidInput: no JSON object, not UTF-8, a value that does not fit its type, an object or array, a key that is no
-/// text; OutOfRangeInput: a date; DuplicatePropertiesSpecified, DuplicateKeyPropertySpecified).
-/// Source: D-23, D-30 to D-34, D-45, D-50, O-04, X-02, X-03.
-Result<Entity> read_entity(std::string_view body);
+/// text, or annotated as another type; OutOfRangeInput: a date; DuplicatePropertiesSpecified,
+/// DuplicateKeyPropertySpecified; TooManyProperties: at the first above `properties_max`).
+/// Source: D-22, D-23, D-30 to D-34, D-45, D-50, O-04, X-02, X-03, X-25.
+Result<Entity> read_entity(std::string_view body, std::size_t properties_max = limits::kCustomPropertiesMax);
 
 /// An entity whose keys are in the address; those of the body are not looked at (O-05). Errors: as above.
-Result<Entity> read_entity(std::string_view body, std::string_view partition_key, std::string_view row_key);
+Result<Entity> read_entity(std::string_view body, std::string_view partition_key, std::string_view row_key,
+                           std::size_t properties_max = limits::kCustomPropertiesMax);
 
 /// The TableName of a body. Errors: kInvalidArgument (PropertiesNeedValue: missing or null; InvalidInput). Source:
 /// B-02.

@@ -31,8 +31,9 @@ bool has_control_characters(std::string_view text) noexcept {
 /// Told each piece while it is read; false ends the reading, and so nothing in an object or an array is ever looked at.
 class MemberCollector : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, MemberCollector> {
  public:
-  explicit MemberCollector(std::vector<JsonMember>& members) : members_(members) {}
+  MemberCollector(std::vector<JsonMember>& members, const JsonLimits& limits) : members_(members), limits_(limits) {}
   bool found_nesting() const noexcept { return found_nesting_; }
+  bool found_excess() const noexcept { return found_excess_; }
 
   bool StartObject() {
     if (!is_inside_) return is_inside_ = true;
@@ -45,6 +46,8 @@ class MemberCollector : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, M
   }
   bool EndObject(rapidjson::SizeType /*members*/) { return true; }
   bool Key(const char* text, rapidjson::SizeType size, bool /*copy*/) {
+    found_excess_ = members_.size() == limits_.members_max;
+    if (found_excess_) return false;
     members_.push_back({{text, size}});
     return is_text(members_.back().name);
   }
@@ -69,12 +72,16 @@ class MemberCollector : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, M
     if (!is_inside_) return false;  // a value alone
     members_.back().kind = kind;
     members_.back().text = text;
-    return true;
+    if (limits_.counts(members_.back())) found_excess_ = ++counted_ > limits_.counted_max;
+    return !found_excess_;
   }
 
   std::vector<JsonMember>& members_;
+  const JsonLimits& limits_;
+  std::size_t counted_ = 0;
   bool is_inside_ = false;
   bool found_nesting_ = false;
+  bool found_excess_ = false;
 };
 
 }  // namespace
@@ -84,12 +91,17 @@ JsonObject::JsonObject(std::string_view body) : bytes_(std::make_unique<char[]>(
   members_.reserve(kUsualMembers);
 }
 
-Status JsonObject::read_in_place() {
-  MemberCollector collector(members_);
+Status JsonObject::read_in_place(const JsonLimits& limits) {
+  MemberCollector collector(members_, limits);
   rapidjson::InsituStringStream stream(bytes_.get());
   rapidjson::Reader reader;
   const rapidjson::ParseResult parsed = reader.Parse<kParseFlags>(stream, collector);
   if (!parsed.IsError()) return Status();
+  if (collector.found_excess()) {
+    return service_error::too_many_properties("the body has more than " + std::to_string(limits.counted_max) +
+                                              " properties besides its keys and Timestamp, or more than " +
+                                              std::to_string(limits.members_max) + " members");
+  }
   if (collector.found_nesting()) {
     return service_error::invalid_input("\"" + std::string(members_.empty() ? "" : members_.back().name) +
                                         "\" is an object or an array, which no property can hold");
@@ -98,12 +110,12 @@ Status JsonObject::read_in_place() {
                                       std::to_string(parsed.Offset()));
 }
 
-Result<JsonObject> JsonObject::read(std::string_view body) {
+Result<JsonObject> JsonObject::read(std::string_view body, const JsonLimits& limits) {
   if (body.starts_with(kByteOrderMark)) body.remove_prefix(kByteOrderMark.size());
   if (has_control_characters(body)) return service_error::invalid_input("the body holds a control character");
   if (!format::is_valid_utf8(body)) return service_error::invalid_input("the body is not UTF-8");
   JsonObject object(body);
-  if (Status read = object.read_in_place(); !read.ok()) return read;
+  if (Status read = object.read_in_place(limits); !read.ok()) return read;
   return object;
 }
 

@@ -29,6 +29,19 @@ std::size_t count_headers(const Headers& headers, std::string_view name) noexcep
   return count;
 }
 
+std::optional<std::string> joined_header(const Headers& headers, std::string_view name) {
+  std::optional<std::string> joined;
+  for (const auto& [known, value] : headers) {
+    if (!equal_ignoring_case(known, name)) continue;
+    if (joined) {
+      joined->append(",").append(value);
+    } else {
+      joined = value;
+    }
+  }
+  return joined;
+}
+
 std::string_view trimmed(std::string_view text) noexcept {
   const auto is_space = [](char c) { return c == ' ' || c == '\t'; };
   while (!text.empty() && is_space(text.front())) text.remove_prefix(1);

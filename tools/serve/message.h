@@ -22,6 +22,8 @@ bool equal_ignoring_case(std::string_view left, std::string_view right) noexcept
 /// The first header of this name, in any case of letters, or null.
 const std::string* find_header(const Headers& headers, std::string_view name) noexcept;
 std::size_t count_headers(const Headers& headers, std::string_view name) noexcept;
+/// The values of all headers of this name as one list, with commas between them; nothing where there is none.
+std::optional<std::string> joined_header(const Headers& headers, std::string_view name);
 std::string_view trimmed(std::string_view text) noexcept;
 
 struct HttpRequest {

@@ -1,67 +1,77 @@
 #include "tools/serve/payload_level.h"
 
 #include "api/names.h"
+#include "tools/serve/media_type.h"
 #include "tools/serve/query_value.h"
 #include "tools/serve/wire_error.h"
 
 namespace varve::serve {
 namespace {
 
-/// What stands before the separator, trimmed; the rest stays.
-std::string_view take(char separator, std::string_view& rest) noexcept {
-  const std::size_t end = std::min(rest.find(separator), rest.size());
-  const std::string_view taken = trimmed(rest.substr(0, end));
-  rest.remove_prefix(std::min(end + 1, rest.size()));
-  return taken;
+Result<PayloadLevel> level_of_json(const MediaType& media) {
+  const std::string* const parameter = media.find("odata");
+  if (parameter == nullptr) return PayloadLevel::kMinimal;
+  const std::string level = lower_case(*parameter);
+  if (level == "nometadata") return PayloadLevel::kNone;
+  if (level == "minimalmetadata") return PayloadLevel::kMinimal;
+  if (level == "fullmetadata") return PayloadLevel::kFull;
+  if (level == "verbose") return refused("JsonVerboseFormatNotSupported", "verbose JSON is not supported");
+  return refused("MediaTypeNotSupported", "the odata parameter names no level");
 }
 
-Result<PayloadLevel> level_of_json(std::string_view parameters) {
-  while (!parameters.empty()) {
-    std::string_view parameter = take(';', parameters);
-    if (take('=', parameter) != "odata") continue;
-    const std::string_view level = trimmed(parameter);
-    if (level == "nometadata") return PayloadLevel::kNone;
-    if (level == "minimalmetadata") return PayloadLevel::kMinimal;
-    if (level == "fullmetadata") return PayloadLevel::kFull;
-    if (level == "verbose") return refused("JsonVerboseFormatNotSupported", "verbose JSON is not supported");
-    return refused("MediaTypeNotSupported", "the odata parameter names no level");
-  }
-  return PayloadLevel::kMinimal;
+Status unsupported() {
+  return refused("MediaTypeNotSupported", "no media type that was asked for is supported");
 }
 
-bool is_any(std::string_view type) noexcept {
-  return type == "*/*" || type == "application/*";
+/// Whether the client says that it takes the type on no account: `q=0`, perhaps with zeros behind a point.
+bool is_excluded(const MediaType& media) {
+  const std::string* const quality = media.find("q");
+  return quality != nullptr && !quality->empty() && quality->find_first_not_of("0.") == std::string::npos;
 }
 
-/// One media type with its parameters, in lower case.
-Result<PayloadLevel> level_of(std::string_view media) {
-  const std::string_view type = take(';', media);
-  if (type == "application/json" || type == "json") return level_of_json(media);
-  if (is_any(type)) return PayloadLevel::kMinimal;
-  if (type == "application/atom+xml" || type == "atom") {
+/// One element of a list; `json` and `atom` are the short forms of `$format`.
+Result<PayloadLevel> level_of(std::string_view element) {
+  const std::string lower = lower_case(element);
+  if (lower == "json") return PayloadLevel::kMinimal;
+  const std::optional<MediaType> media =
+      lower == "atom" ? MediaType{"application/atom+xml"} : parse_media_type(element);
+  if (!media || is_excluded(*media)) return unsupported();
+  if (media->type == "application/json") return level_of_json(*media);
+  if (media->type == "*/*" || media->type == "application/*") return PayloadLevel::kMinimal;
+  if (media->type == "application/atom+xml") {
     return refused("AtomFormatNotSupported", "Atom is not supported; ask for JSON");
   }
-  return refused("MediaTypeNotSupported", "no media type that was asked for is supported");
+  return unsupported();
+}
+
+bool is_utf8(const std::string* charset) {
+  return charset == nullptr || equal_ignoring_case(*charset, "utf-8") || equal_ignoring_case(*charset, "utf8") ||
+         equal_ignoring_case(*charset, "us-ascii");
 }
 
 }  // namespace
 
 Result<PayloadLevel> choose_level(const std::optional<std::string>& format, const std::string* accept) {
-  const std::string asked = lower_case(format ? *format : accept != nullptr ? *accept : "");
+  const std::string_view asked = format              ? std::string_view(*format)
+                                 : accept != nullptr ? std::string_view(*accept)
+                                                     : "";
   if (trimmed(asked).empty()) return PayloadLevel::kMinimal;
   std::string_view rest = asked;
-  Result<PayloadLevel> first = level_of(take(',', rest));
+  Result<PayloadLevel> first = level_of(take_list_element(rest));
   while (!first.ok() && !rest.empty()) {
-    const Result<PayloadLevel> next = level_of(take(',', rest));
+    const Result<PayloadLevel> next = level_of(take_list_element(rest));
     if (next.ok()) return next;
   }
   return first;
 }
 
-Result<PayloadLevel> requested_level(const HttpRequest& request) {
+Result<PayloadLevel> requested_level(const HttpRequest& request, bool answers_with_entity) {
   const Result<std::optional<std::string>> format = query_value(request.head.query, "$format");
   if (!format.ok()) return format.status();
-  return choose_level(*format, find_header(request.head.headers, "accept"));
+  const std::optional<std::string> accept = joined_header(request.head.headers, "accept");
+  const Result<PayloadLevel> level = choose_level(*format, accept ? &*accept : nullptr);
+  if (level.ok() || answers_with_entity || *format) return level;
+  return PayloadLevel::kMinimal;
 }
 
 std::string_view content_type(PayloadLevel level) noexcept {
@@ -75,12 +85,19 @@ std::string_view content_type(PayloadLevel level) noexcept {
 
 Status check_json_type(const std::string* content_type) {
   if (content_type == nullptr || trimmed(*content_type).empty()) return Status();
-  const std::string lower = lower_case(*content_type);
-  std::string_view rest = lower;
-  const std::string_view type = take(';', rest);
-  if (type == "application/json") return Status();
-  if (type == "application/atom+xml") return refused("AtomFormatNotSupported", "Atom is not supported; send JSON");
-  return refused("MediaTypeNotSupported", "the body is not said to be JSON");
+  const std::optional<MediaType> media = parse_media_type(*content_type);
+  if (media && media->type == "application/atom+xml") {
+    return refused("AtomFormatNotSupported", "Atom is not supported; send JSON");
+  }
+  if (media && media->type == "application/json" && is_utf8(media->find("charset"))) return Status();
+  return refused("MediaTypeNotSupported", "Content-Type must be application/json in UTF-8");
+}
+
+Status check_xml_type(const std::string* content_type) {
+  if (content_type == nullptr || trimmed(*content_type).empty()) return Status();
+  const std::optional<MediaType> media = parse_media_type(*content_type);
+  if (media && is_utf8(media->find("charset"))) return Status();
+  return refused("MediaTypeNotSupported", "Content-Type must be a media type in UTF-8, such as application/xml");
 }
 
 }  // namespace varve::serve

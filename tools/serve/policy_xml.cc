@@ -3,8 +3,10 @@
 #include <optional>
 #include <utility>
 
+#include "api/limits.h"
 #include "api/service_error.h"
 #include "tools/serve/xml_elements.h"
+#include "tools/serve/xml_reader.h"
 
 namespace varve::serve {
 namespace {
@@ -16,14 +18,14 @@ Status refuse(std::string_view what) {
   return service_error::invalid_xml_document(what);
 }
 
-/// Nothing where the element is missing or empty.
-Result<std::optional<std::string>> text_of(const pugi::xml_node& parent, const char* name) {
-  Result<std::optional<std::string>> text = element_text(parent, name);
-  if (text.ok() && *text && (*text)->empty()) text->reset();
+/// Nothing where the element is missing or blank.
+Result<std::optional<std::string>> text_of(const XmlDocument::Element& parent, std::string_view name) {
+  Result<std::optional<std::string>> text = parent.text_of(name);
+  if (text.ok() && *text && is_xml_blank(**text)) text->reset();
   return text;
 }
 
-Result<std::optional<DateTime>> time_of(const pugi::xml_node& parent, const char* name) {
+Result<std::optional<DateTime>> time_of(const XmlDocument::Element& parent, std::string_view name) {
   const Result<std::optional<std::string>> text = text_of(parent, name);
   if (!text.ok()) return text.status();
   if (!*text) return std::optional<DateTime>();
@@ -32,8 +34,8 @@ Result<std::optional<DateTime>> time_of(const pugi::xml_node& parent, const char
   return std::optional<DateTime>(*time);
 }
 
-Result<AccessPolicy> read_terms(const pugi::xml_node& node, AccessPolicy policy) {
-  if (!has_only_elements(node, {"Start", "Expiry", "Permission"}))
+Result<AccessPolicy> read_terms(const XmlDocument::Element& node, AccessPolicy policy) {
+  if (!node.has_only_elements({"Start", "Expiry", "Permission"}))
     return refuse("an access policy has unknown elements");
   const Result<std::optional<DateTime>> start = time_of(node, "Start");
   if (!start.ok()) return start.status();
@@ -50,13 +52,13 @@ Result<AccessPolicy> read_terms(const pugi::xml_node& node, AccessPolicy policy)
   return policy;
 }
 
-Result<AccessPolicy> read_policy(const pugi::xml_node& node) {
-  if (!has_only_elements(node, {"Id", "AccessPolicy"})) return refuse("a signed identifier has unknown elements");
+Result<AccessPolicy> read_policy(const XmlDocument::Element& node) {
+  if (!node.has_only_elements({"Id", "AccessPolicy"})) return refuse("a signed identifier has unknown elements");
   Result<std::optional<std::string>> id = text_of(node, "Id");
   if (!id.ok()) return id.status();
   AccessPolicy policy;
   policy.id = std::move(*id).value_or(std::string());
-  const Result<pugi::xml_node> terms = find_element(node, "AccessPolicy");
+  const Result<XmlDocument::Element> terms = node.find("AccessPolicy");
   if (!terms.ok()) return terms.status();
   if (!*terms) return policy;
   return read_terms(*terms, std::move(policy));
@@ -67,11 +69,12 @@ Result<AccessPolicy> read_policy(const pugi::xml_node& node) {
 Result<std::vector<AccessPolicy>> read_policies(std::string_view body) {
   std::vector<AccessPolicy> policies;
   if (body.empty()) return policies;
-  pugi::xml_document document;
-  const Result<pugi::xml_node> root = read_xml_root(document, body, kRoot);
-  if (!root.ok()) return root.status();
-  if (!has_only_elements(*root, {kIdentifier})) return refuse("the list holds other elements than signed identifiers");
-  for (const pugi::xml_node& node : root->children(kIdentifier)) {
+  const Result<XmlDocument> document = XmlDocument::read(body, kRoot);
+  if (!document.ok()) return document.status();
+  const XmlDocument::Element root = document->root();
+  if (!root.has_only_elements({kIdentifier})) return refuse("the list holds other elements than signed identifiers");
+  for (XmlDocument::Element node = root.first_child(); node; node = node.next_sibling()) {
+    if (policies.size() == limits::kAccessPoliciesMax) return refuse("at most 5 access policies are allowed");
     Result<AccessPolicy> policy = read_policy(node);
     if (!policy.ok()) return policy.status();
     policies.push_back(*std::move(policy));
@@ -85,6 +88,7 @@ std::string write_policies(std::span<const AccessPolicy> policies) {
   for (const AccessPolicy& policy : policies) {
     pugi::xml_node node = root.append_child(kIdentifier);
     add_element(node, "Id", policy.id);
+    if (!policy.start && !policy.expiry && !policy.permissions) continue;
     pugi::xml_node terms = node.append_child("AccessPolicy");
     if (policy.start) add_element(terms, "Start", access_time_text(*policy.start));
     if (policy.expiry) add_element(terms, "Expiry", access_time_text(*policy.expiry));

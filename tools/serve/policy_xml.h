@@ -12,10 +12,11 @@
 
 namespace varve::serve {
 
-/// An empty body is no policies (S-40). Numbers and lengths are the store's to judge.
-/// Errors: kInvalidArgument (InvalidXmlDocument: no XML, other elements, or one twice; InvalidXmlNodeValue: a time or
-/// permissions that are none). Source: S-40 to S-42.
+/// An empty body is no policies (S-40). The store judges the ids.
+/// Errors: kInvalidArgument (InvalidXmlDocument: no XML, other elements, one twice, or more policies than
+/// limits::kAccessPoliciesMax; InvalidXmlNodeValue: a time or permissions that are none). Source: S-40 to S-42.
 Result<std::vector<AccessPolicy>> read_policies(std::string_view body);
+/// A policy without start, expiry and permissions has no AccessPolicy element.
 std::string write_policies(std::span<const AccessPolicy> policies);
 
 }  // namespace varve::serve

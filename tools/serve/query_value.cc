@@ -16,9 +16,11 @@ std::optional<std::string> decoded(std::string_view text) {
   return security::percent_decode(spaced);
 }
 
-/// Most names are written as they are, and most are of other parameters.
-bool is_name(std::string_view written, std::string_view name) {
-  return written.find_first_of("%+") == std::string_view::npos ? written == name : decoded(written) == name;
+/// Most names are written as they are, and most are of other parameters. Nothing for a name that is badly encoded.
+std::optional<bool> is_name(std::string_view written, std::string_view name) {
+  if (written.find_first_of("%+") == std::string_view::npos) return written == name;
+  const std::optional<std::string> plain = decoded(written);
+  return plain ? std::optional(*plain == name) : std::nullopt;
 }
 
 }  // namespace
@@ -29,7 +31,9 @@ Result<std::optional<std::string>> query_value(std::string_view query, std::stri
     const std::string_view pair = query.substr(0, query.find('&'));
     query.remove_prefix(std::min(pair.size() + 1, query.size()));
     const std::size_t equals = std::min(pair.find('='), pair.size());
-    if (!is_name(pair.substr(0, equals), name)) continue;
+    const std::optional<bool> is_asked = is_name(pair.substr(0, equals), name);
+    if (!is_asked) return refused("InvalidQueryParameterValue", "the name of a query parameter is badly encoded");
+    if (!*is_asked) continue;
     std::optional<std::string> value = decoded(pair.substr(std::min(equals + 1, pair.size())));
     if (found || !value) {
       return refused("InvalidQueryParameterValue", "the parameter " + std::string(name) + " is given twice or badly");

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <iterator>
 #include <optional>
 #include <system_error>
 
@@ -50,6 +51,26 @@ Result<std::string> effective_verb(std::string_view verb, const Headers& headers
     if (*tunnelled == known) return std::string(known);
   }
   return refused("XMethodIncorrectValue", "X-HTTP-Method names no verb that can be tunnelled");
+}
+
+Status check_headers_once(const Headers& headers) {
+  constexpr std::string_view kSingle[] = {
+      "content-type",           "content-md5",          "date",   "x-ms-date",
+      "x-ms-version",           "dataserviceversion",   "origin", "access-control-request-method",
+      "x-ms-client-request-id", "maxdataserviceversion"};
+  for (auto header = headers.begin(); header != headers.end(); ++header) {
+    const auto is_same_name = [&](const auto& other) { return equal_ignoring_case(other.first, header->first); };
+    const auto earlier = std::find_if(headers.begin(), header, is_same_name);
+    if (earlier == header || earlier->second == header->second) continue;
+    const bool is_single = std::any_of(std::begin(kSingle), std::end(kSingle),
+                                       [&](std::string_view name) { return equal_ignoring_case(name, header->first); });
+    if (is_single) return refused("InvalidHeaderValue", "the header " + header->first + " is given twice");
+  }
+  return Status();
+}
+
+Status secondary_is_for_reading() {
+  return refused("InsufficientAccountPermissions", "the secondary is for reading");
 }
 
 Result<std::chrono::seconds> request_time_max(std::string_view query) {

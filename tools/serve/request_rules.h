@@ -23,6 +23,13 @@ Result<std::string> protocol_version(const security::Request& head);
 /// Source: H-05.
 Result<std::string> effective_verb(std::string_view verb, const Headers& headers);
 
+/// Headers of which only one value is read: two headers of one name with different values are refused.
+/// Errors: kInvalidArgument (InvalidHeaderValue).
+Status check_headers_once(const Headers& headers);
+
+/// What a write to the secondary is told. Source: section "Common codes".
+Status secondary_is_for_reading();
+
 /// Errors: kInvalidArgument (InvalidQueryParameterValue: no number above zero). Source: H-04.
 Result<std::chrono::seconds> request_time_max(std::string_view query);
 

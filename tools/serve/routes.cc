@@ -4,7 +4,10 @@
 #include <optional>
 #include <string>
 
+#include "tools/serve/payload_level.h"
 #include "tools/serve/query_value.h"
+#include "tools/serve/request_rules.h"
+#include "tools/serve/version_rules.h"
 #include "tools/serve/wire_error.h"
 
 namespace varve::serve {
@@ -45,6 +48,15 @@ constexpr std::array kRoutes = std::to_array<Route>({
     {Resource::kService, Part::kProperties, "PUT", account(kWriteServiceProperties, set_properties)},
 });
 
+bool is_create(Resource resource, std::string_view verb) noexcept {
+  return verb == "POST" && (resource == Resource::kTables || resource == Resource::kEntities);
+}
+
+/// Whether an OData body answers the request, if it succeeds. Source: X-13.
+bool answers_with_entity(Resource resource, std::string_view verb, Preference preference) noexcept {
+  return verb == "GET" || (is_create(resource, verb) && preference != Preference::kNoContent);
+}
+
 }  // namespace
 
 Result<Part> part_of(std::string_view query) {
@@ -69,6 +81,29 @@ Result<const Route*> find_route(Resource resource, Part part, std::string_view v
   if (is_known) return refused("MethodNotAllowed", "the resource does not know this verb");
   if (part == Part::kContent) return refused("InvalidUri", "the address names no resource");
   return refused("InvalidQueryParameterValue", "the resource has no such part");
+}
+
+Result<Routed> route_request(const HttpRequest& request, Resource resource, std::string_view verb,
+                             std::string_view version) {
+  const Result<Part> part = part_of(request.head.query);
+  if (!part.ok()) return part.status();
+  if (*part == Part::kPolicies && version < since::kSignatures) {
+    return refused("InvalidQueryParameterValue", "this protocol version has no access policies");
+  }
+  const Preference preference =
+      is_create(resource, verb) ? preference_of(request.head.headers, version) : Preference::kNone;
+  const bool has_entity = answers_with_entity(resource, verb, preference);
+  if (*part == Part::kContent) {
+    if (Status known = check_content_is_known(request.head, version, has_entity); !known.ok()) return known;
+  }
+  const Result<const Route*> route = find_route(resource, *part, verb);
+  if (!route.ok()) return route.status();
+  const Result<std::chrono::seconds> time_max = request_time_max(request.head.query);
+  if (!time_max.ok()) return time_max.status();
+  Result<PayloadLevel> level = PayloadLevel::kMinimal;
+  if (*part == Part::kContent) level = requested_level(request, has_entity);
+  if (!level.ok()) return level.status();
+  return Routed{*route, *time_max, *level, preference};
 }
 
 }  // namespace varve::serve

@@ -2,6 +2,7 @@
 // Must never: hold a route without a permission; there is no way to write one down.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string_view>
 #include <variant>
@@ -49,5 +50,21 @@ struct Route {
 /// Errors: kInvalidArgument (MethodNotAllowed: the resource knows other verbs; InvalidQueryParameterValue: it has no
 /// such part). Source: H-02, O-18.
 Result<const Route*> find_route(Resource resource, Part part, std::string_view verb);
+
+/// A request for something that there is, or a part of a batch: all that its address, query and headers ask for.
+struct Routed {
+  const Route* route = nullptr;
+  /// At most 30 s (H-04).
+  std::chrono::seconds time_max{0};
+  PayloadLevel level = PayloadLevel::kMinimal;
+  /// Of creates; others ignore it (H-30).
+  Preference preference = Preference::kNone;
+};
+
+/// Requests and parts of batches share it, so that no parameter means something to one and nothing to the other.
+/// Errors: those of part_of(), find_route(), request_time_max(), check_content_is_known() and requested_level();
+/// kInvalidArgument (InvalidQueryParameterValue: the protocol version has no access policies).
+Result<Routed> route_request(const HttpRequest& request, Resource resource, std::string_view verb,
+                             std::string_view version);
 
 }  // namespace varve::serve

@@ -7,10 +7,13 @@
 #include <utility>
 #include <vector>
 
+#include "api/limits.h"
+#include "api/names.h"
 #include "api/service_error.h"
 #include "tools/serve/message.h"
 #include "tools/serve/wire_error.h"
 #include "tools/serve/xml_elements.h"
+#include "tools/serve/xml_reader.h"
 
 namespace varve::serve {
 namespace {
@@ -21,20 +24,19 @@ constexpr std::string_view kPropertiesVersion = "1.0";
 /// Takes the values of one element's children, and keeps the first fault; after it, values mean nothing.
 class ElementReader {
  public:
-  /// Reads nothing, and so finds no fault, where there is no such element.
-  ElementReader(const pugi::xml_node& node, std::initializer_list<std::string_view> children) : node_(node) {
-    if (!has_only_elements(node, children)) {
-      fail(service_error::invalid_xml_document(name() + " holds an unknown element"));
+  ElementReader(const XmlDocument::Element& node, std::initializer_list<std::string_view> children) : node_(node) {
+    if (!node.has_only_elements(children)) {
+      fail(service_error::invalid_xml_document(name() + " holds a text or an unknown element"));
     }
   }
 
-  bool has(const char* child) const { return static_cast<bool>(node_.child(child)); }
+  bool has(std::string_view child) const { return node_.has(child); }
 
-  std::string text(const char* child) {
-    Result<std::optional<std::string>> found = element_text(node_, child);
+  std::string text(std::string_view child) {
+    Result<std::optional<std::string>> found = node_.text_of(child);
     if (!found.ok()) fail(found.status());
     if (found.ok() && *found) return **std::move(found);
-    if (found.ok()) fail(service_error::invalid_xml_document(name() + " lacks its " + child));
+    if (found.ok()) fail(service_error::invalid_xml_document(name() + " lacks its " + std::string(child)));
     return {};
   }
 
@@ -42,29 +44,42 @@ class ElementReader {
     if (text("Version") != kPropertiesVersion) fail_value("Version");
   }
 
-  bool flag(const char* child) {
-    const std::string written = text(child);
+  /// Letters of either case, with white space around them.
+  bool flag(std::string_view child) {
+    constexpr std::string_view kSpace = " \t\r\n";
+    std::string written = lower_case(text(child));
+    written.erase(0, written.find_first_not_of(kSpace));
+    written.resize(written.find_last_not_of(kSpace) + 1);
     if (written != "true" && written != "false") fail_value(child);
     return written == "true";
   }
 
-  std::uint32_t number(const char* child) {
+  /// A number too large for the type is the largest one: no field allows that.
+  std::uint32_t number(std::string_view child) {
     const std::string written = text(child);
     std::uint32_t value = 0;
     const char* const end = written.data() + written.size();
     const auto [stopped, error] = std::from_chars(written.data(), end, value);
+    if (error == std::errc::result_out_of_range && stopped == end) return UINT32_MAX;
     if (written.empty() || stopped != end || error != std::errc()) fail_value(child);
     return value;
   }
 
-  /// Spaces around commas are passed over.
-  std::vector<std::string> list(const char* child) {
+  /// Spaces around commas are passed over. Stops at the first word that the rules cannot hold.
+  std::vector<std::string> list(std::string_view child) {
     const std::string written = text(child);
     std::vector<std::string> words;
+    std::size_t bytes = 0;
     std::string_view rest = trimmed(written);
     while (!rest.empty()) {
       const std::size_t end = std::min(rest.find(','), rest.size());
-      words.emplace_back(trimmed(rest.substr(0, end)));
+      const std::string_view word = trimmed(rest.substr(0, end));
+      bytes += word.size() + (words.empty() ? 0 : 1);
+      if (bytes > limits::kCorsBytesMax) {
+        fail(service_error::invalid_xml_document("the CORS rules hold more than 2 KiB"));
+        return words;
+      }
+      words.emplace_back(word);
       if (end + 1 == rest.size()) words.emplace_back();  // Behind the last comma stands an empty word.
       rest.remove_prefix(std::min(end + 1, rest.size()));
     }
@@ -73,7 +88,7 @@ class ElementReader {
 
   /// Days stand there if, and only if, the retention is enabled (P-02).
   std::optional<std::uint32_t> retention() {
-    const Result<pugi::xml_node> policy = find_element(node_, "RetentionPolicy");
+    const Result<XmlDocument::Element> policy = node_.find("RetentionPolicy");
     if (!policy.ok()) fail(policy.status());
     if (policy.ok() && !*policy) fail(service_error::invalid_xml_document(name() + " lacks its RetentionPolicy"));
     if (!status_.ok()) return std::nullopt;
@@ -95,15 +110,15 @@ class ElementReader {
 
  private:
   std::string name() const { return node_.name(); }
-  void fail_value(const char* child) {
-    fail(service_error::invalid_xml_node_value(name() + " has a " + child + " that is none"));
+  void fail_value(std::string_view child) {
+    fail(service_error::invalid_xml_node_value(name() + " has a " + std::string(child) + " that is none"));
   }
 
-  pugi::xml_node node_;
+  XmlDocument::Element node_;
   Status status_;
 };
 
-Result<LoggingProperties> read_logging(const pugi::xml_node& node) {
+Result<LoggingProperties> read_logging(const XmlDocument::Element& node) {
   ElementReader reader(node, {"Version", "Read", "Write", "Delete", "RetentionPolicy"});
   reader.version();
   LoggingProperties logging;
@@ -116,7 +131,7 @@ Result<LoggingProperties> read_logging(const pugi::xml_node& node) {
 }
 
 /// IncludeAPIs stands there if, and only if, the metrics are enabled (P-02).
-Result<MetricsProperties> read_metrics(const pugi::xml_node& node) {
+Result<MetricsProperties> read_metrics(const XmlDocument::Element& node) {
   ElementReader reader(node, {"Version", "Enabled", "IncludeAPIs", "RetentionPolicy"});
   reader.version();
   MetricsProperties metrics;
@@ -131,7 +146,7 @@ Result<MetricsProperties> read_metrics(const pugi::xml_node& node) {
   return metrics;
 }
 
-Result<CorsRule> read_cors_rule(const pugi::xml_node& node) {
+Result<CorsRule> read_cors_rule(const XmlDocument::Element& node) {
   ElementReader reader(node,
                        {"AllowedOrigins", "AllowedMethods", "MaxAgeInSeconds", "ExposedHeaders", "AllowedHeaders"});
   CorsRule rule;
@@ -144,12 +159,15 @@ Result<CorsRule> read_cors_rule(const pugi::xml_node& node) {
   return rule;
 }
 
-Result<std::vector<CorsRule>> read_cors_rules(const pugi::xml_node& node) {
-  if (!has_only_elements(node, {"CorsRule"})) {
+Result<std::vector<CorsRule>> read_cors_rules(const XmlDocument::Element& node) {
+  if (!node.has_only_elements({"CorsRule"})) {
     return service_error::invalid_xml_document("Cors holds other elements than rules");
   }
   std::vector<CorsRule> rules;
-  for (const pugi::xml_node& child : node.children("CorsRule")) {
+  for (XmlDocument::Element child = node.first_child(); child; child = child.next_sibling()) {
+    if (rules.size() == limits::kCorsRulesMax) {
+      return service_error::invalid_xml_document("at most 5 CORS rules are allowed");
+    }
     Result<CorsRule> rule = read_cors_rule(child);
     if (!rule.ok()) return rule.status();
     rules.push_back(*std::move(rule));
@@ -159,9 +177,9 @@ Result<std::vector<CorsRule>> read_cors_rules(const pugi::xml_node& node) {
 
 /// Reads an element of the root, if it is there.
 template <typename Value>
-Status read_part(const pugi::xml_node& root, const char* name, Result<Value> (*read)(const pugi::xml_node&),
-                 std::optional<Value>& part) {
-  const Result<pugi::xml_node> node = find_element(root, name);
+Status read_part(const XmlDocument::Element& root, std::string_view name,
+                 Result<Value> (*read)(const XmlDocument::Element&), std::optional<Value>& part) {
+  const Result<XmlDocument::Element> node = root.find(name);
   if (!node.ok()) return node.status();
   if (!*node) return Status();
   Result<Value> value = read(*node);
@@ -215,20 +233,20 @@ void write_cors_rule(pugi::xml_node& cors, const CorsRule& rule) {
 }  // namespace
 
 Result<ServicePropertiesChange> read_service_properties(std::string_view body, bool knows_cors) {
-  pugi::xml_document document;
-  const Result<pugi::xml_node> root = read_xml_root(document, body, kPropertiesRoot);
-  if (!root.ok()) return root.status();
+  const Result<XmlDocument> document = XmlDocument::read(body, kPropertiesRoot);
+  if (!document.ok()) return document.status();
+  const XmlDocument::Element root = document->root();
   ServicePropertiesChange change;
-  Status read = read_part(*root, "Logging", read_logging, change.logging);
-  if (read.ok()) read = read_part(*root, "HourMetrics", read_metrics, change.hour_metrics);
-  if (read.ok() && knows_cors) read = read_part(*root, "MinuteMetrics", read_metrics, change.minute_metrics);
-  if (read.ok() && knows_cors) read = read_part(*root, "Cors", read_cors_rules, change.cors_rules);
+  Status read = read_part(root, "Logging", read_logging, change.logging);
+  if (read.ok()) read = read_part(root, "HourMetrics", read_metrics, change.hour_metrics);
+  if (read.ok() && knows_cors) read = read_part(root, "MinuteMetrics", read_metrics, change.minute_metrics);
+  if (read.ok() && knows_cors) read = read_part(root, "Cors", read_cors_rules, change.cors_rules);
   if (!read.ok()) return read;
   if (change == ServicePropertiesChange()) {
     return service_error::invalid_xml_document("the body holds no service properties");
   }
-  const bool is_understood = knows_cors ? has_only_elements(*root, {"Logging", "HourMetrics", "MinuteMetrics", "Cors"})
-                                        : has_only_elements(*root, {"Logging", "HourMetrics"});
+  const bool is_understood = knows_cors ? root.has_only_elements({"Logging", "HourMetrics", "MinuteMetrics", "Cors"})
+                                        : root.has_only_elements({"Logging", "HourMetrics"});
   if (!is_understood) return refused("UnsupportedXmlNode", "the body holds unknown service properties");
   return change;
 }

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <utility>
 
+#include "api/continuation_token.h"
 #include "api/names.h"
 #include "api/query_options.h"
 #include "api/service_error.h"
@@ -33,7 +34,7 @@ Result<Listing> read_listing(std::string_view query) {
   Result<std::optional<std::string>> next = query_value(query, "NextTableName");
   if (!next.ok()) return next.status();
   Listing listing{*std::move(filter), {}, asked->page_size_max};
-  listing.options.continuation = std::move(*next).value_or(std::string());
+  if (*next && !(*next)->empty()) listing.options.continuation = key_token_of(**next);
   return listing;
 }
 

@@ -33,6 +33,29 @@ std::string_view first_label(std::string_view host) noexcept {
   return dot == std::string_view::npos || is_ipv4(host) ? std::string_view() : host.substr(0, dot);
 }
 
+/// Up to the next slash, which is taken too.
+std::string_view take_segment(std::string_view& path) noexcept {
+  const std::string_view segment = path.substr(0, path.find('/'));
+  path.remove_prefix(std::min(segment.size() + 1, path.size()));
+  return segment;
+}
+
+/// Whether the path's first segment is the account, or its secondary, and a slash follows it.
+bool begins_with_account(std::string_view path, std::string_view account) noexcept {
+  if (path.find('/') == std::string_view::npos) return false;
+  std::string_view segment = take_segment(path);
+  take_secondary(segment);
+  return segment == account;
+}
+
+std::optional<std::string> decoded_path(std::string_view path) {
+  std::optional<std::string> decoded = security::percent_decode(path);
+  return decoded && decoded->starts_with('/') ? std::move(decoded) : std::nullopt;
+}
+Status badly_encoded_path() {
+  return refused("InvalidUri", "the path is badly encoded");
+}
+
 /// Reads the keys between the parentheses of an entity's address.
 class PredicateReader {
  public:
@@ -154,22 +177,47 @@ void append_key(std::string& reference, std::string_view key) {
 Result<Address> parse_address(std::string_view path, std::string_view host, std::string_view scheme,
                               const std::function<bool(std::string_view account)>& is_known) {
   if (host.empty()) return refused("HostInformationNotPresent", "the request names no host");
-  const std::optional<std::string> decoded = security::percent_decode(path);
-  if (!decoded || !decoded->starts_with('/')) return refused("InvalidUri", "the path is badly encoded");
+  const std::optional<std::string> decoded = decoded_path(path);
+  if (!decoded) return badly_encoded_path();
   std::string_view rest = std::string_view(*decoded).substr(1);
   Address address;
   address.root = std::string(scheme) + "://" + std::string(host);
   std::string_view account = first_label(host);
-  address.is_secondary = take_secondary(account);
-  if (account.empty() || !is_known(account)) {
-    const std::size_t end = std::min(rest.find('/'), rest.size());
-    account = rest.substr(0, end);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
+  const bool is_host_secondary = take_secondary(account);
+  const bool is_named_by_host = !account.empty() && is_known(account);
+  address.is_secondary = is_named_by_host && is_host_secondary;
+  address.is_path_style = !is_named_by_host || begins_with_account(rest, account);
+  if (address.is_path_style) {
+    account = take_segment(rest);
     address.root.append("/").append(account);
-    address.is_secondary = take_secondary(account);
+    address.is_secondary = take_secondary(account) || address.is_secondary;
     if (!check_account_name(account).ok()) return refused("InvalidUri", "the address names no account");
   }
   address.account = account;
+  address.resource = rest;
+  return address;
+}
+
+Result<Address> parse_part_address(std::string_view path, std::string_view host, const Address& batch,
+                                   std::string_view batch_host) {
+  const std::optional<std::string> decoded = decoded_path(path);
+  if (!decoded) return badly_encoded_path();
+  std::string_view rest = std::string_view(*decoded).substr(1);
+  Address address = batch;
+  if (begins_with_account(rest, batch.account)) {
+    std::string_view account = take_segment(rest);
+    address.is_secondary = take_secondary(account);
+  } else {
+    std::string_view label = first_label(host);
+    const bool is_secondary = take_secondary(label);
+    const bool is_own = host.empty() || equal_ignoring_case(host, batch_host);
+    const bool is_left_out = is_own || (batch.is_path_style && label.empty());
+    if (label == batch.account) {
+      address.is_secondary = is_secondary;
+    } else if (!is_left_out) {
+      return service_error::invalid_input("a part is for another account than the batch");
+    }
+  }
   address.resource = rest;
   return address;
 }

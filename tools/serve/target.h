@@ -19,17 +19,27 @@ struct Address {
   std::string account;
   /// Of the read-only secondary.
   bool is_secondary = false;
+  /// Whether the path names the account, rather than the host.
+  bool is_path_style = false;
   /// What absolute URLs of the answer begin with: scheme, host and, in path style, the account; no `/` at its end.
   std::string root;
   /// The path behind the root, decoded, without the `/` at its front.
   std::string resource;
 };
 
-/// `host` is as the request has it, perhaps with a port. Host style if the host's first label is a known account, else
-/// path style, whether or not anybody knows that account.
-/// Errors: kInvalidArgument (InvalidUri: the path is badly encoded, or names no account; HostInformationNotPresent).
+/// `host` is as the request has it, perhaps with a port. Host style if the host's first label is a known account,
+/// unless the path begins with the same account and has a further segment; else path style, whether or not
+/// anybody knows that account. Errors: kInvalidArgument (InvalidUri: the path is badly encoded, or names no account;
+/// HostInformationNotPresent).
 Result<Address> parse_address(std::string_view path, std::string_view host, std::string_view scheme,
                               const std::function<bool(std::string_view account)>& is_known);
+
+/// The address of a part of a batch, which must be of the batch's account. In path style the account may be left out of
+/// a path, and of a URL on the batch's own host or on one that cannot name an account. Source: H-51, X-17.
+/// `host` is that of an absolute URL, or empty. `batch_host` is the one that the batch was sent to.
+/// Errors: kInvalidArgument (InvalidUri: the path is badly encoded; InvalidInput: of another account).
+Result<Address> parse_part_address(std::string_view path, std::string_view host, const Address& batch,
+                                   std::string_view batch_host);
 
 enum class Resource : std::uint8_t {
   kService,    // the account itself

@@ -4,9 +4,9 @@
 #include <optional>
 #include <string>
 
-#include "api/names.h"
 #include "api/security/error.h"
 #include "api/service_error.h"
+#include "tools/serve/media_type.h"
 #include "tools/serve/query_value.h"
 #include "tools/serve/wire_error.h"
 
@@ -35,8 +35,15 @@ std::string_view data_service_version(const Headers& headers, std::string_view v
   return given == nullptr ? newest : std::min(newest, number_of(*given));
 }
 
-bool names_json(const std::string* text) {
-  return text != nullptr && lower_case(*text).find("json") != std::string::npos;
+/// Whether an element of the list is JSON, by its type or by the short form of `$format`.
+bool names_json(const std::optional<std::string>& list) {
+  std::string_view rest = list ? std::string_view(*list) : std::string_view();
+  while (!rest.empty()) {
+    const std::string_view element = take_list_element(rest);
+    const std::optional<MediaType> media = parse_media_type(element);
+    if (media ? media->type == "application/json" : equal_ignoring_case(element, "json")) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -57,7 +64,7 @@ Status check_signature_is_known(const security::Request& head, std::string_view 
   return security::authentication_failed("this protocol version knows no signatures in the query");
 }
 
-Status check_content_is_known(const security::Request& head, std::string_view version) {
+Status check_content_is_known(const security::Request& head, std::string_view version, bool answers_with_entity) {
   if (version < since::kUpsert) {
     const Result<std::optional<std::string>> selection = query_value(head.query, "$select");
     if (!selection.ok()) return selection.status();
@@ -66,9 +73,9 @@ Status check_content_is_known(const security::Request& head, std::string_view ve
   if (version >= since::kJson) return Status();
   const Result<std::optional<std::string>> format = query_value(head.query, "$format");
   if (!format.ok()) return format.status();
-  const bool is_json_named = names_json(*format ? &**format : nullptr) ||
-                             names_json(find_header(head.headers, "accept")) ||
-                             names_json(find_header(head.headers, "content-type"));
+  const bool is_json_named = names_json(*format) ||
+                             (answers_with_entity && names_json(joined_header(head.headers, "accept"))) ||
+                             names_json(joined_header(head.headers, "content-type"));
   return is_json_named ? refused("JsonFormatNotSupported", "this protocol version has no JSON") : Status();
 }
 

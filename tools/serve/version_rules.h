@@ -31,9 +31,10 @@ Status check_data_service_version(const Headers& headers, std::string_view versi
 /// Of a request with a signature in its query. Errors: kForbidden (AuthenticationFailed). Source: H-11.
 Status check_signature_is_known(const security::Request& head, std::string_view version);
 
+/// Accept counts only where an OData body answers the request.
 /// Errors: kUnsupported (NotImplemented: $select); kInvalidArgument (JsonFormatNotSupported: JSON is asked for, or
 /// sent, by name). Source: H-11.
-Status check_content_is_known(const security::Request& head, std::string_view version);
+Status check_content_is_known(const security::Request& head, std::string_view version, bool answers_with_entity);
 
 /// Whether a preference counts: the protocol version knows it, and the client data service version 3.0 (H-30).
 bool knows_preferences(const Headers& headers, std::string_view version);
