@@ -17,7 +17,7 @@ namespace varve::io {
 
 class PosixWritableFile final : public WritableFile {
  public:
-  /// Errors: kExists, by os_error; no file is left behind.
+  /// Errors: EEXIST, by os_error; no file is left behind.
   static Result<std::unique_ptr<WritableFile>> create(const FileAt& file, OwnerProcess owner);
 
   /// For create() alone: a handle without a file.

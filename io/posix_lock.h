@@ -17,7 +17,7 @@ namespace varve::io {
 
 class PosixDirectoryLock final : public DirectoryLock {
  public:
-  /// Errors: kLocked, kNotFound (shared, and no lock file), kCorruption (not a regular file), by os_error.
+  /// Errors: kLocked, ENOENT (shared, and no lock file), kCorruption (not a regular file), by os_error.
   static Result<std::unique_ptr<DirectoryLock>> take(const FileAt& file, LockMode mode,
                                                      std::chrono::milliseconds wait_max, OwnerProcess owner);
 
