@@ -149,7 +149,7 @@ Status Catalog::finish_load(const TableName& name, const LoadTarget& target, eng
   const NameCache::DropMark mark = names_.mark_table_drop(name.account, name.lower);
   const Status committed = engine_.commit(std::move(request)).status();
   if (committed.code() == Code::kPreconditionFailed) return not_loadable(name, "was written while it was loaded");
-  return committed.code() == Code::kNotFound ? dropped_meanwhile(name) : committed;
+  return service_error::is_table_gone(committed) ? dropped_meanwhile(name) : committed;
 }
 
 }  // namespace varve

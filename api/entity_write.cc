@@ -292,7 +292,7 @@ Status not_found(const Status& refusal, const TableName& name, format::TableId t
 
 Result<ETag> etag_of(const Result<engine::CommitVersion>& version, const TableName& name, bool in_transaction) {
   if (version.ok()) return ETag::of_timestamp(DateTime{*version});
-  if (version.code() != Code::kNotFound) return version.status();
+  if (!service_error::is_table_gone(version.status())) return version.status();
   return overtaken_by_drop(name, in_transaction);
 }
 

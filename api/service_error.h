@@ -87,4 +87,9 @@ inline Status update_condition_not_satisfied(std::string_view message) noexcept 
   return Status(Code::kPreconditionFailed, message).with_service_error("UpdateConditionNotSatisfied");
 }
 
+/// By its string, not by its code alone: a table that the model says is gone, and no file that the machine misses.
+inline bool is_table_gone(const Status& status) noexcept {
+  return status.code() == Code::kNotFound && status.service_error() == "TableNotFound";
+}
+
 }  // namespace varve::service_error

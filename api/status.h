@@ -33,7 +33,7 @@ enum class Code : std::uint8_t {
   kNoSpace = 7,
   /// Stored bytes do not verify. The message names file and offset. The store never guesses what they were.
   kCorruption = 8,
-  /// The operating system refused or failed a call; the message names path, call and error.
+  /// The operating system refused or failed a call; the message names path, call and error, os_error() is the errno.
   kIoError = 9,
   /// This commit may or may not survive. Reopen the store and read to learn which; never repeat it blindly.
   kUnknown = 10,
@@ -90,10 +90,41 @@ constexpr std::string_view code_name(Code code) noexcept {
   return "?";
 }
 
+/// The sorts of files that a store is made of.
+enum class FileKind : std::uint8_t {
+  kNone = 0,
+  kRoot = 1,        // CURRENT
+  kManifest = 2,    // MANIFEST-*
+  kLogSegment = 3,  // *.wal, be it as a part of the log or as a value file
+  kLogBuffer = 4,   // *.buf
+  kTable = 5,       // *.sst
+  kValueFile = 6,   // *.val
+};
+
+/// The file of a store that a failure concerns, and where in it.
+struct StoredPlace {
+  FileKind kind = FileKind::kNone;
+  std::uint64_t number = 0;
+  std::optional<std::uint64_t> offset = std::nullopt;  // bytes from the start of the file, where that is known
+
+  explicit operator bool() const noexcept { return kind != FileKind::kNone; }
+};
+
+/// A file of a store: what it is, and its name for people.
+struct NamedFile {
+  FileKind kind = FileKind::kNone;
+  std::uint64_t number = 0;
+  std::string name;
+
+  operator std::string_view() const noexcept { return name; }  // NOLINT(google-explicit-constructor)
+};
+
 /// Ok, or a code with the message a person needs to act on it: the file, offset, key or limit concerned.
 ///
 /// A failure of the table model also carries the table service's own error string (`service_error`, for example
 /// "EntityAlreadyExists"), and inside an entity group transaction the index of the operation that failed.
+/// A failure of the machine carries the system's error number and the file concerned. Programs decide by these fields,
+/// never by the message.
 /// Copies are cheap. An Ok status allocates nothing.
 class [[nodiscard]] Status {
  public:
@@ -115,7 +146,16 @@ class [[nodiscard]] Status {
   Code code() const noexcept { return code_; }
 
   /// Free text for people. Empty for Ok and where memory was too short to keep it.
-  std::string_view message() const noexcept { return message_ ? std::string_view(*message_) : std::string_view(); }
+  std::string_view message() const noexcept {
+    return detail_ ? std::string_view(detail_->message) : std::string_view();
+  }
+
+  /// The errno of the system call that failed, or 0 where no call did.
+  int os_error() const noexcept { return os_error_; }
+
+  /// The file of the store that could not be read, written or understood. None where the failure is of no one file,
+  /// and where memory was too short to keep it.
+  StoredPlace place() const noexcept { return detail_ ? detail_->place : StoredPlace(); }
 
   /// The table service's error string, or empty where the failure has none.
   std::string_view service_error() const noexcept { return service_error_; }
@@ -139,11 +179,37 @@ class [[nodiscard]] Status {
     return copy;
   }
 
+  [[nodiscard]] Status with_os_error(int error) const noexcept {
+    Status copy = *this;
+    copy.os_error_ = error;
+    return copy;
+  }
+
+  /// The same failure under another code: the error number, the place and the message stay.
+  [[nodiscard]] Status with_code(Code code) const noexcept {
+    Status copy = *this;
+    copy.code_ = code;
+    return copy;
+  }
+
+  /// The same status, told of that place; of the one that it tells of already, if it does.
+  [[nodiscard]] Status at_place(const StoredPlace& place) const noexcept {
+    if (ok() || (detail_ && detail_->place)) return *this;
+    return with_detail(message(), place);
+  }
+
   /// The same status, its message preceded by what only the caller knows: "name: message".
-  [[nodiscard]] Status in_file(std::string_view name) const noexcept { return prefixed(name, std::nullopt); }
+  [[nodiscard]] Status in_file(std::string_view name) const noexcept { return prefixed(name, std::nullopt, place()); }
   /// "name, offset N: message". `offset` is in bytes from the start of the file.
   [[nodiscard]] Status in_file(std::string_view name, std::uint64_t offset) const noexcept {
-    return prefixed(name, offset);
+    return prefixed(name, offset, place());
+  }
+  /// As above, and the status tells of that file, unless it tells of one already.
+  [[nodiscard]] Status in_file(const NamedFile& file) const noexcept {
+    return prefixed(file.name, std::nullopt, place_in(file, std::nullopt));
+  }
+  [[nodiscard]] Status in_file(const NamedFile& file, std::uint64_t offset) const noexcept {
+    return prefixed(file.name, offset, place_in(file, offset));
   }
 
   /// "Corruption: 000003.wal, offset 4096: ..." or "Exists (EntityAlreadyExists): ...".
@@ -155,31 +221,51 @@ class [[nodiscard]] Status {
   }
 
  private:
+  /// What an Ok status and a bare code have no need of.
+  struct Detail {
+    std::string message;
+    StoredPlace place;
+  };
+
   void set_message(std::string_view message) noexcept {
     try {
-      message_ = std::make_shared<const std::string>(message);
+      detail_ = std::make_shared<const Detail>(Detail{std::string(message), StoredPlace()});
     } catch (const std::bad_alloc&) {
-      message_.reset();  // The code says what happened; the words are the luxury.
+      detail_.reset();  // The code says what happened; the words are the luxury.
     }
   }
 
-  Status prefixed(std::string_view name, std::optional<std::uint64_t> offset) const noexcept {
+  StoredPlace place_in(const NamedFile& file, std::optional<std::uint64_t> offset) const noexcept {
+    const StoredPlace known = place();
+    return known ? known : StoredPlace{file.kind, file.number, offset};
+  }
+
+  Status with_detail(std::string_view message, const StoredPlace& place) const noexcept {
     Status copy = *this;
     try {
-      std::string text(name);
-      if (offset) text.append(", offset ").append(std::to_string(*offset));
-      text.append(": ").append(message());
-      copy.message_ = std::make_shared<const std::string>(std::move(text));
+      copy.detail_ = std::make_shared<const Detail>(Detail{std::string(message), place});
     } catch (const std::bad_alloc&) {
-      copy.message_ = message_;
+      copy.detail_ = detail_;
     }
     return copy;
   }
 
+  Status prefixed(std::string_view name, std::optional<std::uint64_t> offset, const StoredPlace& place) const noexcept {
+    try {
+      std::string text(name);
+      if (offset) text.append(", offset ").append(std::to_string(*offset));
+      text.append(": ").append(message());
+      return with_detail(text, place);
+    } catch (const std::bad_alloc&) {
+      return *this;
+    }
+  }
+
   Code code_ = Code::kOk;
+  std::int32_t os_error_ = 0;
   std::int64_t operation_index_ = -1;
   std::string_view service_error_;
-  std::shared_ptr<const std::string> message_;
+  std::shared_ptr<const Detail> detail_;
 };
 
 }  // namespace varve

@@ -106,7 +106,8 @@ class Store {
   Status sync();
 
   /// Brings everything written so far to table files and merges these until nothing is left to do that helps readers or
-  /// space. Never needed: it happens by itself. Waits for all of it, beside reads and writes. Errors: any of writing.
+  /// space. Never needed: it happens by itself. Waits for all of it, beside reads and writes. Errors: any of writing,
+  /// and that of the first merge that failed, when all others are done.
   Status compact();
 
   /// Makes a store of its own of everything written so far, in the directory `path`, which is absent or empty: a state

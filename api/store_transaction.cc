@@ -301,7 +301,7 @@ Result<ETag> StoreTransaction::State::commit_prepared(std::span<PreparedWrite> p
   request.batch = take_batch(prepared, options.tag);
   const Result<engine::CommitVersion> version = core->engine().commit(std::move(request));
   if (version.ok()) return ETag::of_timestamp(DateTime{*version});
-  if (version.code() != Code::kNotFound) return version.status();
+  if (!service_error::is_table_gone(version.status())) return version.status();
   return some_table_was_dropped();
 }
 

@@ -137,7 +137,7 @@ class Engine {
   /// Brings everything committed so far to tables. Errors: as commit(), and those of writing files.
   Status flush();
   /// Brings everything committed so far to tables, and compacts until nothing is left to do that helps readers or
-  /// space. Waits for all of it. Errors: as flush().
+  /// space. Waits for all of it. Errors: as flush(), and that of the first job that failed, when all others are done.
   Status compact();
 
   /// Makes a store of its own of everything acknowledged so far, in a directory that is absent or empty, beside

@@ -6,8 +6,10 @@
 #include <utility>
 
 #include "engine/commit/live_copy.h"
+#include "engine/files/given_path.h"
 #include "engine/files/recovery.h"
 #include "engine/sync_points.h"
+#include "io/os_error.h"
 
 namespace varve::engine {
 
@@ -19,9 +21,15 @@ constexpr std::chrono::milliseconds kLockWaitMax{500};
 Result<std::unique_ptr<io::Directory>> find_directory(const io::Env& env, std::string_view path,
                                                       const EngineOptions& options) {
   Result<std::unique_ptr<io::Directory>> directory = env.files.open_directory(path);
-  if (directory.code() != Code::kNotFound || !options.create_if_missing || options.read_only) return directory;
-  if (Status made = env.files.create_directory(path, sync_points::kStoreDirectory); !made.ok()) return made;
-  return env.files.open_directory(path);
+  const bool may_make = options.create_if_missing && !options.read_only;
+  if (io::is_missing(directory.status()) && may_make) {
+    if (Status made = env.files.create_directory(path, sync_points::kStoreDirectory); !made.ok()) {
+      return answer_for_path(made);
+    }
+    directory = env.files.open_directory(path);
+  }
+  if (!directory.ok()) return answer_for_path(directory.status());
+  return directory;
 }
 
 Status no_store(std::string_view path) {

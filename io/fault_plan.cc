@@ -5,6 +5,8 @@
 
 #include <utility>
 
+#include "io/os_error.h"
+
 namespace varve::io {
 
 std::string_view operation_name(OperationKind kind) noexcept {
@@ -35,6 +37,15 @@ std::string_view operation_name(OperationKind kind) noexcept {
   }
   return "?";
 }
+
+namespace {
+
+Status status_of(const FaultRule& rule, const std::string& where) {
+  if (rule.os_error == 0) return Status(rule.code, where + ": " + rule.reason);
+  return os_error(rule.os_error, {"a call that shall fail", where});
+}
+
+}  // namespace
 
 void FaultPlan::add(FaultRule rule) {
   const std::lock_guard<std::mutex> guard(mutex_);
@@ -78,8 +89,8 @@ std::optional<Fault> FaultPlan::match(const Operation& operation) {
     if (number - entry.rule.skip_count >= entry.rule.fail_count) continue;
     std::string message(operation.directory);
     if (!operation.name.empty()) message.append("/").append(operation.name);
-    message.append(": ").append(operation_name(operation.kind)).append(": ").append(entry.rule.reason);
-    fault = Fault{entry.rule.effect, Status(entry.rule.code, message)};
+    message.append(": ").append(operation_name(operation.kind));
+    fault = Fault{entry.rule.effect, status_of(entry.rule, message)};
     ++hit_count_;
   }
   return fault;

@@ -100,6 +100,8 @@ struct FaultRule {
 
   FaultEffect effect = FaultEffect::kError;
   Code code = Code::kIoError;
+  /// An errno, by which the code and the reason are those of os_error(); 0: they are the ones given here.
+  int os_error = 0;
   std::string reason = "Input/output error";  // what the system would have said
 };
 

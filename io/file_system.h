@@ -39,8 +39,8 @@ struct DirectoryEntry {
 
 /// One open directory. Names are single components without '/'. Any thread, save where two calls name the same file.
 ///
-/// Errors common to all: kNotFound, kIoError (with path, call and errno), kTooManyFiles, kFenced, kReadOnly (a
-/// read-only file system), kLocked (a writing call in a forked child). Messages name the whole path.
+/// Errors common to all: kIoError (with path, call and errno), kTooManyFiles, kFenced, kLocked (a writing call in a
+/// forked child). Messages name the whole path. Where an errno is named below, the code is kIoError (io/os_error.h).
 class Directory {
  public:
   virtual ~Directory() = default;
@@ -51,17 +51,17 @@ class Directory {
   /// In no particular order, without "." and "..".
   virtual Result<std::vector<DirectoryEntry>> list() = 0;
 
-  /// Makes an empty file for writing. Errors: kExists; nothing changed.
+  /// Makes an empty file for writing. Errors: EEXIST; nothing changed.
   virtual Result<std::unique_ptr<WritableFile>> create(std::string_view name) = 0;
 
   virtual Result<std::unique_ptr<ReadableFile>> open(std::string_view name, ReadMode mode) = 0;
 
   /// Makes a segment whose space, `bytes` (a multiple of kSectorBytes), is certain to be there. Reads as zeros.
-  /// Errors: kExists, kNoSpace; no file is left behind.
+  /// Errors: EEXIST, kNoSpace; no file is left behind.
   virtual Result<std::unique_ptr<LogSegment>> create_log_segment(std::string_view name, std::uint64_t bytes) = 0;
 
   /// Makes a file of `bytes` (a multiple of kSectorBytes), its space allocated and its size durable, and maps it.
-  /// Errors: kExists, kNoSpace; no file is left behind.
+  /// Errors: EEXIST, kNoSpace; no file is left behind.
   virtual Result<std::unique_ptr<SharedMemory>> create_shared_memory(std::string_view name, std::uint64_t bytes) = 0;
 
   /// Replaces the content of a small file, atomically and durably: after a crash it holds the old content or the new.
@@ -74,7 +74,7 @@ class Directory {
   /// Gives a regular file the same name in `into` as well, without copying it: both names stand for one file, which
   /// stays as long as either does. Durable with into.sync(). `into` is a directory of the same file system door.
   /// Errors: kUnsupported (the two lie on different devices, or there are no such links, or no more of them: copy the
-  /// file instead), kExists, kNotFound, kCorruption (not a regular file); nothing changed.
+  /// file instead), EEXIST, ENOENT, kCorruption (not a regular file); nothing changed.
   virtual Status link(std::string_view name, Directory& into) = 0;
 
   /// Takes a name away; open handles stay valid. Durable with the next sync().
@@ -85,7 +85,7 @@ class Directory {
 
   /// Takes the lock of the directory, waiting up to `wait_max` for a holder that is going away. It holds when the lock
   /// file `name` is removed or replaced. (A file system that locks no directories is asked to lock the file alone.)
-  /// Errors: kLocked (somebody holds it), kNotFound (shared, no lock file, and nothing else to lock).
+  /// Errors: kLocked (somebody holds it), ENOENT (shared, no lock file, and nothing else to lock).
   virtual Result<std::unique_ptr<DirectoryLock>> lock(std::string_view name, LockMode mode,
                                                       std::chrono::milliseconds wait_max) = 0;
 
@@ -106,7 +106,7 @@ class FileSystem {
   /// For statistics: "posix", "io_uring", "memory".
   virtual std::string_view name() const noexcept = 0;
 
-  /// Errors: kNotFound; kInvalidArgument (not a directory); kIoError.
+  /// Errors: ENOENT, ENOTDIR, and others of kIoError; kInvalidArgument (the path is empty or holds NUL).
   virtual Result<std::unique_ptr<Directory>> open_directory(std::string_view path) = 0;
 
   /// Makes the directory, and syncs its parent so that the name is durable. An existing directory is a success.

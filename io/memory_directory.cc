@@ -36,7 +36,7 @@ DirectoryState* MemoryDirectory::find_directory(MemoryDisk::State& state) const 
 }
 
 Status MemoryDirectory::no_such_directory(std::string_view call) const {
-  return call_error(Code::kNotFound, {call, path()}, {"No such file or directory"});
+  return os_error(ENOENT, {call, path()});
 }
 
 FileId MemoryDirectory::find_file(MemoryDisk::State& state, std::string_view name) const {
@@ -85,7 +85,7 @@ Result<std::unique_ptr<ReadableFile>> MemoryDirectory::open(std::string_view nam
     if (found != 0) ++state.files.at(found).handle_count;
     return found;
   });
-  if (id == 0) return call_error(Code::kNotFound, {"open", session_->path_of(name)}, {"No such file or directory"});
+  if (id == 0) return os_error(ENOENT, {"open", session_->path_of(name)});
   return std::unique_ptr<ReadableFile>(
       std::make_unique<MemoryReadableFile>(FileHold(state_, id), session_, name, mode));
 }
@@ -105,7 +105,7 @@ Result<FileHold> MemoryDirectory::make(OperationKind kind, std::string_view name
     DirectoryState* const directory = find_directory(state);
     if (directory == nullptr) return no_such_directory(call);
     if (find_file(state, name) != 0 || is_directory(state, name)) {
-      return call_error(Code::kExists, {call, session_->path_of(name)}, {"File exists"});
+      return os_error(EEXIST, {call, session_->path_of(name)});
     }
     if (!state_->has_room(state, FileState(), wanted.reserved_bytes)) {
       return call_error(Code::kNoSpace, {call, session_->path_of(name)}, {"No space left on device"});
@@ -216,14 +216,14 @@ Status MemoryDirectory::link(std::string_view name, Directory& into) {
     if (Status owned = other->session_->check_writable("link", name); !owned.ok()) return owned;
     const FileId file = find_file(state, name);
     if (file == 0) {
-      const bool directory = is_directory(state, name);
-      return call_error(directory ? Code::kCorruption : Code::kNotFound, {"link", session_->path_of(name)},
-                        {directory ? "not a regular file" : "No such file or directory"});
+      const FailedCall failed{"link", session_->path_of(name)};
+      if (!is_directory(state, name)) return os_error(ENOENT, failed);
+      return call_error(Code::kCorruption, failed, {"not a regular file"});
     }
     DirectoryState* const directory = other->find_directory(state);
     if (directory == nullptr) return other->no_such_directory("link");
     if (other->find_file(state, name) != 0 || other->is_directory(state, name)) {
-      return call_error(Code::kExists, {"link", other->session_->path_of(name)}, {"File exists"});
+      return os_error(EEXIST, {"link", other->session_->path_of(name)});
     }
     sequence = begin_name(state, *directory, name, file);
     return Status();
@@ -247,9 +247,7 @@ Status MemoryDirectory::remove(std::string_view name) {
   const Status begun = state_->with_disk([&](MemoryDisk::State& state) {
     if (Status owned = session_->check_writable("remove", name); !owned.ok()) return owned;
     if (find_file(state, name) == 0) {
-      const bool directory = is_directory(state, name);
-      return call_error(directory ? Code::kIoError : Code::kNotFound, {"remove", session_->path_of(name)},
-                        {directory ? "Is a directory" : "No such file or directory"});
+      return os_error(is_directory(state, name) ? EISDIR : ENOENT, {"remove", session_->path_of(name)});
     }
     sequence = begin_name(state, *find_directory(state), name, 0);
     return Status();
@@ -299,7 +297,7 @@ Result<std::unique_ptr<DirectoryLock>> MemoryDirectory::lock(std::string_view na
   const auto find_locked = [&](MemoryDisk::State& state) { return find_file(state, name); };
   if (mode == LockMode::kExclusive && state_->with_disk(find_locked) == 0) {
     const Result<FileHold> made = make(OperationKind::kCreateLockFile, name, {});
-    if (!made.ok() && made.code() != Code::kExists) return made.status();  // Somebody else may have been first.
+    if (!made.ok() && !is_taken(made.status())) return made.status();  // Somebody else may have been first.
   }
   return state_->locks().acquire(state_, session_, name, mode, wait_max);
 }

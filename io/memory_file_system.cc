@@ -67,8 +67,8 @@ Result<std::unique_ptr<Directory>> MemoryFileSystem::open_directory(std::string_
   if (step.fault().has_value()) return step.fault()->status;
   const Status found = state_->with_disk([&](MemoryDisk::State& state) {
     if (has_directory(state, normal)) return Status();
-    if (has_file(state, normal)) return call_error(Code::kInvalidArgument, {"open", path}, {"Not a directory"});
-    return call_error(Code::kNotFound, {"open", path}, {"No such file or directory"});
+    if (has_file(state, normal)) return os_error(ENOTDIR, {"open", path});
+    return os_error(ENOENT, {"open", path});
   });
   if (!found.ok()) return found;
   return std::unique_ptr<Directory>(
@@ -86,10 +86,11 @@ Status MemoryFileSystem::create_directory(std::string_view path, SyncPoint point
 
   const Status begun = state_->with_disk([&](MemoryDisk::State& state) {
     if (has_file(state, normal)) {
-      return call_error(Code::kInvalidArgument, {"mkdir", path}, {"there is a file of this name, not a directory"});
+      return call_error(Code::kIoError, {"mkdir", path}, {"there is a file of this name, not a directory"})
+          .with_os_error(ENOTDIR);
     }
     if (!is_root(normal) && !has_directory(state, split_path(normal).directory)) {
-      return call_error(Code::kNotFound, {"mkdir", path}, {"No such file or directory"});
+      return os_error(ENOENT, {"mkdir", path});
     }
     const auto [directory, is_new] = state.directories.try_emplace(normal);
     if (is_new) directory->second.in_flight = true;

@@ -50,11 +50,6 @@ Code os_error_code(int error) noexcept {
     case EMFILE:
     case ENFILE: return Code::kTooManyFiles;
     case ENOMEM: return Code::kOutOfMemory;
-    case EROFS: return Code::kReadOnly;
-    case ENOENT: return Code::kNotFound;
-    case EEXIST: return Code::kExists;
-    case ENOTDIR:
-    case ENAMETOOLONG: return Code::kInvalidArgument;
     case ELOOP: return Code::kCorruption;
     default: return Code::kIoError;
   }
@@ -64,7 +59,15 @@ Status os_error(int error, const FailedCall& failed) noexcept {
   assert(error != 0);
   char buffer[128] = {};
   const char* text = text_of(::strerror_r(error, buffer, sizeof buffer), buffer);
-  return call_error(os_error_code(error), failed, {text, remedy(error)});
+  return call_error(os_error_code(error), failed, {text, remedy(error)}).with_os_error(error);
+}
+
+bool is_missing(const Status& status) noexcept {
+  return status.os_error() == ENOENT;
+}
+
+bool is_taken(const Status& status) noexcept {
+  return status.os_error() == EEXIST;
 }
 
 Status call_error(Code code, const FailedCall& failed, std::initializer_list<std::string_view> parts) noexcept {

@@ -23,18 +23,20 @@ struct FailedCall {
 ///   ENOSPC EDQUOT EFBIG          kNoSpace
 ///   EMFILE ENFILE                kTooManyFiles
 ///   ENOMEM                       kOutOfMemory
-///   EROFS                        kReadOnly
-///   ENOENT                       kNotFound
-///   EEXIST                       kExists
-///   ENOTDIR ENAMETOOLONG         kInvalidArgument
 ///   ELOOP                        kCorruption: files are opened without following links, so a link stands in the place
 ///                                of a file that the store made
 ///   every other                  kIoError
+/// None is a code by which the table model answers: a file that is missing is no missing entity.
 Code os_error_code(int error) noexcept;
 
 /// "pwrite /data/store/000003.wal at offset 8192 (log group commit): No space left on device", and what helps where
 /// that is known. `error` is an errno, not zero.
 Status os_error(int error, const FailedCall& failed) noexcept;
+
+/// The file or directory that the call named was not there. What that means is for the caller to say.
+bool is_missing(const Status& status) noexcept;
+/// There was one of that name already.
+bool is_taken(const Status& status) noexcept;
 
 /// A status of `code` whose message is "CALL PATH at offset N (POINT): " and the parts. For failures without an errno.
 Status call_error(Code code, const FailedCall& failed, std::initializer_list<std::string_view> parts) noexcept;

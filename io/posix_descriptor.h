@@ -69,7 +69,7 @@ Result<OpenedFile> open_regular(const FileAt& file, int flags) noexcept;
 /// Sets or clears flags that may change on an open descriptor, O_DIRECT and O_NONBLOCK. Returns an errno, or zero.
 int change_flags(int descriptor, int set, int clear) noexcept;
 
-/// Makes a file that must not be there yet. Errors: kExists; by os_error; nothing was made.
+/// Makes a file that must not be there yet. Errors: EEXIST; by os_error; nothing was made.
 Result<Descriptor> create_new(const FileAt& file, int flags) noexcept;
 
 /// Takes the name of a file just made away again, unless it is kept.

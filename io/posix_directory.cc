@@ -123,7 +123,7 @@ Status PosixDirectory::replace(std::string_view name, std::span<const std::byte>
 Status PosixDirectory::check_content(const Target& target, std::span<const std::byte> expected) const {
   const FailedCall where{"replace", target.path};
   Result<OpenedFile> opened = open_regular(at(target), O_RDONLY);
-  if (opened.code() == Code::kNotFound) {
+  if (is_missing(opened.status())) {
     if (expected.empty()) return Status();
     return call_error(Code::kPreconditionFailed, where, {"the file is absent, and content was expected"});
   }

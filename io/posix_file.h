@@ -18,7 +18,7 @@ namespace varve::io {
 
 class PosixWritableFile final : public WritableFile {
  public:
-  /// Errors: kExists, by os_error; no file is left behind.
+  /// Errors: EEXIST, by os_error; no file is left behind.
   static Result<std::unique_ptr<WritableFile>> create(const FileAt& file,
                                                       const std::shared_ptr<const DirectoryPlace>& directory,
                                                       OwnerProcess owner);

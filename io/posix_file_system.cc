@@ -21,7 +21,7 @@ constexpr mode_t kNewDirectoryMode = 0777;
 // A link in a user's path is followed, so a loop of them is the user's mistake and no damage to a store.
 Status path_error(int error, const FailedCall& failed) {
   if (error != ELOOP) return os_error(error, failed);
-  return call_error(Code::kInvalidArgument, failed, {"too many symbolic links in the path"});
+  return call_error(Code::kIoError, failed, {"too many symbolic links in the path"}).with_os_error(error);
 }
 
 Status check_path(std::string_view path) {
@@ -78,7 +78,8 @@ Status PosixFileSystem::create_directory(std::string_view path, SyncPoint point)
     return path_error(error == EROFS ? EROFS : errno, {"mkdir", owned_path, std::nullopt, point.name});
   }
   if (!S_ISDIR(status.st_mode)) {
-    return call_error(Code::kInvalidArgument, {"mkdir", owned_path}, {"there is a file of this name, not a directory"});
+    return call_error(Code::kIoError, {"mkdir", owned_path}, {"there is a file of this name, not a directory"})
+        .with_os_error(ENOTDIR);
   }
   return sync_parent(owned_path, !made, point);
 }

@@ -51,7 +51,7 @@ class HeldLock {
 class PosixDirectoryLock final : public DirectoryLock {
  public:
   /// `file` is the lock file. A shared lock makes no file: without a lock file it holds the directory alone.
-  /// Errors: kLocked, kNotFound (shared, no lock file, and the file system locks no directories), kCorruption (not a
+  /// Errors: kLocked, ENOENT (shared, no lock file, and the file system locks no directories), kCorruption (not a
   /// regular file), by os_error.
   static Result<std::unique_ptr<PosixDirectoryLock>> take(const FileAt& file, LockMode mode,
                                                           std::chrono::milliseconds wait_max, OwnerProcess owner);

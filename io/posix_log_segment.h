@@ -29,7 +29,7 @@ bool zero_filling_helps(std::uint32_t type) noexcept;
 
 class PosixLogSegment final : public LogSegment {
  public:
-  /// Errors: kExists, kNoSpace, by os_error; no file is left behind.
+  /// Errors: EEXIST, kNoSpace, by os_error; no file is left behind.
   static Result<std::unique_ptr<LogSegment>> create(const FileAt& file, std::uint64_t bytes,
                                                     const std::shared_ptr<const DirectoryPlace>& directory,
                                                     OwnerProcess owner);

@@ -14,7 +14,7 @@ namespace varve::io {
 
 class PosixSharedMemory final : public SharedMemory {
  public:
-  /// Errors: kExists, kNoSpace, by os_error; no file is left behind.
+  /// Errors: EEXIST, kNoSpace, by os_error; no file is left behind.
   static Result<std::unique_ptr<SharedMemory>> create(const FileAt& file, std::uint64_t bytes, OwnerProcess owner);
 
   /// For create() alone: a handle without memory.

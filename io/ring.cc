@@ -21,7 +21,8 @@ namespace {
 constexpr std::array<unsigned, 2> kFlags = {IORING_SETUP_COOP_TASKRUN | IORING_SETUP_TASKRUN_FLAG, 0};
 
 Status ring_error(int error, std::string_view call) {
-  return call_error(os_error_code(error), {call, "a ring"}, {std::generic_category().message(error)});
+  return call_error(os_error_code(error), {call, "a ring"}, {std::generic_category().message(error)})
+      .with_os_error(error);
 }
 
 /// Waits for the one completion under way; what it says, or an errno, negative.

@@ -96,8 +96,7 @@ void UringReadQueue::begin_ready() noexcept {
 
 Status UringReadQueue::allow_wake() noexcept {
   Descriptor made(::eventfd(0, EFD_CLOEXEC));
-  if (made.get() < 0)
-    return call_error(os_error_code(errno), {"eventfd", "a ring's alarm"}, {std::generic_category().message(errno)});
+  if (made.get() < 0) return os_error(errno, {"eventfd", "a ring's alarm"});
   Result<Descriptor> alarm = above_standard(std::move(made), "a ring's alarm");
   if (!alarm.ok()) return alarm.status();
   alarm_ = *std::move(alarm);

@@ -9,6 +9,7 @@
 
 #include "engine/files/clean_end.h"
 #include "engine/files/expected_file.h"
+#include "engine/files/given_path.h"
 #include "engine/files/manifest.h"
 #include "engine/files/manifest_file.h"
 #include "engine/files/root_file.h"
@@ -16,6 +17,7 @@
 #include "format/bytes.h"
 #include "format/content_hasher.h"
 #include "format/file_header.h"
+#include "io/os_error.h"
 #include "io/probe.h"
 
 namespace varve::engine {
@@ -51,9 +53,11 @@ CheckpointTarget::CheckpointTarget(const io::Env& env, std::unique_ptr<io::Direc
     : env_(env), directory_(std::move(directory)), lock_(std::move(lock)) {}
 
 Result<std::unique_ptr<CheckpointTarget>> CheckpointTarget::begin(const io::Env& env, std::string_view path) {
-  if (Status made = env.files.create_directory(path, sync_points::kStoreDirectory); !made.ok()) return made;
+  if (Status made = env.files.create_directory(path, sync_points::kStoreDirectory); !made.ok()) {
+    return answer_for_path(made);
+  }
   Result<std::unique_ptr<io::Directory>> directory = env.files.open_directory(path);
-  if (!directory.ok()) return directory.status();
+  if (!directory.ok()) return answer_for_path(directory.status());
   // Once without the lock, because taking it makes a file, and once under it.
   if (Status empty = check_empty(**directory); !empty.ok()) return empty;
   Result<std::unique_ptr<io::DirectoryLock>> lock =
@@ -142,7 +146,7 @@ void CheckpointTarget::give_up() noexcept {
   io::probe("a checkpoint was given up");
   const Status unnamed = directory_->remove(format::kRootName);
   if (unnamed.ok() && !directory_->sync(sync_points::kRemovedNames).ok()) return;
-  if (!unnamed.ok() && unnamed.code() != Code::kNotFound) return;
+  if (!unnamed.ok() && !io::is_missing(unnamed)) return;
   (void)directory_->remove(kRootTemporaryName);
   for (const std::string& name : names_) (void)directory_->remove(name);
   (void)directory_->sync(sync_points::kRemovedNames);

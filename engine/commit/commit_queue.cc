@@ -239,7 +239,9 @@ Status CommitQueue::reserve_for(CommitGroup& group) {
 
   if (Status placed = wal_.prepare(payload_bytes, group.wants_durable, group.frees_space); !placed.ok()) {
     if (wal_.failed()) return stop_after(placed);
-    if (placed.code() == Code::kNoSpace) set_health(Health::kWritePaused, placed);
+    // Whether the disk is full or the directory is gone: no write is logged, and each later one tries again.
+    const bool is_the_machines = placed.code() == Code::kNoSpace || placed.os_error() != 0;
+    if (is_the_machines) set_health(Health::kWritePaused, placed);
     return placed;
   }
   set_health(Health::kHealthy, Status());

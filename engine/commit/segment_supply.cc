@@ -188,7 +188,7 @@ SegmentSupply::Job SegmentSupply::next_job() {
 }
 
 void SegmentSupply::perform(const Job& job) {
-  Result<SegmentFile> made = job.make_spare ? make(job) : Result<SegmentFile>(Status(Code::kNotFound));
+  Result<SegmentFile> made = job.make_spare ? make(job) : Result<SegmentFile>(Status(Code::kCancelled));
   if (Status recorded = record(made.ok() ? &*made : nullptr, job); !recorded.ok()) return report_fatal(recorded);
   {
     const io::MutexGuard guard(mutex_);

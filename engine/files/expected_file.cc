@@ -2,12 +2,14 @@
 // Must never: be asked for a file that may be absent.
 #include "engine/files/expected_file.h"
 
+#include "io/os_error.h"
+
 namespace varve::engine {
 
 Result<std::unique_ptr<io::ReadableFile>> open_expected(io::Directory& directory, std::string_view name,
                                                         io::ReadMode mode) {
   Result<std::unique_ptr<io::ReadableFile>> file = directory.open(name, mode);
-  if (file.code() != Code::kNotFound) return file;
+  if (!io::is_missing(file.status())) return file;
   return Status::corruption("the file, which the store has written, is missing").in_file(name);
 }
 

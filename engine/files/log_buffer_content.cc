@@ -6,6 +6,7 @@
 #include "engine/files/whole_file.h"
 #include "format/file_header.h"
 #include "format/log_buffer.h"
+#include "io/os_error.h"
 
 namespace varve::engine {
 
@@ -29,7 +30,7 @@ Result<LogBufferContent> LogBufferContent::read(io::Directory& directory, const 
   constexpr std::size_t kStride = format::kLogBufferSectorBytes + kLogBufferSlotBytes;
   const std::string name = format::file_name(format::FileType::kLogBuffer, buffer.number);
   const Result<std::string> bytes = read_whole_file(directory, name, kBytes, io::ReadMode::kCached);
-  if (bytes.code() == Code::kNotFound) {
+  if (io::is_missing(bytes.status())) {
     return Status::corruption("the log buffer that the manifest names is missing").in_file(name);
   }
   if (!bytes.ok()) return bytes.status();

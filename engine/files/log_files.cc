@@ -9,13 +9,14 @@
 
 #include "engine/sync_points.h"
 #include "io/aligned_buffer.h"
+#include "io/os_error.h"
 
 namespace varve::engine {
 namespace {
 
 Status remove_leftover(io::Directory& directory, std::string_view name) {
   Status removed = directory.remove(name);
-  return removed.code() == Code::kNotFound ? Status() : removed;
+  return io::is_missing(removed) ? Status() : removed;
 }
 
 Status write_header(io::LogSegment& segment, const format::FileHeader& header) {

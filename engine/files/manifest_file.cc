@@ -11,6 +11,7 @@
 #include "format/bytes.h"
 #include "format/checksum.h"
 #include "format/file_header.h"
+#include "io/os_error.h"
 
 namespace varve::engine {
 namespace {
@@ -24,7 +25,7 @@ std::string manifest_name(std::uint64_t number) {
 Result<ManifestFile> ManifestFile::create(const io::Env& env, io::Directory& directory, std::uint64_t number,
                                           const FileSet& files) {
   const std::string name = manifest_name(number);
-  if (Status removed = directory.remove(name); !removed.ok() && removed.code() != Code::kNotFound) return removed;
+  if (Status removed = directory.remove(name); !removed.ok() && !io::is_missing(removed)) return removed;
   Result<std::unique_ptr<io::WritableFile>> file = directory.create(name);
   if (!file.ok()) return file.status();
 
@@ -62,7 +63,7 @@ Status ManifestFile::append(const format::ManifestEdit& edit) {
 Status ManifestFile::confirm(io::Directory& directory) const {
   const Result<std::unique_ptr<io::ReadableFile>> file = directory.open(manifest_name(number_), io::ReadMode::kCached);
   if (file.ok() && (*file)->size_bytes() == durable_bytes_) return Status();
-  const bool is_read = file.ok() || file.code() == Code::kNotFound || file.code() == Code::kCorruption;
+  const bool is_read = file.ok() || io::is_missing(file.status()) || file.code() == Code::kCorruption;
   if (!is_read) return file.status();
   return Status(Code::kFenced, "the manifest was removed, replaced, cut or continued by another owner")
       .in_file(manifest_name(number_));
@@ -183,7 +184,7 @@ Result<ManifestContent> read_manifest(io::Directory& directory, const format::Ro
   const io::ReadMode mode = clean ? io::ReadMode::kCached : io::ReadMode::kDirect;
   const std::string name = manifest_name(root.manifest_number);
   const Result<std::string> bytes = read_whole_file(directory, name, kManifestBytesReadMax, mode);
-  if (bytes.code() == Code::kNotFound) {
+  if (io::is_missing(bytes.status())) {
     return Status::corruption("the manifest that CURRENT names is missing").in_file(name);
   }
   if (!bytes.ok()) return bytes.status();

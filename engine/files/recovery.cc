@@ -16,6 +16,7 @@
 #include "engine/files/segment_reader.h"
 #include "engine/files/unfinished_loads.h"
 #include "format/file_header.h"
+#include "io/os_error.h"
 
 namespace varve::engine {
 namespace {
@@ -145,7 +146,7 @@ class StoreReader {
 
   Status check_file(const std::string& name, std::string_view thing, std::uint64_t size_bytes) const {
     const Result<std::unique_ptr<io::ReadableFile>> file = directory_.open(name, io::ReadMode::kCached);
-    if (file.code() == Code::kNotFound) {
+    if (io::is_missing(file.status())) {
       return Status::corruption("the " + std::string(thing) + " that the manifest names is missing").in_file(name);
     }
     if (!file.ok()) return file.status();

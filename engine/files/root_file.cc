@@ -7,13 +7,14 @@
 #include "engine/files/whole_file.h"
 #include "engine/sync_points.h"
 #include "format/bytes.h"
+#include "io/os_error.h"
 
 namespace varve::engine {
 
 Result<std::optional<RootFile>> RootFile::load(io::Directory& directory) {
   Result<std::string> bytes =
       read_whole_file(directory, format::kRootName, format::kRootBytesMax, io::ReadMode::kCached);
-  if (bytes.code() == Code::kNotFound) return std::optional<RootFile>();
+  if (io::is_missing(bytes.status())) return std::optional<RootFile>();
   if (!bytes.ok()) return bytes.status();
   Result<format::Root> root = format::decode_root(*bytes);
   if (!root.ok()) return root.status().in_file(format::kRootName, 0);
@@ -28,7 +29,7 @@ Status RootFile::confirm(io::Directory& directory) const {
       read_whole_file(directory, format::kRootName, format::kRootBytesMax, io::ReadMode::kCached);
   if (bytes.ok() && *bytes == bytes_) return Status();
   // A file that is absent, or too long to be ours, is as foreign as one of other bytes.
-  const bool is_read = bytes.ok() || bytes.code() == Code::kNotFound || bytes.code() == Code::kCorruption;
+  const bool is_read = bytes.ok() || io::is_missing(bytes.status()) || bytes.code() == Code::kCorruption;
   if (!is_read) return bytes.status();
   return Status(Code::kFenced, "CURRENT was removed or replaced").in_file(directory.path());
 }

@@ -11,6 +11,7 @@
 #include "engine/files/whole_file.h"
 #include "format/file_header.h"
 #include "io/large_pages.h"
+#include "io/os_error.h"
 
 namespace varve::engine {
 
@@ -52,7 +53,7 @@ Status SegmentImages::ask_for(const std::string& name) {
   // has. It has nothing of the others, which were written past it.
   Result<std::unique_ptr<io::ReadableFile>> file =
       open_whole_file(directory_, name, kSegmentBytesReadMax, io::ReadMode::kDirect);
-  if (file.code() == Code::kNotFound) {
+  if (io::is_missing(file.status())) {
     return Status::corruption("the log segment that the manifest names is missing").in_file(name);
   }
   if (!file.ok()) return file.status();

@@ -11,13 +11,14 @@
 #include "engine/files/segment_reader.h"
 #include "engine/files/whole_file.h"
 #include "format/file_header.h"
+#include "io/os_error.h"
 
 namespace varve::engine {
 
 Status check_value_file(const io::Env& env, io::Directory& directory, const format::ValueFileEntry& entry) {
   const std::string name = format::file_name(format::FileType::kLogSegment, entry.number);
   Result<FileImage> image = read_file_image(directory, name, kSegmentBytesReadMax, io::ReadMode::kDirect);
-  if (image.code() == Code::kNotFound) {
+  if (io::is_missing(image.status())) {
     return Status::corruption("the value file that the manifest names is missing").in_file(name);
   }
   if (!image.ok()) return image.status();

@@ -17,7 +17,8 @@ Result<BlockWanted> locate_value(const Levels& levels, std::string_view pointer)
   const ValueFile* const file = levels.value_file(decoded->file);
   if (file == nullptr) {
     return Status::corruption("an entry points into value file " + std::to_string(decoded->file) +
-                              ", which the manifest does not name");
+                              ", which the manifest does not name")
+        .at_place({FileKind::kLogSegment, decoded->file});
   }
   const Result<const OpenValueFile*> open = file->open();
   if (!open.ok()) return open.status();
@@ -50,7 +51,8 @@ Status check_value(const Levels& levels, std::string_view pointer) {
   const format::BlockHandle& handle = wanted->handle;
   if (Status ready = stored.prepare(handle.offset, handle.bytes, wanted->file().size_bytes()); !ready.ok())
     return ready;
-  if (Status read = wanted->file().read_exactly(stored.offset(), stored.bytes()); !read.ok()) return read;
+  if (Status read = wanted->file().read_exactly(stored.offset(), stored.bytes()); !read.ok())
+    return read.in_file(wanted->name(), handle.offset);
   if (format::content_hash(stored.of(handle)) == wanted->value_hash) return Status();
   return Status::corruption("the value is not what its entry says").in_file(wanted->name(), handle.offset);
 }

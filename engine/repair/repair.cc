@@ -9,6 +9,7 @@
 
 #include "engine/checkpoint/checkpoint_target.h"
 #include "engine/files/establish.h"
+#include "engine/files/given_path.h"
 #include "engine/read/memtable_cursor.h"
 #include "engine/read/merge_cursor.h"
 #include "engine/repair/repaired_files.h"
@@ -17,6 +18,7 @@
 #include "engine/repair/salvaged_values.h"
 #include "engine/repair/survey.h"
 #include "format/sort_key.h"
+#include "io/os_error.h"
 
 namespace varve::engine {
 namespace {
@@ -274,7 +276,7 @@ class Repairer {
 Result<std::unique_ptr<io::DirectoryLock>> lock_for_reading(io::Directory& directory) {
   Result<std::unique_ptr<io::DirectoryLock>> lock =
       directory.lock(kLockName, io::LockMode::kShared, kRepairLockWaitMax);
-  if (lock.code() == Code::kNotFound) return std::unique_ptr<io::DirectoryLock>();
+  if (io::is_missing(lock.status())) return std::unique_ptr<io::DirectoryLock>();
   return lock;
 }
 
@@ -283,7 +285,7 @@ Result<std::unique_ptr<io::DirectoryLock>> lock_for_reading(io::Directory& direc
 Result<RepairFigures> repair_store(const io::Env& env, std::string_view path, std::string_view target,
                                    RepairModel& model, const std::function<void(const RepairFigures&)>& progress) {
   const Result<std::unique_ptr<io::Directory>> directory = env.files.open_directory(path);
-  if (!directory.ok()) return directory.status();
+  if (!directory.ok()) return answer_for_path(directory.status());
   if (target.size() > path.size() && target.starts_with(path) && (path.ends_with("/") || target[path.size()] == '/')) {
     return Status::invalid_argument("the repaired store cannot be made inside the damaged one").in_file(target);
   }

@@ -10,6 +10,7 @@
 #include "engine/repair/block_scan.h"
 #include "format/file_header.h"
 #include "format/table_footer.h"
+#include "io/os_error.h"
 
 namespace varve::engine {
 namespace {
@@ -27,7 +28,7 @@ class Opener {
 
   Result<std::optional<SalvagedIndex>> open() {
     Result<std::unique_ptr<io::ReadableFile>> file = salvage_.directory.open(source_.name, io::ReadMode::kDirect);
-    if (file.code() == Code::kNotFound || is_damage(file.status())) return lose(file.status());
+    if (io::is_missing(file.status()) || is_damage(file.status())) return lose(file.status());
     if (!file.ok()) return file.status();
     found_.file = *std::move(file);
     if (Result<bool> usable = read_header(); !usable.ok()) return usable.status();
@@ -47,7 +48,7 @@ class Opener {
 
   /// Nothing can be read of the file.
   std::optional<SalvagedIndex> lose(const Status& why) {
-    const bool is_missing = why.code() == Code::kNotFound;
+    const bool is_missing = io::is_missing(why);
     is_missing ? ++salvage_.figures.tables.missing : ++salvage_.figures.tables.damaged;
     const std::string what = is_missing ? "the table file is missing" : std::string(why.message());
     salvage_.note(source_.name, what);

@@ -17,6 +17,7 @@
 #include "engine/files/whole_file.h"
 #include "format/file_header.h"
 #include "format/log_record.h"
+#include "io/os_error.h"
 
 namespace varve::engine {
 namespace {
@@ -86,7 +87,7 @@ class LogSalvage {
     format::LogBufferEntry entry = source.entry;
     std::uint64_t seed = 0;
     Status header = read_seed(source.name, format::FileType::kLogBuffer, entry.number, &seed);
-    if (header.code() == Code::kNotFound) return Status::corruption("the log buffer is missing").in_file(source.name);
+    if (io::is_missing(header)) return Status::corruption("the log buffer is missing").in_file(source.name);
     if (!header.ok() && (!source.is_named || !is_damage(header))) return header;
     if (!source.is_named) entry.seed = seed;
     if (header.ok() && seed != entry.seed) {
@@ -135,7 +136,7 @@ class LogSalvage {
     }
     Result<FileImage> bytes =
         read_file_image(salvage_.directory, source.name, kSegmentBytesReadMax, io::ReadMode::kDirect);
-    if (bytes.code() == Code::kNotFound || is_damage(bytes.status())) return lose_segment(source, bytes.status());
+    if (io::is_missing(bytes.status()) || is_damage(bytes.status())) return lose_segment(source, bytes.status());
     if (!bytes.ok()) return bytes.status();
     salvage_.figures.read_bytes += bytes->size();
 
@@ -182,7 +183,7 @@ class LogSalvage {
   }
 
   Status lose_segment(const SegmentSource& source, const Status& why) {
-    const bool is_missing = why.code() == Code::kNotFound;
+    const bool is_missing = io::is_missing(why);
     is_missing ? ++salvage_.figures.segments.missing : ++salvage_.figures.segments.damaged;
     Loss loss;
     loss.file = source.name;

@@ -15,6 +15,7 @@
 #include "engine/files/whole_file.h"
 #include "engine/repair/salvaged_manifest.h"
 #include "format/file_header.h"
+#include "io/os_error.h"
 
 namespace varve::engine {
 namespace {
@@ -218,7 +219,7 @@ class Surveyor {
   /// Of a header that verifies.
   Result<std::optional<std::uint64_t>> seed_of(const std::string& name, format::FileType type, std::uint64_t number) {
     const Result<std::unique_ptr<io::ReadableFile>> file = salvage_.directory.open(name, io::ReadMode::kCached);
-    if (file.code() == Code::kNotFound || is_damage(file.status())) return std::optional<std::uint64_t>();
+    if (io::is_missing(file.status()) || is_damage(file.status())) return std::optional<std::uint64_t>();
     if (!file.ok()) return file.status();
     std::string bytes(std::min<std::uint64_t>((*file)->size_bytes(), format::kFileHeaderBytes), '\0');
     if (Status read = (*file)->read_exactly(0, std::as_writable_bytes(std::span(bytes))); !read.ok()) return read;

@@ -31,7 +31,7 @@ struct BlockWanted {
 
   const io::ReadableFile& file() const noexcept { return values != nullptr ? *values->file : *table->file; }
   std::uint64_t cache_id() const noexcept { return values != nullptr ? values->cache_id : table->cache_id; }
-  const std::string& name() const noexcept { return values != nullptr ? values->name : table->name; }
+  const NamedFile& name() const noexcept { return values != nullptr ? values->name : table->name; }
 };
 
 /// What leads to data is worth more than data.

@@ -95,7 +95,7 @@ Result<const OpenTable*> TableFile::open() const {
   const io::MutexGuard guard(opening_);
   if (owned_ == nullptr) {
     Result<std::unique_ptr<const OpenTable>> opened = files_.open(entry_);
-    if (!opened.ok()) return opened.status();
+    if (!opened.ok()) return opened.status().at_place({FileKind::kTable, entry_.number});
     owned_ = *std::move(opened);
     open_.store(owned_.get(), std::memory_order_release);
   }
@@ -180,7 +180,7 @@ Result<std::unique_ptr<const OpenTable>> TableFiles::open(const format::TableFil
   }
 
   auto table = std::make_unique<OpenTable>(*std::move(file), *std::move(index));
-  table->name = name;
+  table->name = {FileKind::kTable, entry.number, name};
   table->seed = entry.seed;
   if (Status loaded = load_dictionaries(*table, read, decompressor); !loaded.ok()) return loaded.in_file(name);
   const std::uint64_t named = take_name_of(entry.number);
@@ -190,7 +190,7 @@ Result<std::unique_ptr<const OpenTable>> TableFiles::open(const format::TableFil
 
 Result<std::unique_ptr<const OpenValueFile>> TableFiles::open(const format::ValueFileEntry& entry) {
   auto values = std::make_unique<OpenValueFile>();
-  values->name = format::file_name(format::FileType::kLogSegment, entry.number);
+  values->name = {FileKind::kLogSegment, entry.number, format::file_name(format::FileType::kLogSegment, entry.number)};
   Result<std::unique_ptr<io::ReadableFile>> file = open_expected(directory_, values->name, io::ReadMode::kDirect);
   if (!file.ok()) return file.status();
   if ((*file)->size_bytes() != entry.size_bytes) {

@@ -41,7 +41,7 @@ struct OpenTable {
   std::vector<std::shared_ptr<const format::Dictionary>> dictionaries;
   std::uint64_t cache_id = 0;
   std::uint64_t seed = 0;
-  std::string name;
+  NamedFile name;
 
   /// The one that the run names; null if it names none.
   const format::Dictionary* dictionary_of(const format::RunEntry& run) const noexcept;

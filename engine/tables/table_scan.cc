@@ -61,7 +61,7 @@ void TableScan::pass_run() {
 }
 
 bool TableScan::fail(const Status& status) {
-  status_ = status;
+  status_ = status.at_place({FileKind::kTable, file_.entry().number});
   valid_ = false;
   return false;
 }

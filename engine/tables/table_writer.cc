@@ -11,6 +11,7 @@
 #include "format/bytes.h"
 #include "format/content_hasher.h"
 #include "format/file_header.h"
+#include "io/os_error.h"
 
 namespace varve::engine {
 
@@ -61,7 +62,7 @@ TableWriter::TableWriter(io::Directory& directory, std::string name,
 
 Status TableWriter::make_file() {
   Result<std::unique_ptr<io::WritableFile>> file = directory_.create(name_);
-  if (file.code() == Code::kExists) {
+  if (io::is_taken(file.status())) {
     if (Status removed = directory_.remove(name_); !removed.ok()) return removed;
     file = directory_.create(name_);
   }

@@ -22,7 +22,7 @@ Result<const OpenValueFile*> ValueFile::open() const {
   const io::MutexGuard guard(opening_);
   if (owned_ == nullptr) {
     Result<std::unique_ptr<const OpenValueFile>> opened = files_.open(entry_);
-    if (!opened.ok()) return opened.status();
+    if (!opened.ok()) return opened.status().at_place({FileKind::kLogSegment, entry_.number});
     owned_ = *std::move(opened);
     open_.store(owned_.get(), std::memory_order_release);
   }

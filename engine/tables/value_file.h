@@ -20,7 +20,7 @@ class TableFiles;
 struct OpenValueFile {
   std::unique_ptr<io::ReadableFile> file;
   std::uint64_t cache_id = 0;
-  std::string name;
+  NamedFile name;
 };
 
 /// Any thread.

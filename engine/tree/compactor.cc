@@ -26,7 +26,10 @@ namespace {
 /// How long the thread sleeps when there is nothing to do. Drops that nobody flushed yet are looked for as often: the
 /// space of a dropped table comes back within two of these.
 constexpr std::chrono::milliseconds kSleepMax{500};
-constexpr std::chrono::milliseconds kRetryInterval{500};
+
+/// Steps that are of no one file, and rest by themselves.
+constexpr BackOff::Key kRemoval{FileKind::kNone, 1};
+constexpr BackOff::Key kSealing{FileKind::kNone, 2};
 
 std::vector<std::uint64_t> numbers_of(const LevelFiles& files) {
   std::vector<std::uint64_t> numbers;
@@ -129,13 +132,14 @@ Status Compactor::wait_until_done() {
   const io::MutexGuard guard(mutex_);
   idle_asked_ = true;
   awake_ = true;
+  wakes_all_ = true;
+  first_failure_ = Status();
   changed_.notify_all();
   const std::uint64_t before = rounds_done_;
-  last_ = Status();
-  while (rounds_done_ == before && last_.ok() && !stopping_.load(std::memory_order_relaxed)) changed_.wait(mutex_);
+  while (rounds_done_ == before && !stopping_.load(std::memory_order_relaxed)) changed_.wait(mutex_);
   idle_asked_ = false;
-  if (rounds_done_ != before) return Status();
-  return last_.ok() ? Status(Code::kClosed, "the store is closing") : last_;
+  if (rounds_done_ != before) return first_failure_;
+  return Status(Code::kClosed, "the store is closing");
 }
 
 bool Compactor::wait_for_work() {
@@ -146,34 +150,46 @@ bool Compactor::wait_for_work() {
 }
 
 void Compactor::run() noexcept {
+  std::chrono::nanoseconds rest = BackOff::kFirst;
   while (wait_for_work()) {
     for (bool more = true; more && !stopping_.load(std::memory_order_relaxed);) {
-      Result<bool> worked = false;
-      try {
-        worked = work();
-      } catch (const std::bad_alloc&) {
-        worked = Status::out_of_memory();
-      }
+      const Result<bool> worked = try_work();
       more = worked.ok() && *worked;
       const io::MutexGuard guard(mutex_);
-      if (!worked.ok()) last_ = worked.status();
-      if (worked.ok() && !more && idle_round_) ++rounds_done_;
+      if (!worked.ok() && first_failure_.ok()) first_failure_ = worked.status();
+      if (!more && idle_round_) ++rounds_done_;
       changed_.notify_all();
-      if (worked.ok() || stopping_.load(std::memory_order_relaxed)) continue;
-      io::probe("a compaction is tried again");
-      (void)changed_.wait_for(mutex_, kRetryInterval);  // A full disk, say: it may pass.
+      if (worked.ok()) {
+        rest = BackOff::kFirst;
+      } else if (!awake_ && !stopping_.load(std::memory_order_relaxed)) {
+        (void)changed_.wait_for(mutex_, rest);
+        rest = std::min(2 * rest, BackOff::kLongest);
+      }
     }
   }
 }
 
+/// A round ends early for want of memory alone. The next one begins after a rest.
+Result<bool> Compactor::try_work() noexcept {
+  try {
+    return work();
+  } catch (const std::bad_alloc&) {
+    io::probe("a compaction is tried again");
+    log_failure(events_, "compaction rests", Status::out_of_memory());
+    return Status::out_of_memory();
+  }
+}
+
+void Compactor::begin_round() noexcept {
+  const io::MutexGuard guard(mutex_);
+  idle_round_ = idle_asked_;
+  if (wakes_all_) back_off_.wake_all();
+  wakes_all_ = false;
+}
+
 Result<bool> Compactor::work() {
-  if (Status removed = tree_.remove_garbage(); !removed.ok()) {
-    log_failure(events_, "a file that left could not be removed", removed);
-  }
-  {
-    const io::MutexGuard guard(mutex_);
-    idle_round_ = idle_asked_;
-  }
+  begin_round();
+  remove_garbage();
   View view;
   view.horizon = snapshots_.horizon([this] { return queue_.visible(); });
   view.levels = tree_.levels();
@@ -181,20 +197,42 @@ Result<bool> Compactor::work() {
   view.reclaimable = std::min(view.horizon.front(), files.flushed_version);
   view.dead = DeadRanges(files.dead_ids, view.horizon.front());  // What the manifest calls dead is durably so.
   if (queue_.health() == Health::kPoisoned) return false;
-  if (Status hastened = hasten_drops(view); !hastened.ok()) return hastened;
-  if (Status hastened = hasten_deletes(); !hastened.ok()) return hastened;
-  if (Status read = read_directories(view); !read.ok()) return read;
+  back_off_.forget_gone(FileKind::kTable, [&](std::uint64_t number) { return files.tables.contains(number); });
+  back_off_.forget_gone(FileKind::kLogSegment,
+                        [&](std::uint64_t number) { return files.value_files.contains(number); });
+  hasten(view);
+  read_directories(view);
   look_at_value_files(view, files);
   const std::optional<Job> job = pick(view);
   if (!job) return false;
   const std::optional<Tree::Claim> claim = tree_.claim(*view.levels, *job);
   if (!claim) return true;
-  if (Status done = perform(*job, view); !done.ok()) {
-    quarantine(*job, done);
-    return done;
+  if (Status done = perform(*job, view); done.ok()) {
+    jobs_.fetch_add(1, std::memory_order_relaxed);
+    for (const std::uint64_t number : numbers_of(job->inputs)) back_off_.succeeded({FileKind::kTable, number});
+    for (const std::uint64_t number : numbers_of(job->overlapped)) back_off_.succeeded({FileKind::kTable, number});
+  } else if (!stopping_.load(std::memory_order_relaxed)) {
+    set_aside(*job, done);
   }
-  jobs_.fetch_add(1, std::memory_order_relaxed);
   return true;
+}
+
+void Compactor::remove_garbage() {
+  if (back_off_.rests(kRemoval, env_.clock.monotonic())) return;
+  if (Status removed = tree_.remove_garbage(); !removed.ok()) {
+    rest({kRemoval}, "a file that left could not be removed", removed);
+  } else {
+    back_off_.succeeded(kRemoval);
+  }
+}
+
+void Compactor::hasten(const View& view) {
+  if (back_off_.rests(kSealing, env_.clock.monotonic())) return;
+  Status hastened = hasten_drops(view);
+  if (hastened.ok()) hastened = hasten_deletes();
+  if (hastened.ok()) return back_off_.succeeded(kSealing);
+  keep_failure(hastened);
+  rest({kSealing}, "what was dropped or deleted could not be put on its way", hastened);
 }
 
 /// A drop gives space back only when the manifest knows of it, which is when the memtable that holds it is flushed. If
@@ -221,8 +259,9 @@ Status Compactor::hasten_deletes() {
 }
 
 /// How much of each file that holds dead tables beside live ones is dead.
-Status Compactor::read_directories(const View& view) {
+void Compactor::read_directories(const View& view) {
   dead_bytes_.clear();
+  const std::chrono::nanoseconds now = env_.clock.monotonic();
   std::map<std::uint64_t, std::vector<format::DirectoryEntry>> kept;
   for (std::uint32_t level = 0; level < kLevelCount && !view.dead.empty(); ++level) {
     for (const LevelFilePtr& file : view.levels->level(level)) {
@@ -230,13 +269,14 @@ Status Compactor::read_directories(const View& view) {
       if (!view.dead.touches(entry.first_table, entry.last_table)) continue;
       auto known = directories_.extract(entry.number);
       if (known.empty()) {
-        if (quarantined_.contains(entry.number)) continue;
+        const BackOff::Key key{FileKind::kTable, entry.number};
+        if (quarantined_.contains(entry.number) || back_off_.rests(key, now)) continue;
         Result<std::vector<format::DirectoryEntry>> directory = read_directory(*file->table);
-        if (!directory.ok() && is_damage_of_file(directory.status())) {
-          quarantine(entry.number, directory.status());
+        if (!directory.ok()) {
+          if (!is_damage_of_file(directory.status())) keep_failure(directory.status());
+          set_aside(key, directory.status());
           continue;
         }
-        if (!directory.ok()) return directory.status();
         kept.emplace(entry.number, *std::move(directory));
       } else {
         kept.insert(std::move(known));
@@ -245,7 +285,6 @@ Status Compactor::read_directories(const View& view) {
     }
   }
   directories_ = std::move(kept);
-  return Status();
 }
 
 /// While writers are busy a value file must be mostly garbage to be worth the work; where they rest, be it that the
@@ -256,6 +295,10 @@ void Compactor::look_at_value_files(View& view, const FileSet& files) const {
   constexpr std::uint64_t kWastefulPartAtRest = 4;
   const bool at_rest = idle_round_ || writers_rest_;
   view.leaving_value_files = wasteful_value_files(files, at_rest ? kWastefulPartAtRest : kWastefulPart);
+  const std::chrono::nanoseconds now = env_.clock.monotonic();
+  std::erase_if(view.leaving_value_files, [&](std::uint64_t number) {
+    return quarantined_values_.contains(number) || back_off_.rests({FileKind::kLogSegment, number}, now);
+  });
   for (const auto& [number, table] : files.tables) {
     for (const format::ValueFileUse& use : table.value_files) {
       if (std::binary_search(view.leaving_value_files.begin(), view.leaving_value_files.end(), use.number)) {
@@ -266,6 +309,7 @@ void Compactor::look_at_value_files(View& view, const FileSet& files) const {
 }
 
 std::optional<Job> Compactor::pick(const View& view) {
+  const std::set<std::uint64_t> resting = back_off_.resting(FileKind::kTable, env_.clock.monotonic());
   const PickInput input{*view.levels,
                         {},
                         quarantined_,
@@ -274,7 +318,8 @@ std::optional<Job> Compactor::pick(const View& view) {
                         view.reclaimable,
                         idle_round_,
                         writers_rest_,
-                        &view.leaving_value_bytes};
+                        &view.leaving_value_bytes,
+                        &resting};
   return pick_job(input, shape_);
 }
 
@@ -332,21 +377,40 @@ Status Compactor::merge(const Job& job, const View& view, format::ManifestEdit& 
   return Status();
 }
 
-void Compactor::quarantine(const Job& job, const Status& status) {
-  if (!is_damage_of_file(status)) return;
-  for (const LevelFiles* files : {&job.inputs, &job.overlapped}) {
-    for (const LevelFilePtr& file : *files) {
-      const std::string name = format::file_name(format::FileType::kTable, file->entry.number);
-      if (status.message().find(name) == std::string_view::npos) continue;
-      quarantine(file->entry.number, status);
-    }
-  }
+/// By the fields of the failure alone: its words are for people.
+void Compactor::set_aside(const Job& job, const Status& status) {
+  keep_failure(status);
+  const StoredPlace place = status.place();
+  const BackOff::Key file{place.kind, place.number};
+  const bool is_the_jobs = place.kind == FileKind::kTable && job.takes(place.number);
+  if (is_the_jobs || place.kind == FileKind::kLogSegment) return set_aside(file, status);
+  std::vector<BackOff::Key> keys;
+  for (const std::uint64_t number : numbers_of(job.inputs)) keys.emplace_back(FileKind::kTable, number);
+  for (const std::uint64_t number : numbers_of(job.overlapped)) keys.emplace_back(FileKind::kTable, number);
+  rest(keys, "a compaction failed and is tried again", status);
 }
 
-void Compactor::quarantine(std::uint64_t number, const Status& status) {
+void Compactor::set_aside(BackOff::Key file, const Status& status) {
+  if (is_damage_of_file(status)) return quarantine(file, status);
+  rest({file}, "a compaction failed and is tried again", status);
+}
+
+void Compactor::quarantine(BackOff::Key file, const Status& status) {
   io::probe("a damaged file was left alone");
-  quarantined_.insert(number);
+  (file.first == FileKind::kTable ? quarantined_ : quarantined_values_).insert(file.second);
   log_failure(events_, "left alone from now on", status);
+}
+
+void Compactor::rest(const std::vector<BackOff::Key>& keys, std::string_view what, const Status& status) {
+  io::probe("a compaction is tried again");
+  const std::chrono::nanoseconds now = env_.clock.monotonic();
+  for (const BackOff::Key& key : keys) (void)back_off_.failed(key, now);
+  log_failure(events_, what, status);
+}
+
+void Compactor::keep_failure(const Status& status) noexcept {
+  const io::MutexGuard guard(mutex_);
+  if (first_failure_.ok()) first_failure_ = status;
 }
 
 CompactionFigures Compactor::figures() const noexcept {

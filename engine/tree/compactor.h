@@ -4,8 +4,12 @@
 //
 // K1  a job's outputs are durable, names included, before the manifest names them; its inputs are removed when the
 //     edit that lets them go is durable and nobody reads them any more.
-// K2  after an error the inputs stay, and a file that is damaged is left alone from then on, until it
-//     holds nothing but dead tables: then it leaves unread, as a sound one does.
+// K2  after an error the inputs stay, and a table file that is damaged is left alone from then on, until it
+//     holds nothing but dead tables: then it leaves unread, as a sound one does. From a value file that is damaged no
+//     value is brought home any more, and everything else goes on: pointers into it are copied as they are.
+// K3  what failed for another reason rests, ever longer up to BackOff::kLongest, and is logged once for each attempt.
+//     The rest holds up nothing but jobs of the same files. Which files those are the failure's place says, and without
+//     one all files of the job.
 #pragma once
 
 #include <atomic>
@@ -14,12 +18,15 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <string_view>
+#include <vector>
 
 #include "api/result.h"
 #include "engine/commit/commit_queue.h"
 #include "engine/files/snapshots.h"
 #include "engine/options.h"
 #include "engine/statistics.h"
+#include "engine/tree/back_off.h"
 #include "engine/tree/picker.h"
 #include "engine/tree/tree.h"
 #include "io/env.h"
@@ -40,8 +47,9 @@ class Compactor {
   /// There may be something to do.
   void wake() noexcept;
 
-  /// Waits until there is nothing left to do that helps readers or space, idle work included.
-  /// Errors: that of the job that failed; kClosed.
+  /// Waits until there is nothing left to do that helps readers or space, idle work included. What rests after a
+  /// failure is tried once more. Errors: that of the first job that failed meanwhile, told when all others are done;
+  /// kClosed.
   Status wait_until_done();
 
   /// All but the debt, which the pacer knows.
@@ -52,18 +60,25 @@ class Compactor {
   struct View;
 
   void run() noexcept;
+  Result<bool> try_work() noexcept;
+  void begin_round() noexcept;
   /// One round: garbage, drops, at most one job. True if there may be more to do at once.
   Result<bool> work();
   bool wait_for_work();
   std::optional<Job> pick(const View& view);
   Status perform(const Job& job, const View& view);
   Status merge(const Job& job, const View& view, format::ManifestEdit& edit);
+  void remove_garbage();
+  void hasten(const View& view);
   Status hasten_drops(const View& view);
   Status hasten_deletes();
-  Status read_directories(const View& view);
+  void read_directories(const View& view);
   void look_at_value_files(View& view, const FileSet& files) const;
-  void quarantine(const Job& job, const Status& status);
-  void quarantine(std::uint64_t number, const Status& status);
+  void set_aside(const Job& job, const Status& status);
+  void set_aside(BackOff::Key file, const Status& status);
+  void quarantine(BackOff::Key file, const Status& status);
+  void rest(const std::vector<BackOff::Key>& keys, std::string_view what, const Status& status);
+  void keep_failure(const Status& status) noexcept;
 
   const io::Env& env_;
   CommitQueue& queue_;
@@ -75,10 +90,12 @@ class Compactor {
   std::atomic<bool> stopping_{false};
 
   // Of the thread alone:
-  CommitVersion seen_version_ = 0;  // what was visible in the round before
-  bool writers_rest_ = false;       // nothing was committed since then
-  bool idle_round_ = false;         // this round is for somebody who waits until all is done
-  std::set<std::uint64_t> quarantined_;
+  CommitVersion seen_version_ = 0;              // what was visible in the round before
+  bool writers_rest_ = false;                   // nothing was committed since then
+  bool idle_round_ = false;                     // this round is for somebody who waits until all is done
+  std::set<std::uint64_t> quarantined_;         // table files
+  std::set<std::uint64_t> quarantined_values_;  // value files
+  BackOff back_off_;
   std::map<std::uint64_t, std::vector<format::DirectoryEntry>> directories_;  // by file, of those with dead tables
   std::map<std::uint64_t, std::uint64_t> dead_bytes_;
 
@@ -94,7 +111,8 @@ class Compactor {
   bool awake_ VARVE_GUARDED_BY(mutex_) = true;
   bool idle_asked_ VARVE_GUARDED_BY(mutex_) = false;        // somebody waits for all work to be done
   std::uint64_t rounds_done_ VARVE_GUARDED_BY(mutex_) = 0;  // such rounds that found nothing to do
-  Status last_ VARVE_GUARDED_BY(mutex_);
+  bool wakes_all_ VARVE_GUARDED_BY(mutex_) = false;         // what rests is to be tried at once
+  Status first_failure_ VARVE_GUARDED_BY(mutex_);           // since somebody asked for all work to be done
   io::Thread thread_;
 };
 

@@ -20,8 +20,10 @@ namespace varve::engine {
 
 namespace {
 
-/// After a failure, a full disk above all, the flush is tried again this often.
-constexpr std::chrono::milliseconds kFlushRetryInterval{500};
+/// After a failure, a full disk above all, the flush is tried again after so long; after each further one, after twice
+/// as long, up to the longest. Writers may wait for it, so that is short.
+constexpr std::chrono::milliseconds kFlushRetryFirst{500};
+constexpr std::chrono::milliseconds kFlushRetryLongest{4000};
 
 /// The dead ids that a set does not know yet.
 void add_dead_ids(const std::vector<format::DeadId>& retired, const FileSet& files, format::ManifestEdit& edit) {
@@ -64,6 +66,7 @@ void Flusher::stop() noexcept {
 }
 
 void Flusher::run() noexcept {
+  std::chrono::milliseconds rest = kFlushRetryFirst;
   for (;;) {
     Status flushed;
     try {
@@ -75,12 +78,18 @@ void Flusher::run() noexcept {
     }
     if (flushed.ok()) flushes_.fetch_add(1, std::memory_order_relaxed);  // before who waits for it is told
     memtables_.report_flush(flushed);
-    if (flushed.ok()) continue;
+    if (flushed.ok()) {
+      rest = kFlushRetryFirst;
+      continue;
+    }
     // A poisoned store flushes nothing more; anything else may pass.
     if (queue_.health() == Health::kPoisoned) return memtables_.end_flushing();
     io::probe("a flush is tried again");
-    if (!memtables_.wait_before_retry(kFlushRetryInterval)) return;
-    log_failure(events_, "a flush failed and is tried again", flushed);
+    if (!stopping_.load(std::memory_order_relaxed)) {
+      log_failure(events_, "a flush failed and is tried again", flushed);
+    }
+    if (!memtables_.wait_before_retry(rest)) return;
+    rest = std::min(2 * rest, kFlushRetryLongest);
   }
 }
 

@@ -36,6 +36,7 @@ MergeChoice::MergeChoice(const PickInput& input, const TreeShape& shape)
     for (const LevelFilePtr& file : job.inputs) running_.insert(file->entry.number);
     for (const LevelFilePtr& file : job.overlapped) running_.insert(file->entry.number);
   }
+  if (input.resting != nullptr) running_.insert(input.resting->begin(), input.resting->end());
 }
 
 bool MergeChoice::is_taken(const LevelFile& file) const noexcept {

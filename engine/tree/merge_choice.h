@@ -14,8 +14,9 @@ class MergeChoice {
   MergeChoice(const PickInput& input, const TreeShape& shape);
 
   const LevelTargets& targets() const noexcept { return targets_; }
-  /// A running job has it, or it is quarantined.
+  /// A running job has it, or it rests, or it is quarantined.
   bool is_taken(const LevelFile& file) const noexcept;
+  /// A running job has it, or it rests.
   bool is_running(const LevelFile& file) const noexcept;
   /// Whether the file is mostly tombstones that every reader sees.
   bool is_tombstone_dense(const LevelFile& file) const noexcept;
@@ -41,7 +42,7 @@ class MergeChoice {
   const PickInput& input_;
   const TreeShape& shape_;
   LevelTargets targets_;
-  std::set<std::uint64_t> running_;
+  std::set<std::uint64_t> running_;  // and resting
 };
 
 }  // namespace varve::engine

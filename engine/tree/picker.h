@@ -1,7 +1,8 @@
 // Owns: the choice of the next compaction.
 // Must never: read a file, a clock or a state of its own: the same input gives the same job, on any machine.
 //
-// P1  a job is free: none of its files is being compacted, none that it reads or moves is quarantined, and it conflicts
+// P1  a job is free: none of its files is being compacted or rests after a failure, none that it reads or moves is
+// quarantined, and it conflicts
 //     with no running job. What holds dead tables alone is unlinked in quarantine too: nobody reads it again.
 // P2  a job is closed: with a file it takes every file of its output level that overlaps it, and of level 0 every older
 //     one that does. So an entry never comes to lie beneath an older one of its key.
@@ -42,6 +43,9 @@ struct PickInput {
   bool writers_rest = false;
   /// By file number: bytes it points to in value files that are to go. Null: none do.
   const std::map<std::uint64_t, std::uint64_t>* leaving_value_bytes = nullptr;
+  /// Numbers of files whose last job failed: no job takes them for now, not even one that leaves them unread. Null:
+  /// none.
+  const std::set<std::uint64_t>* resting = nullptr;
 };
 
 /// At most one job; none when there is nothing to do or all of it is blocked.

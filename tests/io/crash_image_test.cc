@@ -2,6 +2,7 @@
 #include "io/crash_image.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdint>
 #include <memory>
 #include <set>
@@ -250,8 +251,8 @@ TEST(CrashImage, AnUnsyncedDirectoryGoesWithItsFiles) {
   ASSERT_TRUE(is_ok(machine.files().create_directory("/store/new/inner", kTestPoint)));
   SeededRandom random(1);
   const MemoryDisk nothing = machine.files().power_cut(CrashPolicy::kNothingUnsynced, random);
-  EXPECT_TRUE(fails_with(MemoryFileSystem(nothing).open_directory("/store/new"), Code::kNotFound));
-  EXPECT_TRUE(fails_with(MemoryFileSystem(nothing).open_directory("/store/new/inner"), Code::kNotFound));
+  EXPECT_TRUE(fails_with(MemoryFileSystem(nothing).open_directory("/store/new"), ENOENT));
+  EXPECT_TRUE(fails_with(MemoryFileSystem(nothing).open_directory("/store/new/inner"), ENOENT));
   const MemoryDisk everything = machine.files().power_cut(CrashPolicy::kEverything, random);
   EXPECT_TRUE(is_ok(MemoryFileSystem(everything).open_directory("/store/new/inner")));
 }

@@ -3,6 +3,7 @@
 #include "tests/io/file_system_contract.h"
 
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <thread>
 
@@ -28,19 +29,19 @@ TEST_P(FileSystemContract, CreatingADirectoryThatIsThereSucceedsAndKeepsItsConte
 }
 
 TEST_P(FileSystemContract, CreatingADirectoryMakesOneLevelOnly) {
-  EXPECT_TRUE(fails_with(files().create_directory(path() + "/b/c", kPoint), Code::kNotFound, path()));
-  EXPECT_TRUE(fails_with(files().open_directory(path() + "/b"), Code::kNotFound));
+  EXPECT_TRUE(fails_with(files().create_directory(path() + "/b/c", kPoint), ENOENT, path()));
+  EXPECT_TRUE(fails_with(files().open_directory(path() + "/b"), ENOENT));
 }
 
 TEST_P(FileSystemContract, AFileIsNoDirectory) {
   ASSERT_TRUE(is_ok(write_whole(directory(), "a", bytes_of("x"))));
-  EXPECT_TRUE(fails_with(files().open_directory(path() + "/a"), Code::kInvalidArgument, path()));
-  EXPECT_TRUE(fails_with(files().create_directory(path() + "/a", kPoint), Code::kInvalidArgument, path()));
+  EXPECT_TRUE(fails_with(files().open_directory(path() + "/a"), ENOTDIR, path()));
+  EXPECT_TRUE(fails_with(files().create_directory(path() + "/a", kPoint), ENOTDIR, path()));
   expect_content("a", bytes_of("x"));
 }
 
 TEST_P(FileSystemContract, OpeningADirectoryThatIsAbsentIsNotFound) {
-  EXPECT_TRUE(fails_with(files().open_directory(child_path("absent")), Code::kNotFound, "absent"));
+  EXPECT_TRUE(fails_with(files().open_directory(child_path("absent")), ENOENT, "absent"));
 }
 
 // -- Names and lists --------------------------------------------------------------------------------------------------
@@ -65,9 +66,9 @@ TEST_P(FileSystemContract, NamesThatAreNoSingleComponentAreRefusedByEveryVerb) {
 
 TEST_P(FileSystemContract, AbsentFilesAreNotFoundAndNamedWithTheirWholePath) {
   const std::string whole = path() + "/absent";
-  EXPECT_TRUE(fails_with(directory().open("absent", ReadMode::kCached), Code::kNotFound, whole));
-  EXPECT_TRUE(fails_with(directory().open("absent", ReadMode::kDirect), Code::kNotFound, whole));
-  EXPECT_TRUE(fails_with(directory().remove("absent"), Code::kNotFound, whole));
+  EXPECT_TRUE(fails_with(directory().open("absent", ReadMode::kCached), ENOENT, whole));
+  EXPECT_TRUE(fails_with(directory().open("absent", ReadMode::kDirect), ENOENT, whole));
+  EXPECT_TRUE(fails_with(directory().remove("absent"), ENOENT, whole));
   EXPECT_TRUE(names_in(directory()).empty());
 }
 
@@ -93,7 +94,7 @@ TEST_P(FileSystemContract, TwoHandlesOfOneDirectorySeeTheSameFiles) {
   std::unique_ptr<Directory> other = open_again();
   ASSERT_TRUE(is_ok(write_whole(*other, "a", bytes_of("x"))));
   expect_content("a", bytes_of("x"));
-  EXPECT_TRUE(fails_with(directory().create("a"), Code::kExists, path() + "/a"));
+  EXPECT_TRUE(fails_with(directory().create("a"), EEXIST, path() + "/a"));
 }
 
 // -- Written once, read at offsets ------------------------------------------------------------------------------------
@@ -104,9 +105,9 @@ TEST_P(FileSystemContract, CreateMakesAnEmptyFileAndRefusesASecond) {
   EXPECT_EQ((*file)->size_bytes(), 0U);
   expect_content("a", {});
   ASSERT_TRUE(is_ok((*file)->append(bytes_of("kept"))));
-  EXPECT_TRUE(fails_with(directory().create("a"), Code::kExists, path() + "/a"));
-  EXPECT_TRUE(fails_with(directory().create_log_segment("a", kSectorBytes), Code::kExists, path() + "/a"));
-  EXPECT_TRUE(fails_with(directory().create_shared_memory("a", kSectorBytes), Code::kExists, path() + "/a"));
+  EXPECT_TRUE(fails_with(directory().create("a"), EEXIST, path() + "/a"));
+  EXPECT_TRUE(fails_with(directory().create_log_segment("a", kSectorBytes), EEXIST, path() + "/a"));
+  EXPECT_TRUE(fails_with(directory().create_shared_memory("a", kSectorBytes), EEXIST, path() + "/a"));
   expect_content("a", bytes_of("kept"));
 }
 
@@ -206,7 +207,7 @@ TEST_P(FileSystemContract, ARemovedFileGoesFromTheDirectoryAndStaysValidForItsHa
   ASSERT_TRUE(is_ok(directory().remove("a")));
   EXPECT_TRUE(is_ok(directory().sync(kPoint)));
   EXPECT_TRUE(names_in(directory()).empty());
-  EXPECT_TRUE(fails_with(directory().open("a", ReadMode::kCached), Code::kNotFound));
+  EXPECT_TRUE(fails_with(directory().open("a", ReadMode::kCached), ENOENT));
   ASSERT_TRUE(is_ok(write_whole(directory(), "a", bytes_of("new"))));
 
   Bytes bytes(3);
@@ -247,8 +248,8 @@ TEST_P(FileSystemContract, ALinkNeverTakesANameThatIsThere) {
   ASSERT_TRUE(is_ok(other));
   ASSERT_TRUE(is_ok(write_whole(directory(), "a", bytes_of("mine"))));
   ASSERT_TRUE(is_ok(write_whole(**other, "a", bytes_of("kept"))));
-  EXPECT_TRUE(fails_with(directory().link("a", **other), Code::kExists, child_path("other") + "/a"));
-  EXPECT_TRUE(fails_with(directory().link("a", directory()), Code::kExists, path() + "/a"));
+  EXPECT_TRUE(fails_with(directory().link("a", **other), EEXIST, child_path("other") + "/a"));
+  EXPECT_TRUE(fails_with(directory().link("a", directory()), EEXIST, path() + "/a"));
   const Result<Bytes> found = read_whole(**other, "a");
   ASSERT_TRUE(is_ok(found));
   EXPECT_TRUE(*found == bytes_of("kept"));
@@ -259,7 +260,7 @@ TEST_P(FileSystemContract, OnlyRegularFilesThatAreThereAreLinked) {
   ASSERT_TRUE(is_ok(files().create_directory(path() + "/sub", kPoint)));
   Result<std::unique_ptr<Directory>> other = files().open_directory(child_path("other"));
   ASSERT_TRUE(is_ok(other));
-  EXPECT_TRUE(fails_with(directory().link("absent", **other), Code::kNotFound, path() + "/absent"));
+  EXPECT_TRUE(fails_with(directory().link("absent", **other), ENOENT, path() + "/absent"));
   EXPECT_TRUE(fails_with(directory().link("sub", **other), Code::kCorruption, path() + "/sub"));
   EXPECT_TRUE(names_in(**other).empty());
 }

@@ -17,6 +17,7 @@
 #include "api/result.h"
 #include "io/aligned_buffer.h"
 #include "io/file_system.h"
+#include "io/os_error.h"
 
 namespace varve::io {
 
@@ -46,6 +47,17 @@ testing::AssertionResult fails_with(const Outcome& outcome, Code code, std::stri
   }
   return testing::AssertionFailure() << "wanted " << code_name(code) << " with \"" << words << "\", got "
                                      << status.to_string();
+}
+
+/// The errno, under a code by which no table model answers, and that the message has `words` in it.
+template <typename Outcome>
+testing::AssertionResult fails_with(const Outcome& outcome, int os_error, std::string_view words = "") {
+  const Status& status = status_of(outcome);
+  if (status.os_error() != os_error) {
+    return testing::AssertionFailure() << "wanted errno " << os_error << ", got " << status.os_error() << ", "
+                                       << status.to_string();
+  }
+  return fails_with(outcome, os_error_code(os_error), words);
 }
 
 inline Bytes bytes_of(std::string_view text) {

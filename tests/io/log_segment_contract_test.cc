@@ -1,5 +1,6 @@
 // The contract suite, part two: log segments and shared memory. The implementations are named in part one.
 #include <atomic>
+#include <cerrno>
 #include <thread>
 
 #include "tests/io/file_system_contract.h"
@@ -15,8 +16,8 @@ TEST_P(FileSystemContract, ANewSegmentHasItsWholeSizeAndReadsAsZeros) {
   EXPECT_EQ(segment->allocated_bytes(), 5 * kSectorBytes);
   EXPECT_LE(segment->filled_bytes(), segment->allocated_bytes());
   expect_content("1.wal", Bytes(5 * kSectorBytes));
-  EXPECT_TRUE(fails_with(directory().create_log_segment("1.wal", kSectorBytes), Code::kExists, path() + "/1.wal"));
-  EXPECT_TRUE(fails_with(directory().create("1.wal"), Code::kExists, path() + "/1.wal"));
+  EXPECT_TRUE(fails_with(directory().create_log_segment("1.wal", kSectorBytes), EEXIST, path() + "/1.wal"));
+  EXPECT_TRUE(fails_with(directory().create("1.wal"), EEXIST, path() + "/1.wal"));
 }
 
 TEST_P(FileSystemContract, WritesIntoASegmentInAnyOrderReadBackAmongZeros) {
@@ -160,7 +161,7 @@ TEST_P(FileSystemContract, SharedMemoryIsZeroAlignedAndReadByOpening) {
     const Result<Bytes> seen = read_whole(directory(), "buffer");
     ASSERT_TRUE(is_ok(seen));
     EXPECT_TRUE(*seen == text) << "while it is mapped";
-    EXPECT_TRUE(fails_with(directory().create_shared_memory("buffer", kBytes), Code::kExists, path() + "/buffer"));
+    EXPECT_TRUE(fails_with(directory().create_shared_memory("buffer", kBytes), EEXIST, path() + "/buffer"));
   }
   const Result<Bytes> seen = read_whole(directory(), "buffer");
   ASSERT_TRUE(is_ok(seen));

@@ -1,6 +1,7 @@
 // What the in-memory file system does beyond the contract that all implementations share: steps and who watches them,
 // locks that can be lost, room that runs out, threads that meet.
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -207,7 +208,7 @@ TEST(MemoryFileSystem, TheDiskCanBeDamagedUnderAHandle) {
   EXPECT_EQ(text_of(byte), "`");
   machine.files().change_disk([](MemoryDisk& disk) { EXPECT_TRUE(is_ok(disk.remove_file("/store/a"))); });
   EXPECT_TRUE(is_ok((*file)->read_exactly(1, byte)));
-  EXPECT_TRUE(fails_with(machine.store().open("a", ReadMode::kCached), Code::kNotFound, "/store/a"));
+  EXPECT_TRUE(fails_with(machine.store().open("a", ReadMode::kCached), ENOENT, "/store/a"));
 }
 
 // -- Locks ------------------------------------------------------------------------------------------------------------

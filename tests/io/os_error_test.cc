@@ -1,6 +1,8 @@
 #include "io/os_error.h"
 
+#include <algorithm>
 #include <cerrno>
+#include <iterator>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -14,22 +16,31 @@ TEST(OsError, EachErrnoHasItsCode) {
     Code code;
   };
   const Case cases[] = {
-      {ENOSPC, Code::kNoSpace},      {EDQUOT, Code::kNoSpace},
-      {EFBIG, Code::kNoSpace},       {EMFILE, Code::kTooManyFiles},
-      {ENFILE, Code::kTooManyFiles}, {ENOMEM, Code::kOutOfMemory},
-      {EROFS, Code::kReadOnly},      {ENOENT, Code::kNotFound},
-      {EEXIST, Code::kExists},       {ENOTDIR, Code::kInvalidArgument},
-      {ELOOP, Code::kCorruption},    {ENAMETOOLONG, Code::kInvalidArgument},
-      {EIO, Code::kIoError},         {EACCES, Code::kIoError},
-      {EPERM, Code::kIoError},       {EINVAL, Code::kIoError},
-      {EAGAIN, Code::kIoError},      {EINTR, Code::kIoError},
-      {ESTALE, Code::kIoError},      {EISDIR, Code::kIoError},
-      {1'000'000, Code::kIoError},
+      {ENOSPC, Code::kNoSpace},      {EDQUOT, Code::kNoSpace},      {EFBIG, Code::kNoSpace},
+      {EMFILE, Code::kTooManyFiles}, {ENFILE, Code::kTooManyFiles}, {ENOMEM, Code::kOutOfMemory},
+      {EROFS, Code::kIoError},       {ENOENT, Code::kIoError},      {EEXIST, Code::kIoError},
+      {ENOTDIR, Code::kIoError},     {ELOOP, Code::kCorruption},    {ENAMETOOLONG, Code::kIoError},
+      {EIO, Code::kIoError},         {EACCES, Code::kIoError},      {EPERM, Code::kIoError},
+      {EINVAL, Code::kIoError},      {EAGAIN, Code::kIoError},      {EINTR, Code::kIoError},
+      {ESTALE, Code::kIoError},      {EISDIR, Code::kIoError},      {1'000'000, Code::kIoError},
   };
   for (const Case& each : cases) {
     SCOPED_TRACE(each.error);
     EXPECT_EQ(os_error_code(each.error), each.code);
     EXPECT_EQ(os_error(each.error, {"open", "/data"}).code(), each.code);
+  }
+}
+
+TEST(OsError, NoErrnoIsAnAnswerOfTheModel) {
+  constexpr Code kAnswers[] = {Code::kNotFound, Code::kExists,      Code::kPreconditionFailed, Code::kInvalidArgument,
+                               Code::kTooLarge, Code::kUnsupported, Code::kForbidden,          Code::kConflict,
+                               Code::kReadOnly, Code::kBusy,        Code::kCancelled};
+  for (int error = 1; error < 200; ++error) {
+    const Status status = os_error(error, {"open", "/data"});
+    EXPECT_EQ(std::count(std::begin(kAnswers), std::end(kAnswers), status.code()), 0) << status.to_string();
+    EXPECT_EQ(status.os_error(), error);
+    EXPECT_EQ(is_missing(status), error == ENOENT);
+    EXPECT_EQ(is_taken(status), error == EEXIST);
   }
 }
 

@@ -30,9 +30,9 @@ TEST_F(PosixFile, SymbolicLinksAreRefusedWhereverTheyLead) {
       EXPECT_TRUE(fails_with(directory().open(name, mode), Code::kCorruption, "symbolic link"));
       EXPECT_TRUE(fails_with(directory().open(name, mode), Code::kCorruption, path_of(name)));
     }
-    EXPECT_TRUE(fails_with(directory().create(name), Code::kExists));
-    EXPECT_TRUE(fails_with(directory().create_log_segment(name, kSectorBytes), Code::kExists));
-    EXPECT_TRUE(fails_with(directory().create_shared_memory(name, kSectorBytes), Code::kExists));
+    EXPECT_TRUE(fails_with(directory().create(name), EEXIST));
+    EXPECT_TRUE(fails_with(directory().create_log_segment(name, kSectorBytes), EEXIST));
+    EXPECT_TRUE(fails_with(directory().create_shared_memory(name, kSectorBytes), EEXIST));
   }
   EXPECT_EQ(names_in(directory()), (std::vector<std::string>{"dangling", "link", "real"}));
 }

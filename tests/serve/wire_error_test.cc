@@ -76,9 +76,19 @@ TEST(ServeErrors, E04_WhatMayPassHasAStatusThatClientsRepeatAndNothingElseHas) {
                           Code::kClosed, Code::kCancelled, Code::kIoError, Code::kUnknown}) {
     EXPECT_EQ(repeated.count(wire_error(Status(code, "why")).status), 1U) << code_name(code);
   }
-  for (const Code code : {Code::kNotFound, Code::kExists, Code::kPreconditionFailed, Code::kInvalidArgument,
-                          Code::kTooLarge, Code::kUnsupported, Code::kForbidden, Code::kReadOnly}) {
-    EXPECT_EQ(repeated.count(wire_error(Status(code, "why")).status), 0U) << code_name(code);
+  for (const std::string_view code :
+       {"ResourceNotFound", "EntityAlreadyExists", "UpdateConditionNotSatisfied", "InvalidInput", "RequestBodyTooLarge",
+        "NotImplemented", "AuthorizationFailure"}) {
+    EXPECT_EQ(repeated.count(wire_error(refused(code, "why")).status), 0U) << code;
+  }
+}
+
+TEST(ServeErrors, E04_ACodeWithoutAStringOfTheServiceIsNoFaultOfTheRequest) {
+  for (int number = 1; number <= static_cast<int>(Code::kCancelled); ++number) {
+    const Code code = static_cast<Code>(number);
+    ASSERT_NE(code_name(code), "?");
+    EXPECT_GE(wire_error(Status(code, "why")).status, 500) << code_name(code);
+    EXPECT_EQ(wire_error(Status(code, "/a/path")).message.find("/a/path"), std::string::npos) << code_name(code);
   }
 }
 

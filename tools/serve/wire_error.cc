@@ -50,17 +50,11 @@ std::uint16_t http_status_of(std::string_view code) noexcept {
   return found != kStatuses.end() && found->first == code ? found->second : std::uint16_t{400};
 }
 
-/// Of a status that the service has no string for: can a repetition help, is it the request's fault, or is it ours?
+/// Of a status that the service has no string for: can a repetition help, or not? Whatever the model says of a request
+/// has a string. So a bare code comes from the engine or the machine, and is no fault of the request, even where it has
+/// the number of a code by which the model answers.
 std::string_view code_of(Code code) noexcept {
   switch (code) {
-    case Code::kNotFound: return "ResourceNotFound";
-    case Code::kExists: return "ResourceAlreadyExists";
-    case Code::kPreconditionFailed: return "UpdateConditionNotSatisfied";
-    case Code::kInvalidArgument: return "InvalidInput";
-    case Code::kTooLarge: return "RequestBodyTooLarge";
-    case Code::kUnsupported: return "NotImplemented";
-    case Code::kForbidden: return "AuthorizationFailure";
-    case Code::kReadOnly: return "InsufficientAccountPermissions";
     case Code::kBusy:
     case Code::kConflict:
     case Code::kNoSpace:

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <thread>
 
 #include "engine/files/manifest.h"
@@ -257,7 +258,7 @@ TEST_F(Checkpoint, OnlyAStoreOpenForWritingMakesOne) {
   const auto reading = machine_.open(Machine::reading());
   ASSERT_TRUE(reading.ok());
   EXPECT_EQ((*reading)->checkpoint(kCopyPath).code(), Code::kReadOnly);
-  EXPECT_EQ(machine_.files->open_directory(kCopyPath).code(), Code::kNotFound);
+  EXPECT_EQ(machine_.files->open_directory(kCopyPath).status().os_error(), ENOENT);
 }
 
 TEST_F(Checkpoint, WithoutRoomForTheLogsNextSegmentItAloneIsRefused) {

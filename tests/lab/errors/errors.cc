@@ -49,6 +49,7 @@ Planned plan(std::uint64_t nth, io::RandomSource& random) {
   const bool sticky = io::one_in(random, 2);
   rule.fail_count = sticky ? io::FaultRule::kFromThenOn : 1;
   const int error = kErrnos[io::random_below(random, kErrnos.size())];
+  rule.os_error = error;
   rule.code = io::os_error_code(error);
   rule.reason = std::strerror(error);  // NOLINT(concurrency-mt-unsafe): one thread plans
   if (io::one_in(random, 3)) {
