@@ -43,10 +43,11 @@ Rows rows_of(const Store& store) {
   return rows;
 }
 
+/// Hardly compressible, so that a sector holds few rows.
 std::string text_of(int seed, std::size_t bytes) {
+  io::SeededRandom random(static_cast<std::uint64_t>(seed) + 1);
   std::string text;
-  for (std::size_t j = 0; j < bytes; ++j)
-    text.push_back(static_cast<char>('a' + (static_cast<std::size_t>(seed) * 7919 + j * j * 31) % 26));
+  for (std::size_t j = 0; j < bytes; ++j) text.push_back(static_cast<char>('!' + random.next() % 90));
   return text;
 }
 

@@ -214,9 +214,6 @@ const StoreContent* Judge::content_at(std::uint64_t version, const Damage& damag
 
 Verdict Judge::judge(const Damage& damage, const io::MemoryDisk& disk, bool thorough) const {
   if (!broken_.empty()) return broken(broken_);
-  // Reading asks for a lock file, and makes none.
-  const bool only_for_writing = damage.file == "LOCK";
-  if (only_for_writing) return judge_once(damage, disk, true);
   Verdict verdict = judge_once(damage, disk, false);
   if (!thorough || verdict.outcome == Outcome::kBroken) return verdict;
   const Verdict writing = judge_once(damage, disk, true);
@@ -255,7 +252,7 @@ Verdict Judge::judge_opened(const Damage& damage, const io::MemoryDisk& disk, co
   for (const Status& error : comparison.errors) {
     if (!judge_refusal(damage, error).what.empty()) return broken("a read failed otherwise", error.to_string());
   }
-  if (damage.file == "LOCK") return {Outcome::kHarmless, {}, {}};  // verification asks for it, and makes none
+  if (damage.file == "LOCK") return {Outcome::kHarmless, {}, {}};  // holds nothing, and is not needed
   // Verification reads the files that the open has just read, and all of the table files.
   const bool is_read_whole = !damage.file.ends_with(".sst") && comparison.errors.empty() &&
                              damage.kind != DamageKind::kRootAndState && !victim_.sample().is_clean;
