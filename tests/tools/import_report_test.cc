@@ -55,11 +55,11 @@ TEST_F(ImportReport, ARowWithAnEarlierKeyIsRepeatedAndNotImported) {
     const json first = counts(text, {"--mode", mode});
     EXPECT_EQ(first["read"], 25'003);
     EXPECT_EQ(first["imported"], 24'001);
-    EXPECT_EQ(first["repeated"], 1'002);
+    EXPECT_EQ(first.value("repeated", -1), 1'002);
     EXPECT_EQ(first["refused"], 0);
     const json again = counts(text, {"--mode", mode});
     EXPECT_EQ(again["imported"], 24'001) << "an entity of an earlier import is not of this one";
-    EXPECT_EQ(again["repeated"], 1'002);
+    EXPECT_EQ(again.value("repeated", -1), 1'002);
   }
   const ProgramResult told = import_text("csv", "PartitionKey,RowKey,N\nz,1,1\nz,1,2\n");
   EXPECT_EQ(told.exit_code, 0);

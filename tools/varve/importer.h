@@ -40,11 +40,11 @@ class Importer {
   /// Errors: those after which no row can be imported (no space, a damaged or stopped store); the row is not counted.
   Status add(std::uint64_t line, Entity entity);
   void refuse(std::uint64_t line, const Status& reason, std::uint64_t shape_fault);
-  /// The input was read to its end: writes what is gathered. A table is made even if there was no row. Errors: as
-  /// add().
+  /// The input was read to its end: writes what is gathered. A table is made even if there was no row, but not if rows
+  /// were refused and none was written. Errors: as add().
   Status finish();
-  /// The input ended early: writes the rows that were read. Errors: as add().
-  Status stop() { return write_all(); }
+  /// The input ended early: writes the rows that were read, otherwise as finish().
+  Status stop() { return finish(); }
 
   const ImportCounts& counts() const noexcept { return counts_; }
 
