@@ -143,7 +143,8 @@ TEST(ServeEntityReader, D34_X02_DatesOutOfRangeAreToldApart) {
 }
 
 TEST(ServeEntityReader, X16_AnnotatedDatesMayLeaveOutSecondsOrTheirTime) {
-  EXPECT_EQ(value(R"("V@odata.type":"Edm.DateTime","V":"2026-03-03")"), Value(*DateTime::parse("2026-03-03T00:00:00Z")));
+  EXPECT_EQ(value(R"("V@odata.type":"Edm.DateTime","V":"2026-03-03")"),
+            Value(*DateTime::parse("2026-03-03T00:00:00Z")));
   EXPECT_EQ(value(R"("V@odata.type":"Edm.DateTime","V":"2026-03-03T10:20Z")"),
             Value(*DateTime::parse("2026-03-03T10:20:00Z")));
   EXPECT_EQ(refusal(R"("V@odata.type":"Edm.DateTime","V":"2026-03-03T10")"), kInvalidInput);
