@@ -99,7 +99,8 @@ class Store {
   Store& operator=(const Store&) = delete;
 
   /// Makes everything durable and leaves a store that opens without recovery. After an error the next open recovers;
-  /// nothing acknowledged as durable is lost. Errors: kIoError, kNoSpace, kPoisoned.
+  /// nothing acknowledged as durable is lost. In a fork of the process that opened the store it lets go of the
+  /// inherited lock, leaves the rest to the parent, and succeeds. Errors: kIoError, kNoSpace, kPoisoned, kFenced.
   Status close();
 
   /// Makes every write acknowledged so far durable, buffered ones too.
@@ -214,19 +215,20 @@ class Store {
   // -- Repair -----------------------------------------------------------------------------------------------------
 
   /// Makes, in the directory `target`, which is absent or empty, a new store of everything in the damaged one at `path`
-  /// that still verifies; the damaged one is only read, and stays as it is, to the byte. Every entity has its version
-  /// and so its Timestamp and ETag. Nothing is guessed: what is saved was committed as it is saved, and what could not
-  /// be read is named in the report, with the entities that may be older than they were because of it. A sound store
-  /// gives an equal one. Not while the store is open for writing. It takes the time and space of writing everything
-  /// once; memory is that of the log and of about a MiB for each file that is merged.
-  /// `progress` is called now and then, on the calling thread; it may be empty. Of `options` the machine is used.
-  /// Threads  any; it touches no open store.
-  /// Errors   kNotFound           no store at `path`, nor files of one; or the directory above `target` is absent
+  /// that still verifies and can be read; the damaged one is only read, and stays as it is, to the byte. Every entity
+  /// has its version and so its Timestamp and ETag. Nothing is guessed: what is saved was committed as it is saved, and
+  /// what could not be read is named in the report, with the entities that may be older than they were because of it. A
+  /// sound store gives an equal one. Not while the store is open for writing. It takes the time and space of writing
+  /// everything once; memory is that of the log and of about a MiB for each file that is merged. `progress` is called
+  /// now and then, on the calling thread; it may be empty. Of `options` the machine is used. Threads  any; it touches
+  /// no open store. Errors   kNotFound           no store at `path`, nor files of one; or the directory above `target`
+  /// is absent
   ///          kLocked             the store is open for writing
   ///          kUnsupported        a newer format or an unknown feature, named
   ///          kExists             `target` holds something; nothing changed
   ///          kInvalidArgument    `target` is no directory, or lies inside the damaged store
-  ///          kNoSpace, kIoError, kTooManyFiles, kOutOfMemory; `target` does not open as a store then (after an I/O
+  ///          kIoError            nothing of the store can be read, or `target` cannot be written
+  ///          kNoSpace, kTooManyFiles, kOutOfMemory; `target` does not open as a store then (after an I/O
   ///          error at the last step it may, whole)
   static Result<RepairReport> repair(std::string_view path, std::string_view target, const StoreOptions& options = {},
                                      const std::function<void(const RepairReport&)>& progress = {});

@@ -46,9 +46,10 @@ namespace varve {
 ///   kNoSpace      no room on the device or in the write buffer; nothing changed
 ///   kReadOnly     the store was opened for reading only
 ///   kPoisoned     an earlier log failure stopped the store; nothing changed, reopen it
+///   kFenced       another owner or program took the store's directory or files away; nothing changed
 ///   kUnknown      the log failed under this commit or one before it: reopen the store and read to learn whether it
 ///                 happened; never repeat it blindly
-///   kLocked       this process is a fork of the one that opened the store; nothing changed
+///   kLocked       this process is a fork of the one that opened the store (reads answer it too); nothing changed
 /// and any write of an entity, what the entity breaks (limits.h has the limits), nothing changed:
 ///   kTooLarge         (PropertyValueTooLarge, PropertyNameTooLong, TooManyProperties, EntityTooLarge)
 ///   kInvalidArgument  (OutOfRangeInput: a forbidden character in a key, a DateTime out of range; InvalidInput: `/` or

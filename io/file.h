@@ -30,6 +30,7 @@ class WritableFile {
   /// Adds bytes at the end. Errors: kNoSpace, kIoError, kFenced, kLocked (called in a forked child).
   virtual Status append(std::span<const std::byte> bytes) = 0;
   /// Makes content and size durable; the name becomes durable by Directory::sync alone.
+  /// Errors: kFenced (also if the file is no longer the one under its name: nobody would find the bytes), as append().
   virtual Status sync(SyncPoint point) = 0;
   virtual std::uint64_t size_bytes() const noexcept = 0;
 };
@@ -66,7 +67,8 @@ class LogSegment {
 
   /// Writes `bytes` at `offset` and returns when they are durable. Offset, size and address are multiples of
   /// kSectorBytes. Any number of threads at once, for ranges that do not overlap. Space not yet written reads as zeros.
-  /// Errors: kIoError, kNoSpace, kFenced, kLocked; the content of the range is then unknown.
+  /// Errors: kIoError, kNoSpace, kLocked, kFenced (also if the file is no longer the one under its name); the content
+  /// of the range is then unknown.
   virtual Status write(std::uint64_t offset, std::span<const std::byte> bytes, SyncPoint point) = 0;
 
   /// Ends the file at `size_bytes`, durably. No write may be in flight or come later.

@@ -46,9 +46,10 @@ class MemoryDirectoryLock final : public DirectoryLock {
 
 }  // namespace
 
-bool MemoryLocks::is_free_for(const std::string& path, LockMode mode) const {
+bool MemoryLocks::is_free_for(const std::string& directory, LockMode mode) const {
   return std::none_of(holders_.begin(), holders_.end(), [&](const Holder* holder) {
-    return holder->path == path && (mode == LockMode::kExclusive || holder->mode == LockMode::kExclusive);
+    return holder->session->directory == directory &&
+           (mode == LockMode::kExclusive || holder->mode == LockMode::kExclusive);
   });
 }
 
@@ -57,14 +58,15 @@ Result<std::unique_ptr<DirectoryLock>> MemoryLocks::acquire(std::shared_ptr<Memo
                                                             std::string_view name, LockMode mode,
                                                             std::chrono::milliseconds wait_max) {
   const std::string path = session->directory + "/" + std::string(name);
+  const std::string directory = session->directory;
   const std::string path_as_given = session->path_of(name);
   auto lock = std::make_unique<MemoryDirectoryLock>(state, Holder{std::move(session), path, mode});
 
   wait_max = std::min(wait_max, kLockWaitMax);
   const MutexGuard guard(mutex_);
-  while (!is_free_for(path, mode)) {
+  while (!is_free_for(directory, mode)) {
     // Each release of any lock begins the wait anew; the holder in question releases once.
-    if (released_.wait_for(mutex_, wait_max) || is_free_for(path, mode)) continue;
+    if (released_.wait_for(mutex_, wait_max) || is_free_for(directory, mode)) continue;
     return call_error(Code::kLocked, {"lock", path_as_given},
                       {"another process, or another handle of this one, has it open"});
   }

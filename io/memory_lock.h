@@ -1,4 +1,4 @@
-// Owns: who holds which lock file of an in-memory file system.
+// Owns: who holds the lock of which directory of an in-memory file system.
 // Must never: outlive the machine: an image of the disk carries no locks.
 #pragma once
 
@@ -39,7 +39,7 @@ class MemoryLocks {
   void release(const Holder& holder) noexcept;
 
  private:
-  bool is_free_for(const std::string& path, LockMode mode) const VARVE_REQUIRES(mutex_);
+  bool is_free_for(const std::string& directory, LockMode mode) const VARVE_REQUIRES(mutex_);
 
   Mutex mutex_;
   Condition released_;

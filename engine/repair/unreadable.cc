@@ -1,5 +1,5 @@
 // Owns: the pieces in which a failed read is tried again (unreadable.h).
-// Must never: try a sector twice that failed: a dying device takes seconds for each, and more of it dies.
+// Must never: go on trying a sector that failed twice: a dying device takes seconds for each, and more of it dies.
 #include "engine/repair/unreadable.h"
 
 #include <algorithm>
@@ -49,6 +49,7 @@ class TolerantFile final : public io::ReadableFile {
     Status read;
     if (!is_known(offset, bytes.size())) {
       read = file_->read_exactly(offset, bytes);
+      if (is_device_error(read)) read = file_->read_exactly(offset, bytes);  // Once more: it may have passed.
       if (read.ok()) parts_.count_read(bytes.size());
       if (!is_device_error(read)) return read;
       const std::uint64_t begin = offset / io::kSectorBytes * io::kSectorBytes;
@@ -138,6 +139,7 @@ std::vector<std::string> UnreadableParts::findings() const {
 
 Result<std::unique_ptr<io::ReadableFile>> TolerantDirectory::open(std::string_view name, io::ReadMode mode) {
   Result<std::unique_ptr<io::ReadableFile>> file = directory_.open(name, mode);
+  if (is_device_error(file.status())) file = directory_.open(name, mode);  // Once more: it may have passed.
   if (is_device_error(file.status())) {
     parts_.add_file(std::string(name), file.status());
     return Status::corruption("cannot be opened: " + std::string(file.status().message())).in_file(name);

@@ -36,7 +36,7 @@ class UnreadableParts {
 
   /// Whether a byte of the file from `offset` on could not be read.
   bool has_any(std::string_view name, std::uint64_t offset) const noexcept;
-  /// Whether a byte from `begin` to `end` was tried before, and failed.
+  /// Whether a byte from `begin` to `end` was tried before, and failed twice.
   bool overlaps(std::string_view name, std::uint64_t begin, std::uint64_t end) const noexcept;
   const std::map<std::string, UnreadableRanges, std::less<>>& ranges() const noexcept { return ranges_; }
   /// The first failure, if nothing at all could be read; else Ok.

@@ -214,7 +214,7 @@ TEST_P(FileSystemContract, ARemovedFileGoesFromTheDirectoryAndStaysValidForItsHa
   ASSERT_TRUE(is_ok((*reader)->read_exactly(0, bytes)));
   EXPECT_EQ(bytes, bytes_of("old"));
   EXPECT_TRUE(is_ok((*writer)->append(bytes_of("er"))));
-  EXPECT_TRUE(is_ok((*writer)->sync(kPoint)));
+  EXPECT_TRUE(fails_with((*writer)->sync(kPoint), Code::kFenced, path() + "/a")) << "nobody would find the bytes";
   expect_content("a", bytes_of("new"));
 }
 
@@ -355,16 +355,35 @@ TEST_P(FileSystemContract, SharedLocksExcludeExclusiveOnesAlone) {
   EXPECT_TRUE(is_ok(directory().lock("LOCK", LockMode::kExclusive, milliseconds(0))));
 }
 
-TEST_P(FileSystemContract, LocksOfOtherNamesAndOtherDirectoriesAreOthers) {
+TEST_P(FileSystemContract, TheLockHoldsWithoutItsFileAndUnderAnyName) {
+  const std::unique_ptr<Directory> other = open_again();
+  Result<std::unique_ptr<DirectoryLock>> lock = directory().lock("LOCK", LockMode::kExclusive, milliseconds(0));
+  ASSERT_TRUE(is_ok(lock));
+  EXPECT_TRUE(is_ok(directory().confirm_owner()));
+  ASSERT_TRUE(is_ok(other->remove("LOCK")));
+  EXPECT_TRUE(fails_with(other->lock("LOCK", LockMode::kExclusive, milliseconds(0)), Code::kLocked));
+  EXPECT_TRUE(fails_with(other->lock("LOCK", LockMode::kShared, milliseconds(0)), Code::kLocked));
+  EXPECT_TRUE(fails_with(other->lock("LOCK2", LockMode::kExclusive, milliseconds(0)), Code::kLocked));
+  EXPECT_TRUE(is_ok(directory().confirm_owner()));
+}
+
+TEST_P(FileSystemContract, ALogSegmentThatLostItsNameTakesNoMoreWrites) {
+  const AlignedBuffer sector = sectors_by_seed(1, kSectorBytes);
+  Result<std::unique_ptr<LogSegment>> segment = directory().create_log_segment("1.wal", 4 * kSectorBytes);
+  ASSERT_TRUE(is_ok(segment));
+  ASSERT_TRUE(is_ok((*segment)->write(0, sector.bytes(), kPoint)));
+  ASSERT_TRUE(is_ok(directory().remove("1.wal")));
+  EXPECT_TRUE(fails_with((*segment)->write(kSectorBytes, sector.bytes(), kPoint), Code::kFenced, path() + "/1.wal"));
+}
+
+TEST_P(FileSystemContract, LocksOfOtherDirectoriesAreOthers) {
   ASSERT_TRUE(is_ok(files().create_directory(child_path("other"), kPoint)));
   Result<std::unique_ptr<Directory>> other = files().open_directory(child_path("other"));
   ASSERT_TRUE(is_ok(other));
   Result<std::unique_ptr<DirectoryLock>> first = directory().lock("LOCK", LockMode::kExclusive, milliseconds(0));
-  Result<std::unique_ptr<DirectoryLock>> second = directory().lock("LOCK2", LockMode::kExclusive, milliseconds(0));
-  Result<std::unique_ptr<DirectoryLock>> third = (*other)->lock("LOCK", LockMode::kExclusive, milliseconds(0));
+  Result<std::unique_ptr<DirectoryLock>> second = (*other)->lock("LOCK", LockMode::kExclusive, milliseconds(0));
   EXPECT_TRUE(is_ok(first));
   EXPECT_TRUE(is_ok(second));
-  EXPECT_TRUE(is_ok(third));
 }
 
 TEST_P(FileSystemContract, LockWaitsForAHolderThatIsGoingAway) {

@@ -230,7 +230,11 @@ TEST_F(RepairStoreTest, TellsEveryErrorOfAStoreInDoubt) {
       ASSERT_TRUE(figures.ok()) << figures.status().to_string();
       break;
     }
-    ASSERT_EQ(figures.code(), Code::kIoError) << "the error was not told";
+    if (figures.ok()) {
+      EXPECT_EQ(figures->rows, 1U) << "a read that failed once was not tried again";
+    } else {
+      ASSERT_EQ(figures.code(), Code::kIoError) << "the error was not told";
+    }
     expect_untouched();
   }
   EXPECT_GT(step, 40u);
