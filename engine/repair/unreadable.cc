@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "io/os_error.h"
 #include "io/probe.h"
 
 namespace varve::engine {
@@ -77,7 +78,7 @@ Status refused() {
 }  // namespace
 
 bool is_device_error(const Status& status) noexcept {
-  return status.code() == Code::kIoError;
+  return status.code() == Code::kIoError && !io::is_missing(status);
 }
 
 void UnreadableParts::add(const std::string& name, std::uint64_t begin, std::uint64_t end, const Status& why) {
