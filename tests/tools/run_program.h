@@ -30,6 +30,8 @@ struct ProgramResult {
 struct ProgramLimits {
   std::optional<std::uint64_t> file_bytes_max{};  // as a full device: writes behind it fail
   bool closed_output = false;                     // started without a standard output
+  bool gone_reader = false;                       // with a standard output that nobody reads any more
+  bool full_output = false;                       // on a full device
   std::string columns{};                          // how wide a table may be
   std::optional<int> input_descriptor{};          // standard input, in place of a text
 };
@@ -93,6 +95,12 @@ class RunningProgram {
     if (file != descriptor) ::close(file);
   }
 
+  static void lose_reader() {
+    std::array<int, 2> ends{};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0 || ::dup2(ends[1], STDOUT_FILENO) < 0) ::_exit(126);
+    ::close(ends[0]);
+  }
+
   /// In the child; does not come back.
   [[noreturn]] void become_program(const std::vector<std::string>& arguments, const ProgramLimits& limits) const {
     if (limits.input_descriptor) {
@@ -103,6 +111,8 @@ class RunningProgram {
     connect(STDOUT_FILENO, "out", O_WRONLY);
     connect(STDERR_FILENO, "err", O_WRONLY);
     if (limits.closed_output) ::close(STDOUT_FILENO);
+    if (limits.gone_reader) lose_reader();
+    if (limits.full_output && ::dup2(::open("/dev/full", O_WRONLY | O_CLOEXEC), STDOUT_FILENO) < 0) ::_exit(126);
     if (limits.file_bytes_max) {
       const rlimit limit{*limits.file_bytes_max, *limits.file_bytes_max};
       std::signal(SIGXFSZ, SIG_IGN);

@@ -23,7 +23,8 @@ struct ExportWords {
   std::string output;
 };
 
-using Visit = std::function<void(const Entity&)>;
+/// False: no more is wanted.
+using Visit = std::function<bool(const Entity&)>;
 
 Status for_each_entity(const Table& table, const Snapshot& snapshot, Progress& progress, const Visit& visit) {
   Scan scan;
@@ -34,7 +35,7 @@ Status for_each_entity(const Table& table, const Snapshot& snapshot, Progress& p
     const Result<Page> page = table.scan(scan);
     if (!page.ok()) return page.status();
     for (const Entity& entity : page->entities) {
-      visit(entity);
+      if (!visit(entity)) return Status();
       bytes += accounted_size_bytes(entity);
       progress.update(++count, bytes);
     }
@@ -52,6 +53,7 @@ Result<std::vector<std::string>> columns_of(const Table& table, const Snapshot& 
     for (const Property& property : entity.properties()) {
       if (known.insert(property.name).second) columns.push_back(property.name);
     }
+    return true;
   });
   if (!read.ok()) return read;
   return columns;
@@ -71,13 +73,16 @@ Status export_csv(const Table& table, const Snapshot& snapshot, std::ostream& ou
       fields.push_back(value == nullptr ? "" : to_text(*value));
     }
     write_csv_row(out, fields);
+    return static_cast<bool>(out);
   });
 }
 
 Status export_jsonl(const Table& table, const Snapshot& snapshot, std::ostream& out) {
   Progress progress("rows", 0);
-  return for_each_entity(table, snapshot, progress,
-                         [&](const Entity& entity) { out << entity_to_row(entity) << "\n"; });
+  return for_each_entity(table, snapshot, progress, [&](const Entity& entity) {
+    out << entity_to_row(entity) << "\n";
+    return static_cast<bool>(out);
+  });
 }
 
 Status write(const ExportWords& words, const Table& table, const Snapshot& snapshot, std::ostream& out) {
@@ -96,7 +101,7 @@ int export_table(const ExportWords& words) {
     const Status written = write(words, *table, *snapshot, std::cout);
     std::cout.flush();
     if (!written.ok()) return fail(written);
-    return std::cout ? kSuccess : fail(kMachine, "the export could not be written whole");
+    return std::cout ? kSuccess : fail_output("the export could not be written whole");
   }
   OutputFile file(words.output);
   if (Status opened = file.open(); !opened.ok()) return fail(opened);

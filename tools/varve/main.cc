@@ -1,6 +1,7 @@
 // Owns: the command line as a whole.
 // Must never: do a verb's work.
 #include <charconv>
+#include <csignal>
 #include <iostream>
 #include <system_error>
 
@@ -63,7 +64,8 @@ Exit codes
   2  the command line was not understood, or lacks --yes (account drop away from a terminal)
   3  the store is damaged; the message names file and offset
   4  the machine: no space, no permission, an I/O error, or another program has the store open
-  128 and more: import was stopped by a signal, after the rows read so far)";
+  128 and more: import was stopped by a signal, after the rows read so far
+  141  standard output's reader went away, as `| head` does; what changes the store was done first)";
 
 /// A standard stream that the caller closed would give its number to the next file that is opened, and what is meant
 /// for people would be written into the store. Reading from and writing to this stand-in fails.
@@ -83,7 +85,8 @@ bool names_no_verb(const CLI::App& app, int argc, char** argv) {
 
 int run(int argc, char** argv) {
   if (!hold_standard_streams()) return kMachine;
-  ::umask(S_IRWXG | S_IRWXO);  // what is in a store is its owner's
+  std::signal(SIGPIPE, SIG_IGN);  // who reads what is printed does not decide what becomes of a store
+  ::umask(S_IRWXG | S_IRWXO);     // what is in a store is its owner's
   const TerminalFilter output(std::cout, STDOUT_FILENO);
   const TerminalFilter errors(std::cerr, STDERR_FILENO);
   CLI::App app("varve: a table store in a directory. `varve VERB --help` tells about a verb.", "varve");
@@ -111,11 +114,10 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? kSuccess : kUsage;
+    exit_code = app.exit(error) == 0 ? kSuccess : kUsage;
   }
   std::cout.flush();
-  // A reader that went away (as `| head` does) is no failure of ours; a full disk under standard output is.
-  if (!std::cout && exit_code == kSuccess) return fail(kMachine, "standard output could not be written");
+  if (!std::cout && exit_code == kSuccess) return fail_output("standard output could not be written");
   return exit_code;
 }
 

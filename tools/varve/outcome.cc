@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <iostream>
 
+#include <poll.h>
+#include <unistd.h>
+
 namespace varve::tool {
 
 namespace {
@@ -85,6 +88,13 @@ ExitCode fail(const Status& status) {
 ExitCode fail(ExitCode code, std::string_view what) {
   std::cerr << "varve: " << what << "\n";
   return code;
+}
+
+ExitCode fail_output(std::string_view what) {
+  pollfd output{STDOUT_FILENO, POLLOUT, 0};
+  const bool has_state = ::poll(&output, 1, 0) == 1;
+  if (has_state && (output.revents & (POLLERR | POLLHUP)) != 0) return kReaderGone;
+  return fail(kMachine, what);
 }
 
 ExitCode fail_verification() {

@@ -55,7 +55,7 @@ int list_pages(const NameWords& words, const std::function<Result<PageResult>(co
     const Result<PageResult> page = list(**store, options);
     if (!page.ok()) return fail(page.status());
     print(*page);
-    if (!page->continuation) return kSuccess;
+    if (!page->continuation || !std::cout) return kSuccess;
     options.continuation = *page->continuation;
   }
 }

@@ -33,11 +33,15 @@ struct HttpClient::State {
   std::string fault;
 };
 
-HttpClient::HttpClient(std::uint16_t port, bool with_tls) : state_(std::make_unique<State>(with_tls)) {
+HttpClient::HttpClient(std::uint16_t port, bool with_tls, const std::string& from)
+    : state_(std::make_unique<State>(with_tls)) {
   ErrorCode error;
-  state_->tls_stream.next_layer().connect({asio::ip::make_address("127.0.0.1"), port}, error);
+  asio::ip::tcp::socket& socket = state_->tls_stream.next_layer();
+  socket.open(asio::ip::tcp::v4(), error);
+  if (!error && from != "127.0.0.1") socket.bind({asio::ip::make_address(from), 0}, error);
+  if (!error) socket.connect({asio::ip::make_address("127.0.0.1"), port}, error);
   if (!error && with_tls) state_->tls_stream.handshake(asio::ssl::stream_base::client, error);
-  if (error) state_->tls_stream.next_layer().close(error);
+  if (error) socket.close(error);
 }
 
 HttpClient::~HttpClient() = default;

@@ -15,7 +15,8 @@ namespace varve::serve::test {
 /// One connection. Ends with the object.
 class HttpClient {
  public:
-  explicit HttpClient(std::uint16_t port, bool with_tls = false);
+  /// `from` is the client's own address, one of this machine's.
+  explicit HttpClient(std::uint16_t port, bool with_tls = false, const std::string& from = "127.0.0.1");
   ~HttpClient();
   HttpClient(const HttpClient&) = delete;
   HttpClient& operator=(const HttpClient&) = delete;

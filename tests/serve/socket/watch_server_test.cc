@@ -6,6 +6,7 @@
 
 #include "tests/serve/service_bench.h"
 #include "tests/serve/socket/http_client.h"
+#include "tests/serve/socket/served_program.h"
 #include "tools/serve/request_log.h"
 #include "tools/serve/server.h"
 
@@ -103,6 +104,40 @@ TEST_F(WatchedServer, ThePageLooksIntoTheDevelopmentAccountAndIntoOthersWhereAsk
   listening_.status_page = StatusPageMode::kOff;
   EXPECT_EQ(serve().page_url(), "");
   EXPECT_EQ(ask(server_->port(), "/_varve/").status, 400) << "no account can be called so";
+}
+
+TEST_F(WatchedServer, BodiesAreRefusedBeforeTheyAreRead) {
+  const std::uint16_t port = serve().metrics_port();
+  for (const std::string verb : {"GET", "POST"}) {
+    for (const std::string framing : {"Content-Length: 1", "Content-Length: 4194304", "Transfer-Encoding: chunked"}) {
+      for (const std::string expect : {"", "Expect: 100-continue\r\n"}) {
+        HttpClient client(port);
+        ASSERT_TRUE(client.send(verb + " /health HTTP/1.1\r\nHost: x\r\n" + expect + framing + "\r\n\r\n"));
+        const std::optional<HttpResponse> response = client.read();
+        ASSERT_TRUE(response.has_value()) << verb << " " << framing;
+        EXPECT_EQ(response->status, 413) << verb << " " << framing;
+        EXPECT_TRUE(client.ends());
+      }
+    }
+  }
+  EXPECT_EQ(ask(port, "/health").body, "healthy\n");
+}
+
+TEST_F(WatchedServer, OneAddressCannotTakeAllPlacesOfThoseWhoWatch) {
+  constexpr int kConnections = 100;
+  const std::uint16_t port = serve().metrics_port();
+  std::vector<Descriptor> idle;
+  for (int i = 0; i < kConnections; ++i) idle.push_back(connect_from("127.0.0.1", port));
+  EXPECT_EQ(test::ask(port, "/health", "127.0.0.2").body, "healthy\n");
+  EXPECT_EQ(test::ask(port, "/health", "127.0.0.1").status, 0) << "its places are taken";
+}
+
+TEST_F(WatchedServer, ClientsOfTheServiceTakeNoPlaceOfThoseWhoWatch) {
+  listening_.limits.connections_max = 4;
+  const Server& server = serve();
+  std::vector<Descriptor> idle;
+  for (int i = 0; i < 20; ++i) idle.push_back(connect_from("127.0.0.1", server.port()));
+  EXPECT_EQ(ask(server.metrics_port(), "/health").body, "healthy\n");
 }
 
 TEST_F(WatchedServer, MetricsNeedAnAddressThatCanBeListenedOn) {
