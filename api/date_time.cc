@@ -240,10 +240,10 @@ std::string with_colons(std::string_view text) {
 /// The timestamp of an opaque part that says one as a store writes it: `:` may stand for `%3A`, and the fraction may
 /// end in zeros. Another spelling of a time is another text.
 std::optional<DateTime> stored_timestamp(std::string_view opaque) {
-  constexpr std::string_view kStart = "datetime'";
+  constexpr std::string_view kOpening = "datetime'";
   constexpr std::size_t kTextMax = 64;
-  if (opaque.size() > kTextMax || !opaque.starts_with(kStart) || !opaque.ends_with("Z'")) return std::nullopt;
-  std::string plain = with_colons(opaque.substr(kStart.size(), opaque.size() - kStart.size() - 1));
+  if (opaque.size() > kTextMax || !opaque.starts_with(kOpening) || !opaque.ends_with("Z'")) return std::nullopt;
+  std::string plain = with_colons(opaque.substr(kOpening.size(), opaque.size() - kOpening.size() - 1));
   const Result<DateTime> timestamp = DateTime::parse(plain);
   if (!timestamp.ok()) return std::nullopt;
   if (plain.find('.') != std::string::npos) {

@@ -167,8 +167,8 @@ struct PreparedScan {
     return planned == nullptr ? std::span(&range, 1) : ranges_within(planned->plan, range);
   }
   const Filter& residual() const noexcept {
-    static const Filter kEverything;
-    return planned == nullptr ? kEverything : planned->plan.residual;
+    static const Filter everything;
+    return planned == nullptr ? everything : planned->plan.residual;
   }
 };
 

@@ -220,9 +220,9 @@ class Store {
   /// what could not be read is named in the report, with the entities that may be older than they were because of it. A
   /// sound store gives an equal one. Not while the store is open for writing. It takes the time and space of writing
   /// everything once; memory is that of the log and of about a MiB for each file that is merged. `progress` is called
-  /// now and then, on the calling thread; it may be empty. Of `options` the machine is used. Threads  any; it touches
-  /// no open store. Errors   kNotFound           no store at `path`, nor files of one; or the directory above `target`
-  /// is absent
+  /// now and then, on the calling thread; it may be empty. Of `options` the machine is used.
+  /// Threads  any; it touches no open store.
+  /// Errors   kNotFound           no store at `path`, nor files of one; or the directory above `target` is absent
   ///          kLocked             the store is open for writing
   ///          kUnsupported        a newer format or an unknown feature, named
   ///          kExists             `target` holds something; nothing changed

@@ -52,10 +52,11 @@ struct DateTime {
   std::uint64_t ticks = 0;
 
   /// `YYYY-MM-DDThh:mm:ss`, then optionally a fraction (digits beyond the seventh are cut off), then optionally `Z` or
-  /// `+hh:mm` or `-hh:mm`; without a zone it is UTC.
+  /// `+hh:mm` or `-hh:mm`; without a zone it is UTC. The seconds with their fraction, or the whole time with its zone,
+  /// may be left out: they are zero.
   /// Errors   kInvalidArgument (InvalidInput)       the text is none of that, or names no day or time
   ///          kInvalidArgument (OutOfRangeInput)    before 1601 or after 9999
-  /// Source   D-34, X-02.
+  /// Source   D-34, X-02, X-16.
   static Result<DateTime> parse(std::string_view text);
   /// `YYYY-MM-DDThh:mm:ss[.f]Z`, a fraction only where it is not zero, without zeros at its end. Source: D-35.
   std::string to_string() const;

@@ -122,9 +122,9 @@ class Engine {
   /// Errors   kNotFound     a table was retired before this commit's place in the order; nothing changed
   ///          kPreconditionFailed    the table that request.load watches was written; nothing changed
   ///          kNoSpace      no room in the log or the write buffer; nothing changed
-  ///          kUnknown      the log failed under this commit or one before it: it may or may not survive; reopen to
-  ///          learn kPoisoned     the store was stopped earlier; nothing changed kReadOnly, kClosed, kOutOfMemory,
-  ///          kLocked (called in a forked child); nothing changed
+  ///          kUnknown      the log failed under this commit or one before it; reopen to learn whether it survived
+  ///          kPoisoned     the store was stopped earlier; nothing changed
+  ///          kReadOnly, kClosed, kOutOfMemory, kLocked (called in a forked child); nothing changed
   Result<CommitVersion> commit(CommitRequest request);
 
   bool is_published(CommitVersion version) const noexcept;

@@ -166,14 +166,14 @@ Result<std::unique_ptr<EngineState>> open_state(const io::Env& env, std::string_
 
   const io::LockMode mode = options.read_only ? io::LockMode::kShared : io::LockMode::kExclusive;
   Result<std::unique_ptr<io::DirectoryLock>> lock = state->directory->lock(kLockName, mode, kLockWaitMax);
-  if (!lock.ok()) return lock.status();
+  if (!lock.ok()) return answer_for_writer(lock.status());
   state->lock = *std::move(lock);
 
   found = find_store(*state->directory);  // Once more under it: another opener may just have made the store.
   if (!found.ok()) return found.status();
   if (*found != StoreFound::kStore && !may_make) return no_store(path);
   const Status opened = *found == StoreFound::kStore ? open_existing(*state) : open_new(*state);
-  if (!opened.ok()) return opened;
+  if (!opened.ok()) return answer_for_writer(opened);
   return state;
 }
 

@@ -216,7 +216,8 @@ Status MemoryDirectory::link(std::string_view name, Directory& into) {
     if (Status owned = other->session_->check_writable("link", name); !owned.ok()) return owned;
     const FileId file = find_file(state, name);
     if (file == 0) {
-      const FailedCall failed{"link", session_->path_of(name)};
+      const std::string path = session_->path_of(name);
+      const FailedCall failed{"link", path};
       if (!is_directory(state, name)) return os_error(ENOENT, failed);
       return call_error(Code::kCorruption, failed, {"not a regular file"});
     }

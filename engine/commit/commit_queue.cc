@@ -479,9 +479,9 @@ void CommitQueue::poison(const Status& cause) noexcept {
     if (is_first) {
       health_.store(Health::kPoisoned, std::memory_order_relaxed);  // Known to whoever is told of it.
       const Code code = cause.code() == Code::kFenced ? Code::kFenced : Code::kPoisoned;
-      poisoned_ = Status(code, cause.message()).in_file("a failure stopped the store, which must be reopened");
+      poisoned_ = cause.with_code(code).in_file("a failure stopped the store, which must be reopened");
       unknown_ =
-          Status(Code::kUnknown, cause.message())
+          cause.with_code(Code::kUnknown)
               .in_file("the log failed under this commit, which may or may not survive; reopen the store to learn");
     }
     changed_.notify_all();
@@ -489,14 +489,6 @@ void CommitQueue::poison(const Status& cause) noexcept {
   }
   if (is_first && events_ != nullptr) events_->on_health(Health::kPoisoned, cause);
   publish();
-}
-
-void CommitQueue::set_health(Health health, const Status& cause) noexcept {
-  Health present = health_.load(std::memory_order_relaxed);
-  do {
-    if (present == health || present == Health::kPoisoned) return;
-  } while (!health_.compare_exchange_weak(present, health, std::memory_order_relaxed));
-  if (events_ != nullptr) events_->on_health(health, cause);
 }
 
 }  // namespace varve::engine

@@ -1,5 +1,5 @@
 // Owns: what is asked of the commit queue without a batch: a flush, the end of a memtable, of a segment and of the log,
-// what its timer has to do, and what it knows.
+// what its timer has to do, and what it knows, its health above all.
 // Must never: go past the order of commits: each is a member of a group like any commit.
 #include <algorithm>
 
@@ -131,6 +131,14 @@ Status CommitQueue::stop_after(const Status& log_failure) {
   poison(log_failure);
   const io::MutexGuard guard(mutex_);
   return poisoned_;
+}
+
+void CommitQueue::set_health(Health health, const Status& cause) noexcept {
+  Health present = health_.load(std::memory_order_relaxed);
+  do {
+    if (present == health || present == Health::kPoisoned) return;
+  } while (!health_.compare_exchange_weak(present, health, std::memory_order_relaxed));
+  if (events_ != nullptr) events_->on_health(health, cause);
 }
 
 }  // namespace varve::engine

@@ -16,4 +16,8 @@ Status answer_for_path(const Status& status) noexcept {
   }
 }
 
+Status answer_for_writer(const Status& status) noexcept {
+  return status.os_error() == EROFS ? status.with_code(Code::kReadOnly) : status;
+}
+
 }  // namespace varve::engine

@@ -1,5 +1,5 @@
 // Owns: what is told of the path of a directory that a caller gave, when the system refuses it.
-// Must never: be asked about a file of a store. That one is missing is no answer to a caller's question.
+// Must never: tell a missing file of a store as an answer to a caller's question.
 #pragma once
 
 #include "api/status.h"
@@ -10,5 +10,9 @@ namespace varve::engine {
 /// callers: kNotFound (a part of the path is missing), kInvalidArgument (a part is no directory, is too long, or is a
 /// loop of links), kReadOnly (it cannot be made, since the file system is read-only). Every other stays as it is.
 Status answer_for_path(const Status& status) noexcept;
+
+/// The status of a call on a file inside the directory, while the store is opened: kReadOnly where a writer meets a
+/// read-only file system. Every other stays as it is.
+Status answer_for_writer(const Status& status) noexcept;
 
 }  // namespace varve::engine

@@ -106,10 +106,12 @@ TEST_F(StoredServiceProperties, P03_DaysAreOneToAYear) {
     change.logging = LoggingProperties{false, false, false, days};
     EXPECT_TRUE(set(change).ok()) << days;
   }
-  for (const std::uint32_t days : {0U, 366U, UINT32_MAX}) {
+  for (const std::uint32_t days : {366U, UINT32_MAX}) {
     change.logging = LoggingProperties{false, false, false, days};
-    EXPECT_EQ(said(set(change)), kInvalidXmlNodeValue) << days;
+    EXPECT_EQ(said(set(change)), kInvalidXmlDocument) << days;
   }
+  change.logging = LoggingProperties{false, false, false, 0};
+  EXPECT_EQ(said(set(change)), kInvalidXmlNodeValue);
   EXPECT_EQ(stored().logging.retention_days, 365U);
   change = {};
   change.minute_metrics = MetricsProperties{true, false, 0};

@@ -199,7 +199,7 @@ TEST_F(ReadOnly, AllOfItFailsCleanlyWhereNothingMayBeWritten) {
   io::FaultRule rule;
   rule.mutating_only = true;
   rule.fail_count = io::FaultRule::kFromThenOn;
-  rule.code = Code::kReadOnly;
+  rule.os_error = EROFS;
   machine_.files->faults().add(rule);
   expect_whole(*open_reading());
   EXPECT_EQ(machine_.open().code(), Code::kReadOnly) << "a writer is told";

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tools/serve/wire_error.h"
+
 namespace varve::serve {
 namespace {
 
@@ -44,7 +46,7 @@ bool is_local_ipv4(std::string_view text) {
 }
 
 Status forbidden(std::string_view why) {
-  return {Code::kForbidden, why};
+  return refused("AuthorizationFailure", why);
 }
 
 }  // namespace

@@ -59,7 +59,7 @@ Status StatusPage::admit(const HttpRequest& request, std::string_view name) cons
     return refused("MethodNotAllowed", "the page is only looked at");
   }
   if (is_of_explorer(name) && !rules_.has_explorer) {
-    return Status(Code::kForbidden, "tables are not shown; --status-page explore shows them");
+    return refused("AuthorizationFailure", "tables are not shown; --status-page explore shows them");
   }
   if (!rules_.is_public || is_of_explorer(name)) {
     if (Status local = check_local(request); !local.ok()) return local;

@@ -70,6 +70,7 @@ std::string message_of(const Status& status, std::string_view code) {
   // One text for all, so that nothing tells accounts, keys, tokens and policies apart.
   if (code == "AuthenticationFailed") return "The request could not be authenticated.";
   if (code == "InternalError") return "The server could not carry out the request.";
+  if (code == "OperationTimedOut") return "The operation was not carried out within its time.";
   if (code == "ServerBusy") return "The server is busy; repeat the request later.";
   if (status.message().empty()) return "The request was refused.";
   return std::string(status.message());

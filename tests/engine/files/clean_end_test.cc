@@ -46,9 +46,9 @@ struct SealedStore {
         [&](io::MemoryDisk& disk) { disk.write_file(test::path_of(name), format::as_bytes(bytes)); });
   }
   /// The close fails with this, and the store is still an open one.
-  void expect_refused(std::string_view message) {
+  void expect_refused(std::string_view message, Code code = Code::kCorruption) {
     const Status finished = established.manifest->finish(1'000);
-    EXPECT_EQ(finished.code(), Code::kCorruption) << finished.to_string();
+    EXPECT_EQ(finished.code(), code) << finished.to_string();
     EXPECT_NE(finished.message().find(message), std::string::npos) << finished.to_string();
     const Result<format::Root> root = format::decode_root(bytes_of("CURRENT"));
     ASSERT_TRUE(root.ok());
@@ -117,15 +117,25 @@ TEST(CleanEnd, AnotherRecordWhereTheFooterBelongsIsTold) {
 TEST(CleanEnd, AManifestThatIsNotWhatWasWrittenIsTold) {
   {
     SealedStore store;
-    store.change(store.manifest_name, [](std::string& bytes) { bytes.resize(bytes.size() - 1); });
+    const std::uint64_t bytes = store.bytes_of(store.manifest_name).size();
+    store.machine.files.change_disk(
+        [&](io::MemoryDisk& disk) { ASSERT_TRUE(disk.truncate(test::path_of(store.manifest_name), bytes - 1).ok()); });
     // The last edits of the close are appended behind what is missing.
     const Status finished = store.established.manifest->finish(1'000);
     EXPECT_NE(finished.code(), Code::kOk);
     EXPECT_EQ(format::decode_root(store.bytes_of("CURRENT"))->state, format::RootState::kOpen);
   }
   SealedStore store;
-  store.change(store.manifest_name, [](std::string& bytes) { bytes[80] = static_cast<char>(bytes[80] ^ 4); });
+  store.machine.files.change_disk([&](io::MemoryDisk& disk) {
+    ASSERT_TRUE(disk.flip_bit(test::path_of(store.manifest_name), 80, std::byte{4}).ok());
+  });
   store.expect_refused(store.manifest_name);
+}
+
+TEST(CleanEnd, AManifestThatAnotherFileReplacedIsToldAsTakenAway) {
+  SealedStore store;
+  store.change(store.manifest_name, [](std::string& /*bytes*/) {});
+  store.expect_refused(store.manifest_name, Code::kFenced);
 }
 
 TEST(CleanEnd, WhatCurrentSaysMustBeWhatTheManifestSays) {
