@@ -14,7 +14,7 @@ namespace varve::io {
 
 namespace {
 
-constexpr int kDelayTurns = 200;
+constexpr int kDelayTurns = 1000;
 
 /// How often, in mutating steps, and how many versions of shared memory are kept for a power cut to choose from.
 constexpr std::uint64_t kSampleEvery = 8;

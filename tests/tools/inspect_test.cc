@@ -1,11 +1,16 @@
 // Goal: `varve inspect` shows all that stands in each kind of file, and of a damaged one what stands before the damage.
+#include <cerrno>
 #include <sstream>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <sys/socket.h>
+#include <sys/un.h>
 
 #include "api/store.h"
+#include "tests/io/child_process.h"
+#include "tests/io/refused_system_calls.h"
 #include "tests/tools/run_program.h"
 
 namespace varve {
@@ -235,6 +240,69 @@ TEST_F(Inspect, StrangersFilesAreNamedAndAbsentOnesToo) {
   EXPECT_THAT(text.out, HasSubstr("damaged at offset 0"));
   EXPECT_EQ(inspect(scratch_.path("absent")).exit_code, 4);
   EXPECT_EQ(inspect(store_).exit_code, 1);
+}
+
+/// What the program says and answers where the device does not give the sectors at these offsets.
+std::string inspect_around(const std::string& file, const std::vector<std::uint64_t>& bad) {
+  return io::in_child([&] {
+    constexpr std::uint32_t kLargeRead = 1U << 20;
+    std::vector<io::RefusedCall> refused = {{SYS_pread64, EIO, {{2, kLargeRead}}}};
+    for (const std::uint64_t at : bad) refused.push_back({SYS_pread64, EIO, {{3, static_cast<std::uint32_t>(at)}}});
+    io::refuse_system_calls(refused);
+    const ProgramResult shown = run_program({"inspect", file});
+    return std::to_string(shown.exit_code) + "\n" + shown.err + shown.out;
+  });
+}
+
+TEST_F(Inspect, ReadsOnAroundSectorsThatTheDeviceDoesNotGive) {
+  constexpr std::uint64_t kSector = 4096;
+  put_many();
+  ASSERT_EQ(run_program({"compact", store_}).exit_code, 0);
+  for (const std::string& file : {newest("MANIFEST-"), newest(".sst"), newest("CURRENT")}) {
+    SCOPED_TRACE(file);
+    const std::string whole = inspect_around(file, {});
+    EXPECT_TRUE(whole.starts_with("0\n")) << whole;
+    const std::uint64_t size = std::filesystem::file_size(file);
+    for (std::uint64_t at = 0; at < size; at += kSector) {
+      const std::string shown = inspect_around(file, {at});
+      EXPECT_TRUE(shown.starts_with("4\n")) << shown;
+      EXPECT_THAT(shown, HasSubstr("cannot be read at offset " + std::to_string(at) + ": Input/output error"));
+      if (at > 0) {
+        EXPECT_THAT(shown, HasSubstr("header"));
+      }
+    }
+    std::vector<std::uint64_t> all;
+    for (std::uint64_t at = 0; at < std::min<std::uint64_t>(size, 20 * kSector); at += kSector) all.push_back(at);
+    EXPECT_TRUE(inspect_around(file, all).starts_with("4\n"));
+  }
+}
+
+TEST_F(Inspect, TakesRegularFilesAlone) {
+  const std::string pipe = scratch_.path("pipe");
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const std::string name = scratch_.path("socket");
+  const int socket = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  ASSERT_LT(name.size(), sizeof address.sun_path);
+  name.copy(address.sun_path, name.size());
+  ASSERT_EQ(::bind(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  const std::vector<std::pair<std::string, std::string>> kinds = {{pipe, "a pipe"},
+                                                                  {name, "a socket"},
+                                                                  {"/dev/zero", "a device"},
+                                                                  {"/dev/null", "a device"},
+                                                                  {store_, "a directory"}};
+  for (const auto& [path, kind] : kinds) {
+    const ProgramResult shown = inspect(path);
+    EXPECT_EQ(shown.exit_code, 1) << path;
+    EXPECT_THAT(shown.err, HasSubstr(path + " is " + kind));
+  }
+  ::close(socket);
+  std::filesystem::create_symlink("/dev/zero", scratch_.path("000001.sst"));
+  EXPECT_EQ(inspect(scratch_.path("000001.sst")).exit_code, 1);
+  const std::string sparse = scratch_.file("000002.sst", "");
+  std::filesystem::resize_file(sparse, (std::uint64_t{1} << 36) + 1);
+  EXPECT_EQ(inspect(sparse).exit_code, 1) << "a sparse file that is larger than any of a store";
 }
 
 TEST_F(Inspect, StatsDrawsLevelsAndCountsTables) {
