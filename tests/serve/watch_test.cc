@@ -148,7 +148,7 @@ TEST(RequestLines, AreOfFailuresAloneWhereThatIsAskedFor) {
   EXPECT_TRUE(bench.lines.empty());
   EXPECT_EQ(bench.insert("1"), "409 EntityAlreadyExists");
   EXPECT_EQ(bench.lines.size(), 1U);
-  (void)bench.front.refuse(Status::invalid_argument("nonsense"), "192.0.2.1");
+  (void)bench.front.refuse(refused("InvalidInput", "nonsense"), "192.0.2.1");
   ASSERT_EQ(bench.lines.size(), 2U);
   EXPECT_THAT(bench.lines[1], StartsWith("192.0.2.1 - - Unresolved 400 InvalidInput "));
   EXPECT_EQ(bench.figures.unreadable(), 1U);

@@ -29,7 +29,8 @@ const std::vector<Layer>& layers() {
       {"format/", {"format/"}},
       {"engine/", {"engine/", "format/", "io/"}},
       {kSecurity, {"api/"}},  // on OpenSSL, beside the core; before api/, whose name begins it
-      {"api/", {"api/", "engine/", "format/", "io/env.h", "io/parents_object.h", "io/scheduler.h"}},
+      {"api/",
+       {"api/", "engine/", "format/", "io/env.h", "io/parents_object.h", "io/posix_process.h", "io/scheduler.h"}},
   };
   return all;
 }
