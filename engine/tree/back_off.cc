@@ -5,9 +5,10 @@
 
 namespace varve::engine {
 
-std::chrono::nanoseconds BackOff::failed(Key key, std::chrono::nanoseconds now) {
+std::chrono::nanoseconds BackOff::failed(Key key, std::chrono::nanoseconds now, Code why) {
   Rest& rest = resting_[key];
-  rest.length = rest.length.count() == 0 ? kFirst : std::min(2 * rest.length, kLongest);
+  const bool is_first = rest.length.count() == 0 || why == Code::kNoSpace;
+  rest.length = is_first ? kFirst : std::min(2 * rest.length, kLongest);
   rest.until = now + rest.length;
   rest.is_over = false;
   return rest.length;

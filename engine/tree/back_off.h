@@ -21,8 +21,9 @@ class BackOff {
   /// A file of the store, or with kNone a step of the caller's that is of no one file.
   using Key = std::pair<FileKind, std::uint64_t>;
 
-  /// How long it rests from `now` on. Throws std::bad_alloc.
-  std::chrono::nanoseconds failed(Key key, std::chrono::nanoseconds now);
+  /// How long it rests from `now` on: the first rest alone for want of space, which others may give back at any time.
+  /// Throws std::bad_alloc.
+  std::chrono::nanoseconds failed(Key key, std::chrono::nanoseconds now, Code why);
   void succeeded(Key key) noexcept { resting_.erase(key); }
 
   bool rests(Key key, std::chrono::nanoseconds now) const noexcept;

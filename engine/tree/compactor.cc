@@ -404,7 +404,7 @@ void Compactor::quarantine(BackOff::Key file, const Status& status) {
 void Compactor::rest(const std::vector<BackOff::Key>& keys, std::string_view what, const Status& status) {
   io::probe("a compaction is tried again");
   const std::chrono::nanoseconds now = env_.clock.monotonic();
-  for (const BackOff::Key& key : keys) (void)back_off_.failed(key, now);
+  for (const BackOff::Key& key : keys) (void)back_off_.failed(key, now, status.code());
   log_failure(events_, what, status);
 }
 

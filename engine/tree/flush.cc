@@ -20,8 +20,9 @@ namespace varve::engine {
 
 namespace {
 
-/// After a failure, a full disk above all, the flush is tried again after so long; after each further one, after twice
-/// as long, up to the longest. Writers may wait for it, so that is short.
+/// After a failure the flush is tried again after so long; after each further one, after twice as long, up to the
+/// longest. Writers may wait for it, so that is short. On a full disk it is tried as often as at first: room may come
+/// at any time.
 constexpr std::chrono::milliseconds kFlushRetryFirst{500};
 constexpr std::chrono::milliseconds kFlushRetryLongest{4000};
 
@@ -89,7 +90,7 @@ void Flusher::run() noexcept {
       log_failure(events_, "a flush failed and is tried again", flushed);
     }
     if (!memtables_.wait_before_retry(rest)) return;
-    rest = std::min(2 * rest, kFlushRetryLongest);
+    rest = flushed.code() == Code::kNoSpace ? kFlushRetryFirst : std::min(2 * rest, kFlushRetryLongest);
   }
 }
 
