@@ -285,7 +285,9 @@ TEST(ForkedStore, AChildThatClosedDoesNotKeepTheLockOfAParentThatDied) {
   const io::TemporaryDirectory scratch;
   const std::string path = scratch.path_of("store");
   int ready[2];
+  int stay[2];
   ASSERT_EQ(::pipe(ready), 0);
+  ASSERT_EQ(::pipe(stay), 0);
   const pid_t parent = ::fork();
   if (parent == 0) {
     StoreOptions opening;
@@ -293,10 +295,13 @@ TEST(ForkedStore, AChildThatClosedDoesNotKeepTheLockOfAParentThatDied) {
     auto store = Store::open(path, opening);
     if (::fork() == 0) {
       (void)(*store)->close();
-      (void)!::write(ready[1], "c", 1);
       ::alarm(kHangSeconds);
-      for (;;) ::pause();
+      ::close(stay[1]);
+      (void)!::write(ready[1], "c", 1);
+      (void)!::read(stay[0], ready, 1);  // until the test has seen what it wants
+      ::_exit(0);
     }
+    ::close(stay[1]);
     ::pause();
   }
   char closed = 0;
@@ -304,8 +309,7 @@ TEST(ForkedStore, AChildThatClosedDoesNotKeepTheLockOfAParentThatDied) {
   ASSERT_EQ(::kill(parent, SIGKILL), 0);
   ASSERT_EQ(::waitpid(parent, nullptr, 0), parent);
   EXPECT_TRUE(Store::open(path).ok()) << "the grandchild lives, and has let go";
-  ::close(ready[0]);
-  ::close(ready[1]);
+  for (const int end : {ready[0], ready[1], stay[0], stay[1]}) ::close(end);
 }
 
 }  // namespace

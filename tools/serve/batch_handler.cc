@@ -226,6 +226,7 @@ Answer read_one(const Call& call, const Route& route, const security::AsyncSessi
 Answer answer_read(const Call& call, const security::AsyncSession& session, BatchPart part, PayloadLevel& level) {
   Result<InnerRequest> inner = read_inner(call, std::move(part));
   if (!inner.ok()) co_return inner.status();
+  inner->request.room = call.request.room;
   if (Status routed = route_inner(*inner); !routed.ok()) co_return routed;
   if (!is_read_of_entities(*inner)) {
     co_return service_error::invalid_input("outside of a change set a batch holds one read of entities");

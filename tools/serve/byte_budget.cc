@@ -28,6 +28,8 @@ ByteBudget::Share::~Share() {
 }
 
 bool ByteBudget::has_room(const Share& share, Use use, std::uint64_t bytes) const noexcept {
+  // One answer has room however large it is: else it never had any.
+  if (use == Use::kAnswer && used_.load(std::memory_order_relaxed) == share.bytes_) return true;
   const AddressUse& address = share.address_->second;
   const std::uint64_t more = bytes - std::min(bytes, share.bytes_);
   const std::uint64_t of_address = address.bytes.load(std::memory_order_relaxed);

@@ -10,6 +10,8 @@
 #include <set>
 #include <string>
 
+#include "tools/serve/answer_room.h"
+
 namespace varve::serve {
 
 /// What the connections of one client's address hold.
@@ -24,7 +26,7 @@ class ByteBudget {
  public:
   using Clock = std::chrono::steady_clock;
 
-  static constexpr std::uint64_t kFreeBytes = std::uint64_t{16} << 10;
+  static constexpr std::uint64_t kFreeBytes = kSmallAnswerBytes;
   /// Who moves fewer bytes than kFreeBytes in this time stands still.
   static constexpr std::chrono::milliseconds kStallTime{1000};
 
@@ -54,7 +56,7 @@ class ByteBudget {
     Share& operator=(const Share&) = delete;
 
     /// Holds `bytes` in all from now on. False: there is no room; who stands still was cut off to make some, so that
-    /// another try a little later may do.
+    /// another try a little later may do. An answer that is alone always has room.
     bool take(Use use, std::uint64_t bytes, Clock::time_point now);
     /// As take(), beyond the budget if need be: for what is there already.
     void take_anyway(Use use, std::uint64_t bytes, Clock::time_point now);

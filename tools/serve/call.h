@@ -51,6 +51,9 @@ struct Call {
   StoreLimits limits{};
 
   WritingPlace place() const { return {level, address.root, address.account, target.table}; }
+  /// Whether the answer of a read may take so many bytes of memory. Of a write it is never asked: who was told that
+  /// there is no room could not know whether it happened.
+  bool has_room(std::uint64_t bytes) const { return request.room == nullptr || request.room->grow_to(bytes); }
   /// How writes wait for one another.
   WriteOptions write_options() const {
     WriteOptions options;
@@ -59,6 +62,10 @@ struct Call {
   }
 };
 
+/// That of a read without room for its answer; it may be repeated.
+inline Status no_room_for_answer() {
+  return Status(Code::kBusy, "there is no room for the answer");
+}
 /// An answer with a body in the call's level.
 HttpResponse json_response(std::uint16_t status, PayloadLevel level, std::string body);
 /// A failure, in JSON or in XML; never fails itself.

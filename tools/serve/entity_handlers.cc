@@ -50,6 +50,33 @@ Task<Result<ETag>> remove(Task<Status> removing) {
   co_return ETag();
 }
 
+/// A page while it is written, as far as there is room for it.
+class RoomyPage {
+ public:
+  RoomyPage(const Call& call, std::vector<std::string> select)
+      : call_(call), writer_(call.place(), std::move(select)) {}
+
+  void add(const EntityView& entity) {
+    if (!has_room_) return;
+    writer_.add(entity);
+    if (writer_.size() <= asked_at_) return;
+    asked_at_ = writer_.size() + kStep;
+    has_room_ = call_.has_room(asked_at_ + asked_at_ / 2);
+    if (!has_room_) (void)writer_.take();
+  }
+  bool has_room() const noexcept { return has_room_; }
+  std::string take() { return writer_.take(); }
+
+ private:
+  /// What one asks for at a time, and half more: a text that grows takes so much of memory.
+  static constexpr std::size_t kStep = std::size_t{64} << 10;
+
+  const Call& call_;
+  PageWriter writer_;
+  std::size_t asked_at_ = kSmallAnswerBytes;
+  bool has_room_ = true;
+};
+
 /// The ETag of what was written; none of what was removed.
 Task<Result<ETag>> carry_out(const Call& call, const AsyncTable& table, const TransactionOperation& operation) {
   const WriteOptions options = call.write_options();
@@ -72,12 +99,13 @@ Answer query_entities(const Call& call, Result<AsyncTable> table) {
   Result<Scan> scan = read_scan(call);
   if (!scan.ok()) co_return scan.status();
   if (!table.ok()) co_return table.status();
-  PageWriter writer(call.place(), scan->read.select);
+  RoomyPage text(call, scan->read.select);
   Task<Result<Page>> scanning = table->scan_in_place(
-      *std::move(scan), [&writer](const EntityView& entity) { writer.add(entity); }, call.stop);
+      *std::move(scan), [&text](const EntityView& entity) { text.add(entity); }, call.stop);
   const Result<Page> page = co_await scanning;
   if (!page.ok()) co_return page.status();
-  HttpResponse response = json_response(200, call.level, writer.take());
+  if (!text.has_room()) co_return no_room_for_answer();
+  HttpResponse response = json_response(200, call.level, text.take());
   if (page->continuation) add_continuation(response, *page->continuation);
   co_return response;
 }
@@ -91,7 +119,9 @@ Answer get_entity(const Call& call, Result<AsyncTable> table) {
   const Result<std::optional<Entity>> entity = co_await getting;
   if (!entity.ok()) co_return entity.status();
   if (!entity->has_value()) co_return service_error::resource_not_found("There is no such entity.");
-  HttpResponse response = json_response(200, call.level, write_entity(call.place(), **entity, options->select));
+  std::string text = write_entity(call.place(), **entity, options->select);
+  if (!call.has_room(text.size())) co_return no_room_for_answer();
+  HttpResponse response = json_response(200, call.level, std::move(text));
   response.with("ETag", (*entity)->etag().to_string());
   co_return response;
 }

@@ -188,6 +188,10 @@ void PageWriter::add(const EntityView& entity) {
   json_.end_object();
 }
 
+std::size_t PageWriter::size() const noexcept {
+  return json_.size();
+}
+
 std::string PageWriter::take() {
   json_.end_array().end_object();
   return json_.take();

@@ -33,6 +33,8 @@ class PageWriter {
   /// What the place views outlives it.
   explicit PageWriter(const WritingPlace& place, std::vector<std::string> select = {});
   void add(const EntityView& entity);
+  /// Bytes of the text so far.
+  std::size_t size() const noexcept;
   /// Once.
   std::string take();
 

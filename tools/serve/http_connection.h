@@ -44,6 +44,7 @@ using ErrorCode = boost::system::error_code;
 template <typename Stream>
 class HttpConnection final : public OpenConnection,
                              public ByteBudget::Owner,
+                             public AnswerRoom,
                              public HomeThread,
                              public std::enable_shared_from_this<HttpConnection<Stream>> {
  public:
@@ -287,7 +288,16 @@ class HttpConnection final : public OpenConnection,
     }
     run(reader_->take());
   }
+  /// On the thread that makes the answer; the connection does nothing meanwhile.
+  bool grow_to(std::uint64_t bytes) override {
+    if (bytes + body_bytes_ <= ByteBudget::kFreeBytes) return true;
+    const bool has_room = share_.take(ByteBudget::Use::kAnswer, bytes + body_bytes_, Clock::now());
+    if (has_room) share_.is_served();
+    return has_room;
+  }
   void run(HttpRequest request) {
+    request.room = this;
+    body_bytes_ = request.body.size();
     start(host_.handler().handle(std::move(request), this),
           [self = this->shared_from_this()](Result<HttpResponse> response) { self->answer(std::move(response)); });
   }
@@ -420,6 +430,7 @@ class HttpConnection final : public OpenConnection,
   Timer timer_;
   Timer room_timer_;
   Clock::time_point room_deadline_{};
+  std::uint64_t body_bytes_ = 0;
   ByteBudget::Share share_;
   Clock::time_point deadline_ = Clock::time_point::max();
   Stream stream_;

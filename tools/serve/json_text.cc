@@ -132,8 +132,14 @@ JsonText& JsonText::number(std::string_view written) {
   return *this;
 }
 
+std::size_t JsonText::size() const noexcept {
+  return state_->buffer.GetSize();
+}
+
 std::string JsonText::take() {
-  return {state_->buffer.GetString(), state_->buffer.GetSize()};
+  std::string text(state_->buffer.GetString(), state_->buffer.GetSize());
+  state_.reset();  // the text is had once, not twice
+  return text;
 }
 
 }  // namespace varve::serve

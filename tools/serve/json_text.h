@@ -2,6 +2,7 @@
 // Must never: build a tree; what is written is text at once.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -29,6 +30,9 @@ class JsonText {
   /// A number that is already written as JSON has it.
   JsonText& number(std::string_view written);
 
+  /// Bytes written so far.
+  std::size_t size() const noexcept;
+  /// Once; nothing is written afterwards.
   std::string take();
 
  private:

@@ -11,6 +11,7 @@
 
 #include "api/security/request.h"
 #include "api/status.h"
+#include "tools/serve/answer_room.h"
 
 namespace varve::serve {
 
@@ -35,6 +36,8 @@ struct HttpRequest {
   security::Arrival arrival{"127.0.0.1", false};
   /// Why its body was not read: the answer, and all that is made of the request.
   std::optional<Status> refusal{};
+  /// Of a read's answer; null where nobody counts.
+  AnswerRoom* room = nullptr;
 };
 
 /// Takes `path?query` or `http://host/path?query` apart into a request. False: it is neither.

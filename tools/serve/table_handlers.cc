@@ -82,7 +82,9 @@ Answer list_tables(const Call& call, Store& store) {
     if (!more.ok()) co_return more.status();
     has_more = *more;
   }
-  HttpResponse response = json_response(200, call.level, write_tables(call.place(), names));
+  std::string text = write_tables(call.place(), names);
+  if (!call.has_room(text.size())) co_return no_room_for_answer();
+  HttpResponse response = json_response(200, call.level, std::move(text));
   if (has_more) response.with("x-ms-continuation-NextTableName", listing->options.continuation);
   co_return response;
 }

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tools/varve/descriptor_limit.h"
 #include "tools/varve/outcome.h"
 #include "tools/varve/terminal_filter.h"
 #include "tools/varve/verbs.h"
@@ -87,6 +88,7 @@ int run(int argc, char** argv) {
   if (!hold_standard_streams()) return kMachine;
   std::signal(SIGPIPE, SIG_IGN);  // who reads what is printed does not decide what becomes of a store
   ::umask(S_IRWXG | S_IRWXO);     // what is in a store is its owner's
+  raise_descriptor_limit();       // a large store has more files than the soft limit allows
   const TerminalFilter output(std::cout, STDOUT_FILENO);
   const TerminalFilter errors(std::cerr, STDERR_FILENO);
   CLI::App app("varve: a table store in a directory. `varve VERB --help` tells about a verb.", "varve");
@@ -123,6 +125,15 @@ int run(int argc, char** argv) {
 
 }  // namespace
 }  // namespace varve::tool
+
+#ifdef VARVE_HAS_SERVER
+/// Read by jemalloc, whose name it is. Each of its arenas keeps what it was given back for ten seconds, so that large
+/// answers took several times the budget of the server; pieces from a MiB on go back to the system at once.
+extern "C" {
+extern const char* const malloc_conf;
+const char* const malloc_conf = "oversize_threshold:1048576";
+}
+#endif
 
 int main(int argc, char** argv) {
   return varve::tool::run(argc, argv);

@@ -115,8 +115,8 @@ TEST_P(DescriptorFlood, TakesNothingOfTheStoreAndOfThoseWhoWatch) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Limits, DescriptorFlood,
-                         ::testing::Values(Flood{64, 1}, Flood{64, 2}, Flood{256, 1}, Flood{256, 2}, Flood{1024, 1},
-                                           Flood{1024, 2}),
+                         ::testing::Values(Flood{64, 1}, Flood{64, 2}, Flood{128, 1}, Flood{128, 2}, Flood{256, 1},
+                                           Flood{256, 2}, Flood{1024, 1}, Flood{1024, 2}),
                          [](const ::testing::TestParamInfo<Flood>& shown) {
                            return std::to_string(shown.param.limit) + "From" + std::to_string(shown.param.addresses);
                          });

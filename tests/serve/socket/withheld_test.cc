@@ -113,36 +113,5 @@ INSTANTIATE_TEST_SUITE_P(Clients, WithheldBodies,
                                   std::to_string(shown.param.addresses);
                          });
 
-TEST(UnreadAnswers, LeaveOthersServedAndTheServerCanEnd) {
-  constexpr int kClients = 40;
-  constexpr int kAnswers = 12;
-  ServedProgram program({{"--memory", "64MiB"}});
-  ASSERT_TRUE(program.is_ready()) << program.err();
-  const auto send = [&](const std::string& bytes) { return answer(program.port(), bytes, "127.0.0.9"); };
-  ASSERT_EQ(send(signed_bytes("POST", "Tables", R"({"TableName":"Orders"})", kJson)), "201");
-  const std::string text(30'000, 'x');
-  for (int row = 0; row < 60; ++row) {
-    ASSERT_EQ(send(signed_bytes("POST", "Orders",
-                                R"({"PartitionKey":"p","RowKey":")" + std::to_string(row) + R"(","A":")" + text + "\"}",
-                                kJson)),
-              "201");
-  }
-  const std::string page = signed_bytes("GET", "Orders()");  // of 1.8 MiB
-  std::string pages;
-  for (int i = 0; i < kAnswers; ++i) pages += page;
-  std::vector<std::unique_ptr<HttpClient>> crowd;
-  for (int i = 0; i < kClients; ++i) {
-    crowd.push_back(std::make_unique<HttpClient>(program.port(), false, "127.0.0." + std::to_string(1 + i % 2)));
-    (void)crowd.back()->send(pages);
-  }
-  std::string small;
-  do {
-    small = send(signed_bytes("GET", "Orders(PartitionKey='p',RowKey='1')"));
-  } while (small == "503 ServerBusy");
-  EXPECT_EQ(small, "200");
-  program.signal(SIGTERM);
-  EXPECT_EQ(program.finish(), 0) << program.err();
-}
-
 }  // namespace
 }  // namespace varve::serve
