@@ -126,15 +126,6 @@ int run(int argc, char** argv) {
 }  // namespace
 }  // namespace varve::tool
 
-#ifdef VARVE_HAS_SERVER
-/// Read by jemalloc, whose name it is. Each of its arenas keeps what it was given back for ten seconds, so that large
-/// answers took several times the budget of the server; pieces from a MiB on go back to the system at once.
-extern "C" {
-extern const char* const malloc_conf;
-const char* const malloc_conf = "oversize_threshold:1048576";
-}
-#endif
-
 int main(int argc, char** argv) {
   return varve::tool::run(argc, argv);
 }
