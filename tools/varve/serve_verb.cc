@@ -7,7 +7,6 @@
 
 #include "tools/serve/line_writer.h"
 #include "tools/serve/serve.h"
-#include "tools/varve/descriptor_limit.h"
 #include "tools/varve/outcome.h"
 #include "tools/varve/verbs.h"
 
@@ -23,7 +22,6 @@ bool takes_a_message(int descriptor) {
 }
 
 int run_server(const serve::ServeOptions& words) {
-  raise_descriptor_limit();
   serve::LineWriter output(STDOUT_FILENO);  // at once, since scripts wait, but nobody has to read them
   const Status served = serve::serve_until_signal(words, [&](const serve::ServedPlaces& places) {
     output.write("varve: serving " + words.data + " at " + places.url + "\n");
