@@ -6,6 +6,8 @@
 #include <memory>
 #include <utility>
 
+#include "api/spare_pieces.h"
+
 namespace varve {
 namespace {
 
@@ -22,28 +24,33 @@ Property* PropertyList::Shared::room() noexcept {
 
 PropertyList::Shared* PropertyList::Shared::make(std::uint32_t capacity) {
   static_assert(alignof(Shared) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
-  auto* const shared = ::new (::operator new(sizeof(Shared) + capacity * sizeof(Property))) Shared;
+  static_assert(sizeof(Shared) + kMost * sizeof(Property) <= spare_pieces::kPieceBytes);
+  const std::size_t bytes = sizeof(Shared) + capacity * sizeof(Property);
+  void* const memory = capacity == kMost ? spare_pieces::take() : ::operator new(bytes);
+  auto* const shared = ::new (memory) Shared;
   shared->capacity = capacity;
   return shared;
 }
 
 void PropertyList::Shared::release(Shared* shared) noexcept {
   if (shared->holders.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  const bool is_piece = shared->capacity == kMost;
   shared->~Shared();
+  if (is_piece) return spare_pieces::give_back(shared);
   ::operator delete(shared);
 }
 
 PropertyList PropertyRoom::take(std::size_t count) {
   PropertyList list;
   if (count == 0) return list;
-  if (count > kMost) {
+  if (count > PropertyList::Shared::kMost) {
     list.reserve(count);
     return list;
   }
   const auto wanted = static_cast<std::uint32_t>(count);
   if (shared_ == nullptr || shared_->capacity - shared_->used < wanted) {
     shared_.reset(PropertyList::Shared::make(std::max(next_capacity_, wanted)));
-    next_capacity_ = std::min(2 * next_capacity_, kMost);
+    next_capacity_ = std::min(2 * next_capacity_, PropertyList::Shared::kMost);
   }
   list.first_ = shared_->room() + shared_->used;
   list.capacity_ = wanted;

@@ -1,10 +1,10 @@
 // Owns: memory for the properties of many entities that are made together, a few entities' at a time.
-// Must never: be asked for more while entities that it gave memory to are changed elsewhere; or keep memory of a piece
+// Must never: be asked for more while entities that it gave memory to are changed elsewhere; or hold a piece
 // whose last entity is gone.
 //
 // A page of a thousand entities would take and give back as many pieces of memory for their properties alone. Here some
 // dozens of properties share one, which goes when the last of their entities does: an entity that is kept long keeps
-// one such piece, never the whole page.
+// one such piece, never the whole page. A thread keeps pieces for its next page (spare_pieces.h).
 #pragma once
 
 #include <atomic>
@@ -18,6 +18,9 @@ namespace varve {
 
 /// A head, and room for properties behind it.
 struct alignas(Property) PropertyList::Shared {
+  /// The largest; pieces of this capacity come from the thread's spare ones, and go back to them.
+  static constexpr std::uint32_t kMost = 32;
+
   std::atomic<std::uint32_t> holders{1};
   std::uint32_t used = 0;
   std::uint32_t capacity = 0;
@@ -39,7 +42,6 @@ class PropertyRoom {
     void operator()(PropertyList::Shared* shared) const noexcept { PropertyList::Shared::release(shared); }
   };
   static constexpr std::uint32_t kFirst = 4;
-  static constexpr std::uint32_t kMost = 32;
 
   std::uint32_t next_capacity_ = kFirst;
   std::unique_ptr<PropertyList::Shared, Release> shared_;

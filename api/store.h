@@ -108,7 +108,8 @@ class Store {
 
   /// Brings everything written so far to table files and merges these until nothing is left to do that helps readers or
   /// space. Never needed: it happens by itself. Waits for all of it, beside reads and writes. Errors: any of writing,
-  /// and that of the first merge that failed, when all others are done.
+  /// and that of the first merge that failed, when all others are done. A damaged file that merges leave alone is
+  /// told by each call, as kCorruption, as long as it is there.
   Status compact();
 
   /// Makes a store of its own of everything written so far, in the directory `path`, which is absent or empty: a state

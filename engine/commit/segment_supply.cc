@@ -167,11 +167,12 @@ bool SegmentSupply::must_make() const {
 
 SegmentSupply::Job SegmentSupply::next_job() {
   const io::MutexGuard guard(mutex_);
-  while (!stopping_ && fatal_.ok() && !must_make() && closed_.empty() && removed_.empty()) {
+  while (!stopping_ && fatal_.ok() && !must_make() && (edits_rest_ || (closed_.empty() && removed_.empty()))) {
     if (!retry_later_) {
       changed_.wait(mutex_);
     } else if (!changed_.wait_for(mutex_, kSupplyRetryInterval)) {
       retry_later_ = false;
+      edits_rest_ = false;
     }
   }
   Job job;
@@ -189,11 +190,14 @@ SegmentSupply::Job SegmentSupply::next_job() {
 
 void SegmentSupply::perform(const Job& job) {
   Result<SegmentFile> made = job.make_spare ? make(job) : Result<SegmentFile>(Status(Code::kCancelled));
-  if (Status recorded = record(made.ok() ? &*made : nullptr, job); !recorded.ok()) return report_fatal(recorded);
+  if (Status recorded = record(made.ok() ? &*made : nullptr, job); !recorded.ok()) {
+    return manifest_.is_stopped() ? report_fatal(recorded) : put_back(job, std::move(made), recorded);
+  }
   {
     const io::MutexGuard guard(mutex_);
     closed_.erase(closed_.begin(), closed_.begin() + static_cast<std::ptrdiff_t>(job.closed.size()));
     closed_recorded_ += job.closed.size();
+    edits_rest_ = false;
     changed_.notify_all();
   }
   for (const std::uint64_t number : job.removed) {
@@ -201,6 +205,21 @@ void SegmentSupply::perform(const Job& job) {
     (void)directory_.remove(format::file_name(format::FileType::kLogSegment, number));
   }
   if (job.make_spare) report(std::move(made));
+}
+
+/// The manifest could not look whether it is still ours, and took nothing: all of the job is to be done again.
+void SegmentSupply::put_back(const Job& job, Result<SegmentFile> made, const Status& why) {
+  if (made.ok()) {
+    const std::string name = format::file_name(format::FileType::kLogSegment, made->number);
+    made = why;
+    (void)directory_.remove(name);
+  }
+  {
+    const io::MutexGuard guard(mutex_);
+    removed_.insert(removed_.end(), job.removed.begin(), job.removed.end());
+    edits_rest_ = true;
+  }
+  report(why);
 }
 
 void SegmentSupply::report(Result<SegmentFile> made) noexcept {

@@ -79,6 +79,7 @@ class SegmentSupply {
   Job next_job();
   bool must_make() const VARVE_REQUIRES(mutex_);
   void perform(const Job& job);
+  void put_back(const Job& job, Result<SegmentFile> made, const Status& why);
   void report(Result<SegmentFile> made) noexcept;
   void report_fatal(const Status& status) noexcept;
   Result<SegmentFile> make(const Job& job);
@@ -107,6 +108,7 @@ class SegmentSupply {
   std::uint64_t wanted_bytes_ VARVE_GUARDED_BY(mutex_) = 0;  // nonzero: somebody waits in take()
   bool wanted_with_ballast_ VARVE_GUARDED_BY(mutex_) = false;
   bool retry_later_ VARVE_GUARDED_BY(mutex_) = false;
+  bool edits_rest_ VARVE_GUARDED_BY(mutex_) = false;  // as long as retry_later_ says: the manifest took none
   bool stopping_ VARVE_GUARDED_BY(mutex_) = false;
   Status fatal_ VARVE_GUARDED_BY(mutex_);
   std::atomic<std::uint64_t> filled_bytes_{0};

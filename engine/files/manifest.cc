@@ -124,6 +124,11 @@ Status Manifest::append(const format::ManifestEdit& edit) {
   return state_->append(edit);
 }
 
+bool Manifest::is_stopped() const {
+  const io::MutexGuard guard(state_->writing);
+  return !state_->failure.ok();
+}
+
 Result<std::uint64_t> Manifest::next_file_number() {
   const io::MutexGuard guard(state_->writing);
   if (!state_->failure.ok()) return state_->failure;
@@ -179,7 +184,7 @@ Status Manifest::State::append(const format::ManifestEdit& edit) {
   const Status applied = next.apply(edit);
   assert(applied.ok());  // Else an edit of our own contradicts our own set.
 
-  if (Status ours = confirm_owner(); !ours.ok()) return failure = ours;
+  if (Status ours = confirm_owner(); !ours.ok()) return ours;
   failure = file.append(edit);  // Whatever happens below, there is no way back to a file in doubt.
   if (failure.code() == Code::kFenced) return failure;
   if (!failure.ok()) return begin_afresh(std::move(next));
@@ -188,14 +193,15 @@ Status Manifest::State::append(const format::ManifestEdit& edit) {
   return begin_afresh_if_long();
 }
 
-/// A store that changed hands is not edited any more: the other owner's edits would be lost, or this one's. A look that
-/// fails for another reason does not stop the store; the edit will.
+/// A store that changed hands is not edited any more: the other owner's edits would be lost, or this one's. Where the
+/// look itself fails, this edit is refused, and the next one looks again.
 Status Manifest::State::confirm_owner() {
   Status ours = directory.confirm_owner();
   if (ours.ok()) ours = root.confirm(directory);
   if (ours.ok()) ours = file.confirm(directory);
   const bool is_lost = ours.code() == Code::kFenced || ours.code() == Code::kLocked;
-  return is_lost ? ours : Status();
+  if (is_lost) failure = ours;
+  return ours;
 }
 
 /// After a failed append: `next` is the set with the edit. On success the failure is forgotten.
@@ -252,7 +258,7 @@ void Manifest::State::adopt(FileSet next) {
 }
 
 Status Manifest::State::write_clean_root(CommitVersion last_version) {
-  if (Status ours = confirm_owner(); !ours.ok()) return failure = ours;
+  if (Status ours = confirm_owner(); !ours.ok()) return ours;
   const FileSet set = files_now();
   // Versions up to the ceiling may have been shown before a crash that took their commits.
   last_version = std::max(last_version, set.version_ceiling);

@@ -41,7 +41,10 @@ class Manifest {
   /// the manifest's name: an edit in a file that nobody will read is none.
   /// Errors: kFenced (they are not; no fresh manifest is begun); any, when the fresh manifest failed too: which set is
   /// on disk is then unknown. The store must stop (the caller poisons it); every later call answers the same error.
+  /// Where is_stopped() is still false, the look at CURRENT and the others failed: nothing was written, and the edit
+  /// may be tried again.
   Status append(const format::ManifestEdit& edit);
+  bool is_stopped() const;
 
   /// A number that no file has had (the manifest's own are taken from the same row); raises the ceiling by an edit of
   /// its own when needed. Errors: as append().

@@ -157,6 +157,9 @@ void Compactor::run() noexcept {
       more = worked.ok() && *worked;
       const io::MutexGuard guard(mutex_);
       if (!worked.ok() && first_failure_.ok()) first_failure_ = worked.status();
+      // A damaged file that was left alone long ago is work that is not done.
+      if (!more && idle_round_ && first_failure_.ok() && !quarantine_.empty())
+        first_failure_ = quarantine_.begin()->second;
       if (!more && idle_round_) ++rounds_done_;
       changed_.notify_all();
       if (worked.ok()) {
@@ -197,9 +200,7 @@ Result<bool> Compactor::work() {
   view.reclaimable = std::min(view.horizon.front(), files.flushed_version);
   view.dead = DeadRanges(files.dead_ids, view.horizon.front());  // What the manifest calls dead is durably so.
   if (queue_.health() == Health::kPoisoned) return false;
-  back_off_.forget_gone(FileKind::kTable, [&](std::uint64_t number) { return files.tables.contains(number); });
-  back_off_.forget_gone(FileKind::kLogSegment,
-                        [&](std::uint64_t number) { return files.value_files.contains(number); });
+  forget_gone(files);
   hasten(view);
   read_directories(view);
   look_at_value_files(view, files);
@@ -297,7 +298,8 @@ void Compactor::look_at_value_files(View& view, const FileSet& files) const {
   view.leaving_value_files = wasteful_value_files(files, at_rest ? kWastefulPartAtRest : kWastefulPart);
   const std::chrono::nanoseconds now = env_.clock.monotonic();
   std::erase_if(view.leaving_value_files, [&](std::uint64_t number) {
-    return quarantined_values_.contains(number) || back_off_.rests({FileKind::kLogSegment, number}, now);
+    const BackOff::Key key{FileKind::kLogSegment, number};
+    return quarantine_.contains(key) || back_off_.rests(key, now);
   });
   for (const auto& [number, table] : files.tables) {
     for (const format::ValueFileUse& use : table.value_files) {
@@ -397,8 +399,21 @@ void Compactor::set_aside(BackOff::Key file, const Status& status) {
 
 void Compactor::quarantine(BackOff::Key file, const Status& status) {
   io::probe("a damaged file was left alone");
-  (file.first == FileKind::kTable ? quarantined_ : quarantined_values_).insert(file.second);
+  if (file.first == FileKind::kTable) quarantined_.insert(file.second);
+  quarantine_.insert_or_assign(file, status);
   log_failure(events_, "left alone from now on", status);
+}
+
+void Compactor::forget_gone(const FileSet& files) {
+  const auto is_there = [&](const BackOff::Key& file) {
+    return file.first == FileKind::kTable ? files.tables.contains(file.second)
+                                          : files.value_files.contains(file.second);
+  };
+  for (const FileKind kind : {FileKind::kTable, FileKind::kLogSegment}) {
+    back_off_.forget_gone(kind, [&](std::uint64_t number) { return is_there({kind, number}); });
+  }
+  std::erase_if(quarantine_, [&](const auto& entry) { return !is_there(entry.first); });
+  std::erase_if(quarantined_, [&](std::uint64_t number) { return !files.tables.contains(number); });
 }
 
 void Compactor::rest(const std::vector<BackOff::Key>& keys, std::string_view what, const Status& status) {

@@ -77,6 +77,7 @@ class Compactor {
   void set_aside(const Job& job, const Status& status);
   void set_aside(BackOff::Key file, const Status& status);
   void quarantine(BackOff::Key file, const Status& status);
+  void forget_gone(const FileSet& files);
   void rest(const std::vector<BackOff::Key>& keys, std::string_view what, const Status& status);
   void keep_failure(const Status& status) noexcept;
 
@@ -90,11 +91,11 @@ class Compactor {
   std::atomic<bool> stopping_{false};
 
   // Of the thread alone:
-  CommitVersion seen_version_ = 0;              // what was visible in the round before
-  bool writers_rest_ = false;                   // nothing was committed since then
-  bool idle_round_ = false;                     // this round is for somebody who waits until all is done
-  std::set<std::uint64_t> quarantined_;         // table files
-  std::set<std::uint64_t> quarantined_values_;  // value files
+  CommitVersion seen_version_ = 0;             // what was visible in the round before
+  bool writers_rest_ = false;                  // nothing was committed since then
+  bool idle_round_ = false;                    // this round is for somebody who waits until all is done
+  std::set<std::uint64_t> quarantined_;        // table files
+  std::map<BackOff::Key, Status> quarantine_;  // why, of table files and value files
   BackOff back_off_;
   std::map<std::uint64_t, std::vector<format::DirectoryEntry>> directories_;  // by file, of those with dead tables
   std::map<std::uint64_t, std::uint64_t> dead_bytes_;

@@ -223,6 +223,10 @@ Status Tree::change_tables(format::ManifestEdit edit, const std::function<void(R
 
     if (Status durable = make_durable(edit); !durable.ok()) return durable;
     failure = manifest_.append(edit);
+    if (!failure.ok() && !manifest_.is_stopped()) {
+      tables_.discard(edit.added_tables);
+      return failure;
+    }
     if (failure.ok()) {
       try {
         states_.update(std::move(room), [&](ReadState& state) {
