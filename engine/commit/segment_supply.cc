@@ -111,7 +111,7 @@ std::vector<format::ClosedSegment> SegmentSupply::unrecorded() const {
 void SegmentSupply::wait_until_recorded() noexcept {
   const io::MutexGuard guard(mutex_);
   const std::uint64_t told = closed_told_;
-  while (closed_recorded_ < told && fatal_.ok() && !stopping_) changed_.wait(mutex_);
+  while (closed_recorded_ < told && fatal_.ok() && !stopping_ && !edits_rest_) changed_.wait(mutex_);
 }
 
 void SegmentSupply::unused(std::uint64_t number) noexcept {

@@ -52,7 +52,7 @@ class SegmentSupply {
   /// left out. Any thread. May throw std::bad_alloc.
   std::vector<format::ClosedSegment> unrecorded() const;
 
-  /// Waits until the manifest knows of those told to closed() before the call, or never will.
+  /// Waits until the manifest knows of those told to closed() before the call, never will, or takes no edit at present.
   void wait_until_recorded() noexcept;
 
   /// An announced segment will not be used.
