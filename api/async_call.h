@@ -227,8 +227,8 @@ class Commit {
  public:
   struct End {
     Result<engine::CommitVersion> version;
-    /// Refused for want of room that a flush makes.
-    bool wants_flush = false;
+    /// Refused for want of this; else of nothing.
+    engine::RoomNeed room_need{};
   };
 
   Commit(AsyncCall& call, engine::CommitRequest request) noexcept
@@ -241,7 +241,7 @@ class Commit {
   End await_resume() {
     if (!refused_.ok()) return {refused_};
     Result<engine::CommitVersion> version = commit_.end();
-    return {std::move(version), commit_.may_be_repeated()};
+    return {std::move(version), commit_.room_need()};
   }
 
  private:

@@ -206,7 +206,10 @@ struct AsyncTable::Verbs {
     // Those that are ready there too begin their commits with this one, and so share a write of the log.
     co_await TurnAtHome(call.home());
     Result<engine::PartitionGuard> guard = call.async().try_lock(placed.partition_hash);
-    if (guard.ok() && !guard->holds_any()) guard = co_await wait_for_lock(call, placed.partition_hash, options);
+    if (guard.ok() && !guard->holds_any()) {
+      placed.request.room->let_go();  // Who has the lock may wait for it.
+      guard = co_await wait_for_lock(call, placed.partition_hash, options);
+    }
     if (!guard.ok()) co_return guard.status();
     placed.request.locks = *std::move(guard);
     Status judged = co_await judge(call, writes, placed.request.locks, in_transaction);
@@ -222,27 +225,28 @@ struct AsyncTable::Verbs {
     if (Status tag = check_tag(options.tag); !tag.ok()) co_return tag;
     const Result<format::TableId> table = co_await resolve_for_write(call, state);
     if (!table.ok()) co_return no_table_to_write(table.status(), in_transaction);
-    for (;;) {
-      if (call.core().engine().is_pacing()) {
+    engine::RoomGrant room;
+    for (bool is_first = true;; is_first = false) {
+      if (is_first && call.core().engine().is_pacing()) {
         co_await call.to_worker();
         call.core().engine().pace(bytes_of(writes));
         co_await call.back();
       }
       PlacedWrites placed = place_writes(call.core(), *table, writes, options);
       if (!placed.any_merge) placed.request.batch = build_batch(writes, options.tag);  // Others wait for the lock.
-      const std::uint64_t flushes = call.async().flush_count();
+      placed.request.room = &room;
       const Result<Commit::End> end = co_await commit_once(call, std::move(placed), writes, options, in_transaction);
       if (end.code() == Code::kNotFound) {
         const Result<format::TableId> now = co_await resolve_for_write(call, state);
         co_return not_found(end.status(), state.name, *table, now, in_transaction);
       }
       if (!end.ok()) co_return end.status();
-      if (!end->wants_flush) co_return etag_of(end->version, state.name, in_transaction);
+      if (end->room_need.in_active == 0) co_return etag_of(end->version, state.name, in_transaction);
       // Nothing is held now. What was judged is judged again: meanwhile others may write.
       co_await call.to_worker();
-      const bool was_flushed = call.async().wait_for_flush(flushes);
+      const Status found = call.async().wait_for_room(end->room_need, room);
       co_await call.back();
-      if (!was_flushed) co_return end->version.status();
+      if (!found.ok()) co_return found;
     }
   }
 

@@ -31,7 +31,8 @@ enum class Durability : std::uint8_t {
 
 enum class Health : std::uint8_t {
   kHealthy,
-  /// Writes are refused for want of space; ends by itself when there is room.
+  /// A write was refused because the log or the write buffer has no room, most often on a full disk. The cause is what
+  /// the writer is told. Ends by itself when there is room, without a further write.
   kWritePaused,
   /// The log failed: nothing more is written until the store is reopened. Reads go on.
   kPoisoned,
@@ -56,7 +57,9 @@ class Logger {
 
 struct ResourceOptions {
   /// Bounds the memory that holds entities on their way to table files, in bytes, all stores that share it together.
-  /// Writes wait when they come faster than files can be written, and are refused with kNoSpace when none can be.
+  /// Writes wait when they come faster than files can be written. A write that lacks room has what any of these stores
+  /// holds written to files. A write that needs more than the whole, of which up to an eighth is kept for drops (64 KiB
+  /// of 16 MiB), is refused with kNoSpace. So is one whose room a store holds that cannot write files, with the cause.
   /// Up to a quarter of it stays for the next writes when there are none.
   std::uint64_t write_buffer_bytes = std::uint64_t{256} << 20;
   /// Bounds the memory that holds blocks of table files, in bytes, all stores that share it together. Zero caches

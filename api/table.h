@@ -43,7 +43,7 @@ namespace varve {
 ///   kOutOfMemory
 /// and any write, besides:
 ///   kBusy         other writers held the partition for all of WriteOptions::wait_max; nothing changed
-///   kNoSpace      no room on the device or in the write buffer; nothing changed
+///   kNoSpace      no room on the device or in the write buffer; the message has the cause; nothing changed
 ///   kReadOnly     the store was opened for reading only
 ///   kPoisoned     an earlier log failure stopped the store; nothing changed, reopen it
 ///   kFenced       another owner or program took the store's directory or files away; nothing changed

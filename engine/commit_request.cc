@@ -46,6 +46,7 @@ Status describe(CommitRequest& request, Member& member) {
   member.unwritten = request.load != nullptr ? request.load->watched() : nullptr;
   member.demand = *demand;
   member.locks = &request.locks;
+  member.room = request.room;
   return Status();
 }
 

@@ -30,6 +30,9 @@ struct CommitRequest {
   /// The load that the batch brings to life by its `adopt`, the only one it may hold. The load ends with this commit,
   /// however the commit does. Outlives the call.
   Load* load = nullptr;
+  /// Of the write buffer, gathered after the commit was refused for want of it (wait_for_room). Outlives the call; null
+  /// if there is none.
+  RoomGrant* room = nullptr;
 };
 
 /// What the queue is given of it, locks included; refers to the request. Errors: kTooLarge, kUnsupported, those of

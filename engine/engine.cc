@@ -102,18 +102,28 @@ Status check_committable(const EngineState& state) {
   return state.lock->check();
 }
 
+Status wait_for_room(EngineState& state, const RoomNeed& need, RoomGrant& grant) noexcept {
+  const RoomAnswer answer = state.write_share->wait_for(need, grant);
+  if (!answer.is_pause) return answer.status;
+  Status told = state.queue->pause(Pause::kRoom, answer.status);
+  state.write_share->tell_when_room_comes(need);
+  return told;
+}
+
 Result<CommitVersion> Engine::commit_request(CommitRequest& request) {
   if (Status possible = check_committable(*state_); !possible.ok()) return possible;
+  RoomGrant room;
   for (;;) {
     Member member;
     if (Status described = describe(request, member); !described.ok()) return described;
-    const std::uint64_t flushes = state_->memtables->flush_count();
     Result<CommitVersion> committed = state_->queue->commit(member);
     if (committed.ok() && state_->queue->stretches().count_deletes(member.demand.delete_count)) {
       look_around(view(), request.batch, *state_->queue);
     }
-    // Rare, since commits are held up earlier: many large ones came at once, and the write buffer is full.
-    if (!member.write_buffer_full || !state_->memtables->wait_for_flush(flushes)) return committed;
+    if (member.room_need.in_active == 0) return committed;
+    // Rare, since commits are held up earlier: it is a large one, or others hold the write buffer.
+    request.room = &room;
+    if (Status found = wait_for_room(*state_, member.room_need, room); !found.ok()) return found;
   }
 }
 

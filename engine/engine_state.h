@@ -16,6 +16,7 @@
 #include "engine/commit/partition_locks.h"
 #include "engine/commit/segment_supply.h"
 #include "engine/commit/wal.h"
+#include "engine/commit/write_room.h"
 #include "engine/files/establish.h"
 #include "engine/files/manifest.h"
 #include "engine/files/snapshots.h"
@@ -66,7 +67,7 @@ class EngineState {
 
   // Of a store open for writing:
   std::unique_ptr<Manifest> manifest;
-  std::shared_ptr<WriteBudget> write_budget;
+  std::unique_ptr<WriteShare> write_share;
   std::unique_ptr<Pacer> pacer;
   std::unique_ptr<Tree> tree;
   std::unique_ptr<Memtables> memtables;
@@ -91,5 +92,9 @@ class EngineState {
 
 /// Errors: kClosed, kReadOnly, kLocked.
 Status check_committable(const EngineState& state);
+
+/// For a commit that was refused with a Member::room_need: waits until `grant` has the room, which then goes with the
+/// request. By no holder of the lead. Errors: why there is none (WriteShare::wait_for); what can pass pauses writes.
+Status wait_for_room(EngineState& state, const RoomNeed& need, RoomGrant& grant) noexcept;
 
 }  // namespace varve::engine

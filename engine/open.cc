@@ -83,16 +83,17 @@ Status start_writing(EngineState& state, Established established, CommitStart be
   std::shared_ptr<WriteBudget> budget = state.options.write_budget;
   if (!budget) budget = std::make_shared<WriteBudget>(state.env.scheduler, kWriteBufferBytes);
   state.write_buffer_bytes_max = budget->bytes_max();
-  state.write_budget = budget;
-  state.pacer = std::make_unique<Pacer>(state.env.scheduler, *state.write_budget);
+  state.write_share = std::make_unique<WriteShare>(std::move(budget), state.env, state.directory->path());
+  state.pacer = std::make_unique<Pacer>(state.env.scheduler, *state.write_share);
   state.pacer->look_at(*state.states->pin()->tables);
   EngineState* const raw = &state;
   const auto stop_store = [raw](const Status& cause) { raw->queue->poison(cause); };
-  state.supply = std::make_unique<SegmentSupply>(state.env, *state.directory, *state.manifest, stop_store);
+  state.supply = std::make_unique<SegmentSupply>(state.env, *state.directory, *state.manifest, stop_store,
+                                                 [raw] { raw->queue->resume(Pause::kLog); });
   state.wal = std::make_unique<Wal>(state.env, std::move(established.segment), std::move(established.buffer),
                                     *state.manifest, *state.supply, begin.version_ceiling);
   const std::uint64_t memtable_bytes = std::min(kMemtableBytesMax, state.write_buffer_bytes_max / kMemtablesInBuffer);
-  state.memtables = std::make_unique<Memtables>(state.env.scheduler, *state.states, std::move(budget), memtable_bytes);
+  state.memtables = std::make_unique<Memtables>(state.env.scheduler, *state.states, *state.write_share, memtable_bytes);
   state.queue =
       std::make_unique<CommitQueue>(state.env, *state.wal, *state.memtables, std::move(begin), state.options.events);
   state.timer = std::make_unique<LogTimer>(state.env, *state.queue);

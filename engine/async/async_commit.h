@@ -26,8 +26,10 @@ class AsyncCommit {
   Status begin();
   /// After `done`: how it ended. Errors: as Engine::commit.
   Result<CommitVersion> end() noexcept { return state_.queue->end_commit(member_); }
-  /// After end(): whether it was refused for a full write buffer, which a flush empties.
-  bool may_be_repeated() const noexcept { return member_.write_buffer_full; }
+  /// After end(): the room in the write buffer for want of which it was refused, if it was. With that room
+  /// (AsyncEngine::wait_for_room) it may be repeated.
+  const RoomNeed& room_need() const noexcept { return member_.room_need; }
+  bool may_be_repeated() const noexcept { return member_.room_need.in_active > 0; }
 
  private:
   /// A turn of this commit's group.

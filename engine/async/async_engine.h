@@ -40,10 +40,12 @@ class AsyncEngine {
   /// For calls that wait.
   Workers& workers() noexcept { return workers_; }
 
-  /// As Memtables has them, for a commit refused with AsyncCommit::may_be_repeated(). The wait not on the executor's
-  /// thread, and by nobody who holds a lock: a flush may need a commit.
-  std::uint64_t flush_count() const noexcept { return engine_.state_->memtables->flush_count(); }
-  bool wait_for_flush(std::uint64_t before) noexcept { return engine_.state_->memtables->wait_for_flush(before); }
+  /// For a commit refused with AsyncCommit::may_be_repeated(): waits for its room, which goes with the next request.
+  /// Not on the executor's thread, and by nobody who holds a lock: a flush may need a commit. Errors: those of
+  /// engine::wait_for_room().
+  Status wait_for_room(const RoomNeed& need, RoomGrant& room) noexcept {
+    return engine::wait_for_room(*engine_.state_, need, room);
+  }
 
   // The parts of an operation. On any thread, without a wait: the lock of a partition that nobody has. Else the guard
   // holds none. Errors: kOutOfMemory.

@@ -10,6 +10,7 @@
 
 #include "engine/commit/memtable.h"
 #include "engine/commit/partition_locks.h"
+#include "engine/commit/write_room.h"
 #include "engine/commit/write_tracker.h"
 #include "engine/commit/write_watch.h"
 #include "engine/options.h"
@@ -46,6 +47,8 @@ struct Member {
   bool seals_memtable = false;
   bool closes_segment = false;
   MemtableDemand demand;
+  /// Of the write buffer, gathered for the batch before; null if none was.
+  RoomGrant* room = nullptr;
   /// Null where the caller's thread waits.
   const MemberSteps* steps = nullptr;
 
@@ -58,8 +61,8 @@ struct Member {
   LogPlace in_log;            // of the batch
   CommitVersion version = 0;  // zero: refused, or without a batch
   Status status;
-  bool write_buffer_full = false;  // refused for that
-  CommitVersion closed_upto = 0;   // of one that closes a segment: the last version in closed ones
+  RoomNeed room_need;             // in_active above zero: refused for that
+  CommitVersion closed_upto = 0;  // of one that closes a segment: the last version in closed ones
 };
 
 struct CommitGroup {

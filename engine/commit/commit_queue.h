@@ -64,6 +64,12 @@ struct CommitStart {
   std::vector<format::TableId> adopted;
 };
 
+/// Why writes are refused for a while.
+enum class Pause : std::uint8_t {
+  kLog = 1,   // nothing can be logged
+  kRoom = 2,  // the write buffer is full, and cannot be emptied
+};
+
 /// Any thread.
 class CommitQueue {
  public:
@@ -89,6 +95,11 @@ class CommitQueue {
   Result<CommitVersion> close_segment();
   /// Waits for the publication of a version that was assigned. Errors: kPoisoned.
   Status await_published(CommitVersion version);
+  /// A write was refused for this: so says health() until resume(). Returns what the writer is told.
+  Status pause(Pause why, const Status& cause) noexcept;
+  void resume(Pause why) noexcept {
+    if (health() != Health::kHealthy) set_paused(why, false, Status());
+  }
   /// Stops all acknowledgement until the store is reopened.
   void poison(const Status& cause) noexcept;
   /// Refuses later commits, waits for those under way, and ends the log. Errors: kPoisoned, those of Wal::close.
@@ -133,6 +144,7 @@ class CommitQueue {
   void run_turn(CommitGroup& group) noexcept;
   Status prepare(CommitGroup& group);
   Status reserve_for(CommitGroup& group);
+  static void reserve_memory(Memtable& memtable, Member& member);
   Status begin_memtable_if_due(const CommitGroup& group);
   Status end_log_with_values(std::uint64_t log_bytes);
   Status close_segment_if_asked(CommitGroup& group);
@@ -156,7 +168,7 @@ class CommitQueue {
   static Result<CommitVersion> result_of(Member& member) noexcept;
   static void tell(CommitGroup* group) noexcept;
   static void let_go(CommitGroup* group) noexcept;
-  void set_health(Health health, const Status& cause) noexcept;
+  void set_paused(Pause why, bool is_paused, const Status& cause) noexcept;
 
   const io::Env& env_;
   Wal& wal_;
@@ -185,7 +197,8 @@ class CommitQueue {
   bool closed_ VARVE_GUARDED_BY(mutex_) = false;
   bool failing_ VARVE_GUARDED_BY(mutex_) = false;  // a group has failed: so does every later one
   Status poisoned_ VARVE_GUARDED_BY(mutex_);       // Ok while the store lives
-  Status unknown_ VARVE_GUARDED_BY(mutex_);        // what commits in flight are told then
+  std::uint8_t pauses_ VARVE_GUARDED_BY(mutex_) = 0;
+  Status unknown_ VARVE_GUARDED_BY(mutex_);  // what commits in flight are told then
   std::vector<format::DeadId> unsealed_drops_ VARVE_GUARDED_BY(mutex_);
   std::size_t commits_in_flight_ VARVE_GUARDED_BY(mutex_) = 0;  // of groups that must be durable
   CommitVersion entered_version_ VARVE_GUARDED_BY(mutex_);      // the last one whose group entered flight

@@ -133,11 +133,25 @@ Status CommitQueue::stop_after(const Status& log_failure) {
   return poisoned_;
 }
 
-void CommitQueue::set_health(Health health, const Status& cause) noexcept {
-  Health present = health_.load(std::memory_order_relaxed);
-  do {
-    if (present == health || present == Health::kPoisoned) return;
-  } while (!health_.compare_exchange_weak(present, health, std::memory_order_relaxed));
+/// One cause has one message, wherever a write meets it: in the log or in the write buffer.
+Status CommitQueue::pause(Pause why, const Status& cause) noexcept {
+  const Status told = cause.in_file(cause.code() == Code::kNoSpace ? "writes are refused until there is room"
+                                                                   : "writes are refused until files can be written");
+  set_paused(why, true, told);
+  return told;
+}
+
+void CommitQueue::set_paused(Pause why, bool is_paused, const Status& cause) noexcept {
+  const auto bit = static_cast<std::uint8_t>(why);
+  Health health = Health::kHealthy;
+  {
+    const io::MutexGuard guard(mutex_);
+    const std::uint8_t before = pauses_;
+    pauses_ = static_cast<std::uint8_t>(is_paused ? before | bit : before & ~bit);
+    if (!poisoned_.ok() || (before == 0) == (pauses_ == 0)) return;
+    if (pauses_ != 0) health = Health::kWritePaused;
+    health_.store(health, std::memory_order_relaxed);
+  }
   if (events_ != nullptr) events_->on_health(health, cause);
 }
 

@@ -223,16 +223,30 @@ void Memtable::join(std::shared_ptr<WriteBudget> budget) noexcept {
   budget_->take_regardless(charged_bytes_);
 }
 
-Result<Memtable::Reservation> Memtable::reserve(const MemtableDemand& demand, BudgetPart part) {
+std::uint64_t Memtable::piece_bytes(const MemtableDemand& demand, std::uint64_t tower_seed) noexcept {
+  std::uint64_t bytes = demand.entry_bytes;
+  for (std::uint32_t index = 0; index < demand.entry_count; ++index) {
+    bytes += tower_height(tower_seed, index, kHeightMax) * sizeof(Link);
+  }
+  return bytes;
+}
+
+std::uint64_t Memtable::needed_bytes(const MemtableDemand& demand) const noexcept {
+  return piece_bytes(demand, reservations_) + index_.missing_bytes(demand.entry_count);
+}
+
+std::uint64_t Memtable::needed_bytes_at_first(const MemtableDemand& demand) noexcept {
+  return piece_bytes(demand, 0) + KeyIndex().missing_bytes(demand.entry_count);
+}
+
+Result<Memtable::Reservation> Memtable::reserve(const MemtableDemand& demand, BudgetPart part, std::uint64_t promised) {
   Reservation reservation;
   if (demand.entry_count == 0) return reservation;
-  std::uint64_t piece_bytes = demand.entry_bytes;
-  for (std::uint32_t index = 0; index < demand.entry_count; ++index) {
-    piece_bytes += tower_height(reservations_, index, kHeightMax) * sizeof(Link);
-  }
+  const std::uint64_t piece_bytes = Memtable::piece_bytes(demand, reservations_);
   const std::uint64_t table_bytes = index_.missing_bytes(demand.entry_count);
   const std::uint64_t need_bytes = piece_bytes + table_bytes;
-  if (budget_ && !budget_->take(need_bytes, part)) {
+  const std::uint64_t lacked_bytes = need_bytes - std::min(need_bytes, promised);
+  if (budget_ && !budget_->take(lacked_bytes, part)) {
     return out_of_budget(budget_->used_bytes(), budget_->bytes_max(), need_bytes);
   }
 
@@ -240,10 +254,11 @@ Result<Memtable::Reservation> Memtable::reserve(const MemtableDemand& demand, Bu
   if (table_bytes > 0) table = KeyIndex::make_table(table_bytes);
   if (table_bytes == 0 || table != nullptr) reservation.at_ = arena_.take(piece_bytes);
   if (reservation.at_ == nullptr) {
-    if (budget_) budget_->give_back(need_bytes);
+    if (budget_) budget_->give_back(lacked_bytes);
     return Status::out_of_memory();
   }
   if (budget_) charged_bytes_ += need_bytes;
+  if (promised > need_bytes) budget_->give_back(promised - need_bytes);
   reservation.end_ = reservation.at_ + piece_bytes;
   reservation.table_ = &index_.reserve(demand.entry_count, std::move(table));
   reservation.tower_seed_ = reservations_++;

@@ -66,9 +66,13 @@ class Memtable {
   };
 
   /// Takes memory for one batch. One thread at a time (the leader of a commit group). A demand without entries takes
-  /// none and is always met. Errors: kNoSpace (the budget is used up; the message names it), kOutOfMemory. Nothing
-  /// changed.
-  Result<Reservation> reserve(const MemtableDemand& demand, BudgetPart part = BudgetPart::kCommon);
+  /// none and is always met. `promised` bytes of the budget are the batch's already: what it does not need of them goes
+  /// back. Errors: kNoSpace (the budget is used up; the message names it), kOutOfMemory. Nothing changed.
+  Result<Reservation> reserve(const MemtableDemand& demand, BudgetPart part = BudgetPart::kCommon,
+                              std::uint64_t promised = 0);
+  /// What reserve() would take of the budget for it now, and what it would take in an empty memtable.
+  std::uint64_t needed_bytes(const MemtableDemand& demand) const noexcept;
+  static std::uint64_t needed_bytes_at_first(const MemtableDemand& demand) noexcept;
 
   /// Adds the puts and deletes of a batch that demand_of() accepted, at `version`, which no other batch has; `in_log`
   /// is where the batch stands. Any number of threads at once, beside any number of readers. A finger keeps the place
@@ -141,6 +145,8 @@ class Memtable {
     const MemtableNode* after;   // null where none is after
   };
 
+  /// Of the entries with their towers, which follow from the seed.
+  static std::uint64_t piece_bytes(const MemtableDemand& demand, std::uint64_t tower_seed) noexcept;
   MemtableNode* head() noexcept;
   const MemtableNode* head() const noexcept;
   /// Between the last entry before (sort_key, version) and the first that is not.

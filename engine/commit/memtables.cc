@@ -8,15 +8,15 @@
 
 namespace varve::engine {
 
-Memtables::Memtables(io::Scheduler& scheduler, ReadStates& states, std::shared_ptr<WriteBudget> budget,
-                     std::uint64_t memtable_bytes_max)
+Memtables::Memtables(io::Scheduler& scheduler, ReadStates& states, WriteShare& share, std::uint64_t memtable_bytes_max)
     : states_(states),
-      budget_(std::move(budget)),
+      share_(share),
       memtable_bytes_max_(memtable_bytes_max),
       active_(states.pin()->active),
       mutex_(scheduler),
       changed_(scheduler) {
-  active_->join(budget_);
+  active_->join(share_.budget());
+  share_.join(*this, *active_);
 }
 
 bool Memtables::must_seal(std::uint64_t log_bytes) const noexcept {
@@ -30,7 +30,7 @@ Status Memtables::seal(CommitVersion last_version, std::vector<format::DeadId> r
                        std::optional<format::CommitTag> tag, std::vector<format::TableId> adopted) {
   try {
     auto next = std::make_shared<Memtable>();
-    next->join(budget_);
+    next->join(share_.budget());
     SealedMemtable sealed{active_, last_version, std::move(retired), std::move(tag), std::move(adopted)};
     {
       const io::MutexGuard guard(mutex_);
@@ -40,10 +40,12 @@ Status Memtables::seal(CommitVersion last_version, std::vector<format::DeadId> r
       state.sealed.insert(state.sealed.begin(), state.active);
       state.active = next;
     });
+    share_.note_sealed(*next);
     {
       // Only now may it be flushed: a flush takes it out of the readers' state.
       const io::MutexGuard guard(mutex_);
       sealed_.push_back(std::move(sealed));  // Room was reserved.
+      seal_asked_ = false;
       changed_.notify_all();
     }
     active_ = std::move(next);
@@ -53,53 +55,87 @@ Status Memtables::seal(CommitVersion last_version, std::vector<format::DeadId> r
   }
 }
 
-std::optional<SealedMemtable> Memtables::wait_for_sealed() {
+FlushWork Memtables::wait_for_work() {
   const io::MutexGuard guard(mutex_);
-  while (sealed_.empty() && !stopping_) changed_.wait(mutex_);
-  if (stopping_) return std::nullopt;
-  ++attempts_;
-  return sealed_.front();
+  while (sealed_.empty() && !seal_asked_ && !room_came_ && !stopping_) changed_.wait(mutex_);
+  FlushWork work;
+  if (stopping_) return work;
+  if (std::exchange(room_came_, false)) {
+    work.kind = FlushWork::Kind::kHeal;
+  } else if (!sealed_.empty()) {
+    work.oldest = sealed_.front();
+    work.kind = FlushWork::Kind::kFlush;
+    ++attempts_;
+  } else {
+    seal_asked_ = false;
+    work.kind = FlushWork::Kind::kSeal;
+  }
+  return work;
+}
+
+void Memtables::report_seal(const Status& sealed) noexcept {
+  if (!sealed.ok()) return report_flush(sealed);
+  share_.note_answered();
 }
 
 void Memtables::report_flush(const Status& flushed) noexcept {
-  const io::MutexGuard guard(mutex_);
-  last_flush_ = flushed;
-  if (!flushed.ok()) failed_attempt_ = attempts_;
-  if (flushed.ok()) {
-    assert(!sealed_.empty());
-    sealed_.erase(sealed_.begin());
-    ++flushed_;
+  SealedMemtable done;  // Let go under no mutex: it may be the end of the memtable, and others wait for its room.
+  {
+    const io::MutexGuard guard(mutex_);
+    last_flush_ = flushed;
+    if (flushed.ok()) {
+      assert(!sealed_.empty());
+      done = std::move(sealed_.front());
+      sealed_.erase(sealed_.begin());
+      ++flushed_;
+    } else {
+      failed_attempt_ = attempts_;
+    }
+    changed_.notify_all();
   }
-  changed_.notify_all();
+  if (!flushed.ok()) return share_.note_failed(flushed, false);
+  share_.note_flushed(done.memtable->used_bytes());
 }
 
-bool Memtables::wait_before_retry(std::chrono::nanoseconds pause) noexcept {
+Memtables::Rest Memtables::wait_before_retry(std::chrono::nanoseconds pause) noexcept {
   const io::MutexGuard guard(mutex_);
   if (!stopping_ && !retry_asked_) (void)changed_.wait_for(mutex_, pause);
-  retry_asked_ = false;
-  return !stopping_;
+  if (stopping_) return Rest::kStopped;
+  return std::exchange(retry_asked_, false) ? Rest::kAsked : Rest::kOver;
 }
 
 void Memtables::end_flushing() noexcept {
+  Status last;
+  {
+    const io::MutexGuard guard(mutex_);
+    has_ended_ = true;
+    last = last_flush_;
+    changed_.notify_all();
+  }
+  share_.note_failed(last, true);
+}
+
+void Memtables::make_room() noexcept {
   const io::MutexGuard guard(mutex_);
-  has_ended_ = true;
+  seal_asked_ = true;
+  if (!last_flush_.ok()) retry_asked_ = true;
+  changed_.notify_all();
+}
+
+void Memtables::room_came() noexcept {
+  const io::MutexGuard guard(mutex_);
+  room_came_ = true;
   changed_.notify_all();
 }
 
 bool Memtables::is_crowded() const noexcept {
-  return budget_->used_bytes() / kPartsUsedMax >= budget_->bytes_max() / kBudgetParts;
+  return share_.used_bytes() / kPartsUsedMax >= share_.bytes_max() / kBudgetParts;
 }
 
 void Memtables::wait_for_room() noexcept {
   if (!is_crowded()) return;
   const io::MutexGuard guard(mutex_);
   while (is_crowded() && !sealed_.empty() && last_flush_.ok() && !stopping_) changed_.wait(mutex_);
-}
-
-bool Memtables::wait_for_flush(std::uint64_t before) noexcept {
-  const io::MutexGuard guard(mutex_);
-  while (flushed_ == before && !sealed_.empty() && last_flush_.ok() && !stopping_) changed_.wait(mutex_);
-  return flushed_ != before;
 }
 
 Status Memtables::wait_until_flushed() {
@@ -115,9 +151,12 @@ Status Memtables::wait_until_flushed() {
 }
 
 void Memtables::stop_waiting() noexcept {
-  const io::MutexGuard guard(mutex_);
-  stopping_ = true;
-  changed_.notify_all();
+  {
+    const io::MutexGuard guard(mutex_);
+    stopping_ = true;
+    changed_.notify_all();
+  }
+  share_.note_closing();
 }
 
 }  // namespace varve::engine

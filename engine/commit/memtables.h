@@ -15,8 +15,8 @@
 
 #include "api/result.h"
 #include "engine/commit/memtable.h"
+#include "engine/commit/write_room.h"
 #include "engine/read/read_states.h"
-#include "engine/write_budget.h"
 #include "format/manifest_edit.h"
 #include "io/scheduler.h"
 
@@ -34,12 +34,24 @@ struct SealedMemtable {
   std::vector<format::TableId> adopted;
 };
 
-class Memtables {
+/// What the thread that flushes is to do next.
+struct FlushWork {
+  enum class Kind : std::uint8_t {
+    kEnd,
+    kFlush,  // `oldest`
+    kSeal,   // the active memtable, since a commit of some store lacks room
+    kHeal,   // tell that there is room again
+  };
+  Kind kind = Kind::kEnd;
+  std::optional<SealedMemtable> oldest;
+};
+
+class Memtables final : private RoomGiver {
  public:
   /// `states` has the first active memtable, which may hold what was recovered. A memtable is sealed when it has
-  /// `memtable_bytes_max`.
-  Memtables(io::Scheduler& scheduler, ReadStates& states, std::shared_ptr<WriteBudget> budget,
-            std::uint64_t memtable_bytes_max);
+  /// `memtable_bytes_max`. The share outlives this. From now on other stores may ask for room. Throws std::bad_alloc.
+  Memtables(io::Scheduler& scheduler, ReadStates& states, WriteShare& share, std::uint64_t memtable_bytes_max);
+  ~Memtables() { share_.leave(); }
 
   // By the holder of the lead alone:
 
@@ -55,13 +67,16 @@ class Memtables {
 
   // By the thread that flushes:
 
-  /// The oldest sealed one; waits for it. Empty once stop_waiting() was called.
-  std::optional<SealedMemtable> wait_for_sealed();
+  /// Waits for it. Throws std::bad_alloc.
+  FlushWork wait_for_work();
+  /// How the sealing ended that was asked for. An error counts as that of a flush.
+  void report_seal(const Status& sealed) noexcept;
   /// How the flush of the oldest sealed one ended. After Ok it is in a table and out of the readers' state, and leaves
   /// the queue; after an error it stays, and those who wait for room are told.
   void report_flush(const Status& flushed) noexcept;
-  /// False once stop_waiting() was called.
-  bool wait_before_retry(std::chrono::nanoseconds pause) noexcept;
+  enum class Rest : std::uint8_t { kStopped, kAsked, kOver };
+  /// Waits before a further attempt, until someone asks for one at the longest.
+  Rest wait_before_retry(std::chrono::nanoseconds pause) noexcept;
   /// Nothing more will be flushed: the store is poisoned. Who waits is told how the last attempt ended.
   void end_flushing() noexcept;
 
@@ -73,11 +88,6 @@ class Memtables {
   void wait_for_room() noexcept;
   /// Whether wait_for_room() may wait.
   bool is_crowded() const noexcept;
-  /// Memtables flushed so far.
-  std::uint64_t flush_count() const noexcept { return flushed_.load(std::memory_order_acquire); }
-  /// Waits until more were flushed than `before`, as flush_count() said before room was asked for in vain: a flush that
-  /// ended meanwhile has made room too. False when there were none, and nothing is being flushed or its flush failed.
-  bool wait_for_flush(std::uint64_t before) noexcept;
   /// Waits until every memtable sealed so far is flushed, and has a retry that is due made at once.
   /// Errors: those of an attempt made after the call; kClosed.
   Status wait_until_flushed();
@@ -90,20 +100,25 @@ class Memtables {
   /// A smaller part of a whole memtable is not worth a table of its own.
   static constexpr std::uint64_t kPartsWorthSealing = 8;
 
+  void make_room() noexcept override;
+  void room_came() noexcept override;
+
   ReadStates& states_;
-  const std::shared_ptr<WriteBudget> budget_;
+  WriteShare& share_;
   const std::uint64_t memtable_bytes_max_;
   std::shared_ptr<Memtable> active_;
 
   mutable io::Mutex mutex_;
   io::Condition changed_;
   std::vector<SealedMemtable> sealed_ VARVE_GUARDED_BY(mutex_);
-  std::atomic<std::uint64_t> flushed_{0};  // memtables, so far; written under the mutex
+  std::uint64_t flushed_ VARVE_GUARDED_BY(mutex_) = 0;  // memtables, so far
   Status last_flush_ VARVE_GUARDED_BY(mutex_);
   std::uint64_t attempts_ VARVE_GUARDED_BY(mutex_) = 0;        // to flush, begun so far
   std::uint64_t failed_attempt_ VARVE_GUARDED_BY(mutex_) = 0;  // the last that failed
   bool has_ended_ VARVE_GUARDED_BY(mutex_) = false;
   bool retry_asked_ VARVE_GUARDED_BY(mutex_) = false;
+  bool seal_asked_ VARVE_GUARDED_BY(mutex_) = false;
+  bool room_came_ VARVE_GUARDED_BY(mutex_) = false;
   bool stopping_ VARVE_GUARDED_BY(mutex_) = false;
 };
 

@@ -25,11 +25,12 @@ constexpr std::size_t kEditRoom = 2;
 }  // namespace
 
 SegmentSupply::SegmentSupply(const io::Env& env, io::Directory& directory, Manifest& manifest,
-                             std::function<void(const Status&)> on_fatal)
+                             std::function<void(const Status&)> on_fatal, std::function<void()> on_room)
     : env_(env),
       directory_(directory),
       manifest_(manifest),
       on_fatal_(std::move(on_fatal)),
+      on_room_(std::move(on_room)),
       mutex_(env.scheduler),
       changed_(env.scheduler) {
   closed_.reserve(kEditRoom);
@@ -223,9 +224,17 @@ void SegmentSupply::put_back(const Job& job, Result<SegmentFile> made, const Sta
 }
 
 void SegmentSupply::report(Result<SegmentFile> made) noexcept {
+  const bool is_room = made.ok() && !made->is_reserved;
+  if (keep(std::move(made)) && is_room) on_room_();
+}
+
+/// Whether it was the first success after a failure.
+bool SegmentSupply::keep(Result<SegmentFile> made) noexcept {
   const io::MutexGuard guard(mutex_);
   ++attempts_;
-  if (made.ok()) {
+  const bool had_failed = !last_failure_.ok();
+  const bool is_made = made.ok();
+  if (is_made) {
     if (last_failure_.code() == Code::kNoSpace) io::probe("there was room for a segment again");
     spare_ = *std::move(made);
     last_failure_ = Status();
@@ -238,6 +247,7 @@ void SegmentSupply::report(Result<SegmentFile> made) noexcept {
     wanted_bytes_ = 0;  // The request that asked is answered; one that tries again asks again.
   }
   changed_.notify_all();
+  return is_made && had_failed;
 }
 
 void SegmentSupply::report_fatal(const Status& status) noexcept {

@@ -25,9 +25,10 @@ namespace varve::engine {
 
 class SegmentSupply {
  public:
-  /// `on_fatal` is called, under no lock, when the manifest failed for good: the store must stop.
+  /// Both are called under no lock: `on_fatal` when the manifest failed for good, and the store must stop; `on_room`
+  /// when there is a segment for common commits again after there was none.
   SegmentSupply(const io::Env& env, io::Directory& directory, Manifest& manifest,
-                std::function<void(const Status&)> on_fatal);
+                std::function<void(const Status&)> on_fatal, std::function<void()> on_room);
   ~SegmentSupply();
 
   /// Starts the thread. Errors: kOutOfMemory, kIoError.
@@ -81,6 +82,7 @@ class SegmentSupply {
   void perform(const Job& job);
   void put_back(const Job& job, Result<SegmentFile> made, const Status& why);
   void report(Result<SegmentFile> made) noexcept;
+  bool keep(Result<SegmentFile> made) noexcept;
   void report_fatal(const Status& status) noexcept;
   Result<SegmentFile> make(const Job& job);
   Result<SegmentFile> create(const Job& job, std::uint64_t number);
@@ -92,6 +94,7 @@ class SegmentSupply {
   io::Directory& directory_;
   Manifest& manifest_;
   std::function<void(const Status&)> on_fatal_;
+  std::function<void()> on_room_;
 
   mutable io::Mutex mutex_;
   io::Condition changed_;

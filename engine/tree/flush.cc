@@ -66,31 +66,53 @@ void Flusher::stop() noexcept {
   thread_.join();
 }
 
+Status Flusher::do_work(const FlushWork& work) {
+  switch (work.kind) {
+    case FlushWork::Kind::kEnd: break;
+    case FlushWork::Kind::kHeal: queue_.resume(Pause::kRoom); break;
+    case FlushWork::Kind::kSeal: return queue_.seal_memtable();
+    case FlushWork::Kind::kFlush: return flush(*work.oldest);
+  }
+  return Status();
+}
+
 void Flusher::run() noexcept {
   std::chrono::milliseconds rest = kFlushRetryFirst;
+  auto rested = Memtables::Rest::kOver;
   for (;;) {
-    Status flushed;
+    Status done;
+    auto kind = FlushWork::Kind::kFlush;
     try {
-      const std::optional<SealedMemtable> sealed = memtables_.wait_for_sealed();
-      if (!sealed.has_value()) return;
-      flushed = flush(*sealed);
+      const FlushWork work = memtables_.wait_for_work();
+      kind = work.kind;
+      if (kind == FlushWork::Kind::kEnd) return;
+      done = do_work(work);
     } catch (const std::bad_alloc&) {
-      flushed = Status::out_of_memory();
+      done = Status::out_of_memory();
     }
-    if (flushed.ok()) flushes_.fetch_add(1, std::memory_order_relaxed);  // before who waits for it is told
-    memtables_.report_flush(flushed);
-    if (flushed.ok()) {
+    if (kind == FlushWork::Kind::kHeal) continue;
+    if (kind == FlushWork::Kind::kSeal) {
+      memtables_.report_seal(done);
+    } else {
+      if (done.ok()) flushes_.fetch_add(1, std::memory_order_relaxed);  // before who waits for it is told
+      memtables_.report_flush(done);
+    }
+    if (done.ok()) {
       rest = kFlushRetryFirst;
+      rested = Memtables::Rest::kOver;
       continue;
     }
     // A poisoned store flushes nothing more; anything else may pass.
     if (queue_.health() == Health::kPoisoned) return memtables_.end_flushing();
     io::probe("a flush is tried again");
-    if (!stopping_.load(std::memory_order_relaxed)) {
-      log_failure(events_, "a flush failed and is tried again", flushed);
+    // What writers ask for in a row is told once.
+    if (rested == Memtables::Rest::kOver && !stopping_.load(std::memory_order_relaxed)) {
+      log_failure(events_, "a flush failed and is tried again", done);
     }
-    if (!memtables_.wait_before_retry(rest)) return;
-    rest = flushed.code() == Code::kNoSpace ? kFlushRetryFirst : std::min(2 * rest, kFlushRetryLongest);
+    rested = memtables_.wait_before_retry(rest);
+    if (rested == Memtables::Rest::kStopped) return;
+    if (rested == Memtables::Rest::kAsked) continue;
+    rest = done.code() == Code::kNoSpace ? kFlushRetryFirst : std::min(2 * rest, kFlushRetryLongest);
   }
 }
 

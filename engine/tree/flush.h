@@ -41,6 +41,7 @@ class Flusher {
 
  private:
   void run() noexcept;
+  Status do_work(const FlushWork& work);
   Status flush(const SealedMemtable& sealed);
   Status make_durable(const SealedMemtable& sealed);
   Result<format::ManifestEdit> write_table(const SealedMemtable& sealed);

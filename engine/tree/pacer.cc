@@ -14,8 +14,8 @@ constexpr std::chrono::nanoseconds kSleepMin = std::chrono::microseconds(250);
 
 }  // namespace
 
-Pacer::Pacer(io::Scheduler& scheduler, const WriteBudget& budget) noexcept
-    : budget_(budget), mutex_(scheduler), stopped_(scheduler) {}
+Pacer::Pacer(io::Scheduler& scheduler, WriteShare& share) noexcept
+    : share_(share), mutex_(scheduler), stopped_(scheduler) {}
 
 void Pacer::look_at(const Levels& levels) noexcept {
   level0_file_count_.store(levels.level(0).size(), std::memory_order_relaxed);
@@ -24,8 +24,8 @@ void Pacer::look_at(const Levels& levels) noexcept {
 
 std::chrono::nanoseconds Pacer::delay_of(std::uint64_t commit_bytes) const noexcept {
   PacingInput input;
-  input.write_buffer_used_bytes = budget_.used_bytes();
-  input.write_buffer_bytes = budget_.bytes_max();
+  input.write_buffer_used_bytes = share_.used_bytes();
+  input.write_buffer_bytes = share_.bytes_max();
   input.level0_file_count = level0_file_count_.load(std::memory_order_relaxed);
   input.debt_bytes = debt_bytes();
   return commit_delay(input, limits_, commit_bytes);
@@ -47,6 +47,7 @@ void Pacer::pace(std::uint64_t commit_bytes) noexcept {
 void Pacer::wait_out(std::chrono::nanoseconds duration) noexcept {
   if (duration.count() <= 0) return;  // Another one has taken it over.
   io::probe("a commit was held back");
+  share_.relieve();
   waited_nanoseconds_.fetch_add(duration.count(), std::memory_order_relaxed);
   const io::MutexGuard guard(mutex_);
   if (!stopping_) (void)stopped_.wait_for(mutex_, duration);

@@ -6,10 +6,10 @@
 #include <chrono>
 #include <cstdint>
 
+#include "engine/commit/write_room.h"
 #include "engine/tree/levels.h"
 #include "engine/tree/pacing.h"
 #include "engine/tree/tree_shape.h"
-#include "engine/write_budget.h"
 #include "io/scheduler.h"
 
 namespace varve::engine {
@@ -18,7 +18,7 @@ namespace varve::engine {
 class Pacer {
  public:
   /// Both outlive the pacer.
-  Pacer(io::Scheduler& scheduler, const WriteBudget& budget) noexcept;
+  Pacer(io::Scheduler& scheduler, WriteShare& share) noexcept;
 
   /// The tables are these now.
   void look_at(const Levels& levels) noexcept;
@@ -43,7 +43,7 @@ class Pacer {
   std::chrono::nanoseconds delay_of(std::uint64_t commit_bytes) const noexcept;
   void wait_out(std::chrono::nanoseconds duration) noexcept;
 
-  const WriteBudget& budget_;
+  WriteShare& share_;
   const PacingLimits limits_;
   const TreeShape shape_;
   std::atomic<std::uint64_t> level0_file_count_{0};

@@ -9,7 +9,7 @@ StoreHealth health_of(const Result<Statistics>& statistics) {
       return {false, "poisoned", "the log failed; reads go on, and a restart of the server opens the store anew"};
     case Health::kWritePaused:
       return {false, "write paused",
-              "writes cannot be logged, most often for want of space; they go on by themselves when they can"};
+              "writes are refused, most often for want of space; they go on by themselves when they can"};
     case Health::kHealthy: break;
   }
   if (statistics->read_only) return {false, "read only", "the store was opened for reading only"};

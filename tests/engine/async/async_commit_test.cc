@@ -299,7 +299,8 @@ class AsyncCommitTest : public testing::Test {
 
   struct Ended {
     Result<CommitVersion> outcome;
-    bool may_be_repeated;
+    RoomNeed room_need{};
+    bool may_be_repeated() const { return room_need.in_active > 0; }
   };
   /// `count` of them, begun in one step, each by a request of its own.
   std::vector<Ended> commit(std::size_t count, const std::function<CommitRequest(std::size_t)>& request) {
@@ -309,9 +310,9 @@ class AsyncCommitTest : public testing::Test {
     };
     Countdown done(machine_.scheduler(), count + 1);  // with the step that begins them
     std::vector<One> all(count);
-    std::vector<Ended> ended(count, Ended{Status(Code::kUnknown, "it has not ended"), false});
-    const auto end = [&](std::size_t i, Result<CommitVersion> outcome, bool may_be_repeated) {
-      ended[i] = {std::move(outcome), may_be_repeated};
+    std::vector<Ended> ended(count, Ended{Status(Code::kUnknown, "it has not ended")});
+    const auto end = [&](std::size_t i, Result<CommitVersion> outcome, const RoomNeed& need) {
+      ended[i] = {std::move(outcome), need};
       all[i].commit.reset();
       async_->executor().end_operation();
       done.tick();
@@ -320,10 +321,10 @@ class AsyncCommitTest : public testing::Test {
       for (std::size_t i = 0; i < count; ++i) {
         all[i].told = std::make_unique<Call>([&, i] {
           Result<CommitVersion> outcome = all[i].commit->end();
-          end(i, std::move(outcome), all[i].commit->may_be_repeated());
+          end(i, std::move(outcome), all[i].commit->room_need());
         });
         all[i].commit.reset(new AsyncCommit(async_->commit(request(i), *all[i].told, async_->executor())));
-        if (Status begun = all[i].commit->begin(); !begun.ok()) end(i, begun, false);
+        if (Status begun = all[i].commit->begin(); !begun.ok()) end(i, begun, RoomNeed());
       }
       done.tick();
     });
@@ -372,24 +373,27 @@ TEST_F(AsyncCommitTest, AFullWriteBufferIsToldAndTheCommitSucceedsBehindAFlush) 
   machine_.files->faults().add(rule);
   const std::string value(100'000, 'v');
   int refused = 0;
+  RoomNeed need;
   for (const Ended& one : commit(20, [&value](std::size_t i) { return put(std::to_string(i), value); })) {
-    EXPECT_EQ(one.may_be_repeated, !one.outcome.ok());
+    EXPECT_EQ(one.may_be_repeated(), !one.outcome.ok());
     if (one.outcome.ok()) continue;
     ++refused;
+    need = one.room_need;
     EXPECT_EQ(one.outcome.code(), Code::kNoSpace);
   }
   EXPECT_GT(refused, 5);
   EXPECT_LT(refused, 20);
   EXPECT_TRUE(engine_->flush().code() != Code::kOk);
-  EXPECT_FALSE(async_->wait_for_flush(async_->flush_count())) << "none succeeds";
+  RoomGrant room;
+  EXPECT_EQ(async_->wait_for_room(need, room).code(), Code::kIoError) << "no flush succeeds, and so it is told";
+  EXPECT_EQ(engine_->statistics().health, Health::kWritePaused);
   machine_.files->faults().clear();
   ASSERT_TRUE(engine_->flush().ok());
   // The room of what was flushed comes back with its last reader, later perhaps.
-  Ended again = commit_one(put("again", value));
-  while (again.may_be_repeated) {
-    std::this_thread::yield();
-    again = commit_one(put("again", value));
-  }
+  ASSERT_TRUE(async_->wait_for_room(need, room).ok());
+  CommitRequest with_room = put("again", value);
+  with_room.room = &room;
+  const Ended again = commit_one(std::move(with_room));
   EXPECT_TRUE(again.outcome.ok()) << again.outcome.status().to_string();
   EXPECT_EQ(value_of(*engine_, "p", "again"), value);
 }
@@ -402,17 +406,16 @@ TEST_F(AsyncCommitTest, WhatTheWriteBufferRefusedSucceedsWhenItIsRepeated) {
   std::vector<std::string> rows;
   for (int i = 0; i < 30; ++i) rows.push_back(std::to_string(i));
   while (!rows.empty() && !HasFailure()) {
-    const std::uint64_t flushes = async_->flush_count();
     const std::vector<Ended> ended = commit(rows.size(), [&](std::size_t i) { return put(rows[i], value); });
     std::vector<std::string> refused;
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      if (ended[i].may_be_repeated) refused.push_back(rows[i]);
-      EXPECT_EQ(ended[i].outcome.ok(), !ended[i].may_be_repeated) << ended[i].outcome.status().to_string();
+      EXPECT_EQ(ended[i].outcome.ok(), !ended[i].may_be_repeated()) << ended[i].outcome.status().to_string();
+      if (!ended[i].may_be_repeated()) continue;
+      refused.push_back(rows[i]);
+      RoomGrant room;
+      ASSERT_TRUE(async_->wait_for_room(ended[i].room_need, room).ok());
     }
     rows = std::move(refused);
-    if (rows.empty()) break;
-    (void)async_->wait_for_flush(flushes);
-    std::this_thread::yield();  // The room comes back with the last reader of what was flushed, later perhaps.
   }
   for (int i = 0; i < 30; ++i) EXPECT_EQ(value_of(*engine_, "p", std::to_string(i)), value);
 }
@@ -455,11 +458,11 @@ TEST_F(AsyncCommitTest, RefusalsAreThoseOfACommitThatWaits) {
   open();
   const Ended too_large = commit_one(put("r", std::string(kBatchBytesMax, 'v')));
   EXPECT_EQ(too_large.outcome.code(), Code::kTooLarge);
-  EXPECT_FALSE(too_large.may_be_repeated);
+  EXPECT_FALSE(too_large.may_be_repeated());
   ASSERT_TRUE(Change().retire(test::kTable).commit(*engine_).ok());
   const Ended retired = commit_one(put("r", "v"));
   EXPECT_EQ(retired.outcome.code(), Code::kNotFound);
-  EXPECT_FALSE(retired.may_be_repeated);
+  EXPECT_FALSE(retired.may_be_repeated());
   ASSERT_TRUE(engine_->close().ok());
   EXPECT_EQ(commit_one(put("r", "v")).outcome.code(), Code::kClosed);
 }

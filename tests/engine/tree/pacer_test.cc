@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "io/manual_clock.h"
+#include "io/memory_file_system.h"
 #include "io/seeded_scheduler.h"
 
 namespace varve::engine {
@@ -14,8 +15,12 @@ class PacerTest : public testing::Test {
  protected:
   io::ManualClock clock_;
   io::SeededScheduler simulation_{1, clock_};
-  WriteBudget budget_{simulation_.scheduler(), 1 << 20};
-  Pacer pacer_{simulation_.scheduler(), budget_};
+  io::MemoryFileSystem files_;
+  io::SeededRandom random_{1};
+  std::shared_ptr<WriteBudget> shared_ = std::make_shared<WriteBudget>(simulation_.scheduler(), 1 << 20);
+  WriteBudget& budget_ = *shared_;
+  WriteShare share_{shared_, io::Env{files_, clock_, random_, simulation_.scheduler()}, "/store"};
+  Pacer pacer_{simulation_.scheduler(), share_};
 };
 
 TEST_F(PacerTest, NobodyWaitsWhileNothingPresses) {

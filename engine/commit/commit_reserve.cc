@@ -1,0 +1,93 @@
+// Owns: what the leader of a group reserves: a memtable that takes its batches, log space, and memory for each batch.
+// Must never: change anything that a refusal would have to take back.
+#include <algorithm>
+#include <new>
+#include <utility>
+
+#include "engine/commit/commit_queue.h"
+
+namespace varve::engine {
+
+Status CommitQueue::prepare(CommitGroup& group) {
+  {
+    const io::MutexGuard guard(mutex_);
+    if (!poisoned_.ok()) return poisoned_;
+  }
+  try {
+    return reserve_for(group);
+  } catch (const std::bad_alloc&) {
+    return Status::out_of_memory();
+  }
+}
+
+/// Between groups: the leader before has placed all its batches in the memtable that was active then.
+Status CommitQueue::begin_memtable_if_due(const CommitGroup& group) {
+  const std::uint64_t log_bytes = wal_.position() - memtable_log_start_;
+  const bool asked = group.seals_memtable && memtables_.holds_anything(log_bytes);
+  if (!asked && !memtables_.must_seal(log_bytes)) return Status();
+  if (Status ended = end_log_with_values(log_bytes); !ended.ok()) return ended;
+  std::optional<format::CommitTag> tag;
+  if (assigned_tag_.version > 0) tag = assigned_tag_;
+  if (Status sealed = memtables_.seal(assigned_version_, unsealed_drops(), std::move(tag), unsealed_adoptions_);
+      !sealed.ok()) {
+    return sealed;
+  }
+  memtable_log_start_ = wal_.position();
+  unsealed_adoptions_.clear();
+  const io::MutexGuard guard(mutex_);
+  unsealed_drops_.clear();
+  return Status();
+}
+
+Status CommitQueue::reserve_for(CommitGroup& group) {
+  if (Status begun = begin_memtable_if_due(group); !begun.ok()) return begun;
+  if (Status closed = close_segment_if_asked(group); !closed.ok()) return closed;
+  group.memtable = &memtables_.active();
+  std::size_t payload_bytes = 0;
+  std::size_t retire_count = 0;
+  std::size_t tag_bytes = 0;
+  CommitVersion delta = 0;
+  for (const Member* member = group.first; member != nullptr; member = member->next) {
+    if (member->batch.empty()) continue;
+    payload_bytes += format::group_member_bytes(0, delta++, member->batch.size());
+    retire_count += member->demand.other_count;
+    tag_bytes = std::max(tag_bytes, member->tag.size());
+  }
+  if (retire_count > 0) {
+    if (Status room = retired_.reserve(retire_count); !room.ok()) return room;
+    unsealed_adoptions_.reserve(unsealed_adoptions_.size() + retire_count);
+    const io::MutexGuard guard(mutex_);
+    unsealed_drops_.reserve(unsealed_drops_.size() + retire_count);
+  }
+  group.tag.reserve(tag_bytes);
+  if (group.batch_count == 0 && !group.wants_watermark) return Status();
+
+  if (Status placed = wal_.prepare(payload_bytes, group.wants_durable, group.frees_space); !placed.ok()) {
+    if (wal_.failed()) return stop_after(placed);
+    // Whether the disk is full or the directory is gone: no write is logged, and each later one tries again.
+    const bool is_the_machines = placed.code() == Code::kNoSpace || placed.os_error() != 0;
+    return is_the_machines && group.batch_count > 0 ? pause(Pause::kLog, placed) : placed;
+  }
+  resume(Pause::kLog);
+  for (Member* member = group.first; member != nullptr; member = member->next) {
+    if (!member->batch.empty()) reserve_memory(*group.memtable, *member);
+  }
+  return Status();
+}
+
+/// A member that finds no room is refused alone: a small batch may still fit where a large one does not.
+void CommitQueue::reserve_memory(Memtable& memtable, Member& member) {
+  const BudgetPart part = member.frees_space ? BudgetPart::kAll : BudgetPart::kCommon;
+  const std::uint64_t promised = member.room == nullptr ? 0 : member.room->bytes();
+  Result<Memtable::Reservation> room = memtable.reserve(member.demand, part, promised);
+  if (room.ok()) {
+    member.reservation = *room;
+    if (member.room != nullptr) member.room->hand_over();
+    return;
+  }
+  member.status = room.status();
+  if (room.code() != Code::kNoSpace) return;
+  member.room_need = {memtable.needed_bytes(member.demand), Memtable::needed_bytes_at_first(member.demand), part};
+}
+
+}  // namespace varve::engine
