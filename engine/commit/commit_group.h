@@ -44,6 +44,8 @@ struct Member {
   bool frees_space = false;
   bool watermark = false;
   bool seals_memtable = false;
+  /// With that: for what was dropped, so that the log's space behind the memtable comes back whole.
+  bool gives_log_back = false;
   bool closes_segment = false;
   MemtableDemand demand;
   /// Null where the caller's thread waits.
@@ -80,6 +82,7 @@ struct CommitGroup {
   bool frees_space = false;
   bool wants_watermark = false;
   bool seals_memtable = false;
+  bool gives_log_back = false;
   bool closes_segment = false;
   /// Somebody waits in line for a lock of a member's, and so cannot join.
   bool is_awaited = false;

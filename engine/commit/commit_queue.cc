@@ -23,6 +23,8 @@ CommitQueue::CommitQueue(const io::Env& env, Wal& wal, Memtables& memtables, Com
       assigned_version_(start.last_version),
       memtable_log_start_(wal.position()),
       unsealed_adoptions_(std::move(start.adopted)),
+      recovered_version_(start.last_version),
+      recovered_dead_bytes_(start.dead_log_bytes),
       retired_count_(retired_.size()),
       watches_(env.scheduler),
       stretches_(env.scheduler),
@@ -30,10 +32,11 @@ CommitQueue::CommitQueue(const io::Env& env, Wal& wal, Memtables& memtables, Com
       mutex_(env.scheduler),
       changed_(env.scheduler),
       timer_(env.scheduler),
+      counted_drops_(retired_.list()),
       entered_version_(start.last_version),
       last_tag_(std::move(start.last_tag)) {
-  for (format::DeadId& dead : retired_.list()) {
-    if (dead.drop_version > start.flushed_version) unsealed_drops_.push_back(std::move(dead));
+  for (const format::DeadId& dead : counted_drops_) {
+    if (dead.drop_version > start.flushed_version) unsealed_drops_.push_back(dead);
   }
   assigned_tag_.bytes.reserve(format::kTagBytesMax);
   if (!last_tag_) return;
@@ -77,6 +80,7 @@ void CommitQueue::add_member(CommitGroup& group, Member& member) noexcept {
   group.frees_space |= member.frees_space;
   group.wants_watermark |= member.watermark;
   group.seals_memtable |= member.seals_memtable;
+  group.gives_log_back |= member.gives_log_back;
   group.closes_segment |= member.closes_segment;
   group.users_left.fetch_add(1, std::memory_order_relaxed);
 }
@@ -198,12 +202,16 @@ Status CommitQueue::prepare(CommitGroup& group) {
 /// Between groups: the leader before has placed all its batches in the memtable that was active then.
 Status CommitQueue::begin_memtable_if_due(const CommitGroup& group) {
   const std::uint64_t log_bytes = wal_.position() - memtable_log_start_;
-  const bool asked = group.seals_memtable && memtables_.holds_anything(log_bytes);
-  if (!asked && !memtables_.must_seal(log_bytes)) return Status();
+  const bool is_full = memtables_.must_seal(log_bytes);
+  if (!is_full && !group.seals_memtable) return Status();
+  const std::vector<format::DeadId> drops = unsealed_drops();
+  if (!is_full && drops.empty() && !memtables_.holds_anything(log_bytes)) return Status();
+  bool ends_segment = false;
+  if (Status ended = end_log_for_drops(group.gives_log_back, &ends_segment); !ended.ok()) return ended;
   if (Status ended = end_log_with_values(log_bytes); !ended.ok()) return ended;
   std::optional<format::CommitTag> tag;
   if (assigned_tag_.version > 0) tag = assigned_tag_;
-  if (Status sealed = memtables_.seal(assigned_version_, unsealed_drops(), std::move(tag), unsealed_adoptions_);
+  if (Status sealed = memtables_.seal(assigned_version_, drops, std::move(tag), unsealed_adoptions_, ends_segment);
       !sealed.ok()) {
     return sealed;
   }
@@ -229,10 +237,7 @@ Status CommitQueue::reserve_for(CommitGroup& group) {
     tag_bytes = std::max(tag_bytes, member->tag.size());
   }
   if (retire_count > 0) {
-    if (Status room = retired_.reserve(retire_count); !room.ok()) return room;
-    unsealed_adoptions_.reserve(unsealed_adoptions_.size() + retire_count);
-    const io::MutexGuard guard(mutex_);
-    unsealed_drops_.reserve(unsealed_drops_.size() + retire_count);
+    if (Status room = make_room_for_drops(retire_count); !room.ok()) return room;
   }
   group.tag.reserve(tag_bytes);
   if (group.batch_count == 0 && !group.wants_watermark) return Status();
@@ -320,11 +325,10 @@ bool CommitQueue::assign_member(Member& member, CommitVersion version) noexcept 
       unsealed_adoptions_.push_back(format::load_u64_big_endian(operation.key.data()));  // Room was reserved.
     }
     if (operation.kind != Kind::kRetire) continue;
-    retired_.add(operation.key, version);
+    count_drop(operation.key, version);
     const io::MutexGuard guard(mutex_);
     unsealed_drops_.push_back({std::string(operation.key), version, {}});  // Room was reserved; a prefix is short.
   }
-  retired_count_.store(retired_.size(), std::memory_order_relaxed);
   return true;
 }
 
