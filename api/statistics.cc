@@ -62,6 +62,9 @@ Statistics figures_of(const engine::Statistics& from) {
   figures.compaction_copied_bytes = from.compaction.copied_bytes;
   figures.write_wait = from.commit_wait;
   figures.compaction_debt_bytes = from.compaction.debt_bytes;
+  figures.dead_log_bytes = from.dead_log_bytes;
+  figures.dead_table_bytes = from.dead_table_bytes;
+  figures.dead_value_bytes = from.dead_value_bytes;
   figures.loads = from.loads;
   figures.loaded_entities = from.loaded_entries;
   figures.load_written_bytes = from.load_written_bytes;
@@ -69,6 +72,8 @@ Statistics figures_of(const engine::Statistics& from) {
   figures.open_snapshots = from.open_snapshots;
   figures.partition_waits = from.partition_waits;
   figures.clock_jump_ignored = from.clock_jump_ignored;
+  figures.clock_ahead = from.clock_ahead;
+  figures.ballast_bytes = from.ballast_bytes;
 
   figures.recovery = from_engine(from.recovery);
   return figures;

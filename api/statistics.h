@@ -112,8 +112,14 @@ struct Statistics {
   std::uint64_t compaction_copied_bytes = 0;
   std::uint64_t moved_files = 0;
   std::uint64_t unlinked_files = 0;
-  /// What compaction has still to rewrite until every level is within its target.
+  /// What compaction has still to rewrite until every level is within its target, and what drops have left that is to
+  /// be given back.
   std::uint64_t compaction_debt_bytes = 0;
+  /// Of that: what the log, table files and value files hold of dropped tables. Of value files it is all that no entity
+  /// uses, where that is worth giving back.
+  std::uint64_t dead_log_bytes = 0;
+  std::uint64_t dead_table_bytes = 0;
+  std::uint64_t dead_value_bytes = 0;
   /// What writes have waited, all together, because flushes and compactions were behind.
   std::chrono::nanoseconds write_wait{0};
   /// Tables that loaders finished, their entities, and the bytes that all loaders wrote to files, for sorting too.
@@ -127,6 +133,12 @@ struct Statistics {
   std::uint64_t partition_waits = 0;
   /// The wall clock jumped ahead by more than an hour and is not followed until the store is reopened.
   bool clock_jump_ignored = false;
+  /// How far the store's clock of commits is ahead of the machine's; zero where it is not. Once the machine's clock was
+  /// ahead, every later Timestamp stays there until the machine's clock has come as far.
+  std::chrono::seconds clock_ahead{0};
+  /// Disk space that the store sets aside in its file BALLAST, so that drops and the close succeed on a full disk. A
+  /// full disk may have taken it.
+  std::uint64_t ballast_bytes = 0;
 
   RecoveryStatistics recovery;
 };

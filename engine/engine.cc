@@ -2,7 +2,9 @@
 // Must never: do the work of a part itself.
 #include "engine/engine.h"
 
+#include <algorithm>
 #include <cassert>
+#include <chrono>
 #include <new>
 #include <utility>
 
@@ -16,8 +18,11 @@
 #include "engine/read/external_values.h"
 #include "engine/read/state_cursor.h"
 #include "engine/tables/table_check.h"
+#include "engine/tree/dead_bytes.h"
+#include "engine/tree/debt.h"
 #include "engine/tree/levels.h"
 #include "io/parents_object.h"
+#include "io/probe.h"
 
 namespace varve::engine {
 
@@ -45,6 +50,24 @@ bool Engine::is_usable() const noexcept {
   return state_->owner.is_this_process();
 }
 
+namespace {
+
+/// A program that drops a table and ends has nobody who gives the space back later. What fails is done after the next
+/// open. Where a drop frees less than a segment of the log, the close is not held up for it.
+void give_space_back(EngineState& state) {
+  try {
+    if (!state.compactor->has_space_to_give_back()) return;
+    if (!state.queue->give_log_back().ok()) return;
+    if (Status flushed = state.memtables->wait_until_flushed(); !flushed.ok()) {
+      io::probe("a dropped table's space was not given back at a close");
+    }
+  } catch (const std::bad_alloc&) {
+    io::probe("a dropped table's space was not given back at a close");
+  }
+}
+
+}  // namespace
+
 Status Engine::close() {
   if (!is_usable()) {
     state_->lock.reset();
@@ -57,7 +80,9 @@ Status Engine::close() {
     // What they have under way is done again after the next open: the log has it.
     state_->pacer->stop();
     state_->compactor->stop();
+    give_space_back(*state_);
     state_->flusher->stop();
+    state_->compactor->unlink_dead();
     result = state_->queue->close();
     const Status stopped = state_->supply->stop();
     state_->timer.reset();
@@ -150,6 +175,10 @@ Status Engine::flush() {
 }
 
 Status Engine::compact() {
+  if (Status possible = check_committable(*state_); !possible.ok()) return possible;
+  if (!state_->queue->unsealed_drops().empty()) {
+    if (Status sealed = state_->queue->give_log_back(); !sealed.ok()) return sealed;
+  }
   if (Status flushed = flush(); !flushed.ok()) return flushed;
   return state_->compactor->wait_until_done();
 }
@@ -264,8 +293,36 @@ void add_tables(const EngineState& state, Statistics& figures) {
   figures.flushes = state.flusher->flushes();
   figures.flushed_bytes = state.flusher->written_bytes();
   figures.compaction = state.compactor->figures();
-  figures.compaction.debt_bytes = state.pacer->debt_bytes();
   figures.commit_wait = state.pacer->waited();
+}
+
+/// Ceilings count too: nothing is committed below them.
+std::chrono::seconds clock_ahead(const EngineState& state) {
+  const CommitVersion last = std::max(state.visible(), state.recovered_ceiling);
+  const io::Ticks now = state.env.clock.wall();
+  const io::Ticks ahead = last > now ? last - now : 0;
+  return std::chrono::seconds(ahead / io::kTicksPerSecond);
+}
+
+/// Whatever drops have left, whether the manifest knows of them or the log alone.
+void add_debt(const EngineState& state, Statistics& figures) {
+  const ReadStates::Pin pin = state.states->pin();
+  const Levels& levels = *pin->tables;
+  std::vector<format::DeadId> dead_ids;
+  figures.dead_log_bytes = state.recovered_dead_bytes;
+  if (state.queue) {
+    dead_ids = state.queue->unflushed_drops();
+    figures.dead_log_bytes = state.queue->recovered_dead_bytes() + dead_bytes_in_memory(*pin, dead_ids);
+    const std::vector<format::DeadId> known = state.manifest->files().dead_ids;
+    dead_ids.insert(dead_ids.end(), known.begin(), known.end());
+  } else {
+    dead_ids = state.dropped_at_open.list();
+  }
+  const DeadRanges dead(dead_ids, format::kCommitVersionMax);
+  figures.dead_table_bytes = dead_table_file_bytes(levels, dead);
+  figures.dead_value_bytes = dead_value_file_bytes(levels, dead);
+  figures.compaction.debt_bytes = compaction_debt_bytes(levels, TreeShape()) + figures.dead_log_bytes +
+                                  figures.dead_table_bytes + figures.dead_value_bytes;
 }
 
 }  // namespace
@@ -278,6 +335,9 @@ Statistics Engine::statistics() const {
   add_memory(*state.states->pin(), figures);
   figures.memtable_bytes_max = state.write_buffer_bytes_max;
   add_tables(state, figures);
+  add_debt(state, figures);
+  figures.clock_ahead = clock_ahead(state);
+  figures.ballast_bytes = kBallastBytes;
   figures.open_snapshots = state.snapshots.count();
   figures.partition_waits = state.locks.waits();
   figures.recovery = state.recovery;

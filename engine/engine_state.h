@@ -54,6 +54,8 @@ class EngineState {
   format::StoredOptions stored_options;
   RecoveryFigures recovery;
   RetiredIds dropped_at_open;
+  std::uint64_t recovered_dead_bytes = 0;  // of dropped tables, in the log that was recovered
+  CommitVersion recovered_ceiling = 0;
   std::uint64_t write_buffer_bytes_max = 0;
   PartitionLocks locks;
   Snapshots snapshots;

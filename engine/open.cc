@@ -100,6 +100,7 @@ Status start_writing(EngineState& state, Established established, CommitStart be
   state.tree = std::make_unique<Tree>(state.env, *state.directory, *state.manifest, *state.states, *state.table_files,
                                       stop_store, [raw] {
                                         raw->pacer->look_at(*raw->tree->levels());
+                                        raw->queue->forget_drops(raw->manifest->files());
                                         raw->compactor->wake();
                                       });
   state.compactor = std::make_unique<Compactor>(state.env, *state.queue, state.snapshots, *state.tree, *state.blocks,
@@ -133,9 +134,11 @@ Status open_existing(EngineState& state) {
   }
   state.recovery = recovered->figures;
   state.dropped_at_open = recovered->retired;
-  Result<std::unique_ptr<Memtable>> live = without_retired(std::move(recovered->memtable), recovered->retired);
+  state.recovered_ceiling = recovered->version_ceiling;
+  Result<LiveCopy> live = without_retired(std::move(recovered->memtable), recovered->retired);
   if (!live.ok()) return live.status();
-  if (Status reading = start_reading(state, recovered->files, *std::move(live)); !reading.ok()) return reading;
+  state.recovered_dead_bytes = live->dead_bytes;
+  if (Status reading = start_reading(state, recovered->files, std::move(live->memtable)); !reading.ok()) return reading;
   if (state.options.read_only) {
     state.recovered_version = recovered->last_version;
     state.recovered_tag = std::move(recovered->last_tag);
@@ -145,7 +148,8 @@ Status open_existing(EngineState& state) {
   Result<Established> established = establish(state.env, *state.directory, *recovered);
   if (!established.ok()) return established.status();
   CommitStart begin{recovered->last_version,        recovered->version_ceiling,    recovered->files.flushed_version,
-                    std::move(recovered->last_tag), std::move(recovered->retired), std::move(recovered->adopted)};
+                    std::move(recovered->last_tag), std::move(recovered->retired), std::move(recovered->adopted),
+                    state.recovered_dead_bytes};
   return start_writing(state, *std::move(established), std::move(begin));
 }
 

@@ -51,7 +51,7 @@ struct CompactionFigures {
   std::uint64_t written_bytes = 0;
   /// Of those, what was copied by whole runs, neither decompressed nor merged.
   std::uint64_t copied_bytes = 0;
-  /// What must be rewritten until every level is within its target.
+  /// What must be rewritten until every level is within its target, and what drops have left to give back.
   std::uint64_t debt_bytes = 0;
 };
 
@@ -85,6 +85,13 @@ struct Statistics {
   std::uint64_t value_files = 0;
   std::uint64_t value_file_bytes = 0;
   std::uint64_t value_file_live_bytes = 0;
+  /// Of the debt: what the log, table files and value files hold of dropped tables. Of value files it is all that no
+  /// live table points to, where that is worth giving back.
+  std::uint64_t dead_log_bytes = 0;
+  std::uint64_t dead_table_bytes = 0;
+  std::uint64_t dead_value_bytes = 0;
+  /// Disk space that a store sets aside, so that drops and the close succeed on a full disk, which may have taken it.
+  std::uint64_t ballast_bytes = 0;
   BlockCacheFigures cache;
   /// Blocks read from files, whatever for, and their bytes as stored.
   std::uint64_t block_reads = 0;
@@ -101,6 +108,8 @@ struct Statistics {
   std::uint64_t partition_waits = 0;
   /// The wall clock jumped ahead by more than an hour and is not followed until the store is reopened.
   bool clock_jump_ignored = false;
+  /// How far the clock of commits is ahead of the machine's. Once a machine's clock was ahead, commits stay there.
+  std::chrono::seconds clock_ahead{0};
 
   RecoveryFigures recovery;
 };

@@ -45,6 +45,8 @@ struct Member {
   bool frees_space = false;
   bool watermark = false;
   bool seals_memtable = false;
+  /// With that: for what was dropped, so that the log's space behind the memtable comes back whole.
+  bool gives_log_back = false;
   bool closes_segment = false;
   MemtableDemand demand;
   /// Of the write buffer, gathered for the batch before; null if none was.
@@ -83,6 +85,7 @@ struct CommitGroup {
   bool frees_space = false;
   bool wants_watermark = false;
   bool seals_memtable = false;
+  bool gives_log_back = false;
   bool closes_segment = false;
   /// Somebody waits in line for a lock of a member's, and so cannot join.
   bool is_awaited = false;

@@ -23,6 +23,8 @@ CommitQueue::CommitQueue(const io::Env& env, Wal& wal, Memtables& memtables, Com
       assigned_version_(start.last_version),
       memtable_log_start_(wal.position()),
       unsealed_adoptions_(std::move(start.adopted)),
+      recovered_version_(start.last_version),
+      recovered_dead_bytes_(start.dead_log_bytes),
       retired_count_(retired_.size()),
       watches_(env.scheduler),
       stretches_(env.scheduler),
@@ -30,10 +32,11 @@ CommitQueue::CommitQueue(const io::Env& env, Wal& wal, Memtables& memtables, Com
       mutex_(env.scheduler),
       changed_(env.scheduler),
       timer_(env.scheduler),
+      counted_drops_(retired_.list()),
       entered_version_(start.last_version),
       last_tag_(std::move(start.last_tag)) {
-  for (format::DeadId& dead : retired_.list()) {
-    if (dead.drop_version > start.flushed_version) unsealed_drops_.push_back(std::move(dead));
+  for (const format::DeadId& dead : counted_drops_) {
+    if (dead.drop_version > start.flushed_version) unsealed_drops_.push_back(dead);
   }
   assigned_tag_.bytes.reserve(format::kTagBytesMax);
   if (!last_tag_) return;
@@ -77,6 +80,7 @@ void CommitQueue::add_member(CommitGroup& group, Member& member) noexcept {
   group.frees_space |= member.frees_space;
   group.wants_watermark |= member.watermark;
   group.seals_memtable |= member.seals_memtable;
+  group.gives_log_back |= member.gives_log_back;
   group.closes_segment |= member.closes_segment;
   group.users_left.fetch_add(1, std::memory_order_relaxed);
 }
@@ -244,11 +248,10 @@ bool CommitQueue::assign_member(Member& member, CommitVersion version) noexcept 
       unsealed_adoptions_.push_back(format::load_u64_big_endian(operation.key.data()));  // Room was reserved.
     }
     if (operation.kind != Kind::kRetire) continue;
-    retired_.add(operation.key, version);
+    count_drop(operation.key, version);
     const io::MutexGuard guard(mutex_);
     unsealed_drops_.push_back({std::string(operation.key), version, {}});  // Room was reserved; a prefix is short.
   }
-  retired_count_.store(retired_.size(), std::memory_order_relaxed);
   return true;
 }
 

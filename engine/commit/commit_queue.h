@@ -30,6 +30,9 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "api/result.h"
 #include "engine/commit/commit_group.h"
@@ -39,6 +42,7 @@
 #include "engine/commit/version_clock.h"
 #include "engine/commit/wal.h"
 #include "engine/commit/write_watch.h"
+#include "engine/files/file_set.h"
 #include "engine/options.h"
 #include "format/manifest_edit.h"
 #include "io/env.h"
@@ -62,6 +66,8 @@ struct CommitStart {
   RetiredIds retired;
   /// Loaded tables adopted above flushed_version.
   std::vector<format::TableId> adopted;
+  /// Of dropped tables, in the log and not in the memtable.
+  std::uint64_t dead_log_bytes = 0;
 };
 
 /// Why writes are refused for a while.
@@ -90,6 +96,9 @@ class CommitQueue {
   Status flush(bool watermark);
   /// Seals the active memtable, if it holds anything, and makes what it holds durable.
   Status seal_memtable();
+  /// seal_memtable(), and ends the log's segment with it if there is room for another: its flush then lets go of all of
+  /// the log, whose segments are small again.
+  Status give_log_back();
   /// Closes the log segment in use, if it holds a commit. Everything acknowledged before is durable then, in segments
   /// that do not change any more; returns the last version in them. Errors: kNoSpace; those of commit().
   Result<CommitVersion> close_segment();
@@ -113,6 +122,14 @@ class CommitQueue {
   std::size_t retired_count() const noexcept;
   /// Ids dropped by commits in the active memtable, published or not.
   std::vector<format::DeadId> unsealed_drops() const;
+  /// These, and those by commits in memtables that are not flushed yet: the manifest does not know of them.
+  std::vector<format::DeadId> unflushed_drops() const;
+  /// Of dropped tables: bytes that only the log holds, since recovery left them out of the memtable, until that is
+  /// flushed.
+  std::uint64_t recovered_dead_bytes() const noexcept { return recovered_dead_bytes_.load(std::memory_order_relaxed); }
+  /// Of `files`, the set now: ids of which neither it nor the log holds anything any more count no longer as retired.
+  /// Commits to them are refused as before.
+  void forget_drops(const FileSet& files) noexcept;
   /// What a commit can ask about the tables that others write.
   WriteWatches& watches() noexcept { return watches_; }
   /// What is known of keys beside each other that were deleted. Nothing, until somebody asked by know_stretches().
@@ -147,6 +164,9 @@ class CommitQueue {
   static void reserve_memory(Memtable& memtable, Member& member);
   Status begin_memtable_if_due(const CommitGroup& group);
   Status end_log_with_values(std::uint64_t log_bytes);
+  Status end_log_for_drops(bool asked, bool* ended);
+  Status make_room_for_drops(std::size_t retire_count);
+  void count_drop(std::string_view prefix, CommitVersion version) noexcept;
   Status close_segment_if_asked(CommitGroup& group);
   Status stop_after(const Status& log_failure);
   void refuse(CommitGroup& group, const Status& status) noexcept;
@@ -181,6 +201,8 @@ class CommitQueue {
   LogPosition memtable_log_start_ = 0;  // where the log stood when it began
   format::CommitTag assigned_tag_;      // the last tag given a version; its room is reserved
   std::vector<format::TableId> unsealed_adoptions_;
+  const CommitVersion recovered_version_;
+  std::atomic<std::uint64_t> recovered_dead_bytes_;
   std::atomic<std::size_t> retired_count_;
   WriteWatches watches_;
   DeadStretches stretches_;
@@ -200,8 +222,10 @@ class CommitQueue {
   std::uint8_t pauses_ VARVE_GUARDED_BY(mutex_) = 0;
   Status unknown_ VARVE_GUARDED_BY(mutex_);  // what commits in flight are told then
   std::vector<format::DeadId> unsealed_drops_ VARVE_GUARDED_BY(mutex_);
-  std::size_t commits_in_flight_ VARVE_GUARDED_BY(mutex_) = 0;  // of groups that must be durable
-  CommitVersion entered_version_ VARVE_GUARDED_BY(mutex_);      // the last one whose group entered flight
+  std::vector<format::DeadId> counted_drops_ VARVE_GUARDED_BY(mutex_);  // of which something may remain
+  std::vector<std::string> forgotten_ VARVE_GUARDED_BY(mutex_);         // retired_ is to hear of them
+  std::size_t commits_in_flight_ VARVE_GUARDED_BY(mutex_) = 0;          // of groups that must be durable
+  CommitVersion entered_version_ VARVE_GUARDED_BY(mutex_);              // the last one whose group entered flight
   std::size_t awaiting_ VARVE_GUARDED_BY(mutex_) = 0;
   std::optional<format::CommitTag> last_tag_ VARVE_GUARDED_BY(mutex_);
   // For the timer, as the last leader left them.

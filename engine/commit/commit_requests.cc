@@ -2,8 +2,13 @@
 // what its timer has to do, and what it knows, its health above all.
 // Must never: go past the order of commits: each is a member of a group like any commit.
 #include <algorithm>
+#include <new>
+#include <set>
+#include <string_view>
+#include <utility>
 
 #include "engine/commit/commit_queue.h"
+#include "io/probe.h"
 
 namespace varve::engine {
 
@@ -17,6 +22,15 @@ Status CommitQueue::flush(bool watermark) {
 Status CommitQueue::seal_memtable() {
   Member member;
   member.seals_memtable = true;
+  const Result<CommitVersion> sealed = commit(member);
+  return sealed.status();
+}
+
+Status CommitQueue::give_log_back() {
+  wal_.begin_small();
+  Member member;
+  member.seals_memtable = true;
+  member.gives_log_back = true;
   const Result<CommitVersion> sealed = commit(member);
   return sealed.status();
 }
@@ -92,6 +106,71 @@ std::vector<format::DeadId> CommitQueue::unsealed_drops() const {
   return unsealed_drops_;
 }
 
+std::vector<format::DeadId> CommitQueue::unflushed_drops() const {
+  // In this order: what is sealed in between is found twice, and not missed. What is flushed in between is told by the
+  // manifest.
+  std::vector<format::DeadId> drops = unsealed_drops();
+  const std::vector<format::DeadId> sealed = memtables_.sealed_drops();
+  drops.insert(drops.end(), sealed.begin(), sealed.end());
+  return drops;
+}
+
+void CommitQueue::forget_drops(const FileSet& files) noexcept {
+  if (files.flushed_version >= recovered_version_) recovered_dead_bytes_.store(0, std::memory_order_relaxed);
+  const io::MutexGuard guard(mutex_);
+  if (counted_drops_.empty()) return;
+  try {
+    std::set<std::string_view> kept;
+    for (const format::DeadId& dead : files.dead_ids) kept.insert(dead.prefix);
+    std::vector<format::DeadId> counted;
+    std::vector<std::string> forgotten = forgotten_;
+    for (const format::DeadId& dead : counted_drops_) {
+      const bool may_remain = dead.drop_version > files.flushed_version || kept.contains(dead.prefix);
+      if (may_remain) {
+        counted.push_back(dead);
+      } else {
+        forgotten.push_back(dead.prefix);
+      }
+    }
+    if (counted.size() == counted_drops_.size()) return;
+    counted.reserve(counted_drops_.capacity());  // A commit under way counts on the room.
+    counted_drops_ = std::move(counted);
+    forgotten_ = std::move(forgotten);
+    retired_count_.store(counted_drops_.size(), std::memory_order_relaxed);
+  } catch (const std::bad_alloc&) {
+    io::probe("a dropped id was forgotten later");  // with the next change of the files
+  }
+}
+
+/// Drops are rare, so the lead hears then which of the earlier ones it may forget.
+Status CommitQueue::make_room_for_drops(std::size_t retire_count) {
+  std::vector<std::string> forgotten;
+  {
+    const io::MutexGuard guard(mutex_);
+    forgotten = forgotten_;
+  }
+  if (!forgotten.empty()) {
+    if (Status done = retired_.forget(forgotten); !done.ok()) return done;
+  }
+  if (Status room = retired_.reserve(retire_count); !room.ok()) return room;
+  unsealed_adoptions_.reserve(unsealed_adoptions_.size() + retire_count);
+  const io::MutexGuard guard(mutex_);
+  forgotten_.erase(forgotten_.begin(), forgotten_.begin() + static_cast<std::ptrdiff_t>(forgotten.size()));
+  unsealed_drops_.reserve(unsealed_drops_.size() + retire_count);
+  counted_drops_.reserve(counted_drops_.size() + retire_count);
+  return Status();
+}
+
+/// Room was reserved; a prefix is short.
+void CommitQueue::count_drop(std::string_view prefix, CommitVersion version) noexcept {
+  const std::size_t known = retired_.size();
+  retired_.add(prefix, version);
+  if (retired_.size() == known) return;
+  const io::MutexGuard guard(mutex_);
+  counted_drops_.push_back({std::string(prefix), version, {}});
+  retired_count_.store(counted_drops_.size(), std::memory_order_relaxed);
+}
+
 std::optional<format::CommitTag> CommitQueue::last_tag() const {
   const io::MutexGuard guard(mutex_);
   return last_tag_;
@@ -124,6 +203,15 @@ Status CommitQueue::end_log_with_values(std::uint64_t log_bytes) {
   if (!is_mostly_values || !wal_.may_have_room()) return Status();
   const Status closed = wal_.close_segment();
   return wal_.failed() ? stop_after(closed) : Status();
+}
+
+/// Before the memtable is sealed, as above. Without room for another segment this one stays, and what is in it.
+Status CommitQueue::end_log_for_drops(bool asked, bool* ended) {
+  if (!asked || !wal_.may_have_room()) return Status();
+  const Status closed = wal_.close_segment();
+  if (wal_.failed()) return stop_after(closed);
+  *ended = closed.ok();
+  return Status();
 }
 
 /// What is told to those who come after a failure of the log.

@@ -23,12 +23,16 @@ Status CommitQueue::prepare(CommitGroup& group) {
 /// Between groups: the leader before has placed all its batches in the memtable that was active then.
 Status CommitQueue::begin_memtable_if_due(const CommitGroup& group) {
   const std::uint64_t log_bytes = wal_.position() - memtable_log_start_;
-  const bool asked = group.seals_memtable && memtables_.holds_anything(log_bytes);
-  if (!asked && !memtables_.must_seal(log_bytes)) return Status();
+  const bool is_full = memtables_.must_seal(log_bytes);
+  if (!is_full && !group.seals_memtable) return Status();
+  const std::vector<format::DeadId> drops = unsealed_drops();
+  if (!is_full && drops.empty() && !memtables_.holds_anything(log_bytes)) return Status();
+  bool ends_segment = false;
+  if (Status ended = end_log_for_drops(group.gives_log_back, &ends_segment); !ended.ok()) return ended;
   if (Status ended = end_log_with_values(log_bytes); !ended.ok()) return ended;
   std::optional<format::CommitTag> tag;
   if (assigned_tag_.version > 0) tag = assigned_tag_;
-  if (Status sealed = memtables_.seal(assigned_version_, unsealed_drops(), std::move(tag), unsealed_adoptions_);
+  if (Status sealed = memtables_.seal(assigned_version_, drops, std::move(tag), unsealed_adoptions_, ends_segment);
       !sealed.ok()) {
     return sealed;
   }
@@ -54,10 +58,7 @@ Status CommitQueue::reserve_for(CommitGroup& group) {
     tag_bytes = std::max(tag_bytes, member->tag.size());
   }
   if (retire_count > 0) {
-    if (Status room = retired_.reserve(retire_count); !room.ok()) return room;
-    unsealed_adoptions_.reserve(unsealed_adoptions_.size() + retire_count);
-    const io::MutexGuard guard(mutex_);
-    unsealed_drops_.reserve(unsealed_drops_.size() + retire_count);
+    if (Status room = make_room_for_drops(retire_count); !room.ok()) return room;
   }
   group.tag.reserve(tag_bytes);
   if (group.batch_count == 0 && !group.wants_watermark) return Status();

@@ -38,16 +38,23 @@ Status copy_entry(const Entry& entry, Memtable& live) {
 
 }  // namespace
 
-Result<std::unique_ptr<Memtable>> without_retired(std::unique_ptr<Memtable> all, const RetiredIds& retired) {
-  if (!holds_retired(*all, retired)) return all;
-  auto live = std::make_unique<Memtable>();
+Result<LiveCopy> without_retired(std::unique_ptr<Memtable> all, const RetiredIds& retired) {
+  LiveCopy copy;
+  if (!holds_retired(*all, retired)) {
+    copy.memtable = std::move(all);
+    return copy;
+  }
+  copy.memtable = std::make_unique<Memtable>();
   Memtable::Cursor cursor(*all);
   for (cursor.seek_to_first(); cursor.valid(); cursor.next()) {
     const Entry entry = cursor.entry();
-    if (retired.dropped_at(format::table_id_of(entry.sort_key))) continue;
-    if (Status copied = copy_entry(entry, *live); !copied.ok()) return copied;
+    if (retired.dropped_at(format::table_id_of(entry.sort_key))) {
+      copy.dead_bytes += entry.sort_key.size() + entry.value.size();
+      continue;
+    }
+    if (Status copied = copy_entry(entry, *copy.memtable); !copied.ok()) return copied;
   }
-  return live;
+  return copy;
 }
 
 }  // namespace varve::engine

@@ -11,8 +11,14 @@
 
 namespace varve::engine {
 
+/// What is live of a memtable, and the bytes of keys and values that were left out: the log still holds them.
+struct LiveCopy {
+  std::unique_ptr<Memtable> memtable;
+  std::uint64_t dead_bytes = 0;
+};
+
 /// A memtable with the entries of `all` but those of retired tables; `all` itself when there are none to leave out.
 /// Errors: kOutOfMemory.
-Result<std::unique_ptr<Memtable>> without_retired(std::unique_ptr<Memtable> all, const RetiredIds& retired);
+Result<LiveCopy> without_retired(std::unique_ptr<Memtable> all, const RetiredIds& retired);
 
 }  // namespace varve::engine

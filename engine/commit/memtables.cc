@@ -27,11 +27,11 @@ bool Memtables::must_seal(std::uint64_t log_bytes) const noexcept {
 }
 
 Status Memtables::seal(CommitVersion last_version, std::vector<format::DeadId> retired,
-                       std::optional<format::CommitTag> tag, std::vector<format::TableId> adopted) {
+                       std::optional<format::CommitTag> tag, std::vector<format::TableId> adopted, bool ends_segment) {
   try {
     auto next = std::make_shared<Memtable>();
     next->join(share_.budget());
-    SealedMemtable sealed{active_, last_version, std::move(retired), std::move(tag), std::move(adopted)};
+    SealedMemtable sealed{active_, last_version, std::move(retired), std::move(tag), std::move(adopted), ends_segment};
     {
       const io::MutexGuard guard(mutex_);
       sealed_.reserve(sealed_.size() + 1);
@@ -148,6 +148,13 @@ Status Memtables::wait_until_flushed() {
   while (flushed_ < target && failed_attempt_ <= begun && !has_ended_ && !stopping_) changed_.wait(mutex_);
   if (flushed_ >= target) return Status();
   return stopping_ ? Status(Code::kClosed, "the store is closing") : last_flush_;
+}
+
+std::vector<format::DeadId> Memtables::sealed_drops() const {
+  const io::MutexGuard guard(mutex_);
+  std::vector<format::DeadId> drops;
+  for (const SealedMemtable& sealed : sealed_) drops.insert(drops.end(), sealed.retired.begin(), sealed.retired.end());
+  return drops;
 }
 
 void Memtables::stop_waiting() noexcept {

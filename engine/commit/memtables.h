@@ -32,6 +32,8 @@ struct SealedMemtable {
   std::optional<format::CommitTag> tag;
   /// Loaded tables that commits up to last_version adopted.
   std::vector<format::TableId> adopted;
+  /// The log's segment ended with it, so that its flush lets all of them go.
+  bool ends_segment = false;
 };
 
 /// What the thread that flushes is to do next.
@@ -63,7 +65,7 @@ class Memtables final : private RoomGiver {
   bool holds_anything(std::uint64_t log_bytes) const noexcept { return active_->entry_count() > 0 || log_bytes > 0; }
   /// Ends the active memtable and begins another. Errors: kOutOfMemory; nothing changed.
   Status seal(CommitVersion last_version, std::vector<format::DeadId> retired, std::optional<format::CommitTag> tag,
-              std::vector<format::TableId> adopted);
+              std::vector<format::TableId> adopted, bool ends_segment = false);
 
   // By the thread that flushes:
 
@@ -91,6 +93,8 @@ class Memtables final : private RoomGiver {
   /// Waits until every memtable sealed so far is flushed, and has a retry that is due made at once.
   /// Errors: those of an attempt made after the call; kClosed.
   Status wait_until_flushed();
+  /// What commits in sealed memtables retired. May throw std::bad_alloc.
+  std::vector<format::DeadId> sealed_drops() const;
   void stop_waiting() noexcept;
 
  private:

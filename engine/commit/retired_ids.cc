@@ -64,7 +64,72 @@ void RetiredIds::add(std::string_view prefix, CommitVersion drop_version) noexce
   ++count_;
 }
 
+Status RetiredIds::forget(std::span<const std::string> prefixes) {
+  try {
+    std::vector<Stretch> forgotten = forgotten_;
+    std::vector<bool> is_gone(entries_.size());
+    std::vector<Entry> left(entries_.size());
+    for (const std::string& prefix : prefixes) {
+      assert(prefix.size() == kAccountPrefixBytes || prefix.size() == format::kTableIdBytes);
+      if (count_ == 0) break;
+      const bool account = prefix.size() == kAccountPrefixBytes;
+      const std::uint64_t id =
+          account ? format::load_u32_big_endian(prefix.data()) : format::load_u64_big_endian(prefix.data());
+      const std::size_t place = place_of(id, account);
+      const Entry& entry = entries_[place];
+      if (entry.version == 0 || is_gone[place]) continue;
+      is_gone[place] = true;
+      const TableId first = account ? format::make_table_id(static_cast<std::uint32_t>(id), 0) : id;
+      const TableId last = account ? first | std::numeric_limits<std::uint32_t>::max() : id;
+      forgotten.push_back({first, last, entry.version});
+    }
+    join(forgotten);
+    // From here on nothing can fail.
+    forgotten_ = std::move(forgotten);
+    std::swap(entries_, left);  // The new places are free, and `left` is what there was.
+    count_ = 0;
+    for (std::size_t place = 0; place < left.size(); ++place) {
+      const Entry& entry = left[place];
+      if (entry.version == 0 || is_gone[place]) continue;
+      entries_[place_of(entry.id, entry.account)] = entry;
+      ++count_;
+    }
+  } catch (const std::bad_alloc&) {
+    return Status::out_of_memory();
+  }
+  return Status();
+}
+
+/// Sorts them, and makes one of those that meet.
+void RetiredIds::join(std::vector<Stretch>& stretches) {
+  std::sort(stretches.begin(), stretches.end(),
+            [](const Stretch& left, const Stretch& right) { return left.first < right.first; });
+  std::size_t count = 0;
+  for (const Stretch& stretch : stretches) {
+    const bool meets =
+        count > 0 && (stretch.first <= stretches[count - 1].last || stretch.first - 1 == stretches[count - 1].last);
+    if (!meets) {
+      stretches[count++] = stretch;
+      continue;
+    }
+    Stretch& before = stretches[count - 1];
+    before.last = std::max(before.last, stretch.last);
+    before.version = std::max(before.version, stretch.version);
+  }
+  stretches.resize(count);
+}
+
+std::optional<CommitVersion> RetiredIds::forgotten_at(TableId table) const noexcept {
+  const auto ends_before = [](const Stretch& stretch, TableId id) { return stretch.last < id; };
+  const auto found = std::lower_bound(forgotten_.begin(), forgotten_.end(), table, ends_before);
+  if (found == forgotten_.end() || table < found->first) return std::nullopt;
+  return found->version;
+}
+
 std::optional<CommitVersion> RetiredIds::dropped_at(TableId table) const noexcept {
+  if (!forgotten_.empty()) {
+    if (const std::optional<CommitVersion> version = forgotten_at(table)) return version;
+  }
   if (count_ == 0) return std::nullopt;
   const CommitVersion own = entries_[place_of(table, false)].version;
   const CommitVersion of_account = entries_[place_of(format::account_of(table), true)].version;

@@ -86,6 +86,29 @@ Result<SegmentFile> SegmentSupply::take(std::uint64_t bytes_min, bool may_use_ba
   return last_failure_.ok() ? Status(Code::kClosed, "the store is closing") : last_failure_;
 }
 
+void SegmentSupply::log_has_begun() noexcept {
+  if (log_has_begun_.load(std::memory_order_relaxed)) return;
+  const io::MutexGuard guard(mutex_);
+  log_has_begun_.store(true, std::memory_order_relaxed);
+  changed_.notify_all();
+}
+
+void SegmentSupply::begin_small() noexcept {
+  log_has_begun();
+  const io::MutexGuard guard(mutex_);
+  // Twice: a segment that is being made when this begins is as large as before.
+  for (int attempt = 0; attempt < kAttemptsPerRequest; ++attempt) {
+    if (!last_failure_.ok() || retry_later_) return;  // What a full disk has left is kept as it is.
+    next_bytes_ = kSegmentBytesMin;
+    const bool is_large = spare_ && spare_->file->allocated_bytes() > 2 * kSegmentBytesMin;
+    if (is_large && removed_.size() < removed_.capacity()) discard_spare();
+    changed_.notify_all();
+    if (filling_ != nullptr && !spare_) filling_->stop_filling();
+    const std::uint64_t before = attempts_;
+    while (!spare_ && attempts_ == before && fatal_.ok() && !stopping_) changed_.wait(mutex_);
+  }
+}
+
 bool SegmentSupply::may_have_room() const {
   const io::MutexGuard guard(mutex_);
   return last_failure_.ok() && !retry_later_;
@@ -163,7 +186,8 @@ void SegmentSupply::run() {
 
 bool SegmentSupply::must_make() const {
   if (spare_) return false;
-  return wanted_bytes_ > 0 || !retry_later_;
+  if (wanted_bytes_ > 0) return true;
+  return !retry_later_ && log_has_begun_.load(std::memory_order_relaxed);
 }
 
 SegmentSupply::Job SegmentSupply::next_job() {

@@ -99,6 +99,8 @@ class Wal {
   /// Performs deferred writes until none is left. Any thread. Errors: as write(), the first one.
   Status write_deferred() noexcept;
 
+  /// As SegmentSupply::begin_small(). Any thread but the holder of the lead.
+  void begin_small() noexcept { supply_.begin_small(); }
   /// As SegmentSupply::may_have_room().
   bool may_have_room() const { return supply_.may_have_room(); }
   /// Ends the segment in use, if it holds a commit, and begins the next one: everything framed so far is durable then,

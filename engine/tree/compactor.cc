@@ -10,10 +10,12 @@
 #include <string>
 #include <utility>
 
+#include "engine/files/log_files.h"
 #include "engine/read/merge_cursor.h"
 #include "engine/tables/table_file.h"
 #include "engine/tables/table_scan.h"
 #include "engine/tree/bottom_check.h"
+#include "engine/tree/dead_bytes.h"
 #include "engine/tree/output_cuts.h"
 #include "engine/tree/retention.h"
 #include "engine/tree/value_space.h"
@@ -36,21 +38,6 @@ std::vector<std::uint64_t> numbers_of(const LevelFiles& files) {
   numbers.reserve(files.size());
   for (const LevelFilePtr& file : files) numbers.push_back(file->entry.number);
   return numbers;
-}
-
-/// A block counts for the table of its first entry; where all tables are dead, all of the file is.
-std::uint64_t dead_bytes_of(const std::vector<format::DirectoryEntry>& directory, const DeadRanges& dead,
-                            std::uint64_t file_bytes) noexcept {
-  std::uint64_t bytes = 0;
-  bool all_dead = true;
-  for (const format::DirectoryEntry& table : directory) {
-    if (dead.holds(table.table)) {
-      bytes += table.bytes;
-    } else {
-      all_dead = false;
-    }
-  }
-  return all_dead ? file_bytes : bytes;
 }
 
 bool is_damage_of_file(const Status& status) noexcept {
@@ -89,6 +76,8 @@ struct Compactor::View {
   /// Value files that are to go, and by table file what it points to in them.
   std::vector<std::uint64_t> leaving_value_files;
   std::map<std::uint64_t, std::uint64_t> leaving_value_bytes;
+  /// Table files of dropped tables alone, which leave when the manifest knows of the drop: no job reads them.
+  std::set<std::uint64_t> leaving_tables;
 };
 
 Compactor::Compactor(const io::Env& env, CommitQueue& queue, Snapshots& snapshots, Tree& tree, BlockReader& blocks,
@@ -190,15 +179,20 @@ void Compactor::begin_round() noexcept {
   wakes_all_ = false;
 }
 
-Result<bool> Compactor::work() {
-  begin_round();
-  remove_garbage();
+Compactor::View Compactor::look(const FileSet& files) const {
   View view;
   view.horizon = snapshots_.horizon([this] { return queue_.visible(); });
   view.levels = tree_.levels();
-  const FileSet files = tree_.manifest().files();
   view.reclaimable = std::min(view.horizon.front(), files.flushed_version);
   view.dead = DeadRanges(files.dead_ids, view.horizon.front());  // What the manifest calls dead is durably so.
+  return view;
+}
+
+Result<bool> Compactor::work() {
+  begin_round();
+  remove_garbage();
+  const FileSet files = tree_.manifest().files();
+  View view = look(files);
   if (queue_.health() == Health::kPoisoned) return false;
   forget_gone(files);
   hasten(view);
@@ -227,7 +221,10 @@ void Compactor::remove_garbage() {
   }
 }
 
-void Compactor::hasten(const View& view) {
+void Compactor::hasten(View& view) {
+  const CommitVersion visible = queue_.visible();
+  writers_rest_ = visible == seen_version_;
+  seen_version_ = visible;
   if (back_off_.rests(kSealing, env_.clock.monotonic())) return;
   Status hastened = hasten_drops(view);
   if (hastened.ok()) hastened = hasten_deletes();
@@ -237,25 +234,62 @@ void Compactor::hasten(const View& view) {
 }
 
 /// A drop gives space back only when the manifest knows of it, which is when the memtable that holds it is flushed. If
-/// that frees files, it is not waited for until the memtable is full.
-Status Compactor::hasten_drops(const View& view) {
+/// that frees files or log, or if writers rest, it is not waited for until the memtable is full.
+Status Compactor::hasten_drops(View& view) {
+  const std::vector<format::DeadId> unflushed = queue_.unflushed_drops();
+  if (unflushed.empty()) return Status();
+  const DeadRanges leaving(unflushed, format::kCommitVersionMax);
   const std::vector<format::DeadId> waiting = queue_.unsealed_drops();
   const DeadRanges ranges(waiting, format::kCommitVersionMax);
-  if (ranges.empty()) return Status();
+  bool frees_files = false;
   for (std::uint32_t level = 0; level < kLevelCount; ++level) {
     for (const LevelFilePtr& file : view.levels->level(level)) {
-      if (ranges.touches(file->entry.first_table, file->entry.last_table)) return queue_.seal_memtable();
+      const format::TableFileEntry& entry = file->entry;
+      if (leaving.covers(entry.first_table, entry.last_table)) view.leaving_tables.insert(entry.number);
+      frees_files |= ranges.touches(entry.first_table, entry.last_table);
     }
   }
-  return Status();
+  if (waiting.empty()) return Status();
+  if (dead_bytes(waiting) >= kSegmentBytesMin) return queue_.give_log_back();
+  return frees_files || writers_rest_ ? queue_.seal_memtable() : Status();
+}
+
+/// What the log and whole table files hold of these ids, at least as far as it makes a segment.
+std::uint64_t Compactor::dead_bytes(const std::vector<format::DeadId>& dropped) const {
+  const std::uint64_t known = queue_.recovered_dead_bytes() +
+                              dead_whole_file_bytes(*tree_.levels(), DeadRanges(dropped, format::kCommitVersionMax));
+  if (known >= kSegmentBytesMin) return known;
+  return known + tree_.dead_bytes_in_memory(dropped, kSegmentBytesMin);
+}
+
+bool Compactor::has_space_to_give_back() const {
+  return dead_bytes(queue_.unflushed_drops()) >= kSegmentBytesMin;
+}
+
+void Compactor::unlink_dead() noexcept {
+  try {
+    const FileSet files = tree_.manifest().files();
+    if (files.dead_ids.empty() || queue_.health() == Health::kPoisoned) return;
+    const View view = look(files);
+    format::ManifestEdit edit;
+    for (std::uint32_t level = 0; level < kLevelCount; ++level) {
+      for (const LevelFilePtr& file : view.levels->level(level)) {
+        if (view.dead.covers(file->entry.first_table, file->entry.last_table)) {
+          edit.removed_tables.push_back(file->entry.number);
+        }
+      }
+    }
+    if (edit.removed_tables.empty()) return;
+    // What fails here is done after the next open.
+    if (tree_.apply(edit, [](ReadState&) {}).ok()) (void)tree_.remove_garbage();
+  } catch (const std::bad_alloc&) {
+    io::probe("dead files stayed over a close");
+  }
 }
 
 /// Every walk steps over deletes, and over what they hide, until they are compacted away. When writers rest that is
 /// not put off until the memtable is full.
 Status Compactor::hasten_deletes() {
-  const CommitVersion visible = queue_.visible();
-  writers_rest_ = visible == seen_version_;
-  seen_version_ = visible;
   return writers_rest_ && tree_.collects_deletes() ? queue_.seal_memtable() : Status();
 }
 
@@ -268,6 +302,10 @@ void Compactor::read_directories(const View& view) {
     for (const LevelFilePtr& file : view.levels->level(level)) {
       const format::TableFileEntry& entry = file->entry;
       if (!view.dead.touches(entry.first_table, entry.last_table)) continue;
+      if (view.dead.covers(entry.first_table, entry.last_table)) {  // It leaves unread.
+        dead_bytes_[entry.number] = entry.size_bytes;
+        continue;
+      }
       auto known = directories_.extract(entry.number);
       if (known.empty()) {
         const BackOff::Key key{FileKind::kTable, entry.number};
@@ -288,12 +326,7 @@ void Compactor::read_directories(const View& view) {
   directories_ = std::move(kept);
 }
 
-/// While writers are busy a value file must be mostly garbage to be worth the work; where they rest, be it that the
-/// disk is full, a part is enough: more than the fifth that the log rounds up to sectors around the smallest of large
-/// values, or files without garbage would be rewritten.
 void Compactor::look_at_value_files(View& view, const FileSet& files) const {
-  constexpr std::uint64_t kWastefulPart = 2;
-  constexpr std::uint64_t kWastefulPartAtRest = 4;
   const bool at_rest = idle_round_ || writers_rest_;
   view.leaving_value_files = wasteful_value_files(files, at_rest ? kWastefulPartAtRest : kWastefulPart);
   const std::chrono::nanoseconds now = env_.clock.monotonic();
@@ -311,7 +344,8 @@ void Compactor::look_at_value_files(View& view, const FileSet& files) const {
 }
 
 std::optional<Job> Compactor::pick(const View& view) {
-  const std::set<std::uint64_t> resting = back_off_.resting(FileKind::kTable, env_.clock.monotonic());
+  std::set<std::uint64_t> resting = back_off_.resting(FileKind::kTable, env_.clock.monotonic());
+  resting.insert(view.leaving_tables.begin(), view.leaving_tables.end());
   const PickInput input{*view.levels,
                         {},
                         quarantined_,

@@ -52,6 +52,11 @@ class Compactor {
   /// kClosed.
   Status wait_until_done();
 
+  /// Whether drops that the manifest does not know of yet free at least a segment of the log, or as much in files.
+  bool has_space_to_give_back() const;
+  /// After stop(): what holds dead tables alone leaves, unread. What cannot be done is left to the next open.
+  void unlink_dead() noexcept;
+
   /// All but the debt, which the pacer knows.
   CompactionFigures figures() const noexcept;
 
@@ -69,8 +74,10 @@ class Compactor {
   Status perform(const Job& job, const View& view);
   Status merge(const Job& job, const View& view, format::ManifestEdit& edit);
   void remove_garbage();
-  void hasten(const View& view);
-  Status hasten_drops(const View& view);
+  View look(const FileSet& files) const;
+  void hasten(View& view);
+  Status hasten_drops(View& view);
+  std::uint64_t dead_bytes(const std::vector<format::DeadId>& dropped) const;
   Status hasten_deletes();
   void read_directories(const View& view);
   void look_at_value_files(View& view, const FileSet& files) const;

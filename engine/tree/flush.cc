@@ -120,6 +120,7 @@ Status Flusher::flush(const SealedMemtable& sealed) {
   if (Status durable = make_durable(sealed); !durable.ok()) return durable;
   Result<format::ManifestEdit> edit = write_table(sealed);
   if (!edit.ok()) return edit.status();
+  if (sealed.ends_segment) supply_.wait_until_recorded();
   describe_log(sealed, *edit);
   std::vector<std::uint64_t> segments = edit->removed_segments;
   for (const format::ValueFileEntry& kept : edit->added_value_files) std::erase(segments, kept.number);  // L4
@@ -153,7 +154,7 @@ Result<format::ManifestEdit> Flusher::write_table(const SealedMemtable& sealed) 
     return levels->all_overlapping({key, key}).empty();
   });
 
-  if (Status written = write_entries(sealed, retention, edit); !written.ok()) return written;
+  if (Status written = write_entries(sealed, retention, dead, edit); !written.ok()) return written;
   return edit;
 }
 
@@ -166,10 +167,11 @@ bool Flusher::will_be_merged(const Memtable& memtable) const {
   return !tree_.levels()->all_overlapping({first.entry().sort_key, last.entry().sort_key}).empty();
 }
 
-Status Flusher::write_entries(const SealedMemtable& sealed, Retention& retention, format::ManifestEdit& edit) {
+Status Flusher::write_entries(const SealedMemtable& sealed, Retention& retention, const DeadRanges& dead,
+                              format::ManifestEdit& edit) {
   if (sealed.memtable->large_value_bytes() > 0) supply_.wait_until_recorded();
   std::vector<format::ValueFileEntry> kept =
-      segments_worth_keeping(*sealed.memtable, tree_.manifest().files(), sealed.last_version);
+      segments_worth_keeping(*sealed.memtable, tree_.manifest().files(), sealed.last_version, dead);
   MemtableCursor cursor(*sealed.memtable);
   cursor.seek(std::string_view(), format::kCommitVersionMax);
   RewriteOptions options;

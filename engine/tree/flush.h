@@ -46,7 +46,8 @@ class Flusher {
   Status make_durable(const SealedMemtable& sealed);
   Result<format::ManifestEdit> write_table(const SealedMemtable& sealed);
   bool will_be_merged(const Memtable& memtable) const;
-  Status write_entries(const SealedMemtable& sealed, Retention& retention, format::ManifestEdit& edit);
+  Status write_entries(const SealedMemtable& sealed, Retention& retention, const DeadRanges& dead,
+                       format::ManifestEdit& edit);
   void describe_log(const SealedMemtable& sealed, format::ManifestEdit& edit) const;
 
   const io::Env& env_;

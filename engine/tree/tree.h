@@ -18,6 +18,7 @@
 #include "engine/files/name_removal.h"
 #include "engine/read/read_states.h"
 #include "engine/tables/table_file.h"
+#include "engine/tree/dead_bytes.h"
 #include "engine/tree/job.h"
 #include "engine/tree/levels.h"
 #include "engine/tree/rewrite.h"
@@ -85,6 +86,10 @@ class Tree {
   std::shared_ptr<const Levels> levels() const { return states_.pin()->tables; }
   /// Whether the memtable that takes commits holds many deletes, and mostly those.
   bool collects_deletes() const noexcept;
+  /// As dead_bytes_in_memory() of the state that readers see.
+  std::uint64_t dead_bytes_in_memory(const std::vector<format::DeadId>& dead_ids, std::uint64_t enough) const {
+    return engine::dead_bytes_in_memory(*states_.pin(), dead_ids, enough);
+  }
   Manifest& manifest() noexcept { return manifest_; }
 
   /// The set of this moment, whose files keep their names for now.

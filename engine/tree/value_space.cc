@@ -4,20 +4,22 @@
 
 #include <map>
 
+#include "format/sort_key.h"
+
 namespace varve::engine {
 
 namespace {
 
 constexpr std::uint64_t kPartWorthKeeping = 2;
 
-std::map<std::uint64_t, std::uint64_t> large_bytes_by_segment(const Memtable& memtable) {
+std::map<std::uint64_t, std::uint64_t> large_bytes_by_segment(const Memtable& memtable, const DeadRanges& dead) {
   std::map<std::uint64_t, std::uint64_t> bytes;
   if (memtable.large_value_bytes() == 0) return bytes;
   Memtable::Cursor cursor(memtable);
   for (cursor.seek_to_first(); cursor.valid(); cursor.next()) {
-    if (const LogPlace place = cursor.log_place(); place.segment != 0) {
-      bytes[place.segment] += cursor.entry().value.size();
-    }
+    const LogPlace place = cursor.log_place();
+    if (place.segment == 0 || dead.holds(format::table_id_of(cursor.entry().sort_key))) continue;
+    bytes[place.segment] += cursor.entry().value.size();
   }
   return bytes;
 }
@@ -35,9 +37,9 @@ std::map<std::uint64_t, std::uint64_t> bytes_in_use(const FileSet& files) {
 }  // namespace
 
 std::vector<format::ValueFileEntry> segments_worth_keeping(const Memtable& memtable, const FileSet& files,
-                                                           CommitVersion flushed_version) {
+                                                           CommitVersion flushed_version, const DeadRanges& dead) {
   std::vector<format::ValueFileEntry> kept;
-  for (const auto& [number, bytes] : large_bytes_by_segment(memtable)) {
+  for (const auto& [number, bytes] : large_bytes_by_segment(memtable, dead)) {
     const auto found = files.segments.find(number);
     if (found == files.segments.end()) continue;
     const LiveSegment& segment = found->second;
@@ -52,7 +54,7 @@ std::vector<std::uint64_t> wasteful_value_files(const FileSet& files, std::uint6
   std::vector<std::uint64_t> wasteful;
   for (const auto& [number, used] : bytes_in_use(files)) {
     const std::uint64_t size = files.value_files.at(number).size_bytes;
-    if (used < size && size - used >= size / part) wasteful.push_back(number);
+    if (is_wasteful(size, used, part)) wasteful.push_back(number);
   }
   return wasteful;
 }

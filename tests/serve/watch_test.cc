@@ -39,13 +39,27 @@ TEST(Metrics, ConnectionsAndTheStoreAreTold) {
   EXPECT_EQ(bench.insert("1"), "201");
   ASSERT_TRUE(bench.service.bench.store->compact().ok());
   const std::string text = bench.watch("/metrics").body;
-  for (const std::string_view line :
-       {"varve_connections 2\n", "varve_connections_accepted_total 5\n", "varve_connections_refused_total 3\n",
-        "varve_accepts_writes 1\n", "varve_health{state=\"healthy\"} 1\n", "varve_health{state=\"poisoned\"} 0\n",
-        "varve_flushes_total 1\n", "varve_memtable_entries 0\n", "# TYPE varve_level_bytes gauge\n",
-        "# TYPE varve_request_duration_seconds histogram\n", "# TYPE varve_commits_total counter\n",
-        "varve_level_files{level=\"0\"}", "varve_cache_hits_total ", "varve_compaction_debt_bytes ",
-        "varve_log_bytes_total ", "varve_unreadable_requests_total 0\n"}) {
+  for (const std::string_view line : {"varve_connections 2\n",
+                                      "varve_connections_accepted_total 5\n",
+                                      "varve_connections_refused_total 3\n",
+                                      "varve_accepts_writes 1\n",
+                                      "varve_health{state=\"healthy\"} 1\n",
+                                      "varve_health{state=\"poisoned\"} 0\n",
+                                      "varve_flushes_total 1\n",
+                                      "varve_memtable_entries 0\n",
+                                      "# TYPE varve_level_bytes gauge\n",
+                                      "# TYPE varve_request_duration_seconds histogram\n",
+                                      "# TYPE varve_commits_total counter\n",
+                                      "varve_level_files{level=\"0\"}",
+                                      "varve_cache_hits_total ",
+                                      "varve_compaction_debt_bytes ",
+                                      "varve_dead_log_bytes 0\n",
+                                      "varve_dead_table_bytes 0\n",
+                                      "varve_dead_value_bytes 0\n",
+                                      "varve_ballast_bytes ",
+                                      "varve_clock_ahead_seconds 0\n",
+                                      "varve_log_bytes_total ",
+                                      "varve_unreadable_requests_total 0\n"}) {
     EXPECT_THAT(text, HasSubstr(line));
   }
 }

@@ -316,6 +316,10 @@ TEST_F(Inspect, StatsDrawsLevelsAndCountsTables) {
   EXPECT_EQ(figures["tables"], 1);
   EXPECT_EQ(figures["table_files"], 1);
   EXPECT_EQ(figures["space_amplification"], 1.0);
+  EXPECT_THAT(text.out, HasSubstr("ballast for a full disk"));
+  EXPECT_GT(figures["ballast_bytes"], 0);
+  EXPECT_EQ(figures["clock_ahead"], 0);
+  EXPECT_EQ(figures["dead_log_bytes"], 0);
 }
 
 }  // namespace

@@ -172,6 +172,10 @@ void add_memory(Families& families, const Statistics& store) {
   families.counter("varve_cache_misses_total", "Blocks not found in the cache.", store.cache.misses);
   families.counter("varve_block_reads_total", "Blocks read from table files for readers.", store.block_reads);
   families.counter("varve_block_read_bytes_total", "Their bytes as stored.", store.block_read_bytes);
+  families.gauge("varve_ballast_bytes", "Disk space set aside for drops and the close on a full disk.",
+                 store.ballast_bytes);
+  families.gauge("varve_clock_ahead_seconds", "How far the store's clock is ahead of the machine's.",
+                 static_cast<std::uint64_t>(store.clock_ahead.count()));
   families.gauge("varve_open_snapshots", "Snapshots that are kept readable.", store.open_snapshots);
 }
 
@@ -185,7 +189,13 @@ void add_compaction(Families& families, const Statistics& store) {
                    store.compaction_copied_bytes);
   families.counter("varve_moved_files_total", "Files that changed their level unread.", store.moved_files);
   families.counter("varve_unlinked_files_total", "Files that went unread.", store.unlinked_files);
-  families.gauge("varve_compaction_debt_bytes", "What compaction has still to rewrite.", store.compaction_debt_bytes);
+  families.gauge("varve_compaction_debt_bytes", "What compaction has still to rewrite, and drops to give back.",
+                 store.compaction_debt_bytes);
+  families.gauge("varve_dead_log_bytes", "Of these, what the log holds of dropped tables.", store.dead_log_bytes);
+  families.gauge("varve_dead_table_bytes", "Of these, what table files hold of dropped tables.",
+                 store.dead_table_bytes);
+  families.gauge("varve_dead_value_bytes", "Of these, what value files hold that no entity uses.",
+                 store.dead_value_bytes);
   families.counter("varve_loads_total", "Tables that loaders finished.", store.loads);
   families.counter("varve_loaded_entities_total", "Their entities.", store.loaded_entities);
   families.counter("varve_load_written_bytes_total", "Bytes that loaders wrote.", store.load_written_bytes);

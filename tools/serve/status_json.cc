@@ -95,6 +95,11 @@ void write_store(JsonText& json, const Statistics& store) {
                       {"compaction_read_bytes", store.compaction_read_bytes},
                       {"compaction_written_bytes", store.compaction_written_bytes},
                       {"compaction_debt_bytes", store.compaction_debt_bytes},
+                      {"dead_log_bytes", store.dead_log_bytes},
+                      {"dead_table_bytes", store.dead_table_bytes},
+                      {"dead_value_bytes", store.dead_value_bytes},
+                      {"ballast_bytes", store.ballast_bytes},
+                      {"clock_ahead", static_cast<std::uint64_t>(store.clock_ahead.count())},
                       {"write_wait_nanoseconds", static_cast<std::uint64_t>(store.write_wait.count())},
                       {"retired_ids", store.retired_ids},
                       {"open_snapshots", store.open_snapshots}});

@@ -54,6 +54,8 @@ Result<CatalogFigures> count_catalog(const Store& store) {
   }
 }
 
+constexpr std::string_view kBallastName = "BALLAST";
+
 struct DiskFigures {
   std::uint64_t files = 0;
   /// What the file system gave, which may be more or less than a file's size.
@@ -61,6 +63,7 @@ struct DiskFigures {
   std::uint64_t table_bytes = 0;
   std::uint64_t log_bytes = 0;
   std::uint64_t log_segments = 0;
+  std::uint64_t ballast_bytes = 0;
 };
 
 /// What lies in the store's directory now; files that come and go meanwhile may be missed.
@@ -74,6 +77,7 @@ DiskFigures look_at_disk(const std::string& store) {
     const Result<format::FileId> id = format::parse_file_name(entry.path().filename().string());
     ++figures.files;
     figures.allocated_bytes += bytes;
+    if (entry.path().filename() == kBallastName) figures.ballast_bytes = bytes;
     if (id.ok() && id->type == format::FileType::kTable) figures.table_bytes += bytes;
     if (id.ok() && id->type == format::FileType::kLogSegment) {
       figures.log_bytes += bytes;
@@ -112,11 +116,16 @@ Json figures_of(const Statistics& statistics, const CatalogFigures& catalog, con
           {"value_file_bytes", statistics.value_file_bytes},
           {"value_file_live_bytes", statistics.value_file_live_bytes},
           {"compaction_debt_bytes", statistics.compaction_debt_bytes},
+          {"dead_log_bytes", statistics.dead_log_bytes},
+          {"dead_table_bytes", statistics.dead_table_bytes},
+          {"dead_value_bytes", statistics.dead_value_bytes},
           {"log_bytes", statistics.recovery.log_bytes},
           {"log_records", statistics.recovery.log_records},
           {"log_segments", disk.log_segments},
           {"files", disk.files},
           {"allocated_bytes", disk.allocated_bytes},
+          {"ballast_bytes", disk.ballast_bytes},
+          {"clock_ahead", statistics.clock_ahead.count()},
           {"commits", statistics.recovery.commits},
           {"dropped_tables", statistics.retired_ids},
           {"closed_cleanly", statistics.recovery.clean}};
@@ -133,9 +142,21 @@ void print_table_files(const Statistics& statistics) {
   print_line("table files", bytes_text(table_bytes_of(statistics)) + " in " + counted(files, "file", "files") +
                                 (space > 0 ? ", " + times_text(space) + " times the lowest level" : ""));
   std::cout << picture_of_levels(statistics);
-  print_line("debt", statistics.compaction_debt_bytes == 0
-                         ? "none: compaction has nothing to do"
-                         : bytes_text(statistics.compaction_debt_bytes) + " for compaction to rewrite");
+}
+
+/// What is dead in the log is told where there is no table file too.
+void print_debt(const Statistics& statistics) {
+  const std::uint64_t debt = statistics.compaction_debt_bytes;
+  const std::uint64_t dead = statistics.dead_log_bytes + statistics.dead_table_bytes + statistics.dead_value_bytes;
+  if (debt == 0 && table_files_of(statistics) == 0) return;
+  std::string text = debt == 0 ? "none: compaction has nothing to do" : "";
+  if (debt > dead) text = bytes_text(debt - dead) + " for compaction to rewrite";
+  if (dead > 0) {
+    text += std::string(text.empty() ? "" : "; ") + bytes_text(dead) + " of dropped tables to give back: log " +
+            bytes_text(statistics.dead_log_bytes) + ", tables " + bytes_text(statistics.dead_table_bytes) +
+            ", value files " + bytes_text(statistics.dead_value_bytes);
+  }
+  print_line("debt", text);
 }
 
 void print_value_files(const Statistics& statistics) {
@@ -146,11 +167,11 @@ void print_value_files(const Statistics& statistics) {
 }
 
 void print_disk(const DiskFigures& disk) {
-  const std::uint64_t others = disk.allocated_bytes - disk.table_bytes - disk.log_bytes;
+  const std::uint64_t others = disk.allocated_bytes - disk.table_bytes - disk.log_bytes - disk.ballast_bytes;
   print_line("on disk", bytes_text(disk.allocated_bytes) + " in " + counted(disk.files, "file", "files") + ": tables " +
                             bytes_text(disk.table_bytes) + ", log " + bytes_text(disk.log_bytes) + " in " +
-                            counted(disk.log_segments, "segment", "segments") + ", ballast and others " +
-                            bytes_text(others));
+                            counted(disk.log_segments, "segment", "segments") + ", ballast for a full disk " +
+                            bytes_text(disk.ballast_bytes) + ", others " + bytes_text(others));
 }
 
 void print_figures(const Statistics& statistics, const CatalogFigures& catalog, const DiskFigures& disk) {
@@ -160,6 +181,7 @@ void print_figures(const Statistics& statistics, const CatalogFigures& catalog, 
                                  ? ""
                                  : "; " + with_commas(statistics.retired_ids) + " dropped, with space to give back"));
   print_table_files(statistics);
+  print_debt(statistics);
   print_value_files(statistics);
   print_line("log", bytes_text(statistics.recovery.log_bytes) +
                         " to read at an open: " + counted(statistics.recovery.log_records, "record", "records") + ", " +
@@ -170,6 +192,7 @@ void print_figures(const Statistics& statistics, const CatalogFigures& catalog, 
   print_line("back end",
              statistics.back_end + "; writes are " + durability_name(statistics) + " unless told otherwise");
   print_line("last write", statistics.visible_version.to_string());
+  if (statistics.clock_ahead.count() > 0) print_line("clock", clock_ahead_text(statistics));
   print_line("state", how_it_was_left(statistics.recovery));
 }
 

@@ -44,6 +44,16 @@ std::string how_it_was_left(const RecoveryStatistics& recovery) {
   return text;
 }
 
+std::string clock_ahead_text(const Statistics& statistics) {
+  const auto seconds = static_cast<std::uint64_t>(statistics.clock_ahead.count());
+  if (seconds == 0) return std::string();
+  constexpr std::uint64_t kDay = 24 * 3600;
+  const std::string how_far =
+      seconds < 2 * kDay ? counted(seconds, "second", "seconds") : counted(seconds / kDay, "day", "days");
+  return "the store's is " + how_far +
+         " ahead of this machine's, which was ahead once; new Timestamps stay there until it has come as far";
+}
+
 std::uint64_t table_files_of(const Statistics& statistics) noexcept {
   std::uint64_t files = 0;
   for (const LevelStatistics& level : statistics.levels) files += level.files;

@@ -12,6 +12,9 @@ namespace varve::tool {
 /// "closed cleanly", or what recovery found.
 std::string how_it_was_left(const RecoveryStatistics& recovery);
 
+/// How far the store's clock is ahead of the machine's, and what follows. Empty where it is not.
+std::string clock_ahead_text(const Statistics& statistics);
+
 std::uint64_t table_files_of(const Statistics& statistics) noexcept;
 std::uint64_t table_bytes_of(const Statistics& statistics) noexcept;
 

@@ -88,6 +88,48 @@ TEST(RetiredIds, AnAccountIsNotTheTableOfTheSameNumber) {
   EXPECT_EQ(ids.size(), 2u);
 }
 
+TEST(RetiredIds, WhatIsForgottenIsNeitherCountedNorListedAndStaysDropped) {
+  RetiredIds ids;
+  drop(ids, table_prefix(format::make_table_id(3, 1)), 100);
+  drop(ids, table_prefix(format::make_table_id(3, 2)), 110);
+  drop(ids, table_prefix(format::make_table_id(3, 4)), 120);
+  drop(ids, account_prefix(4), 130);
+  const std::vector<std::string> gone{table_prefix(format::make_table_id(3, 1)),
+                                      table_prefix(format::make_table_id(3, 2)),
+                                      table_prefix(format::make_table_id(3, 9)), account_prefix(4)};
+  ASSERT_TRUE(ids.forget(gone).ok());
+  EXPECT_EQ(ids.size(), 1u);
+  ASSERT_EQ(ids.list().size(), 1u);
+  EXPECT_EQ(ids.list().front().prefix, table_prefix(format::make_table_id(3, 4)));
+  for (const TableId table : {format::make_table_id(3, 1), format::make_table_id(3, 2), format::make_table_id(3, 4),
+                              format::make_table_id(4, 0), format::make_table_id(4, 0xFFFFFFFF)}) {
+    EXPECT_TRUE(ids.dropped_at(table).has_value()) << table;
+  }
+  for (const TableId table : {format::make_table_id(3, 0), format::make_table_id(3, 3), format::make_table_id(3, 9),
+                              format::make_table_id(5, 0)}) {
+    EXPECT_FALSE(ids.dropped_at(table).has_value()) << table << " was never dropped";
+  }
+}
+
+TEST(RetiredIds, ForgettingThatFailsChangesNothing) {
+  const std::vector<std::string> gone{table_prefix(5), table_prefix(7)};
+  for (std::uint64_t nth = 1;; ++nth) {
+    RetiredIds ids;
+    for (TableId id = 5; id <= 8; ++id) drop(ids, table_prefix(id), 100 + id);
+    Status forgotten;
+    bool happened = false;
+    {
+      const test::AllocationFailure failure(nth);
+      forgotten = ids.forget(gone);
+      happened = failure.happened();
+    }
+    EXPECT_EQ(ids.size(), happened ? 4u : 2u);
+    for (TableId id = 5; id <= 8; ++id) EXPECT_EQ(ids.dropped_at(id), 100 + id);
+    if (!happened) break;
+    EXPECT_EQ(forgotten.code(), Code::kOutOfMemory);
+  }
+}
+
 TEST(RetiredIds, AddTakesNoMemoryThatWasReserved) {
   RetiredIds ids;
   ASSERT_TRUE(ids.reserve(1'000).ok());
