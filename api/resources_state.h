@@ -6,6 +6,7 @@
 
 #include "api/options.h"
 #include "engine/cache/block_cache.h"
+#include "engine/tables/open_files.h"
 #include "engine/write_budget.h"
 #include "io/posix_process.h"
 
@@ -16,6 +17,7 @@ struct Resources::State {
   ResourceOptions options;
   std::shared_ptr<engine::WriteBudget> write_budget;
   std::shared_ptr<engine::BlockCache> block_cache;
+  std::shared_ptr<engine::OpenFiles> open_files;
 };
 
 }  // namespace varve

@@ -9,6 +9,7 @@
 #include "engine/files/given_path.h"
 #include "engine/files/recovery.h"
 #include "engine/sync_points.h"
+#include "io/descriptor_limit.h"
 #include "io/os_error.h"
 
 namespace varve::engine {
@@ -64,9 +65,14 @@ Status start_reading(EngineState& state, const FileSet& files, std::unique_ptr<M
   state.blocks = std::make_unique<BlockReader>(scheduler, *state.cache);
   state.read_queues = std::make_unique<ReadQueues>(state.env);
   EngineState* const raw = &state;
-  state.table_files = std::make_unique<TableFiles>(state.env, *state.directory, state.cache, [raw] {
-    if (!raw->closed.load(std::memory_order_relaxed) && raw->compactor) raw->compactor->wake();
-  });
+  std::shared_ptr<OpenFiles> open_files = state.options.open_files;
+  if (!open_files) {
+    open_files = std::make_shared<OpenFiles>(scheduler, OpenFiles::capacity_for(io::descriptor_limit()));
+  }
+  state.table_files =
+      std::make_unique<TableFiles>(state.env, *state.directory, state.cache, std::move(open_files), [raw] {
+        if (!raw->closed.load(std::memory_order_relaxed) && raw->compactor) raw->compactor->wake();
+      });
   Result<std::shared_ptr<const Levels>> levels = Tree::arrange(files, *state.table_files);
   if (!levels.ok()) return levels.status();
   state.states = std::make_unique<ReadStates>(

@@ -11,6 +11,7 @@
 
 #include "api/status.h"
 #include "engine/cache/block_cache.h"
+#include "engine/tables/open_files.h"
 #include "engine/write_budget.h"
 
 namespace varve::engine {
@@ -58,6 +59,9 @@ struct EngineOptions {
   std::shared_ptr<WriteBudget> write_budget;
   /// Holds blocks of tables, of all stores that are given it. Null gives the store one of its own, of kBlockCacheBytes.
   std::shared_ptr<BlockCache> block_cache;
+  /// Bounds the table and value files that are open at once, of all stores that are given it. Null gives the store one
+  /// of its own, as large as the process's limit of descriptors allows.
+  std::shared_ptr<OpenFiles> open_files;
   /// Outlives the engine; may be null.
   EventSink* events = nullptr;
 };

@@ -35,12 +35,20 @@ class WritableFile {
   virtual std::uint64_t size_bytes() const noexcept = 0;
 };
 
+/// Tells files apart that exist at the same time. The number of a file that is gone may be given to another one.
+struct FileKey {
+  std::uint64_t device = 0;
+  std::uint64_t number = 0;
+  bool operator==(const FileKey&) const = default;
+};
+
 /// A file that is read at offsets. Any thread.
 class ReadableFile {
  public:
   virtual ~ReadableFile() = default;
   /// Size when it was opened.
   virtual std::uint64_t size_bytes() const noexcept = 0;
+  virtual FileKey key() const noexcept = 0;
   /// Fills all of `bytes`. Errors: kCorruption (the file ends first), kIoError. Alignment is the implementation's
   /// affair.
   virtual Status read_exactly(std::uint64_t offset, std::span<std::byte> bytes) const = 0;

@@ -57,6 +57,7 @@ class MemoryReadableFile final : public ReadableFile, private MemoryHandle {
  public:
   MemoryReadableFile(FileHold hold, std::shared_ptr<MemorySession> session, std::string_view name, ReadMode mode);
   std::uint64_t size_bytes() const noexcept override { return size_bytes_; }
+  FileKey key() const noexcept override { return {0, hold_.id()}; }
   Status read_exactly(std::uint64_t offset, std::span<std::byte> bytes) const override;
 
  private:

@@ -71,8 +71,10 @@ Result<std::unique_ptr<ReadableFile>> PosixReadableFile::open(const FileAt& file
     if (error != 0 && error != EINVAL) return os_error(error, {"fcntl(F_SETFL, O_DIRECT)", file.path});
     direct = error == 0;
   }
+  const struct stat& status = opened->status;
+  const FileKey key{static_cast<std::uint64_t>(status.st_dev), static_cast<std::uint64_t>(status.st_ino)};
   return std::unique_ptr<ReadableFile>(std::make_unique<PosixReadableFile>(
-      std::move(opened->descriptor), file.path, static_cast<std::uint64_t>(opened->status.st_size), direct));
+      std::move(opened->descriptor), file.path, static_cast<std::uint64_t>(status.st_size), direct, key));
 }
 
 Status PosixReadableFile::read_exactly(std::uint64_t offset, std::span<std::byte> bytes) const {

@@ -46,10 +46,16 @@ class PosixReadableFile final : public ReadableFile {
   /// through the page cache.
   static Result<std::unique_ptr<ReadableFile>> open(const FileAt& file, ReadMode mode);
 
-  PosixReadableFile(Descriptor descriptor, std::string path, std::uint64_t size_bytes, bool direct) noexcept
-      : descriptor_(std::move(descriptor)), path_(std::move(path)), size_bytes_(size_bytes), direct_(direct) {}
+  PosixReadableFile(Descriptor descriptor, std::string path, std::uint64_t size_bytes, bool direct,
+                    FileKey key = {}) noexcept
+      : descriptor_(std::move(descriptor)),
+        path_(std::move(path)),
+        size_bytes_(size_bytes),
+        key_(key),
+        direct_(direct) {}
 
   std::uint64_t size_bytes() const noexcept override { return size_bytes_; }
+  FileKey key() const noexcept override { return key_; }
   Status read_exactly(std::uint64_t offset, std::span<std::byte> bytes) const override;
 
   // For reads that others transfer (posix_read.h).
@@ -67,6 +73,7 @@ class PosixReadableFile final : public ReadableFile {
   Descriptor descriptor_;
   std::string path_;
   std::uint64_t size_bytes_;
+  FileKey key_;
   mutable std::atomic<bool> direct_;  // Goes from true to false at most once.
 };
 

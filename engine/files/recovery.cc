@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "engine/files/clean_end.h"
 #include "engine/files/establish.h"
@@ -12,11 +13,11 @@
 #include "engine/files/log_files.h"
 #include "engine/files/log_replay.h"
 #include "engine/files/manifest_file.h"
+#include "engine/files/presence_check.h"
 #include "engine/files/segment_images.h"
 #include "engine/files/segment_reader.h"
 #include "engine/files/unfinished_loads.h"
 #include "format/file_header.h"
-#include "io/os_error.h"
 
 namespace varve::engine {
 namespace {
@@ -119,8 +120,7 @@ class StoreReader {
     if (manifest_.number >= files.file_number_ceiling) {
       return Status::corruption("its own number is not below the ceiling it records").in_file(name);
     }
-    if (Status there = check_tables(); !there.ok()) return there;
-    if (Status there = check_value_files(); !there.ok()) return there;
+    if (Status there = check_written_files(); !there.ok()) return there;
     for (const format::DeadId& dead : files.dead_ids) {
       if (dead.drop_version == 0) return Status::corruption("a dead id has no drop version").in_file(name);
     }
@@ -128,32 +128,17 @@ class StoreReader {
   }
 
   /// That each is there, whole; what is inside is verified when it is read.
-  Status check_tables() const {
-    for (const auto& [number, table] : recovered_.files.tables) {
-      const std::string name = format::file_name(format::FileType::kTable, number);
-      if (Status there = check_file(name, "table file", table.size_bytes); !there.ok()) return there;
+  Status check_written_files() const {
+    const FileSet& files = recovered_.files;
+    std::vector<WrittenFile> written;
+    written.reserve(files.tables.size() + files.value_files.size());
+    for (const auto& [number, table] : files.tables) {
+      written.push_back({{format::FileType::kTable, number}, table.size_bytes, "table file"});
     }
-    return Status();
-  }
-
-  Status check_value_files() const {
-    for (const auto& [number, values] : recovered_.files.value_files) {
-      const std::string name = format::file_name(format::FileType::kLogSegment, number);
-      if (Status there = check_file(name, "value file", values.size_bytes); !there.ok()) return there;
+    for (const auto& [number, values] : files.value_files) {
+      written.push_back({{format::FileType::kLogSegment, number}, values.size_bytes, "value file"});
     }
-    return Status();
-  }
-
-  Status check_file(const std::string& name, std::string_view thing, std::uint64_t size_bytes) const {
-    const Result<std::unique_ptr<io::ReadableFile>> file = directory_.open(name, io::ReadMode::kCached);
-    if (io::is_missing(file.status())) {
-      return Status::corruption("the " + std::string(thing) + " that the manifest names is missing").in_file(name);
-    }
-    if (!file.ok()) return file.status();
-    if ((*file)->size_bytes() == size_bytes) return Status();
-    return Status::corruption("has " + std::to_string((*file)->size_bytes()) + " bytes, where the manifest says " +
-                              std::to_string(size_bytes))
-        .in_file(name);
+    return check_presence(env_, directory_, written);
   }
 
   Status begin_memory() {

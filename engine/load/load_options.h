@@ -14,7 +14,8 @@ struct LoadOptions {
   std::size_t sort_buffer_bytes = std::size_t{64} << 20;
   /// How many sorted rows of files are merged at once, at least 2. Each takes a file handle and one run, about a MiB.
   std::size_t merge_width = 32;
-  std::uint64_t file_bytes = TreeShape().file_bytes;
+  /// A load's files go to the last level.
+  std::uint64_t file_bytes = file_bytes_at(kLastLevel);
   /// What is handed to a thread that writes at once, of keys and values, at most: as much as fills a run, 2 MiB of what
   /// compresses to half. Five are under way beside the one that is filled, three of them with what is made of them.
   std::size_t chunk_bytes_max = std::size_t{4} << 20;

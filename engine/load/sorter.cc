@@ -65,7 +65,8 @@ Status Sorter::add(std::string_view key, std::string_view value) {
 
 Status Sorter::spill() {
   buffer_.sort();
-  SortedFiles files(sink_, passing_table_options(), options_.file_bytes);
+  // What is merged again in a moment goes piece by piece: smaller files give their space back sooner.
+  SortedFiles files(sink_, passing_table_options(), std::min(options_.file_bytes, TreeShape().file_bytes));
   for (SortBuffer::Stream stream(buffer_, version_); stream.valid(); stream.next()) {
     if (Status added = files.add(stream.entry()); !added.ok()) return added;
   }

@@ -46,6 +46,7 @@ bool Search::try_now(BlockReader& blocks) noexcept {
 Searches::~Searches() {
   if (queue_ == nullptr) return;
   while (queue_->in_flight() > 0) (void)queue_->reap(finished_, queue_->in_flight());
+  for (const auto& arrival : arrivals_) arrival->pin.release();
   if (queues_ != nullptr) queues_->give_back(std::move(queue_));
 }
 
@@ -63,7 +64,10 @@ void Searches::go_on(bool may_wait) noexcept {
   if (queue_ == nullptr || queue_->in_flight() == 0) return;
   const std::size_t count = queue_->reap(finished_, may_wait ? 1 : 0);
   const std::span<io::FinishedRead> finished(finished_.data(), count);
-  for (io::FinishedRead& read : finished) arrivals_[read.tag]->read = std::move(read.status);
+  for (io::FinishedRead& read : finished) {
+    arrivals_[read.tag]->read = std::move(read.status);
+    arrivals_[read.tag]->pin.release();
+  }
   if (helper_ != nullptr && count >= kWorthHelp) {
     take_out_together(finished);
     return;
@@ -215,22 +219,38 @@ Status Searches::take_queue() {
   return Status();
 }
 
-Status Searches::submit(Arrival& arrival) {
-  const io::ReadableFile& file = arrival.wanted.file();
-  const format::BlockHandle& handle = arrival.wanted.handle;
-  if (Status ready = arrival.stored.prepare(handle.offset, handle.bytes, file.size_bytes()); !ready.ok()) return ready;
-  if (Status sent = queue_->submit(file, arrival.stored.offset(), arrival.stored.bytes(), arrival.number); !sent.ok()) {
-    return sent;
-  }
-  blocks_.count_read(arrival.stored.bytes().size());
-  return Status();
+/// Its file stays open until the read has ended. False: too many are kept so, or whatever refuses to open it now.
+bool Searches::pin(Arrival& arrival) noexcept {
+  Result<FilePin> pinned = arrival.wanted.file().pin_for_long();
+  if (pinned.ok()) arrival.pin = *std::move(pinned);
+  return pinned.ok();
 }
 
-/// As many as the queue takes. Who waits for one that it does not take is told.
+Status Searches::submit(Arrival& arrival) {
+  const format::BlockHandle& handle = arrival.wanted.handle;
+  Status ready = arrival.stored.prepare(handle.offset, handle.bytes, arrival.wanted.file().size_bytes());
+  if (ready.ok()) {
+    ready = queue_->submit(*arrival.pin, arrival.stored.offset(), arrival.stored.bytes(), arrival.number);
+  }
+  if (ready.ok()) {
+    blocks_.count_read(arrival.stored.bytes().size());
+  } else {
+    arrival.pin.release();
+  }
+  return ready;
+}
+
+/// As many as the queue takes. Who waits for one that it does not take is told. What no descriptor can be kept for
+/// waits for the reads that are under way, or without any is read at once.
 void Searches::submit_all() noexcept {
   while (!unsubmitted_.empty()) {
     Status submitted = take_queue();
     if (submitted.ok() && queue_->in_flight() == queue_->depth()) return;
+    if (submitted.ok() && !pin(unsubmitted_.first())) {
+      if (queue_->in_flight() > 0) return;
+      read_alone();
+      continue;
+    }
     Arrival& arrival = *unsubmitted_.pop();
     if (submitted.ok()) submitted = submit(arrival);
     if (submitted.ok()) continue;

@@ -98,6 +98,7 @@ class Searches {
     const std::size_t number;
     BlockWanted wanted;
     StoredBytes stored;
+    FilePin pin;  // while the read is under way
     Status read;
     std::optional<Result<PinnedBlock>> block;
     std::vector<Search*> waiting;
@@ -112,6 +113,7 @@ class Searches {
       (first_ == nullptr ? first_ : last_->next) = &arrival;
       last_ = &arrival;
     }
+    Arrival& first() noexcept { return *first_; }
     Arrival* pop() noexcept {
       Arrival* const arrival = first_;
       if (arrival != nullptr) first_ = arrival->next;
@@ -138,6 +140,7 @@ class Searches {
   void want(Search& search);
   void end(Search& search) noexcept;
   Arrival& free_arrival();
+  bool pin(Arrival& arrival) noexcept;
   Status submit(Arrival& arrival);
   void submit_all() noexcept;
   void read_alone() noexcept;

@@ -7,7 +7,6 @@
 
 #include "engine/tree/levels.h"
 #include "engine/tree/tree.h"
-#include "engine/tree/tree_shape.h"
 #include "format/file_header.h"
 
 namespace varve::engine {
@@ -20,7 +19,7 @@ constexpr std::uint64_t kEntriesBetweenLooks = 32;
 }  // namespace
 
 Status RepairedFiles::add(const Entry& entry) {
-  if (++entries_ % kEntriesBetweenLooks == 0 && writer_ && writer_->estimated_bytes() >= TreeShape().file_bytes) {
+  if (++entries_ % kEntriesBetweenLooks == 0 && writer_ && writer_->estimated_bytes() >= file_bytes_max_) {
     if (Status ended = end_file(); !ended.ok()) return ended;
   }
   if (!writer_) {

@@ -11,6 +11,7 @@
 #include "engine/checkpoint/checkpoint_target.h"
 #include "engine/entry.h"
 #include "engine/tables/table_writer.h"
+#include "engine/tree/tree_shape.h"
 #include "io/env.h"
 
 namespace varve::engine {
@@ -19,7 +20,9 @@ namespace varve::engine {
 class RepairedFiles {
  public:
   /// Both outlive this.
-  RepairedFiles(const io::Env& env, CheckpointTarget& target) noexcept : env_(env), target_(target) {}
+  RepairedFiles(const io::Env& env, CheckpointTarget& target,
+                std::uint64_t file_bytes_max = file_bytes_at(kLastLevel)) noexcept
+      : env_(env), target_(target), file_bytes_max_(file_bytes_max) {}
 
   /// Keys ascend (asserted) until end_file(); ranges of keys between two calls of it do not overlap.
   Status add(const Entry& entry);
@@ -36,6 +39,7 @@ class RepairedFiles {
 
   const io::Env& env_;
   CheckpointTarget& target_;
+  const std::uint64_t file_bytes_max_;
   std::unique_ptr<TableWriter> writer_;
   std::map<std::uint64_t, format::TableFileEntry> files_;
   std::uint64_t next_number_ = 1;

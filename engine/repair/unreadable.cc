@@ -21,6 +21,7 @@ class TolerantFile final : public io::ReadableFile {
       : file_(std::move(file)), name_(std::move(name)), parts_(parts) {}
 
   std::uint64_t size_bytes() const noexcept override { return file_->size_bytes(); }
+  io::FileKey key() const noexcept override { return file_->key(); }
 
   Status read_exactly(std::uint64_t offset, std::span<std::byte> bytes) const override {
     if (is_known(offset, bytes.size())) return read_around(offset, bytes);

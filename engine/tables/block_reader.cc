@@ -68,7 +68,7 @@ std::unique_ptr<BlockReader::Tools> BlockReader::lend() noexcept {
 }
 
 Result<PinnedBlock> BlockReader::read_with(const BlockWanted& wanted, Tools& tools) {
-  const io::ReadableFile& file = wanted.file();
+  const HeldFile& file = wanted.file();
   StoredBytes& stored = tools.stored;
   if (Status ready = stored.prepare(wanted.handle.offset, wanted.handle.bytes, file.size_bytes()); !ready.ok()) {
     return ready;

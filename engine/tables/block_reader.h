@@ -29,7 +29,7 @@ struct BlockWanted {
   const OpenValueFile* values = nullptr;
   std::uint64_t value_hash = 0;
 
-  const io::ReadableFile& file() const noexcept { return values != nullptr ? *values->file : *table->file; }
+  const HeldFile& file() const noexcept { return values != nullptr ? *values->file : *table->file; }
   std::uint64_t cache_id() const noexcept { return values != nullptr ? values->cache_id : table->cache_id; }
   const NamedFile& name() const noexcept { return values != nullptr ? values->name : table->name; }
 };

@@ -7,8 +7,8 @@
 #include <span>
 #include <utility>
 
-#include "engine/files/expected_file.h"
 #include "format/file_header.h"
+#include "format/table_footer.h"
 
 namespace varve::engine {
 
@@ -17,7 +17,7 @@ namespace {
 /// Reads pieces of one file into a buffer that is used again.
 class PieceReader {
  public:
-  explicit PieceReader(const io::ReadableFile& file) noexcept : file_(file) {}
+  explicit PieceReader(const HeldFile& file) noexcept : file_(file) {}
   Result<std::string_view> operator()(std::uint64_t offset, std::uint64_t bytes) {
     buffer_.resize(bytes);
     if (Status read = file_.read_exactly(offset, std::as_writable_bytes(std::span(buffer_))); !read.ok()) return read;
@@ -25,7 +25,7 @@ class PieceReader {
   }
 
  private:
-  const io::ReadableFile& file_;
+  const HeldFile& file_;
   std::string buffer_;
 };
 
@@ -49,11 +49,6 @@ Status check_entry(const format::TableFileEntry& entry, const format::TablePrope
       entry.smallest_key == properties.smallest_key && entry.largest_key == properties.largest_key &&
       entry.smallest_version == properties.smallest_version && entry.largest_version == properties.largest_version;
   return same ? Status() : Status::corruption("its properties are not what the manifest says of it");
-}
-
-Status has_other_size(std::uint64_t bytes, std::uint64_t expected) {
-  return Status::corruption("has " + std::to_string(bytes) + " bytes, where the manifest says " +
-                            std::to_string(expected));
 }
 
 }  // namespace
@@ -111,10 +106,11 @@ PinnedBlock TableFile::pin_cached(std::uint64_t offset) const noexcept {
 }
 
 TableFiles::TableFiles(const io::Env& env, io::Directory& directory, std::shared_ptr<BlockCache> cache,
-                       std::function<void()> on_garbage)
+                       std::shared_ptr<OpenFiles> open_files, std::function<void()> on_garbage)
     : env_(env),
       directory_(directory),
       cache_(std::move(cache)),
+      open_files_(std::move(open_files)),
       on_garbage_(std::move(on_garbage)),
       mutex_(env.scheduler) {}
 
@@ -164,15 +160,19 @@ void TableFiles::discard(const std::vector<format::TableFileEntry>& files) noexc
 
 Result<std::unique_ptr<const OpenTable>> TableFiles::open(const format::TableFileEntry& entry) {
   const std::string name = format::file_name(format::FileType::kTable, entry.number);
-  Result<std::unique_ptr<io::ReadableFile>> file = open_expected(directory_, name, io::ReadMode::kDirect);
+  Result<std::unique_ptr<HeldFile>> file =
+      HeldFile::open(*open_files_, env_.scheduler, directory_, name, entry.size_bytes);
   if (!file.ok()) return file.status();
-  if ((*file)->size_bytes() != entry.size_bytes) {
-    return has_other_size((*file)->size_bytes(), entry.size_bytes).in_file(name);
-  }
   PieceReader read(**file);
+  const auto read_and_mark = [&](std::uint64_t offset, std::uint64_t bytes) {
+    const Result<std::string_view> got = read(offset, bytes);
+    const bool is_footer = bytes == format::kTableFooterBytes && offset + bytes == entry.size_bytes;
+    if (got.ok() && is_footer) (*file)->set_mark(offset, *got);  // Its checksum is one of this file alone.
+    return got;
+  };
   format::Decompressor decompressor;
   Result<format::TableIndex> index =
-      format::open_table({entry.number, entry.seed, entry.size_bytes}, std::ref(read), decompressor);
+      format::open_table({entry.number, entry.seed, entry.size_bytes}, read_and_mark, decompressor);
   if (!index.ok()) return index.status().in_file(name);
   if (Status same = check_entry(entry, index->properties()); !same.ok()) return same.in_file(name);
   if (format::value_files_of(index->runs()) != entry.value_files) {
@@ -191,11 +191,9 @@ Result<std::unique_ptr<const OpenTable>> TableFiles::open(const format::TableFil
 Result<std::unique_ptr<const OpenValueFile>> TableFiles::open(const format::ValueFileEntry& entry) {
   auto values = std::make_unique<OpenValueFile>();
   values->name = {FileKind::kLogSegment, entry.number, format::file_name(format::FileType::kLogSegment, entry.number)};
-  Result<std::unique_ptr<io::ReadableFile>> file = open_expected(directory_, values->name, io::ReadMode::kDirect);
+  Result<std::unique_ptr<HeldFile>> file =
+      HeldFile::open(*open_files_, env_.scheduler, directory_, values->name.name, entry.size_bytes);
   if (!file.ok()) return file.status();
-  if ((*file)->size_bytes() != entry.size_bytes) {
-    return has_other_size((*file)->size_bytes(), entry.size_bytes).in_file(values->name);
-  }
   PieceReader read(**file);
   const Result<std::string_view> bytes = read(0, format::kFileHeaderBytes);
   if (!bytes.ok()) return bytes.status();
@@ -204,6 +202,7 @@ Result<std::unique_ptr<const OpenValueFile>> TableFiles::open(const format::Valu
   if (header->number != entry.number || header->seed != entry.seed) {
     return Status::corruption("its header names another file than the manifest").in_file(values->name, 0);
   }
+  (*file)->set_mark(0, *bytes);
   values->file = *std::move(file);
   values->cache_id = cache_->next_file_id();
   return std::unique_ptr<const OpenValueFile>(std::move(values));

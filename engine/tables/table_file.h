@@ -14,6 +14,7 @@
 #include "api/result.h"
 #include "engine/cache/block_cache.h"
 #include "engine/files/name_removal.h"
+#include "engine/tables/open_files.h"
 #include "engine/tables/value_file.h"
 #include "format/compression.h"
 #include "format/file_header.h"
@@ -30,12 +31,12 @@ class TableFile;
 /// Errors: kCorruption, kUnsupported, kIoError, kTooManyFiles, kOutOfMemory; all name the file.
 Result<std::vector<format::DirectoryEntry>> read_directory(const TableFile& file);
 
-/// An open table file: what of it is kept in memory. Never changes; any thread.
+/// An open table file: what of it is kept in memory; its descriptor comes and goes. Never changes; any thread.
 struct OpenTable {
-  OpenTable(std::unique_ptr<io::ReadableFile> readable, format::TableIndex pinned) noexcept
-      : file(std::move(readable)), index(std::move(pinned)) {}
+  OpenTable(std::unique_ptr<HeldFile> held, format::TableIndex pinned) noexcept
+      : file(std::move(held)), index(std::move(pinned)) {}
 
-  std::unique_ptr<io::ReadableFile> file;
+  std::unique_ptr<HeldFile> file;
   format::TableIndex index;
   /// In the order of the properties.
   std::vector<std::shared_ptr<const format::Dictionary>> dictionaries;
@@ -88,7 +89,7 @@ class TableFiles {
  public:
   /// `on_garbage` is called, perhaps under locks of the caller, when there is something for remove_garbage() to do.
   TableFiles(const io::Env& env, io::Directory& directory, std::shared_ptr<BlockCache> cache,
-             std::function<void()> on_garbage);
+             std::shared_ptr<OpenFiles> open_files, std::function<void()> on_garbage);
   ~TableFiles();  // no file is left
   TableFiles(const TableFiles&) = delete;
   TableFiles& operator=(const TableFiles&) = delete;
@@ -107,6 +108,7 @@ class TableFiles {
   void discard(const std::vector<format::TableFileEntry>& files) noexcept;
 
   BlockCache& cache() const noexcept { return *cache_; }
+  OpenFiles& open_files() const noexcept { return *open_files_; }
   io::Scheduler& scheduler() const noexcept { return env_.scheduler; }
 
   /// Removes the files that have left and that nobody uses any more, and their blocks from the cache; value files by
@@ -137,6 +139,7 @@ class TableFiles {
   const io::Env& env_;
   io::Directory& directory_;
   const std::shared_ptr<BlockCache> cache_;
+  const std::shared_ptr<OpenFiles> open_files_;
   const std::function<void()> on_garbage_;
   io::Mutex mutex_;
   std::vector<Garbage> garbage_ VARVE_GUARDED_BY(mutex_);

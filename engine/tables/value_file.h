@@ -9,6 +9,7 @@
 #include <string>
 
 #include "api/result.h"
+#include "engine/tables/open_files.h"
 #include "format/manifest_edit.h"
 #include "io/env.h"
 
@@ -18,7 +19,7 @@ class TableFiles;
 
 /// Never changes; any thread.
 struct OpenValueFile {
-  std::unique_ptr<io::ReadableFile> file;
+  std::unique_ptr<HeldFile> file;
   std::uint64_t cache_id = 0;
   NamedFile name;
 };

@@ -328,15 +328,23 @@ Status WalkAhead::submit(const Work& work, Hands& hands, std::vector<Piece>& pie
   if (Status ready = stored->prepare(begin, end_of_last - begin, table.file->size_bytes()); !ready.ok()) return ready;
   const auto free = std::find_if(hands.readings.begin(), hands.readings.end(),
                                  [](const Reading& reading) { return reading.file == nullptr; });
-  *free = {work.stream, work.file, stored};
+  free->stream = work.stream;
+  free->file = work.file;
+  free->stored = stored;
   const auto tag = static_cast<std::uint64_t>(free - hands.readings.begin());
   Status sent = show(*work.stream, pieces, stored);
-  if (sent.ok()) sent = hands.queue->submit(*table.file, stored->offset(), stored->bytes(), tag);
-  if (!sent.ok()) {
-    end(*free, false);
+  Result<FilePin> pinned = sent.ok() ? table.file->pin_for_long() : sent;
+  if (pinned.ok()) {
+    free->pin = *std::move(pinned);
+    sent = hands.queue->submit(*free->pin, stored->offset(), stored->bytes(), tag);
+  } else if (sent.ok()) {
+    sent = table.file->read_exactly(stored->offset(), stored->bytes());  // No descriptor can be kept for it.
+  }
+  if (sent.ok()) blocks_.count_read(stored->bytes().size());
+  if (!sent.ok() || !free->pin) {
+    end(*free, sent.ok());
     return sent;
   }
-  blocks_.count_read(stored->bytes().size());
   (void)hands.queue->reap({}, 0);  // begins it
   return Status();
 }
@@ -371,6 +379,7 @@ void WalkAhead::end(Reading& reading, bool is_here) noexcept {
     }
     changed_.notify_all();
   }
+  reading.pin.release();
   reading = {};
 }
 

@@ -113,6 +113,7 @@ class WalkAhead {
     Stream* stream = nullptr;
     std::shared_ptr<const TableFile> file;
     std::shared_ptr<StoredBytes> stored;
+    FilePin pin;  // goes before the file
   };
   /// What the thread alone has.
   struct Hands {

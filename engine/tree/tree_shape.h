@@ -22,7 +22,7 @@ struct TreeShape {
   std::uint32_t level0_files = 8;
   /// Where somebody waits for all work to be done, this many suffice.
   std::uint32_t level0_files_idle = 1;
-  /// A merge begins a new file when one has grown to this.
+  /// A merge begins a new file when one has grown to this, or in the last two levels to more: file_bytes_at().
   std::uint64_t file_bytes = std::uint64_t{64} << 20;
   /// A file overlaps at most this much of the next level, so that one step further down is never a huge one.
   std::uint64_t grandparent_bytes_max = std::uint64_t{640} << 20;
@@ -35,6 +35,14 @@ struct TreeShape {
 /// A table that fills a quarter of a file gets files of its own, so that it can be dropped by unlinking.
 constexpr std::uint64_t own_file_bytes(const TreeShape& shape) noexcept {
   return shape.file_bytes / 4;
+}
+
+/// Files are larger where nearly all data lies: twice as large above the last level, and four times there. So a store
+/// of a terabyte has some four thousand, and a step down from any level above rewrites no more than before.
+constexpr std::uint64_t file_bytes_at(std::uint32_t level, const TreeShape& shape = {}) noexcept {
+  constexpr std::uint32_t kGrowth = 2;  // as a power of two
+  const std::uint32_t above_last = kLastLevel - level;
+  return above_last < kGrowth ? shape.file_bytes << (kGrowth - above_last) : shape.file_bytes;
 }
 
 struct LevelTargets {

@@ -77,7 +77,7 @@ class DamagedIndex : public testing::Test {
     env_ = std::make_unique<io::Env>(machine_->env());
     directory_ = *env_->files.open_directory(test::kStorePath);
     cache_ = std::make_shared<BlockCache>(scheduler_, 1 << 20);
-    files_ = std::make_unique<TableFiles>(*env_, *directory_, cache_, [] {});
+    files_ = std::make_unique<TableFiles>(*env_, *directory_, cache_, test::few_open_files(env_->scheduler), [] {});
     reader_ = std::make_unique<BlockReader>(scheduler_, *cache_);
     file_ = files_->add(entry_);
   }

@@ -73,7 +73,7 @@ class Reading {
     machine_ = std::make_unique<test::Machine>(1, std::move(disk));
     env_ = std::make_unique<io::Env>(machine_->env());
     directory_ = *env_->files.open_directory(test::kStorePath);
-    files_ = std::make_unique<TableFiles>(*env_, *directory_, cache_, [] {});
+    files_ = std::make_unique<TableFiles>(*env_, *directory_, cache_, test::few_open_files(scheduler_), [] {});
     reader_ = std::make_unique<BlockReader>(scheduler_, *cache_);
     table_ = files_->add(file.entry);
   }

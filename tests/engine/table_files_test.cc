@@ -36,7 +36,8 @@ class TableFilesTest : public testing::Test {
     directory_ = *env_->files.open_directory(test::kStorePath);
     cache_ = std::make_shared<BlockCache>(scheduler_, 1 << 20);
     removal_ = std::make_unique<NameRemoval>(scheduler_, *directory_);
-    files_ = std::make_unique<TableFiles>(*env_, *directory_, cache_, [this] { ++wakes_; });
+    files_ = std::make_unique<TableFiles>(*env_, *directory_, cache_, test::few_open_files(env_->scheduler),
+                                          [this] { ++wakes_; });
     table_ = files_->add(entry);
     read_all();
     ASSERT_GT(cached_blocks(), 10U);

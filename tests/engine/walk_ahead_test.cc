@@ -66,7 +66,7 @@ class WalkedStore {
     env_ = std::make_unique<io::Env>(machine_->env());
     directory_ = *env_->files.open_directory(test::kStorePath);
     cache_ = std::make_shared<BlockCache>(machine_->scheduler(), 64 << 10);
-    files_ = std::make_unique<TableFiles>(*env_, *directory_, cache_, [] {});
+    files_ = std::make_unique<TableFiles>(*env_, *directory_, cache_, test::few_open_files(env_->scheduler), [] {});
     reader_ = std::make_unique<BlockReader>(machine_->scheduler(), *cache_);
     queues_ = std::make_unique<ReadQueues>(*env_);
     if (ahead == Ahead::kThread) {

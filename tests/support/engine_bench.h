@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/engine.h"
+#include "engine/tables/open_files.h"
 #include "format/batch.h"
 #include "format/sort_key.h"
 #include "io/manual_clock.h"
@@ -17,6 +18,11 @@
 namespace varve::test {
 
 inline constexpr std::string_view kStorePath = "/store";
+
+/// Of which some are closed for others in the smallest test.
+inline std::shared_ptr<engine::OpenFiles> few_open_files(io::Scheduler& scheduler) {
+  return std::make_shared<engine::OpenFiles>(scheduler, 2);
+}
 
 /// Asks for a machine whose threads run one at a time, chosen by its seed.
 struct OneThreadAtATime {};

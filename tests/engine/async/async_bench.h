@@ -83,6 +83,7 @@ class GatedFile final : public io::ReadableFile {
  public:
   GatedFile(const io::ReadableFile& file, Gate& gate) : file_(file), gate_(gate) {}
   std::uint64_t size_bytes() const noexcept override { return file_.size_bytes(); }
+  io::FileKey key() const noexcept override { return file_.key(); }
   Status read_exactly(std::uint64_t offset, std::span<std::byte> bytes) const override {
     gate_.pass();
     return file_.read_exactly(offset, bytes);

@@ -98,7 +98,7 @@ class MadeState {
     machine_.files->change_disk([](io::MemoryDisk& disk) { disk.write_file(path_of("first"), {}); });
     directory_ = *env_.files.open_directory(test::kStorePath);
     cache_ = std::make_shared<BlockCache>(machine_.scheduler(), 8 << 20);
-    files_ = std::make_unique<TableFiles>(env_, *directory_, cache_, [] {});
+    files_ = std::make_unique<TableFiles>(env_, *directory_, cache_, test::few_open_files(env_.scheduler), [] {});
     reader_ = std::make_unique<BlockReader>(machine_.scheduler(), *cache_);
     state_.active = std::make_shared<Memtable>();
   }

@@ -36,7 +36,7 @@ class RepairedFilesTest : public testing::Test {
   test::Machine machine_;
   const io::Env env_ = machine_.env();
   const std::unique_ptr<CheckpointTarget> target_ = *CheckpointTarget::begin(env_, "/target");
-  RepairedFiles files_{env_, *target_};
+  RepairedFiles files_{env_, *target_, TreeShape().file_bytes};
   std::string value_;
 };
 

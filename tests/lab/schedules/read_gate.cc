@@ -12,6 +12,7 @@ class GatedFile final : public io::ReadableFile {
   GatedFile(std::unique_ptr<io::ReadableFile> file, std::string_view name, const BeforeRead& before_read)
       : file_(std::move(file)), name_(name), before_read_(before_read) {}
   std::uint64_t size_bytes() const noexcept override { return file_->size_bytes(); }
+  io::FileKey key() const noexcept override { return file_->key(); }
   Status read_exactly(std::uint64_t offset, std::span<std::byte> bytes) const override {
     before_read_(name_);
     return file_->read_exactly(offset, bytes);
