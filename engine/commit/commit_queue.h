@@ -147,7 +147,7 @@ class CommitQueue {
   void run_turn(CommitGroup& group) noexcept;
   Status prepare(CommitGroup& group);
   Status reserve_for(CommitGroup& group);
-  static void reserve_memory(Memtable& memtable, Member& member);
+  static bool reserve_memory(Memtable& memtable, Member& member);
   Status begin_memtable_if_due(const CommitGroup& group);
   Status end_log_with_values(std::uint64_t log_bytes);
   Status close_segment_if_asked(CommitGroup& group);
