@@ -150,6 +150,7 @@ class CommitQueue {
   static bool reserve_memory(Memtable& memtable, Member& member);
   Status begin_memtable_if_due(const CommitGroup& group);
   Status end_log_with_values(std::uint64_t log_bytes);
+  void note_success(bool finds_room) noexcept;
   Status close_segment_if_asked(CommitGroup& group);
   Status stop_after(const Status& log_failure);
   void refuse(CommitGroup& group, const Status& status) noexcept;

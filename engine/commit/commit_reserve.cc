@@ -68,17 +68,20 @@ Status CommitQueue::reserve_for(CommitGroup& group) {
     const bool is_the_machines = placed.code() == Code::kNoSpace || placed.os_error() != 0;
     return is_the_machines && group.batch_count > 0 ? pause(Pause::kLog, placed) : placed;
   }
-  resume(Pause::kLog);
   bool finds_room = false;
   for (Member* member = group.first; member != nullptr; member = member->next) {
     if (!member->batch.empty()) finds_room |= reserve_memory(*group.memtable, *member);
   }
-  // A store that takes writes does not say that it refuses them.
-  if (finds_room) {
-    resume(Pause::kFlush);
-    resume(Pause::kOthers);
-  }
+  if (health() != Health::kHealthy) note_success(finds_room);
   return Status();
+}
+
+/// A store that takes writes does not say that it refuses them.
+void CommitQueue::note_success(bool finds_room) noexcept {
+  resume(Pause::kLog);
+  if (!finds_room) return;
+  resume(Pause::kFlush);
+  resume(Pause::kOthers);
 }
 
 /// A member that finds no room is refused alone: a small batch may still fit where a large one does not. Returns
