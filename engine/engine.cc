@@ -129,8 +129,9 @@ Status check_committable(const EngineState& state) {
 
 Status wait_for_room(EngineState& state, const RoomNeed& need, RoomGrant& grant) noexcept {
   const RoomAnswer answer = state.write_share->wait_for(need, grant);
-  if (!answer.is_pause) return answer.status;
-  Status told = state.queue->pause(Pause::kRoom, answer.status);
+  if (answer.pause == RoomAnswer::Pause::kNone) return answer.status;
+  const bool is_own = answer.pause == RoomAnswer::Pause::kOwn;
+  Status told = state.queue->pause(is_own ? Pause::kFlush : Pause::kOthers, answer.status);
   state.write_share->tell_when_room_comes(need);
   return told;
 }

@@ -72,8 +72,9 @@ struct CommitStart {
 
 /// Why writes are refused for a while.
 enum class Pause : std::uint8_t {
-  kLog = 1,   // nothing can be logged
-  kRoom = 2,  // the write buffer is full, and cannot be emptied
+  kLog = 1,     // nothing can be logged
+  kFlush = 2,   // the write buffer is full, and this store's memtables cannot be flushed
+  kOthers = 4,  // the write buffer is full of what others hold
 };
 
 /// Any thread.
@@ -104,10 +105,12 @@ class CommitQueue {
   Result<CommitVersion> close_segment();
   /// Waits for the publication of a version that was assigned. Errors: kPoisoned.
   Status await_published(CommitVersion version);
-  /// A write was refused for this: so says health() until resume(). Returns what the writer is told.
+  /// A write was refused for this: so says health() until resume(). Returns what the writer is told: the same words as
+  /// health was told, as long as the cause is the same.
   Status pause(Pause why, const Status& cause) noexcept;
   void resume(Pause why) noexcept {
-    if (health() != Health::kHealthy) set_paused(why, false, Status());
+    Status none;
+    if (health() != Health::kHealthy) set_paused(why, false, none);
   }
   /// Stops all acknowledgement until the store is reopened.
   void poison(const Status& cause) noexcept;
@@ -161,12 +164,13 @@ class CommitQueue {
   void run_turn(CommitGroup& group) noexcept;
   Status prepare(CommitGroup& group);
   Status reserve_for(CommitGroup& group);
-  static void reserve_memory(Memtable& memtable, Member& member);
+  static bool reserve_memory(Memtable& memtable, Member& member);
   Status begin_memtable_if_due(const CommitGroup& group);
   Status end_log_with_values(std::uint64_t log_bytes);
   Status end_log_for_drops(bool asked, bool* ended);
   Status make_room_for_drops(std::size_t retire_count);
   void count_drop(std::string_view prefix, CommitVersion version) noexcept;
+  void note_success(bool finds_room) noexcept;
   Status close_segment_if_asked(CommitGroup& group);
   Status stop_after(const Status& log_failure);
   void refuse(CommitGroup& group, const Status& status) noexcept;
@@ -188,7 +192,7 @@ class CommitQueue {
   static Result<CommitVersion> result_of(Member& member) noexcept;
   static void tell(CommitGroup* group) noexcept;
   static void let_go(CommitGroup* group) noexcept;
-  void set_paused(Pause why, bool is_paused, const Status& cause) noexcept;
+  void set_paused(Pause why, bool is_paused, Status& told) noexcept;
 
   const io::Env& env_;
   Wal& wal_;
@@ -220,7 +224,8 @@ class CommitQueue {
   bool failing_ VARVE_GUARDED_BY(mutex_) = false;  // a group has failed: so does every later one
   Status poisoned_ VARVE_GUARDED_BY(mutex_);       // Ok while the store lives
   std::uint8_t pauses_ VARVE_GUARDED_BY(mutex_) = 0;
-  Status unknown_ VARVE_GUARDED_BY(mutex_);  // what commits in flight are told then
+  Status pause_cause_ VARVE_GUARDED_BY(mutex_);  // as writers are told
+  Status unknown_ VARVE_GUARDED_BY(mutex_);      // what commits in flight are told then
   std::vector<format::DeadId> unsealed_drops_ VARVE_GUARDED_BY(mutex_);
   std::vector<format::DeadId> counted_drops_ VARVE_GUARDED_BY(mutex_);  // of which something may remain
   std::vector<std::string> forgotten_ VARVE_GUARDED_BY(mutex_);         // retired_ is to hear of them

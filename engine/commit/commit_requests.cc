@@ -221,26 +221,34 @@ Status CommitQueue::stop_after(const Status& log_failure) {
   return poisoned_;
 }
 
-/// One cause has one message, wherever a write meets it: in the log or in the write buffer.
+/// A full disk is met by the log and by flushes, at other files each time. It is one cause with one message.
 Status CommitQueue::pause(Pause why, const Status& cause) noexcept {
-  const Status told = cause.in_file(cause.code() == Code::kNoSpace ? "writes are refused until there is room"
-                                                                   : "writes are refused until files can be written");
+  Status told = cause.in_file(cause.code() == Code::kNoSpace ? "writes are refused until there is room"
+                                                             : "writes are refused until files can be written");
   set_paused(why, true, told);
   return told;
 }
 
-void CommitQueue::set_paused(Pause why, bool is_paused, const Status& cause) noexcept {
+void CommitQueue::set_paused(Pause why, bool is_paused, Status& told) noexcept {
   const auto bit = static_cast<std::uint8_t>(why);
+  constexpr auto kOthers = static_cast<std::uint8_t>(Pause::kOthers);
   Health health = Health::kHealthy;
   {
     const io::MutexGuard guard(mutex_);
     const std::uint8_t before = pauses_;
     pauses_ = static_cast<std::uint8_t>(is_paused ? before | bit : before & ~bit);
+    if (is_paused) {
+      const bool is_same = ((before | bit) & kOthers) == 0 && told.code() == pause_cause_.code() &&
+                           told.os_error() == pause_cause_.os_error();
+      (is_same ? told : pause_cause_) = is_same ? pause_cause_ : told;
+    } else if (pauses_ == 0) {
+      pause_cause_ = Status();
+    }
     if (!poisoned_.ok() || (before == 0) == (pauses_ == 0)) return;
     if (pauses_ != 0) health = Health::kWritePaused;
     health_.store(health, std::memory_order_relaxed);
   }
-  if (events_ != nullptr) events_->on_health(health, cause);
+  if (events_ != nullptr) events_->on_health(health, told);
 }
 
 }  // namespace varve::engine

@@ -69,26 +69,38 @@ Status CommitQueue::reserve_for(CommitGroup& group) {
     const bool is_the_machines = placed.code() == Code::kNoSpace || placed.os_error() != 0;
     return is_the_machines && group.batch_count > 0 ? pause(Pause::kLog, placed) : placed;
   }
-  resume(Pause::kLog);
+  bool finds_room = false;
   for (Member* member = group.first; member != nullptr; member = member->next) {
-    if (!member->batch.empty()) reserve_memory(*group.memtable, *member);
+    if (!member->batch.empty()) finds_room |= reserve_memory(*group.memtable, *member);
   }
+  if (health() != Health::kHealthy) note_success(finds_room);
   return Status();
 }
 
-/// A member that finds no room is refused alone: a small batch may still fit where a large one does not.
-void CommitQueue::reserve_memory(Memtable& memtable, Member& member) {
+/// A store that takes writes does not say that it refuses them.
+void CommitQueue::note_success(bool finds_room) noexcept {
+  resume(Pause::kLog);
+  if (!finds_room) return;
+  resume(Pause::kFlush);
+  resume(Pause::kOthers);
+}
+
+/// A member that finds no room is refused alone: a small batch may still fit where a large one does not. Returns
+/// whether it found room that all commits may use.
+bool CommitQueue::reserve_memory(Memtable& memtable, Member& member) {
   const BudgetPart part = member.frees_space ? BudgetPart::kAll : BudgetPart::kCommon;
   const std::uint64_t promised = member.room == nullptr ? 0 : member.room->bytes();
   Result<Memtable::Reservation> room = memtable.reserve(member.demand, part, promised);
   if (room.ok()) {
     member.reservation = *room;
     if (member.room != nullptr) member.room->hand_over();
-    return;
+    return part == BudgetPart::kCommon && member.demand.entry_count > 0;
   }
   member.status = room.status();
-  if (room.code() != Code::kNoSpace) return;
-  member.room_need = {memtable.needed_bytes(member.demand), Memtable::needed_bytes_at_first(member.demand), part};
+  if (room.code() == Code::kNoSpace) {
+    member.room_need = {memtable.needed_bytes(member.demand), Memtable::needed_bytes_at_first(member.demand), part};
+  }
+  return false;
 }
 
 }  // namespace varve::engine

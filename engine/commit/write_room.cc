@@ -317,20 +317,23 @@ RoomAnswer WriteRoom::wait_for(Holder& own, const RoomNeed& need, RoomGrant& gra
 }
 
 RoomAnswer WriteRoom::told(const Refusal& refusal, const RoomNeed& need) const noexcept {
+  using Pause = RoomAnswer::Pause;
   switch (refusal.why) {
     case Refusal::Why::kNone: return {};
-    case Refusal::Why::kTooLarge: return {larger_than_buffer(need.in_fresh, budget_.bytes_max()), false};
-    case Refusal::Why::kClosing: return {Status(Code::kClosed, "the store is closing"), false};
-    case Refusal::Why::kOwnFailure: return {refusal.cause, true};
+    case Refusal::Why::kTooLarge: return {larger_than_buffer(need.in_fresh, budget_.bytes_max()), Pause::kNone};
+    case Refusal::Why::kClosing: return {Status(Code::kClosed, "the store is closing"), Pause::kNone};
+    case Refusal::Why::kOwnFailure: return {refusal.cause, Pause::kOwn};
     case Refusal::Why::kNeighbour:
       return {refusal.cause.in_file("the write buffer is full, and a store that shares it cannot write what it holds")
                   .with_code(Code::kNoSpace),
-              true};
+              Pause::kOthers};
     case Refusal::Why::kClosingNeighbour:
-      return {refusal.cause.in_file("the write buffer is full, and a store that shares it is being closed"), true};
+      return {
+          refusal.cause.in_file("the write buffer is full, and a store that shares it was closed and is still held"),
+          Pause::kOthers};
     case Refusal::Why::kReaders: break;
   }
-  return {Status::no_space("the write buffer is full of what was flushed and is still read"), true};
+  return {Status::no_space("the write buffer is full of what was flushed and is still read"), Pause::kOthers};
 }
 
 // ----------------------------------------------------------------------------------------------------------- a share
@@ -353,7 +356,8 @@ void WriteShare::leave() noexcept {
 
 RoomAnswer WriteShare::wait_for(const RoomNeed& need, RoomGrant& grant) noexcept {
   if (room_) return room_->wait_for(holder_, need, grant);
-  return {Status::no_space("the write buffer is full, and shared with stores on another scheduler"), false};
+  return {Status::no_space("the write buffer is full, and shared with stores on another scheduler"),
+          RoomAnswer::Pause::kNone};
 }
 
 }  // namespace varve::engine

@@ -71,9 +71,10 @@ struct RoomNeed {
 
 /// How a wait for room ended.
 struct RoomAnswer {
+  /// Whose cause it is, where it is one that ends by itself.
+  enum class Pause : std::uint8_t { kNone, kOwn, kOthers };
   Status status;
-  /// It was refused for a cause that ends by itself.
-  bool is_pause = false;
+  Pause pause = Pause::kNone;
 };
 
 class WriteRoom {

@@ -69,7 +69,10 @@ void Flusher::stop() noexcept {
 Status Flusher::do_work(const FlushWork& work) {
   switch (work.kind) {
     case FlushWork::Kind::kEnd: break;
-    case FlushWork::Kind::kHeal: queue_.resume(Pause::kRoom); break;
+    case FlushWork::Kind::kHeal:
+      queue_.resume(Pause::kFlush);
+      queue_.resume(Pause::kOthers);
+      break;
     case FlushWork::Kind::kSeal: return queue_.seal_memtable();
     case FlushWork::Kind::kFlush: return flush(*work.oldest);
   }
