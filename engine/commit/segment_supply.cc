@@ -86,15 +86,7 @@ Result<SegmentFile> SegmentSupply::take(std::uint64_t bytes_min, bool may_use_ba
   return last_failure_.ok() ? Status(Code::kClosed, "the store is closing") : last_failure_;
 }
 
-void SegmentSupply::log_has_begun() noexcept {
-  if (log_has_begun_.load(std::memory_order_relaxed)) return;
-  const io::MutexGuard guard(mutex_);
-  log_has_begun_.store(true, std::memory_order_relaxed);
-  changed_.notify_all();
-}
-
 void SegmentSupply::begin_small() noexcept {
-  log_has_begun();
   const io::MutexGuard guard(mutex_);
   // Twice: a segment that is being made when this begins is as large as before.
   for (int attempt = 0; attempt < kAttemptsPerRequest; ++attempt) {
@@ -186,8 +178,7 @@ void SegmentSupply::run() {
 
 bool SegmentSupply::must_make() const {
   if (spare_) return false;
-  if (wanted_bytes_ > 0) return true;
-  return !retry_later_ && log_has_begun_.load(std::memory_order_relaxed);
+  return wanted_bytes_ > 0 || !retry_later_;
 }
 
 SegmentSupply::Job SegmentSupply::next_job() {

@@ -43,10 +43,6 @@ class SegmentSupply {
   /// cost as many bytes as it saves time. Before take(), by the same thread.
   void expect_large_writes(bool expected) noexcept;
 
-  /// The log has begun: a next segment will be needed. A store that is open and has no commits keeps none. Costs
-  /// nothing after the first call.
-  void log_has_begun() noexcept;
-
   /// Segments are small again from now on, and grow as at first; returns when the next one is there, or cannot be. For
   /// who gives the log's space back: without it, an empty store would keep segments as large as the log once needed.
   /// Not by the holder of the lead.
@@ -108,7 +104,6 @@ class SegmentSupply {
   mutable io::Mutex mutex_;
   io::Condition changed_;
   std::optional<SegmentFile> spare_ VARVE_GUARDED_BY(mutex_);
-  std::atomic<bool> log_has_begun_{false};  // set under the mutex
   io::LogSegment* filling_ VARVE_GUARDED_BY(mutex_) = nullptr;
   std::vector<format::ClosedSegment> closed_ VARVE_GUARDED_BY(mutex_);  // until they are recorded
   std::vector<std::uint64_t> removed_ VARVE_GUARDED_BY(mutex_);

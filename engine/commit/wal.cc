@@ -122,7 +122,6 @@ char* Wal::frame(format::RecordType type, CommitVersion first, CommitVersion las
   if (last > 0) {
     assert(last > last_version_);
     last_version_ = last;
-    supply_.log_has_begun();
     ceiling_ = std::max(ceiling_, last + kCeilingTicks);
   }
   const format::RecordHeader framed = header(type, first, last);

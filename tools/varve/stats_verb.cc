@@ -125,6 +125,7 @@ Json figures_of(const Statistics& statistics, const CatalogFigures& catalog, con
           {"files", disk.files},
           {"allocated_bytes", disk.allocated_bytes},
           {"ballast_bytes", disk.ballast_bytes},
+          {"ballast_bytes_while_open", statistics.ballast_bytes},
           {"clock_ahead", statistics.clock_ahead.count()},
           {"commits", statistics.recovery.commits},
           {"dropped_tables", statistics.retired_ids},
@@ -170,7 +171,7 @@ void print_disk(const DiskFigures& disk) {
   const std::uint64_t others = disk.allocated_bytes - disk.table_bytes - disk.log_bytes - disk.ballast_bytes;
   print_line("on disk", bytes_text(disk.allocated_bytes) + " in " + counted(disk.files, "file", "files") + ": tables " +
                             bytes_text(disk.table_bytes) + ", log " + bytes_text(disk.log_bytes) + " in " +
-                            counted(disk.log_segments, "segment", "segments") + ", ballast for a full disk " +
+                            counted(disk.log_segments, "segment", "segments") + ", ballast " +
                             bytes_text(disk.ballast_bytes) + ", others " + bytes_text(others));
 }
 
@@ -189,6 +190,8 @@ void print_figures(const Statistics& statistics, const CatalogFigures& catalog, 
                         counted(statistics.memtable_entries, "entry", "entries") + ", " +
                         bytes_text(statistics.memtable_bytes) + " of memory");
   print_disk(disk);
+  print_line("ballast", bytes_text(statistics.ballast_bytes) +
+                            " of disk while it is open for writing, so that drops succeed on a full disk");
   print_line("back end",
              statistics.back_end + "; writes are " + durability_name(statistics) + " unless told otherwise");
   print_line("last write", statistics.visible_version.to_string());
