@@ -39,7 +39,7 @@ class RoomDirectory final : public io::Directory {
     return directory_->replace(name, expected, content, point);  // Of its errors none says that nothing changed.
   }
   Status link(std::string_view name, io::Directory& into) override {
-    return with_room([&] { return directory_->link(name, into); });
+    return directory_->link(name, into);  // takes no descriptor
   }
   Status remove(std::string_view name) override { return directory_->remove(name); }
   Status sync(io::SyncPoint point) override { return directory_->sync(point); }

@@ -71,14 +71,6 @@ TEST_F(RoomDirectoryTest, TableFilesAreClosedForWhateverElseIsOpened) {
   }
 }
 
-TEST_F(RoomDirectoryTest, ALinkFindsRoomToo) {
-  const auto first = open("a.sst");
-  ASSERT_TRUE(machine_.files->create_directory("/copy", {"test"}).ok());
-  const auto into = *machine_.files->open_directory("/copy");
-  refuse_once(io::OperationKind::kLink);
-  EXPECT_EQ(directory_->link("a.sst", *into).to_string(), "Ok");
-}
-
 TEST_F(RoomDirectoryTest, WithNothingToCloseTheRefusalIsTold) {
   const auto held = open("a.sst");
   const Result<FilePin> pin = held->pin();
