@@ -2,7 +2,6 @@
 // Must never: know a store.
 #include "api/guarded.h"
 #include "api/resources_state.h"
-#include "io/descriptor_limit.h"
 #include "io/env.h"
 #include "io/parents_object.h"
 
@@ -21,8 +20,7 @@ Result<std::shared_ptr<Resources>> Resources::create(const ResourceOptions& opti
     state->options = options;
     state->write_budget = std::make_shared<engine::WriteBudget>(io::system_env().scheduler, options.write_buffer_bytes);
     state->block_cache = std::make_shared<engine::BlockCache>(io::system_env().scheduler, options.block_cache_bytes);
-    state->open_files = std::make_shared<engine::OpenFiles>(io::system_env().scheduler,
-                                                            engine::OpenFiles::capacity_for(io::descriptor_limit()));
+    state->open_files = engine::OpenFiles::make_for_process(io::system_env().scheduler);
     return std::shared_ptr<Resources>(new Resources(std::move(state)));
   });
 }

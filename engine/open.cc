@@ -9,7 +9,7 @@
 #include "engine/files/given_path.h"
 #include "engine/files/recovery.h"
 #include "engine/sync_points.h"
-#include "io/descriptor_limit.h"
+#include "engine/tables/room_directory.h"
 #include "io/os_error.h"
 
 namespace varve::engine {
@@ -65,12 +65,8 @@ Status start_reading(EngineState& state, const FileSet& files, std::unique_ptr<M
   state.blocks = std::make_unique<BlockReader>(scheduler, *state.cache);
   state.read_queues = std::make_unique<ReadQueues>(state.env);
   EngineState* const raw = &state;
-  std::shared_ptr<OpenFiles> open_files = state.options.open_files;
-  if (!open_files) {
-    open_files = std::make_shared<OpenFiles>(scheduler, OpenFiles::capacity_for(io::descriptor_limit()));
-  }
   state.table_files =
-      std::make_unique<TableFiles>(state.env, *state.directory, state.cache, std::move(open_files), [raw] {
+      std::make_unique<TableFiles>(state.env, *state.directory, state.cache, state.options.open_files, [raw] {
         if (!raw->closed.load(std::memory_order_relaxed) && raw->compactor) raw->compactor->wake();
       });
   Result<std::shared_ptr<const Levels>> levels = Tree::arrange(files, *state.table_files);
@@ -163,11 +159,13 @@ Status open_existing(EngineState& state) {
 
 Result<std::unique_ptr<EngineState>> open_state(const io::Env& env, std::string_view path,
                                                 const EngineOptions& options) {
-  auto state = std::make_unique<EngineState>(env, options);
+  EngineOptions chosen = options;
+  if (!chosen.open_files) chosen.open_files = OpenFiles::make_for_process(env.scheduler);
+  auto state = std::make_unique<EngineState>(env, chosen);
   Result<std::unique_ptr<io::Directory>> directory = find_directory(env, path, options);
   if (directory.code() == Code::kNotFound) return no_store(path);
   if (!directory.ok()) return directory.status();
-  state->directory = *std::move(directory);
+  state->directory = std::make_unique<RoomDirectory>(*std::move(directory), chosen.open_files);
 
   // Once without the lock, because taking it makes a file, and a directory of somebody else's is left untouched.
   Result<StoreFound> found = find_store(*state->directory);

@@ -1,4 +1,4 @@
-// Owns: the layout of the log buffer, a small shared mapping that keeps buffered commits when the process is killed.
+// Owns: the layout of the log buffer, a small file that keeps buffered commits when the process is killed.
 // Must never: be believed on its own; recovery takes from it only records that continue the log exactly.
 //
 // The file is a sector of file header (64 bytes, then zeros), then slots of equal size. A slot is a sector with a slot

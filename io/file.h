@@ -83,13 +83,21 @@ class LogSegment {
   virtual Status cut(std::uint64_t size_bytes, SyncPoint point) = 0;
 };
 
-/// Memory backed by a file, whose content survives the death of the process, not that of the machine. It is read back
-/// by opening the file.
+/// Memory with a file of the same size. What of it was kept survives the death of the process, not that of the machine,
+/// and is read back by opening the file. The memory itself is the process's own: to touch it is safe whatever becomes
+/// of the file. (To touch a mapping of a file that somebody has cut ends the process by a signal.)
 class SharedMemory {
  public:
   virtual ~SharedMemory() = default;
   /// Aligned to kSectorBytes. Zero when made. Empty in a forked child, where the memory is not mapped at all.
   virtual std::span<std::byte> bytes() noexcept = 0;
+  /// Keeps what stands in this part of bytes(), which may be more than is asked for. One thread at a time.
+  /// Errors: kIoError, kNoSpace, kLocked (called in a forked child), the first failure of this handle.
+  virtual Status keep(std::size_t offset, std::size_t size_bytes) noexcept = 0;
+  /// Whether the file still holds what was kept, as far as that shows quickly: its size, its beginning and its name.
+  /// Any thread. Errors: kCorruption (it was cut or written by somebody else; it holds all of bytes() again, where that
+  /// could be written), kFenced, kIoError.
+  virtual Status check() noexcept = 0;
 };
 
 /// Held until destroyed.

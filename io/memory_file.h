@@ -93,6 +93,9 @@ class MemorySharedMemory final : public SharedMemory, private MemoryHandle {
   MemorySharedMemory(FileHold hold, std::shared_ptr<MemorySession> session, std::string_view name);
   ~MemorySharedMemory() override;
   std::span<std::byte> bytes() noexcept override;
+  /// All of the memory is the file's at any moment.
+  Status keep(std::size_t /*offset*/, std::size_t /*size_bytes*/) noexcept override { return Status(); }
+  Status check() noexcept override { return Status(); }
 
  private:
   std::shared_ptr<SharedPages> pages_;

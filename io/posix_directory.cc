@@ -92,7 +92,7 @@ Result<std::unique_ptr<LogSegment>> PosixDirectory::create_log_segment(std::stri
 Result<std::unique_ptr<SharedMemory>> PosixDirectory::create_shared_memory(std::string_view name, std::uint64_t bytes) {
   Result<Target> file = target("openat", name, Access::kWrite);
   if (!file.ok()) return file.status();
-  return PosixSharedMemory::create(at(*file), bytes, owner_);
+  return PosixSharedMemory::create(at(*file), bytes, place_, owner_);
 }
 
 Status PosixDirectory::replace(std::string_view name, std::span<const std::byte> expected,

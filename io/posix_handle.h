@@ -21,6 +21,9 @@ class HandleGuard {
   const std::string& path() const noexcept { return path_; }
   bool owned_by_this_process() const noexcept { return owner_.is_this_process(); }
 
+  /// Whether check() would be Ok.
+  bool is_usable() const noexcept { return owner_.is_this_process() && !failed_.load(std::memory_order_acquire); }
+
   /// Ok; kLocked in a fork of the owner, which changes nothing; or the failure kept by `fail`.
   Status check(std::string_view call) const noexcept {
     if (!owner_.is_this_process()) [[unlikely]]

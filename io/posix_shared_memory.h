@@ -1,13 +1,18 @@
-// Owns: memory backed by a file of the store, by plain system calls.
-// Must never: be mapped in a fork of the process that made it: both would write the same log buffer.
+// Owns: memory and the file that keeps it, by plain system calls.
+// Must never: map the file: who touches a mapping of a file that somebody has cut is ended by SIGBUS. Nor be mapped in
+// a fork of the process that made it.
 #pragma once
 
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <string>
+#include <utility>
 
 #include "io/file.h"
 #include "io/posix_descriptor.h"
+#include "io/posix_handle.h"
+#include "io/posix_place.h"
 #include "io/posix_process.h"
 
 namespace varve::io {
@@ -15,20 +20,28 @@ namespace varve::io {
 class PosixSharedMemory final : public SharedMemory {
  public:
   /// Errors: EEXIST, kNoSpace, by os_error; no file is left behind.
-  static Result<std::unique_ptr<SharedMemory>> create(const FileAt& file, std::uint64_t bytes, OwnerProcess owner);
+  static Result<std::unique_ptr<SharedMemory>> create(const FileAt& file, std::uint64_t bytes,
+                                                      const std::shared_ptr<const DirectoryPlace>& directory,
+                                                      OwnerProcess owner);
 
   /// For create() alone: a handle without memory.
-  explicit PosixSharedMemory(OwnerProcess owner) noexcept : owner_(owner) {}
+  PosixSharedMemory(std::string path, OwnerProcess owner) noexcept : guard_(std::move(path), owner) {}
   PosixSharedMemory(const PosixSharedMemory&) = delete;
   PosixSharedMemory& operator=(const PosixSharedMemory&) = delete;
   ~PosixSharedMemory() override;
 
   std::span<std::byte> bytes() noexcept override;
+  Status keep(std::size_t offset, std::size_t size_bytes) noexcept override;
+  Status check() noexcept override;
 
  private:
-  Status map(int descriptor, std::size_t bytes, const std::string& path);
+  Status map(std::size_t bytes);
+  Status keep_anew(std::size_t offset, std::size_t size_bytes) noexcept;
+  void write_anew() noexcept;
 
-  const OwnerProcess owner_;
+  Descriptor descriptor_;
+  HandleGuard guard_;
+  FilePlace place_;
   std::span<std::byte> memory_;
 };
 

@@ -173,6 +173,9 @@ void CommitQueue::run_turn(CommitGroup& group) noexcept {
   if (Status prepared = prepare(group); !prepared.ok()) refuse(group, prepared);
   assign(group);
   if (group.framed) frame(group);
+  if (group.framed && !group.needs_durable) {
+    if (Status kept = wal_.keep_framed(); !kept.ok()) poison(kept);
+  }
   LogWrites owed = wal_.end_turn(group.needs_durable);
   group.log_end = wal_.position();
   const bool needs_durable = group.needs_durable;

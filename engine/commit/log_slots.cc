@@ -9,18 +9,23 @@ namespace varve::engine {
 
 LogSlots::LogSlots(BufferFile buffer) noexcept : buffer_(std::move(buffer)) {}
 
-std::optional<LogSlots::Slot> LogSlots::open(std::uint64_t segment_number, std::uint64_t segment_seed,
-                                             std::uint64_t log_offset) noexcept {
-  constexpr std::size_t kStride = format::kLogBufferSectorBytes + kLogBufferSlotBytes;
+Result<std::optional<LogSlots::Slot>> LogSlots::open(std::uint64_t segment_number, std::uint64_t segment_seed,
+                                                     std::uint64_t log_offset) noexcept {
   for (std::size_t index = 0; index < kLogBufferSlots; ++index) {
     if (taken_[index].load(std::memory_order_acquire)) continue;
-    taken_[index].store(true, std::memory_order_relaxed);
-    const std::size_t start = format::kLogBufferSectorBytes + index * kStride;
+    const std::size_t start = start_of(index);
     char* header = reinterpret_cast<char*>(buffer_.memory->bytes().data()) + start;
     format::store_slot_header(header, {segment_number, segment_seed, log_offset, ++serial_}, {buffer_.seed, start});
-    return Slot{index, buffer_.memory->bytes().subspan(start + format::kLogBufferSectorBytes, kLogBufferSlotBytes)};
+    if (Status kept = buffer_.memory->keep(start, format::kSlotHeaderBytes); !kept.ok()) return kept;
+    taken_[index].store(true, std::memory_order_relaxed);
+    return std::optional(
+        Slot{index, buffer_.memory->bytes().subspan(start + format::kLogBufferSectorBytes, kLogBufferSlotBytes)});
   }
-  return std::nullopt;
+  return std::optional<Slot>();
+}
+
+Status LogSlots::keep(std::size_t index, std::size_t offset, std::size_t size_bytes) noexcept {
+  return buffer_.memory->keep(start_of(index) + format::kLogBufferSectorBytes + offset, size_bytes);
 }
 
 void LogSlots::give_back(std::size_t index) noexcept {

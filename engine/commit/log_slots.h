@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 
+#include "api/result.h"
 #include "engine/files/log_files.h"
 #include "format/log_buffer.h"
 
@@ -26,11 +27,23 @@ class LogSlots {
     std::span<std::byte> bytes;
   };
 
-  /// A free slot, its header stored for this place in the log. Empty when every slot waits for its write.
-  std::optional<Slot> open(std::uint64_t segment_number, std::uint64_t segment_seed, std::uint64_t log_offset) noexcept;
+  /// A free slot, its header kept for this place in the log. Empty when every slot waits for its write.
+  /// Errors: those of io::SharedMemory::keep.
+  Result<std::optional<Slot>> open(std::uint64_t segment_number, std::uint64_t segment_seed,
+                                   std::uint64_t log_offset) noexcept;
   void give_back(std::size_t index) noexcept;
 
+  /// Records that stand in a slot survive the death of the process from now on. Errors: those of
+  /// io::SharedMemory::keep.
+  Status keep(std::size_t index, std::size_t offset, std::size_t size_bytes) noexcept;
+  /// Any thread. Errors: those of io::SharedMemory::check.
+  Status check() noexcept { return buffer_.memory->check(); }
+
  private:
+  static constexpr std::size_t start_of(std::size_t index) noexcept {
+    return format::kLogBufferSectorBytes + index * (format::kLogBufferSectorBytes + kLogBufferSlotBytes);
+  }
+
   BufferFile buffer_;
   std::uint64_t serial_ = 0;
   std::array<std::atomic<bool>, kLogBufferSlots> taken_{};

@@ -82,16 +82,21 @@ Status Wal::place(std::size_t record_bytes, bool write_now) {
 
   const std::uint64_t offset = io::round_up_to_sector(next_offset_in_use());
   if (!write_now && record_bytes <= kLogBufferSlotBytes) {
-    std::optional<LogSlots::Slot> next = slots_.open(number_, seed_, offset);
-    if (!next) {
+    Result<std::optional<LogSlots::Slot>> next = slots_.open(number_, seed_, offset);
+    if (next.ok() && !*next) {
       wait_for_writes();  // Every closed slot has been written then, and given back unless its write failed.
       next = slots_.open(number_, seed_, offset);
     }
-    if (!next) return Status(Code::kPoisoned, "the log buffer's writes failed");
+    if (!next.ok()) {
+      failed_ = true;
+      return next.status();
+    }
+    if (!*next) return Status(Code::kPoisoned, "the log buffer's writes failed");
     close_slot();
-    slot_ = next;
+    slot_ = *next;
     slot_offset_ = offset;
     slot_used_ = 0;
+    slot_kept_ = 0;
     return Status();
   }
 
@@ -178,6 +183,14 @@ void Wal::close_slot() noexcept {
   owed_.add(std::move(write));
 }
 
+Status Wal::keep_framed() noexcept {
+  if (!slot_ || slot_kept_ == slot_used_) return Status();
+  const std::size_t from = std::exchange(slot_kept_, slot_used_);
+  Status kept = slots_.keep(slot_->index, from, slot_used_ - from);
+  if (!kept.ok()) failed_ = true;
+  return kept;
+}
+
 LogWrites Wal::end_turn(bool write_now) noexcept {
   if (private_bytes_ > 0) give_memory_back(std::move(private_));  // Prepared, and never framed.
   private_bytes_ = 0;
@@ -230,10 +243,15 @@ Status Wal::write(LogWrite& write, io::SyncPoint point) noexcept {
   figures_.writes.fetch_add(1, std::memory_order_relaxed);
   figures_.bytes.fetch_add(write.bytes.size(), std::memory_order_relaxed);
   // A slot whose write failed keeps the only copy of what was acknowledged; it is never used again.
-  if (!written.ok()) io::probe("a log write failed");
-  if (written.ok() && write.slot) slots_.give_back(*write.slot);
+  const bool is_durable = written.ok();
+  if (!is_durable) io::probe("a log write failed");
+  if (is_durable && write.slot) {
+    slots_.give_back(*write.slot);
+    written = slots_.check();  // What it held is safe; what the next one holds would not be.
+    if (!written.ok()) io::probe("the log buffer was damaged");
+  }
   if (write.memory.size_bytes() > 0) give_memory_back(std::move(write.memory));
-  tracker_.complete(write.end, written.ok());
+  tracker_.complete(write.end, is_durable);
   return written;
 }
 
@@ -246,7 +264,10 @@ Status Wal::flush_open_slot() {
   close_slot();
   LogWrites owed = std::exchange(owed_, LogWrites());
   for (std::size_t i = 0; i < owed.size(); ++i) {
-    if (Status written = write_alone(std::move(owed[i]), sync_points::kLogBuffer); !written.ok()) return written;
+    if (Status written = write_alone(std::move(owed[i]), sync_points::kLogBuffer); !written.ok()) {
+      failed_ = true;
+      return written;
+    }
   }
   return Status();
 }

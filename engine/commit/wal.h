@@ -87,11 +87,16 @@ class Wal {
   /// The payload stands: seals the record.
   void seal_record() noexcept;
 
+  /// What was framed in the open slot survives the death of the process from now on; for a turn that ends without a
+  /// write, before it is published. Errors: those of io::SharedMemory::keep; the log is in doubt then.
+  Status keep_framed() noexcept;
+
   /// Ends the turn, framed or not: the writes owed, begun in the tracker. With `write_now` an open slot is closed too;
   /// without it, what is owed is deferred.
   LogWrites end_turn(bool write_now) noexcept;
 
-  /// Performs one write and tells the tracker. Any thread. Errors: those of the device; the log is in doubt then.
+  /// Performs one write and tells the tracker. Any thread. Errors: those of the device, and of io::SharedMemory::check
+  /// behind the write of a slot; the log, or what buffered commits rest on, is in doubt then.
   Status write(LogWrite& write, io::SyncPoint point) noexcept;
 
   /// Any thread.
@@ -163,6 +168,7 @@ class Wal {
   std::optional<LogSlots::Slot> slot_;
   std::uint64_t slot_offset_ = 0;
   std::size_t slot_used_ = 0;
+  std::size_t slot_kept_ = 0;
 
   bool failed_ = false;
   std::atomic<bool> direct_{false};

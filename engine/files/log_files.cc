@@ -56,9 +56,13 @@ Result<BufferFile> create_log_buffer(const io::Env& env, io::Directory& director
 
   const format::FileHeader header{format::FileType::kLogBuffer, format::kFormatVersion, env.random.next(), number};
   const std::string bytes = format::encode_file_header(header);
-  const std::span<std::byte> mapped = (*memory)->bytes();
-  assert(mapped.size() >= bytes.size());
-  std::memcpy(mapped.data(), bytes.data(), bytes.size());
+  const std::span<std::byte> own = (*memory)->bytes();
+  assert(own.size() >= bytes.size());
+  std::memcpy(own.data(), bytes.data(), bytes.size());
+  if (Status kept = (*memory)->keep(0, bytes.size()); !kept.ok()) {
+    (void)directory.remove(name);  // A name that stays is a stray that the next open removes.
+    return kept;
+  }
   return BufferFile{number, header.seed, *std::move(memory)};
 }
 

@@ -9,6 +9,7 @@
 
 #include "engine/files/expected_file.h"
 #include "format/checksum.h"
+#include "io/descriptor_limit.h"
 #include "io/probe.h"
 
 namespace varve::engine {
@@ -139,6 +140,10 @@ Status HeldFile::confirm(const io::ReadableFile& file) const {
   }
   key_ = file.key();
   return Status();
+}
+
+std::shared_ptr<OpenFiles> OpenFiles::make_for_process(io::Scheduler& scheduler) {
+  return std::make_shared<OpenFiles>(scheduler, capacity_for(io::descriptor_limit()));
 }
 
 OpenFiles::OpenFiles(io::Scheduler& scheduler, std::size_t capacity) noexcept

@@ -116,6 +116,8 @@ class OpenFiles {
   static constexpr std::size_t kCapacityMax = 3072;
   /// Of a process that may have `limit` files open: a quarter. The rest is the host's, the log's and the rings'.
   static std::size_t capacity_for(std::uint64_t limit) noexcept;
+  /// Of the capacity for this process.
+  static std::shared_ptr<OpenFiles> make_for_process(io::Scheduler& scheduler);
 
   /// `capacity` is at least 1. `scheduler` outlives it.
   OpenFiles(io::Scheduler& scheduler, std::size_t capacity) noexcept;
@@ -123,6 +125,9 @@ class OpenFiles {
   /// How many may be open. Sinks, and stays so, when the system refuses one.
   std::size_t capacity() const noexcept { return capacity_.load(std::memory_order_relaxed); }
   std::size_t open_count() const noexcept VARVE_EXCLUDES(mutex_);
+  /// The system refused a descriptor: some files are closed, and fewer are kept open from now on. False: all that are
+  /// open are pinned.
+  bool give_some_up() noexcept VARVE_EXCLUDES(mutex_);
   /// Since it was made: files opened, closed for others, and opened again.
   std::uint64_t openings() const noexcept { return openings_.load(std::memory_order_relaxed); }
   std::uint64_t closings() const noexcept { return closings_.load(std::memory_order_relaxed); }
@@ -133,8 +138,6 @@ class OpenFiles {
 
   /// Closes files until one more may be opened, or all that are open are pinned.
   void make_room() noexcept VARVE_EXCLUDES(mutex_);
-  /// The system refused one more: fewer are kept open from now on. False: all that are open are pinned.
-  bool give_some_up() noexcept VARVE_EXCLUDES(mutex_);
   /// Until a pinned file may have become free.
   void wait_a_moment() noexcept VARVE_EXCLUDES(mutex_);
   /// With a pin of the caller's. Throws std::bad_alloc, with nothing changed.

@@ -158,9 +158,12 @@ TEST_P(FileSystemContract, SharedMemoryIsZeroAlignedAndReadByOpening) {
     EXPECT_TRUE(is_sector_aligned(bytes.data()));
     EXPECT_TRUE(std::all_of(bytes.begin(), bytes.end(), [](std::byte byte) { return byte == std::byte{0}; }));
     std::copy(text.begin(), text.end(), bytes.begin());
+    ASSERT_TRUE(is_ok((*memory)->keep(0, 2 * kSectorBytes + 7)));
+    ASSERT_TRUE(is_ok((*memory)->keep(2 * kSectorBytes + 7, kBytes - 2 * kSectorBytes - 7)));
+    EXPECT_TRUE(is_ok((*memory)->check()));
     const Result<Bytes> seen = read_whole(directory(), "buffer");
     ASSERT_TRUE(is_ok(seen));
-    EXPECT_TRUE(*seen == text) << "while it is mapped";
+    EXPECT_TRUE(*seen == text) << "while it is in use";
     EXPECT_TRUE(fails_with(directory().create_shared_memory("buffer", kBytes), EEXIST, path() + "/buffer"));
   }
   const Result<Bytes> seen = read_whole(directory(), "buffer");

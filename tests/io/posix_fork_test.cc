@@ -85,6 +85,7 @@ TEST_F(PosixForkTest, TheParentGoesOnAfterItsChildEndedAllHandles) {
   EXPECT_TRUE(is_ok(file_->sync(kTestPoint)));
   EXPECT_TRUE(is_ok(segment_->write(0, sector.bytes(), kTestPoint)));
   memory_->bytes()[5] = std::byte{7};
+  EXPECT_TRUE(is_ok(memory_->keep(5, 1)));
   EXPECT_EQ((*read_whole(directory(), "buffer"))[5], std::byte{7});
   EXPECT_TRUE(is_ok(directory().sync(kTestPoint)));
   EXPECT_TRUE(is_ok(lock_->check()));
