@@ -121,7 +121,7 @@ class Engine {
   /// Commits. On success: published, so visible to every view made later, and durable as asked.
   /// Errors   kNotFound     a table was retired before this commit's place in the order; nothing changed
   ///          kPreconditionFailed    the table that request.load watches was written; nothing changed
-  ///          kNoSpace      no room in the log or the write buffer; nothing changed. Room that can be made is waited for
+  ///          kNoSpace      no room in the log or the write buffer; nothing changed; it waits for what can be made
   ///          kIoError, kTooManyFiles    the log cannot go on, or no memtable be flushed to make room; nothing changed
   ///          kUnknown      the log failed under this commit or one before it; reopen to learn whether it survived
   ///          kPoisoned     the store was stopped earlier; nothing changed

@@ -4,6 +4,9 @@
 // Lock order: partition (ascending hash) -> commit queue -> write tracker, wal memory, log supply, manifest. No I/O
 // under the queue's mutex; the manifest's own mutex is the one under which I/O is done, and is taken last and by no
 // commit but for its mark, which is an atomic read.
+//
+// Stores that share a write budget also share a write room. Its mutex comes after a store's partitions and before the
+// sealed memtables of any store. The commit queue's mutex is never held with it.
 #pragma once
 
 #include <atomic>
