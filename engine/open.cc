@@ -100,9 +100,9 @@ Status start_writing(EngineState& state, Established established, CommitStart be
       std::make_unique<CommitQueue>(state.env, *state.wal, *state.memtables, std::move(begin), state.options.events);
   state.timer = std::make_unique<LogTimer>(state.env, *state.queue);
   state.tree = std::make_unique<Tree>(state.env, *state.directory, *state.manifest, *state.states, *state.table_files,
-                                      stop_store, [raw] {
+                                      stop_store, [raw]() noexcept {
                                         raw->pacer->look_at(*raw->tree->levels());
-                                        raw->queue->forget_drops(raw->manifest->files());
+                                        raw->queue->forget_drops(*raw->manifest);
                                         raw->compactor->wake();
                                       });
   state.compactor = std::make_unique<Compactor>(state.env, *state.queue, state.snapshots, *state.tree, *state.blocks,

@@ -42,7 +42,7 @@
 #include "engine/commit/version_clock.h"
 #include "engine/commit/wal.h"
 #include "engine/commit/write_watch.h"
-#include "engine/files/file_set.h"
+#include "engine/files/manifest.h"
 #include "engine/options.h"
 #include "format/manifest_edit.h"
 #include "io/env.h"
@@ -130,9 +130,9 @@ class CommitQueue {
   /// Of dropped tables: bytes that only the log holds, since recovery left them out of the memtable, until that is
   /// flushed.
   std::uint64_t recovered_dead_bytes() const noexcept { return recovered_dead_bytes_.load(std::memory_order_relaxed); }
-  /// Of `files`, the set now: ids of which neither it nor the log holds anything any more count no longer as retired.
+  /// Ids of which neither the files of the manifest nor the log hold anything any more count no longer as retired.
   /// Commits to them are refused as before.
-  void forget_drops(const FileSet& files) noexcept;
+  void forget_drops(const Manifest& manifest) noexcept;
   /// What a commit can ask about the tables that others write.
   WriteWatches& watches() noexcept { return watches_; }
   /// What is known of keys beside each other that were deleted. Nothing, until somebody asked by know_stretches().

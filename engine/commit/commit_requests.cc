@@ -115,11 +115,13 @@ std::vector<format::DeadId> CommitQueue::unflushed_drops() const {
   return drops;
 }
 
-void CommitQueue::forget_drops(const FileSet& files) noexcept {
-  if (files.flushed_version >= recovered_version_) recovered_dead_bytes_.store(0, std::memory_order_relaxed);
-  const io::MutexGuard guard(mutex_);
-  if (counted_drops_.empty()) return;
+void CommitQueue::forget_drops(const Manifest& manifest) noexcept {
   try {
+    if (retired_count() == 0 && recovered_dead_bytes() == 0) return;
+    const FileSet files = manifest.files();
+    if (files.flushed_version >= recovered_version_) recovered_dead_bytes_.store(0, std::memory_order_relaxed);
+    const io::MutexGuard guard(mutex_);
+    if (counted_drops_.empty()) return;
     std::set<std::string_view> kept;
     for (const format::DeadId& dead : files.dead_ids) kept.insert(dead.prefix);
     std::vector<format::DeadId> counted;

@@ -63,9 +63,9 @@ FlushWork Memtables::wait_for_work() {
   if (std::exchange(room_came_, false)) {
     work.kind = FlushWork::Kind::kHeal;
   } else if (!sealed_.empty()) {
+    ++attempts_;  // also of one that ends here for want of memory: who waits for it is told
     work.oldest = sealed_.front();
     work.kind = FlushWork::Kind::kFlush;
-    ++attempts_;
   } else {
     seal_asked_ = false;
     work.kind = FlushWork::Kind::kSeal;
@@ -79,7 +79,8 @@ void Memtables::report_seal(const Status& sealed) noexcept {
 }
 
 void Memtables::report_flush(const Status& flushed) noexcept {
-  SealedMemtable done;  // Let go under no mutex: it may be the end of the memtable, and others wait for its room.
+  SealedMemtable done;      // Let go under no mutex: it may be the end of the memtable, and others wait for its room.
+  note_to_others(flushed);  // First: who waits for the flush may ask for room at once.
   {
     const io::MutexGuard guard(mutex_);
     last_flush_ = flushed;
@@ -93,8 +94,17 @@ void Memtables::report_flush(const Status& flushed) noexcept {
     }
     changed_.notify_all();
   }
+}
+
+void Memtables::note_to_others(const Status& flushed) noexcept {
   if (!flushed.ok()) return share_.note_failed(flushed, false);
-  share_.note_flushed(done.memtable->used_bytes());
+  std::uint64_t bytes = 0;
+  {
+    const io::MutexGuard guard(mutex_);
+    assert(!sealed_.empty());
+    bytes = sealed_.front().memtable->used_bytes();
+  }
+  share_.note_flushed(bytes);
 }
 
 Memtables::Rest Memtables::wait_before_retry(std::chrono::nanoseconds pause) noexcept {

@@ -98,6 +98,8 @@ class Memtables final : private RoomGiver {
   void stop_waiting() noexcept;
 
  private:
+  void note_to_others(const Status& flushed) noexcept;
+
   /// At this share of the budget commits wait for a flush, so that those under way still find room.
   static constexpr std::uint64_t kBudgetParts = 4;
   static constexpr std::uint64_t kPartsUsedMax = 3;

@@ -130,25 +130,27 @@ void WriteRoom::note_closing(Holder& holder) noexcept {
 
 void WriteRoom::tell_of_room() noexcept {
   const io::MutexGuard guard(mutex_);
-  for (Holder* const holder : holders_) {
-    if (!std::exchange(holder->awaits_room, false)) continue;
-    budget_.attention_.fetch_sub(1, std::memory_order_seq_cst);
-    holder->giver->room_came();
-  }
+  for (Holder* const holder : holders_) tell_if_room_is_there(*holder);
   changed_.notify_all();
+}
+
+/// Room for less is told by the next commit that takes it.
+void WriteRoom::tell_if_room_is_there(Holder& holder) noexcept {
+  if (!holder.awaits_room) return;
+  const std::uint64_t used = budget_.used_bytes_.load(std::memory_order_seq_cst);
+  const std::uint64_t bound = budget_.bytes_for(holder.awaited.part);
+  if (used > bound || bound - used < holder.awaited.in_fresh) return;
+  holder.awaits_room = false;
+  budget_.attention_.fetch_sub(1, std::memory_order_seq_cst);
+  holder.giver->room_came();
 }
 
 void WriteRoom::tell_when_room_comes(Holder& own, const RoomNeed& need) noexcept {
   const io::MutexGuard guard(mutex_);
-  if (!own.has_joined || own.awaits_room) return;
-  own.awaits_room = true;
-  budget_.attention_.fetch_add(1, std::memory_order_seq_cst);
-  const std::uint64_t used = budget_.used_bytes_.load(std::memory_order_seq_cst);
-  const std::uint64_t bound = budget_.bytes_for(need.part);
-  if (used > bound || bound - used < need.in_active) return;
-  own.awaits_room = false;
-  budget_.attention_.fetch_sub(1, std::memory_order_seq_cst);
-  own.giver->room_came();
+  if (!own.has_joined) return;
+  own.awaited = need;
+  if (!std::exchange(own.awaits_room, true)) budget_.attention_.fetch_add(1, std::memory_order_seq_cst);
+  tell_if_room_is_there(own);
 }
 
 // --------------------------------------------------------------------------------------------------- who is asked

@@ -99,6 +99,7 @@ class WriteRoom {
     bool has_ended = false;  // it never flushes again
     bool is_closing = false;
     bool awaits_room = false;
+    RoomNeed awaited;                           // of the commit that was refused last, while the store awaits room
     std::atomic<std::uint64_t> stuck_bytes{0};  // its part of WriteBudget::stuck_bytes()
   };
 
@@ -153,6 +154,7 @@ class WriteRoom {
   std::uint64_t coming_bytes(const Moment& at) const noexcept VARVE_REQUIRES(mutex_);
   bool is_any_coming(const Moment& at) const noexcept VARVE_REQUIRES(mutex_);
   void relieve_locked(const Holder& own) noexcept VARVE_REQUIRES(mutex_);
+  void tell_if_room_is_there(Holder& holder) noexcept VARVE_REQUIRES(mutex_);
   void count_stuck(Holder& holder) noexcept VARVE_REQUIRES(mutex_);
   void enter(Waiter& me, bool is_first) noexcept VARVE_REQUIRES(mutex_);
   void exit(const Waiter& me) noexcept VARVE_REQUIRES(mutex_);
