@@ -31,14 +31,12 @@ class Memtable;
 /// A store that can give room back. Called under the room's mutex: sets a flag, wakes a thread, and returns.
 class RoomGiver {
  public:
+  virtual ~RoomGiver() = default;
   /// The store's background threads seal the active memtable if it holds anything, and flush what is sealed. A flush
   /// that rests after a failure is tried again at once.
   virtual void make_room() noexcept = 0;
   /// There is room again, after a commit of this store was refused for want of it.
   virtual void room_came() noexcept = 0;
-
- protected:
-  ~RoomGiver() = default;
 };
 
 /// Room that was gathered for one commit, counted as used. What the commit does not use goes back at the end.

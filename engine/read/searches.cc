@@ -222,8 +222,9 @@ Status Searches::take_queue() {
 /// Its file stays open until the read has ended. False: too many are kept so, or whatever refuses to open it now.
 bool Searches::pin(Arrival& arrival) noexcept {
   Result<FilePin> pinned = arrival.wanted.file().pin_for_long();
-  if (pinned.ok()) arrival.pin = *std::move(pinned);
-  return pinned.ok();
+  if (!pinned.ok()) return false;
+  arrival.pin = *std::move(pinned);
+  return true;
 }
 
 Status Searches::submit(Arrival& arrival) {

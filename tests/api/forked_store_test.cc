@@ -20,13 +20,6 @@
 #include "tests/io/child_process.h"
 #include "tests/io/temporary_directory.h"
 
-/// A child has not the stacks of the parent's threads, and so what these held looks like leaks there.
-static bool is_child = false;
-/// Asked by the leak sanitizer, where there is one, before it looks.
-extern "C" int __lsan_is_turned_off() {
-  return is_child ? 1 : 0;
-}
-
 namespace varve {
 namespace {
 
@@ -228,7 +221,6 @@ std::string end_by_exit(std::unique_ptr<Objects>& objects) {
   const pid_t child = ::fork();
   if (child == 0) {
     ::alarm(kHangSeconds);
-    is_child = true;
     held_until_exit() = std::move(objects);
     std::exit(0);
   }
