@@ -17,6 +17,10 @@ void LogTimer::run() noexcept {
   for (;;) {
     const CommitQueue::TimerWork work = queue_.wait_for_timer_work();
     if (work == CommitQueue::TimerWork::kEnd) return;
+    if (work == CommitQueue::TimerWork::kRestore) {
+      queue_.restore_log_buffer();
+      continue;
+    }
     if (work == CommitQueue::TimerWork::kDeferredWrites) {
       queue_.write_deferred();
       continue;

@@ -95,9 +95,11 @@ class SharedMemory {
   /// Errors: kIoError, kNoSpace, kLocked (called in a forked child), the first failure of this handle.
   virtual Status keep(std::size_t offset, std::size_t size_bytes) noexcept = 0;
   /// Whether the file still holds what was kept, as far as that shows quickly: its size, its beginning and its name.
-  /// Any thread. Errors: kCorruption (it was cut or written by somebody else; it holds all of bytes() again, where that
-  /// could be written), kFenced, kIoError.
+  /// Any thread. Errors: kCorruption (it was cut or written by somebody else), kFenced, kIoError.
   virtual Status check() noexcept = 0;
+  /// Keeps all of bytes() anew where check() found the file cut or written, as far as that can be written. While no
+  /// thread changes bytes().
+  virtual void restore() noexcept {}
 };
 
 /// Held until destroyed.

@@ -105,7 +105,7 @@ Status PosixSharedMemory::check() noexcept {
   const bool is_whole = static_cast<std::size_t>(now.st_size) == memory_.size() && read == std::ssize(found) &&
                         std::equal(found.begin(), found.end(), memory_.begin());
   if (is_whole) return place_.check(descriptor_.get(), "pwrite");
-  write_anew();
+  is_damaged_.store(true, std::memory_order_relaxed);
   try {
     return call_error(Code::kCorruption, {"fstat", guard_.path()},
                       {"somebody else has cut or written the file: its size is ", std::to_string(now.st_size), ", of ",
@@ -116,7 +116,8 @@ Status PosixSharedMemory::check() noexcept {
 }
 
 /// The next open refuses a file of another size. What can be said of a failure, check() has to say already.
-void PosixSharedMemory::write_anew() noexcept {
+void PosixSharedMemory::restore() noexcept {
+  if (!is_damaged_.load(std::memory_order_relaxed) || !guard_.owned_by_this_process()) return;
   const auto bytes = static_cast<off_t>(memory_.size());
   if (retry_interrupted([&] { return ::ftruncate(descriptor_.get(), bytes); }) != 0) return;
   (void)write_all_at(descriptor_.get(), 0, memory_, 1, {"", guard_.path()});

@@ -3,6 +3,7 @@
 // a fork of the process that made it.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -33,16 +34,17 @@ class PosixSharedMemory final : public SharedMemory {
   std::span<std::byte> bytes() noexcept override;
   Status keep(std::size_t offset, std::size_t size_bytes) noexcept override;
   Status check() noexcept override;
+  void restore() noexcept override;
 
  private:
   Status map(std::size_t bytes);
   Status keep_anew(std::size_t offset, std::size_t size_bytes) noexcept;
-  void write_anew() noexcept;
 
   Descriptor descriptor_;
   HandleGuard guard_;
   FilePlace place_;
   std::span<std::byte> memory_;
+  std::atomic<bool> is_damaged_{false};
 };
 
 }  // namespace varve::io

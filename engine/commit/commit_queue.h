@@ -143,10 +143,12 @@ class CommitQueue {
 
   /// What the log's timer thread has to do next. Records in the buffer are due kBufferedInterval after they came; an
   /// idle log's mark is due kIdleInterval after the last turn.
-  enum class TimerWork : std::uint8_t { kFlush, kWatermark, kDeferredWrites, kEnd };
+  enum class TimerWork : std::uint8_t { kFlush, kWatermark, kDeferredWrites, kRestore, kEnd };
   TimerWork wait_for_timer_work();
   /// Performs the log's deferred writes. A failure poisons the queue.
   void write_deferred() noexcept;
+  /// Once, behind the failure that poisoned the queue. Waits for the leader.
+  void restore_log_buffer() noexcept;
 
  private:
   /// What a member's thread does for its group.
@@ -223,6 +225,7 @@ class CommitQueue {
   bool closed_ VARVE_GUARDED_BY(mutex_) = false;
   bool failing_ VARVE_GUARDED_BY(mutex_) = false;  // a group has failed: so does every later one
   Status poisoned_ VARVE_GUARDED_BY(mutex_);       // Ok while the store lives
+  bool buffer_restored_ VARVE_GUARDED_BY(mutex_) = false;
   std::uint8_t pauses_ VARVE_GUARDED_BY(mutex_) = 0;
   Status pause_cause_ VARVE_GUARDED_BY(mutex_);  // as writers are told
   Status unknown_ VARVE_GUARDED_BY(mutex_);      // what commits in flight are told then

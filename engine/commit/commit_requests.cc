@@ -70,9 +70,19 @@ Status CommitQueue::close() {
   return wal_.close();
 }
 
+/// Whoever leads may fill a slot. Nobody joins a poisoned queue, so the lead stays free once it is.
+void CommitQueue::restore_log_buffer() noexcept {
+  {
+    const io::MutexGuard guard(mutex_);
+    while (!waiting_.empty() || lead_taken_) changed_.wait(mutex_);
+  }
+  wal_.restore_buffer();
+}
+
 CommitQueue::TimerWork CommitQueue::wait_for_timer_work() {
   const io::MutexGuard guard(mutex_);
   for (;;) {
+    if (!poisoned_.ok() && !std::exchange(buffer_restored_, true)) return TimerWork::kRestore;
     if (closed_) return TimerWork::kEnd;
     if (wal_.has_deferred()) return TimerWork::kDeferredWrites;
     if (poisoned_.ok() && slot_open_) {

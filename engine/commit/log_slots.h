@@ -38,6 +38,8 @@ class LogSlots {
   Status keep(std::size_t index, std::size_t offset, std::size_t size_bytes) noexcept;
   /// Any thread. Errors: those of io::SharedMemory::check.
   Status check() noexcept { return buffer_.memory->check(); }
+  /// As io::SharedMemory::restore: nobody fills a slot meanwhile.
+  void restore() noexcept { buffer_.memory->restore(); }
 
  private:
   static constexpr std::size_t start_of(std::size_t index) noexcept {

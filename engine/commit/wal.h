@@ -90,6 +90,9 @@ class Wal {
   /// What was framed in the open slot survives the death of the process from now on; for a turn that ends without a
   /// write, before it is published. Errors: those of io::SharedMemory::keep; the log is in doubt then.
   Status keep_framed() noexcept;
+  /// Behind a failure that ended the log, when nobody leads any more: a log buffer that was cut holds again what was
+  /// acknowledged.
+  void restore_buffer() noexcept { slots_.restore(); }
 
   /// Ends the turn, framed or not: the writes owed, begun in the tracker. With `write_now` an open slot is closed too;
   /// without it, what is owed is deferred.
