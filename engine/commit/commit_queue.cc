@@ -292,6 +292,7 @@ void CommitQueue::enter_flight(CommitGroup& group) noexcept {
     ++turns_;
     wake_timer();
     lead_taken_ = false;
+    if (!poisoned_.ok()) changed_.notify_all();  // The log buffer may be restored.
     next = grant_lead();
   }
   begin_lead(next);

@@ -67,7 +67,11 @@ Status CommitQueue::close() {
     if (!poisoned_.ok()) return poisoned_;
     lead_taken_ = true;
   }
-  return wal_.close();
+  const Status closed = wal_.close();
+  const io::MutexGuard guard(mutex_);
+  lead_taken_ = false;
+  changed_.notify_all();
+  return closed;
 }
 
 /// Whoever leads may fill a slot. Nobody joins a poisoned queue, so the lead stays free once it is.

@@ -53,7 +53,7 @@ class Memtables final : private RoomGiver {
   /// `states` has the first active memtable, which may hold what was recovered. A memtable is sealed when it has
   /// `memtable_bytes_max`. The share outlives this. From now on other stores may ask for room. Throws std::bad_alloc.
   Memtables(io::Scheduler& scheduler, ReadStates& states, WriteShare& share, std::uint64_t memtable_bytes_max);
-  ~Memtables() { share_.leave(); }
+  ~Memtables() override { share_.leave(); }
 
   // By the holder of the lead alone:
 
