@@ -258,7 +258,7 @@ void walk_over_deletes(std::uint64_t seed, ReadCost& cost, bool* deletes_are_lef
 
 TEST(DeletedRuns, AreSteppedOverWithoutBeingRead) {
   std::uint64_t walks_over_deletes = 0;
-  for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 24; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     ReadCost cost;
     bool deletes_are_left = true;
