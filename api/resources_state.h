@@ -8,7 +8,7 @@
 #include "engine/cache/block_cache.h"
 #include "engine/tables/open_files.h"
 #include "engine/write_budget.h"
-#include "io/posix_process.h"
+#include "io/posix/posix_process.h"
 
 namespace varve {
 

@@ -16,7 +16,7 @@
 #include "api/statistics.h"
 #include "engine/async/async_engine.h"
 #include "engine/engine.h"
-#include "io/posix_process.h"
+#include "io/posix/posix_process.h"
 
 namespace varve {
 

@@ -14,8 +14,8 @@
 #include <benchmark/benchmark.h>
 
 #include "io/aligned_buffer.h"
-#include "io/posix_file_system.h"
-#include "io/uring_file_system.h"
+#include "io/posix/posix_file_system.h"
+#include "io/uring/uring_file_system.h"
 
 namespace varve::io {
 namespace {

@@ -35,7 +35,7 @@
 #include "engine/tree/flush.h"
 #include "engine/tree/pacer.h"
 #include "engine/tree/tree.h"
-#include "io/posix_process.h"
+#include "io/posix/posix_process.h"
 
 namespace varve::engine {
 

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "engine/files/file_scale.h"
-#include "io/large_pages.h"
-#include "io/page_memory.h"
+#include "io/posix/large_pages.h"
+#include "io/posix/page_memory.h"
 #include "io/scheduler.h"
 
 namespace varve::engine {

@@ -25,8 +25,8 @@
 #include "fuzz/record_mutator.h"
 #include "fuzz/sealing.h"
 #include "io/env.h"
-#include "io/manual_clock.h"
-#include "io/memory_file_system.h"
+#include "io/simulated/manual_clock.h"
+#include "io/simulated/memory_file_system.h"
 
 namespace varve {
 namespace {

@@ -13,7 +13,7 @@
 #include "engine/commit/partition_locks.h"
 #include "engine/engine.h"
 #include "engine/engine_state.h"
-#include "io/posix_process.h"
+#include "io/posix/posix_process.h"
 
 namespace varve::engine {
 

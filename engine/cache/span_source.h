@@ -14,8 +14,8 @@
 #include <memory>
 
 #include "engine/cache/block_size.h"
-#include "io/large_pages.h"
-#include "io/page_memory.h"
+#include "io/posix/large_pages.h"
+#include "io/posix/page_memory.h"
 #include "io/scheduler.h"
 
 namespace varve::engine {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "engine/write_budget.h"
-#include "io/page_memory.h"
+#include "io/posix/page_memory.h"
 
 namespace varve::engine {
 

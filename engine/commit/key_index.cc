@@ -12,7 +12,7 @@
 #include "engine/commit/memtable_node.h"
 #include "format/checksum.h"
 #include "format/prefetch.h"
-#include "io/page_memory.h"
+#include "io/posix/page_memory.h"
 
 namespace varve::engine {
 

@@ -10,8 +10,8 @@
 #include "engine/files/log_files.h"
 #include "engine/files/whole_file.h"
 #include "format/file_header.h"
-#include "io/large_pages.h"
 #include "io/os_error.h"
+#include "io/posix/large_pages.h"
 
 namespace varve::engine {
 

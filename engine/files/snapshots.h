@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "format/internal_key.h"
-#include "io/posix_process.h"
+#include "io/posix/posix_process.h"
 #include "io/scheduler.h"
 
 namespace varve::engine {

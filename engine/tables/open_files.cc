@@ -9,7 +9,7 @@
 
 #include "engine/files/expected_file.h"
 #include "format/checksum.h"
-#include "io/descriptor_limit.h"
+#include "io/posix/descriptor_limit.h"
 #include "io/probe.h"
 
 namespace varve::engine {

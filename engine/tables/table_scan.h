@@ -12,7 +12,7 @@
 #include "engine/tables/table_file.h"
 #include "format/data_block.h"
 #include "format/index_cursor.h"
-#include "io/page_memory.h"
+#include "io/posix/page_memory.h"
 
 namespace varve::engine {
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "io/manual_clock.h"
+#include "io/simulated/manual_clock.h"
 #include "tests/api/store_bench.h"
 
 namespace varve {

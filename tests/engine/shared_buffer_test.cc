@@ -9,9 +9,9 @@
 #include <gtest/gtest.h>
 
 #include "engine/commit/memtable.h"
-#include "io/manual_clock.h"
-#include "io/memory_file_system.h"
-#include "io/seeded_scheduler.h"
+#include "io/simulated/manual_clock.h"
+#include "io/simulated/memory_file_system.h"
+#include "io/simulated/seeded_scheduler.h"
 #include "tests/support/effort.h"
 #include "tests/support/engine_bench.h"
 

@@ -1,5 +1,5 @@
 // What power cuts may take and what they may not, policy by policy; what the death of the process leaves.
-#include "io/crash_image.h"
+#include "io/simulated/crash_image.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -12,7 +12,7 @@
 
 #include <gtest/gtest.h>
 
-#include "io/seeded_scheduler.h"
+#include "io/simulated/seeded_scheduler.h"
 #include "tests/io/memory_test_support.h"
 
 namespace varve::io {

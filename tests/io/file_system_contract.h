@@ -7,9 +7,9 @@
 
 #include <gtest/gtest.h>
 
-#include "io/memory_file_system.h"
-#include "io/posix_file_system.h"
-#include "io/uring_file_system.h"
+#include "io/posix/posix_file_system.h"
+#include "io/simulated/memory_file_system.h"
+#include "io/uring/uring_file_system.h"
 #include "tests/io/io_test_support.h"
 #include "tests/io/temporary_directory.h"
 

@@ -1,5 +1,5 @@
 // Contents that share pages beside plain vectors, and what tests may see and change on a disk.
-#include "io/memory_disk.h"
+#include "io/simulated/memory_disk.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 #include <gtest/gtest.h>
 
-#include "io/manual_clock.h"
-#include "io/memory_content.h"
+#include "io/simulated/manual_clock.h"
+#include "io/simulated/memory_content.h"
 #include "tests/io/memory_test_support.h"
 
 namespace varve::io {

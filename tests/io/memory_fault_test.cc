@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "io/fault_plan.h"
+#include "io/simulated/fault_plan.h"
 #include "tests/io/memory_test_support.h"
 
 namespace varve::io {

@@ -14,7 +14,7 @@
 
 #include <gtest/gtest.h>
 
-#include "io/seeded_scheduler.h"
+#include "io/simulated/seeded_scheduler.h"
 #include "tests/io/memory_test_support.h"
 
 namespace varve::io {

@@ -1,5 +1,5 @@
 // Reads over files in memory: their order, their faults, and what shows a caller who does not wait.
-#include "io/memory_read_queue.h"
+#include "io/simulated/memory_read_queue.h"
 
 #include <array>
 #include <set>

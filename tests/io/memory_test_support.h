@@ -13,8 +13,8 @@
 #include <gtest/gtest.h>
 
 #include "io/aligned_buffer.h"
-#include "io/manual_clock.h"
-#include "io/memory_file_system.h"
+#include "io/simulated/manual_clock.h"
+#include "io/simulated/memory_file_system.h"
 #include "tests/io/io_test_support.h"
 
 namespace varve::io {

@@ -1,7 +1,7 @@
 // Goal: memory in whole pages is zero, can be written to its last byte, is aligned where large pages want it, and is
 // the system's again when it is given up. Method: pieces of sizes around a page and a large page, and what the system
 // says is resident.
-#include "io/page_memory.h"
+#include "io/posix/page_memory.h"
 
 #include <algorithm>
 #include <cstring>
@@ -11,7 +11,7 @@
 
 #include <gtest/gtest.h>
 
-#include "io/large_pages.h"
+#include "io/posix/large_pages.h"
 
 namespace varve::io {
 namespace {

@@ -1,5 +1,5 @@
 // Directories of the plain-call back end: limits, read-only file systems, failed syncs, and what others put there.
-#include "io/posix_directory.h"
+#include "io/posix/posix_directory.h"
 
 #include <cerrno>
 #include <thread>

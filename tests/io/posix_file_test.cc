@@ -1,5 +1,5 @@
 // Files of the plain-call back end, where the kernel misbehaves or the directory holds what a store never made.
-#include "io/posix_file.h"
+#include "io/posix/posix_file.h"
 
 #include <cerrno>
 

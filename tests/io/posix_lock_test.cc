@@ -1,5 +1,5 @@
 // The lock of the plain-call back end among real processes.
-#include "io/posix_lock.h"
+#include "io/posix/posix_lock.h"
 
 #include <signal.h>
 #include <sys/stat.h>

@@ -1,5 +1,5 @@
 // Log segments of the plain-call back end: where direct transfers or allocation are refused, and where writes fail.
-#include "io/posix_log_segment.h"
+#include "io/posix/posix_log_segment.h"
 
 #include <cerrno>
 
@@ -10,7 +10,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "io/posix_transfer.h"
+#include "io/posix/posix_transfer.h"
 #include "tests/io/child_process.h"
 #include "tests/io/interposed_transfers.h"
 #include "tests/io/posix_test_support.h"

@@ -6,10 +6,10 @@
 
 #include <unistd.h>
 
-#include "io/manual_clock.h"
-#include "io/posix_file.h"
+#include "io/posix/posix_file.h"
 #include "io/scheduler.h"
-#include "io/seeded_scheduler.h"
+#include "io/simulated/manual_clock.h"
+#include "io/simulated/seeded_scheduler.h"
 #include "tests/io/child_process.h"
 #include "tests/io/posix_test_support.h"
 #include "tests/io/refused_system_calls.h"

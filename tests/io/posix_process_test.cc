@@ -1,4 +1,4 @@
-#include "io/posix_process.h"
+#include "io/posix/posix_process.h"
 
 #include <string>
 #include <thread>

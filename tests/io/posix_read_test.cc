@@ -1,12 +1,12 @@
-#include "io/posix_read.h"
+#include "io/posix/posix_read.h"
 
 #include <cerrno>
 #include <cstring>
 
 #include <gtest/gtest.h>
 
-#include "io/posix_file.h"
-#include "io/posix_transfer.h"
+#include "io/posix/posix_file.h"
+#include "io/posix/posix_transfer.h"
 #include "tests/io/posix_test_support.h"
 
 namespace varve::io {

@@ -10,10 +10,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "io/posix_directory.h"
-#include "io/posix_file.h"
-#include "io/posix_handle.h"
-#include "io/posix_process.h"
+#include "io/posix/posix_directory.h"
+#include "io/posix/posix_file.h"
+#include "io/posix/posix_handle.h"
+#include "io/posix/posix_process.h"
 #include "tests/io/child_process.h"
 #include "tests/io/interposed_transfers.h"
 #include "tests/io/posix_test_support.h"

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "io/posix_file_system.h"
+#include "io/posix/posix_file_system.h"
 #include "tests/io/io_test_support.h"
 #include "tests/io/temporary_directory.h"
 

@@ -1,4 +1,4 @@
-#include "io/posix_transfer.h"
+#include "io/posix/posix_transfer.h"
 
 #include <cerrno>
 #include <vector>

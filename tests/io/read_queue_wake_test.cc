@@ -10,12 +10,12 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "io/memory_read_queue.h"
-#include "io/posix_file.h"
-#include "io/posix_file_system.h"
-#include "io/ring.h"
-#include "io/threaded_read_queue.h"
-#include "io/uring_read_queue.h"
+#include "io/posix/posix_file.h"
+#include "io/posix/posix_file_system.h"
+#include "io/posix/threaded_read_queue.h"
+#include "io/simulated/memory_read_queue.h"
+#include "io/uring/ring.h"
+#include "io/uring/uring_read_queue.h"
 #include "tests/io/child_process.h"
 #include "tests/io/interposed_ring.h"
 #include "tests/io/memory_test_support.h"

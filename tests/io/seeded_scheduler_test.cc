@@ -1,6 +1,6 @@
 // The seeded scheduler: the same seed runs the same way, different seeds do not, and what a schedule can break is
 // found.
-#include "io/seeded_scheduler.h"
+#include "io/simulated/seeded_scheduler.h"
 
 #include <chrono>
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 #include <gtest/gtest.h>
 
-#include "io/manual_clock.h"
+#include "io/simulated/manual_clock.h"
 #include "tests/io/io_test_support.h"
 
 namespace varve::io {

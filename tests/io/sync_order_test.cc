@@ -7,7 +7,7 @@
 
 #include <sys/statfs.h>
 
-#include "io/posix_log_segment.h"
+#include "io/posix/posix_log_segment.h"
 #include "tests/io/child_process.h"
 #include "tests/io/file_system_contract.h"
 #include "tests/io/recorded_calls.h"

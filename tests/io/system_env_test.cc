@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "io/env.h"
-#include "io/ring.h"
+#include "io/uring/ring.h"
 
 namespace varve::io {
 namespace {

@@ -1,5 +1,5 @@
 // Reads by threads: under every schedule, and where the system refuses threads.
-#include "io/threaded_read_queue.h"
+#include "io/posix/threaded_read_queue.h"
 
 #include <array>
 #include <cerrno>
@@ -7,8 +7,8 @@
 #include <gtest/gtest.h>
 #include <sys/syscall.h>
 
-#include "io/manual_clock.h"
-#include "io/seeded_scheduler.h"
+#include "io/simulated/manual_clock.h"
+#include "io/simulated/seeded_scheduler.h"
 #include "tests/io/child_process.h"
 #include "tests/io/posix_test_support.h"
 #include "tests/io/refused_system_calls.h"

@@ -1,6 +1,6 @@
 // Rings: that they serve where the kernel has them, what they make of a kernel that misbehaves, and what serves where
 // they are refused.
-#include "io/uring_file_system.h"
+#include "io/uring/uring_file_system.h"
 
 #include <array>
 #include <cerrno>
@@ -9,9 +9,9 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "io/posix_file.h"
-#include "io/ring.h"
-#include "io/uring_read_queue.h"
+#include "io/posix/posix_file.h"
+#include "io/uring/ring.h"
+#include "io/uring/uring_read_queue.h"
 #include "tests/io/child_process.h"
 #include "tests/io/interposed_ring.h"
 #include "tests/io/posix_test_support.h"

@@ -11,9 +11,9 @@
 #include "engine/tables/open_files.h"
 #include "format/batch.h"
 #include "format/sort_key.h"
-#include "io/manual_clock.h"
-#include "io/memory_file_system.h"
-#include "io/seeded_scheduler.h"
+#include "io/simulated/manual_clock.h"
+#include "io/simulated/memory_file_system.h"
+#include "io/simulated/seeded_scheduler.h"
 
 namespace varve::test {
 

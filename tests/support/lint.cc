@@ -30,7 +30,7 @@ const std::vector<Layer>& layers() {
       {"engine/", {"engine/", "format/", "io/"}},
       {kSecurity, {"api/"}},  // on OpenSSL, beside the core; before api/, whose name begins it
       {"api/",
-       {"api/", "engine/", "format/", "io/env.h", "io/parents_object.h", "io/posix_process.h", "io/scheduler.h"}},
+       {"api/", "engine/", "format/", "io/env.h", "io/parents_object.h", "io/posix/posix_process.h", "io/scheduler.h"}},
   };
   return all;
 }

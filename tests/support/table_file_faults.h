@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "io/fault_plan.h"
+#include "io/simulated/fault_plan.h"
 
 namespace varve::test {
 

@@ -14,8 +14,8 @@
 
 #include "engine/step.h"
 #include "io/file_system.h"
+#include "io/posix/threaded_read_queue.h"
 #include "io/scheduler.h"
-#include "io/threaded_read_queue.h"
 
 namespace varve::test {
 

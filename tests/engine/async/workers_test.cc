@@ -13,8 +13,8 @@
 
 #include <gtest/gtest.h>
 
-#include "io/manual_clock.h"
-#include "io/seeded_scheduler.h"
+#include "io/simulated/manual_clock.h"
+#include "io/simulated/seeded_scheduler.h"
 #include "tests/engine/async/async_bench.h"
 #include "tests/support/effort.h"
 

@@ -16,9 +16,9 @@
 #include <gtest/gtest.h>
 
 #include "engine/cache/block_cache.h"
-#include "io/manual_clock.h"
 #include "io/scheduler.h"
-#include "io/seeded_scheduler.h"
+#include "io/simulated/manual_clock.h"
+#include "io/simulated/seeded_scheduler.h"
 #include "tests/engine/cache/cache_fill.h"
 #include "tests/support/allocation_counter.h"
 

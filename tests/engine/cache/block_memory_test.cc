@@ -13,7 +13,7 @@
 
 #include <gtest/gtest.h>
 
-#include "io/large_pages.h"
+#include "io/posix/large_pages.h"
 #include "tests/engine/cache/cache_fill.h"
 #include "tests/support/allocation_counter.h"
 

@@ -11,10 +11,10 @@
 #include <gtest/gtest.h>
 
 #include "engine/cache/block_cache.h"
-#include "io/large_pages.h"
-#include "io/manual_clock.h"
+#include "io/posix/large_pages.h"
 #include "io/scheduler.h"
-#include "io/seeded_scheduler.h"
+#include "io/simulated/manual_clock.h"
+#include "io/simulated/seeded_scheduler.h"
 #include "tests/engine/cache/cache_fill.h"
 
 namespace varve::engine {

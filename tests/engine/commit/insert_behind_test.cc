@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "io/manual_clock.h"
-#include "io/seeded_scheduler.h"
+#include "io/simulated/manual_clock.h"
+#include "io/simulated/seeded_scheduler.h"
 #include "tests/engine/commit/memtable_fill.h"
 #include "tests/support/effort.h"
 #include "tests/support/thread_refusal.h"

@@ -10,8 +10,8 @@
 
 #include "engine/commit/partition_locks.h"
 #include "io/env.h"
-#include "io/manual_clock.h"
-#include "io/seeded_scheduler.h"
+#include "io/simulated/manual_clock.h"
+#include "io/simulated/seeded_scheduler.h"
 #include "tests/support/allocation_counter.h"
 
 namespace varve::engine {

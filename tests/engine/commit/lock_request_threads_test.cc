@@ -14,8 +14,8 @@
 #include "engine/async/workers.h"
 #include "engine/commit/partition_locks.h"
 #include "io/env.h"
-#include "io/manual_clock.h"
-#include "io/seeded_scheduler.h"
+#include "io/simulated/manual_clock.h"
+#include "io/simulated/seeded_scheduler.h"
 #include "tests/engine/async/async_bench.h"
 #include "tests/support/effort.h"
 

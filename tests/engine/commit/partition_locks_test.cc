@@ -15,8 +15,8 @@
 #include <gtest/gtest.h>
 
 #include "io/env.h"
-#include "io/manual_clock.h"
-#include "io/seeded_scheduler.h"
+#include "io/simulated/manual_clock.h"
+#include "io/simulated/seeded_scheduler.h"
 #include "tests/support/allocation_counter.h"
 #include "tests/support/effort.h"
 

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "io/manual_clock.h"
+#include "io/simulated/manual_clock.h"
 
 namespace varve::engine {
 namespace {

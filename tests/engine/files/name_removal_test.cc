@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "io/memory_file_system.h"
+#include "io/simulated/memory_file_system.h"
 
 namespace varve::engine {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "engine/commit/insert_behind.h"
 #include "engine/files/recovery.h"
-#include "io/seeded_scheduler.h"
+#include "io/simulated/seeded_scheduler.h"
 #include "tests/support/effort.h"
 #include "tests/support/store_image.h"
 #include "tests/support/thread_refusal.h"

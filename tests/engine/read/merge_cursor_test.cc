@@ -12,7 +12,7 @@
 
 #include "engine/read/memtable_cursor.h"
 #include "io/clock.h"
-#include "io/manual_clock.h"
+#include "io/simulated/manual_clock.h"
 #include "tests/engine/commit/memtable_fill.h"
 #include "tests/support/effort.h"
 

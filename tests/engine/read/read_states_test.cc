@@ -7,8 +7,8 @@
 #include <gtest/gtest.h>
 
 #include "engine/tree/levels.h"
-#include "io/manual_clock.h"
-#include "io/seeded_scheduler.h"
+#include "io/simulated/manual_clock.h"
+#include "io/simulated/seeded_scheduler.h"
 
 namespace varve::engine {
 namespace {

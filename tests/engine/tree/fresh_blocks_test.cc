@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/sync_points.h"
-#include "io/manual_clock.h"
+#include "io/simulated/manual_clock.h"
 #include "tests/support/engine_bench.h"
 
 namespace varve::engine {

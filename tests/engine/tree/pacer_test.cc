@@ -4,9 +4,9 @@
 
 #include <gtest/gtest.h>
 
-#include "io/manual_clock.h"
-#include "io/memory_file_system.h"
-#include "io/seeded_scheduler.h"
+#include "io/simulated/manual_clock.h"
+#include "io/simulated/memory_file_system.h"
+#include "io/simulated/seeded_scheduler.h"
 
 namespace varve::engine {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "format/sort_key.h"
 #include "io/clock.h"
-#include "io/manual_clock.h"
+#include "io/simulated/manual_clock.h"
 
 namespace varve::engine {
 namespace {

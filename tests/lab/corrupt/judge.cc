@@ -5,8 +5,8 @@
 #include "format/bytes.h"
 #include "format/file_header.h"
 #include "io/env.h"
-#include "io/manual_clock.h"
-#include "io/memory_file_system.h"
+#include "io/simulated/manual_clock.h"
+#include "io/simulated/memory_file_system.h"
 
 namespace varve::lab {
 

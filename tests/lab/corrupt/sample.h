@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "io/memory_disk.h"
+#include "io/simulated/memory_disk.h"
 #include "tests/lab/content/store_content.h"
 
 namespace varve::lab {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "api/result.h"
-#include "io/memory_disk.h"
+#include "io/simulated/memory_disk.h"
 
 namespace varve::lab {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <system_error>
 
-#include "io/manual_clock.h"
+#include "io/simulated/manual_clock.h"
 #include "tests/lab/kill/kill.h"
 #include "tests/lab/kill/writer.h"
 

@@ -8,9 +8,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "io/posix_file_system.h"
-#include "io/ring.h"
-#include "io/uring_file_system.h"
+#include "io/posix/posix_file_system.h"
+#include "io/uring/ring.h"
+#include "io/uring/uring_file_system.h"
 
 namespace varve::lab {
 

@@ -7,7 +7,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "io/memory_file_system.h"
+#include "io/simulated/memory_file_system.h"
 #include "tests/io/small_file_system.h"
 #include "tests/lab/full_disk/full_disk.h"
 #include "tests/lab/kill/kill.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "io/manual_clock.h"
+#include "io/simulated/manual_clock.h"
 #include "tests/lab/model/profile.h"
 #include "tests/lab/model/values.h"
 

@@ -15,9 +15,9 @@
 
 #include "api/store.h"
 #include "io/env.h"
-#include "io/manual_clock.h"
-#include "io/memory_file_system.h"
-#include "io/seeded_scheduler.h"
+#include "io/simulated/manual_clock.h"
+#include "io/simulated/memory_file_system.h"
+#include "io/simulated/seeded_scheduler.h"
 #include "tests/lab/model/operation.h"
 #include "tests/lab/model/profile.h"
 #include "tests/lab/model/state.h"

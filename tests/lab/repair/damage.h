@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "io/memory_disk.h"
+#include "io/simulated/memory_disk.h"
 #include "tests/lab/repair/world.h"
 
 namespace varve::lab::repair {

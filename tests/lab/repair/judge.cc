@@ -12,8 +12,8 @@
 #include "engine/engine.h"
 #include "engine/repair/repair.h"
 #include "io/env.h"
-#include "io/manual_clock.h"
-#include "io/memory_file_system.h"
+#include "io/simulated/manual_clock.h"
+#include "io/simulated/memory_file_system.h"
 
 namespace varve::lab::repair {
 namespace {

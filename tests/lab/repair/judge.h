@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "engine/repair/repair_figures.h"
-#include "io/memory_disk.h"
+#include "io/simulated/memory_disk.h"
 #include "tests/lab/repair/world.h"
 
 namespace varve::lab::repair {

@@ -10,8 +10,8 @@
 #include "api/store.h"
 #include "format/entity.h"
 #include "io/env.h"
-#include "io/manual_clock.h"
-#include "io/memory_file_system.h"
+#include "io/simulated/manual_clock.h"
+#include "io/simulated/memory_file_system.h"
 
 namespace varve::lab::repair {
 namespace {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "format/sort_key.h"
-#include "io/memory_disk.h"
+#include "io/simulated/memory_disk.h"
 
 namespace varve::lab::repair {
 

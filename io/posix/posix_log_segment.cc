@@ -1,0 +1,178 @@
+// Owns: the calls behind a log segment.
+// Must never: leave a segment whose space is not certain, or let direct and buffered transfers meet on one file.
+#include "io/posix/posix_log_segment.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cerrno>
+
+#include <linux/magic.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "io/aligned_buffer.h"
+#include "io/posix/posix_transfer.h"
+
+namespace varve::io {
+namespace {
+
+constexpr int kWriteZeroes =
+    0x80;  // FALLOC_FL_WRITE_ZEROES of Linux 6.17; older headers lack it, older kernels refuse.
+constexpr std::uint32_t kZfsMagic = 0x2FC12FC1;
+constexpr std::uint32_t kBcachefsMagic = 0xCA451A4E;
+
+int allocate_range(int descriptor, int mode, std::uint64_t offset, std::uint64_t bytes) noexcept {
+  const int result = retry_interrupted(
+      [&] { return ::fallocate(descriptor, mode, static_cast<off_t>(offset), static_cast<off_t>(bytes)); });
+  return result == 0 ? 0 : errno;
+}
+
+}  // namespace
+
+bool zero_filling_helps(std::uint32_t type) noexcept {
+  return type != BTRFS_SUPER_MAGIC && type != kZfsMagic && type != kBcachefsMagic && type != TMPFS_MAGIC &&
+         type != RAMFS_MAGIC;
+}
+
+Result<std::unique_ptr<LogSegment>> PosixLogSegment::create(const FileAt& file, std::uint64_t bytes,
+                                                            const std::shared_ptr<const DirectoryPlace>& directory,
+                                                            OwnerProcess owner) {
+  assert(bytes > 0);
+  assert(is_sector_multiple(bytes));
+  auto segment = std::make_unique<PosixLogSegment>(file.path, bytes, owner);
+  Result<Descriptor> created = create_new(file, O_RDWR | O_DSYNC);
+  if (!created.ok()) return created.status();
+  NewName name(file);
+  segment->descriptor_ = *std::move(created);
+  segment->place_ = FilePlace(directory, file.name, segment->descriptor_.get());
+  if (Status prepared = segment->prepare(); !prepared.ok()) return prepared;
+  name.keep();
+  return std::unique_ptr<LogSegment>(std::move(segment));
+}
+
+Status PosixLogSegment::prepare() {
+  const int descriptor = descriptor_.get();
+  // O_DIRECT by fcntl, not by openat: where it is refused, openat has made the file already and then says EINVAL.
+  const int refused = change_flags(descriptor, O_DIRECT, 0);
+  if (refused != 0 && refused != EINVAL) return os_error(refused, {"fcntl(F_SETFL, O_DIRECT)", guard_.path()});
+  direct_ = refused == 0;
+
+  struct statfs file_system {};
+  if (::fstatfs(descriptor, &file_system) != 0) return os_error(errno, {"fstatfs", guard_.path()});
+  filling_helps_ = zero_filling_helps(static_cast<std::uint32_t>(file_system.f_type));
+
+  if (const int error = file_size_error(allocated_bytes_); error != 0) {
+    return os_error(error, {"fallocate", guard_.path()});
+  }
+  const int error = allocate_range(descriptor, 0, 0, allocated_bytes_);
+  if (error == 0) return write_first_sector();
+  if (error != EOPNOTSUPP && error != ENOSYS) return os_error(error, {"fallocate", guard_.path()});
+  // Space that cannot be asked for is had by writing it.
+  if (Status written = write_first_sector(); !written.ok()) return written;
+  return fill_rest();
+}
+
+// Prepares the header's sector, makes the size durable, and shows whether the file system, which took the flag, takes a
+// direct transfer too.
+Status PosixLogSegment::write_first_sector() {
+  Result<AlignedBuffer> sector = AlignedBuffer::allocate(kSectorBytes);
+  if (!sector.ok()) return sector.status();
+  const std::span<const std::byte> zeros = sector->bytes();
+  if (direct_) {
+    const ssize_t written =
+        retry_interrupted([&] { return ::pwrite(descriptor_.get(), zeros.data(), zeros.size(), 0); });
+    if (written == -1 && errno == EINVAL) {
+      direct_ = false;
+      const int error = change_flags(descriptor_.get(), 0, O_DIRECT);
+      if (error != 0) return os_error(error, {"fcntl(F_SETFL)", guard_.path()});
+    } else if (written == static_cast<ssize_t>(zeros.size())) {
+      return Status();
+    }
+  }
+  return write_all_at(descriptor_.get(), 0, zeros, unit_bytes(), {"", guard_.path(), std::nullopt, "log segment"});
+}
+
+Status PosixLogSegment::fill() {
+  assert(!written_to_.load(std::memory_order_relaxed) || stop_filling_.load(std::memory_order_relaxed));
+  const std::lock_guard<std::mutex> filling(filling_);
+  if (Status usable = guard_.check("fill"); !usable.ok()) return usable;
+  if (!filling_helps_) return Status();
+  Status filled = fill_rest();
+  // Without memory for the zeros nothing was tried, and the segment is as good as before.
+  return filled.ok() || filled.code() == Code::kOutOfMemory ? filled : guard_.fail(filled);
+}
+
+void PosixLogSegment::stop_filling() noexcept {
+  stop_filling_.store(true, std::memory_order_relaxed);
+  const std::lock_guard<std::mutex> wait_for_chunk_under_way(filling_);
+}
+
+Status PosixLogSegment::fill_rest() {
+  const std::size_t chunk_bytes_max = std::min<std::size_t>(kFillChunkBytes, allocated_bytes_);
+  Result<AlignedBuffer> zeros = AlignedBuffer::allocate(chunk_bytes_max);
+  if (!zeros.ok()) return zeros.status();
+
+  // The first sector was written when the segment was made, and may hold a header since.
+  std::uint64_t position = kSectorBytes + filled_bytes();
+  while (position < allocated_bytes_ && !stop_filling_.load(std::memory_order_relaxed)) {
+    assert(!written_to_.load(std::memory_order_relaxed));  // Zeros would go over records.
+    const std::uint64_t chunk_end = std::min(position - position % kFillChunkBytes + kFillChunkBytes, allocated_bytes_);
+    const std::size_t chunk_bytes = static_cast<std::size_t>(chunk_end - position);
+    if (Status zeroed = zero_chunk(position, zeros->bytes().first(chunk_bytes)); !zeroed.ok()) return zeroed;
+    position = chunk_end;
+    filled_bytes_.store(position - kSectorBytes, std::memory_order_release);
+  }
+  return Status();
+}
+
+Status PosixLogSegment::zero_chunk(std::uint64_t offset, std::span<const std::byte> zeros) {
+  FailedCall where{"fallocate(FALLOC_FL_WRITE_ZEROES)", guard_.path(), offset, "log segment fill"};
+  if (device_writes_zeroes_) {
+    const int error = allocate_range(descriptor_.get(), kWriteZeroes, offset, zeros.size());
+    if (error == 0) {
+      where.call = "fdatasync";  // O_DSYNC speaks of writes alone.
+      if (retry_interrupted([&] { return ::fdatasync(descriptor_.get()); }) == 0) return Status();
+      return os_error(errno, where);
+    }
+    if (error != EOPNOTSUPP && error != EINVAL && error != ENOSYS) return os_error(error, where);
+    device_writes_zeroes_ = false;
+  }
+  return write_all_at(descriptor_.get(), offset, zeros, unit_bytes(), where);
+}
+
+Status PosixLogSegment::write(std::uint64_t offset, std::span<const std::byte> bytes, SyncPoint point) {
+  assert(is_sector_multiple(offset));
+  assert(is_sector_multiple(bytes.size()));
+  assert(is_sector_aligned(bytes.data()));
+  assert(offset <= allocated_bytes_);
+  assert(bytes.size() <= allocated_bytes_ - offset);
+  if (Status usable = guard_.check("pwrite"); !usable.ok()) return usable;
+  const bool behind_first_sector = offset + bytes.size() > kSectorBytes;
+  if (behind_first_sector && !written_to_.load(std::memory_order_relaxed)) {
+    written_to_.store(true, std::memory_order_relaxed);
+  }
+
+  Status written =
+      write_all_at(descriptor_.get(), offset, bytes, unit_bytes(), {"", guard_.path(), std::nullopt, point.name});
+  // Compared afterwards: what was in place when the write had ended is found by the next open.
+  if (written.ok()) written = place_.check(descriptor_.get(), "pwrite");
+  return written.ok() ? written : guard_.fail(written);
+}
+
+Status PosixLogSegment::cut(std::uint64_t size_bytes, SyncPoint point) {
+  if (Status usable = guard_.check("ftruncate"); !usable.ok()) return usable;
+  assert(size_bytes <= allocated_bytes_);
+  const int descriptor = descriptor_.get();
+  if (retry_interrupted([&] { return ::ftruncate(descriptor, static_cast<off_t>(size_bytes)); }) != 0) {
+    return guard_.fail(os_error(errno, {"ftruncate", guard_.path(), size_bytes, point.name}));
+  }
+  if (retry_interrupted([&] { return ::fsync(descriptor); }) != 0) {
+    return guard_.fail(os_error(errno, {"fsync", guard_.path(), std::nullopt, point.name}));
+  }
+  // A write behind the end would make the file grow again, without anybody knowing of it.
+  (void)guard_.fail(call_error(Code::kClosed, {"pwrite", guard_.path()},
+                               {"the segment was cut at ", std::to_string(size_bytes), " bytes"}));
+  return Status();
+}
+
+}  // namespace varve::io

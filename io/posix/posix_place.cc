@@ -1,0 +1,89 @@
+// Owns: the looks at paths (posix_place.h).
+// Must never: follow a symbolic link in the place of a file.
+#include "io/posix/posix_place.h"
+
+#include <cerrno>
+#include <cstdlib>
+#include <utility>
+
+#include <fcntl.h>
+
+#include "io/os_error.h"
+#include "io/probe.h"
+
+namespace varve::io {
+namespace {
+
+Status fenced(std::string_view call, std::string_view path, std::string_view why) noexcept {
+  probe("a file or directory was taken away from its owner");
+  return call_error(Code::kFenced, {call, path}, {why});
+}
+
+constexpr std::string_view kOtherDirectory =
+    "another directory has taken the path of the store; close this store and open the path anew";
+
+}  // namespace
+
+DirectoryPlace::DirectoryPlace(int descriptor, const std::string& path) {
+  struct FreeText {
+    void operator()(char* text) const noexcept { std::free(text); }
+  };
+  const std::unique_ptr<char, FreeText> resolved(::realpath(path.c_str(), nullptr));
+  struct stat open {};
+  if (resolved == nullptr || ::fstat(descriptor, &open) != 0) return;
+  identity_ = FileIdentity::of(open);
+  path_ = resolved.get();
+  if (!is_here()) path_.clear();
+}
+
+bool DirectoryPlace::is_taken() const noexcept {
+  struct stat now {};
+  return !path_.empty() && ::stat(path_.c_str(), &now) == 0 && FileIdentity::of(now) != identity_;
+}
+
+bool DirectoryPlace::is_here() const noexcept {
+  struct stat now {};
+  return !path_.empty() && ::stat(path_.c_str(), &now) == 0 && FileIdentity::of(now) == identity_;
+}
+
+Status DirectoryPlace::check(int descriptor, std::string_view call) const noexcept {
+  if (path_.empty()) return Status();
+  if (is_taken()) return fenced(call, path_, kOtherDirectory);
+  struct stat open {};
+  if (::fstat(descriptor, &open) == 0 && open.st_nlink == 0) return fenced(call, path_, "the directory was removed");
+  return Status();
+}
+
+FilePlace::FilePlace(std::shared_ptr<const DirectoryPlace> directory, const std::string& name, int descriptor)
+    : directory_(std::move(directory)) {
+  if (directory_ == nullptr || directory_->path().empty()) return;
+  const std::string path = directory_->path() + "/" + name;
+  struct stat open {};
+  struct stat named {};
+  if (::fstat(descriptor, &open) != 0 || ::lstat(path.c_str(), &named) != 0) return;
+  identity_ = FileIdentity::of(open);
+  if (identity_ == FileIdentity::of(named)) path_ = path;
+}
+
+Status FilePlace::check(int descriptor, std::string_view call) const noexcept {
+  if (path_.empty()) return Status();
+  struct stat named {};
+  const bool is_found = ::lstat(path_.c_str(), &named) == 0;
+  if (is_found && FileIdentity::of(named) == identity_) [[likely]]
+    return Status();
+  return explain(descriptor, call, is_found);
+}
+
+Status FilePlace::explain(int descriptor, std::string_view call, bool is_other_file) const noexcept {
+  if (directory_->is_taken()) return fenced(call, path_, kOtherDirectory);
+  if (is_other_file) return fenced(call, path_, "another file has taken the name of this one");
+  struct stat open {};
+  if (::fstat(descriptor, &open) == 0 && open.st_nlink == 0) return fenced(call, path_, "the file was removed");
+  if (!directory_->is_here()) return Status();
+  // Looked at once more, since a moved directory may have come back in between.
+  struct stat named {};
+  if (::lstat(path_.c_str(), &named) == 0 ? FileIdentity::of(named) == identity_ : errno != ENOENT) return Status();
+  return fenced(call, path_, "the file was renamed");
+}
+
+}  // namespace varve::io

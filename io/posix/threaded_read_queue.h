@@ -1,0 +1,76 @@
+// Owns: many reads in flight where there is no io_uring: a few threads, each in a blocking read.
+// Must never: know what kind of file it reads; it asks by the door of file.h alone.
+//
+// Several threads and not one after another, because that is what a device answers to: a queue of one is served at a
+// quarter of the rate of a queue of eight. Containers commonly refuse io_uring, so this is no rare path.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "io/posix/posix_process.h"
+#include "io/read_queue.h"
+#include "io/scheduler.h"
+
+namespace varve::io {
+
+/// Reads are begun in the order in which they were submitted, at once. The threads are started with the first read. A
+/// queue of depth one has none and reads inside submit(), and so does one whose threads the system refused.
+class ThreadedReadQueue final : public ReadQueue {
+ public:
+  /// More would wait for the two locks around each read more than for the device.
+  static constexpr std::size_t kThreadsMax = 8;
+
+  /// Errors: as FileSystem::make_read_queue.
+  static Result<std::unique_ptr<ReadQueue>> make(Scheduler& scheduler, std::size_t depth);
+  /// For make() alone.
+  ThreadedReadQueue(Scheduler& scheduler, std::size_t depth);
+  ~ThreadedReadQueue() override;
+  ThreadedReadQueue(const ThreadedReadQueue&) = delete;
+  ThreadedReadQueue& operator=(const ThreadedReadQueue&) = delete;
+
+  std::string_view name() const noexcept override { return "threads"; }
+  std::size_t depth() const noexcept override { return depth_; }
+  std::size_t in_flight() const noexcept override { return in_flight_; }
+  Status submit(const ReadableFile& file, std::uint64_t offset, std::span<std::byte> bytes,
+                std::uint64_t tag) noexcept override;
+  std::size_t reap(std::span<FinishedRead> finished, std::size_t wait_count) noexcept override;
+  Status allow_wake() noexcept override { return Status(); }
+  void wake() noexcept override;
+
+ private:
+  struct Wanted {
+    const ReadableFile* file = nullptr;
+    std::uint64_t offset = 0;
+    std::span<std::byte> bytes;
+    std::uint64_t tag = 0;
+  };
+
+  void start_threads() noexcept;
+  void run() noexcept;
+
+  Scheduler& scheduler_;
+  const std::size_t depth_;
+  const OwnerProcess owner_ = OwnerProcess::current();
+  std::size_t in_flight_ = 0;  // the owner's alone
+
+  Mutex mutex_;
+  Condition wanted_changed_;
+  Condition finished_changed_;
+  // Both never hold more than depth_, for which they have room from the start.
+  std::vector<Wanted> wanted_ VARVE_GUARDED_BY(mutex_);
+  std::size_t next_ VARVE_GUARDED_BY(mutex_) = 0;  // of wanted_, to be begun
+  std::vector<FinishedRead> finished_ VARVE_GUARDED_BY(mutex_);
+  std::size_t awaited_ VARVE_GUARDED_BY(mutex_) = SIZE_MAX;  // how many finished reads the owner waits for, if it does
+  bool is_woken_ VARVE_GUARDED_BY(mutex_) = false;
+  bool is_closing_ VARVE_GUARDED_BY(mutex_) = false;
+
+  bool is_started_ = false;
+  std::vector<Thread> threads_;  // last: they use all of the above
+};
+
+}  // namespace varve::io

@@ -1,0 +1,71 @@
+// Owns: one open directory of an in-memory file system.
+// Must never: make a name durable but in sync(), and its own in replace().
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "io/file_system.h"
+#include "io/posix/posix_handle.h"
+#include "io/simulated/memory_change.h"
+#include "io/simulated/memory_state.h"
+
+namespace varve::io {
+
+class MemoryDirectory final : public Directory {
+ public:
+  MemoryDirectory(std::shared_ptr<MemoryState> state, std::shared_ptr<MemorySession> session);
+
+  std::string_view path() const noexcept override { return session_->path; }
+  Result<std::vector<DirectoryEntry>> list() override;
+  Result<std::unique_ptr<WritableFile>> create(std::string_view name) override;
+  Result<std::unique_ptr<ReadableFile>> open(std::string_view name, ReadMode mode) override;
+  Result<std::unique_ptr<LogSegment>> create_log_segment(std::string_view name, std::uint64_t bytes) override;
+  Result<std::unique_ptr<SharedMemory>> create_shared_memory(std::string_view name, std::uint64_t bytes) override;
+  Status replace(std::string_view name, std::span<const std::byte> expected, std::span<const std::byte> content,
+                 SyncPoint point) override;
+  Status link(std::string_view name, Directory& into) override;
+  Status remove(std::string_view name) override;
+  Status sync(SyncPoint point) override;
+  Result<std::unique_ptr<DirectoryLock>> lock(std::string_view name, LockMode mode,
+                                              std::chrono::milliseconds wait_max) override;
+  Status confirm_owner() override;
+  Status set_ballast(std::string_view name, std::uint64_t bytes) override;
+
+ private:
+  struct NewFile {
+    std::uint64_t size_bytes = 0;      // it reads as so many zeros
+    std::uint64_t reserved_bytes = 0;  // and takes so much space
+    std::shared_ptr<SharedPages> mapped;
+  };
+
+  Operation operation(OperationKind kind, std::string_view name, SyncPoint point = {}) const noexcept;
+  Status check_writable(std::string_view call, std::string_view name) const;
+  DirectoryState* find_directory(MemoryDisk::State& state) const;
+  Status no_such_directory(std::string_view call) const;
+  /// The file of this name, or zero.
+  FileId find_file(MemoryDisk::State& state, std::string_view name) const;
+  bool is_directory(const MemoryDisk::State& state, std::string_view name) const;
+
+  /// Makes a file under a name that is not taken, as a step. Either it is there and held, or nothing changed.
+  Result<FileHold> make(OperationKind kind, std::string_view name, const NewFile& wanted);
+
+  Status check_content(std::string_view name, std::span<const std::byte> expected) const;
+  /// The steps of replace(). The temporary file is gone if the first fails.
+  Result<FileHold> write_temporary(const std::string& temporary, std::span<const std::byte> content, SyncPoint point);
+  Status sync_temporary(const FileHold& file, std::string_view temporary, SyncPoint point);
+  Status take_name(const FileHold& file, const std::string& temporary, std::string_view name, SyncPoint point);
+  Status sync_name(std::string_view temporary, std::string_view name, SyncPoint point);
+  void drop_temporary(const std::string& temporary);
+
+  const std::shared_ptr<MemoryState> state_;
+  const std::shared_ptr<MemorySession> session_;
+  HandleGuard guard_;  // of sync()
+};
+
+}  // namespace varve::io

@@ -1,0 +1,177 @@
+// Owns: the steps of an in-memory log segment.
+// Must never: let a fill and a write behind the first sector meet, or two writes overlap: a real segment would hold
+// either, and nobody could say which.
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+#include <vector>
+
+#include "io/aligned_buffer.h"
+#include "io/os_error.h"
+#include "io/simulated/crash_image.h"
+#include "io/simulated/memory_file.h"
+
+namespace varve::io {
+
+namespace {
+
+/// A fill that is told to stop has at most this much before it.
+constexpr std::uint64_t kFillStepBytes = std::uint64_t{64} << 10;
+
+}  // namespace
+
+MemoryLogSegment::MemoryLogSegment(FileHold hold, std::shared_ptr<MemorySession> session, std::string_view name,
+                                   std::uint64_t bytes)
+    : MemoryHandle(std::move(hold), std::move(session), name),
+      allocated_bytes_(bytes),
+      fill_mutex_(hold_.state().scheduler()),
+      fill_ended_(hold_.state().scheduler()) {}
+
+Status MemoryLogSegment::fill() {
+  const DeviceScope device;
+  if (Status usable = check_writable("fill"); !usable.ok()) return usable;
+  {
+    const MutexGuard guard(fill_mutex_);
+    while (is_filling_) fill_ended_.wait(fill_mutex_);
+    if (is_stopped_.load(std::memory_order_acquire)) return Status();
+    is_filling_ = true;
+  }
+  const Status filled = fill_rest();
+  {
+    const MutexGuard guard(fill_mutex_);
+    is_filling_ = false;
+    fill_ended_.notify_all();
+  }
+  return filled.ok() ? filled : guard_.fail(filled);
+}
+
+// The space reads as zeros from the start, so all there is to do is to take time, in which others run.
+Status MemoryLogSegment::fill_rest() {
+  Operation filling = operation(OperationKind::kFill);
+  filling.offset = kSectorBytes;
+  filling.size_bytes = allocated_bytes_ - kSectorBytes;
+  Step step(hold_.state(), filling);
+  const WriteOutcome outcome = write_outcome(step.fault());
+  if (!outcome.is_done) return outcome.answer;
+  step.during();
+  const std::uint64_t end = outcome.is_short ? filling.size_bytes / 2 : filling.size_bytes;
+  std::uint64_t filled = filled_bytes();
+  while (filled < end && !is_stopped_.load(std::memory_order_acquire)) {
+    filled = std::min(end, filled + kFillStepBytes);
+    filled_bytes_.store(filled, std::memory_order_release);
+    hold_.state().scheduler().yield();
+  }
+  return outcome.answer;
+}
+
+void MemoryLogSegment::stop_filling() noexcept {
+  const DeviceScope device;
+  is_stopped_.store(true, std::memory_order_release);
+  const MutexGuard guard(fill_mutex_);
+  while (is_filling_) fill_ended_.wait(fill_mutex_);
+}
+
+Status MemoryLogSegment::write(std::uint64_t offset, std::span<const std::byte> bytes, SyncPoint point) {
+  const DeviceScope device;
+  if (Status usable = check_writable("write"); !usable.ok()) return usable;
+  assert(is_sector_multiple(offset));
+  assert(is_sector_multiple(bytes.size()));
+  assert(is_sector_aligned(bytes.data()));
+  assert(offset <= allocated_bytes_);
+  assert(bytes.size() <= allocated_bytes_ - offset);
+  if (offset + bytes.size() > kSectorBytes) {
+    const MutexGuard guard(fill_mutex_);
+    assert(!is_filling_);  // Zeros would go over records.
+  }
+  if (bytes.empty()) return Status();
+  const Status written = write_once(offset, bytes, point);
+  return written.ok() ? written : guard_.fail(written);
+}
+
+Status MemoryLogSegment::write_once(std::uint64_t offset, std::span<const std::byte> bytes, SyncPoint point) {
+  Operation writing = operation(OperationKind::kLogWrite, point);
+  writing.offset = offset;
+  writing.size_bytes = bytes.size();
+  Step step(hold_.state(), writing);
+  const WriteOutcome outcome = write_outcome(step.fault());
+  const SyncOutcome sync = sync_outcome(step.fault());
+  if (!outcome.is_done) return outcome.answer;
+  if (outcome.is_short) bytes = bytes.first(bytes.size() / 2 / kDeviceSectorBytes * kDeviceSectorBytes);
+
+  PendingWrite write;
+  write.offset = offset;
+  write.bytes = std::make_shared<const std::vector<std::byte>>(bytes.begin(), bytes.end());
+  write.is_lost = outcome.is_lost;
+  write.misdirected_to = misdirection(outcome, offset);
+  const auto taken = write.bytes;
+  const std::string path = session_->directory + "/" + name_;
+  std::uint64_t sequence = 0;
+  const Status begun = hold_.state().with_disk([&](MemoryDisk::State& state) {
+    if (Status owned = session_->check_writable("write", name_); !owned.ok()) return owned;
+    if (Status late = hold_.state().take_late_error(path); !late.ok()) return late;
+    FileState& file = hold_.file(state);
+    assert(!overlaps_flight(file, offset, bytes.size()));
+    sequence = begin_write(state, file, std::move(write));
+    return Status();
+  });
+  if (!begun.ok()) return begun;
+  step.during();
+  // The device may have read the buffer at any moment until now.
+  assert(std::equal(bytes.begin(), bytes.end(), taken->begin(), taken->end()));
+  return hold_.state().with_disk([&](MemoryDisk::State& state) {
+    const Status owned = session_->check_writable("write", name_);
+    end_write(hold_.file(state), sequence, owned.ok() ? sync.fate : Fate::kReverted);
+    if (!owned.ok()) return owned;
+    hold_.state().keep_late_error(path, sync.late_error);
+    return sync.answer.ok() ? check_place(state, "write") : sync.answer;
+  });
+}
+
+Status MemoryLogSegment::cut(std::uint64_t size_bytes, SyncPoint point) {
+  const DeviceScope device;
+  if (Status usable = check_writable("cut"); !usable.ok()) return usable;
+  assert(size_bytes <= allocated_bytes_);
+  if (const Status cut = cut_once(size_bytes, point); !cut.ok()) return guard_.fail(cut);
+  // A write behind the end would make the file grow again, without anybody knowing of it.
+  (void)guard_.fail(call_error(Code::kClosed, {"write", guard_.path()},
+                               {"the segment was cut at ", std::to_string(size_bytes), " bytes"}));
+  return Status();
+}
+
+Status MemoryLogSegment::cut_once(std::uint64_t size_bytes, SyncPoint point) {
+  Operation cutting = operation(OperationKind::kCut, point);
+  cutting.offset = size_bytes;
+  Step step(hold_.state(), cutting);
+  const SyncOutcome outcome = sync_outcome(step.fault());
+  // An error without more means that the file was not cut; the other faults concern the sync behind it.
+  if (!write_outcome(step.fault()).is_done) return outcome.answer;
+  std::uint64_t sequence = 0;
+  const std::string path = session_->directory + "/" + name_;
+  const Status begun = hold_.state().with_disk([&](MemoryDisk::State& state) {
+    if (Status owned = session_->check_writable("cut", name_); !owned.ok()) return owned;
+    if (Status late = hold_.state().take_late_error(path); !late.ok()) return late;
+    FileState& file = hold_.file(state);
+    assert(std::none_of(file.pending.begin(), file.pending.end(),
+                        [](const PendingWrite& write) { return write.in_flight; }));
+    PendingWrite cut;
+    cut.offset = size_bytes;
+    cut.resize_to = size_bytes;
+    sequence = begin_write(state, file, std::move(cut));
+    return Status();
+  });
+  if (!begun.ok()) return begun;
+  step.during();
+  return hold_.state().with_disk([&](MemoryDisk::State& state) {
+    FileState& file = hold_.file(state);
+    const Status owned = session_->check_writable("cut", name_);
+    end_write(file, sequence, owned.ok() ? Fate::kPending : Fate::kReverted);
+    if (!owned.ok()) return owned;
+    file.reserved_bytes = size_bytes;
+    sync_file(file, sequence + 1, outcome.fate);
+    hold_.state().keep_late_error(path, outcome.late_error);
+    return outcome.answer;
+  });
+}
+
+}  // namespace varve::io
