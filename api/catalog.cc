@@ -9,7 +9,7 @@
 
 #include "api/quoted.h"
 #include "api/service_error.h"
-#include "format/batch.h"
+#include "format/keys/batch.h"
 
 namespace varve {
 namespace {

@@ -8,7 +8,7 @@
 #include "api/quoted.h"
 #include "api/service_error.h"
 #include "engine/load/load.h"
-#include "format/batch.h"
+#include "format/keys/batch.h"
 
 namespace varve {
 namespace {

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "api/quoted.h"
-#include "format/entity.h"
+#include "format/keys/entity.h"
 
 namespace varve {
 namespace {

@@ -22,8 +22,8 @@
 #include <string_view>
 
 #include "api/result.h"
-#include "format/internal_key.h"
-#include "format/sort_key.h"
+#include "format/keys/internal_key.h"
+#include "format/keys/sort_key.h"
 
 namespace varve {
 

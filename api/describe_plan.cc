@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "api/quoted.h"
-#include "format/sort_key.h"
+#include "format/keys/sort_key.h"
 
 namespace varve {
 namespace {

@@ -15,9 +15,9 @@
 #include "api/table_access.h"
 #include "api/transaction.h"
 #include "api/types.h"
-#include "format/batch.h"
-#include "format/entity.h"
-#include "format/sort_key.h"
+#include "format/keys/batch.h"
+#include "format/keys/entity.h"
+#include "format/keys/sort_key.h"
 
 namespace varve {
 

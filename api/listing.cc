@@ -12,7 +12,7 @@
 #include "api/quoted.h"
 #include "api/service_error.h"
 #include "engine/cursor.h"
-#include "format/sort_key.h"
+#include "format/keys/sort_key.h"
 
 namespace varve {
 namespace {

@@ -19,7 +19,7 @@
 #include <string_view>
 #include <vector>
 
-#include "format/sort_key.h"
+#include "format/keys/sort_key.h"
 #include "io/scheduler.h"
 
 namespace varve {

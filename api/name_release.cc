@@ -5,7 +5,7 @@
 #include "api/catalog_rows.h"
 #include "api/quoted.h"
 #include "api/service_error.h"
-#include "format/entity.h"
+#include "format/keys/entity.h"
 
 namespace varve {
 

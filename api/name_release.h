@@ -11,7 +11,7 @@
 
 #include "api/result.h"
 #include "engine/engine.h"
-#include "format/batch.h"
+#include "format/keys/batch.h"
 #include "io/env.h"
 
 namespace varve {

@@ -11,7 +11,7 @@
 #include "api/quoted.h"
 #include "api/service_error.h"
 #include "api/unicode_ranges.h"
-#include "format/sort_key.h"
+#include "format/keys/sort_key.h"
 
 namespace varve {
 namespace {

@@ -8,8 +8,8 @@
 #include "api/continuation_token.h"
 #include "api/entity_codec.h"
 #include "engine/cursor.h"
-#include "format/entity.h"
-#include "format/sort_key.h"
+#include "format/keys/entity.h"
+#include "format/keys/sort_key.h"
 
 namespace varve {
 

@@ -18,7 +18,7 @@
 #include "api/query.h"
 #include "api/short_pages.h"
 #include "engine/engine.h"
-#include "format/sort_key.h"
+#include "format/keys/sort_key.h"
 #include "io/env.h"
 
 namespace varve {

@@ -1,7 +1,7 @@
 // Owns: quoting (quoted.h).
 #include "api/quoted.h"
 
-#include "format/sort_key.h"
+#include "format/keys/sort_key.h"
 
 namespace varve {
 namespace {

@@ -8,7 +8,7 @@
 #include "api/repaired_catalog.h"
 #include "api/store.h"
 #include "engine/repair/repair.h"
-#include "format/sort_key.h"
+#include "format/keys/sort_key.h"
 #include "io/env.h"
 
 namespace varve {

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "api/names.h"
-#include "format/sort_key.h"
+#include "format/keys/sort_key.h"
 
 namespace varve {
 namespace {

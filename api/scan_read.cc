@@ -18,7 +18,7 @@
 #include "api/page_scan.h"
 #include "api/quoted.h"
 #include "api/service_error.h"
-#include "format/sort_key.h"
+#include "format/keys/sort_key.h"
 #include "io/env.h"
 
 namespace varve {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "api/limits.h"
-#include "format/entity.h"
+#include "format/keys/entity.h"
 
 namespace varve {
 namespace {

@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-#include "format/sort_key.h"
+#include "format/keys/sort_key.h"
 
 namespace varve {
 

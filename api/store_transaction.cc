@@ -17,7 +17,7 @@
 #include "api/scan_read.h"
 #include "api/service_error.h"
 #include "api/store_transaction_state.h"
-#include "format/sort_key.h"
+#include "format/keys/sort_key.h"
 
 namespace varve {
 namespace {

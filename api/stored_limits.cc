@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "format/ordered_fields.h"
+#include "format/bytes/ordered_fields.h"
 
 namespace varve {
 namespace {

@@ -16,7 +16,7 @@
 #include "api/filter/key_plan.h"
 #include "api/result.h"
 #include "api/transaction.h"
-#include "format/sort_key.h"
+#include "format/keys/sort_key.h"
 
 namespace varve {
 

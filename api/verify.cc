@@ -18,8 +18,8 @@
 #include "api/store.h"
 #include "api/store_core.h"
 #include "engine/cursor.h"
-#include "format/entity.h"
-#include "format/sort_key.h"
+#include "format/keys/entity.h"
+#include "format/keys/sort_key.h"
 
 namespace varve {
 namespace {

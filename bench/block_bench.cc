@@ -9,11 +9,11 @@
 
 #include <benchmark/benchmark.h>
 
-#include "format/block.h"
-#include "format/checksum.h"
-#include "format/data_block.h"
-#include "format/sort_key.h"
-#include "format/table_builder.h"
+#include "format/block/block.h"
+#include "format/block/data_block.h"
+#include "format/bytes/checksum.h"
+#include "format/keys/sort_key.h"
+#include "format/table/table_builder.h"
 
 namespace varve::format {
 namespace {

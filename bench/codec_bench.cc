@@ -7,10 +7,10 @@
 
 #include <benchmark/benchmark.h>
 
-#include "format/batch.h"
-#include "format/checksum.h"
-#include "format/entity.h"
-#include "format/sort_key.h"
+#include "format/bytes/checksum.h"
+#include "format/keys/batch.h"
+#include "format/keys/entity.h"
+#include "format/keys/sort_key.h"
 
 namespace varve::format {
 namespace {

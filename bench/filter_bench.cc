@@ -9,7 +9,7 @@
 
 #include <benchmark/benchmark.h>
 
-#include "format/filter.h"
+#include "format/block/filter.h"
 
 namespace varve::format {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <benchmark/benchmark.h>
 
-#include "format/log_record.h"
+#include "format/log/log_record.h"
 
 namespace {
 

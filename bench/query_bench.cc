@@ -18,8 +18,8 @@
 #include "api/filter/filter.h"
 #include "api/filter/key_plan.h"
 #include "api/store.h"
-#include "format/entity.h"
-#include "format/sort_key.h"
+#include "format/keys/entity.h"
+#include "format/keys/sort_key.h"
 
 namespace varve {
 namespace {

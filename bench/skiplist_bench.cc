@@ -17,8 +17,8 @@
 #include "engine/commit/memtable.h"
 #include "engine/cursor.h"
 #include "engine/read/memtable_cursor.h"
-#include "format/batch.h"
-#include "format/sort_key.h"
+#include "format/keys/batch.h"
+#include "format/keys/sort_key.h"
 
 namespace varve::engine {
 namespace {

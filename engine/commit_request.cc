@@ -4,8 +4,8 @@
 
 #include "engine/commit/commit_queue.h"
 #include "engine/load/load.h"
-#include "format/batch.h"
-#include "format/bytes.h"
+#include "format/bytes/bytes.h"
+#include "format/keys/batch.h"
 
 namespace varve::engine {
 

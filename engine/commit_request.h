@@ -9,7 +9,7 @@
 #include "engine/commit/commit_group.h"
 #include "engine/commit/partition_locks.h"
 #include "engine/options.h"
-#include "format/sort_key.h"
+#include "format/keys/sort_key.h"
 
 namespace varve::engine {
 

@@ -25,7 +25,7 @@
 #include "engine/read/read_cost.h"
 #include "engine/read/read_states.h"
 #include "engine/statistics.h"
-#include "format/manifest_edit.h"
+#include "format/log/manifest_edit.h"
 #include "io/env.h"
 
 namespace varve::engine {

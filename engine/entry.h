@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "engine/files/file_scale.h"
-#include "format/internal_key.h"
+#include "format/keys/internal_key.h"
 
 namespace varve::engine {
 
@@ -19,7 +19,7 @@ struct Entry {
   std::string_view sort_key;
   CommitVersion version = 0;
   Kind kind = Kind::kPut;
-  /// Of a put; of a kPutExternal the pointer (format/value_pointer.h).
+  /// Of a put; of a kPutExternal the pointer (format/keys/value_pointer.h).
   std::string_view value;
 
   bool is_put() const noexcept { return kind != Kind::kDelete; }

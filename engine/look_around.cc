@@ -5,8 +5,8 @@
 #include <new>
 #include <string>
 
-#include "format/batch.h"
-#include "format/sort_key.h"
+#include "format/keys/batch.h"
+#include "format/keys/sort_key.h"
 
 namespace varve::engine {
 

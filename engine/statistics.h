@@ -9,7 +9,7 @@
 
 #include "engine/cache/block_cache.h"
 #include "engine/options.h"
-#include "format/internal_key.h"
+#include "format/keys/internal_key.h"
 
 namespace varve::engine {
 

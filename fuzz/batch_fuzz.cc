@@ -11,9 +11,9 @@
 #include <string_view>
 #include <vector>
 
-#include "format/batch.h"
-#include "format/bytes.h"
-#include "format/sort_key.h"
+#include "format/bytes/bytes.h"
+#include "format/keys/batch.h"
+#include "format/keys/sort_key.h"
 #include "fuzz/mutation.h"
 
 namespace varve::format {

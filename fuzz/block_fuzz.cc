@@ -12,8 +12,8 @@
 #include <string>
 #include <string_view>
 
-#include "format/block.h"
-#include "format/bytes.h"
+#include "format/block/block.h"
+#include "format/bytes/bytes.h"
 #include "fuzz/mutation.h"
 
 namespace varve::format {

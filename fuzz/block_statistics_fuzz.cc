@@ -12,8 +12,8 @@
 #include <string_view>
 #include <vector>
 
-#include "format/block_statistics.h"
-#include "format/bytes.h"
+#include "format/block/block_statistics.h"
+#include "format/bytes/bytes.h"
 #include "fuzz/mutation.h"
 
 namespace varve::format {

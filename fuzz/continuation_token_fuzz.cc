@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "api/continuation_token.h"
-#include "format/sort_key.h"
+#include "format/keys/sort_key.h"
 #include "fuzz/mutation.h"
 
 namespace {

@@ -11,10 +11,10 @@
 #include <string_view>
 #include <vector>
 
-#include "format/bytes.h"
-#include "format/checksum.h"
-#include "format/entity.h"
-#include "format/sort_key.h"
+#include "format/bytes/bytes.h"
+#include "format/bytes/checksum.h"
+#include "format/keys/entity.h"
+#include "format/keys/sort_key.h"
 #include "fuzz/mutation.h"
 
 namespace varve::format {

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "format/bytes.h"
-#include "format/tagged_fields.h"
+#include "format/bytes/bytes.h"
+#include "format/bytes/tagged_fields.h"
 #include "fuzz/mutation.h"
 
 namespace varve::fuzz {

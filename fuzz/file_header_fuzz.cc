@@ -10,9 +10,9 @@
 #include <string>
 #include <string_view>
 
-#include "format/bytes.h"
-#include "format/checksum.h"
-#include "format/file_header.h"
+#include "format/bytes/bytes.h"
+#include "format/bytes/checksum.h"
+#include "format/log/file_header.h"
 #include "fuzz/mutation.h"
 
 namespace varve::format {

@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include "format/bytes.h"
-#include "format/checksum.h"
-#include "format/filter.h"
+#include "format/block/filter.h"
+#include "format/bytes/bytes.h"
+#include "format/bytes/checksum.h"
 
 namespace varve::format {
 namespace {

@@ -13,9 +13,9 @@
 #include <string_view>
 #include <vector>
 
-#include "format/bytes.h"
-#include "format/log_record.h"
-#include "format/manifest_edit.h"
+#include "format/bytes/bytes.h"
+#include "format/log/log_record.h"
+#include "format/log/manifest_edit.h"
 #include "fuzz/field_mutation.h"
 #include "fuzz/sealing.h"
 

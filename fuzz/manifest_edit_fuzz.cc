@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "format/manifest_edit.h"
+#include "format/log/manifest_edit.h"
 #include "fuzz/field_mutation.h"
 
 namespace varve::format {

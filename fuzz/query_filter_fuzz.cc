@@ -12,7 +12,7 @@
 
 #include "api/filter/filter.h"
 #include "api/filter/key_plan.h"
-#include "format/sort_key.h"
+#include "format/keys/sort_key.h"
 #include "fuzz/mutation.h"
 
 namespace varve {

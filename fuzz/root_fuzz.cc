@@ -10,10 +10,10 @@
 #include <string>
 #include <string_view>
 
-#include "format/bytes.h"
-#include "format/checksum.h"
-#include "format/file_header.h"
-#include "format/root.h"
+#include "format/bytes/bytes.h"
+#include "format/bytes/checksum.h"
+#include "format/log/file_header.h"
+#include "format/log/root.h"
 #include "fuzz/field_mutation.h"
 
 namespace varve::format {

@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <string>
 
-#include "format/bytes.h"
-#include "format/checksum.h"
-#include "format/file_header.h"
-#include "format/log_record.h"
+#include "format/bytes/bytes.h"
+#include "format/bytes/checksum.h"
+#include "format/log/file_header.h"
+#include "format/log/log_record.h"
 
 namespace varve::fuzz {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "format/sort_key.h"
+#include "format/keys/sort_key.h"
 #include "tests/format/hostile_text.h"
 
 namespace varve::format {

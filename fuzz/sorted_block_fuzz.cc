@@ -16,12 +16,12 @@
 #include <utility>
 #include <vector>
 
-#include "format/bytes.h"
-#include "format/checksum.h"
-#include "format/data_block.h"
-#include "format/sorted_block_builder.h"
-#include "format/sorted_block_check.h"
-#include "format/varint.h"
+#include "format/block/data_block.h"
+#include "format/block/sorted_block_builder.h"
+#include "format/block/sorted_block_check.h"
+#include "format/bytes/bytes.h"
+#include "format/bytes/checksum.h"
+#include "format/bytes/varint.h"
 #include "fuzz/mutation.h"
 
 namespace varve::format {

@@ -20,8 +20,8 @@
 #include <vector>
 
 #include "api/store.h"
-#include "format/root.h"
-#include "format/table_verify.h"
+#include "format/log/root.h"
+#include "format/table/table_verify.h"
 #include "fuzz/record_mutator.h"
 #include "fuzz/sealing.h"
 #include "io/env.h"

@@ -14,14 +14,14 @@
 #include <string_view>
 #include <vector>
 
-#include "format/bytes.h"
-#include "format/checksum.h"
-#include "format/file_header.h"
-#include "format/filter.h"
-#include "format/index_cursor.h"
-#include "format/sort_key.h"
-#include "format/table_builder.h"
-#include "format/table_verify.h"
+#include "format/block/filter.h"
+#include "format/bytes/bytes.h"
+#include "format/bytes/checksum.h"
+#include "format/keys/sort_key.h"
+#include "format/log/file_header.h"
+#include "format/table/index_cursor.h"
+#include "format/table/table_builder.h"
+#include "format/table/table_verify.h"
 #include "fuzz/mutation.h"
 #include "fuzz/record_mutator.h"
 #include "fuzz/sealing.h"

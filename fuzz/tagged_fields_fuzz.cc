@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "format/tagged_fields.h"
+#include "format/bytes/tagged_fields.h"
 #include "fuzz/field_mutation.h"
 
 namespace varve::format {

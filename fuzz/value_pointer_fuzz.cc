@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "format/value_pointer.h"
+#include "format/keys/value_pointer.h"
 
 namespace varve::format {
 namespace {

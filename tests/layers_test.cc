@@ -114,7 +114,7 @@ TEST(Lint, NothingIsLeftUnfinished) {
 TEST(LayersRule, FindsIncludesAgainstTheDirection) {
   const std::string text =
       "#include \"io/file.h\"\n"
-      "#include \"format/bytes.h\"\n"
+      "#include \"format/bytes/bytes.h\"\n"
       "#include \"engine/engine.h\"\n"
       "#include \"api/store.h\"\n"
       "#include \"api/status.h\"\n"
@@ -149,15 +149,15 @@ TEST(LayersRule, SecurityStandsOnApiAndNobodyStandsOnIt) {
 TEST(LayersRule, FindsWaysAroundIt) {
   EXPECT_EQ(lines_found(check_layers, "io/x.cc", "#include \"../format/bytes.h\"\n"), (Lines{1}));
   EXPECT_EQ(lines_found(check_layers, "io/x.cc", "#include \"io/../format/bytes.h\"\n"), (Lines{1}));
-  EXPECT_EQ(lines_found(check_layers, "io/x.cc", "#  include <format/bytes.h>\n"), (Lines{1}));
+  EXPECT_EQ(lines_found(check_layers, "io/x.cc", "#  include <format/bytes/bytes.h>\n"), (Lines{1}));
   EXPECT_EQ(lines_found(check_layers, "io/x.cc", "#include \"file.h\"\n"), (Lines{1}));
   EXPECT_EQ(lines_found(check_layers, "api/x.cc", "#include \"tests/support/lint.h\"\n"), (Lines{1}));
 }
 
 TEST(LayersRule, NamesFileAndLine) {
-  const Offences found = check_layers({"io/x.cc", "\n#include \"format/bytes.h\"\n"});
+  const Offences found = check_layers({"io/x.cc", "\n#include \"format/bytes/bytes.h\"\n"});
   ASSERT_EQ(found.size(), 1U);
-  EXPECT_EQ(found[0].to_string(), "io/x.cc:2: may not include \"format/bytes.h\" from io");
+  EXPECT_EQ(found[0].to_string(), "io/x.cc:2: may not include \"format/bytes/bytes.h\" from io");
 }
 
 TEST(SystemCallRule, FindsCallsHeadersAndFlags) {

@@ -6,7 +6,7 @@
 
 #include "api/filter/filter.h"
 #include "engine/read/pass_rule.h"
-#include "format/block_statistics.h"
+#include "format/block/block_statistics.h"
 
 namespace varve {
 

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "api/filter/filter.h"
-#include "format/sort_key.h"
+#include "format/keys/sort_key.h"
 
 namespace varve {
 namespace {

@@ -15,8 +15,8 @@
 
 #include "api/result.h"
 #include "api/types.h"
-#include "format/entity.h"
-#include "format/internal_key.h"
+#include "format/keys/entity.h"
+#include "format/keys/internal_key.h"
 
 namespace varve {
 

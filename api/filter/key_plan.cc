@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "api/filter/key_boxes.h"
-#include "format/sort_key.h"
+#include "format/keys/sort_key.h"
 
 namespace varve {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "api/filter/filter.h"
-#include "format/sort_key.h"
+#include "format/keys/sort_key.h"
 
 namespace varve {
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "api/entity_codec.h"
-#include "format/entity.h"
+#include "format/keys/entity.h"
 
 namespace varve::bench {
 

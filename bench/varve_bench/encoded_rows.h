@@ -14,7 +14,7 @@
 #include "api/result.h"
 #include "bench/varve_bench/contender.h"
 #include "bench/varve_bench/entities.h"
-#include "format/sort_key.h"
+#include "format/keys/sort_key.h"
 
 namespace varve::bench {
 

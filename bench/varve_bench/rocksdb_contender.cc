@@ -23,7 +23,7 @@
 #include "bench/varve_bench/encoded_rows.h"
 #include "bench/varve_bench/entities.h"
 #include "bench/varve_bench/machine.h"
-#include "format/sort_key.h"
+#include "format/keys/sort_key.h"
 
 namespace varve::bench {
 

@@ -7,7 +7,7 @@
 #include <cassert>
 #include <new>
 
-#include "format/prefetch.h"
+#include "format/bytes/prefetch.h"
 
 namespace varve::engine {
 

@@ -9,7 +9,7 @@
 
 #include "engine/checkpoint/checkpoint_target.h"
 #include "engine/files/establish.h"
-#include "format/file_header.h"
+#include "format/log/file_header.h"
 
 namespace varve::engine {
 

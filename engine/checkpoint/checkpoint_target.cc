@@ -14,9 +14,9 @@
 #include "engine/files/manifest_file.h"
 #include "engine/files/root_file.h"
 #include "engine/sync_points.h"
-#include "format/bytes.h"
-#include "format/content_hasher.h"
-#include "format/file_header.h"
+#include "format/bytes/bytes.h"
+#include "format/bytes/content_hasher.h"
+#include "format/log/file_header.h"
 #include "io/os_error.h"
 #include "io/probe.h"
 

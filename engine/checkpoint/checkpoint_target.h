@@ -13,7 +13,7 @@
 #include "api/result.h"
 #include "engine/files/file_set.h"
 #include "engine/statistics.h"
-#include "format/root.h"
+#include "format/log/root.h"
 #include "io/env.h"
 
 namespace varve::engine {

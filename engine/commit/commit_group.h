@@ -15,7 +15,7 @@
 #include "engine/commit/write_watch.h"
 #include "engine/options.h"
 #include "engine/step.h"
-#include "format/sort_key.h"
+#include "format/keys/sort_key.h"
 
 namespace varve::engine {
 

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "engine/sync_points.h"
-#include "format/bytes.h"
+#include "format/bytes/bytes.h"
 
 namespace varve::engine {
 

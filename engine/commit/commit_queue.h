@@ -44,7 +44,7 @@
 #include "engine/commit/write_watch.h"
 #include "engine/files/manifest.h"
 #include "engine/options.h"
-#include "format/manifest_edit.h"
+#include "format/log/manifest_edit.h"
 #include "io/env.h"
 
 namespace varve::engine {

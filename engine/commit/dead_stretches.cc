@@ -6,8 +6,8 @@
 #include <new>
 #include <utility>
 
-#include "format/batch.h"
-#include "format/sort_key.h"
+#include "format/keys/batch.h"
+#include "format/keys/sort_key.h"
 #include "io/probe.h"
 
 namespace varve::engine {

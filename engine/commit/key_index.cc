@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "engine/commit/memtable_node.h"
-#include "format/checksum.h"
-#include "format/prefetch.h"
+#include "format/bytes/checksum.h"
+#include "format/bytes/prefetch.h"
 #include "io/posix/page_memory.h"
 
 namespace varve::engine {

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "format/batch.h"
+#include "format/keys/batch.h"
 
 namespace varve::engine {
 

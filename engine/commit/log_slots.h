@@ -1,7 +1,7 @@
 // Owns: the slots of the log buffer: which one takes records now, which wait for their write.
 // Must never: reuse a slot before its write is durable: until then it is the only copy a killed process leaves behind.
 //
-// Source of the layout: format/log_buffer.h.
+// Source of the layout: format/log/log_buffer.h.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 
 #include "api/result.h"
 #include "engine/files/log_files.h"
-#include "format/log_buffer.h"
+#include "format/log/log_buffer.h"
 
 namespace varve::engine {
 

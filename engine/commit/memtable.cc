@@ -13,7 +13,7 @@
 #include <new>
 
 #include "engine/commit/memtable_node.h"
-#include "format/prefetch.h"
+#include "format/bytes/prefetch.h"
 #include "io/probe.h"
 
 namespace varve::engine {

@@ -23,8 +23,8 @@
 #include "engine/commit/key_index.h"
 #include "engine/entry.h"
 #include "engine/write_budget.h"
-#include "format/batch.h"
-#include "format/internal_key.h"
+#include "format/keys/batch.h"
+#include "format/keys/internal_key.h"
 
 namespace varve::engine {
 

@@ -14,7 +14,7 @@
 
 #include "engine/commit/arena.h"
 #include "engine/entry.h"
-#include "format/internal_key.h"
+#include "format/keys/internal_key.h"
 
 namespace varve::engine {
 

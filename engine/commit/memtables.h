@@ -17,7 +17,7 @@
 #include "engine/commit/memtable.h"
 #include "engine/commit/write_room.h"
 #include "engine/read/read_states.h"
-#include "format/manifest_edit.h"
+#include "format/log/manifest_edit.h"
 #include "io/scheduler.h"
 
 namespace varve::engine {

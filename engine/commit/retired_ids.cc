@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-#include "format/bytes.h"
+#include "format/bytes/bytes.h"
 
 namespace varve::engine {
 

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "api/result.h"
-#include "format/internal_key.h"
-#include "format/manifest_edit.h"
-#include "format/sort_key.h"
+#include "format/keys/internal_key.h"
+#include "format/keys/sort_key.h"
+#include "format/log/manifest_edit.h"
 
 namespace varve::engine {
 

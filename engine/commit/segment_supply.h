@@ -18,7 +18,7 @@
 #include "engine/files/log_files.h"
 #include "engine/files/manifest.h"
 #include "engine/options.h"
-#include "format/manifest_edit.h"
+#include "format/log/manifest_edit.h"
 #include "io/env.h"
 
 namespace varve::engine {

@@ -10,7 +10,7 @@
 #include <chrono>
 #include <cstdint>
 
-#include "format/internal_key.h"
+#include "format/keys/internal_key.h"
 #include "io/clock.h"
 
 namespace varve::engine {

@@ -31,7 +31,7 @@
 #include "engine/commit/segment_supply.h"
 #include "engine/commit/write_tracker.h"
 #include "engine/entry.h"
-#include "format/log_record.h"
+#include "format/log/log_record.h"
 #include "io/aligned_buffer.h"
 
 namespace varve::engine {

@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "format/internal_key.h"
+#include "format/keys/internal_key.h"
 #include "io/scheduler.h"
 
 namespace varve::engine {

@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "format/sort_key.h"
+#include "format/keys/sort_key.h"
 #include "io/scheduler.h"
 
 namespace varve::engine {

@@ -9,10 +9,10 @@
 
 #include "engine/files/expected_file.h"
 #include "engine/files/whole_file.h"
-#include "format/bytes.h"
-#include "format/checksum.h"
-#include "format/file_header.h"
-#include "format/log_record.h"
+#include "format/bytes/bytes.h"
+#include "format/bytes/checksum.h"
+#include "format/log/file_header.h"
+#include "format/log/log_record.h"
 #include "io/file.h"
 
 namespace varve::engine {

@@ -7,7 +7,7 @@
 #include "api/result.h"
 #include "engine/files/file_set.h"
 #include "engine/files/manifest_file.h"
-#include "format/root.h"
+#include "format/log/root.h"
 #include "io/file_system.h"
 
 namespace varve::engine {

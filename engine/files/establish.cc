@@ -8,7 +8,7 @@
 #include "engine/files/segment_copy.h"
 #include "engine/files/stray_files.h"
 #include "engine/sync_points.h"
-#include "format/bytes.h"
+#include "format/bytes/bytes.h"
 #include "io/probe.h"
 
 namespace varve::engine {

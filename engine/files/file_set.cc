@@ -8,8 +8,8 @@
 #include <string_view>
 #include <utility>
 
-#include "format/file_header.h"
-#include "format/tagged_fields.h"
+#include "format/bytes/tagged_fields.h"
+#include "format/log/file_header.h"
 
 namespace varve::engine {
 namespace {

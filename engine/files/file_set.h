@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "api/result.h"
-#include "format/file_header.h"
-#include "format/manifest_edit.h"
+#include "format/log/file_header.h"
+#include "format/log/manifest_edit.h"
 
 namespace varve::engine {
 

@@ -4,8 +4,8 @@
 
 #include "engine/files/log_files.h"
 #include "engine/files/whole_file.h"
-#include "format/file_header.h"
-#include "format/log_buffer.h"
+#include "format/log/file_header.h"
+#include "format/log/log_buffer.h"
 #include "io/os_error.h"
 
 namespace varve::engine {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "api/result.h"
-#include "format/manifest_edit.h"
+#include "format/log/manifest_edit.h"
 #include "io/file_system.h"
 
 namespace varve::engine {

@@ -7,8 +7,8 @@
 
 #include "api/result.h"
 #include "engine/files/file_scale.h"
-#include "format/file_header.h"
-#include "format/log_buffer.h"
+#include "format/log/file_header.h"
+#include "format/log/log_buffer.h"
 #include "io/env.h"
 
 namespace varve::engine {

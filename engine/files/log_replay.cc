@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "format/batch.h"
-#include "format/bytes.h"
-#include "format/file_header.h"
+#include "format/bytes/bytes.h"
+#include "format/keys/batch.h"
+#include "format/log/file_header.h"
 #include "io/probe.h"
 
 namespace varve::engine {

@@ -8,8 +8,8 @@
 #include "engine/commit/insert_behind.h"
 #include "engine/files/manifest.h"
 #include "engine/files/recovery.h"
-#include "format/batch.h"
-#include "format/log_record.h"
+#include "format/keys/batch.h"
+#include "format/log/log_record.h"
 
 namespace varve::engine {
 

@@ -8,9 +8,9 @@
 
 #include "engine/files/whole_file.h"
 #include "engine/sync_points.h"
-#include "format/bytes.h"
-#include "format/checksum.h"
-#include "format/file_header.h"
+#include "format/bytes/bytes.h"
+#include "format/bytes/checksum.h"
+#include "format/log/file_header.h"
 #include "io/os_error.h"
 
 namespace varve::engine {

@@ -13,8 +13,8 @@
 
 #include "api/result.h"
 #include "engine/files/file_set.h"
-#include "format/log_record.h"
-#include "format/root.h"
+#include "format/log/log_record.h"
+#include "format/log/root.h"
 #include "io/env.h"
 
 namespace varve::engine {

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "api/status.h"
-#include "format/file_header.h"
+#include "format/log/file_header.h"
 #include "io/env.h"
 
 namespace varve::engine {

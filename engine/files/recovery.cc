@@ -17,7 +17,7 @@
 #include "engine/files/segment_images.h"
 #include "engine/files/segment_reader.h"
 #include "engine/files/unfinished_loads.h"
-#include "format/file_header.h"
+#include "format/log/file_header.h"
 
 namespace varve::engine {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "engine/files/whole_file.h"
 #include "engine/sync_points.h"
-#include "format/bytes.h"
+#include "format/bytes/bytes.h"
 #include "io/os_error.h"
 
 namespace varve::engine {

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "api/result.h"
-#include "format/root.h"
+#include "format/log/root.h"
 #include "io/env.h"
 
 namespace varve::engine {

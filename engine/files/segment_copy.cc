@@ -11,8 +11,8 @@
 #include "engine/files/file_scale.h"
 #include "engine/files/log_files.h"
 #include "engine/sync_points.h"
-#include "format/file_header.h"
-#include "format/log_record.h"
+#include "format/log/file_header.h"
+#include "format/log/log_record.h"
 #include "io/aligned_buffer.h"
 
 namespace varve::engine {

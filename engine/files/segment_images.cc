@@ -9,7 +9,7 @@
 
 #include "engine/files/log_files.h"
 #include "engine/files/whole_file.h"
-#include "format/file_header.h"
+#include "format/log/file_header.h"
 #include "io/os_error.h"
 #include "io/posix/large_pages.h"
 

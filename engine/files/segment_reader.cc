@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "engine/files/log_files.h"
-#include "format/bytes.h"
-#include "format/file_header.h"
+#include "format/bytes/bytes.h"
+#include "format/log/file_header.h"
 #include "io/aligned_buffer.h"
 #include "io/probe.h"
 

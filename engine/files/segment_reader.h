@@ -25,7 +25,7 @@
 #include "engine/files/file_set.h"
 #include "engine/files/log_buffer_content.h"
 #include "engine/files/log_replay.h"
-#include "format/log_record.h"
+#include "format/log/log_record.h"
 
 namespace varve::engine {
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "format/internal_key.h"
+#include "format/keys/internal_key.h"
 #include "io/posix/posix_process.h"
 #include "io/scheduler.h"
 

@@ -8,7 +8,7 @@
 #include "engine/files/manifest.h"
 #include "engine/files/root_file.h"
 #include "engine/sync_points.h"
-#include "format/file_header.h"
+#include "format/log/file_header.h"
 #include "io/probe.h"
 
 namespace varve::engine {

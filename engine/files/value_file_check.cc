@@ -10,7 +10,7 @@
 #include "engine/files/log_replay.h"
 #include "engine/files/segment_reader.h"
 #include "engine/files/whole_file.h"
-#include "format/file_header.h"
+#include "format/log/file_header.h"
 #include "io/os_error.h"
 
 namespace varve::engine {

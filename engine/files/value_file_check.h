@@ -3,7 +3,7 @@
 #pragma once
 
 #include "api/status.h"
-#include "format/manifest_edit.h"
+#include "format/log/manifest_edit.h"
 #include "io/env.h"
 
 namespace varve::engine {

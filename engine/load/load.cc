@@ -8,7 +8,7 @@
 
 #include "engine/engine_state.h"
 #include "engine/files/unfinished_loads.h"
-#include "format/sort_key.h"
+#include "format/keys/sort_key.h"
 
 namespace varve::engine {
 

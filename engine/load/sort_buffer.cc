@@ -6,8 +6,8 @@
 #include <cassert>
 #include <cstring>
 
-#include "format/bytes.h"
-#include "format/sort_key.h"
+#include "format/bytes/bytes.h"
+#include "format/keys/sort_key.h"
 
 namespace varve::engine {
 

@@ -6,7 +6,7 @@
 #include <iterator>
 #include <utility>
 
-#include "format/sort_key.h"
+#include "format/keys/sort_key.h"
 
 namespace varve::engine {
 

@@ -2,10 +2,10 @@
 // Must never: let entries pass each other, or keep more of them waiting than a few chunks.
 //
 // Making blocks costs several times what it costs to bring their entries, zstd most of it, and a run is a piece of a
-// file that no other piece knows of: so each thread makes the runs of a chunk of its own, apart (format/run_maker.h),
-// and the threads append them to one row of files in turn, which is little more than the write. Whole files by turns
-// would need the entries of a whole file in memory for two threads to be busy. A file that is full is ended, synced
-// and read back outside of the turn, beside the making of the next one.
+// file that no other piece knows of: so each thread makes the runs of a chunk of its own, apart
+// (format/table/run_maker.h), and the threads append them to one row of files in turn, which is little more than the
+// write. Whole files by turns would need the entries of a whole file in memory for two threads to be busy. A file that
+// is full is ended, synced and read back outside of the turn, beside the making of the next one.
 //
 // Until the row has learned its dictionary, within the first run, chunks are added to it one after the other.
 #pragma once

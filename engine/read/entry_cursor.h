@@ -10,8 +10,8 @@
 #include "api/status.h"
 #include "engine/entry.h"
 #include "engine/read/pass_rule.h"
-#include "format/block.h"
-#include "format/run_copy.h"
+#include "format/block/block.h"
+#include "format/table/run_copy.h"
 
 namespace varve::engine {
 

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "engine/tables/stored_bytes.h"
-#include "format/checksum.h"
-#include "format/value_pointer.h"
+#include "format/bytes/checksum.h"
+#include "format/keys/value_pointer.h"
 
 namespace varve::engine {
 

@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "format/checksum.h"
-#include "format/value_pointer.h"
+#include "format/bytes/checksum.h"
+#include "format/keys/value_pointer.h"
 
 namespace varve::engine {
 

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "api/result.h"
-#include "format/table_entries.h"
+#include "format/table/table_entries.h"
 
 namespace varve::engine {
 

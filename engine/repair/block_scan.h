@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "api/result.h"
-#include "format/block.h"
+#include "format/block/block.h"
 #include "io/file.h"
 
 namespace varve::engine {

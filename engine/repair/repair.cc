@@ -17,7 +17,7 @@
 #include "engine/repair/salvaged_row.h"
 #include "engine/repair/salvaged_values.h"
 #include "engine/repair/survey.h"
-#include "format/sort_key.h"
+#include "format/keys/sort_key.h"
 #include "io/os_error.h"
 
 namespace varve::engine {

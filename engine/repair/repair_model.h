@@ -8,7 +8,7 @@
 
 #include "api/result.h"
 #include "engine/entry.h"
-#include "format/sort_key.h"
+#include "format/keys/sort_key.h"
 
 namespace varve::engine {
 

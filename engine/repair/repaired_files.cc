@@ -7,7 +7,7 @@
 
 #include "engine/tree/levels.h"
 #include "engine/tree/tree.h"
-#include "format/file_header.h"
+#include "format/log/file_header.h"
 
 namespace varve::engine {
 

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "engine/repair/block_scan.h"
-#include "format/file_header.h"
-#include "format/table_footer.h"
+#include "format/log/file_header.h"
+#include "format/table/table_footer.h"
 #include "io/os_error.h"
 
 namespace varve::engine {

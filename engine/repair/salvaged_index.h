@@ -10,9 +10,9 @@
 
 #include "api/result.h"
 #include "engine/repair/salvage.h"
-#include "format/compression.h"
-#include "format/manifest_edit.h"
-#include "format/table_index.h"
+#include "format/bytes/compression.h"
+#include "format/log/manifest_edit.h"
+#include "format/table/table_index.h"
 #include "io/file.h"
 
 namespace varve::engine {

@@ -15,8 +15,8 @@
 #include "engine/files/recovery.h"
 #include "engine/files/segment_reader.h"
 #include "engine/files/whole_file.h"
-#include "format/file_header.h"
-#include "format/log_record.h"
+#include "format/log/file_header.h"
+#include "format/log/log_record.h"
 #include "io/os_error.h"
 
 namespace varve::engine {

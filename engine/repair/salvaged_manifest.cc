@@ -2,9 +2,9 @@
 // Must never: follow a length that did not verify; format::read_record sees to that.
 #include "engine/repair/salvaged_manifest.h"
 
-#include "format/file_header.h"
-#include "format/log_record.h"
-#include "format/manifest_edit.h"
+#include "format/log/file_header.h"
+#include "format/log/log_record.h"
+#include "format/log/manifest_edit.h"
 
 namespace varve::engine {
 

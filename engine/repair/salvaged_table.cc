@@ -6,9 +6,9 @@
 #include <span>
 #include <utility>
 
-#include "format/file_header.h"
-#include "format/index_cursor.h"
-#include "format/sort_key.h"
+#include "format/keys/sort_key.h"
+#include "format/log/file_header.h"
+#include "format/table/index_cursor.h"
 
 namespace varve::engine {
 

@@ -13,7 +13,7 @@
 #include "engine/repair/block_scan.h"
 #include "engine/repair/salvage.h"
 #include "engine/repair/salvaged_index.h"
-#include "format/data_block.h"
+#include "format/block/data_block.h"
 
 namespace varve::engine {
 

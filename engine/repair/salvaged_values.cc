@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "engine/files/expected_file.h"
-#include "format/checksum.h"
-#include "format/file_header.h"
-#include "format/value_pointer.h"
+#include "format/bytes/checksum.h"
+#include "format/keys/value_pointer.h"
+#include "format/log/file_header.h"
 
 namespace varve::engine {
 

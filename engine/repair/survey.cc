@@ -14,7 +14,7 @@
 #include "engine/files/root_file.h"
 #include "engine/files/whole_file.h"
 #include "engine/repair/salvaged_manifest.h"
-#include "format/file_header.h"
+#include "format/log/file_header.h"
 #include "io/os_error.h"
 
 namespace varve::engine {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "format/checksum.h"
+#include "format/bytes/checksum.h"
 
 namespace varve::engine {
 

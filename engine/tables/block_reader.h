@@ -11,8 +11,8 @@
 #include "engine/cache/block_cache.h"
 #include "engine/tables/stored_bytes.h"
 #include "engine/tables/table_file.h"
-#include "format/block.h"
-#include "format/compression.h"
+#include "format/block/block.h"
+#include "format/bytes/compression.h"
 
 namespace varve::engine {
 

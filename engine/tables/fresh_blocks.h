@@ -14,7 +14,7 @@
 #include <string_view>
 
 #include "engine/tables/table_file.h"
-#include "format/block_observer.h"
+#include "format/block/block_observer.h"
 
 namespace varve::engine {
 

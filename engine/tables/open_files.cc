@@ -8,7 +8,7 @@
 #include <new>
 
 #include "engine/files/expected_file.h"
-#include "format/checksum.h"
+#include "format/bytes/checksum.h"
 #include "io/posix/descriptor_limit.h"
 #include "io/probe.h"
 

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "api/result.h"
-#include "format/block.h"
+#include "format/block/block.h"
 #include "io/aligned_buffer.h"
 
 namespace varve::engine {

@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "format/table_verify.h"
+#include "format/table/table_verify.h"
 
 namespace varve::engine {
 

@@ -9,8 +9,8 @@
 #include "engine/tables/block_reader.h"
 #include "engine/tables/read_ahead.h"
 #include "engine/tables/table_file.h"
-#include "format/data_block.h"
-#include "format/index_cursor.h"
+#include "format/block/data_block.h"
+#include "format/table/index_cursor.h"
 
 namespace varve::engine {
 

@@ -7,8 +7,8 @@
 #include <span>
 #include <utility>
 
-#include "format/file_header.h"
-#include "format/table_footer.h"
+#include "format/log/file_header.h"
+#include "format/table/table_footer.h"
 
 namespace varve::engine {
 

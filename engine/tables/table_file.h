@@ -16,10 +16,10 @@
 #include "engine/files/name_removal.h"
 #include "engine/tables/open_files.h"
 #include "engine/tables/value_file.h"
-#include "format/compression.h"
-#include "format/file_header.h"
-#include "format/manifest_edit.h"
-#include "format/table_index.h"
+#include "format/bytes/compression.h"
+#include "format/log/file_header.h"
+#include "format/log/manifest_edit.h"
+#include "format/table/table_index.h"
 #include "io/env.h"
 
 namespace varve::engine {

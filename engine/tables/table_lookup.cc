@@ -4,8 +4,8 @@
 
 #include <cassert>
 
-#include "format/filter.h"
-#include "format/index_cursor.h"
+#include "format/block/filter.h"
+#include "format/table/index_cursor.h"
 
 namespace varve::engine {
 

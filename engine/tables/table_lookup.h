@@ -11,7 +11,7 @@
 #include "engine/entry.h"
 #include "engine/tables/block_reader.h"
 #include "engine/tables/known_blocks.h"
-#include "format/data_block.h"
+#include "format/block/data_block.h"
 
 namespace varve::engine {
 

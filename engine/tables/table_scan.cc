@@ -7,8 +7,8 @@
 #include <span>
 #include <utility>
 
-#include "format/block.h"
-#include "format/bytes.h"
+#include "format/block/block.h"
+#include "format/bytes/bytes.h"
 #include "io/aligned_buffer.h"
 
 namespace varve::engine {

@@ -10,8 +10,8 @@
 
 #include "engine/read/entry_cursor.h"
 #include "engine/tables/table_file.h"
-#include "format/data_block.h"
-#include "format/index_cursor.h"
+#include "format/block/data_block.h"
+#include "format/table/index_cursor.h"
 #include "io/posix/page_memory.h"
 
 namespace varve::engine {

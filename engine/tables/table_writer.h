@@ -9,8 +9,8 @@
 #include "api/result.h"
 #include "engine/entry.h"
 #include "engine/tables/fresh_blocks.h"
-#include "format/manifest_edit.h"
-#include "format/table_builder.h"
+#include "format/log/manifest_edit.h"
+#include "format/table/table_builder.h"
 #include "io/env.h"
 
 namespace varve::engine {

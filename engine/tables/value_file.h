@@ -10,7 +10,7 @@
 
 #include "api/result.h"
 #include "engine/tables/open_files.h"
-#include "format/manifest_edit.h"
+#include "format/log/manifest_edit.h"
 #include "io/env.h"
 
 namespace varve::engine {

@@ -7,7 +7,7 @@
 #include <new>
 #include <utility>
 
-#include "format/index_cursor.h"
+#include "format/table/index_cursor.h"
 
 namespace varve::engine {
 

@@ -11,8 +11,8 @@
 #include "engine/read/read_states.h"
 #include "engine/tree/dead_ranges.h"
 #include "engine/tree/levels.h"
-#include "format/manifest_edit.h"
-#include "format/table_entries.h"
+#include "format/log/manifest_edit.h"
+#include "format/table/table_entries.h"
 
 namespace varve::engine {
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "format/bytes.h"
-#include "format/sort_key.h"
+#include "format/bytes/bytes.h"
+#include "format/keys/sort_key.h"
 
 namespace varve::engine {
 

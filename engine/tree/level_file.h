@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "format/manifest_edit.h"
+#include "format/log/manifest_edit.h"
 
 namespace varve::engine {
 

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "format/sort_key.h"
+#include "format/keys/sort_key.h"
 
 namespace varve::engine {
 

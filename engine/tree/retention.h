@@ -15,7 +15,7 @@
 
 #include "engine/entry.h"
 #include "engine/tree/dead_ranges.h"
-#include "format/table_entries.h"
+#include "format/table/table_entries.h"
 
 namespace varve::engine {
 

@@ -7,9 +7,9 @@
 #include <string>
 #include <utility>
 
-#include "format/file_header.h"
-#include "format/sort_key.h"
-#include "format/value_pointer.h"
+#include "format/keys/sort_key.h"
+#include "format/keys/value_pointer.h"
+#include "format/log/file_header.h"
 #include "io/probe.h"
 
 namespace varve::engine {

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "engine/sync_points.h"
-#include "format/bytes.h"
-#include "format/file_header.h"
+#include "format/bytes/bytes.h"
+#include "format/log/file_header.h"
 
 namespace varve::engine {
 

@@ -4,7 +4,7 @@
 
 #include <map>
 
-#include "format/sort_key.h"
+#include "format/keys/sort_key.h"
 
 namespace varve::engine {
 

@@ -5,7 +5,7 @@
 
 #include "api/catalog_rows.h"
 #include "api/policy_rows.h"
-#include "format/entity.h"
+#include "format/keys/entity.h"
 #include "tests/api/store_bench.h"
 
 namespace varve {

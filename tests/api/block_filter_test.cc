@@ -12,7 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "api/entity_codec.h"
-#include "format/statistics_builder.h"
+#include "format/block/statistics_builder.h"
 #include "tests/api/slow_filter.h"
 #include "tests/support/effort.h"
 

@@ -11,7 +11,7 @@
 #include "api/catalog_rows.h"
 #include "api/loader.h"
 #include "api/store_transaction.h"
-#include "format/entity.h"
+#include "format/keys/entity.h"
 #include "tests/api/store_bench.h"
 
 namespace varve {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "format/entity.h"
+#include "format/keys/entity.h"
 
 namespace varve {
 namespace {

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "api/entity_codec.h"
-#include "format/entity.h"
+#include "format/keys/entity.h"
 #include "tests/api/store_bench.h"
 
 namespace varve {

@@ -9,7 +9,7 @@
 
 #include "api/entity_codec.h"
 #include "api/filter/key_plan.h"
-#include "format/sort_key.h"
+#include "format/keys/sort_key.h"
 #include "tests/api/slow_filter.h"
 #include "tests/support/effort.h"
 

@@ -13,7 +13,7 @@
 
 #include "api/limits.h"
 #include "api/names.h"
-#include "format/sort_key.h"
+#include "format/keys/sort_key.h"
 #include "tests/support/effort.h"
 
 namespace varve {

@@ -4,9 +4,9 @@
 
 #include <gtest/gtest.h>
 
-#include "format/bytes.h"
-#include "format/file_header.h"
-#include "format/table_index.h"
+#include "format/bytes/bytes.h"
+#include "format/log/file_header.h"
+#include "format/table/table_index.h"
 #include "tests/api/store_bench.h"
 
 namespace varve {

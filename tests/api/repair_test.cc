@@ -11,8 +11,8 @@
 #include "engine/files/manifest.h"
 #include "engine/files/manifest_file.h"
 #include "engine/files/root_file.h"
-#include "format/file_header.h"
-#include "format/table_footer.h"
+#include "format/log/file_header.h"
+#include "format/table/table_footer.h"
 #include "tests/api/store_bench.h"
 
 namespace varve {

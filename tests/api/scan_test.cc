@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "api/continuation_token.h"
-#include "format/sort_key.h"
+#include "format/keys/sort_key.h"
 #include "tests/api/store_bench.h"
 
 namespace varve {

@@ -5,8 +5,8 @@
 #include "api/catalog_rows.h"
 #include "api/entity_codec.h"
 #include "api/service_property_rows.h"
-#include "format/batch.h"
-#include "format/entity.h"
+#include "format/keys/batch.h"
+#include "format/keys/entity.h"
 #include "tests/api/store_bench.h"
 
 namespace varve {

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "format/sort_key.h"
+#include "format/keys/sort_key.h"
 
 namespace varve {
 namespace {

@@ -17,12 +17,12 @@
 #include "engine/tables/table_file.h"
 #include "engine/tables/table_lookup.h"
 #include "engine/tables/table_scan.h"
-#include "format/bytes.h"
-#include "format/checksum.h"
-#include "format/content_hasher.h"
-#include "format/file_header.h"
-#include "format/table_builder.h"
-#include "format/table_verify.h"
+#include "format/bytes/bytes.h"
+#include "format/bytes/checksum.h"
+#include "format/bytes/content_hasher.h"
+#include "format/log/file_header.h"
+#include "format/table/table_builder.h"
+#include "format/table/table_verify.h"
 #include "tests/support/engine_bench.h"
 
 namespace varve::engine {

@@ -15,7 +15,7 @@
 
 #include <gtest/gtest.h>
 
-#include "format/bytes.h"
+#include "format/bytes/bytes.h"
 #include "io/os_error.h"
 #include "tests/support/engine_bench.h"
 

@@ -10,9 +10,9 @@
 
 #include "engine/engine.h"
 #include "engine/repair/repair.h"
-#include "format/batch.h"
-#include "format/file_header.h"
-#include "format/table_builder.h"
+#include "format/keys/batch.h"
+#include "format/log/file_header.h"
+#include "format/table/table_builder.h"
 #include "tests/support/allocation_counter.h"
 #include "tests/support/store_image.h"
 

@@ -8,9 +8,9 @@
 #include "engine/tables/block_reader.h"
 #include "engine/tables/table_cursor.h"
 #include "engine/tables/table_file.h"
-#include "format/bytes.h"
-#include "format/file_header.h"
-#include "format/table_builder.h"
+#include "format/bytes/bytes.h"
+#include "format/log/file_header.h"
+#include "format/table/table_builder.h"
 #include "tests/support/engine_bench.h"
 
 namespace varve::engine {

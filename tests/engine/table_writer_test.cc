@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/tree/tree.h"
-#include "format/bytes.h"
+#include "format/bytes/bytes.h"
 #include "tests/support/engine_bench.h"
 
 namespace varve::engine {

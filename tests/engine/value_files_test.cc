@@ -10,8 +10,8 @@
 #include <gtest/gtest.h>
 
 #include "engine/repair/repair.h"
-#include "format/bytes.h"
-#include "format/file_header.h"
+#include "format/bytes/bytes.h"
+#include "format/log/file_header.h"
 #include "tests/support/engine_bench.h"
 
 namespace varve::engine {

@@ -14,7 +14,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/tables/table_cursor.h"
-#include "format/table_builder.h"
+#include "format/table/table_builder.h"
 #include "tests/support/engine_bench.h"
 
 namespace varve::engine {

@@ -1,5 +1,5 @@
 // Owns: the proof that a batch is read as it was built, and that nothing else is read at all.
-#include "format/batch.h"
+#include "format/keys/batch.h"
 
 #include <memory>
 #include <string>
@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "format/bytes.h"
+#include "format/bytes/bytes.h"
 #include "tests/format/hex_text.h"
 #include "tests/format/hostile_text.h"
 #include "tests/format/random_values.h"

@@ -1,7 +1,7 @@
 // Owns: the proof that ranges are read as they were written, that damage to them never leads outside, and which values
 // they cover.
 // Must never: take the order of texts from what is tested.
-#include "format/block_statistics.h"
+#include "format/block/block_statistics.h"
 
 #include <cmath>
 #include <limits>
@@ -11,7 +11,7 @@
 
 #include <gtest/gtest.h>
 
-#include "format/bytes.h"
+#include "format/bytes/bytes.h"
 #include "tests/format/hex_text.h"
 #include "tests/format/hostile_text.h"
 #include "tests/format/property_sample.h"

@@ -1,13 +1,13 @@
 // Owns: the tests of block frames and of compression: what is written reads back, and nothing else reads as a block.
 // Must never: judge a damaged block by luck: every bit and every length is tried.
-#include "format/block.h"
+#include "format/block/block.h"
 
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "format/bytes.h"
+#include "format/bytes/bytes.h"
 #include "tests/format/entry_sample.h"
 #include "tests/format/random_values.h"
 

@@ -1,5 +1,5 @@
 // Owns: the proof that integers and varints are what FORMAT says and that the cursor never passes its end.
-#include "format/bytes.h"
+#include "format/bytes/bytes.h"
 
 #include <array>
 #include <limits>

@@ -1,5 +1,5 @@
 // Owns: the proof that the checksum is XXH3-64 with its place, and that no small damage passes it.
-#include "format/checksum.h"
+#include "format/bytes/checksum.h"
 
 #include <cstddef>
 #include <string>

@@ -1,6 +1,6 @@
 // Owns: the tests of data blocks: versions and kinds, and which version a reader is given.
 // Must never: compare the cursor with itself; every answer comes from a std::vector beside it.
-#include "format/data_block.h"
+#include "format/block/data_block.h"
 
 #include <algorithm>
 #include <array>
@@ -9,8 +9,8 @@
 
 #include <gtest/gtest.h>
 
-#include "format/bytes.h"
-#include "format/checksum.h"
+#include "format/bytes/bytes.h"
+#include "format/bytes/checksum.h"
 #include "tests/format/entry_sample.h"
 #include "tests/format/random_values.h"
 

@@ -1,14 +1,14 @@
 // Owns: the tests of learned dictionaries: when one is had, what it saves, and that files made with it answer alike.
 // Must never: ask for exact sizes, which are zstd's affair.
-#include "format/dictionary_learner.h"
+#include "format/block/dictionary_learner.h"
 
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "format/table_builder.h"
-#include "format/table_verify.h"
+#include "format/table/table_builder.h"
+#include "format/table/table_verify.h"
 #include "tests/format/random_values.h"
 #include "tests/format/table_sample.h"
 

@@ -1,5 +1,5 @@
 // Owns: the proof that an entity is read as it was built, in place, and that damage to it never leads outside.
-#include "format/entity.h"
+#include "format/keys/entity.h"
 
 #include <algorithm>
 #include <bit>
@@ -12,8 +12,8 @@
 
 #include <gtest/gtest.h>
 
-#include "format/bytes.h"
-#include "format/sort_key.h"
+#include "format/bytes/bytes.h"
+#include "format/keys/sort_key.h"
 #include "tests/format/hex_text.h"
 #include "tests/format/hostile_text.h"
 #include "tests/format/random_values.h"

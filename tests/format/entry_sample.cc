@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "format/compression.h"
+#include "format/bytes/compression.h"
 #include "tests/format/random_values.h"
 
 namespace varve::format {

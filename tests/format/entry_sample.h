@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "format/data_block.h"
-#include "format/sort_key.h"
+#include "format/block/data_block.h"
+#include "format/keys/sort_key.h"
 
 namespace varve::format {
 

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "format/run_verify.h"
+#include "format/table/run_verify.h"
 #include "tests/format/table_sample.h"
 
 namespace varve::format {

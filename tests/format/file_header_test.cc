@@ -1,6 +1,6 @@
 // Owns: the tests of file headers and file names.
 // Must never: leave out a byte of the header.
-#include "format/file_header.h"
+#include "format/log/file_header.h"
 
 #include <limits>
 #include <string>
@@ -8,8 +8,8 @@
 
 #include <gtest/gtest.h>
 
-#include "format/bytes.h"
-#include "format/checksum.h"
+#include "format/bytes/bytes.h"
+#include "format/bytes/checksum.h"
 #include "tests/format/random_values.h"
 
 namespace varve::format {

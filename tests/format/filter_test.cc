@@ -1,5 +1,5 @@
 // Owns: the proof that filters never deny what they hold, seldom affirm what they do not, and survive hostile content.
-#include "format/filter.h"
+#include "format/block/filter.h"
 
 #include <cstdint>
 #include <limits>
@@ -10,8 +10,8 @@
 
 #include <gtest/gtest.h>
 
-#include "format/bytes.h"
-#include "format/checksum.h"
+#include "format/bytes/bytes.h"
+#include "format/bytes/checksum.h"
 #include "tests/format/hex_text.h"
 
 namespace varve::format {

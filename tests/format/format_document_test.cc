@@ -9,11 +9,11 @@
 
 #include <gtest/gtest.h>
 
-#include "format/bytes.h"
-#include "format/checksum.h"
-#include "format/file_header.h"
-#include "format/log_record.h"
-#include "format/sort_key.h"
+#include "format/bytes/bytes.h"
+#include "format/bytes/checksum.h"
+#include "format/keys/sort_key.h"
+#include "format/log/file_header.h"
+#include "format/log/log_record.h"
 #include "tests/format/hex_text.h"
 #include "tests/format/independent_log_reader.h"
 

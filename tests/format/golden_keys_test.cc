@@ -8,12 +8,12 @@
 
 #include <gtest/gtest.h>
 
-#include "format/batch.h"
-#include "format/checksum.h"
-#include "format/entity.h"
-#include "format/internal_key.h"
-#include "format/sort_key.h"
-#include "format/tagged_fields.h"
+#include "format/bytes/checksum.h"
+#include "format/bytes/tagged_fields.h"
+#include "format/keys/batch.h"
+#include "format/keys/entity.h"
+#include "format/keys/internal_key.h"
+#include "format/keys/sort_key.h"
 #include "tests/format/hex_text.h"
 
 namespace varve::format {

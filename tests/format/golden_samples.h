@@ -4,14 +4,14 @@
 
 #include <string>
 
-#include "format/batch.h"
-#include "format/file_header.h"
-#include "format/log_buffer.h"
-#include "format/log_record.h"
-#include "format/manifest_edit.h"
-#include "format/root.h"
-#include "format/sort_key.h"
-#include "format/tagged_fields.h"
+#include "format/bytes/tagged_fields.h"
+#include "format/keys/batch.h"
+#include "format/keys/sort_key.h"
+#include "format/log/file_header.h"
+#include "format/log/log_buffer.h"
+#include "format/log/log_record.h"
+#include "format/log/manifest_edit.h"
+#include "format/log/root.h"
 
 namespace varve::format::golden {
 

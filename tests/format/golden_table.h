@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "format/entity.h"
+#include "format/keys/entity.h"
 #include "tests/format/golden_samples.h"
 #include "tests/format/table_sample.h"
 

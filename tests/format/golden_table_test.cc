@@ -10,8 +10,8 @@
 
 #include <gtest/gtest.h>
 
-#include "format/block_statistics.h"
-#include "format/table_verify.h"
+#include "format/block/block_statistics.h"
+#include "format/table/table_verify.h"
 #include "tests/format/hex_text.h"
 
 namespace varve::format {

@@ -6,8 +6,8 @@
 
 #include <gtest/gtest.h>
 
-#include "format/bytes.h"
-#include "format/log_record.h"
+#include "format/bytes/bytes.h"
+#include "format/log/log_record.h"
 #include "tests/format/random_values.h"
 
 namespace varve::format {

@@ -1,5 +1,5 @@
 // Owns: slow, plain truths about UTF-8, and texts chosen to break what is quicker.
-// Must never: share a line with format/sort_key.cc, whose reference it is.
+// Must never: share a line with format/keys/sort_key.cc, whose reference it is.
 #pragma once
 
 #include <cstdint>

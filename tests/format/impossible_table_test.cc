@@ -7,14 +7,14 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
-#include "format/bytes.h"
-#include "format/checksum.h"
-#include "format/entity.h"
-#include "format/run_copy.h"
-#include "format/sorted_block.h"
-#include "format/table_builder.h"
-#include "format/table_entries.h"
-#include "format/table_verify.h"
+#include "format/block/sorted_block.h"
+#include "format/bytes/bytes.h"
+#include "format/bytes/checksum.h"
+#include "format/keys/entity.h"
+#include "format/table/run_copy.h"
+#include "format/table/table_builder.h"
+#include "format/table/table_entries.h"
+#include "format/table/table_verify.h"
 #include "tests/format/random_values.h"
 #include "tests/format/table_sample.h"
 

@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "format/entity.h"
+#include "format/keys/entity.h"
 #include "tests/format/random_values.h"
 #include "tests/format/segment_sample.h"
 #include "tests/support/effort.h"

@@ -1,5 +1,5 @@
 // Owns: the proof that internal keys compare by key, then newest version first.
-#include "format/internal_key.h"
+#include "format/keys/internal_key.h"
 
 #include <array>
 #include <string>
@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "format/sort_key.h"
+#include "format/keys/sort_key.h"
 #include "tests/format/hex_text.h"
 #include "tests/format/hostile_text.h"
 #include "tests/format/random_values.h"

@@ -1,6 +1,6 @@
 // Owns: the tests of slot headers of the log buffer.
 // Must never: depend on what stands behind the forty bytes.
-#include "format/log_buffer.h"
+#include "format/log/log_buffer.h"
 
 #include <string>
 

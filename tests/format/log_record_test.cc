@@ -1,6 +1,6 @@
 // Owns: the tests of record framing: what is written reads back, and nothing else reads as a record.
 // Must never: judge a damaged record by luck: every bit and every length is tried.
-#include "format/log_record.h"
+#include "format/log/log_record.h"
 
 #include <cstring>
 #include <string>
@@ -8,8 +8,8 @@
 
 #include <gtest/gtest.h>
 
-#include "format/bytes.h"
-#include "format/tagged_fields.h"
+#include "format/bytes/bytes.h"
+#include "format/bytes/tagged_fields.h"
 #include "tests/format/random_values.h"
 #include "tests/support/allocation_counter.h"
 

@@ -1,6 +1,6 @@
 // Owns: the tests of manifest edits.
 // Must never: trust an edit because its record verified; what a writer never makes is refused here.
-#include "format/manifest_edit.h"
+#include "format/log/manifest_edit.h"
 
 #include <functional>
 #include <string>
@@ -8,10 +8,10 @@
 
 #include <gtest/gtest.h>
 
-#include "format/batch.h"
-#include "format/bytes.h"
-#include "format/log_record.h"
-#include "format/tagged_fields.h"
+#include "format/bytes/bytes.h"
+#include "format/bytes/tagged_fields.h"
+#include "format/keys/batch.h"
+#include "format/log/log_record.h"
 #include "tests/format/random_values.h"
 
 namespace varve::format {

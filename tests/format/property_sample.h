@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "format/bytes.h"
-#include "format/entity.h"
+#include "format/bytes/bytes.h"
+#include "format/keys/entity.h"
 
 namespace varve::format {
 

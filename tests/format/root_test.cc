@@ -1,15 +1,15 @@
 // Owns: the tests of CURRENT and of feature bits.
 // Must never: leave out a byte of CURRENT.
-#include "format/root.h"
+#include "format/log/root.h"
 
 #include <string>
 
 #include <gtest/gtest.h>
 
-#include "format/bytes.h"
-#include "format/checksum.h"
-#include "format/file_header.h"
-#include "format/tagged_fields.h"
+#include "format/bytes/bytes.h"
+#include "format/bytes/checksum.h"
+#include "format/bytes/tagged_fields.h"
+#include "format/log/file_header.h"
 #include "tests/format/random_values.h"
 
 namespace varve::format {

@@ -1,15 +1,15 @@
 // Owns: the tests of copying runs: the copy answers as the original, and damage is not carried over.
 // Must never: decompress what the copy must not have to.
-#include "format/run_copy.h"
+#include "format/table/run_copy.h"
 
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "format/checksum.h"
-#include "format/table_builder.h"
-#include "format/table_verify.h"
+#include "format/bytes/checksum.h"
+#include "format/table/table_builder.h"
+#include "format/table/table_verify.h"
 #include "tests/format/random_values.h"
 #include "tests/format/table_sample.h"
 

@@ -1,16 +1,16 @@
 // Owns: the tests of runs that are made apart: in the file they are appended to they verify, and are found and scanned
 // as if it had been made entry by entry.
 // Must never: compare the file with itself; every answer comes from the entries beside it.
-#include "format/run_maker.h"
+#include "format/table/run_maker.h"
 
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "format/file_header.h"
-#include "format/table_builder.h"
-#include "format/table_verify.h"
+#include "format/log/file_header.h"
+#include "format/table/table_builder.h"
+#include "format/table/table_verify.h"
 #include "tests/format/random_values.h"
 #include "tests/format/table_sample.h"
 

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "format/batch.h"
-#include "format/file_header.h"
-#include "format/log_record.h"
+#include "format/keys/batch.h"
+#include "format/log/file_header.h"
+#include "format/log/log_record.h"
 
 namespace varve::format {
 

@@ -2,7 +2,7 @@
 // encoding decodes.
 // Method: a small space walked through whole, a large one by seed, both beside the slow reference in hostile_text.h,
 // which turns UTF-8 into UTF-16 and compares code units.
-#include "format/sort_key.h"
+#include "format/keys/sort_key.h"
 
 #include <algorithm>
 #include <array>
@@ -13,7 +13,7 @@
 
 #include <gtest/gtest.h>
 
-#include "format/checksum.h"
+#include "format/bytes/checksum.h"
 #include "tests/format/hex_text.h"
 #include "tests/format/hostile_text.h"
 #include "tests/format/random_values.h"

@@ -1,6 +1,6 @@
 // Owns: the tests of sorted blocks: they answer as a sorted list does, and damage stays inside their bytes.
 // Must never: compare the cursor with itself; every answer comes from a std::vector beside it.
-#include "format/sorted_block.h"
+#include "format/block/sorted_block.h"
 
 #include <algorithm>
 #include <string>
@@ -9,10 +9,10 @@
 
 #include <gtest/gtest.h>
 
-#include "format/bytes.h"
-#include "format/checksum.h"
-#include "format/sorted_block_builder.h"
-#include "format/sorted_block_check.h"
+#include "format/block/sorted_block_builder.h"
+#include "format/block/sorted_block_check.h"
+#include "format/bytes/bytes.h"
+#include "format/bytes/checksum.h"
 #include "tests/format/random_values.h"
 #include "tests/support/allocation_counter.h"
 

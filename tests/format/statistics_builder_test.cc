@@ -1,6 +1,6 @@
 // Owns: the proof that what is told of blocks and runs is true of every put in them, and tells what it can.
 // Must never: leave out a put: an entity outside a range that is told is one that no query finds.
-#include "format/statistics_builder.h"
+#include "format/block/statistics_builder.h"
 
 #include <algorithm>
 #include <cmath>
@@ -12,8 +12,8 @@
 
 #include <gtest/gtest.h>
 
-#include "format/sort_key.h"
-#include "format/statistics_check.h"
+#include "format/block/statistics_check.h"
+#include "format/keys/sort_key.h"
 #include "tests/format/hex_text.h"
 #include "tests/format/hostile_text.h"
 #include "tests/format/property_sample.h"

@@ -7,13 +7,13 @@
 
 #include <gtest/gtest.h>
 
-#include "format/block.h"
-#include "format/bytes.h"
-#include "format/index_cursor.h"
-#include "format/run_copy.h"
-#include "format/sorted_block_builder.h"
-#include "format/table_builder.h"
-#include "format/table_verify.h"
+#include "format/block/block.h"
+#include "format/block/sorted_block_builder.h"
+#include "format/bytes/bytes.h"
+#include "format/table/index_cursor.h"
+#include "format/table/run_copy.h"
+#include "format/table/table_builder.h"
+#include "format/table/table_verify.h"
 #include "tests/format/property_sample.h"
 #include "tests/format/random_values.h"
 #include "tests/format/table_sample.h"

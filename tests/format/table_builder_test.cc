@@ -1,6 +1,6 @@
 // Owns: the tests of making table files: what was added is found, scanned and counted, however it is spread.
 // Must never: compare the file with itself; every answer comes from the entries beside it.
-#include "format/table_builder.h"
+#include "format/table/table_builder.h"
 
 #include <algorithm>
 #include <string>
@@ -8,9 +8,9 @@
 
 #include <gtest/gtest.h>
 
-#include "format/checksum.h"
-#include "format/file_header.h"
-#include "format/table_verify.h"
+#include "format/bytes/checksum.h"
+#include "format/log/file_header.h"
+#include "format/table/table_verify.h"
 #include "tests/format/random_values.h"
 #include "tests/format/table_sample.h"
 

@@ -6,11 +6,11 @@
 
 #include <gtest/gtest.h>
 
-#include "format/bytes.h"
-#include "format/content_hasher.h"
-#include "format/index_cursor.h"
-#include "format/tagged_fields.h"
-#include "format/varint.h"
+#include "format/bytes/bytes.h"
+#include "format/bytes/content_hasher.h"
+#include "format/bytes/tagged_fields.h"
+#include "format/bytes/varint.h"
+#include "format/table/index_cursor.h"
 #include "tests/format/random_values.h"
 #include "tests/format/table_sample.h"
 

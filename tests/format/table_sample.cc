@@ -5,9 +5,9 @@
 #include <cstdlib>
 #include <iostream>
 
-#include "format/checksum.h"
-#include "format/filter.h"
-#include "format/index_cursor.h"
+#include "format/block/filter.h"
+#include "format/bytes/checksum.h"
+#include "format/table/index_cursor.h"
 
 namespace varve::format {
 namespace {

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "format/table_builder.h"
-#include "format/table_index.h"
+#include "format/table/table_builder.h"
+#include "format/table/table_index.h"
 #include "tests/format/entry_sample.h"
 
 namespace varve::format {

@@ -1,6 +1,6 @@
 // Owns: the tests of deep verification: every changed byte of a file is found, and no read gives a wrong answer.
 // Must never: leave a byte or a length of the sample file out.
-#include "format/table_verify.h"
+#include "format/table/table_verify.h"
 
 #include <algorithm>
 #include <array>
@@ -9,10 +9,10 @@
 
 #include <gtest/gtest.h>
 
-#include "format/bytes.h"
-#include "format/checksum.h"
-#include "format/file_header.h"
-#include "format/index_cursor.h"
+#include "format/bytes/bytes.h"
+#include "format/bytes/checksum.h"
+#include "format/log/file_header.h"
+#include "format/table/index_cursor.h"
 #include "tests/format/random_values.h"
 #include "tests/format/table_sample.h"
 

@@ -1,5 +1,5 @@
 // Owns: the proof that fields of a later version survive or are refused, and that damage is told from both.
-#include "format/tagged_fields.h"
+#include "format/bytes/tagged_fields.h"
 
 #include <array>
 #include <limits>

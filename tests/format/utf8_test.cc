@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "format/sort_key.h"
+#include "format/keys/sort_key.h"
 #include "tests/format/hex_text.h"
 #include "tests/format/hostile_text.h"
 #include "tests/format/random_values.h"

@@ -1,12 +1,12 @@
 // Goal: pointers to values and sums of them read back as written, and nothing that cannot be is accepted.
 // Method: round trips, and each bound from both sides; the fuzzer value_pointer does the rest.
-#include "format/value_pointer.h"
+#include "format/keys/value_pointer.h"
 
 #include <string>
 
 #include <gtest/gtest.h>
 
-#include "format/bytes.h"
+#include "format/bytes/bytes.h"
 
 namespace varve::format {
 namespace {

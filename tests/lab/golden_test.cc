@@ -8,10 +8,10 @@
 
 #include <gtest/gtest.h>
 
-#include "format/bytes.h"
-#include "format/checksum.h"
-#include "format/file_header.h"
-#include "format/root.h"
+#include "format/bytes/bytes.h"
+#include "format/bytes/checksum.h"
+#include "format/log/file_header.h"
+#include "format/log/root.h"
 #include "io/env.h"
 #include "io/simulated/manual_clock.h"
 #include "io/simulated/memory_file_system.h"

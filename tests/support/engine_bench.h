@@ -9,8 +9,8 @@
 
 #include "engine/engine.h"
 #include "engine/tables/open_files.h"
-#include "format/batch.h"
-#include "format/sort_key.h"
+#include "format/keys/batch.h"
+#include "format/keys/sort_key.h"
 #include "io/simulated/manual_clock.h"
 #include "io/simulated/memory_file_system.h"
 #include "io/simulated/seeded_scheduler.h"

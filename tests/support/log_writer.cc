@@ -4,8 +4,8 @@
 
 #include <cassert>
 
-#include "format/file_header.h"
-#include "format/sort_key.h"
+#include "format/keys/sort_key.h"
+#include "format/log/file_header.h"
 #include "io/aligned_buffer.h"
 
 namespace varve::test {

@@ -9,8 +9,8 @@
 
 #include "engine/files/log_files.h"
 #include "engine/files/manifest.h"
-#include "format/batch.h"
-#include "format/log_record.h"
+#include "format/keys/batch.h"
+#include "format/log/log_record.h"
 
 namespace varve::test {
 

@@ -7,9 +7,9 @@
 
 #include "engine/files/manifest_file.h"
 #include "engine/sync_points.h"
-#include "format/bytes.h"
-#include "format/file_header.h"
-#include "format/log_buffer.h"
+#include "format/bytes/bytes.h"
+#include "format/log/file_header.h"
+#include "format/log/log_buffer.h"
 
 namespace varve::test {
 

@@ -11,7 +11,7 @@
 
 #include "engine/files/establish.h"
 #include "engine/files/recovery.h"
-#include "format/file_header.h"
+#include "format/log/file_header.h"
 #include "io/simulated/manual_clock.h"
 #include "io/simulated/memory_file_system.h"
 #include "tests/support/log_writer.h"

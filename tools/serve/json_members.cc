@@ -8,7 +8,7 @@
 #include <rapidjson/stream.h>
 
 #include "api/service_error.h"
-#include "format/sort_key.h"
+#include "format/keys/sort_key.h"
 
 namespace varve::serve {
 namespace {

@@ -3,7 +3,7 @@
 #include <cassert>
 
 #include "api/service_error.h"
-#include "format/entity.h"
+#include "format/keys/entity.h"
 
 namespace varve::serve {
 namespace {

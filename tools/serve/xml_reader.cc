@@ -7,7 +7,7 @@
 
 #include "api/names.h"
 #include "api/service_error.h"
-#include "format/sort_key.h"
+#include "format/keys/sort_key.h"
 
 namespace varve::serve {
 namespace {

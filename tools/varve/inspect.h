@@ -4,8 +4,8 @@
 
 #include <string_view>
 
-#include "format/file_header.h"
-#include "format/log_record.h"
+#include "format/log/file_header.h"
+#include "format/log/log_record.h"
 #include "tools/varve/inspect_output.h"
 
 namespace varve::tool {

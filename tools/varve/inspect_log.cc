@@ -2,7 +2,7 @@
 // Must never: judge by other files; what only the manifest could say is said to be its to say.
 #include <algorithm>
 
-#include "format/log_buffer.h"
+#include "format/log/log_buffer.h"
 #include "tools/varve/inspect.h"
 
 namespace varve::tool {

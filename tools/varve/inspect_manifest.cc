@@ -1,7 +1,7 @@
 // Owns: CURRENT and manifests as text, each edit entry by entry.
 // Must never: apply an edit; what is shown is what is written.
-#include "format/manifest_edit.h"
-#include "format/root.h"
+#include "format/log/manifest_edit.h"
+#include "format/log/root.h"
 #include "tools/varve/inspect.h"
 
 namespace varve::tool {

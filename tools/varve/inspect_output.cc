@@ -6,7 +6,7 @@
 #include <cstdio>
 
 #include "api/types.h"
-#include "format/entity.h"
+#include "format/keys/entity.h"
 #include "tools/varve/terminal.h"
 #include "tools/varve/value_text.h"
 

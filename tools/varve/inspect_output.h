@@ -12,8 +12,8 @@
 #include <nlohmann/json.hpp>
 
 #include "api/status.h"
-#include "format/internal_key.h"
-#include "format/sort_key.h"
+#include "format/keys/internal_key.h"
+#include "format/keys/sort_key.h"
 
 namespace varve::tool {
 

@@ -1,6 +1,6 @@
 // Owns: a record of the log as text: its marks, its commits, their operations.
 // Must never: take a payload for whole that its reader refused.
-#include "format/batch.h"
+#include "format/keys/batch.h"
 #include "tools/varve/inspect.h"
 
 namespace varve::tool {

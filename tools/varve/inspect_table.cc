@@ -1,8 +1,8 @@
 // Owns: table files as text: footer, index, runs, blocks, entries, tables.
 // Must never: show what does not verify as if it did: the deep check of format/ reads the file, and this looks on.
-#include "format/table_footer.h"
-#include "format/table_verify.h"
-#include "format/value_pointer.h"
+#include "format/keys/value_pointer.h"
+#include "format/table/table_footer.h"
+#include "format/table/table_verify.h"
 #include "tools/varve/inspect.h"
 
 namespace varve::tool {

@@ -12,8 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "format/bytes.h"
-#include "format/root.h"
+#include "format/bytes/bytes.h"
+#include "format/log/root.h"
 #include "tools/varve/inspect.h"
 #include "tools/varve/outcome.h"
 #include "tools/varve/verbs.h"

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <sys/stat.h>
 
-#include "format/file_header.h"
+#include "format/log/file_header.h"
 #include "tools/varve/outcome.h"
 #include "tools/varve/progress.h"
 #include "tools/varve/store_text.h"

@@ -9,8 +9,8 @@
 
 #include <gtest/gtest.h>
 
-#include "format/bytes.h"
-#include "format/root.h"
+#include "format/bytes/bytes.h"
+#include "format/log/root.h"
 #include "tests/support/engine_bench.h"
 
 namespace varve::engine {

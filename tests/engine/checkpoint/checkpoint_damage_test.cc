@@ -3,7 +3,7 @@
 // and without them.
 #include <functional>
 
-#include "format/bytes.h"
+#include "format/bytes/bytes.h"
 #include "tests/engine/checkpoint/checkpoint_bench.h"
 
 namespace varve::engine {

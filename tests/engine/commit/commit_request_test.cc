@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "format/batch.h"
+#include "format/keys/batch.h"
 #include "tests/support/engine_bench.h"
 
 namespace varve::engine {

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/commit/commit_queue.h"
-#include "format/bytes.h"
+#include "format/bytes/bytes.h"
 #include "tests/support/engine_bench.h"
 
 namespace varve::engine {

@@ -10,8 +10,8 @@
 #include <gtest/gtest.h>
 
 #include "engine/commit/memtable.h"
-#include "format/batch.h"
-#include "format/sort_key.h"
+#include "format/keys/batch.h"
+#include "format/keys/sort_key.h"
 
 namespace varve::engine {
 

@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "format/bytes.h"
+#include "format/bytes/bytes.h"
 #include "tests/support/allocation_counter.h"
 
 namespace varve::engine {

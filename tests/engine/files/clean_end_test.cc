@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/sync_points.h"
-#include "format/bytes.h"
+#include "format/bytes/bytes.h"
 #include "tests/support/store_image.h"
 
 namespace varve::engine {

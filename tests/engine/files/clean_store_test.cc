@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "engine/sync_points.h"
-#include "format/bytes.h"
-#include "format/file_header.h"
+#include "format/bytes/bytes.h"
+#include "format/log/file_header.h"
 #include "io/aligned_buffer.h"
 #include "tests/support/effort.h"
 #include "tests/support/store_image.h"

@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/sync_points.h"
-#include "format/file_header.h"
+#include "format/log/file_header.h"
 #include "io/aligned_buffer.h"
 #include "tests/support/store_image.h"
 

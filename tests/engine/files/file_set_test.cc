@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "format/sort_key.h"
-#include "format/tagged_fields.h"
+#include "format/bytes/tagged_fields.h"
+#include "format/keys/sort_key.h"
 
 namespace varve::engine {
 namespace {

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/files/whole_file.h"
-#include "format/file_header.h"
+#include "format/log/file_header.h"
 #include "tests/support/store_image.h"
 
 namespace varve::engine {

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "engine/files/recovery.h"
-#include "format/file_header.h"
-#include "format/log_buffer.h"
+#include "format/log/file_header.h"
+#include "format/log/log_buffer.h"
 #include "tests/support/store_image.h"
 
 namespace varve::engine {

@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "engine/files/recovery.h"
-#include "format/checksum.h"
-#include "format/file_header.h"
-#include "format/tagged_fields.h"
+#include "format/bytes/checksum.h"
+#include "format/bytes/tagged_fields.h"
+#include "format/log/file_header.h"
 #include "tests/support/effort.h"
 #include "tests/support/store_image.h"
 

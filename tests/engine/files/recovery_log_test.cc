@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/files/recovery.h"
-#include "format/bytes.h"
+#include "format/bytes/bytes.h"
 #include "tests/support/store_image.h"
 
 namespace varve::engine {

@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "engine/engine.h"
-#include "format/file_header.h"
-#include "format/table_builder.h"
+#include "format/log/file_header.h"
+#include "format/table/table_builder.h"
 #include "tests/support/store_image.h"
 
 namespace varve::engine {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "format/bytes.h"
+#include "format/bytes/bytes.h"
 
 namespace varve::engine {
 namespace {

@@ -10,8 +10,8 @@
 #include "engine/engine.h"
 #include "engine/files/manifest_file.h"
 #include "engine/repair/repair.h"
-#include "format/batch.h"
-#include "format/file_header.h"
+#include "format/keys/batch.h"
+#include "format/log/file_header.h"
 #include "tests/support/store_image.h"
 
 namespace varve::engine {

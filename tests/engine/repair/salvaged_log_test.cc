@@ -9,8 +9,8 @@
 
 #include <gtest/gtest.h>
 
-#include "format/batch.h"
-#include "format/file_header.h"
+#include "format/keys/batch.h"
+#include "format/log/file_header.h"
 #include "tests/support/store_image.h"
 
 namespace varve::engine {

@@ -6,10 +6,10 @@
 
 #include <gtest/gtest.h>
 
-#include "format/file_header.h"
-#include "format/log_record.h"
-#include "format/manifest_edit.h"
-#include "format/tagged_fields.h"
+#include "format/bytes/tagged_fields.h"
+#include "format/log/file_header.h"
+#include "format/log/log_record.h"
+#include "format/log/manifest_edit.h"
 #include "tests/support/store_image.h"
 
 namespace varve::engine {

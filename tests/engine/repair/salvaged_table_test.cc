@@ -10,14 +10,14 @@
 
 #include <gtest/gtest.h>
 
-#include "format/bytes.h"
-#include "format/checksum.h"
-#include "format/data_block.h"
-#include "format/file_header.h"
-#include "format/index_cursor.h"
-#include "format/table_builder.h"
-#include "format/table_footer.h"
-#include "format/table_index.h"
+#include "format/block/data_block.h"
+#include "format/bytes/bytes.h"
+#include "format/bytes/checksum.h"
+#include "format/log/file_header.h"
+#include "format/table/index_cursor.h"
+#include "format/table/table_builder.h"
+#include "format/table/table_footer.h"
+#include "format/table/table_index.h"
 #include "tests/support/engine_bench.h"
 #include "tests/support/store_image.h"
 

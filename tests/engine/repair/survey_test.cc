@@ -12,10 +12,10 @@
 
 #include "engine/files/manifest_file.h"
 #include "engine/files/root_file.h"
-#include "format/bytes.h"
-#include "format/file_header.h"
-#include "format/table_builder.h"
-#include "format/tagged_fields.h"
+#include "format/bytes/bytes.h"
+#include "format/bytes/tagged_fields.h"
+#include "format/log/file_header.h"
+#include "format/table/table_builder.h"
 #include "tests/support/store_image.h"
 
 namespace varve::engine {

@@ -3,7 +3,7 @@
 
 #include "engine/tree/bottom_check.h"
 #include "engine/tree/output_cuts.h"
-#include "format/sort_key.h"
+#include "format/keys/sort_key.h"
 #include "tests/engine/tree/tree_files.h"
 
 namespace varve::engine {

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "format/bytes.h"
+#include "format/bytes/bytes.h"
 #include "tests/support/engine_bench.h"
 
 namespace varve::engine {

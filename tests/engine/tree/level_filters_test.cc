@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/tree/tree.h"
-#include "format/filter.h"
+#include "format/block/filter.h"
 
 namespace varve::engine {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "engine/tree/debt.h"
 #include "engine/tree/picker.h"
-#include "format/sort_key.h"
+#include "format/keys/sort_key.h"
 #include "tests/engine/tree/tree_files.h"
 #include "tests/support/effort.h"
 

@@ -8,7 +8,7 @@
 
 #include <gmock/gmock.h>
 
-#include "format/sort_key.h"
+#include "format/keys/sort_key.h"
 #include "tests/engine/tree/tree_files.h"
 
 namespace varve::engine {

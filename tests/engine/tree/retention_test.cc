@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "format/sort_key.h"
+#include "format/keys/sort_key.h"
 #include "io/clock.h"
 #include "io/simulated/manual_clock.h"
 

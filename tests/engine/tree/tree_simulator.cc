@@ -7,8 +7,8 @@
 
 #include <gtest/gtest.h>
 
-#include "format/bytes.h"
-#include "format/sort_key.h"
+#include "format/bytes/bytes.h"
+#include "format/keys/sort_key.h"
 
 namespace varve::engine {
 

@@ -4,9 +4,9 @@
 #include <cassert>
 #include <span>
 
-#include "format/bytes.h"
-#include "format/file_header.h"
-#include "format/root.h"
+#include "format/bytes/bytes.h"
+#include "format/log/file_header.h"
+#include "format/log/root.h"
 
 namespace varve::lab {
 

@@ -2,7 +2,7 @@
 // Must never: leave a file or a region of the sample out of them.
 #include <algorithm>
 
-#include "format/file_header.h"
+#include "format/log/file_header.h"
 #include "tests/lab/corrupt/damage.h"
 
 namespace varve::lab {

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "format/file_header.h"
-#include "format/log_buffer.h"
-#include "format/log_record.h"
-#include "format/table_verify.h"
+#include "format/log/file_header.h"
+#include "format/log/log_buffer.h"
+#include "format/log/log_record.h"
+#include "format/table/table_verify.h"
 
 namespace varve::lab {
 

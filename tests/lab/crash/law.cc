@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "engine/files/recovery.h"
-#include "format/file_header.h"
+#include "format/log/file_header.h"
 
 namespace varve::lab {
 namespace {

@@ -6,7 +6,7 @@
 #include <sstream>
 #include <utility>
 
-#include "format/bytes.h"
+#include "format/bytes/bytes.h"
 #include "tests/lab/corrupt/sample.h"
 #include "tests/lab/golden/golden.h"
 

@@ -8,7 +8,7 @@
 #include "api/loader.h"
 #include "api/names.h"
 #include "api/store.h"
-#include "format/entity.h"
+#include "format/keys/entity.h"
 #include "io/env.h"
 #include "io/simulated/manual_clock.h"
 #include "io/simulated/memory_file_system.h"

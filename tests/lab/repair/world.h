@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "format/sort_key.h"
+#include "format/keys/sort_key.h"
 #include "io/simulated/memory_disk.h"
 
 namespace varve::lab::repair {

@@ -1,0 +1,34 @@
+// Owns: XXH3-64 and the term of the place (checksum.h).
+// Must never: depend on the machine; xxHash gives the same number on every one, and the offset is hashed as eight
+// little-endian bytes.
+#include "format/bytes/checksum.h"
+
+#include <array>
+
+// Inlined, because the hash of a name or a partition costs less than a call into the library.
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "format/bytes/bytes.h"
+
+namespace varve::format {
+
+std::uint64_t content_hash(std::string_view bytes) noexcept {
+  return XXH3_64bits(bytes.data(), bytes.size());
+}
+
+std::uint64_t place_term(FilePlace place) noexcept {
+  std::array<char, sizeof(place.offset)> offset;
+  store_u64(offset.data(), place.offset);
+  return XXH3_64bits_withSeed(offset.data(), offset.size(), place.seed);
+}
+
+std::uint64_t checksum_at(FilePlace place, std::string_view bytes) noexcept {
+  return content_hash(bytes) + place_term(place);
+}
+
+std::uint64_t restamp(std::uint64_t checksum, FilePlace from, FilePlace to) noexcept {
+  return checksum - place_term(from) + place_term(to);
+}
+
+}  // namespace varve::format

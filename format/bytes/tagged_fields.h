@@ -1,0 +1,50 @@
+// Owns: fields that a later version may add to: varint tag, varint length, bytes.
+// Must never: drop a field it does not know. An unknown even tag is skipped and kept when the thing is rewritten; an
+// unknown odd tag means the reader is too old and is Unsupported, never Corruption.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "api/result.h"
+#include "format/bytes/bytes.h"
+
+namespace varve::format {
+
+using Tag = std::uint32_t;
+
+constexpr bool must_be_known(Tag tag) noexcept {
+  return tag % 2 == 1;
+}
+
+void append_field(std::string& out, Tag tag, std::string_view value);
+/// The value as a varint.
+void append_number_field(std::string& out, Tag tag, std::uint64_t value);
+std::size_t number_field_bytes(Tag tag, std::uint64_t value) noexcept;
+char* store_number_field(char* at, Tag tag, std::uint64_t value) noexcept;
+
+struct Field {
+  Tag tag = 0;
+  std::string_view value;
+  /// The value as one varint that fills it; kCorruption else.
+  Result<std::uint64_t> number() const;
+};
+
+/// Walks fields front to back. Tags rise, and may repeat where the thing is a list; a tag that falls is damage.
+class FieldReader {
+ public:
+  explicit FieldReader(std::string_view fields) noexcept : reader_(fields) {}
+  bool at_end() const noexcept { return reader_.at_end(); }
+  /// Errors: kCorruption (a length runs past the end, tags out of order, tag zero or above 2^32-1).
+  Result<Field> next();
+
+ private:
+  ByteReader reader_;
+  Tag last_tag_ = 0;
+};
+
+/// What a reader does with a tag it does not know: keeps an even one in `kept`, refuses an odd one as kUnsupported.
+Status keep_unknown(const Field& field, std::string_view thing, std::string& kept);
+
+}  // namespace varve::format

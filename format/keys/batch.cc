@@ -1,0 +1,232 @@
+// Owns: laying out a batch and walking it (batch.h).
+// Must never: hand out an operation whose bounds, kind or key it did not check.
+#include "format/keys/batch.h"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <utility>
+
+#include "format/bytes/bytes.h"
+#include "format/keys/sort_key.h"
+
+namespace varve::format {
+namespace {
+
+constexpr std::uint8_t kTagFollows = 0x01;
+constexpr std::uint8_t kKnownFlags = kTagFollows;
+
+/// Flags, and a count below 128 as a varint.
+constexpr std::size_t kUsualHeadBytes = 2;
+constexpr std::uint32_t kUsualCountMax = 127;
+
+/// The smallest operation: a retire of an account.
+constexpr std::size_t kOperationBytesMin = 1 + 1 + kAccountIdBytes;
+
+/// Makes room as push_back does, so that many small appends stay linear, and at once for all parts of one.
+void make_room(std::string& out, std::size_t more_bytes) {
+  const std::size_t needed = out.size() + more_bytes;
+  if (needed > out.capacity()) out.reserve(std::max(needed, 2 * out.capacity()));
+}
+
+Status damaged_operation(std::uint64_t index, std::string_view what) {
+  return Status::corruption("batch, operation " + std::to_string(index) + ": " + std::string(what));
+}
+
+/// True if a batch may hold such operations today.
+bool is_batch_kind(Kind kind) noexcept {
+  switch (kind) {
+    case Kind::kPut:
+    case Kind::kDelete:
+    case Kind::kRetire:
+    case Kind::kAdopt: return true;
+    case Kind::kMergeOperand:
+    case Kind::kPutExternal:
+    case Kind::kPutExpiring: return false;
+  }
+  return false;
+}
+
+/// Reads what follows the kind. False if it runs past the end.
+bool read_body(ByteReader& reader, Operation& operation) noexcept {
+  if (operation.kind == Kind::kAdopt) return reader.read_bytes(kTableIdBytes, &operation.key);
+  if (!reader.read_sized(&operation.key)) return false;
+  return operation.kind != Kind::kPut || reader.read_sized(&operation.value);
+}
+
+}  // namespace
+
+Result<LoneOperation> LoneOperation::make(Kind kind, TableId table, std::string_view partition_key,
+                                          std::string_view row_key, std::size_t value_bytes) {
+  static_assert(kHeadRoomBytes == kUsualHeadBytes);
+  assert(kind == Kind::kPut || kind == Kind::kDelete);
+  LoneOperation operation;
+  std::string& bytes = operation.bytes_;
+  std::size_t key_bytes = sort_key_bytes(partition_key, row_key);
+  bytes.reserve(kHeadRoomBytes + 1 + key_bytes + value_bytes + 2 * kVarint64BytesMax);
+  bytes.resize(kHeadRoomBytes);
+  bytes.push_back(static_cast<char>(kind));
+  // Keys with bytes that are encoded as two are longer than that; they are rare, and laid out twice.
+  for (;;) {
+    append_varint(bytes, key_bytes);
+    operation.key_at_ = bytes.size();
+    if (Status encoded = append_sort_key(bytes, table, partition_key, row_key); !encoded.ok()) return encoded;
+    operation.key_bytes_ = bytes.size() - operation.key_at_;
+    if (operation.key_bytes_ == key_bytes) break;
+    key_bytes = operation.key_bytes_;
+    bytes.resize(kHeadRoomBytes + 1);
+  }
+  operation.value_at_ = bytes.size();
+  return operation;
+}
+
+std::string LoneOperation::take_for_value(std::size_t value_bytes) {
+  bytes_.resize(key_at_ + key_bytes_);
+  append_varint(bytes_, value_bytes);
+  value_at_ = bytes_.size();
+  return std::move(bytes_);
+}
+
+void LoneOperation::set_value(std::string_view value) {
+  std::string bytes = take_for_value(value.size());
+  bytes.append(value);
+  give_with_value(std::move(bytes));
+}
+
+bool LoneOperation::is_whole() const noexcept {
+  // A value has its length before it.
+  return value_at_ > key_at_ + key_bytes_ || static_cast<Kind>(bytes_[kHeadRoomBytes]) == Kind::kDelete;
+}
+
+std::string LoneOperation::into_batch() {
+  assert(is_whole());
+  bytes_[0] = 0;
+  bytes_[1] = 1;
+  return std::exchange(bytes_, std::string());
+}
+
+void BatchBuilder::add(const LoneOperation& operation) {
+  assert(operation.is_whole() && is_framed(operation.sort_key()));
+  if (bytes_.empty()) bytes_.resize(kUsualHeadBytes);
+  make_room(bytes_, operation.bytes().size());
+  bytes_.append(operation.bytes());
+  ++count_;
+}
+
+void BatchBuilder::append_operation(Kind kind, std::string_view key, std::size_t value_bytes) {
+  if (bytes_.empty()) bytes_.resize(kUsualHeadBytes);
+  make_room(bytes_, 1 + kVarint64BytesMax + key.size() + value_bytes);
+  bytes_.push_back(static_cast<char>(kind));
+  append_sized(bytes_, key);
+  ++count_;
+}
+
+void BatchBuilder::reserve(std::size_t operations, std::size_t key_and_value_bytes) {
+  constexpr std::size_t kOfEachMax = 1 + 2 * kVarint64BytesMax;
+  bytes_.reserve(kUsualHeadBytes + key_and_value_bytes + operations * kOfEachMax);
+}
+
+void BatchBuilder::put(std::string_view sort_key, std::string_view value) {
+  assert(is_framed(sort_key));
+  append_operation(Kind::kPut, sort_key, kVarint64BytesMax + value.size());
+  append_sized(bytes_, value);
+}
+
+void BatchBuilder::remove(std::string_view sort_key) {
+  assert(is_framed(sort_key));
+  append_operation(Kind::kDelete, sort_key, 0);
+}
+
+void BatchBuilder::retire_table(TableId id) {
+  std::array<char, kTableIdBytes> prefix;
+  store_u64_big_endian(prefix.data(), id);
+  append_operation(Kind::kRetire, {prefix.data(), prefix.size()}, 0);
+}
+
+void BatchBuilder::retire_account(std::uint32_t account) {
+  std::array<char, kAccountIdBytes> prefix;
+  store_u32_big_endian(prefix.data(), account);
+  append_operation(Kind::kRetire, {prefix.data(), prefix.size()}, 0);
+}
+
+void BatchBuilder::adopt(TableId id) {
+  if (bytes_.empty()) bytes_.resize(kUsualHeadBytes);
+  bytes_.push_back(static_cast<char>(Kind::kAdopt));
+  append_table_id(bytes_, id);
+  ++count_;
+}
+
+void BatchBuilder::set_tag(std::string_view tag) {
+  assert(tag.size() <= kTagBytesMax);
+  tag_ = tag;
+}
+
+std::string BatchBuilder::finish() {
+  if (bytes_.empty()) bytes_.resize(kUsualHeadBytes);
+  std::string batch = std::exchange(bytes_, std::string());
+  const std::string tag = std::exchange(tag_, std::string());
+  const std::uint32_t count = std::exchange(count_, 0);
+  if (tag.empty() && count <= kUsualCountMax) {
+    batch[0] = 0;
+    batch[1] = static_cast<char>(count);
+    return batch;
+  }
+  std::string head;
+  head.push_back(static_cast<char>(tag.empty() ? 0 : kTagFollows));
+  if (!tag.empty()) append_sized(head, tag);
+  append_varint(head, count);
+  batch.replace(0, kUsualHeadBytes, head);
+  return batch;
+}
+
+Result<BatchReader> BatchReader::open(std::string_view bytes) {
+  ByteReader reader(bytes);
+  std::uint8_t flags = 0;
+  if (!reader.read_u8(&flags)) return Status::corruption("batch is empty");
+  if ((flags & ~kKnownFlags) != 0) {
+    return Status::unsupported("batch has flags " + std::to_string(flags) + ", some of them unknown to this build");
+  }
+  BatchReader batch;
+  batch.has_tag_ = (flags & kTagFollows) != 0;
+  if (batch.has_tag_) {
+    if (!reader.read_sized(&batch.tag_)) return Status::corruption("batch ends within its tag");
+    if (batch.tag_.empty() || batch.tag_.size() > kTagBytesMax) {
+      return Status::corruption("batch has a tag of " + std::to_string(batch.tag_.size()) + " bytes");
+    }
+  }
+  if (!reader.read_varint(&batch.count_)) return Status::corruption("batch has no count of operations");
+  batch.rest_ = reader.rest();
+  if (batch.count_ > batch.rest_.size() / kOperationBytesMin) {
+    return Status::corruption("batch of " + std::to_string(batch.count_) + " operations has " +
+                              std::to_string(batch.rest_.size()) + " bytes for them");
+  }
+  return batch;
+}
+
+Result<bool> BatchReader::next(Operation* operation) {
+  if (read_ == count_) {
+    if (!rest_.empty()) return Status::corruption("batch has bytes behind its last operation");
+    return false;
+  }
+  ByteReader reader(rest_);
+  std::uint8_t kind = 0;
+  if (!reader.read_u8(&kind)) return damaged_operation(read_, "is missing");
+  Operation read;
+  read.kind = static_cast<Kind>(kind);
+  if (!is_batch_kind(read.kind)) {
+    return Status::unsupported("batch, operation " + std::to_string(read_) + ": kind " + std::to_string(kind) +
+                               " is not one that this build knows in a batch");
+  }
+  if (!read_body(reader, read)) return damaged_operation(read_, "runs past the end");
+  if (read.kind == Kind::kRetire && !is_id_prefix(read.key))
+    return damaged_operation(read_, "retires no account and no table");
+  if ((read.kind == Kind::kPut || read.kind == Kind::kDelete) && !is_framed(read.key)) {
+    return damaged_operation(read_, "has a key without the frame of a sort key");
+  }
+  *operation = read;
+  rest_ = reader.rest();
+  ++read_;
+  return true;
+}
+
+}  // namespace varve::format

@@ -1,0 +1,353 @@
+// Owns: laying out an entity's properties and reading them in place (entity.h).
+// Must never: follow an offset that open() did not bound.
+#include "format/keys/entity.h"
+
+#include <bit>
+#include <cassert>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "format/bytes/bytes.h"
+#include "format/bytes/checksum.h"
+#include "format/bytes/damage.h"
+#include "format/keys/sort_key.h"
+
+namespace varve::format {
+namespace {
+
+constexpr char kEncoding = 1;
+constexpr std::size_t kHeadBytes = 4;
+constexpr std::size_t kCountAt = 2;
+
+// A slot, from its start.
+constexpr std::size_t kSlotBytes = 8;
+constexpr std::size_t kNameHashAt = 0;
+constexpr std::size_t kTypeAndNameBytesAt = 2;
+constexpr std::size_t kNameOffsetAt = 4;
+
+constexpr unsigned kTypeBits = 4;
+constexpr std::size_t kNameBytesMax = (1u << (16 - kTypeBits)) - 1;
+constexpr std::size_t kPropertyCountMax = std::numeric_limits<std::uint16_t>::max();
+constexpr std::size_t kEntityBytesMax = std::numeric_limits<std::uint32_t>::max();
+
+/// 9999-12-31T23:59:59.9999999.
+constexpr std::uint64_t kTicksMax = 3'155'378'975'999'999'999;
+
+/// By type, of values that have one size; kAnyBytes of others.
+constexpr std::size_t kAnyBytes = std::numeric_limits<std::size_t>::max();
+constexpr std::array<std::size_t, 9> kValueBytes = {kAnyBytes, kAnyBytes, 1, 8, 8, 16, 4, 8, kAnyBytes};
+static_assert(kValueBytes[static_cast<std::size_t>(PropertyType::kBoolean)] == 1);
+static_assert(kValueBytes[static_cast<std::size_t>(PropertyType::kDateTime)] == 8);
+static_assert(kValueBytes[static_cast<std::size_t>(PropertyType::kDouble)] == 8);
+static_assert(kValueBytes[static_cast<std::size_t>(PropertyType::kGuid)] == 16);
+static_assert(kValueBytes[static_cast<std::size_t>(PropertyType::kInt32)] == 4);
+static_assert(kValueBytes[static_cast<std::size_t>(PropertyType::kInt64)] == 8);
+
+struct Slot {
+  std::uint16_t name_hash = 0;
+  /// As stored: 1 to 8 are types, all else is not.
+  unsigned type = 0;
+  std::size_t name_bytes = 0;
+  std::size_t name_offset = 0;
+};
+
+Slot load_slot(std::string_view entity, std::size_t index) noexcept {
+  const char* at = entity.data() + kHeadBytes + index * kSlotBytes;
+  const unsigned type_and_name_bytes = load_u16(at + kTypeAndNameBytesAt);
+  Slot slot;
+  slot.name_hash = load_u16(at + kNameHashAt);
+  slot.type = type_and_name_bytes & ((1u << kTypeBits) - 1);
+  slot.name_bytes = type_and_name_bytes >> kTypeBits;
+  slot.name_offset = load_u32(at + kNameOffsetAt);
+  return slot;
+}
+
+/// Where the property's name begins; behind the last property, the end.
+std::size_t name_offset(std::string_view entity, std::size_t count, std::size_t index) noexcept {
+  return index < count ? load_u32(entity.data() + kHeadBytes + index * kSlotBytes + kNameOffsetAt) : entity.size();
+}
+
+std::uint16_t hash_of_name(std::string_view name) noexcept {
+  return static_cast<std::uint16_t>(content_hash(name));
+}
+
+bool is_type(unsigned type) noexcept {
+  return type >= static_cast<unsigned>(PropertyType::kBinary) && type <= static_cast<unsigned>(PropertyType::kString);
+}
+
+/// What check_slot() finds well, in few steps: nearly all are.
+bool is_well(const Slot& slot, std::size_t end) noexcept {
+  if (!is_type(slot.type) || slot.name_offset > end || slot.name_bytes > end - slot.name_offset) return false;
+  const std::size_t fixed = kValueBytes[slot.type];
+  return fixed == kAnyBytes || end - slot.name_offset - slot.name_bytes == fixed;
+}
+
+Status damaged_property(std::size_t index, std::string_view what) {
+  return Status::corruption("entity, property " + std::to_string(index) + ": " + std::string(what));
+}
+
+/// The frame of one property, which must end at `end`.
+Status check_slot(const Slot& slot, std::size_t index, std::size_t end) {
+  if (!is_type(slot.type)) {
+    return Status::unsupported("entity, property " + std::to_string(index) + ": type " + std::to_string(slot.type) +
+                               " is not one that this build knows");
+  }
+  if (slot.name_offset > end || slot.name_bytes > end - slot.name_offset) {
+    return damaged_property(index, "its name does not fit");
+  }
+  const std::size_t value_bytes = end - slot.name_offset - slot.name_bytes;
+  const std::size_t fixed = kValueBytes[slot.type];
+  if (fixed != kAnyBytes && value_bytes != fixed) {
+    return damaged_property(index, "its value has " + std::to_string(value_bytes) + " bytes");
+  }
+  return Status();
+}
+
+Status check_head(std::string_view bytes) {
+  if (bytes.size() < kHeadBytes) return damaged("entity", "shorter than its head");
+  if (bytes[0] != kEncoding) {
+    return Status::unsupported("entity has encoding " + std::to_string(static_cast<std::uint8_t>(bytes[0])) +
+                               ", which this build does not know");
+  }
+  if (bytes[1] != 0) {
+    return Status::unsupported("entity has flags " + std::to_string(static_cast<std::uint8_t>(bytes[1])) +
+                               ", which this build does not know");
+  }
+  if (bytes.size() > kEntityBytesMax) return damaged("entity", "4 GiB or more");
+  return Status();
+}
+
+Status verify_value(const PropertyView& property, std::size_t index) {
+  switch (property.type) {
+    case PropertyType::kBoolean:
+      if (static_cast<std::uint8_t>(property.value[0]) > 1) return damaged_property(index, "a Boolean is 0 or 1");
+      return Status();
+    case PropertyType::kDateTime:
+      if (property.as_date_time_ticks() > kTicksMax) return damaged_property(index, "a DateTime after the year 9999");
+      return Status();
+    case PropertyType::kString:
+      if (!is_valid_utf8(property.value)) return damaged_property(index, "a String that is not UTF-8");
+      return Status();
+    case PropertyType::kBinary:
+    case PropertyType::kDouble:
+    case PropertyType::kGuid:
+    case PropertyType::kInt32:
+    case PropertyType::kInt64: return Status();
+  }
+  return Status();
+}
+
+}  // namespace
+
+std::optional<std::size_t> fixed_value_bytes(PropertyType type) noexcept {
+  const auto number = static_cast<std::size_t>(type);
+  const std::size_t bytes = number < kValueBytes.size() ? kValueBytes[number] : kAnyBytes;
+  return bytes == kAnyBytes ? std::nullopt : std::optional(bytes);
+}
+
+bool PropertyView::as_boolean() const noexcept {
+  assert(type == PropertyType::kBoolean);
+  return value[0] != 0;
+}
+
+std::uint64_t PropertyView::as_date_time_ticks() const noexcept {
+  assert(type == PropertyType::kDateTime);
+  return load_u64(value.data());
+}
+
+double PropertyView::as_double() const noexcept {
+  assert(type == PropertyType::kDouble);
+  return std::bit_cast<double>(load_u64(value.data()));
+}
+
+GuidBytes PropertyView::as_guid() const noexcept {
+  assert(type == PropertyType::kGuid);
+  GuidBytes guid;
+  std::memcpy(guid.data(), value.data(), guid.size());
+  return guid;
+}
+
+std::int32_t PropertyView::as_int32() const noexcept {
+  assert(type == PropertyType::kInt32);
+  return static_cast<std::int32_t>(load_u32(value.data()));
+}
+
+std::int64_t PropertyView::as_int64() const noexcept {
+  assert(type == PropertyType::kInt64);
+  return static_cast<std::int64_t>(load_u64(value.data()));
+}
+
+void EntityBuilder::add_raw(std::string_view name, PropertyType type, std::string_view value) {
+  assert(name.size() <= kNameBytesMax);
+  assert(property_count() < kPropertyCountMax);
+  // The offset of a name counts from the heap until finish() knows how many slots stand before it.
+  assert(heap_.size() - heap_start_ + name.size() + value.size() <= kEntityBytesMax);
+  append_u16(slots_, hash_of_name(name));
+  append_u16(slots_, static_cast<std::uint16_t>(name.size() << kTypeBits | static_cast<unsigned>(type)));
+  append_u32(slots_, static_cast<std::uint32_t>(heap_.size() - heap_start_));
+  heap_.append(name).append(value);
+}
+
+void EntityBuilder::add_binary(std::string_view name, std::string_view value) {
+  add_raw(name, PropertyType::kBinary, value);
+}
+
+void EntityBuilder::add_boolean(std::string_view name, bool value) {
+  const char byte = value ? 1 : 0;
+  add_raw(name, PropertyType::kBoolean, {&byte, sizeof(byte)});
+}
+
+void EntityBuilder::add_date_time(std::string_view name, std::uint64_t ticks) {
+  std::array<char, sizeof(ticks)> bytes;
+  store_u64(bytes.data(), ticks);
+  add_raw(name, PropertyType::kDateTime, {bytes.data(), bytes.size()});
+}
+
+void EntityBuilder::add_double(std::string_view name, double value) {
+  std::array<char, sizeof(value)> bytes;
+  store_u64(bytes.data(), std::bit_cast<std::uint64_t>(value));
+  add_raw(name, PropertyType::kDouble, {bytes.data(), bytes.size()});
+}
+
+void EntityBuilder::add_guid(std::string_view name, const GuidBytes& value) {
+  std::array<char, sizeof(value)> bytes;
+  std::memcpy(bytes.data(), value.data(), value.size());
+  add_raw(name, PropertyType::kGuid, {bytes.data(), bytes.size()});
+}
+
+void EntityBuilder::add_int32(std::string_view name, std::int32_t value) {
+  std::array<char, sizeof(value)> bytes;
+  store_u32(bytes.data(), static_cast<std::uint32_t>(value));
+  add_raw(name, PropertyType::kInt32, {bytes.data(), bytes.size()});
+}
+
+void EntityBuilder::add_int64(std::string_view name, std::int64_t value) {
+  std::array<char, sizeof(value)> bytes;
+  store_u64(bytes.data(), static_cast<std::uint64_t>(value));
+  add_raw(name, PropertyType::kInt64, {bytes.data(), bytes.size()});
+}
+
+void EntityBuilder::add_string(std::string_view name, std::string_view utf8) {
+  add_raw(name, PropertyType::kString, utf8);
+}
+
+void EntityBuilder::add(const PropertyView& property) {
+  add_raw(property.name, property.type, property.value);
+}
+
+std::string EntityBuilder::finish() {
+  std::string entity;
+  finish(entity);
+  return entity;
+}
+
+void EntityBuilder::finish(std::string& entity) {
+  assert(heap_start_ == 0);
+  place_names(kHeadBytes + slots_.size());
+  entity.clear();
+  entity.reserve(kHeadBytes + slots_.size() + heap_.size());
+  entity.push_back(kEncoding);
+  entity.push_back(0);  // flags
+  append_u16(entity, static_cast<std::uint16_t>(property_count()));
+  entity.append(slots_).append(heap_);
+  clear();
+}
+
+/// Until here the offsets of names count from the heap's start.
+void EntityBuilder::place_names(std::size_t heap_offset) noexcept {
+  assert(heap_offset + heap_.size() - heap_start_ <= kEntityBytesMax);
+  for (std::size_t slot = 0; slot < slots_.size(); slot += kSlotBytes) {
+    char* at = slots_.data() + slot + kNameOffsetAt;
+    store_u32(at, static_cast<std::uint32_t>(load_u32(at) + heap_offset));
+  }
+}
+
+std::size_t EntityBuilder::entity_bytes(std::size_t properties, std::size_t name_and_value_bytes) noexcept {
+  return kHeadBytes + properties * kSlotBytes + name_and_value_bytes;
+}
+
+void EntityBuilder::begin_behind(std::string bytes, std::size_t properties) {
+  assert(properties <= kPropertyCountMax);
+  slots_.clear();
+  heap_ = std::move(bytes);
+  heap_.push_back(kEncoding);
+  heap_.push_back(0);  // flags
+  append_u16(heap_, static_cast<std::uint16_t>(properties));
+  heap_start_ = heap_.size() + properties * kSlotBytes;
+  heap_.resize(heap_start_);
+}
+
+std::string EntityBuilder::finish_in_place() {
+  assert(heap_start_ >= kHeadBytes + slots_.size());
+  const std::size_t slots_start = heap_start_ - slots_.size();
+  assert(load_u16(heap_.data() + slots_start - kHeadBytes + kCountAt) == property_count());
+  place_names(kHeadBytes + slots_.size());
+  std::memcpy(heap_.data() + slots_start, slots_.data(), slots_.size());
+  std::string bytes = std::move(heap_);
+  clear();
+  return bytes;
+}
+
+void EntityBuilder::clear() noexcept {
+  slots_.clear();
+  heap_.clear();
+  heap_start_ = 0;
+}
+
+Result<EntityView> EntityView::open(std::string_view bytes) {
+  if (Status head = check_head(bytes); !head.ok()) return head;
+  EntityView view;
+  view.bytes_ = bytes;
+  view.count_ = load_u16(bytes.data() + kCountAt);
+  if (view.count_ > (bytes.size() - kHeadBytes) / kSlotBytes) return damaged("entity", "shorter than its slots");
+
+  // From the first name on every byte belongs to one property. Each begins where the one before ends, and none before
+  // it begins; the last one ends with the entity: so all lie inside.
+  const std::size_t heap_offset = kHeadBytes + view.count_ * kSlotBytes;
+  if (name_offset(bytes, view.count_, 0) != heap_offset)
+    return damaged("entity", "its names do not begin behind its slots");
+  for (std::size_t i = 0; i < view.count_; ++i) {
+    const std::size_t end = name_offset(bytes, view.count_, i + 1);
+    const Slot slot = load_slot(bytes, i);
+    if (!is_well(slot, end)) [[unlikely]]
+      return check_slot(slot, i, end);
+  }
+  return view;
+}
+
+Status EntityView::verify() const {
+  for (std::size_t i = 0; i < count_; ++i) {
+    const PropertyView read = property(i);
+    if (!is_valid_utf8(read.name)) return damaged_property(i, "a name that is not UTF-8");
+    if (load_slot(bytes_, i).name_hash != hash_of_name(read.name)) {
+      return damaged_property(i, "the hash of its name does not match");
+    }
+    if (Status value = verify_value(read, i); !value.ok()) return value;
+  }
+  return Status();
+}
+
+PropertyView EntityView::property(std::size_t index) const noexcept {
+  assert(index < count_);
+  const Slot slot = load_slot(bytes_, index);
+  const std::size_t end = name_offset(bytes_, count_, index + 1);
+  const std::size_t value_offset = slot.name_offset + slot.name_bytes;
+  PropertyView view;
+  view.name = bytes_.substr(slot.name_offset, slot.name_bytes);
+  view.type = static_cast<PropertyType>(slot.type);
+  view.value = bytes_.substr(value_offset, end - value_offset);
+  return view;
+}
+
+std::optional<PropertyView> EntityView::find(std::string_view name) const noexcept {
+  const std::uint16_t hash = hash_of_name(name);
+  for (std::size_t i = 0; i < count_; ++i) {
+    const Slot slot = load_slot(bytes_, i);
+    if (slot.name_hash != hash) continue;
+    if (bytes_.substr(slot.name_offset, slot.name_bytes) == name) return property(i);
+  }
+  return std::nullopt;
+}
+
+}  // namespace varve::format

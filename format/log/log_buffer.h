@@ -1,0 +1,38 @@
+// Owns: the layout of the log buffer, a small file that keeps buffered commits when the process is killed.
+// Must never: be believed on its own; recovery takes from it only records that continue the log exactly.
+//
+// The file is a sector of file header (64 bytes, then zeros), then slots of equal size. A slot is a sector with a slot
+// header and then log bytes exactly as they will be written at the place the header names:
+//   offset size
+//        0    8  checksum of bytes 8 to 39 at (buffer's seed, offset of the slot)
+//        8    8  segment number
+//       16    8  segment seed
+//       24    8  log offset of the slot's first byte
+//       32    8  serial: rises with every use of any slot
+// The records in a slot verify by themselves, by the segment's seed and their log offset.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "api/result.h"
+#include "format/bytes/checksum.h"
+
+namespace varve::format {
+
+inline constexpr std::size_t kLogBufferSectorBytes = 4096;
+inline constexpr std::size_t kSlotHeaderBytes = 40;
+
+struct SlotHeader {
+  std::uint64_t segment_number = 0;
+  std::uint64_t segment_seed = 0;
+  std::uint64_t log_offset = 0;
+  std::uint64_t serial = 0;
+};
+
+void store_slot_header(char* at, const SlotHeader& header, FilePlace place) noexcept;
+/// Errors: kNotFound (never used, or torn by a kill: nothing in it was acknowledged yet). `bytes` holds
+/// kSlotHeaderBytes.
+Result<SlotHeader> load_slot_header(std::string_view bytes, FilePlace place);
+
+}  // namespace varve::format

@@ -1,0 +1,80 @@
+// Owns: CURRENT, the one file that is replaced: it names the manifest and says how the store was left.
+// Must never: have an older copy beside it that a reader could fall back to.
+//
+// File header (type 1), then tagged fields, then a checksum (8 bytes) of the fields at (seed, 64). Fields: 1 store id
+// (16 bytes), 3 generation, 5 compatible, 7 read-compatible, 9 incompatible features (8 bytes each), 11
+// manifest (number, seed: two varints), 13 state, 15 final manifest bytes, 17 final manifest content hash, 19 final
+// segment (number, size, hash of its last 4,096 bytes: three varints; repeated), 21 last version. Fields 15 to 21 stand
+// after a clean close only.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/result.h"
+#include "format/keys/internal_key.h"
+
+namespace varve::format {
+
+using StoreId = std::array<std::uint8_t, 16>;
+
+/// Bits a store uses. An unknown compatible bit is ignored and kept; an unknown read-compatible one allows reading
+/// alone; an unknown incompatible one refuses the store.
+struct Features {
+  std::uint64_t compatible = 0;
+  std::uint64_t read_compatible = 0;
+  std::uint64_t incompatible = 0;
+  bool operator==(const Features&) const = default;
+};
+/// None is defined yet.
+inline constexpr Features kKnownFeatures{};
+
+/// Errors: kUnsupported, naming the lowest unknown bit and its set.
+Status check_features(const Features& features, bool for_writing);
+
+enum class RootState : std::uint8_t {
+  kOpen = 1,
+  kClean = 2,
+  /// The store is being made for the first time and nothing in it was ever acknowledged; no manifest is named (number
+  /// 0).
+  kCreating = 3,
+};
+
+struct FinalSegment {
+  std::uint64_t number = 0;
+  std::uint64_t size_bytes = 0;
+  /// Content hash of its last 4,096 bytes, which hold the footer.
+  std::uint64_t footer_hash = 0;
+  bool operator==(const FinalSegment&) const = default;
+};
+
+struct Root {
+  StoreId store_id{};
+  /// Rises by one with every replacement.
+  std::uint64_t generation = 0;
+  Features features;
+  std::uint64_t manifest_number = 0;
+  std::uint64_t manifest_seed = 0;
+  RootState state = RootState::kOpen;
+  // After a clean close alone:
+  std::uint64_t manifest_bytes = 0;
+  std::uint64_t manifest_hash = 0;
+  std::vector<FinalSegment> segments;
+  CommitVersion last_version = 0;
+  /// Unknown even fields, as they stood.
+  std::string unknown_fields;
+
+  bool operator==(const Root&) const = default;
+};
+
+inline constexpr std::string_view kRootName = "CURRENT";
+inline constexpr std::size_t kRootBytesMax = 64 << 10;
+
+std::string encode_root(const Root& root, std::uint64_t seed);
+/// Errors: kCorruption, kUnsupported.
+Result<Root> decode_root(std::string_view bytes);
+
+}  // namespace varve::format

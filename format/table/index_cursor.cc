@@ -1,0 +1,72 @@
+// Owns: walking an index partition (index_cursor.h).
+// Must never: name a block outside its run.
+#include "format/table/index_cursor.h"
+
+#include <cassert>
+
+namespace varve::format {
+
+Status IndexCursor::open(std::string_view content, const RunEntry& run) {
+  valid_ = false;
+  failed_ = Status();
+  run_ = &run;
+  const Result<SortedBlock> block = SortedBlock::parse(content);
+  if (!block.ok()) return block.status();
+  if (block->base_version() != run.smallest_version) {
+    return Status::corruption("index partition: its base version is not the smallest of its run");
+  }
+  entries_.open(*block);
+  return Status();
+}
+
+void IndexCursor::load() {
+  valid_ = false;
+  if (!entries_.valid() || !failed_.ok()) return;
+  Result<BlockEntry> entry = decode_block_entry(entries_.value(), run_->smallest_version);
+  if (!entry.ok()) {
+    failed_ = entry.status();
+    return;
+  }
+  if (entry->offset > run_->data_bytes || entry->bytes > run_->data_bytes - entry->offset) {
+    failed_ = Status::corruption("index partition: a block lies outside its run");
+    return;
+  }
+  entry_ = *entry;
+  valid_ = true;
+}
+
+void IndexCursor::seek_to_first() {
+  entries_.seek_to_first();
+  load();
+}
+
+void IndexCursor::seek_to_last() {
+  entries_.seek_to_last();
+  load();
+}
+
+void IndexCursor::seek(std::string_view key, CommitVersion newest) {
+  entries_.seek(key);
+  load();
+  // A block of this key's versions alone, all of them too new, is passed over unread. One whose separator is the key
+  // may end with it and hold smaller keys before; but what is asked for is not among those.
+  while (valid_ && entry_.smallest_version > newest && may_continue(key)) next();
+}
+
+void IndexCursor::next() {
+  assert(valid_);
+  entries_.next();
+  load();
+}
+
+void IndexCursor::previous() {
+  assert(valid_);
+  entries_.previous();
+  load();
+}
+
+Status IndexCursor::status() const {
+  return failed_.ok() ? entries_.status() : failed_;
+}
+
+}  // namespace varve::format

@@ -1,0 +1,83 @@
+// Owns: making runs apart (run_maker.h).
+// Must never: give out a run whose blocks it does not know.
+#include "format/table/run_maker.h"
+
+#include <cassert>
+#include <span>
+#include <utility>
+
+#include "format/bytes/checksum.h"
+#include "format/log/file_header.h"
+
+namespace varve::format {
+namespace {
+
+constexpr std::uint64_t kApartSeed = 0;
+/// Where a run begins in a sector as a rule (run_builder.h); so its blocks lie there as well as here.
+constexpr std::uint64_t kApartOffset = kFileHeaderBytes;
+/// Of data, filter and index.
+constexpr std::size_t kBlocksOfRunMax = kRunBlocksMax + 2;
+
+}  // namespace
+
+Result<std::unique_ptr<RunMaker>> RunMaker::make(const TableOptions& options) {
+  Result<std::optional<Compressor>> compressor = make_compressor(options);
+  if (!compressor.ok()) return compressor.status();
+  return std::unique_ptr<RunMaker>(new RunMaker(options, *std::move(compressor)));
+}
+
+RunMaker::RunMaker(const TableOptions& options, std::optional<Compressor> compressor)
+    : compressor_(std::move(compressor)),
+      dictionary_hash_(content_hash(options.dictionary)),
+      output_(kApartSeed, OutputUse::kApart),
+      run_(options.filter, compressor_.has_value() ? &*compressor_ : nullptr, &output_) {
+  blocks_.reserve(kBlocksOfRunMax);
+  output_.begin_again(kApartOffset);
+  output_.show_blocks_to(this);
+}
+
+void RunMaker::take(BlockType /*type*/, BlockHandle place, std::string_view /*content*/) noexcept {
+  assert(blocks_.size() < blocks_.capacity());
+  blocks_.push_back(static_cast<std::uint32_t>(place.bytes));
+}
+
+Status RunMaker::add(const DataEntry& entry) {
+  assert(entry.kind == Kind::kPut);
+  if (Status small = check_entry_bytes(entry); !small.ok()) return small;
+  if (run_.would_overfill(entry)) run_.cut_block();
+  if (run_.is_full()) end_run();
+  run_.add(entry);
+  return Status();
+}
+
+void RunMaker::finish() {
+  if (!run_.empty()) end_run();
+}
+
+void RunMaker::end_run() {
+  if (!run_.block_is_empty()) run_.cut_block();
+  RunEntry entry = run_.finish(dictionary_hash_);
+  runs_.push_back({std::move(entry), blocks_});
+  blocks_.clear();
+}
+
+void RunMaker::clear() noexcept {
+  assert(run_.empty());
+  runs_.clear();
+  output_.begin_again(kApartOffset);
+}
+
+std::string_view RunMaker::stamp(const MadeRun& run, FilePlace to) noexcept {
+  const std::span<char> all = output_.pending_to_stamp();
+  const std::uint64_t first = output_.offset() - all.size();
+  const std::span<char> bytes = all.subspan(run.entry.offset - first, run.entry.bytes());
+  std::uint64_t within = 0;
+  for (const std::uint32_t block : run.blocks) {
+    restamp_block(bytes.subspan(within, block), {kApartSeed, run.entry.offset + within}, {to.seed, to.offset + within});
+    within += block;
+  }
+  assert(within == bytes.size());
+  return {bytes.data(), bytes.size()};
+}
+
+}  // namespace varve::format

@@ -1,0 +1,307 @@
+// Owns: making table files (table_builder.h).
+// Must never: give out a figure that does not agree with the bytes.
+#include "format/table/table_builder.h"
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+#include "format/bytes/checksum.h"
+#include "format/keys/value_pointer.h"
+#include "format/log/file_header.h"
+#include "format/table/table_footer.h"
+
+namespace varve::format {
+namespace {
+
+constexpr std::uint32_t kTopIndexRestartInterval = 16;
+/// What the indexes at the end of the file hold of a run beside its keys, and of a table. Upper bounds in practice.
+constexpr std::uint64_t kTopIndexEntryBytes = 64;
+constexpr std::uint64_t kDirectoryEntryBytes = 32;
+constexpr std::uint64_t kPropertiesBytes = 512;
+
+/// Runs of files that were trained apart bring each its own.
+constexpr std::size_t kDictionariesMax = 8;
+/// A run of fewer blocks is made anew rather than copied.
+constexpr std::uint64_t kCopiedBlocksMin = kRunBlocksMax / 4;
+
+/// Totals over all runs; the entries are counted already.
+void sum_up(const std::vector<RunEntry>& runs, TableProperties* totals) {
+  totals->run_count = runs.size();
+  totals->smallest_key = runs.front().smallest_key;
+  totals->largest_key = runs.back().largest_key;
+  totals->smallest_version = runs.front().smallest_version;
+  totals->largest_version = runs.front().largest_version;
+  for (const RunEntry& run : runs) {
+    totals->tombstone_count += run.tombstone_count;
+    totals->smallest_version = std::min(totals->smallest_version, run.smallest_version);
+    totals->largest_version = std::max(totals->largest_version, run.largest_version);
+    totals->block_count += run.block_count;
+    totals->data_bytes += run.data_bytes;
+    totals->raw_bytes += run.raw_bytes;
+    totals->key_bytes += run.key_bytes;
+    totals->value_bytes += run.value_bytes;
+  }
+}
+
+}  // namespace
+
+Result<bool> is_made_alike(const RunSource& source, const TableOptions& options, Decompressor& decompressor) {
+  const RunEntry& run = *source.run;
+  if (run.block_count < kCopiedBlocksMin) return false;
+  // Where nothing was gained nothing was tried, or it would have been in vain: rare enough to try once more.
+  const bool compressed = run.data_bytes < run.raw_bytes;
+  if (compressed != (options.compression_level > 0)) return false;
+  const BlockHandle handle = run.filter();
+  const Result<std::string> content =
+      decode_block(source.bytes.substr(handle.offset - run.offset, handle.bytes), {source.file_seed, handle.offset},
+                   BlockType::kFilterPartition, decompressor, nullptr);
+  if (!content.ok()) return content.status();
+  const Result<FilterView> filter = FilterView::parse(*content);
+  if (!filter.ok()) return filter.status();
+  return filter->kind() == options.filter.kind;
+}
+
+Result<std::unique_ptr<TableBuilder>> TableBuilder::make(std::uint64_t number, std::uint64_t seed,
+                                                         const TableOptions& options) {
+  Result<std::optional<Compressor>> compressor = make_compressor(options);
+  if (!compressor.ok()) return compressor.status();
+  return std::unique_ptr<TableBuilder>(new TableBuilder(number, seed, options, *std::move(compressor)));
+}
+
+TableBuilder::TableBuilder(std::uint64_t number, std::uint64_t seed, const TableOptions& options,
+                           std::optional<Compressor> compressor)
+    : number_(number),
+      compression_level_(options.compression_level),
+      compressor_(std::move(compressor)),
+      dictionary_(options.dictionary),
+      dictionary_hash_(content_hash(dictionary_)),
+      output_(seed),
+      run_(options.filter, compressor_.has_value() ? &*compressor_ : nullptr, &output_) {
+  FileHeader header;
+  header.type = FileType::kTable;
+  header.seed = seed;
+  header.number = number;
+  output_.append(encode_file_header(header));
+  if (!options.learns_dictionary || !dictionary_.empty() || !compressor_.has_value()) return;
+  learner_.emplace(compression_level_);
+  run_.show_blocks_to(&*learner_);
+}
+
+Status TableBuilder::add(const DataEntry& entry) {
+  assert(!finished_);
+  assert(is_framed(entry.key));
+  assert(empty() || last_key_ < entry.key || (last_key_ == entry.key && last_version_ > entry.version));
+  if (Status small = check_entry_bytes(entry); !small.ok()) return small;
+  if (entry.kind == Kind::kPutExternal) {
+    if (const Result<ValuePointer> pointer = decode_value_pointer(entry.value); !pointer.ok()) return pointer.status();
+  }
+  if (run_.would_overfill(entry)) cut_block();
+  if (run_.is_full()) finish_run();
+  count(entry);
+  run_.add(entry);
+  return Status();
+}
+
+void TableBuilder::count(const DataEntry& entry) {
+  const TableId table = table_id_of(entry.key);
+  if (tables_.empty() || tables_.back().table != table) {
+    tables_.push_back({table, output_.offset(), 0, 0, 0, ""});
+  }
+  ++tables_.back().entry_count;
+  if (entry.kind == Kind::kDelete) ++tables_.back().tombstone_count;
+  if (run_.block_is_empty()) block_table_ = table;
+  ++totals_.entry_count;
+  if (last_key_ != entry.key) last_key_.assign(entry.key);
+  last_version_ = entry.version;
+}
+
+void TableBuilder::cut_block() {
+  const BlockHandle block = run_.cut_block();
+  // The block's first table is the last one but for those that began within it.
+  auto table = tables_.rbegin();
+  while (table->table != block_table_) ++table;
+  table->bytes += block.bytes;
+}
+
+void TableBuilder::finish_run() {
+  if (run_.empty()) return;
+  if (!run_.block_is_empty()) cut_block();
+  take_run(run_.finish(dictionary_hash_));
+  if (learner_.has_value() && learner_->is_ready()) learn_dictionary();
+}
+
+void TableBuilder::learn_dictionary() {
+  std::optional<DictionaryLearner::Learned> learned = learner_->learn();
+  run_.show_blocks_to(nullptr);
+  learner_.reset();
+  if (learned.has_value()) use_dictionary(std::move(learned->dictionary), std::move(learned->compressor));
+}
+
+/// Neighbours resemble each other, and the file has it anyway.
+void TableBuilder::take_over_dictionary(std::string_view dictionary) {
+  Result<Compressor> compressor = Compressor::make(compression_level_, dictionary);
+  if (!compressor.ok()) return;  // What was copied is not read with it here; the reader will say so.
+  run_.show_blocks_to(nullptr);
+  learner_.reset();
+  use_dictionary(std::string(dictionary), *std::move(compressor));
+}
+
+/// Between two runs. The one compressor stays where the run builder knows it.
+void TableBuilder::use_dictionary(std::string dictionary, Compressor compressor) {
+  assert(run_.empty());
+  *compressor_ = std::move(compressor);
+  dictionary_ = std::move(dictionary);
+  dictionary_hash_ = content_hash(dictionary_);
+}
+
+void TableBuilder::take_run(RunEntry run) {
+  index_bytes_ += run.smallest_key.size() + run.largest_key.size() + run.statistics.size() + kTopIndexEntryBytes;
+  runs_.push_back(std::move(run));
+}
+
+bool TableBuilder::can_append(const RunEntry& run) const noexcept {
+  if (table_id_of(run.smallest_key) != table_id_of(run.largest_key)) return false;
+  if (!empty() && last_key_ >= run.smallest_key) return false;
+  return !run.dictionary_hash || has_dictionary(*run.dictionary_hash) || copied_dictionaries_.size() < kDictionariesMax;
+}
+
+bool TableBuilder::has_dictionary(std::uint64_t hash) const noexcept {
+  return hash == dictionary_hash_ || std::any_of(copied_dictionaries_.begin(), copied_dictionaries_.end(),
+                                                 [hash](const auto& dictionary) { return dictionary.first == hash; });
+}
+
+Result<std::uint64_t> TableBuilder::append_run(const RunSource& source, Decompressor& decompressor) {
+  assert(!finished_);
+  assert(can_append(*source.run));
+  finish_run();
+  const Result<std::string> bytes = copy_run(source, output_.place(), decompressor);
+  if (!bytes.ok()) return bytes.status();
+  RunEntry run = *source.run;
+  if (run.dictionary_hash.has_value()) {
+    if (Result<std::shared_ptr<const Dictionary>> loaded = Dictionary::load(source.dictionary); !loaded.ok()) {
+      return loaded.status();
+    }
+    if (learner_.has_value()) take_over_dictionary(source.dictionary);
+    keep_dictionary(source);
+  }
+  const std::uint64_t begin = output_.offset();
+  run.offset = begin;
+  count_run(std::move(run));
+  output_.append(*bytes);
+  return begin;
+}
+
+std::string_view TableBuilder::append_made(RunMaker& maker, const MadeRun& made) {
+  assert(!finished_);
+  assert(table_id_of(made.entry.smallest_key) == table_id_of(made.entry.largest_key));
+  assert(empty() || last_key_ < made.entry.smallest_key);
+  assert(!made.entry.dictionary_hash || *made.entry.dictionary_hash == dictionary_hash_);
+  finish_run();
+  RunEntry run = made.entry;
+  run.offset = output_.offset();
+  const std::string_view bytes = maker.stamp(made, output_.place());
+  count_run(std::move(run));
+  output_.pass(bytes);
+  return bytes;
+}
+
+/// One that was not made entry by entry.
+void TableBuilder::count_run(RunEntry run) {
+  const TableId table = table_id_of(run.smallest_key);
+  if (tables_.empty() || tables_.back().table != table) tables_.push_back({table, run.offset, 0, 0, 0, ""});
+  tables_.back().entry_count += run.entry_count;
+  tables_.back().tombstone_count += run.tombstone_count;
+  tables_.back().bytes += run.data_bytes;
+  totals_.entry_count += run.entry_count;
+  last_key_ = run.largest_key;
+  // Of the last entry no more is known than that it is not older. Nothing but a greater key may follow, then.
+  last_version_ = 0;
+  take_run(std::move(run));
+}
+
+void TableBuilder::keep_dictionary(const RunSource& source) {
+  const std::uint64_t hash = *source.run->dictionary_hash;
+  if (!has_dictionary(hash)) copied_dictionaries_.emplace_back(hash, source.dictionary);
+}
+
+std::uint64_t TableBuilder::estimated_bytes() const noexcept {
+  std::uint64_t bytes = output_.offset() + run_.estimated_unwritten_bytes() + index_bytes_;
+  if (!run_.empty()) bytes += 2 * last_key_.size() + kTopIndexEntryBytes;
+  bytes += tables_.size() * kDirectoryEntryBytes + dictionary_.size() + kPropertiesBytes;
+  for (const auto& [hash, dictionary] : copied_dictionaries_) bytes += dictionary.size();
+  return table_file_bytes(bytes);
+}
+
+Result<TableFileEntry> TableBuilder::finish() {
+  assert(!empty());
+  finish_run();
+  assert(!finished_);
+  finished_ = true;
+  if (Status appended = append_tail(); !appended.ok()) return appended;
+  return file_entry();
+}
+
+BlockHandle TableBuilder::append_index_block(BlockType type, std::string_view content) {
+  return output_.append_block(type, content, compressor_.has_value() ? &*compressor_ : nullptr, DictionaryUse::kNever);
+}
+
+/// Those that a run names.
+void TableBuilder::append_dictionaries() {
+  const auto append = [this](std::uint64_t hash, std::string_view dictionary) {
+    const BlockHandle block = output_.append_block(BlockType::kDictionary, dictionary, nullptr, DictionaryUse::kNever);
+    totals_.dictionaries.push_back({hash, block, ""});
+  };
+  const bool own = std::any_of(runs_.begin(), runs_.end(),
+                               [this](const RunEntry& run) { return run.dictionary_hash == dictionary_hash_; });
+  if (own) append(dictionary_hash_, dictionary_);
+  for (const auto& [hash, dictionary] : copied_dictionaries_) append(hash, dictionary);
+}
+
+std::string TableBuilder::top_index_content() const {
+  SortedBlockBuilder block(kTopIndexRestartInterval, Buckets::kNone);
+  std::string value;
+  for (const RunEntry& run : runs_) {
+    value.clear();
+    append_run_entry(value, run, totals_.smallest_version);
+    block.add({run.largest_key, value, {}});
+  }
+  return std::string(block.finish(totals_.smallest_version));
+}
+
+Status TableBuilder::append_tail() {
+  if (index_bytes_ > kBlockRawBytesMax || tables_.size() * kDirectoryEntryBytes > kBlockRawBytesMax) {
+    return Status::too_large("a table file has too many runs or tables for its indexes");
+  }
+  sum_up(runs_, &totals_);
+  totals_.table_count = tables_.size();
+  append_dictionaries();
+  TableFooter footer;
+  footer.directory = append_index_block(BlockType::kTableDirectory, encode_directory(tables_));
+  footer.properties = append_index_block(BlockType::kProperties, encode_table_properties(totals_));
+  footer.top_index = append_index_block(BlockType::kTopIndex, top_index_content());
+  const std::uint64_t file_bytes = table_file_bytes(output_.offset());
+  output_.append(std::string(file_bytes - kTableFooterBytes - output_.offset(), '\0'));
+  output_.append(encode_table_footer(footer, output_.place()));
+  return Status();
+}
+
+TableFileEntry TableBuilder::file_entry() const {
+  TableFileEntry entry;
+  entry.number = number_;
+  entry.seed = output_.seed();
+  entry.size_bytes = output_.offset();
+  entry.content_hash = output_.content_hash();
+  entry.smallest_key = totals_.smallest_key;
+  entry.largest_key = totals_.largest_key;
+  entry.entry_count = totals_.entry_count;
+  entry.tombstone_count = totals_.tombstone_count;
+  entry.smallest_version = totals_.smallest_version;
+  entry.largest_version = totals_.largest_version;
+  entry.first_table = tables_.front().table;
+  entry.last_table = tables_.back().table;
+  entry.value_files = value_files_of(runs_);
+  return entry;
+}
+
+}  // namespace varve::format

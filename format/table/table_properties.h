@@ -1,0 +1,56 @@
+// Owns: the properties of a table file: what it holds as a whole.
+// Must never: say what the file does not hold; deep verification counts again.
+//
+// Tagged fields: 1 entries, 3 tombstones, 5 smallest, 7 largest version, 9 smallest, 11 largest sort key (bytes),
+// 13 runs, 15 data blocks, 17 bytes of data blocks, 19 raw bytes of data blocks, 21 key bytes, 23 value bytes,
+// 25 dictionary (struct, one each: 1 content hash, 3 offset, 5 bytes of its block), 27 tables.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/result.h"
+#include "format/block/block.h"
+#include "format/keys/internal_key.h"
+
+namespace varve::format {
+
+/// A dictionary that stands in the file, in a block of its own.
+struct DictionaryEntry {
+  /// Of the dictionary itself, without its block's frame.
+  std::uint64_t content_hash = 0;
+  BlockHandle block;
+  std::string unknown_fields;
+  bool operator==(const DictionaryEntry&) const = default;
+};
+
+struct TableProperties {
+  std::uint64_t entry_count = 0;
+  std::uint64_t tombstone_count = 0;
+  CommitVersion smallest_version = 0;
+  CommitVersion largest_version = 0;
+  std::string smallest_key;
+  std::string largest_key;
+  std::uint64_t run_count = 0;
+  std::uint64_t block_count = 0;
+  /// Of data blocks: as they stand in the file, and decompressed.
+  std::uint64_t data_bytes = 0;
+  std::uint64_t raw_bytes = 0;
+  /// Of all entries' sort keys, and of all puts' values.
+  std::uint64_t key_bytes = 0;
+  std::uint64_t value_bytes = 0;
+  /// In the order in which they stand in the file.
+  std::vector<DictionaryEntry> dictionaries;
+  std::uint64_t table_count = 0;
+  std::string unknown_fields;
+
+  bool operator==(const TableProperties&) const = default;
+};
+
+std::string encode_table_properties(const TableProperties& properties);
+/// Errors: kCorruption; kUnsupported (an unknown odd tag).
+Result<TableProperties> decode_table_properties(std::string_view content);
+
+}  // namespace varve::format
