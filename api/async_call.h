@@ -21,8 +21,8 @@
 #include "engine/async/async_commit.h"
 #include "engine/async/async_engine.h"
 #include "engine/async/async_read.h"
+#include "engine/base/step.h"
 #include "engine/commit/partition_locks.h"
-#include "engine/step.h"
 
 namespace varve {
 

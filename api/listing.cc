@@ -11,7 +11,7 @@
 #include "api/names.h"
 #include "api/quoted.h"
 #include "api/service_error.h"
-#include "engine/cursor.h"
+#include "engine/read/cursor.h"
 #include "format/keys/sort_key.h"
 
 namespace varve {

@@ -7,7 +7,7 @@
 
 #include "api/continuation_token.h"
 #include "api/entity_codec.h"
-#include "engine/cursor.h"
+#include "engine/read/cursor.h"
 #include "format/keys/entity.h"
 #include "format/keys/sort_key.h"
 

@@ -6,8 +6,8 @@
 
 #include "api/options.h"
 #include "engine/cache/block_cache.h"
+#include "engine/memory/write_budget.h"
 #include "engine/tables/open_files.h"
-#include "engine/write_budget.h"
 #include "io/posix/posix_process.h"
 
 namespace varve {

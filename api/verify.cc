@@ -17,7 +17,7 @@
 #include "api/service_property_rows.h"
 #include "api/store.h"
 #include "api/store_core.h"
-#include "engine/cursor.h"
+#include "engine/read/cursor.h"
 #include "format/keys/entity.h"
 #include "format/keys/sort_key.h"
 

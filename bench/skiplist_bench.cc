@@ -14,9 +14,9 @@
 
 #include <benchmark/benchmark.h>
 
-#include "engine/commit/memtable.h"
-#include "engine/cursor.h"
-#include "engine/read/memtable_cursor.h"
+#include "engine/memory/memtable.h"
+#include "engine/memory/memtable_cursor.h"
+#include "engine/read/cursor.h"
 #include "format/keys/batch.h"
 #include "format/keys/sort_key.h"
 

@@ -8,7 +8,7 @@
 #include "api/result.h"
 #include "engine/commit/commit_group.h"
 #include "engine/commit/partition_locks.h"
-#include "engine/options.h"
+#include "engine/settings/options.h"
 #include "format/keys/sort_key.h"
 
 namespace varve::engine {

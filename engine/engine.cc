@@ -9,18 +9,18 @@
 #include <utility>
 
 #include "engine/checkpoint/checkpoint.h"
+#include "engine/compaction/dead_bytes.h"
 #include "engine/engine_state.h"
-#include "engine/files/value_file_check.h"
+#include "engine/levels/debt.h"
+#include "engine/levels/levels.h"
 #include "engine/load/load.h"
 #include "engine/look_around.h"
 #include "engine/open.h"
 #include "engine/read/batch_read.h"
 #include "engine/read/external_values.h"
 #include "engine/read/state_cursor.h"
+#include "engine/recovery/value_file_check.h"
 #include "engine/tables/table_check.h"
-#include "engine/tree/dead_bytes.h"
-#include "engine/tree/debt.h"
-#include "engine/tree/levels.h"
 #include "io/parents_object.h"
 #include "io/probe.h"
 

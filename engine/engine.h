@@ -15,16 +15,16 @@
 #include <vector>
 
 #include "api/result.h"
+#include "engine/base/read_cost.h"
+#include "engine/base/snapshots.h"
 #include "engine/commit/partition_locks.h"
 #include "engine/commit_request.h"
-#include "engine/cursor.h"
-#include "engine/files/snapshots.h"
 #include "engine/load/load_options.h"
-#include "engine/options.h"
+#include "engine/memory/read_states.h"
+#include "engine/read/cursor.h"
 #include "engine/read/point_read.h"
-#include "engine/read/read_cost.h"
-#include "engine/read/read_states.h"
-#include "engine/statistics.h"
+#include "engine/settings/options.h"
+#include "engine/settings/statistics.h"
 #include "format/log/manifest_edit.h"
 #include "io/env.h"
 

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "engine/commit/live_copy.h"
-#include "engine/files/given_path.h"
-#include "engine/files/recovery.h"
-#include "engine/sync_points.h"
+#include "engine/base/given_path.h"
+#include "engine/base/sync_points.h"
+#include "engine/memory/live_copy.h"
+#include "engine/recovery/recovery.h"
 #include "engine/tables/room_directory.h"
 #include "io/os_error.h"
 

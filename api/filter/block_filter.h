@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "api/filter/filter.h"
-#include "engine/read/pass_rule.h"
+#include "engine/base/pass_rule.h"
 #include "format/block/block_statistics.h"
 
 namespace varve {

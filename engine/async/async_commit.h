@@ -4,10 +4,10 @@
 
 #include "api/result.h"
 #include "engine/async/executor.h"
+#include "engine/base/step.h"
 #include "engine/commit/commit_queue.h"
 #include "engine/commit_request.h"
 #include "engine/engine_state.h"
-#include "engine/step.h"
 
 namespace varve::engine {
 

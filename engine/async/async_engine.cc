@@ -2,7 +2,7 @@
 // Must never: end a worker before every operation has ended.
 #include "engine/async/async_engine.h"
 
-#include "engine/commit/wal.h"
+#include "engine/log/wal.h"
 
 namespace varve::engine {
 

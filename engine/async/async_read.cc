@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "engine/engine_state.h"
-#include "engine/tree/levels.h"
+#include "engine/levels/levels.h"
 
 namespace varve::engine {
 

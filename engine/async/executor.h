@@ -19,8 +19,8 @@
 
 #include "api/result.h"
 #include "engine/async/workers.h"
+#include "engine/base/step.h"
 #include "engine/read/searches.h"
-#include "engine/step.h"
 #include "engine/tables/block_reader.h"
 #include "io/env.h"
 

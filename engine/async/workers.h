@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "api/result.h"
-#include "engine/step.h"
+#include "engine/base/step.h"
 #include "io/scheduler.h"
 
 namespace varve::engine {

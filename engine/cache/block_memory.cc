@@ -9,7 +9,7 @@
 #include <new>
 #include <utility>
 
-#include "engine/poison.h"
+#include "engine/base/poison.h"
 
 namespace varve::engine {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "engine/checkpoint/checkpoint_target.h"
-#include "engine/files/establish.h"
+#include "engine/recovery/establish.h"
 #include "format/log/file_header.h"
 
 namespace varve::engine {

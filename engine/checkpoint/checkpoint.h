@@ -11,9 +11,9 @@
 
 #include "api/result.h"
 #include "engine/commit/commit_queue.h"
-#include "engine/commit/segment_supply.h"
-#include "engine/statistics.h"
-#include "engine/tree/tree.h"
+#include "engine/compaction/tree.h"
+#include "engine/log/segment_supply.h"
+#include "engine/settings/statistics.h"
 #include "io/env.h"
 
 namespace varve::engine {

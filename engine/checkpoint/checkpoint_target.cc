@@ -7,13 +7,13 @@
 #include <span>
 #include <utility>
 
-#include "engine/files/clean_end.h"
-#include "engine/files/expected_file.h"
-#include "engine/files/given_path.h"
-#include "engine/files/manifest.h"
-#include "engine/files/manifest_file.h"
-#include "engine/files/root_file.h"
-#include "engine/sync_points.h"
+#include "engine/base/expected_file.h"
+#include "engine/base/given_path.h"
+#include "engine/base/sync_points.h"
+#include "engine/manifest/clean_end.h"
+#include "engine/manifest/manifest.h"
+#include "engine/manifest/manifest_file.h"
+#include "engine/manifest/root_file.h"
 #include "format/bytes/bytes.h"
 #include "format/bytes/content_hasher.h"
 #include "format/log/file_header.h"

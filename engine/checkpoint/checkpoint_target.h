@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "api/result.h"
-#include "engine/files/file_set.h"
-#include "engine/statistics.h"
+#include "engine/manifest/file_set.h"
+#include "engine/settings/statistics.h"
 #include "format/log/root.h"
 #include "io/env.h"
 

@@ -8,13 +8,13 @@
 #include <string>
 #include <string_view>
 
-#include "engine/commit/memtable.h"
+#include "engine/base/step.h"
 #include "engine/commit/partition_locks.h"
-#include "engine/commit/write_room.h"
-#include "engine/commit/write_tracker.h"
 #include "engine/commit/write_watch.h"
-#include "engine/options.h"
-#include "engine/step.h"
+#include "engine/log/write_tracker.h"
+#include "engine/memory/memtable.h"
+#include "engine/memory/write_room.h"
+#include "engine/settings/options.h"
 #include "format/keys/sort_key.h"
 
 namespace varve::engine {

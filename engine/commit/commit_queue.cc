@@ -8,7 +8,7 @@
 #include <new>
 #include <utility>
 
-#include "engine/sync_points.h"
+#include "engine/base/sync_points.h"
 #include "format/bytes/bytes.h"
 
 namespace varve::engine {

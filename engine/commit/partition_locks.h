@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "api/result.h"
-#include "engine/step.h"
+#include "engine/base/step.h"
 #include "io/clock.h"
 #include "io/scheduler.h"
 

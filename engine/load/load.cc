@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "engine/engine_state.h"
-#include "engine/files/unfinished_loads.h"
+#include "engine/manifest/unfinished_loads.h"
 #include "format/keys/sort_key.h"
 
 namespace varve::engine {

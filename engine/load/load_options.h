@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "engine/tree/tree_shape.h"
+#include "engine/levels/tree_shape.h"
 
 namespace varve::engine {
 

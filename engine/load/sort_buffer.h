@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/read/entry_cursor.h"
+#include "engine/base/entry_cursor.h"
 
 namespace varve::engine {
 

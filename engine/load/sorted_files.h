@@ -12,9 +12,9 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/entry.h"
+#include "engine/base/entry.h"
+#include "engine/compaction/rewrite.h"
 #include "engine/tables/table_writer.h"
-#include "engine/tree/rewrite.h"
 
 namespace varve::engine {
 

@@ -5,9 +5,9 @@
 #include <cassert>
 #include <utility>
 
+#include "engine/compaction/tree.h"
 #include "engine/read/merge_cursor.h"
 #include "engine/tables/table_scan.h"
-#include "engine/tree/tree.h"
 
 namespace varve::engine {
 

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "api/result.h"
+#include "engine/base/read_cost.h"
+#include "engine/base/read_queues.h"
 #include "engine/read/point_read.h"
-#include "engine/read/read_cost.h"
-#include "engine/read/read_queues.h"
 
 namespace varve::engine {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "engine/commit/dead_stretches.h"
+#include "engine/memory/dead_stretches.h"
 
 namespace varve::engine {
 

@@ -5,9 +5,9 @@
 #include <string_view>
 
 #include "api/result.h"
-#include "engine/read/read_cost.h"
+#include "engine/base/read_cost.h"
+#include "engine/levels/levels.h"
 #include "engine/tables/block_reader.h"
-#include "engine/tree/levels.h"
 
 namespace varve::engine {
 

@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <optional>
 
-#include "engine/read/entry_cursor.h"
+#include "engine/base/entry_cursor.h"
+#include "engine/levels/levels.h"
 #include "engine/tables/table_cursor.h"
-#include "engine/tree/levels.h"
 
 namespace varve::engine {
 

@@ -9,9 +9,9 @@
 #include <cstddef>
 
 #include "api/result.h"
-#include "engine/read/read_cost.h"
+#include "engine/base/read_cost.h"
+#include "engine/levels/levels.h"
 #include "engine/tables/table_lookup.h"
-#include "engine/tree/levels.h"
 
 namespace varve::engine {
 

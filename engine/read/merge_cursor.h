@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/read/entry_cursor.h"
+#include "engine/base/entry_cursor.h"
 #include "engine/read/merge_heap.h"
 
 namespace varve::engine {

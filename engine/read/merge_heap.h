@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/read/entry_cursor.h"
+#include "engine/base/entry_cursor.h"
 
 namespace varve::engine {
 

@@ -9,9 +9,9 @@
 #include <string_view>
 
 #include "api/result.h"
-#include "engine/entry.h"
-#include "engine/read/read_cost.h"
-#include "engine/read/read_states.h"
+#include "engine/base/entry.h"
+#include "engine/base/read_cost.h"
+#include "engine/memory/read_states.h"
 #include "engine/tables/block_reader.h"
 #include "engine/tables/table_lookup.h"
 

@@ -14,11 +14,11 @@
 #include <vector>
 
 #include "api/result.h"
+#include "engine/base/read_cost.h"
+#include "engine/base/read_queues.h"
+#include "engine/base/step.h"
 #include "engine/read/lookup.h"
 #include "engine/read/point_read.h"
-#include "engine/read/read_cost.h"
-#include "engine/read/read_queues.h"
-#include "engine/step.h"
 #include "engine/tables/stored_bytes.h"
 #include "io/scheduler.h"
 

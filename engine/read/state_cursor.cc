@@ -6,11 +6,11 @@
 #include <utility>
 #include <vector>
 
+#include "engine/levels/levels.h"
+#include "engine/memory/memtable_cursor.h"
 #include "engine/read/level_cursor.h"
-#include "engine/read/memtable_cursor.h"
 #include "engine/read/merge_cursor.h"
 #include "engine/tables/table_cursor.h"
-#include "engine/tree/levels.h"
 
 namespace varve::engine {
 

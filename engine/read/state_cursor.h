@@ -4,10 +4,10 @@
 
 #include <memory>
 
-#include "engine/read/entry_cursor.h"
+#include "engine/base/entry_cursor.h"
+#include "engine/base/read_cost.h"
+#include "engine/memory/read_states.h"
 #include "engine/read/merge_cursor.h"
-#include "engine/read/read_cost.h"
-#include "engine/read/read_states.h"
 #include "engine/tables/block_reader.h"
 
 namespace varve::engine {

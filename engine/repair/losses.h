@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/entry.h"
+#include "engine/base/entry.h"
 
 namespace varve::engine {
 

@@ -7,11 +7,11 @@
 #include <memory>
 #include <utility>
 
+#include "engine/base/given_path.h"
 #include "engine/checkpoint/checkpoint_target.h"
-#include "engine/files/establish.h"
-#include "engine/files/given_path.h"
-#include "engine/read/memtable_cursor.h"
+#include "engine/memory/memtable_cursor.h"
 #include "engine/read/merge_cursor.h"
+#include "engine/recovery/establish.h"
 #include "engine/repair/repaired_files.h"
 #include "engine/repair/salvaged_log.h"
 #include "engine/repair/salvaged_row.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/files/file_set.h"
+#include "engine/manifest/file_set.h"
 #include "engine/repair/losses.h"
 
 namespace varve::engine {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "api/result.h"
-#include "engine/entry.h"
+#include "engine/base/entry.h"
 #include "format/keys/sort_key.h"
 
 namespace varve::engine {

@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "engine/tree/levels.h"
-#include "engine/tree/tree.h"
+#include "engine/compaction/tree.h"
+#include "engine/levels/levels.h"
 #include "format/log/file_header.h"
 
 namespace varve::engine {

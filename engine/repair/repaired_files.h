@@ -8,10 +8,10 @@
 #include <optional>
 
 #include "api/result.h"
+#include "engine/base/entry.h"
 #include "engine/checkpoint/checkpoint_target.h"
-#include "engine/entry.h"
+#include "engine/levels/tree_shape.h"
 #include "engine/tables/table_writer.h"
-#include "engine/tree/tree_shape.h"
 #include "io/env.h"
 
 namespace varve::engine {

@@ -9,12 +9,12 @@
 #include <string>
 #include <utility>
 
-#include "engine/files/log_buffer_content.h"
-#include "engine/files/log_files.h"
-#include "engine/files/log_replay.h"
-#include "engine/files/recovery.h"
-#include "engine/files/segment_reader.h"
-#include "engine/files/whole_file.h"
+#include "engine/base/whole_file.h"
+#include "engine/log/log_buffer_content.h"
+#include "engine/log/log_files.h"
+#include "engine/recovery/log_replay.h"
+#include "engine/recovery/recovery.h"
+#include "engine/recovery/segment_reader.h"
 #include "format/log/file_header.h"
 #include "format/log/log_record.h"
 #include "io/os_error.h"

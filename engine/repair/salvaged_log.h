@@ -6,8 +6,8 @@
 #include <optional>
 #include <vector>
 
-#include "engine/commit/memtable.h"
-#include "engine/commit/retired_ids.h"
+#include "engine/memory/memtable.h"
+#include "engine/memory/retired_ids.h"
 #include "engine/repair/survey.h"
 #include "io/env.h"
 

@@ -6,7 +6,7 @@
 #include <set>
 #include <string_view>
 
-#include "engine/files/file_set.h"
+#include "engine/manifest/file_set.h"
 
 namespace varve::engine {
 

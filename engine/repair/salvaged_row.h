@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "engine/read/entry_cursor.h"
+#include "engine/base/entry_cursor.h"
 #include "engine/repair/salvaged_table.h"
 
 namespace varve::engine {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/read/entry_cursor.h"
+#include "engine/base/entry_cursor.h"
 #include "engine/repair/block_scan.h"
 #include "engine/repair/salvage.h"
 #include "engine/repair/salvaged_index.h"

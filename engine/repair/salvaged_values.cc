@@ -5,7 +5,7 @@
 #include <span>
 #include <utility>
 
-#include "engine/files/expected_file.h"
+#include "engine/base/expected_file.h"
 #include "format/bytes/checksum.h"
 #include "format/keys/value_pointer.h"
 #include "format/log/file_header.h"

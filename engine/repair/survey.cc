@@ -9,10 +9,10 @@
 #include <span>
 #include <utility>
 
-#include "engine/files/establish.h"
-#include "engine/files/manifest_file.h"
-#include "engine/files/root_file.h"
-#include "engine/files/whole_file.h"
+#include "engine/base/whole_file.h"
+#include "engine/manifest/manifest_file.h"
+#include "engine/manifest/root_file.h"
+#include "engine/recovery/establish.h"
 #include "engine/repair/salvaged_manifest.h"
 #include "format/log/file_header.h"
 #include "io/os_error.h"

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/files/file_set.h"
-#include "engine/files/manifest.h"
+#include "engine/manifest/file_set.h"
+#include "engine/manifest/manifest.h"
 #include "engine/repair/salvage.h"
 #include "engine/repair/salvaged_index.h"
 

@@ -7,7 +7,7 @@
 #include <chrono>
 #include <new>
 
-#include "engine/files/expected_file.h"
+#include "engine/base/expected_file.h"
 #include "format/bytes/checksum.h"
 #include "io/posix/descriptor_limit.h"
 #include "io/probe.h"

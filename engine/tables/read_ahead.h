@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "api/result.h"
-#include "engine/read/read_cost.h"
+#include "engine/base/read_cost.h"
 #include "engine/tables/block_reader.h"
 
 namespace varve::engine {

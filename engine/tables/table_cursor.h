@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <memory>
 
-#include "engine/read/entry_cursor.h"
+#include "engine/base/entry_cursor.h"
 #include "engine/tables/block_reader.h"
 #include "engine/tables/read_ahead.h"
 #include "engine/tables/table_file.h"

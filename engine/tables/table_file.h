@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "api/result.h"
+#include "engine/base/name_removal.h"
 #include "engine/cache/block_cache.h"
-#include "engine/files/name_removal.h"
 #include "engine/tables/open_files.h"
 #include "engine/tables/value_file.h"
 #include "format/bytes/compression.h"

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "api/status.h"
-#include "engine/entry.h"
+#include "engine/base/entry.h"
 #include "engine/tables/block_reader.h"
 #include "engine/tables/known_blocks.h"
 #include "format/block/data_block.h"

@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "engine/read/entry_cursor.h"
+#include "engine/base/entry_cursor.h"
 #include "engine/tables/table_file.h"
 #include "format/block/data_block.h"
 #include "format/table/index_cursor.h"

@@ -6,8 +6,8 @@
 #include <cassert>
 #include <utility>
 
-#include "engine/files/expected_file.h"
-#include "engine/sync_points.h"
+#include "engine/base/expected_file.h"
+#include "engine/base/sync_points.h"
 #include "format/bytes/bytes.h"
 #include "format/bytes/content_hasher.h"
 #include "format/log/file_header.h"

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "api/result.h"
-#include "engine/entry.h"
+#include "engine/base/entry.h"
 #include "engine/tables/fresh_blocks.h"
 #include "format/log/manifest_edit.h"
 #include "format/table/table_builder.h"

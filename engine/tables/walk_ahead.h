@@ -16,7 +16,7 @@
 #include <optional>
 #include <vector>
 
-#include "engine/read/read_queues.h"
+#include "engine/base/read_queues.h"
 #include "engine/tables/block_reader.h"
 #include "engine/tables/stored_bytes.h"
 #include "engine/tables/table_file.h"

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "engine/commit/write_tracker.h"
-#include "engine/sync_points.h"
+#include "engine/base/sync_points.h"
+#include "engine/log/write_tracker.h"
 #include "tests/api/async_support.h"
 #include "tests/api/store_bench.h"
 

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "api/store.h"
-#include "engine/files/manifest.h"
+#include "engine/manifest/manifest.h"
 #include "tests/api/store_bench.h"
 #include "tests/io/child_process.h"
 #include "tests/io/temporary_directory.h"

@@ -8,9 +8,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "engine/files/manifest.h"
-#include "engine/files/manifest_file.h"
-#include "engine/files/root_file.h"
+#include "engine/manifest/manifest.h"
+#include "engine/manifest/manifest_file.h"
+#include "engine/manifest/root_file.h"
 #include "format/log/file_header.h"
 #include "format/table/table_footer.h"
 #include "tests/api/store_bench.h"

@@ -12,7 +12,7 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/sync_points.h"
+#include "engine/base/sync_points.h"
 #include "tests/api/store_bench.h"
 
 namespace varve::test {

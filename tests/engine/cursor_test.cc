@@ -1,6 +1,6 @@
-// Owns: the promises of the cursor (engine/cursor.h).
+// Owns: the promises of the cursor (engine/read/cursor.h).
 
-#include "engine/cursor.h"
+#include "engine/read/cursor.h"
 
 #include <atomic>
 #include <iterator>
@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/read/memtable_cursor.h"
+#include "engine/memory/memtable_cursor.h"
 #include "io/scheduler.h"
 #include "tests/engine/commit/memtable_fill.h"
 

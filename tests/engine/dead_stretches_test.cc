@@ -2,7 +2,7 @@
 // and makes a walk over them short. Method: the list alone; walks of a memtable beside sorted maps, with commits that
 // are noted and not yet visible; an engine whose threads put, delete, flush and compact under seeded schedules; figures
 // of what a walk examined.
-#include "engine/commit/dead_stretches.h"
+#include "engine/memory/dead_stretches.h"
 
 #include <iterator>
 #include <map>
@@ -13,9 +13,9 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/cursor.h"
 #include "engine/engine.h"
-#include "engine/read/memtable_cursor.h"
+#include "engine/memory/memtable_cursor.h"
+#include "engine/read/cursor.h"
 #include "tests/engine/commit/memtable_fill.h"
 #include "tests/support/engine_bench.h"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/files/manifest.h"
+#include "engine/manifest/manifest.h"
 #include "tests/engine/checkpoint/checkpoint_bench.h"
 #include "tests/support/store_image.h"
 

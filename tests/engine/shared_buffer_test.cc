@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/commit/memtable.h"
+#include "engine/memory/memtable.h"
 #include "io/simulated/manual_clock.h"
 #include "io/simulated/memory_file_system.h"
 #include "io/simulated/seeded_scheduler.h"

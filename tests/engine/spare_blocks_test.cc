@@ -1,6 +1,6 @@
 // Goal: memory that memtables have given up is used again, and is never more than its bound. Method: examples at the
 // bound, and a seeded walk of the budget beside a model of it.
-#include "engine/spare_blocks.h"
+#include "engine/memory/spare_blocks.h"
 
 #include <algorithm>
 #include <cstring>
@@ -12,8 +12,8 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/commit/arena.h"
-#include "engine/write_budget.h"
+#include "engine/memory/arena.h"
+#include "engine/memory/write_budget.h"
 #include "io/env.h"
 
 namespace varve::engine {

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/tree/tree.h"
+#include "engine/compaction/tree.h"
 #include "format/bytes/bytes.h"
 #include "tests/support/engine_bench.h"
 

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "engine/sync_points.h"
+#include "engine/base/sync_points.h"
 #include "tests/serve/watch_bench.h"
 #include "tools/serve/metrics_text.h"
 #include "tools/serve/store_health.h"

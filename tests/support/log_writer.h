@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/files/log_files.h"
-#include "engine/files/manifest.h"
+#include "engine/log/log_files.h"
+#include "engine/manifest/manifest.h"
 #include "format/keys/batch.h"
 #include "format/log/log_record.h"
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cassert>
 
-#include "engine/files/manifest_file.h"
-#include "engine/sync_points.h"
+#include "engine/base/sync_points.h"
+#include "engine/manifest/manifest_file.h"
 #include "format/bytes/bytes.h"
 #include "format/log/file_header.h"
 #include "format/log/log_buffer.h"

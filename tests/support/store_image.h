@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/files/establish.h"
-#include "engine/files/recovery.h"
+#include "engine/recovery/establish.h"
+#include "engine/recovery/recovery.h"
 #include "format/log/file_header.h"
 #include "io/simulated/manual_clock.h"
 #include "io/simulated/memory_file_system.h"

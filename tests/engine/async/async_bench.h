@@ -12,7 +12,7 @@
 #include <string_view>
 #include <utility>
 
-#include "engine/step.h"
+#include "engine/base/step.h"
 #include "io/file_system.h"
 #include "io/posix/threaded_read_queue.h"
 #include "io/scheduler.h"

@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <set>
 
-#include "engine/files/manifest.h"
-#include "engine/sync_points.h"
+#include "engine/base/sync_points.h"
+#include "engine/manifest/manifest.h"
 #include "tests/engine/checkpoint/checkpoint_bench.h"
 #include "tests/support/effort.h"
 

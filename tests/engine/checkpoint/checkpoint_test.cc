@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <thread>
 
-#include "engine/files/manifest.h"
+#include "engine/manifest/manifest.h"
 #include "io/env.h"
 #include "tests/engine/checkpoint/checkpoint_bench.h"
 #include "tests/support/table_file_faults.h"

@@ -1,6 +1,6 @@
-// Owns: the promises of the arena (engine/commit/arena.h).
+// Owns: the promises of the arena (engine/memory/arena.h).
 
-#include "engine/commit/arena.h"
+#include "engine/memory/arena.h"
 
 #include <cstdint>
 #include <cstring>

@@ -7,8 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include "engine/base/sync_points.h"
 #include "engine/commit/commit_queue.h"
-#include "engine/sync_points.h"
 #include "tests/support/engine_bench.h"
 
 namespace varve::engine {

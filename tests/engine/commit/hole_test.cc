@@ -6,8 +6,8 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/files/log_files.h"
-#include "engine/sync_points.h"
+#include "engine/base/sync_points.h"
+#include "engine/log/log_files.h"
 #include "tests/support/engine_bench.h"
 
 namespace varve::engine {

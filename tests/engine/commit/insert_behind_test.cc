@@ -1,7 +1,7 @@
 // Goal: what is added is in the memtable when wait() returns, once, whichever thread inserted it; and nothing is read
 // of a batch any more. Method: commits of few keys, in chunks and parts of them, under schedules by seed and on threads
 // of the system; the bytes of the batches are given up behind each wait().
-#include "engine/commit/insert_behind.h"
+#include "engine/memory/insert_behind.h"
 
 #include <algorithm>
 #include <map>

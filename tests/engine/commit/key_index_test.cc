@@ -1,6 +1,6 @@
-// Owns: the promises of the memtable's index (engine/commit/key_index.h).
+// Owns: the promises of the memtable's index (engine/memory/key_index.h).
 
-#include "engine/commit/key_index.h"
+#include "engine/memory/key_index.h"
 
 #include <algorithm>
 #include <array>
@@ -13,8 +13,8 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/commit/arena.h"
-#include "engine/commit/memtable_node.h"
+#include "engine/memory/arena.h"
+#include "engine/memory/memtable_node.h"
 #include "io/scheduler.h"
 #include "tests/support/allocation_counter.h"
 

@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/commit/memtable.h"
+#include "engine/memory/memtable.h"
 #include "format/keys/batch.h"
 #include "format/keys/sort_key.h"
 

@@ -1,6 +1,6 @@
-// Owns: the promises of the memtable (engine/commit/memtable.h) to one thread.
+// Owns: the promises of the memtable (engine/memory/memtable.h) to one thread.
 
-#include "engine/commit/memtable.h"
+#include "engine/memory/memtable.h"
 
 #include <algorithm>
 #include <iterator>

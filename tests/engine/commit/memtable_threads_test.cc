@@ -1,4 +1,4 @@
-// Owns: the promises of the memtable (engine/commit/memtable.h) to many threads: M1 and M2 while entries go in.
+// Owns: the promises of the memtable (engine/memory/memtable.h) to many threads: M1 and M2 while entries go in.
 
 #include <algorithm>
 #include <array>
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/commit/memtable.h"
+#include "engine/memory/memtable.h"
 #include "io/scheduler.h"
 #include "tests/engine/commit/memtable_fill.h"
 

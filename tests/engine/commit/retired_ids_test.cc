@@ -1,6 +1,6 @@
-// Owns: the promises of the dropped ids in memory (engine/commit/retired_ids.h).
+// Owns: the promises of the dropped ids in memory (engine/memory/retired_ids.h).
 
-#include "engine/commit/retired_ids.h"
+#include "engine/memory/retired_ids.h"
 
 #include <algorithm>
 #include <map>

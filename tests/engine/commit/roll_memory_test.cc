@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/files/log_files.h"
+#include "engine/log/log_files.h"
 #include "tests/support/allocation_counter.h"
 #include "tests/support/engine_bench.h"
 

@@ -1,4 +1,4 @@
-#include "engine/commit/version_clock.h"
+#include "engine/log/version_clock.h"
 
 #include <gtest/gtest.h>
 

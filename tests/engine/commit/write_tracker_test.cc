@@ -1,4 +1,4 @@
-#include "engine/commit/write_tracker.h"
+#include "engine/log/write_tracker.h"
 
 #include <algorithm>
 #include <vector>

@@ -1,13 +1,13 @@
 // Goal: a store is called closed only by what the disk holds of it: a segment or a manifest that is not what was
 // written is told by its name, and CURRENT stays "open". Method: the files are changed between the last write and the
 // close; what CURRENT says is set beside manifests that say otherwise.
-#include "engine/files/clean_end.h"
+#include "engine/manifest/clean_end.h"
 
 #include <functional>
 
 #include <gtest/gtest.h>
 
-#include "engine/sync_points.h"
+#include "engine/base/sync_points.h"
 #include "format/bytes/bytes.h"
 #include "tests/support/store_image.h"
 

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/sync_points.h"
+#include "engine/base/sync_points.h"
 #include "format/bytes/bytes.h"
 #include "format/log/file_header.h"
 #include "io/aligned_buffer.h"

@@ -1,6 +1,6 @@
 // Goal: whatever recovery found is made final without a byte of it lost: crashed at any step, and again within the
 // recovery from that, the content stays the same; no number ever names two files; nothing of ours is left over.
-#include "engine/files/establish.h"
+#include "engine/recovery/establish.h"
 
 #include <algorithm>
 #include <cstring>
@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/sync_points.h"
+#include "engine/base/sync_points.h"
 #include "format/log/file_header.h"
 #include "io/aligned_buffer.h"
 #include "tests/support/store_image.h"

@@ -1,5 +1,5 @@
 // Goal: a set is changed by an edit whole or not at all, and no edit makes a set that breaks F1 to F4.
-#include "engine/files/file_set.h"
+#include "engine/manifest/file_set.h"
 
 #include <gtest/gtest.h>
 

@@ -1,12 +1,12 @@
 // Goal: the log's files begin with durable headers of their own, and never with what stood under their name before.
-#include "engine/files/log_files.h"
+#include "engine/log/log_files.h"
 
 #include <cerrno>
 
 #include <gtest/gtest.h>
 
-#include "engine/files/whole_file.h"
-#include "engine/sync_points.h"
+#include "engine/base/sync_points.h"
+#include "engine/base/whole_file.h"
 #include "tests/support/store_image.h"
 
 namespace varve::engine {

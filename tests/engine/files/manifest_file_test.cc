@@ -1,10 +1,10 @@
 // Goal: a manifest reads as the edits that were appended; its end may be torn and nothing else, and only where nothing
 // proves otherwise.
-#include "engine/files/manifest_file.h"
+#include "engine/manifest/manifest_file.h"
 
 #include <gtest/gtest.h>
 
-#include "engine/files/whole_file.h"
+#include "engine/base/whole_file.h"
 #include "format/log/file_header.h"
 #include "tests/support/store_image.h"
 

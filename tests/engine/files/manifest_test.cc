@@ -1,12 +1,12 @@
 // Goal: an edit that was answered with success survives everything; one that was not is there whole or not at all;
 // numbers are given once; and a failure of the manifest's file costs the file, not the store.
-#include "engine/files/manifest.h"
+#include "engine/manifest/manifest.h"
 
 #include <set>
 
 #include <gtest/gtest.h>
 
-#include "engine/files/establish.h"
+#include "engine/recovery/establish.h"
 #include "tests/support/store_image.h"
 
 namespace varve::engine {

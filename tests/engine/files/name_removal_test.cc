@@ -1,5 +1,5 @@
-// Owns: the promises of engine/files/name_removal.h.
-#include "engine/files/name_removal.h"
+// Owns: the promises of engine/base/name_removal.h.
+#include "engine/base/name_removal.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Goal: many files are looked at by several threads, and what is told is what one thread would have told, who comes to
 // them in order. Method: directories in memory with random damage, each judged as a whole and file by file.
-#include "engine/files/presence_check.h"
+#include "engine/recovery/presence_check.h"
 
 #include <atomic>
 #include <cerrno>

@@ -2,7 +2,7 @@
 // what does not continue it, or is a mixture of ages after a power cut, changes nothing that was acknowledged.
 #include <gtest/gtest.h>
 
-#include "engine/files/recovery.h"
+#include "engine/recovery/recovery.h"
 #include "format/log/file_header.h"
 #include "format/log/log_buffer.h"
 #include "tests/support/store_image.h"

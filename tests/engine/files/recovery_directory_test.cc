@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/files/recovery.h"
+#include "engine/recovery/recovery.h"
 #include "format/bytes/bytes.h"
 #include "tests/support/store_image.h"
 

@@ -2,7 +2,7 @@
 // vouch for one another.
 #include <gtest/gtest.h>
 
-#include "engine/files/recovery.h"
+#include "engine/recovery/recovery.h"
 #include "format/bytes/checksum.h"
 #include "format/bytes/tagged_fields.h"
 #include "format/log/file_header.h"

@@ -2,7 +2,7 @@
 // crash left behind them; and what later bytes prove durable is never taken for an unfinished end.
 #include <gtest/gtest.h>
 
-#include "engine/files/recovery.h"
+#include "engine/recovery/recovery.h"
 #include "format/bytes/bytes.h"
 #include "tests/support/store_image.h"
 

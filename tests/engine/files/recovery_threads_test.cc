@@ -6,8 +6,8 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/commit/insert_behind.h"
-#include "engine/files/recovery.h"
+#include "engine/memory/insert_behind.h"
+#include "engine/recovery/recovery.h"
 #include "io/simulated/seeded_scheduler.h"
 #include "tests/support/effort.h"
 #include "tests/support/store_image.h"

@@ -1,5 +1,5 @@
 // Goal: CURRENT is one of two contents at every moment, and never replaced by an owner who did not see the present one.
-#include "engine/files/root_file.h"
+#include "engine/manifest/root_file.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
-// Owns: the promises of snapshots (engine/files/snapshots.h).
+// Owns: the promises of snapshots (engine/base/snapshots.h).
 
-#include "engine/files/snapshots.h"
+#include "engine/base/snapshots.h"
 
 #include <random>
 #include <set>

@@ -1,5 +1,5 @@
 // Goal: of loads that nobody adopted, recovery keeps nothing but what other tables need.
-#include "engine/files/unfinished_loads.h"
+#include "engine/manifest/unfinished_loads.h"
 
 #include <gtest/gtest.h>
 

@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/read/memtable_cursor.h"
+#include "engine/memory/memtable_cursor.h"
 #include "io/clock.h"
 #include "io/simulated/manual_clock.h"
 #include "tests/engine/commit/memtable_fill.h"

@@ -14,13 +14,13 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/cursor.h"
+#include "engine/levels/levels.h"
+#include "engine/read/cursor.h"
 #include "engine/read/state_cursor.h"
 #include "engine/tables/block_reader.h"
 #include "engine/tables/table_cursor.h"
 #include "engine/tables/table_file.h"
 #include "engine/tables/table_scan.h"
-#include "engine/tree/levels.h"
 #include "format/block/block_statistics.h"
 #include "format/bytes/bytes.h"
 #include "format/keys/entity.h"

@@ -1,4 +1,4 @@
-#include "engine/read/read_states.h"
+#include "engine/memory/read_states.h"
 
 #include <atomic>
 #include <memory>
@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/tree/levels.h"
+#include "engine/levels/levels.h"
 #include "io/simulated/manual_clock.h"
 #include "io/simulated/seeded_scheduler.h"
 

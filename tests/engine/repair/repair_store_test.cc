@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/engine.h"
-#include "engine/files/manifest_file.h"
+#include "engine/manifest/manifest_file.h"
 #include "engine/repair/repair.h"
 #include "format/keys/batch.h"
 #include "format/log/file_header.h"

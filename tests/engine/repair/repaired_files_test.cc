@@ -7,8 +7,8 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/sync_points.h"
-#include "engine/tree/tree_shape.h"
+#include "engine/base/sync_points.h"
+#include "engine/levels/tree_shape.h"
 #include "tests/support/engine_bench.h"
 
 namespace varve::engine {

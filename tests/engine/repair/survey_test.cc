@@ -10,8 +10,8 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/files/manifest_file.h"
-#include "engine/files/root_file.h"
+#include "engine/manifest/manifest_file.h"
+#include "engine/manifest/root_file.h"
 #include "format/bytes/bytes.h"
 #include "format/bytes/tagged_fields.h"
 #include "format/log/file_header.h"

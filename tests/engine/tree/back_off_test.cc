@@ -1,6 +1,6 @@
 // Goal: what failed rests ever longer, up to the longest, and holds up nothing else. Method: failures of several things
 // at times that the test decides.
-#include "engine/tree/back_off.h"
+#include "engine/compaction/back_off.h"
 
 #include <chrono>
 #include <vector>

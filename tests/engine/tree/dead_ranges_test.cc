@@ -1,5 +1,5 @@
-// Owns: the promises of dead ranges (engine/tree/dead_ranges.h).
-#include "engine/tree/dead_ranges.h"
+// Owns: the promises of dead ranges (engine/levels/dead_ranges.h).
+#include "engine/levels/dead_ranges.h"
 
 #include <vector>
 

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/sync_points.h"
+#include "engine/base/sync_points.h"
 #include "io/simulated/manual_clock.h"
 #include "tests/support/engine_bench.h"
 

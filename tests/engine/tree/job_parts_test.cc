@@ -1,8 +1,8 @@
-// Owns: what the executor of a job asks while it merges (engine/tree/output_cuts.h, bottom_check.h).
+// Owns: what the executor of a job asks while it merges (engine/compaction/output_cuts.h, bottom_check.h).
 #include <string>
 
-#include "engine/tree/bottom_check.h"
-#include "engine/tree/output_cuts.h"
+#include "engine/compaction/bottom_check.h"
+#include "engine/compaction/output_cuts.h"
 #include "format/keys/sort_key.h"
 #include "tests/engine/tree/tree_files.h"
 

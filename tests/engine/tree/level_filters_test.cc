@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/tree/tree.h"
+#include "engine/compaction/tree.h"
 #include "format/block/filter.h"
 
 namespace varve::engine {

@@ -1,5 +1,5 @@
-// Owns: the promises of levels (engine/tree/levels.h).
-#include "engine/tree/levels.h"
+// Owns: the promises of levels (engine/levels/levels.h).
+#include "engine/levels/levels.h"
 
 #include <random>
 #include <string>

@@ -1,6 +1,6 @@
 // Goal: commits wait when something presses and only then, and a store that closes makes nobody wait. Method: a
 // seeded scheduler, whose clock moves by what is waited for.
-#include "engine/tree/pacer.h"
+#include "engine/compaction/pacer.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// Owns: the promises of pacing (engine/tree/pacing.h).
-#include "engine/tree/pacing.h"
+// Owns: the promises of pacing (engine/compaction/pacing.h).
+#include "engine/compaction/pacing.h"
 
 #include <array>
 

@@ -1,4 +1,4 @@
-// Owns: what holds of every job (P1 and P2 of engine/tree/picker.h), whatever the files.
+// Owns: what holds of every job (P1 and P2 of engine/compaction/picker.h), whatever the files.
 // Method: random levels, random files under way and in quarantine; jobs are picked until there is none.
 #include <algorithm>
 #include <map>
@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/tree/debt.h"
-#include "engine/tree/picker.h"
+#include "engine/compaction/picker.h"
+#include "engine/levels/debt.h"
 #include "format/keys/sort_key.h"
 #include "tests/engine/tree/tree_files.h"
 #include "tests/support/effort.h"

@@ -1,5 +1,5 @@
-// Owns: what the picker chooses (engine/tree/picker.h), case by case.
-#include "engine/tree/picker.h"
+// Owns: what the picker chooses (engine/compaction/picker.h), case by case.
+#include "engine/compaction/picker.h"
 
 #include <map>
 #include <set>

@@ -1,6 +1,6 @@
 // The whole of what a rewrite may drop, against a slow reading of the rule: an entry stays if some version of the
 // horizon, or a later one, shows it.
-#include "engine/tree/retention.h"
+#include "engine/compaction/retention.h"
 
 #include <string>
 #include <vector>

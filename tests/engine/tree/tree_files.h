@@ -10,8 +10,8 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/tree/levels.h"
-#include "engine/tree/picker.h"
+#include "engine/compaction/picker.h"
+#include "engine/levels/levels.h"
 
 namespace varve::engine {
 

@@ -1,7 +1,7 @@
-// Owns: the promises of level targets and of the debt (engine/tree/tree_shape.h, debt.h).
-#include "engine/tree/tree_shape.h"
+// Owns: the promises of level targets and of the debt (engine/levels/tree_shape.h, debt.h).
+#include "engine/levels/tree_shape.h"
 
-#include "engine/tree/debt.h"
+#include "engine/levels/debt.h"
 #include "tests/engine/tree/tree_files.h"
 
 namespace varve::engine {

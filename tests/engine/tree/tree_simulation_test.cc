@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/tree/debt.h"
+#include "engine/levels/debt.h"
 #include "tests/engine/tree/tree_simulator.h"
 #include "tests/support/effort.h"
 

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "engine/tree/bottom_check.h"
-#include "engine/tree/output_cuts.h"
-#include "engine/tree/picker.h"
+#include "engine/compaction/bottom_check.h"
+#include "engine/compaction/output_cuts.h"
+#include "engine/compaction/picker.h"
 
 namespace varve::engine {
 

@@ -3,7 +3,7 @@
 #include <set>
 #include <utility>
 
-#include "engine/files/recovery.h"
+#include "engine/recovery/recovery.h"
 #include "format/log/file_header.h"
 
 namespace varve::lab {

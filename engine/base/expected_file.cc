@@ -1,0 +1,16 @@
+// Owns: the other name of an absent file: damage.
+// Must never: be asked for a file that may be absent.
+#include "engine/base/expected_file.h"
+
+#include "io/os_error.h"
+
+namespace varve::engine {
+
+Result<std::unique_ptr<io::ReadableFile>> open_expected(io::Directory& directory, std::string_view name,
+                                                        io::ReadMode mode) {
+  Result<std::unique_ptr<io::ReadableFile>> file = directory.open(name, mode);
+  if (!io::is_missing(file.status())) return file;
+  return Status::corruption("the file, which the store has written, is missing").in_file(name);
+}
+
+}  // namespace varve::engine

@@ -1,0 +1,74 @@
+// Owns: the count of readers at each version that is held.
+// Must never: keep a version that nobody holds.
+
+#include "engine/base/snapshots.h"
+
+#include <cassert>
+#include <utility>
+
+namespace varve::engine {
+
+Snapshot::Snapshot(Snapshot&& other) noexcept
+    : snapshots_(std::exchange(other.snapshots_, nullptr)), version_(std::exchange(other.version_, 0)) {}
+
+Snapshot& Snapshot::operator=(Snapshot&& other) noexcept {
+  if (this == &other) return *this;
+  release();
+  snapshots_ = std::exchange(other.snapshots_, nullptr);
+  version_ = std::exchange(other.version_, 0);
+  return *this;
+}
+
+void Snapshot::release() noexcept {
+  if (snapshots_ != nullptr) snapshots_->release(version_);
+  snapshots_ = nullptr;
+  version_ = 0;
+}
+
+Snapshots::~Snapshots() {
+  assert(held_.empty() || !owner_.is_this_process());  // A snapshot that outlived this would let go of freed memory.
+}
+
+Snapshot Snapshots::take(CommitVersion version) {
+  const io::MutexGuard guard(mutex_);
+  return take_locked(version);
+}
+
+Snapshot Snapshots::take_locked(CommitVersion version) {
+  ++held_[version];
+  ++count_;
+  Snapshot snapshot;
+  snapshot.snapshots_ = this;
+  snapshot.version_ = version;
+  return snapshot;
+}
+
+std::vector<CommitVersion> Snapshots::horizon_locked(CommitVersion visible) const {
+  std::vector<CommitVersion> versions;
+  versions.reserve(held_.size() + 1);
+  for (const auto& [version, count] : held_) versions.push_back(version);
+  if (versions.empty() || versions.back() < visible) versions.push_back(visible);
+  return versions;
+}
+
+std::optional<CommitVersion> Snapshots::oldest() const noexcept {
+  const io::MutexGuard guard(mutex_);
+  if (held_.empty()) return std::nullopt;
+  return held_.begin()->first;
+}
+
+std::size_t Snapshots::count() const noexcept {
+  const io::MutexGuard guard(mutex_);
+  return count_;
+}
+
+void Snapshots::release(CommitVersion version) noexcept {
+  if (!owner_.is_this_process()) return;  // Another thread may have held the mutex when the process forked.
+  const io::MutexGuard guard(mutex_);
+  const auto held = held_.find(version);
+  assert(held != held_.end());
+  --count_;
+  if (--held->second == 0) held_.erase(held);
+}
+
+}  // namespace varve::engine

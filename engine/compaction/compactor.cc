@@ -1,0 +1,476 @@
+// Owns: the rounds of compaction (compactor.h).
+// Must never: end its thread because a job failed.
+#include "engine/compaction/compactor.h"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <new>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "engine/compaction/bottom_check.h"
+#include "engine/compaction/dead_bytes.h"
+#include "engine/compaction/output_cuts.h"
+#include "engine/compaction/retention.h"
+#include "engine/compaction/value_space.h"
+#include "engine/log/log_files.h"
+#include "engine/read/merge_cursor.h"
+#include "engine/tables/table_file.h"
+#include "engine/tables/table_scan.h"
+#include "io/probe.h"
+
+namespace varve::engine {
+
+namespace {
+
+/// How long the thread sleeps when there is nothing to do. Drops that nobody flushed yet are looked for as often: the
+/// space of a dropped table comes back within two of these.
+constexpr std::chrono::milliseconds kSleepMax{500};
+
+/// Steps that are of no one file, and rest by themselves.
+constexpr BackOff::Key kRemoval{FileKind::kNone, 1};
+constexpr BackOff::Key kSealing{FileKind::kNone, 2};
+
+std::vector<std::uint64_t> numbers_of(const LevelFiles& files) {
+  std::vector<std::uint64_t> numbers;
+  numbers.reserve(files.size());
+  for (const LevelFilePtr& file : files) numbers.push_back(file->entry.number);
+  return numbers;
+}
+
+bool is_damage_of_file(const Status& status) noexcept {
+  return status.code() == Code::kCorruption || status.code() == Code::kUnsupported;
+}
+
+/// Of which the job's files hold enough for a file of their own. Errors: those of read_directory().
+Result<std::set<TableId>> large_tables(const Job& job, const TreeShape& shape) {
+  std::map<TableId, std::uint64_t> bytes;
+  for (const LevelFiles* files : {&job.inputs, &job.overlapped}) {
+    for (const LevelFilePtr& file : *files) {
+      const format::TableFileEntry& entry = file->entry;
+      if (entry.first_table == entry.last_table) {
+        bytes[entry.first_table] += entry.size_bytes;
+        continue;
+      }
+      const Result<std::vector<format::DirectoryEntry>> directory = read_directory(*file->table);
+      if (!directory.ok()) return directory.status();
+      for (const format::DirectoryEntry& table : *directory) bytes[table.table] += table.bytes;
+    }
+  }
+  std::set<TableId> large;
+  for (const auto& [table, table_bytes] : bytes) {
+    if (table_bytes >= own_file_bytes(shape)) large.insert(table);
+  }
+  return large;
+}
+
+}  // namespace
+
+struct Compactor::View {
+  std::shared_ptr<const Levels> levels;
+  std::vector<CommitVersion> horizon;
+  CommitVersion reclaimable = 0;
+  DeadRanges dead;
+  /// Value files that are to go, and by table file what it points to in them.
+  std::vector<std::uint64_t> leaving_value_files;
+  std::map<std::uint64_t, std::uint64_t> leaving_value_bytes;
+  /// Table files of dropped tables alone, which leave when the manifest knows of the drop: no job reads them.
+  std::set<std::uint64_t> leaving_tables;
+};
+
+Compactor::Compactor(const io::Env& env, CommitQueue& queue, Snapshots& snapshots, Tree& tree, BlockReader& blocks,
+                     EventSink* events)
+    : env_(env),
+      queue_(queue),
+      snapshots_(snapshots),
+      tree_(tree),
+      blocks_(blocks),
+      events_(events),
+      mutex_(env.scheduler),
+      changed_(env.scheduler) {}
+
+Compactor::~Compactor() {
+  stop();
+}
+
+Status Compactor::start() {
+  Result<io::Thread> thread = env_.scheduler.start("varve-compact", [this] { run(); });
+  if (!thread.ok()) return thread.status();
+  thread_ = *std::move(thread);
+  return Status();
+}
+
+void Compactor::stop() noexcept {
+  stopping_.store(true, std::memory_order_relaxed);
+  {
+    const io::MutexGuard guard(mutex_);
+    changed_.notify_all();
+  }
+  thread_.join();
+}
+
+void Compactor::wake() noexcept {
+  const io::MutexGuard guard(mutex_);
+  awake_ = true;
+  changed_.notify_all();
+}
+
+Status Compactor::wait_until_done() {
+  const io::MutexGuard guard(mutex_);
+  idle_asked_ = true;
+  awake_ = true;
+  wakes_all_ = true;
+  first_failure_ = Status();
+  changed_.notify_all();
+  const std::uint64_t before = rounds_done_;
+  while (rounds_done_ == before && !stopping_.load(std::memory_order_relaxed)) changed_.wait(mutex_);
+  idle_asked_ = false;
+  if (rounds_done_ != before) return first_failure_;
+  return Status(Code::kClosed, "the store is closing");
+}
+
+bool Compactor::wait_for_work() {
+  const io::MutexGuard guard(mutex_);
+  if (!awake_ && !stopping_.load(std::memory_order_relaxed)) (void)changed_.wait_for(mutex_, kSleepMax);
+  awake_ = false;
+  return !stopping_.load(std::memory_order_relaxed);
+}
+
+void Compactor::run() noexcept {
+  std::chrono::nanoseconds rest = BackOff::kFirst;
+  while (wait_for_work()) {
+    for (bool more = true; more && !stopping_.load(std::memory_order_relaxed);) {
+      const Result<bool> worked = try_work();
+      more = worked.ok() && *worked;
+      const io::MutexGuard guard(mutex_);
+      if (!worked.ok() && first_failure_.ok()) first_failure_ = worked.status();
+      // A damaged file that was left alone long ago is work that is not done.
+      if (!more && idle_round_ && first_failure_.ok() && !quarantine_.empty())
+        first_failure_ = quarantine_.begin()->second;
+      if (!more && idle_round_) ++rounds_done_;
+      changed_.notify_all();
+      if (worked.ok()) {
+        rest = BackOff::kFirst;
+      } else if (!awake_ && !stopping_.load(std::memory_order_relaxed)) {
+        (void)changed_.wait_for(mutex_, rest);
+        rest = std::min(2 * rest, BackOff::kLongest);
+      }
+    }
+  }
+}
+
+/// A round ends early for want of memory alone. The next one begins after a rest.
+Result<bool> Compactor::try_work() noexcept {
+  try {
+    return work();
+  } catch (const std::bad_alloc&) {
+    io::probe("a compaction is tried again");
+    log_failure(events_, "compaction rests", Status::out_of_memory());
+    return Status::out_of_memory();
+  }
+}
+
+void Compactor::begin_round() noexcept {
+  const io::MutexGuard guard(mutex_);
+  idle_round_ = idle_asked_;
+  if (wakes_all_) back_off_.wake_all();
+  wakes_all_ = false;
+}
+
+Compactor::View Compactor::look(const FileSet& files) const {
+  View view;
+  view.horizon = snapshots_.horizon([this] { return queue_.visible(); });
+  view.levels = tree_.levels();
+  view.reclaimable = std::min(view.horizon.front(), files.flushed_version);
+  view.dead = DeadRanges(files.dead_ids, view.horizon.front());  // What the manifest calls dead is durably so.
+  return view;
+}
+
+Result<bool> Compactor::work() {
+  begin_round();
+  remove_garbage();
+  const FileSet files = tree_.manifest().files();
+  View view = look(files);
+  if (queue_.health() == Health::kPoisoned) return false;
+  forget_gone(files);
+  hasten(view);
+  read_directories(view);
+  look_at_value_files(view, files);
+  const std::optional<Job> job = pick(view);
+  if (!job) return false;
+  const std::optional<Tree::Claim> claim = tree_.claim(*view.levels, *job);
+  if (!claim) return true;
+  if (Status done = perform(*job, view); done.ok()) {
+    jobs_.fetch_add(1, std::memory_order_relaxed);
+    for (const std::uint64_t number : numbers_of(job->inputs)) back_off_.succeeded({FileKind::kTable, number});
+    for (const std::uint64_t number : numbers_of(job->overlapped)) back_off_.succeeded({FileKind::kTable, number});
+  } else if (!stopping_.load(std::memory_order_relaxed)) {
+    set_aside(*job, done);
+  }
+  return true;
+}
+
+void Compactor::remove_garbage() {
+  if (back_off_.rests(kRemoval, env_.clock.monotonic())) return;
+  if (Status removed = tree_.remove_garbage(); !removed.ok()) {
+    rest({kRemoval}, "a file that left could not be removed", removed);
+  } else {
+    back_off_.succeeded(kRemoval);
+  }
+}
+
+void Compactor::hasten(View& view) {
+  const CommitVersion visible = queue_.visible();
+  writers_rest_ = visible == seen_version_;
+  seen_version_ = visible;
+  if (back_off_.rests(kSealing, env_.clock.monotonic())) return;
+  Status hastened = hasten_drops(view);
+  if (hastened.ok()) hastened = hasten_deletes();
+  if (hastened.ok()) return back_off_.succeeded(kSealing);
+  keep_failure(hastened);
+  rest({kSealing}, "what was dropped or deleted could not be put on its way", hastened);
+}
+
+/// A drop gives space back only when the manifest knows of it, which is when the memtable that holds it is flushed. If
+/// that frees files or log, or if writers rest, it is not waited for until the memtable is full.
+Status Compactor::hasten_drops(View& view) {
+  const std::vector<format::DeadId> unflushed = queue_.unflushed_drops();
+  if (unflushed.empty()) return Status();
+  const DeadRanges leaving(unflushed, format::kCommitVersionMax);
+  const std::vector<format::DeadId> waiting = queue_.unsealed_drops();
+  const DeadRanges ranges(waiting, format::kCommitVersionMax);
+  bool frees_files = false;
+  for (std::uint32_t level = 0; level < kLevelCount; ++level) {
+    for (const LevelFilePtr& file : view.levels->level(level)) {
+      const format::TableFileEntry& entry = file->entry;
+      if (leaving.covers(entry.first_table, entry.last_table)) view.leaving_tables.insert(entry.number);
+      frees_files |= ranges.touches(entry.first_table, entry.last_table);
+    }
+  }
+  if (waiting.empty()) return Status();
+  if (dead_bytes(waiting) >= kSegmentBytesMin) return queue_.give_log_back();
+  return frees_files || writers_rest_ ? queue_.seal_memtable() : Status();
+}
+
+/// What the log and whole table files hold of these ids, at least as far as it makes a segment.
+std::uint64_t Compactor::dead_bytes(const std::vector<format::DeadId>& dropped) const {
+  const std::uint64_t known = queue_.recovered_dead_bytes() +
+                              dead_whole_file_bytes(*tree_.levels(), DeadRanges(dropped, format::kCommitVersionMax));
+  if (known >= kSegmentBytesMin) return known;
+  return known + tree_.dead_bytes_in_memory(dropped, kSegmentBytesMin);
+}
+
+bool Compactor::has_space_to_give_back() const {
+  return dead_bytes(queue_.unflushed_drops()) >= kSegmentBytesMin;
+}
+
+void Compactor::unlink_dead() noexcept {
+  try {
+    const FileSet files = tree_.manifest().files();
+    if (files.dead_ids.empty() || queue_.health() == Health::kPoisoned) return;
+    const View view = look(files);
+    format::ManifestEdit edit;
+    for (std::uint32_t level = 0; level < kLevelCount; ++level) {
+      for (const LevelFilePtr& file : view.levels->level(level)) {
+        if (view.dead.covers(file->entry.first_table, file->entry.last_table)) {
+          edit.removed_tables.push_back(file->entry.number);
+        }
+      }
+    }
+    if (edit.removed_tables.empty()) return;
+    // What fails here is done after the next open.
+    if (tree_.apply(edit, [](ReadState&) {}).ok()) (void)tree_.remove_garbage();
+  } catch (const std::bad_alloc&) {
+    io::probe("dead files stayed over a close");
+  }
+}
+
+/// Every walk steps over deletes, and over what they hide, until they are compacted away. When writers rest that is
+/// not put off until the memtable is full.
+Status Compactor::hasten_deletes() {
+  return writers_rest_ && tree_.collects_deletes() ? queue_.seal_memtable() : Status();
+}
+
+/// How much of each file that holds dead tables beside live ones is dead.
+void Compactor::read_directories(const View& view) {
+  dead_bytes_.clear();
+  const std::chrono::nanoseconds now = env_.clock.monotonic();
+  std::map<std::uint64_t, std::vector<format::DirectoryEntry>> kept;
+  for (std::uint32_t level = 0; level < kLevelCount && !view.dead.empty(); ++level) {
+    for (const LevelFilePtr& file : view.levels->level(level)) {
+      const format::TableFileEntry& entry = file->entry;
+      if (!view.dead.touches(entry.first_table, entry.last_table)) continue;
+      if (view.dead.covers(entry.first_table, entry.last_table)) {  // It leaves unread.
+        dead_bytes_[entry.number] = entry.size_bytes;
+        continue;
+      }
+      auto known = directories_.extract(entry.number);
+      if (known.empty()) {
+        const BackOff::Key key{FileKind::kTable, entry.number};
+        if (quarantined_.contains(entry.number) || back_off_.rests(key, now)) continue;
+        Result<std::vector<format::DirectoryEntry>> directory = read_directory(*file->table);
+        if (!directory.ok()) {
+          if (!is_damage_of_file(directory.status())) keep_failure(directory.status());
+          set_aside(key, directory.status());
+          continue;
+        }
+        kept.emplace(entry.number, *std::move(directory));
+      } else {
+        kept.insert(std::move(known));
+      }
+      dead_bytes_[entry.number] = dead_bytes_of(kept.at(entry.number), view.dead, entry.size_bytes);
+    }
+  }
+  directories_ = std::move(kept);
+}
+
+void Compactor::look_at_value_files(View& view, const FileSet& files) const {
+  const bool at_rest = idle_round_ || writers_rest_;
+  view.leaving_value_files = wasteful_value_files(files, at_rest ? kWastefulPartAtRest : kWastefulPart);
+  const std::chrono::nanoseconds now = env_.clock.monotonic();
+  std::erase_if(view.leaving_value_files, [&](std::uint64_t number) {
+    const BackOff::Key key{FileKind::kLogSegment, number};
+    return quarantine_.contains(key) || back_off_.rests(key, now);
+  });
+  for (const auto& [number, table] : files.tables) {
+    for (const format::ValueFileUse& use : table.value_files) {
+      if (std::binary_search(view.leaving_value_files.begin(), view.leaving_value_files.end(), use.number)) {
+        view.leaving_value_bytes[number] += use.bytes;
+      }
+    }
+  }
+}
+
+std::optional<Job> Compactor::pick(const View& view) {
+  std::set<std::uint64_t> resting = back_off_.resting(FileKind::kTable, env_.clock.monotonic());
+  resting.insert(view.leaving_tables.begin(), view.leaving_tables.end());
+  const PickInput input{*view.levels,
+                        {},
+                        quarantined_,
+                        view.dead,
+                        dead_bytes_,
+                        view.reclaimable,
+                        idle_round_,
+                        writers_rest_,
+                        &view.leaving_value_bytes,
+                        &resting};
+  return pick_job(input, shape_);
+}
+
+Status Compactor::perform(const Job& job, const View& view) {
+  format::ManifestEdit edit;
+  switch (job.kind) {
+    case JobKind::kUnlink:
+      io::probe("a file of dropped tables went unread");
+      edit.removed_tables = numbers_of(job.inputs);
+      unlinked_files_.fetch_add(job.inputs.size(), std::memory_order_relaxed);
+      break;
+    case JobKind::kMove:
+      for (const LevelFilePtr& file : job.inputs) {
+        edit.moved_tables.push_back({file->entry.number, job.output_level, {}});
+      }
+      moved_files_.fetch_add(job.inputs.size(), std::memory_order_relaxed);
+      break;
+    case JobKind::kMerge:
+      if (Status merged = merge(job, view, edit); !merged.ok()) return merged;
+      break;
+  }
+  return tree_.apply(edit, [](ReadState&) {});
+}
+
+Status Compactor::merge(const Job& job, const View& view, format::ManifestEdit& edit) {
+  std::vector<std::unique_ptr<EntryStream>> sources;
+  for (const LevelFiles* files : {&job.inputs, &job.overlapped}) {
+    for (const LevelFilePtr& file : *files) sources.push_back(std::make_unique<TableScan>(*file->table, read_bytes_));
+  }
+  MergeStream input(std::move(sources));
+  if (view.horizon.size() > 1) io::probe("a snapshot held versions over a compaction");
+  BottomCheck bottom(*view.levels, job);
+  Retention retention(view.horizon, view.dead, [&](std::string_view key) { return bottom.is_bottom(key); });
+  Result<std::set<TableId>> large = large_tables(job, shape_);
+  if (!large.ok()) return large.status();
+  OutputCuts cuts(*view.levels, job, shape_, *std::move(large));
+  RewriteOptions options;
+  options.level = job.output_level;
+  options.table = table_options(job.output_level);
+  options.begins_new_file = [&](std::string_view key, std::uint64_t file_bytes, std::uint64_t table_bytes,
+                                std::optional<TableId> new_table) {
+    return cuts.begins_new_file(key, file_bytes, table_bytes, new_table);
+  };
+  ExternalValues values(blocks_, *view.levels);
+  options.leaving_value_files = view.leaving_value_files;
+  options.values = &values;
+  Result<Rewritten> written = rewrite(input, retention, tree_.sink(stopping_), options);
+  if (!written.ok()) return written.status();
+  written_bytes_.fetch_add(written->bytes_written, std::memory_order_relaxed);
+  copied_bytes_.fetch_add(written->bytes_copied, std::memory_order_relaxed);
+  edit.added_tables = std::move(written->files);
+  edit.removed_tables = numbers_of(job.inputs);
+  for (const std::uint64_t number : numbers_of(job.overlapped)) edit.removed_tables.push_back(number);
+  edit.oldest_readable_version = view.horizon.back();
+  return Status();
+}
+
+/// By the fields of the failure alone: its words are for people.
+void Compactor::set_aside(const Job& job, const Status& status) {
+  keep_failure(status);
+  const StoredPlace place = status.place();
+  const BackOff::Key file{place.kind, place.number};
+  const bool is_the_jobs = place.kind == FileKind::kTable && job.takes(place.number);
+  if (is_the_jobs || place.kind == FileKind::kLogSegment) return set_aside(file, status);
+  std::vector<BackOff::Key> keys;
+  for (const std::uint64_t number : numbers_of(job.inputs)) keys.emplace_back(FileKind::kTable, number);
+  for (const std::uint64_t number : numbers_of(job.overlapped)) keys.emplace_back(FileKind::kTable, number);
+  rest(keys, "a compaction failed and is tried again", status);
+}
+
+void Compactor::set_aside(BackOff::Key file, const Status& status) {
+  if (is_damage_of_file(status)) return quarantine(file, status);
+  rest({file}, "a compaction failed and is tried again", status);
+}
+
+void Compactor::quarantine(BackOff::Key file, const Status& status) {
+  io::probe("a damaged file was left alone");
+  if (file.first == FileKind::kTable) quarantined_.insert(file.second);
+  quarantine_.insert_or_assign(file, status);
+  log_failure(events_, "left alone from now on", status);
+}
+
+void Compactor::forget_gone(const FileSet& files) {
+  const auto is_there = [&](const BackOff::Key& file) {
+    return file.first == FileKind::kTable ? files.tables.contains(file.second)
+                                          : files.value_files.contains(file.second);
+  };
+  for (const FileKind kind : {FileKind::kTable, FileKind::kLogSegment}) {
+    back_off_.forget_gone(kind, [&](std::uint64_t number) { return is_there({kind, number}); });
+  }
+  std::erase_if(quarantine_, [&](const auto& entry) { return !is_there(entry.first); });
+  std::erase_if(quarantined_, [&](std::uint64_t number) { return !files.tables.contains(number); });
+}
+
+void Compactor::rest(const std::vector<BackOff::Key>& keys, std::string_view what, const Status& status) {
+  io::probe("a compaction is tried again");
+  const std::chrono::nanoseconds now = env_.clock.monotonic();
+  for (const BackOff::Key& key : keys) (void)back_off_.failed(key, now, status.code());
+  log_failure(events_, what, status);
+}
+
+void Compactor::keep_failure(const Status& status) noexcept {
+  const io::MutexGuard guard(mutex_);
+  if (first_failure_.ok()) first_failure_ = status;
+}
+
+CompactionFigures Compactor::figures() const noexcept {
+  CompactionFigures figures;
+  figures.jobs = jobs_.load(std::memory_order_relaxed);
+  figures.moved_files = moved_files_.load(std::memory_order_relaxed);
+  figures.unlinked_files = unlinked_files_.load(std::memory_order_relaxed);
+  figures.read_bytes = read_bytes_.load(std::memory_order_relaxed);
+  figures.written_bytes = written_bytes_.load(std::memory_order_relaxed);
+  figures.copied_bytes = copied_bytes_.load(std::memory_order_relaxed);
+  return figures;
+}
+
+}  // namespace varve::engine

@@ -1,0 +1,215 @@
+// Owns: the steps of a flush (flush.h).
+// Must never: give up a memtable: what cannot be written now is tried again.
+#include "engine/compaction/flush.h"
+
+#include <algorithm>
+#include <cassert>
+#include <chrono>
+#include <memory>
+#include <new>
+#include <string>
+#include <utility>
+
+#include "engine/compaction/retention.h"
+#include "engine/compaction/rewrite.h"
+#include "engine/compaction/value_space.h"
+#include "engine/memory/memtable_cursor.h"
+#include "io/probe.h"
+
+namespace varve::engine {
+
+namespace {
+
+/// After a failure the flush is tried again after so long; after each further one, after twice as long, up to the
+/// longest. Writers may wait for it, so that is short. On a full disk it is tried as often as at first: room may come
+/// at any time.
+constexpr std::chrono::milliseconds kFlushRetryFirst{500};
+constexpr std::chrono::milliseconds kFlushRetryLongest{4000};
+
+/// The dead ids that a set does not know yet.
+void add_dead_ids(const std::vector<format::DeadId>& retired, const FileSet& files, format::ManifestEdit& edit) {
+  for (const format::DeadId& dead : retired) {
+    const auto same = [&](const format::DeadId& known) { return known.prefix == dead.prefix; };
+    if (std::any_of(files.dead_ids.begin(), files.dead_ids.end(), same)) continue;
+    if (std::any_of(edit.added_dead_ids.begin(), edit.added_dead_ids.end(), same)) continue;
+    edit.added_dead_ids.push_back(dead);
+  }
+}
+
+}  // namespace
+
+Flusher::Flusher(const io::Env& env, CommitQueue& queue, Memtables& memtables, Wal& wal, SegmentSupply& supply,
+                 Snapshots& snapshots, Tree& tree, EventSink* events)
+    : env_(env),
+      queue_(queue),
+      memtables_(memtables),
+      wal_(wal),
+      supply_(supply),
+      snapshots_(snapshots),
+      tree_(tree),
+      events_(events) {}
+
+Flusher::~Flusher() {
+  stop();
+}
+
+Status Flusher::start() {
+  Result<io::Thread> thread = env_.scheduler.start("varve-flush", [this] { run(); });
+  if (!thread.ok()) return thread.status();
+  thread_ = *std::move(thread);
+  return Status();
+}
+
+void Flusher::stop() noexcept {
+  stopping_.store(true, std::memory_order_relaxed);
+  memtables_.stop_waiting();
+  thread_.join();
+}
+
+Status Flusher::do_work(const FlushWork& work) {
+  switch (work.kind) {
+    case FlushWork::Kind::kEnd: break;
+    case FlushWork::Kind::kHeal:
+      queue_.resume(Pause::kFlush);
+      queue_.resume(Pause::kOthers);
+      break;
+    case FlushWork::Kind::kSeal: return queue_.seal_memtable();
+    case FlushWork::Kind::kFlush: return flush(*work.oldest);
+  }
+  return Status();
+}
+
+void Flusher::run() noexcept {
+  std::chrono::milliseconds rest = kFlushRetryFirst;
+  auto rested = Memtables::Rest::kOver;
+  for (;;) {
+    Status done;
+    auto kind = FlushWork::Kind::kFlush;
+    try {
+      const FlushWork work = memtables_.wait_for_work();
+      kind = work.kind;
+      if (kind == FlushWork::Kind::kEnd) return;
+      done = do_work(work);
+    } catch (const std::bad_alloc&) {
+      done = Status::out_of_memory();
+    }
+    if (kind == FlushWork::Kind::kHeal) continue;
+    if (kind == FlushWork::Kind::kSeal) {
+      memtables_.report_seal(done);
+    } else {
+      if (done.ok()) flushes_.fetch_add(1, std::memory_order_relaxed);  // before who waits for it is told
+      memtables_.report_flush(done);
+    }
+    if (done.ok()) {
+      rest = kFlushRetryFirst;
+      rested = Memtables::Rest::kOver;
+      continue;
+    }
+    // A poisoned store flushes nothing more; anything else may pass.
+    if (queue_.health() == Health::kPoisoned) return memtables_.end_flushing();
+    io::probe("a flush is tried again");
+    // What writers ask for in a row is told once.
+    if (rested == Memtables::Rest::kOver && !stopping_.load(std::memory_order_relaxed)) {
+      log_failure(events_, "a flush failed and is tried again", done);
+    }
+    rested = memtables_.wait_before_retry(rest);
+    if (rested == Memtables::Rest::kStopped) return;
+    if (rested == Memtables::Rest::kAsked) continue;
+    rest = done.code() == Code::kNoSpace ? kFlushRetryFirst : std::min(2 * rest, kFlushRetryLongest);
+  }
+}
+
+Status Flusher::flush(const SealedMemtable& sealed) {
+  if (Status durable = make_durable(sealed); !durable.ok()) return durable;
+  Result<format::ManifestEdit> edit = write_table(sealed);
+  if (!edit.ok()) return edit.status();
+  if (sealed.ends_segment) supply_.wait_until_recorded();
+  describe_log(sealed, *edit);
+  std::vector<std::uint64_t> segments = edit->removed_segments;
+  for (const format::ValueFileEntry& kept : edit->added_value_files) std::erase(segments, kept.number);  // L4
+  const Status applied = tree_.apply(*edit, [&](ReadState& state) {
+    assert(state.sealed.back() == sealed.memtable);
+    state.sealed.pop_back();
+  });
+  if (!applied.ok()) return applied;
+  for (const std::uint64_t number : segments) tree_.remove_file(format::FileType::kLogSegment, number);
+  return Status();
+}
+
+/// A flush of the log comes behind every group that was placed in the memtable, so all of it is published then, and
+/// durable.
+Status Flusher::make_durable(const SealedMemtable& sealed) {
+  const Status flushed = queue_.flush(false);
+  assert(!flushed.ok() || queue_.visible() >= sealed.last_version);  // L1
+  return flushed;
+}
+
+Result<format::ManifestEdit> Flusher::write_table(const SealedMemtable& sealed) {
+  format::ManifestEdit edit;
+  if (sealed.memtable->entry_count() == 0) return edit;
+  std::vector<CommitVersion> horizon = snapshots_.horizon([this] { return queue_.visible(); });
+  edit.oldest_readable_version = horizon.back();
+  std::vector<format::DeadId> dead_ids = tree_.manifest().files().dead_ids;
+  dead_ids.insert(dead_ids.end(), sealed.retired.begin(), sealed.retired.end());
+  const DeadRanges dead(dead_ids, horizon.front());
+  const std::shared_ptr<const Levels> levels = tree_.levels();
+  Retention retention(std::move(horizon), dead, [&](std::string_view key) {
+    return levels->all_overlapping({key, key}).empty();
+  });
+
+  if (Status written = write_entries(sealed, retention, dead, edit); !written.ok()) return written;
+  return edit;
+}
+
+/// What overlaps nothing moves down and stays as it is.
+bool Flusher::will_be_merged(const Memtable& memtable) const {
+  MemtableCursor first(memtable);
+  first.seek(std::string_view(), format::kCommitVersionMax);
+  MemtableCursor last(memtable);
+  last.seek_to_last();
+  return !tree_.levels()->all_overlapping({first.entry().sort_key, last.entry().sort_key}).empty();
+}
+
+Status Flusher::write_entries(const SealedMemtable& sealed, Retention& retention, const DeadRanges& dead,
+                              format::ManifestEdit& edit) {
+  if (sealed.memtable->large_value_bytes() > 0) supply_.wait_until_recorded();
+  std::vector<format::ValueFileEntry> kept =
+      segments_worth_keeping(*sealed.memtable, tree_.manifest().files(), sealed.last_version, dead);
+  MemtableCursor cursor(*sealed.memtable);
+  cursor.seek(std::string_view(), format::kCommitVersionMax);
+  RewriteOptions options;
+  options.level = 0;
+  options.table = will_be_merged(*sealed.memtable) ? passing_table_options() : table_options(0);
+  for (const format::ValueFileEntry& segment : kept) options.kept_segments.push_back(segment.number);
+  Result<Rewritten> written = rewrite(cursor, retention, tree_.sink(stopping_), options);
+  if (!written.ok()) return written.status();
+  written_bytes_.fetch_add(written->bytes_written, std::memory_order_relaxed);
+  edit.added_tables = std::move(written->files);
+  // What nothing points into, since all of it was overwritten or dropped, need not stay.
+  format::ValueFileUses used;
+  for (const format::TableFileEntry& table : edit.added_tables) {
+    for (const format::ValueFileUse& use : table.value_files) format::add_value_file_use(used, use);
+  }
+  std::erase_if(kept, [&used](const format::ValueFileEntry& segment) {
+    return std::none_of(used.begin(), used.end(),
+                        [&segment](const format::ValueFileUse& use) { return use.number == segment.number; });
+  });
+  if (!kept.empty()) io::probe("a log segment stayed as a value file");
+  edit.added_value_files = std::move(kept);
+  return Status();
+}
+
+void Flusher::describe_log(const SealedMemtable& sealed, format::ManifestEdit& edit) const {
+  const FileSet files = tree_.manifest().files();
+  edit.flushed_version = sealed.last_version;  // L2
+  edit.version_ceiling = std::max(files.version_ceiling, wal_.tracker().durable_ceiling());
+  if (sealed.tag && (!files.commit_tag || files.commit_tag->version < sealed.tag->version))
+    edit.commit_tag = sealed.tag;
+  add_dead_ids(sealed.retired, files, edit);
+  edit.removed_loading_ids = sealed.adopted;  // L3
+  for (const auto& [number, segment] : files.segments) {
+    if (segment.closed && segment.last_version <= sealed.last_version) edit.removed_segments.push_back(number);
+  }
+}
+
+}  // namespace varve::engine

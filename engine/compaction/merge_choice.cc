@@ -1,0 +1,206 @@
+// Owns: the closure of a job, its freedom from others, and whether it can be a move.
+#include "engine/compaction/merge_choice.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/compaction/bottom_check.h"
+
+namespace varve::engine {
+namespace {
+
+LevelFiles to_files(Levels::Span files) {
+  return LevelFiles(files.begin(), files.end());
+}
+
+/// `seed` and all of `files` that overlap it, directly or by others, in the order of `files`.
+LevelFiles connected_to(const LevelFilePtr& seed, const LevelFiles& files) {
+  KeyRange range = range_of(*seed);
+  LevelFiles found;
+  for (std::size_t before = 0;; before = found.size()) {
+    found.clear();
+    for (const LevelFilePtr& file : files) {
+      if (!range_of(*file).overlaps(range)) continue;
+      range = range.with(range_of(*file));
+      found.push_back(file);
+    }
+    if (found.size() == before) return found;
+  }
+}
+
+}  // namespace
+
+MergeChoice::MergeChoice(const PickInput& input, const TreeShape& shape)
+    : input_(input), shape_(shape), targets_(level_targets(input.levels, shape)) {
+  for (const Job& job : input.running) {
+    for (const LevelFilePtr& file : job.inputs) running_.insert(file->entry.number);
+    for (const LevelFilePtr& file : job.overlapped) running_.insert(file->entry.number);
+  }
+  if (input.resting != nullptr) running_.insert(input.resting->begin(), input.resting->end());
+}
+
+bool MergeChoice::is_taken(const LevelFile& file) const noexcept {
+  return is_running(file) || input_.quarantined.contains(file.entry.number);
+}
+
+bool MergeChoice::is_running(const LevelFile& file) const noexcept {
+  return running_.contains(file.entry.number);
+}
+
+bool MergeChoice::is_tombstone_dense(const LevelFile& file) const noexcept {
+  return file.entry.tombstone_count > 0 && file.entry.tombstone_count >= file.entry.entry_count / 2 &&
+         file.largest_version() <= input_.reclaimable_version;
+}
+
+std::uint64_t MergeChoice::dead_bytes_of(const LevelFile& file) const noexcept {
+  const auto found = input_.dead_bytes.find(file.entry.number);
+  return found == input_.dead_bytes.end() ? 0 : std::min(found->second, file.entry.size_bytes);
+}
+
+bool MergeChoice::is_free(const Job& job) const {
+  const auto taken = [this](const LevelFilePtr& file) { return is_taken(*file); };
+  if (std::any_of(job.inputs.begin(), job.inputs.end(), taken)) return false;
+  if (std::any_of(job.overlapped.begin(), job.overlapped.end(), taken)) return false;
+  return std::none_of(input_.running.begin(), input_.running.end(),
+                      [&job](const Job& running) { return conflict(job, running); });
+}
+
+/// Files of level 0 that may go down, oldest first: free ones that stand on no file that has to stay.
+LevelFiles MergeChoice::free_level0() const {
+  LevelFiles files = input_.levels.level(0);
+  std::reverse(files.begin(), files.end());
+  LevelFiles free;
+  LevelFiles staying;
+  for (const LevelFilePtr& file : files) {
+    const bool stands_on = std::any_of(staying.begin(), staying.end(), [&](const LevelFilePtr& older) {
+      return range_of(*older).overlaps(range_of(*file));
+    });
+    (is_taken(*file) || stands_on ? staying : free).push_back(file);
+  }
+  return free;
+}
+
+std::optional<Job> MergeChoice::from_level0(JobReason reason, const LevelFile* wanted) const {
+  const LevelFiles files = free_level0();
+  for (const LevelFilePtr& oldest : files) {
+    if (wanted != nullptr && oldest.get() != wanted) continue;
+    Job job;
+    job.reason = reason;
+    job.level = 0;
+    job.output_level = targets_.base;
+    job.inputs = connected_to(oldest, files);
+    job.overlapped = to_files(input_.levels.overlapping(job.output_level, range_of_all(job.inputs)));
+    decide_kind(job);
+    if (job.kind == JobKind::kMove) widen_small_move(files, job);
+    std::reverse(job.inputs.begin(), job.inputs.end());  // newest first
+    if (is_free(job)) return job;
+  }
+  return std::nullopt;
+}
+
+/// Small files that each could move are put together first, or a trickle of writes would fill the tree with them.
+void MergeChoice::widen_small_move(const LevelFiles& files, Job& job) const {
+  if (bytes_of(job.inputs) >= own_file_bytes(shape_)) return;
+  KeyRange range = range_of_all(job.inputs);
+  for (const LevelFilePtr& file : files) {
+    if (bytes_of(job.inputs) >= shape_.file_bytes) break;
+    if (file == job.inputs.front()) continue;
+    const KeyRange wider = range.with(range_of(*file));
+    if (!input_.levels.overlapping(job.output_level, wider).empty()) continue;
+    // Whatever lies between comes along, or the outputs could overlap it.
+    LevelFiles inputs;
+    for (const LevelFilePtr& other : files) {
+      if (range_of(*other).overlaps(wider)) inputs.push_back(other);
+    }
+    if (range_of_all(inputs).smallest < wider.smallest || wider.largest < range_of_all(inputs).largest) continue;
+    job.inputs = std::move(inputs);
+    job.kind = JobKind::kMerge;
+    range = wider;
+  }
+}
+
+std::optional<Job> MergeChoice::cheapest_of(std::uint32_t level, JobReason reason) const {
+  std::optional<Job> best;
+  double best_cost = 0;
+  for (const LevelFilePtr& file : input_.levels.level(level)) {
+    if (is_taken(*file)) continue;
+    // What is dead or a tombstone needs not be written again.
+    const double size = static_cast<double>(file->entry.size_bytes + dead_bytes_of(*file));
+    const double tombstones = static_cast<double>(file->entry.tombstone_count) /
+                              static_cast<double>(std::max<std::uint64_t>(1, file->entry.entry_count));
+    const Levels::Span below = input_.levels.overlapping(level + 1, range_of(*file));
+    const double cost = static_cast<double>(bytes_of(below)) / std::max(1.0, size * (1 + tombstones));
+    const bool better = !best || cost < best_cost ||
+                        (cost == best_cost &&
+                         std::pair(file->largest_version(), file->entry.number) <
+                             std::pair(best->inputs.front()->largest_version(), best->inputs.front()->entry.number));
+    if (!better) continue;
+    std::optional<Job> job = to_next_level(file, reason);
+    if (!job) continue;
+    // Only the file chosen counts from here; those that come along are found again below.
+    job->inputs = {file};
+    best = std::move(job);
+    best_cost = cost;
+  }
+  return best ? to_next_level(best->inputs.front(), reason) : std::nullopt;
+}
+
+std::optional<Job> MergeChoice::to_next_level(const LevelFilePtr& file, JobReason reason) const {
+  Job job;
+  job.reason = reason;
+  job.level = file->entry.level;
+  job.output_level = job.level + 1;
+  job.inputs = {file};
+  job.overlapped = to_files(input_.levels.overlapping(job.output_level, range_of(*file)));
+  decide_kind(job);
+  if (!is_free(job)) return std::nullopt;
+  if (job.kind == JobKind::kMerge && !job.overlapped.empty()) widen_within(job);
+  return job;
+}
+
+/// Neighbours that overlap nothing but what is rewritten anyway come along.
+void MergeChoice::widen_within(Job& job) const {
+  const LevelFiles& files = input_.levels.level(job.level);
+  const std::size_t place = input_.levels.first_at_or_after(job.level, job.inputs.front()->entry.smallest_key);
+  const KeyRange range = range_of_all(job.overlapped);
+  const auto fits = [&](const LevelFilePtr& file) {
+    if (is_taken(*file)) return false;
+    const Levels::Span below = input_.levels.overlapping(job.output_level, range_of(*file));
+    return !below.empty() && range.smallest <= below.front()->entry.smallest_key &&
+           below.back()->entry.largest_key <= range.largest;
+  };
+  std::size_t first = place;
+  std::size_t end = place + 1;
+  while (first > 0 && fits(files[first - 1])) --first;
+  while (end < files.size() && fits(files[end])) ++end;
+  Job wider = job;
+  wider.inputs.assign(files.begin() + static_cast<std::ptrdiff_t>(first),
+                      files.begin() + static_cast<std::ptrdiff_t>(end));
+  if (is_free(wider)) job = std::move(wider);
+}
+
+std::optional<Job> MergeChoice::in_place(const LevelFilePtr& file, JobReason reason) const {
+  Job job;
+  job.reason = reason;
+  job.level = file->entry.level;
+  job.output_level = job.level;
+  job.inputs = {file};
+  if (!is_free(job)) return std::nullopt;
+  return job;
+}
+
+void MergeChoice::decide_kind(Job& job) const {
+  job.kind = JobKind::kMerge;
+  if (job.inputs.size() != 1 || !job.overlapped.empty()) return;
+  const LevelFile& file = *job.inputs.front();
+  const KeyRange range = range_of(file);
+  // Moved tombstones would stay for good where nothing lies beneath; written anew they go at once.
+  if (is_tombstone_dense(file) && is_bottom_for(input_.levels, job.output_level, range)) return;
+  if (job.output_level < kLastLevel &&
+      bytes_of(input_.levels.overlapping(job.output_level + 1, range)) > shape_.grandparent_bytes_max) {
+    return;
+  }
+  job.kind = JobKind::kMove;
+}
+
+}  // namespace varve::engine

@@ -1,0 +1,51 @@
+// Owns: the rules by which outputs are cut.
+#include "engine/compaction/output_cuts.h"
+
+#include <utility>
+
+#include "format/keys/sort_key.h"
+
+namespace varve::engine {
+
+OutputCuts::OutputCuts(const Levels& levels, const Job& job, const TreeShape& shape, std::set<TableId> large_tables)
+    : shape_(shape), file_bytes_max_(file_bytes_at(job.output_level, shape)), large_tables_(std::move(large_tables)) {
+  if (job.output_level > 0 && job.output_level < kLastLevel) {
+    grandparents_ = levels.overlapping(job.output_level + 1, job.range());
+  }
+}
+
+bool OutputCuts::begins_new_file(std::string_view key, std::uint64_t file_bytes, std::uint64_t table_bytes,
+                                 std::optional<TableId> new_table) noexcept {
+  const bool empty = file_bytes == 0;
+  const bool apart = new_table && stands_apart(*new_table);
+  if (new_table) table_ = new_table;
+  const bool at_boundary = pass_grandparents(key, !empty);
+  if (empty) return false;
+  // At the edge of a file below, a cut saves the next step down from touching that file twice; one that is nearly full
+  // waits for nothing better.
+  const bool full = file_bytes >= file_bytes_max_ || (at_boundary && file_bytes >= file_bytes_max_ / 4 * 3);
+  const bool too_wide = passed_bytes_ > shape_.grandparent_bytes_max;
+  const bool table_ends = new_table && table_bytes >= own_file_bytes(shape_);
+  if (!full && !too_wide && !table_ends && !apart) return false;
+  passed_bytes_ = 0;
+  return true;
+}
+
+/// A large one, so that its drop leaves nothing to be rewritten; and the first behind the store's own, those of account
+/// zero, which change whenever a table is made or dropped.
+bool OutputCuts::stands_apart(TableId table) const noexcept {
+  const bool first_of_users = table_ && format::account_of(*table_) == 0 && format::account_of(table) != 0;
+  return first_of_users || large_tables_.contains(table);
+}
+
+bool OutputCuts::pass_grandparents(std::string_view key, bool counted) noexcept {
+  bool passed = false;
+  while (place_ < grandparents_.size() && grandparents_[place_]->entry.largest_key < key) {
+    if (counted) passed_bytes_ += grandparents_[place_]->entry.size_bytes;
+    passed = true;
+    ++place_;
+  }
+  return passed;
+}
+
+}  // namespace varve::engine

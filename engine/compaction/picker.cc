@@ -1,0 +1,165 @@
+// Owns: the order of what is worth doing.
+#include "engine/compaction/picker.h"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+#include "engine/compaction/bottom_check.h"
+#include "engine/compaction/merge_choice.h"
+
+namespace varve::engine {
+namespace {
+
+/// Rewriting pays at once when it frees at least as much as it writes, and in an idle moment at this part of the file.
+constexpr std::uint64_t kIdleDeadPart = 8;
+
+bool holds_dead_tables_alone(const PickInput& input, const MergeChoice& choice, const LevelFile& file) {
+  if (input.dead.covers(file.entry.first_table, file.entry.last_table)) return true;
+  return file.entry.size_bytes > 0 && choice.dead_bytes_of(file) == file.entry.size_bytes;
+}
+
+/// A file that nobody can ask for anything may go unread, and so even where it is damaged. Of one in quarantine that is
+/// all that counts: what its tombstones hide is not judged by what it says itself.
+bool may_leave_unread(const PickInput& input, const MergeChoice& choice, const LevelFile& file) {
+  if (choice.is_running(file)) return false;
+  if (holds_dead_tables_alone(input, choice, file)) return true;
+  return !choice.is_taken(file) && file.entry.tombstone_count > 0 &&
+         file.entry.tombstone_count == file.entry.entry_count && file.largest_version() <= input.reclaimable_version &&
+         is_bottom_for(input.levels, file);
+}
+
+std::optional<Job> unlink_dead(const PickInput& input, const MergeChoice& choice) {
+  Job job;
+  job.kind = JobKind::kUnlink;
+  job.reason = JobReason::kDead;
+  for (std::uint32_t level = 0; level < kLevelCount; ++level) {
+    for (const LevelFilePtr& file : input.levels.level(level)) {
+      if (may_leave_unread(input, choice, *file)) job.inputs.push_back(file);
+    }
+  }
+  if (job.inputs.empty()) return std::nullopt;
+  return job;
+}
+
+/// Down to where it meets what it hides; where there is nothing left to meet, it is written anew without tombstones.
+std::optional<Job> sink_tombstones(const PickInput& input, const MergeChoice& choice, const LevelFilePtr& file,
+                                   JobReason reason) {
+  if (is_bottom_for(input.levels, *file)) return choice.in_place(file, reason);
+  if (file->entry.level == 0) return choice.from_level0(reason, file.get());
+  return choice.to_next_level(file, reason);
+}
+
+std::optional<Job> dense_tombstones(const PickInput& input, const MergeChoice& choice) {
+  for (std::uint32_t level = 0; level < kLevelCount; ++level) {
+    for (const LevelFilePtr& file : input.levels.level(level)) {
+      if (choice.is_taken(*file) || !choice.is_tombstone_dense(*file)) continue;
+      if (std::optional<Job> job = sink_tombstones(input, choice, file, JobReason::kTombstones)) return job;
+    }
+  }
+  return std::nullopt;
+}
+
+/// The file with the largest part dead, if at least one in `part` bytes is.
+std::optional<Job> excise(const PickInput& input, const MergeChoice& choice, std::uint64_t part, JobReason reason) {
+  LevelFiles files;
+  for (std::uint32_t level = 0; level < kLevelCount; ++level) {
+    for (const LevelFilePtr& file : input.levels.level(level)) {
+      const std::uint64_t dead = choice.dead_bytes_of(*file);
+      if (dead > 0 && dead >= file->entry.size_bytes / part) files.push_back(file);
+    }
+  }
+  const auto dead_part = [&choice](const LevelFile& file) {
+    return static_cast<double>(choice.dead_bytes_of(file)) / static_cast<double>(file.entry.size_bytes);
+  };
+  std::sort(files.begin(), files.end(), [&](const LevelFilePtr& left, const LevelFilePtr& right) {
+    if (dead_part(*left) != dead_part(*right)) return dead_part(*left) > dead_part(*right);
+    return left->entry.number < right->entry.number;
+  });
+  for (const LevelFilePtr& file : files) {
+    if (std::optional<Job> job = choice.in_place(file, reason)) return job;
+  }
+  return std::nullopt;
+}
+
+/// Written anew in place, the file with most of it brings its values home.
+std::optional<Job> free_value_files(const PickInput& input, const MergeChoice& choice) {
+  if (input.leaving_value_bytes == nullptr) return std::nullopt;
+  LevelFiles files;
+  for (std::uint32_t level = 0; level < kLevelCount; ++level) {
+    for (const LevelFilePtr& file : input.levels.level(level)) {
+      if (input.leaving_value_bytes->contains(file->entry.number)) files.push_back(file);
+    }
+  }
+  const auto bytes = [&input](const LevelFilePtr& file) { return input.leaving_value_bytes->at(file->entry.number); };
+  std::stable_sort(files.begin(), files.end(),
+                   [&](const LevelFilePtr& left, const LevelFilePtr& right) { return bytes(left) > bytes(right); });
+  for (const LevelFilePtr& file : files) {
+    if (std::optional<Job> job = choice.in_place(file, JobReason::kValueSpace)) return job;
+  }
+  return std::nullopt;
+}
+
+/// How far each level is above what it should hold; what is at or below has less than one or exactly one.
+std::array<double, kLevelCount> fullness(const PickInput& input, const LevelTargets& targets, const TreeShape& shape) {
+  std::array<double, kLevelCount> full{};
+  full[0] = static_cast<double>(input.levels.level(0).size()) / shape.level0_files;
+  for (std::uint32_t level = 1; level < kLastLevel; ++level) {
+    const std::uint64_t bytes = input.levels.level_bytes(level);
+    full[level] = static_cast<double>(bytes) / static_cast<double>(std::max<std::uint64_t>(1, targets.bytes[level]));
+  }
+  return full;
+}
+
+std::optional<Job> fullest_level(const PickInput& input, const MergeChoice& choice, const TreeShape& shape) {
+  const std::array<double, kLevelCount> full = fullness(input, choice.targets(), shape);
+  std::array<std::uint32_t, kLevelCount> levels{};
+  std::iota(levels.begin(), levels.end(), 0);
+  std::stable_sort(levels.begin(), levels.end(), [&full](auto left, auto right) { return full[left] > full[right]; });
+  for (const std::uint32_t level : levels) {
+    const bool over = level == 0 ? full[0] >= 1 : full[level] > 1;
+    if (!over) continue;
+    std::optional<Job> job =
+        level == 0 ? choice.from_level0(JobReason::kLevel0, nullptr) : choice.cheapest_of(level, JobReason::kLevelSize);
+    if (job) return job;
+  }
+  return std::nullopt;
+}
+
+/// Tombstones that were moved to where nothing lies beneath them.
+std::optional<Job> stranded_tombstones(const PickInput& input, const MergeChoice& choice) {
+  for (const LevelFilePtr& file : input.levels.level(kLastLevel)) {
+    if (file->entry.tombstone_count == 0 || file->entry.tombstone_count < file->entry.entry_count / kIdleDeadPart)
+      continue;
+    if (file->largest_version() > input.reclaimable_version) continue;
+    if (std::optional<Job> job = choice.in_place(file, JobReason::kIdle)) return job;
+  }
+  return std::nullopt;
+}
+
+std::optional<Job> idle_work(const PickInput& input, const MergeChoice& choice, const TreeShape& shape) {
+  if (input.levels.level(0).size() >= shape.level0_files_idle) {
+    if (std::optional<Job> job = choice.from_level0(JobReason::kIdle, nullptr)) return job;
+  }
+  if (std::optional<Job> job = excise(input, choice, kIdleDeadPart, JobReason::kIdle)) return job;
+  return stranded_tombstones(input, choice);
+}
+
+}  // namespace
+
+std::optional<Job> pick_job(const PickInput& input, const TreeShape& shape) {
+  const MergeChoice choice(input, shape);
+  if (std::optional<Job> job = unlink_dead(input, choice)) return job;
+  if (input.levels.level(0).size() >= 2 * std::size_t{shape.level0_files}) {
+    if (std::optional<Job> job = choice.from_level0(JobReason::kLevel0, nullptr)) return job;
+  }
+  if (std::optional<Job> job = dense_tombstones(input, choice)) return job;
+  const std::uint64_t dead_part = input.writers_rest ? kIdleDeadPart : 2;
+  if (std::optional<Job> job = excise(input, choice, dead_part, JobReason::kDeadBytes)) return job;
+  if (std::optional<Job> job = free_value_files(input, choice)) return job;
+  if (std::optional<Job> job = fullest_level(input, choice, shape)) return job;
+  if (input.idle) return idle_work(input, choice, shape);
+  return std::nullopt;
+}
+
+}  // namespace varve::engine

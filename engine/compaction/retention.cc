@@ -1,0 +1,68 @@
+// Owns: the judgement over each entry (retention.h).
+// Must never: remember anything of a key but where its last entry was shown.
+#include "engine/compaction/retention.h"
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+#include "format/keys/sort_key.h"
+
+namespace varve::engine {
+
+Retention::Retention(std::vector<CommitVersion> horizon, const DeadRanges& dead, NothingBelow nothing_below)
+    : horizon_(std::move(horizon)), dead_(dead), nothing_below_(std::move(nothing_below)) {
+  assert(!horizon_.empty());
+  assert(std::is_sorted(horizon_.begin(), horizon_.end()));
+}
+
+bool Retention::keeps(const Entry& entry) {
+  const bool kept = judge(entry);
+  if (!kept) ++dropped_entries_;
+  return kept;
+}
+
+bool Retention::judge(const Entry& entry) {
+  if (!has_key_ || key_ != entry.sort_key) begin_key(entry.sort_key);
+  if (table_is_dropped_ || entry.version == last_version_) return false;
+  last_version_ = entry.version;
+
+  const std::size_t place = shown_at(entry.version);
+  if (place == kAboveHorizon) return true;
+  const bool hidden = place == last_place_;
+  last_place_ = place;
+  if (hidden) return false;
+  // At the lowest version nothing of the key that is older is kept: if there is nothing below either, the delete hides
+  // nothing.
+  return entry.kind != Kind::kDelete || place != 0 || !nothing_below_(entry.sort_key);
+}
+
+/// A put that is the only entry of its key is what every version from its own on shows.
+Retention::RunFate Retention::judge_run(const format::RunEntry& run) {
+  const format::TableId table = format::table_id_of(run.smallest_key);
+  if (table != format::table_id_of(run.largest_key)) return RunFate::kUnknown;
+  if (has_key_ && key_ == run.smallest_key) return RunFate::kUnknown;
+  const bool dropped = dead_.holds(table);
+  if (!dropped && (run.tombstone_count > 0 || run.repeated_count > 0)) return RunFate::kUnknown;
+  if (dropped) dropped_entries_ += run.entry_count;
+  return dropped ? RunFate::kDropped : RunFate::kKept;
+}
+
+void Retention::begin_key(std::string_view sort_key) {
+  key_.assign(sort_key);
+  has_key_ = true;
+  last_version_ = 0;
+  last_place_ = kAboveHorizon;
+  const format::TableId table = format::table_id_of(sort_key);
+  if (has_table_ && table == table_) return;
+  table_ = table;
+  has_table_ = true;
+  table_is_dropped_ = dead_.holds(table);
+}
+
+std::size_t Retention::shown_at(CommitVersion version) const noexcept {
+  const auto place = std::lower_bound(horizon_.begin(), horizon_.end(), version);
+  return place == horizon_.end() ? kAboveHorizon : static_cast<std::size_t>(place - horizon_.begin());
+}
+
+}  // namespace varve::engine

@@ -1,0 +1,216 @@
+// Owns: the loop of a rewrite and its cuts (rewrite.h).
+// Must never: go on after the first error.
+#include "engine/compaction/rewrite.h"
+
+#include <algorithm>
+#include <cassert>
+#include <string>
+#include <utility>
+
+#include "format/keys/sort_key.h"
+#include "format/keys/value_pointer.h"
+#include "format/log/file_header.h"
+#include "io/probe.h"
+
+namespace varve::engine {
+
+namespace {
+
+class Rewriter {
+ public:
+  Rewriter(Retention& retention, const TableSink& sink, const RewriteOptions& options)
+      : retention_(retention), sink_(sink), options_(options), table_(options.table) {}
+
+  Status run(EntryStream& input) {
+    while (input.valid()) {
+      if (const std::optional<format::RunSource> run = input.whole_run()) {
+        const Result<bool> done = take_run(*run, input);
+        if (!done.ok()) return done.status();
+        if (*done) {
+          input.pass_run();
+          continue;
+        }
+      }
+      if (Status done = take_entry(input); !done.ok()) return done;
+      input.next();
+    }
+    if (Status ended = input.status(); !ended.ok()) return ended;
+    if (Status ended = end_file(); !ended.ok()) return ended;
+    return check_counts();
+  }
+
+  Rewritten take_result() { return std::move(done_); }
+  const std::vector<format::TableFileEntry>& files() const noexcept { return done_.files; }
+  void abandon() noexcept { writer_.reset(); }
+
+ private:
+  static constexpr std::uint64_t kEntriesBetweenLooks = 1024;
+
+  Status look_for_end() const {
+    if (!sink_.stopping.load(std::memory_order_relaxed)) return Status();
+    return Status(Code::kClosed, "the store is closing");
+  }
+
+  Status take_entry(const EntryStream& input) {
+    const Entry entry = input.entry();
+    if (++done_.entries_read % kEntriesBetweenLooks == 0) {
+      if (Status look = look_for_end(); !look.ok()) return look;
+    }
+    if (!retention_.keeps(entry)) return Status();
+    if (Status ready = make_ready(entry.sort_key); !ready.ok()) return ready;
+    if (entry.kind == Kind::kPutExternal) return add_external(entry, input.is_in_memory());
+    if (entry.value.size() >= kExternalValueBytesMin && is_listed(options_.kept_segments, input.log_place().segment)) {
+      return add_kept(entry, input.log_place());
+    }
+    return writer_->add(entry, input.is_in_memory());
+  }
+
+  static bool is_listed(const std::vector<std::uint64_t>& numbers, std::uint64_t number) noexcept {
+    return std::binary_search(numbers.begin(), numbers.end(), number);
+  }
+
+  /// The value stays in its log segment.
+  Status add_kept(const Entry& entry, const LogPlace& place) {
+    pointer_.clear();
+    format::append_value_pointer(pointer_,
+                                 {place.segment, place.offset, entry.value.size(), format::content_hash(entry.value)});
+    return writer_->add({entry.sort_key, entry.version, Kind::kPutExternal, pointer_}, true);
+  }
+
+  /// The value stays where it is, unless its file is to go.
+  Status add_external(const Entry& entry, bool was_in_memory) {
+    const Result<format::ValuePointer> pointer = format::decode_value_pointer(entry.value);
+    if (!pointer.ok()) return pointer.status();
+    if (!is_listed(options_.leaving_value_files, pointer->file)) return writer_->add(entry, was_in_memory);
+    const Result<PinnedBlock> value = options_.values->read(entry.value);
+    if (!value.ok()) return value.status();
+    io::probe("a value was brought home from a value file");
+    return writer_->add({entry.sort_key, entry.version, Kind::kPut, (*value)->content()}, false);
+  }
+
+  bool points_into_leaving(const format::RunEntry& run) const noexcept {
+    return std::any_of(run.value_files.begin(), run.value_files.end(), [this](const format::ValueFileUse& use) {
+      return is_listed(options_.leaving_value_files, use.number);
+    });
+  }
+
+  /// False: its entries are to be taken one by one.
+  Result<bool> take_run(const format::RunSource& source, const EntryStream& input) {
+    const format::RunEntry& run = *source.run;
+    if (Status look = look_for_end(); !look.ok()) return look;
+    const Retention::RunFate fate = retention_.judge_run(run);
+    if (fate == Retention::RunFate::kUnknown) return false;
+    if (fate == Retention::RunFate::kDropped) io::probe("a run of a dropped table went unread");
+    if (fate == Retention::RunFate::kKept) {
+      const Result<bool> copied = copy_run(source, input);
+      if (!copied.ok() || !*copied) return copied;
+    }
+    done_.entries_read += run.entry_count;
+    return true;
+  }
+
+  Result<bool> copy_run(const format::RunSource& source, const EntryStream& input) {
+    const format::RunEntry& run = *source.run;
+    const Result<bool> alike = format::is_made_alike(source, options_.table, decompressor_);
+    if (!alike.ok() || !*alike) return alike;
+    if (points_into_leaving(run)) return false;
+    if (Status ready = make_ready(run.smallest_key); !ready.ok()) return ready;
+    if (!writer_->can_append(run)) return false;
+    const Result<std::uint64_t> begin = writer_->append_run(source, decompressor_);
+    if (!begin.ok()) return begin.status();
+    input.show_cached([&](format::BlockType type, std::uint64_t within, std::string_view content) {
+      writer_->keep_copied(type, *begin + within, content);
+    });
+    last_key_ = run.largest_key;
+    done_.bytes_copied += run.bytes();
+    return true;
+  }
+
+  /// There is a file for the key.
+  Status make_ready(std::string_view sort_key) {
+    if (last_key_ != sort_key) {
+      const bool same_table = !last_key_.empty() && format::table_id_of(sort_key) == format::table_id_of(last_key_);
+      if (begins_new_file(sort_key, same_table)) {
+        if (Status ended = end_file(); !ended.ok()) return ended;
+      }
+      if (!same_table) {
+        holds_one_table_ = false;
+        table_.dictionary = options_.table.dictionary;
+        table_.learns_dictionary = options_.table.learns_dictionary;
+      }
+      last_key_.assign(sort_key);
+    }
+    return writer_ ? Status() : begin_file();
+  }
+
+  bool begins_new_file(std::string_view sort_key, bool same_table) {
+    if (!options_.begins_new_file) return false;
+    const std::uint64_t file_bytes = writer_ ? writer_->estimated_bytes() : 0;
+    const std::optional<format::TableId> new_table =
+        same_table ? std::nullopt : std::optional(format::table_id_of(sort_key));
+    const bool begins =
+        options_.begins_new_file(sort_key, file_bytes, done_.bytes_written + file_bytes - table_start_, new_table);
+    if (!same_table) table_start_ = done_.bytes_written + file_bytes;
+    return begins;
+  }
+
+  Status begin_file() {
+    const Result<std::uint64_t> number = sink_.manifest.next_file_number();
+    if (!number.ok()) return number.status();
+    Result<std::unique_ptr<TableWriter>> writer = TableWriter::create(sink_.env, sink_.directory, *number, table_);
+    if (!writer.ok()) return writer.status();
+    writer_ = *std::move(writer);
+    holds_one_table_ = true;
+    writer_->keep_blocks_of(sink_.tables, *number);
+    return Status();
+  }
+
+  Status end_file() {
+    if (!writer_) return Status();
+    // The next file goes on with what this one learned, be it that there is nothing to learn.
+    table_.dictionary = writer_->dictionary();
+    table_.learns_dictionary = options_.table.learns_dictionary && (!holds_one_table_ || writer_->learns_dictionary());
+    Result<format::TableFileEntry> file = writer_->finish(options_.level);
+    writer_.reset();
+    if (!file.ok()) return file.status();
+    done_.bytes_written += file->size_bytes;
+    entries_written_ += file->entry_count;
+    done_.files.push_back(*std::move(file));
+    return Status();
+  }
+
+  Status check_counts() const {
+    if (entries_written_ + retention_.dropped_entries() == done_.entries_read) return Status();
+    return Status::corruption("a rewrite read " + std::to_string(done_.entries_read) + " entries, wrote " +
+                              std::to_string(entries_written_) + " and dropped " +
+                              std::to_string(retention_.dropped_entries()));
+  }
+
+  Retention& retention_;
+  const TableSink& sink_;
+  const RewriteOptions& options_;
+  format::TableOptions table_;
+  std::unique_ptr<TableWriter> writer_;
+  format::Decompressor decompressor_;
+  std::string last_key_;
+  std::string pointer_;
+  bool holds_one_table_ = true;    // the file at hand
+  std::uint64_t table_start_ = 0;  // bytes written before the table at hand
+  std::uint64_t entries_written_ = 0;
+  Rewritten done_;
+};
+
+}  // namespace
+
+Result<Rewritten> rewrite(EntryStream& input, Retention& retention, const TableSink& sink,
+                          const RewriteOptions& options) {
+  Rewriter rewriter(retention, sink, options);
+  const Status done = rewriter.run(input);
+  if (done.ok()) return rewriter.take_result();
+  io::probe("a rewrite was abandoned");
+  rewriter.abandon();
+  sink.tables.discard(rewriter.files());
+  return done;
+}
+
+}  // namespace varve::engine

@@ -1,0 +1,69 @@
+// Owns: names, headers and seeds of the log's files.
+// Must never: reuse a file that is there; what it holds is of another attempt.
+#include "engine/log/log_files.h"
+
+#include <cassert>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "engine/base/sync_points.h"
+#include "io/aligned_buffer.h"
+#include "io/os_error.h"
+
+namespace varve::engine {
+namespace {
+
+Status remove_leftover(io::Directory& directory, std::string_view name) {
+  Status removed = directory.remove(name);
+  return io::is_missing(removed) ? Status() : removed;
+}
+
+Status write_header(io::LogSegment& segment, const format::FileHeader& header) {
+  Result<io::AlignedBuffer> sector = io::AlignedBuffer::allocate(io::kSectorBytes);
+  if (!sector.ok()) return sector.status();
+  const std::string bytes = format::encode_file_header(header);
+  std::memcpy(sector->bytes().data(), bytes.data(), bytes.size());
+  return segment.write(0, sector->bytes(), sync_points::kSegmentHeader);
+}
+
+}  // namespace
+
+Result<SegmentFile> create_segment(const io::Env& env, io::Directory& directory, std::uint64_t number,
+                                   std::uint64_t bytes) {
+  assert(bytes > kFirstRecordOffset);
+  assert(io::is_sector_multiple(bytes));
+  const std::string name = format::file_name(format::FileType::kLogSegment, number);
+  if (Status clear = remove_leftover(directory, name); !clear.ok()) return clear;
+  Result<std::unique_ptr<io::LogSegment>> file = directory.create_log_segment(name, bytes);
+  if (!file.ok()) return file.status();
+
+  const format::FileHeader header{format::FileType::kLogSegment, format::kFormatVersion, env.random.next(), number};
+  if (Status written = write_header(**file, header); !written.ok()) {
+    (void)directory.remove(name);  // A name that stays is a stray that the next open removes.
+    return written;
+  }
+  return SegmentFile{number, header.seed, *std::move(file)};
+}
+
+Result<BufferFile> create_log_buffer(const io::Env& env, io::Directory& directory, std::uint64_t number,
+                                     std::size_t slot_count, std::size_t slot_bytes) {
+  const std::string name = format::file_name(format::FileType::kLogBuffer, number);
+  if (Status clear = remove_leftover(directory, name); !clear.ok()) return clear;
+  Result<std::unique_ptr<io::SharedMemory>> memory =
+      directory.create_shared_memory(name, log_buffer_bytes(slot_count, slot_bytes));
+  if (!memory.ok()) return memory.status();
+
+  const format::FileHeader header{format::FileType::kLogBuffer, format::kFormatVersion, env.random.next(), number};
+  const std::string bytes = format::encode_file_header(header);
+  const std::span<std::byte> own = (*memory)->bytes();
+  assert(own.size() >= bytes.size());
+  std::memcpy(own.data(), bytes.data(), bytes.size());
+  if (Status kept = (*memory)->keep(0, bytes.size()); !kept.ok()) {
+    (void)directory.remove(name);  // A name that stays is a stray that the next open removes.
+    return kept;
+  }
+  return BufferFile{number, header.seed, *std::move(memory)};
+}
+
+}  // namespace varve::engine

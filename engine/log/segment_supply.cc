@@ -1,0 +1,342 @@
+// Owns: the thread that makes and announces segments (segment_supply.h).
+// Must never: hold the mutex while it works on files.
+#include "engine/log/segment_supply.h"
+
+#include <algorithm>
+#include <cassert>
+#include <new>
+#include <utility>
+
+#include "engine/base/sync_points.h"
+#include "io/aligned_buffer.h"
+#include "io/probe.h"
+
+namespace varve::engine {
+
+namespace {
+
+/// How long the thread leaves a full device alone before it tries for a spare again by itself.
+constexpr std::chrono::milliseconds kSupplyRetryInterval{250};
+/// A request fails only when an attempt that began after it has failed; one may have been under way.
+constexpr int kAttemptsPerRequest = 2;
+/// Entries that closed() and unused() may add beyond those that take() makes room for: the end of the log.
+constexpr std::size_t kEditRoom = 2;
+
+}  // namespace
+
+SegmentSupply::SegmentSupply(const io::Env& env, io::Directory& directory, Manifest& manifest,
+                             std::function<void(const Status&)> on_fatal, std::function<void()> on_room)
+    : env_(env),
+      directory_(directory),
+      manifest_(manifest),
+      on_fatal_(std::move(on_fatal)),
+      on_room_(std::move(on_room)),
+      mutex_(env.scheduler),
+      changed_(env.scheduler) {
+  closed_.reserve(kEditRoom);
+  removed_.reserve(kEditRoom);
+}
+
+SegmentSupply::~SegmentSupply() {
+  {
+    const io::MutexGuard guard(mutex_);
+    stopping_ = true;
+    if (filling_ != nullptr) filling_->stop_filling();
+    changed_.notify_all();
+  }
+  thread_.join();
+}
+
+Status SegmentSupply::start() {
+  Result<io::Thread> thread = env_.scheduler.start("varve-segments", [this] { run(); });
+  if (!thread.ok()) return thread.status();
+  thread_ = *std::move(thread);
+  return Status();
+}
+
+Result<SegmentFile> SegmentSupply::take(std::uint64_t bytes_min, bool may_use_ballast) {
+  const io::MutexGuard guard(mutex_);
+  for (int attempt = 0; attempt <= kAttemptsPerRequest; ++attempt) {
+    if (!fatal_.ok()) return fatal_;
+    if (spare_ && spare_->file->allocated_bytes() < bytes_min) discard_spare();
+    if (spare_) {
+      // closed() may not allocate, so room for its entry is made while failing is still harmless.
+      try {
+        closed_.reserve(closed_.size() + kEditRoom);
+        removed_.reserve(removed_.size() + kEditRoom);
+      } catch (const std::bad_alloc&) {
+        return Status::out_of_memory();
+      }
+      SegmentFile taken = *std::move(spare_);
+      spare_.reset();
+      wanted_bytes_ = 0;
+      changed_.notify_all();
+      return taken;
+    }
+    if (attempt == kAttemptsPerRequest || stopping_) break;
+    wanted_bytes_ = bytes_min;
+    wanted_with_ballast_ = may_use_ballast;
+    changed_.notify_all();
+    // Under the mutex, which keeps the segment alive; it waits for one chunk of zeros at most.
+    if (filling_ != nullptr) filling_->stop_filling();
+    const std::uint64_t before = attempts_;
+    while (attempts_ == before && fatal_.ok() && !stopping_) changed_.wait(mutex_);
+  }
+  wanted_bytes_ = 0;
+  return last_failure_.ok() ? Status(Code::kClosed, "the store is closing") : last_failure_;
+}
+
+void SegmentSupply::begin_small() noexcept {
+  const io::MutexGuard guard(mutex_);
+  // Twice: a segment that is being made when this begins is as large as before.
+  for (int attempt = 0; attempt < kAttemptsPerRequest; ++attempt) {
+    if (!last_failure_.ok() || retry_later_) return;  // What a full disk has left is kept as it is.
+    next_bytes_ = kSegmentBytesMin;
+    const bool is_large = spare_ && spare_->file->allocated_bytes() > 2 * kSegmentBytesMin;
+    if (is_large && removed_.size() < removed_.capacity()) discard_spare();
+    changed_.notify_all();
+    if (filling_ != nullptr && !spare_) filling_->stop_filling();
+    const std::uint64_t before = attempts_;
+    while (!spare_ && attempts_ == before && fatal_.ok() && !stopping_) changed_.wait(mutex_);
+  }
+}
+
+bool SegmentSupply::may_have_room() const {
+  const io::MutexGuard guard(mutex_);
+  return last_failure_.ok() && !retry_later_;
+}
+
+void SegmentSupply::expect_large_writes(bool expected) noexcept {
+  const io::MutexGuard guard(mutex_);
+  expects_large_writes_ = expected;
+}
+
+void SegmentSupply::closed(const format::ClosedSegment& segment) noexcept {
+  const io::MutexGuard guard(mutex_);
+  assert(closed_.size() < closed_.capacity());  // take() made room for it.
+  closed_.push_back(segment);
+  ++closed_told_;
+  changed_.notify_all();
+}
+
+std::vector<format::ClosedSegment> SegmentSupply::unrecorded() const {
+  const io::MutexGuard guard(mutex_);
+  return closed_;
+}
+
+void SegmentSupply::wait_until_recorded() noexcept {
+  const io::MutexGuard guard(mutex_);
+  const std::uint64_t told = closed_told_;
+  while (closed_recorded_ < told && fatal_.ok() && !stopping_ && !edits_rest_) changed_.wait(mutex_);
+}
+
+void SegmentSupply::unused(std::uint64_t number) noexcept {
+  const io::MutexGuard guard(mutex_);
+  assert(removed_.size() < removed_.capacity());
+  removed_.push_back(number);
+  changed_.notify_all();
+}
+
+Status SegmentSupply::stop() {
+  {
+    const io::MutexGuard guard(mutex_);
+    stopping_ = true;
+    if (filling_ != nullptr) filling_->stop_filling();
+    changed_.notify_all();
+  }
+  thread_.join();
+  Job job;
+  {
+    const io::MutexGuard guard(mutex_);
+    if (!fatal_.ok()) return fatal_;
+    if (spare_) discard_spare();
+    job.closed = std::exchange(closed_, {});
+    job.removed = std::exchange(removed_, {});
+  }
+  return record(nullptr, job);
+}
+
+void SegmentSupply::discard_spare() {
+  removed_.push_back(spare_->number);
+  spare_.reset();
+}
+
+void SegmentSupply::run() {
+  for (;;) {
+    Job job;
+    try {
+      job = next_job();
+      if (job.stop) return;
+      perform(job);
+    } catch (const std::bad_alloc&) {
+      // An edit that was taken and is not recorded would be missing from the manifest: then the store must stop.
+      const bool edit_lost = !job.closed.empty() || !job.removed.empty();
+      edit_lost ? report_fatal(Status::out_of_memory()) : report(Status::out_of_memory());
+    }
+  }
+}
+
+bool SegmentSupply::must_make() const {
+  if (spare_) return false;
+  return wanted_bytes_ > 0 || !retry_later_;
+}
+
+SegmentSupply::Job SegmentSupply::next_job() {
+  const io::MutexGuard guard(mutex_);
+  while (!stopping_ && fatal_.ok() && !must_make() && (edits_rest_ || (closed_.empty() && removed_.empty()))) {
+    if (!retry_later_) {
+      changed_.wait(mutex_);
+    } else if (!changed_.wait_for(mutex_, kSupplyRetryInterval)) {
+      retry_later_ = false;
+      edits_rest_ = false;
+    }
+  }
+  Job job;
+  job.stop = stopping_ || !fatal_.ok();
+  if (job.stop) return job;
+  job.make_spare = must_make();
+  job.bytes_min = std::max(kSegmentBytesMin, io::round_up_to_sector(wanted_bytes_));
+  job.bytes = std::max(next_bytes_, job.bytes_min);
+  job.may_use_ballast = wanted_bytes_ > 0 && wanted_with_ballast_;
+  job.closed = closed_;
+  job.removed = removed_;
+  removed_.clear();  // It keeps its room, which unused() counts on.
+  return job;
+}
+
+void SegmentSupply::perform(const Job& job) {
+  Result<SegmentFile> made = job.make_spare ? make(job) : Result<SegmentFile>(Status(Code::kCancelled));
+  if (Status recorded = record(made.ok() ? &*made : nullptr, job); !recorded.ok()) {
+    return manifest_.is_stopped() ? report_fatal(recorded) : put_back(job, std::move(made), recorded);
+  }
+  {
+    const io::MutexGuard guard(mutex_);
+    closed_.erase(closed_.begin(), closed_.begin() + static_cast<std::ptrdiff_t>(job.closed.size()));
+    closed_recorded_ += job.closed.size();
+    edits_rest_ = false;
+    changed_.notify_all();
+  }
+  for (const std::uint64_t number : job.removed) {
+    // A name that stays is a stray that the next open removes.
+    (void)directory_.remove(format::file_name(format::FileType::kLogSegment, number));
+  }
+  if (job.make_spare) report(std::move(made));
+}
+
+/// The manifest could not look whether it is still ours, and took nothing: all of the job is to be done again.
+void SegmentSupply::put_back(const Job& job, Result<SegmentFile> made, const Status& why) {
+  if (made.ok()) {
+    const std::string name = format::file_name(format::FileType::kLogSegment, made->number);
+    made = why;
+    (void)directory_.remove(name);
+  }
+  {
+    const io::MutexGuard guard(mutex_);
+    removed_.insert(removed_.end(), job.removed.begin(), job.removed.end());
+    edits_rest_ = true;
+  }
+  report(why);
+}
+
+void SegmentSupply::report(Result<SegmentFile> made) noexcept {
+  const bool is_room = made.ok() && !made->is_reserved;
+  if (keep(std::move(made)) && is_room) on_room_();
+}
+
+/// Whether it was the first success after a failure.
+bool SegmentSupply::keep(Result<SegmentFile> made) noexcept {
+  const io::MutexGuard guard(mutex_);
+  ++attempts_;
+  const bool had_failed = !last_failure_.ok();
+  const bool is_made = made.ok();
+  if (is_made) {
+    if (last_failure_.code() == Code::kNoSpace) io::probe("there was room for a segment again");
+    spare_ = *std::move(made);
+    last_failure_ = Status();
+    retry_later_ = false;
+    next_bytes_ = std::min(2 * next_bytes_, kSegmentBytesMax);
+  } else {
+    if (made.code() == Code::kNoSpace) io::probe("there was no room for a segment");
+    last_failure_ = made.status();
+    retry_later_ = true;
+    wanted_bytes_ = 0;  // The request that asked is answered; one that tries again asks again.
+  }
+  changed_.notify_all();
+  return is_made && had_failed;
+}
+
+void SegmentSupply::report_fatal(const Status& status) noexcept {
+  {
+    const io::MutexGuard guard(mutex_);
+    fatal_ = status;
+    ++attempts_;
+    changed_.notify_all();
+  }
+  on_fatal_(status);
+}
+
+Result<SegmentFile> SegmentSupply::make(const Job& job) {
+  // What a full disk took from the ballast comes back before there is a segment for common commits: the disk may be
+  // full again before the next one, and then a drop finds what it needs.
+  if (!job.may_use_ballast) {
+    Status whole = directory_.set_ballast(kBallastName, kBallastBytes);
+    if (whole.code() == Code::kNoSpace) return whole;
+  }
+  const Result<std::uint64_t> number = manifest_.next_file_number();
+  if (!number.ok()) return number.status();
+  Result<SegmentFile> segment = create(job, *number);
+  if (!segment.ok()) return segment;
+  if (Status prepared = prepare(*segment); !prepared.ok()) {
+    segment->file.reset();
+    (void)directory_.remove(format::file_name(format::FileType::kLogSegment, *number));
+    return prepared;
+  }
+  if (job.may_use_ballast) {
+    segment->is_reserved = directory_.set_ballast(kBallastName, kBallastBytes).code() == Code::kNoSpace;
+  }
+  return segment;
+}
+
+Result<SegmentFile> SegmentSupply::create(const Job& job, std::uint64_t number) {
+  Result<SegmentFile> segment = create_segment(env_, directory_, number, job.bytes);
+  if (segment.code() == Code::kNoSpace && job.bytes > job.bytes_min) {
+    io::probe("a segment is smaller than was meant");
+    segment = create_segment(env_, directory_, number, job.bytes_min);
+  }
+  if (segment.code() == Code::kNoSpace && job.may_use_ballast) {
+    io::probe("the log took the ballast");
+    if (Status given_up = directory_.set_ballast(kBallastName, 0); !given_up.ok()) return given_up;
+    segment = create_segment(env_, directory_, number, job.bytes_min);
+  }
+  return segment;
+}
+
+Status SegmentSupply::prepare(SegmentFile& segment) {
+  bool fill = false;
+  {
+    const io::MutexGuard guard(mutex_);
+    fill = wanted_bytes_ == 0 && !stopping_ && !expects_large_writes_;
+    if (fill) filling_ = segment.file.get();
+  }
+  if (fill) {
+    const Status filled = segment.file->fill();
+    const io::MutexGuard guard(mutex_);
+    filling_ = nullptr;
+    if (!filled.ok()) return filled;
+  }
+  // A handle that was never filled is told so, that its writes need not look out for a filler.
+  segment.file->stop_filling();
+  filled_bytes_.fetch_add(segment.file->filled_bytes(), std::memory_order_relaxed);
+  return directory_.sync(sync_points::kSegmentNames);
+}
+
+Status SegmentSupply::record(const SegmentFile* announced, const Job& job) {
+  format::ManifestEdit edit;
+  if (announced != nullptr) edit.announced_segments.push_back({announced->number, announced->seed, {}});
+  edit.closed_segments = job.closed;
+  edit.removed_segments = job.removed;
+  if (edit == format::ManifestEdit{}) return Status();
+  return manifest_.append(edit);
+}
+
+}  // namespace varve::engine

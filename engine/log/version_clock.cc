@@ -1,0 +1,31 @@
+// Owns: reading the clocks for the next version (version_clock.h).
+// Must never: trust the wall clock alone.
+#include "engine/log/version_clock.h"
+
+#include <algorithm>
+#include <cassert>
+
+namespace varve::engine {
+
+VersionClock::VersionClock(io::Clock& clock, CommitVersion floor) noexcept
+    : clock_(clock), wall_at_open_(clock.wall()), monotonic_at_open_(clock.monotonic()), last_(floor) {}
+
+io::Ticks VersionClock::now() noexcept {
+  const io::Ticks wall = clock_.wall();
+  const auto elapsed_ns = static_cast<std::uint64_t>((clock_.monotonic() - monotonic_at_open_).count());
+  const io::Ticks expected = wall_at_open_ + elapsed_ns / 100;
+  if (wall <= expected + kJumpTicksMax) return wall;
+  jump_ignored_.store(true, std::memory_order_relaxed);
+  return expected;
+}
+
+CommitVersion VersionClock::take(std::uint64_t count) noexcept {
+  assert(count > 0);
+  const CommitVersion first = std::max<CommitVersion>(now(), last_ + 1);
+  assert(first > last_);
+  last_ = first + count - 1;
+  assert(last_ <= format::kCommitVersionMax);
+  return first;
+}
+
+}  // namespace varve::engine

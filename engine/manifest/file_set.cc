@@ -1,0 +1,284 @@
+// Owns: what an edit may do to a file set, and what it does.
+// Must never: leave a set half edited, or take an edit's word for anything that the set can contradict.
+#include "engine/manifest/file_set.h"
+
+#include <algorithm>
+#include <cassert>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "format/bytes/tagged_fields.h"
+#include "format/log/file_header.h"
+
+namespace varve::engine {
+namespace {
+
+Status contradiction(std::string_view thing, std::uint64_t number, std::string_view what) {
+  return Status::corruption(
+      std::string("edit: ").append(thing).append(" ").append(std::to_string(number)).append(" ").append(what));
+}
+
+template <typename Entry>
+Status add_entries(const std::vector<Entry>& added, std::string_view thing, std::map<std::uint64_t, Entry>& entries) {
+  for (const Entry& entry : added) {
+    if (!entries.emplace(entry.number, entry).second) return contradiction(thing, entry.number, "is there already");
+  }
+  return Status();
+}
+
+template <typename Entry>
+Status remove_entries(const std::vector<std::uint64_t>& removed, std::string_view thing,
+                      std::map<std::uint64_t, Entry>& entries) {
+  for (const std::uint64_t number : removed) {
+    if (entries.erase(number) == 0) return contradiction(thing, number, "is removed and was not there");  // F3
+  }
+  return Status();
+}
+
+template <typename Member>
+void apply_if_present(const std::optional<Member>& change, Member& member) {
+  if (change.has_value()) member = *change;
+}
+
+Status raise(const std::optional<CommitVersion>& change, std::string_view thing, CommitVersion& member) {
+  if (!change.has_value()) return Status();
+  if (*change < member) return contradiction(thing, *change, "is below the one before it");  // F4
+  member = *change;
+  return Status();
+}
+
+Status apply_scalars(const format::ManifestEdit& edit, FileSet& set) {
+  if (edit.store_id.has_value()) {
+    if (set.store_id != format::StoreId{} && set.store_id != *edit.store_id) {
+      return Status::corruption("edit: the store id changes");
+    }
+    set.store_id = *edit.store_id;
+  }
+  apply_if_present(edit.features, set.features);
+  apply_if_present(edit.stored_options, set.stored_options);
+  // It may fall: a clean close records the exact next number. What counts is F1, below.
+  apply_if_present(edit.file_number_ceiling, set.file_number_ceiling);
+  if (Status raised = raise(edit.version_ceiling, "version ceiling", set.version_ceiling); !raised.ok()) return raised;
+  if (Status raised = raise(edit.oldest_readable_version, "oldest readable version", set.oldest_readable_version);
+      !raised.ok()) {
+    return raised;
+  }
+  if (Status raised = raise(edit.flushed_version, "flushed version", set.flushed_version); !raised.ok()) return raised;
+  if (edit.commit_tag.has_value()) {
+    if (set.commit_tag.has_value() && edit.commit_tag->version < set.commit_tag->version) {
+      return contradiction("commit tag of version", edit.commit_tag->version, "is older than the one before it");
+    }
+    set.commit_tag = edit.commit_tag;
+  }
+  if (edit.log_buffer.has_value()) {
+    set.log_buffer = edit.log_buffer;
+    if (edit.log_buffer->number == 0) set.log_buffer.reset();
+  }
+  return Status();
+}
+
+Status close_segment(const format::ClosedSegment& closed, std::map<std::uint64_t, LiveSegment>& segments) {
+  const auto found = segments.find(closed.number);
+  if (found == segments.end()) return contradiction("segment", closed.number, "is closed and was not announced");  // F2
+  LiveSegment& segment = found->second;
+  if (segment.closed) return contradiction("segment", closed.number, "is closed twice");  // F2
+  segment.closed = true;
+  segment.size_bytes = closed.size_bytes;
+  segment.last_version = closed.last_version;
+  segment.closed_unknown_fields = closed.unknown_fields;
+  return Status();
+}
+
+Status apply_segments(const format::ManifestEdit& edit, FileSet& set) {
+  for (const format::AnnouncedSegment& announced : edit.announced_segments) {
+    LiveSegment segment;
+    segment.number = announced.number;
+    segment.seed = announced.seed;
+    segment.announced_unknown_fields = announced.unknown_fields;
+    if (!set.segments.emplace(announced.number, std::move(segment)).second) {
+      return contradiction("segment", announced.number, "is announced twice");
+    }
+  }
+  for (const format::ClosedSegment& closed : edit.closed_segments) {
+    if (Status done = close_segment(closed, set.segments); !done.ok()) return done;
+  }
+  return remove_entries(edit.removed_segments, "segment", set.segments);
+}
+
+template <typename Id, typename Matches>
+Status remove_id(std::vector<Id>& ids, std::string_view thing, const Matches& matches) {
+  const auto found = std::find_if(ids.begin(), ids.end(), matches);
+  if (found == ids.end()) {
+    return Status::corruption(std::string("edit: ").append(thing).append(" is removed and was not there"));  // F3
+  }
+  ids.erase(found);
+  return Status();
+}
+
+Status apply_ids(const format::ManifestEdit& edit, FileSet& set) {
+  for (const format::DeadId& added : edit.added_dead_ids) {
+    const auto same = [&](const format::DeadId& dead) { return dead.prefix == added.prefix; };
+    if (std::any_of(set.dead_ids.begin(), set.dead_ids.end(), same)) {
+      return Status::corruption("edit: a dead id is added twice");
+    }
+    set.dead_ids.push_back(added);
+  }
+  for (const std::string& removed : edit.removed_dead_ids) {
+    const auto same = [&](const format::DeadId& dead) { return dead.prefix == removed; };
+    if (Status done = remove_id(set.dead_ids, "a dead id", same); !done.ok()) return done;
+  }
+  for (const format::TableId added : edit.added_loading_ids) {
+    if (std::find(set.loading_ids.begin(), set.loading_ids.end(), added) != set.loading_ids.end()) {
+      return Status::corruption("edit: a loading id is added twice");
+    }
+    set.loading_ids.push_back(added);
+  }
+  for (const format::TableId removed : edit.removed_loading_ids) {
+    const auto same = [&](format::TableId id) { return id == removed; };
+    if (Status done = remove_id(set.loading_ids, "a loading id", same); !done.ok()) return done;
+  }
+  return Status();
+}
+
+Status move_tables(const std::vector<format::MovedTable>& moved, FileSet& set) {
+  for (const format::MovedTable& move : moved) {
+    const auto table = set.tables.find(move.number);
+    if (table == set.tables.end()) return contradiction("table file", move.number, "is moved and is not there");  // F3
+    table->second.level = move.level;
+  }
+  return Status();
+}
+
+Status apply_files(const format::ManifestEdit& edit, FileSet& set) {
+  if (Status done = add_entries(edit.added_tables, "table file", set.tables); !done.ok()) return done;
+  if (Status done = remove_entries(edit.removed_tables, "table file", set.tables); !done.ok()) return done;
+  if (Status done = move_tables(edit.moved_tables, set); !done.ok()) return done;
+  if (Status done = add_entries(edit.added_value_files, "value file", set.value_files); !done.ok()) return done;
+  return remove_entries(edit.removed_value_files, "value file", set.value_files);
+}
+
+Status check_number(std::uint64_t number, std::uint64_t ceiling, std::set<std::uint64_t>& seen) {
+  if (number == 0) return contradiction("file number", number, "names no file");
+  if (number >= ceiling) return contradiction("file number", number, "is not below the ceiling");
+  if (!seen.insert(number).second) return contradiction("file number", number, "names two files");
+  return Status();
+}
+
+Status check_numbers(const FileSet& set) {  // F1
+  std::set<std::uint64_t> seen;
+  const auto check_all = [&](const auto& files) {
+    for (const auto& [number, file] : files) {
+      if (Status checked = check_number(number, set.file_number_ceiling, seen); !checked.ok()) return checked;
+    }
+    return Status();
+  };
+  if (Status checked = check_all(set.segments); !checked.ok()) return checked;
+  if (Status checked = check_all(set.tables); !checked.ok()) return checked;
+  if (Status checked = check_all(set.value_files); !checked.ok()) return checked;
+  if (!set.log_buffer.has_value()) return Status();
+  return check_number(set.log_buffer->number, set.file_number_ceiling, seen);
+}
+
+Status check_last_versions(const FileSet& set) {  // F2
+  CommitVersion last = 0;
+  for (const auto& [number, segment] : set.segments) {
+    if (segment.last_version == 0) continue;
+    if (segment.last_version <= last) {
+      return contradiction("segment", number, "does not end above the versions of those before it");
+    }
+    last = segment.last_version;
+  }
+  return Status();
+}
+
+Status check_value_files(const FileSet& set) {  // F5
+  for (const auto& [number, table] : set.tables) {
+    for (const format::ValueFileUse& use : table.value_files) {
+      if (set.value_files.contains(use.number)) continue;
+      return contradiction("table file", number,
+                           "points into value file " + std::to_string(use.number) + ", which is not there");
+    }
+  }
+  return Status();
+}
+
+/// Both lists of fields as one, by tag, those of `earlier` first within a tag. Both come from a FieldReader.
+std::string merge_fields(std::string_view earlier, std::string_view later) {
+  std::vector<format::Field> fields;
+  for (const std::string_view list : {earlier, later}) {
+    format::FieldReader reader(list);
+    while (!reader.at_end()) {
+      const Result<format::Field> field = reader.next();
+      assert(field.ok());
+      fields.push_back(*field);
+    }
+  }
+  std::stable_sort(fields.begin(), fields.end(),
+                   [](const format::Field& left, const format::Field& right) { return left.tag < right.tag; });
+  std::string merged;
+  for (const format::Field& field : fields) format::append_field(merged, field.tag, field.value);
+  return merged;
+}
+
+template <typename Entry>
+std::vector<Entry> entries_of(const std::map<std::uint64_t, Entry>& files) {
+  std::vector<Entry> entries;
+  entries.reserve(files.size());
+  for (const auto& [number, entry] : files) entries.push_back(entry);
+  return entries;
+}
+
+}  // namespace
+
+Status FileSet::apply(const format::ManifestEdit& edit) {
+  FileSet next = *this;
+  if (Status done = apply_scalars(edit, next); !done.ok()) return done;
+  if (Status done = apply_segments(edit, next); !done.ok()) return done;
+  if (Status done = apply_files(edit, next); !done.ok()) return done;
+  if (Status done = apply_ids(edit, next); !done.ok()) return done;
+  if (Status checked = check_numbers(next); !checked.ok()) return checked;
+  if (Status checked = check_last_versions(next); !checked.ok()) return checked;
+  if (Status checked = check_value_files(next); !checked.ok()) return checked;
+  if (!edit.unknown_fields.empty()) next.unknown_fields = merge_fields(unknown_fields, edit.unknown_fields);
+  *this = std::move(next);
+  return Status();
+}
+
+format::ManifestEdit FileSet::as_edit() const {
+  format::ManifestEdit edit;
+  edit.store_id = store_id;
+  edit.features = features;
+  edit.file_number_ceiling = file_number_ceiling;
+  edit.version_ceiling = version_ceiling;
+  edit.oldest_readable_version = oldest_readable_version;
+  if (flushed_version > 0) edit.flushed_version = flushed_version;
+  edit.stored_options = stored_options;
+  edit.commit_tag = commit_tag;
+  edit.log_buffer = log_buffer;
+  for (const auto& [number, segment] : segments) {
+    edit.announced_segments.push_back({number, segment.seed, segment.announced_unknown_fields});
+    if (!segment.closed) continue;
+    edit.closed_segments.push_back({number, segment.size_bytes, segment.last_version, segment.closed_unknown_fields});
+  }
+  edit.added_tables = entries_of(tables);
+  edit.added_value_files = entries_of(value_files);
+  edit.added_dead_ids = dead_ids;
+  edit.added_loading_ids = loading_ids;
+  edit.unknown_fields = unknown_fields;
+  return edit;
+}
+
+bool FileSet::names(format::FileType type, std::uint64_t number) const {
+  switch (type) {
+    case format::FileType::kLogSegment: return segments.contains(number) || value_files.contains(number);
+    case format::FileType::kLogBuffer: return log_buffer.has_value() && log_buffer->number == number;
+    case format::FileType::kTable: return tables.contains(number);
+    case format::FileType::kValueFile:
+    case format::FileType::kRoot:
+    case format::FileType::kManifest: return false;
+  }
+  return false;
+}
+
+}  // namespace varve::engine

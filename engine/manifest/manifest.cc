@@ -1,0 +1,271 @@
+// Owns: the order of edits: on disk first, then in memory; the switch to a fresh manifest; the clean end.
+// Must never: go on with a manifest whose end is in doubt.
+#include "engine/manifest/manifest.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cassert>
+#include <new>
+#include <utility>
+
+#include "engine/base/sync_points.h"
+#include "engine/manifest/clean_end.h"
+#include "engine/manifest/manifest_file.h"
+#include "engine/manifest/stray_files.h"
+#include "io/probe.h"
+
+namespace varve::engine {
+namespace {
+
+/// Makes `files` a set that a manifest of this number can begin with.
+FileSet with_number_taken(FileSet files, std::uint64_t number) {
+  files.file_number_ceiling = std::max(files.file_number_ceiling, number + 1 + kNumberStep);
+  return files;
+}
+
+/// Writes a manifest whole, name included. `may_use_ballast`: without room, once more without the ballast.
+Result<ManifestFile> write_manifest(const io::Env& env, io::Directory& directory, std::uint64_t number,
+                                    const FileSet& files, bool may_use_ballast) {
+  Result<ManifestFile> file = ManifestFile::create(env, directory, number, files);
+  if (file.code() == Code::kNoSpace && may_use_ballast) {
+    if (Status given_up = directory.set_ballast(kBallastName, 0); !given_up.ok()) return given_up;
+    file = ManifestFile::create(env, directory, number, files);
+  }
+  if (!file.ok()) return file;
+  if (Status synced = directory.sync(sync_points::kManifestNames); !synced.ok()) return synced;
+  return file;
+}
+
+/// Names a manifest in CURRENT, with the state "open"; without room, once more without the ballast.
+Status name_manifest(const io::Env& env, io::Directory& directory, RootFile& root, const ManifestFile& file,
+                     const FileSet& files) {
+  format::Root next;
+  next.store_id = files.store_id;
+  next.features = files.features;
+  next.unknown_fields = root.root().unknown_fields;
+  next.manifest_number = file.number();
+  next.manifest_seed = file.seed();
+  next.state = format::RootState::kOpen;
+  const Status replaced = root.replace(directory, env.random, next);
+  if (replaced.code() != Code::kNoSpace) return replaced;
+  if (Status given_up = directory.set_ballast(kBallastName, 0); !given_up.ok()) return given_up;
+  const Status again = root.replace(directory, env.random, next);
+  // Refused because the first attempt went through after all: then what it said of itself is what is known.
+  return again.code() == Code::kFenced ? replaced : again;
+}
+
+}  // namespace
+
+struct Manifest::State {
+  State(const io::Env& environment, io::Directory& store, RootFile current, ManifestFile manifest, FileSet set)
+      : env(environment),
+        directory(store),
+        writing(environment.scheduler),
+        root(std::move(current)),
+        file(std::move(manifest)),
+        next_number(file.number() + 1),
+        length_max(length_max_of(file)),
+        reading(environment.scheduler),
+        files(std::move(set)),
+        mark_number(file.number()),
+        mark_bytes(file.durable_bytes()) {}
+
+  FileSet files_now() const VARVE_EXCLUDES(reading) {
+    const io::MutexGuard guard(reading);
+    return files;
+  }
+  Status append(const format::ManifestEdit& edit) VARVE_REQUIRES(writing);
+  Status confirm_owner() VARVE_REQUIRES(writing);
+  Status begin_afresh(FileSet next) VARVE_REQUIRES(writing);
+  Status begin_afresh_if_long() VARVE_REQUIRES(writing);
+  Status switch_to(ManifestFile fresh, FileSet next) VARVE_REQUIRES(writing);
+  Status write_clean_root(CommitVersion last_version) VARVE_REQUIRES(writing);
+  void adopt(FileSet next) VARVE_REQUIRES(writing);
+
+  /// A manifest is begun afresh when it is this long, and much longer than at its beginning.
+  static std::uint64_t length_max_of(const ManifestFile& file) noexcept {
+    return std::max(kManifestBytesKept, 8 * file.durable_bytes());
+  }
+
+  const io::Env& env;
+  io::Directory& directory;
+
+  io::Mutex writing;  // Held across I/O: edits are written one at a time.
+  RootFile root VARVE_GUARDED_BY(writing);
+  ManifestFile file VARVE_GUARDED_BY(writing);
+  std::uint64_t next_number VARVE_GUARDED_BY(writing);
+  std::uint64_t length_max VARVE_GUARDED_BY(writing);
+  Status failure VARVE_GUARDED_BY(writing);
+
+  mutable io::Mutex reading;  // Held for a copy.
+  FileSet files VARVE_GUARDED_BY(reading);
+
+  // Read by every leader of a commit group, under no mutex; see Manifest::mark().
+  std::atomic<std::uint64_t> mark_number;
+  std::atomic<std::uint64_t> mark_bytes;
+};
+
+Manifest::Manifest(std::unique_ptr<State> state) noexcept : state_(std::move(state)) {}
+Manifest::~Manifest() = default;
+
+Result<std::unique_ptr<Manifest>> Manifest::begin(const io::Env& env, io::Directory& directory, RootFile root,
+                                                  FileSet files) {
+  const std::uint64_t number = files.file_number_ceiling;
+  files = with_number_taken(std::move(files), number);
+  Result<ManifestFile> file = write_manifest(env, directory, number, files, true);
+  if (!file.ok()) return file.status();
+  if (Status named = name_manifest(env, directory, root, *file, files); !named.ok()) return named;
+  auto state = std::make_unique<State>(env, directory, std::move(root), *std::move(file), std::move(files));
+  return std::unique_ptr<Manifest>(new Manifest(std::move(state)));
+}
+
+Status Manifest::append(const format::ManifestEdit& edit) {
+  const io::MutexGuard guard(state_->writing);
+  return state_->append(edit);
+}
+
+bool Manifest::is_stopped() const {
+  const io::MutexGuard guard(state_->writing);
+  return !state_->failure.ok();
+}
+
+Result<std::uint64_t> Manifest::next_file_number() {
+  const io::MutexGuard guard(state_->writing);
+  if (!state_->failure.ok()) return state_->failure;
+  const std::uint64_t ceiling = state_->files_now().file_number_ceiling;
+  if (state_->next_number >= ceiling) {
+    format::ManifestEdit edit;
+    edit.file_number_ceiling = ceiling + kNumberStep;
+    if (Status raised = state_->append(edit); !raised.ok()) return raised;
+  }
+  return state_->next_number++;  // N3
+}
+
+ManifestMark Manifest::mark() const noexcept {
+  // A length is stored between two changes of the number, and is zero, which claims nothing, while the number changes.
+  // So a length that is read between two equal numbers belongs to that number.
+  ManifestMark mark;
+  do {
+    mark.number = state_->mark_number.load(std::memory_order_acquire);
+    mark.durable_bytes = state_->mark_bytes.load(std::memory_order_acquire);
+  } while (state_->mark_number.load(std::memory_order_acquire) != mark.number);
+  return mark;
+}
+
+FileSet Manifest::files() const {
+  return state_->files_now();
+}
+
+std::uint64_t Manifest::size_bytes() const noexcept {
+  return mark().durable_bytes;
+}
+
+std::string Manifest::root_unknown_fields() const {
+  const io::MutexGuard guard(state_->writing);
+  return state_->root.root().unknown_fields;
+}
+
+Status Manifest::finish(CommitVersion last_version) {
+  const io::MutexGuard guard(state_->writing);
+  format::ManifestEdit edit;
+  edit.file_number_ceiling = state_->next_number;
+  edit.log_buffer = format::LogBufferEntry{};  // Number zero: none.
+  if (Status recorded = state_->append(edit); !recorded.ok()) return recorded;
+  if (Status closed = state_->write_clean_root(last_version); !closed.ok()) return closed;
+  const FileSet files = state_->files_now();
+  return remove_stray_files(state_->directory, files, state_->file.number(), StrayBallast::kRemove);
+}
+
+// -- Under `writing` --------------------------------------------------------------------------------------------------
+
+Status Manifest::State::append(const format::ManifestEdit& edit) {
+  if (!failure.ok()) return failure;
+  FileSet next = files_now();
+  const Status applied = next.apply(edit);
+  assert(applied.ok());  // Else an edit of our own contradicts our own set.
+
+  if (Status ours = confirm_owner(); !ours.ok()) return ours;
+  failure = file.append(edit);  // Whatever happens below, there is no way back to a file in doubt.
+  if (failure.code() == Code::kFenced) return failure;
+  if (!failure.ok()) return begin_afresh(std::move(next));
+  adopt(std::move(next));  // N1
+  mark_bytes.store(file.durable_bytes(), std::memory_order_release);
+  return begin_afresh_if_long();
+}
+
+/// A store that changed hands is not edited any more: the other owner's edits would be lost, or this one's. Where the
+/// look itself fails, this edit is refused, and the next one looks again.
+Status Manifest::State::confirm_owner() {
+  Status ours = directory.confirm_owner();
+  if (ours.ok()) ours = root.confirm(directory);
+  if (ours.ok()) ours = file.confirm(directory);
+  const bool is_lost = ours.code() == Code::kFenced || ours.code() == Code::kLocked;
+  if (is_lost) failure = ours;
+  return ours;
+}
+
+/// After a failed append: `next` is the set with the edit. On success the failure is forgotten.
+Status Manifest::State::begin_afresh(FileSet next) {
+  io::probe("a manifest was begun afresh behind a failure");
+  if (failure.code() == Code::kNoSpace) {
+    if (Status given_up = directory.set_ballast(kBallastName, 0); !given_up.ok()) return failure = given_up;
+  }
+  try {
+    next = with_number_taken(std::move(next), next_number);
+    Result<ManifestFile> fresh = write_manifest(env, directory, next_number, next, true);
+    if (!fresh.ok()) return failure = fresh.status();
+    return switch_to(*std::move(fresh), std::move(next));
+  } catch (const std::bad_alloc&) {
+    return failure = Status::out_of_memory();
+  }
+}
+
+/// Keeps the manifest from growing for ever. Where no fresh one can be written, the one in use is as good as before.
+Status Manifest::State::begin_afresh_if_long() {
+  if (file.durable_bytes() <= length_max) return Status();
+  try {
+    FileSet next = with_number_taken(files_now(), next_number);
+    Result<ManifestFile> fresh = write_manifest(env, directory, next_number, next, false);
+    if (fresh.ok()) {
+      io::probe("a manifest was begun afresh for its length");
+      return switch_to(*std::move(fresh), std::move(next));
+    }
+  } catch (const std::bad_alloc&) {
+    if (!failure.ok()) return failure;
+  }
+  length_max *= 2;
+  return Status();
+}
+
+/// A failure here leaves open which manifest CURRENT names, and with that ends all.
+Status Manifest::State::switch_to(ManifestFile fresh, FileSet next) {
+  if (Status ours = directory.confirm_owner(); ours.code() == Code::kFenced) return failure = ours;
+  failure = Status::out_of_memory();  // What remains, should memory end while CURRENT is replaced.
+  if (Status named = name_manifest(env, directory, root, fresh, next); !named.ok()) return failure = named;
+  ++next_number;
+  adopt(std::move(next));  // N1
+  mark_bytes.store(0, std::memory_order_release);
+  mark_number.store(fresh.number(), std::memory_order_release);
+  mark_bytes.store(fresh.durable_bytes(), std::memory_order_release);
+  length_max = length_max_of(fresh);
+  file = std::move(fresh);
+  return failure = Status();
+}
+
+void Manifest::State::adopt(FileSet next) {
+  const io::MutexGuard guard(reading);
+  files = std::move(next);
+}
+
+Status Manifest::State::write_clean_root(CommitVersion last_version) {
+  if (Status ours = confirm_owner(); !ours.ok()) return ours;
+  const FileSet set = files_now();
+  // Versions up to the ceiling may have been shown before a crash that took their commits.
+  last_version = std::max(last_version, set.version_ceiling);
+  Result<format::Root> clean = make_clean_root(directory, root.root(), set, file, last_version);
+  if (!clean.ok()) return clean.status();
+  failure = Status(Code::kClosed, "the manifest was finished");
+  return root.replace(directory, env.random, *std::move(clean));
+}
+
+}  // namespace varve::engine

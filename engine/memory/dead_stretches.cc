@@ -1,0 +1,193 @@
+// Owns: entering, joining and cutting stretches (dead_stretches.h).
+// Must never: fail a commit: what there is no memory for is forgotten.
+#include "engine/memory/dead_stretches.h"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+#include "format/keys/batch.h"
+#include "format/keys/sort_key.h"
+#include "io/probe.h"
+
+namespace varve::engine {
+
+namespace {
+
+/// The keys that a batch puts, one after the other. It was read through once.
+class PutKeys {
+ public:
+  explicit PutKeys(std::string_view batch) : reader_(format::BatchReader::open(batch)) {}
+
+  std::optional<std::string_view> next() {
+    format::Operation operation;
+    while (reader_.ok()) {
+      const Result<bool> more = reader_->next(&operation);
+      if (!more.ok() || !*more) break;
+      if (operation.kind == Kind::kAdopt) adopts_ = true;
+      if (operation.kind != Kind::kDelete && !is_about_tables(operation.kind)) return operation.key;
+    }
+    return std::nullopt;
+  }
+  /// After the last key: whether the batch brings a loaded table to life too.
+  bool adopts() const noexcept { return adopts_; }
+
+ private:
+  static bool is_about_tables(Kind kind) noexcept { return kind == Kind::kRetire || kind == Kind::kAdopt; }
+
+  Result<format::BatchReader> reader_;
+  bool adopts_ = false;
+};
+
+}  // namespace
+
+void DeadStretches::begin(const std::function<CommitVersion()>& newest_unnoted) {
+  const io::MutexGuard guard(mutex_);
+  if (is_on()) return;
+  recent_.reserve(kRecentPuts);
+  on_.store(true, std::memory_order_release);
+  forgotten_ = newest_unnoted();  // Whoever looks at on_ later notes its puts, and waits here before it does.
+  unasked_ = 0;
+}
+
+void DeadStretches::end() noexcept {
+  stretches_.clear();
+  recent_.clear();
+  next_recent_ = 0;
+  on_.store(false, std::memory_order_release);
+}
+
+void DeadStretches::note(std::string_view batch, CommitVersion version) noexcept {
+  std::string_view smallest;
+  std::string_view largest;
+  PutKeys keys(batch);
+  while (const std::optional<std::string_view> key = keys.next()) {
+    if (smallest.empty() || *key < smallest) smallest = *key;
+    if (*key > largest) largest = *key;
+  }
+  if (smallest.empty() && !keys.adopts()) return;
+
+  const io::MutexGuard guard(mutex_);
+  if (!is_on()) return;
+  // What a load brings along is not noted key by key.
+  if (keys.adopts() || ++unasked_ > kUnaskedMax) return end();
+  try {
+    remember({version, std::string(smallest), std::string(largest)});
+    if (meets_a_stretch(smallest, largest)) cut_at_puts(batch);
+  } catch (const std::bad_alloc&) {
+    end();
+  }
+}
+
+bool DeadStretches::meets_a_stretch(std::string_view smallest, std::string_view largest) {
+  const auto last = at_or_before(largest);
+  return last != stretches_.end() && last->second.to > smallest;
+}
+
+void DeadStretches::cut_at_puts(std::string_view batch) {
+  PutKeys keys(batch);
+  while (const std::optional<std::string_view> key = keys.next()) cut(*key);
+}
+
+void DeadStretches::remember(const Put& put) {
+  if (recent_.size() < kRecentPuts) {
+    recent_.push_back(put);
+    return;
+  }
+  Put& oldest = recent_[next_recent_];
+  forgotten_ = std::max(forgotten_, oldest.version);
+  oldest = put;
+  next_recent_ = (next_recent_ + 1) % kRecentPuts;
+}
+
+/// The stretch that holds the key becomes what lies before it and what lies behind it.
+void DeadStretches::cut(std::string_view key) {
+  const auto found = at_or_before(key);
+  if (found == stretches_.end() || found->second.to <= key) return;
+  io::probe("a stretch of deletes was cut by a put");
+  Stretch behind = found->second;
+  found->second.to.assign(key);
+  if (found->first == key) stretches_.erase(found);
+  std::string next_key(key);
+  next_key.push_back('\0');
+  if (next_key < behind.to) enter(std::move(next_key), std::move(behind));
+}
+
+bool DeadStretches::was_put_since(std::string_view from, std::string_view to, CommitVersion version) const {
+  if (version < forgotten_) return true;
+  return std::any_of(recent_.begin(), recent_.end(),
+                     [&](const Put& put) { return put.version > version && put.smallest < to && put.largest >= from; });
+}
+
+bool DeadStretches::count_deletes(std::uint64_t count) noexcept {
+  if (count == 0) return false;
+  const std::uint64_t before = deletes_.fetch_add(count, std::memory_order_relaxed);
+  return before / kDeletesBetweenLooks != (before + count) / kDeletesBetweenLooks;
+}
+
+void DeadStretches::add(std::string_view from, std::string_view to, CommitVersion version) {
+  if (!is_on() || from.size() < format::kTableIdBytes) return;
+  const std::string table_end = format::end_of_prefix(from.substr(0, format::kTableIdBytes));
+  if (to <= from || (!table_end.empty() && to > table_end)) return;
+
+  const io::MutexGuard guard(mutex_);
+  if (!is_on() || was_put_since(from, to, version)) return;
+  std::string joined_from(from);
+  Stretch joined{std::string(to), version, 0};
+  auto other = at_or_before(from);
+  if (other == stretches_.end()) other = stretches_.begin();
+  while (other != stretches_.end() && other->first <= to) {
+    if (other->second.to < from) {
+      ++other;
+      continue;
+    }
+    joined_from = std::min(joined_from, other->first);
+    joined.to = std::max(joined.to, other->second.to);
+    joined.since = std::max(joined.since, other->second.since);
+    other = stretches_.erase(other);
+  }
+  use(joined);
+  enter(std::move(joined_from), std::move(joined));
+}
+
+/// In the place of the one that was not asked for the longest, where there are many.
+void DeadStretches::enter(std::string from, Stretch stretch) {
+  if (stretches_.size() >= kStretchesMax) {
+    io::probe("a stretch of deletes was forgotten for another");
+    stretches_.erase(std::min_element(stretches_.begin(), stretches_.end(), [](const auto& left, const auto& right) {
+      return left.second.last_use < right.second.last_use;
+    }));
+  }
+  stretches_.insert_or_assign(std::move(from), std::move(stretch));
+}
+
+void DeadStretches::use(Stretch& stretch) noexcept {
+  stretch.last_use = ++uses_;
+  unasked_ = 0;
+}
+
+/// The last one that begins at the key or before it; the end where there is none.
+DeadStretches::Stretches::iterator DeadStretches::at_or_before(std::string_view key) {
+  const auto behind = stretches_.upper_bound(key);
+  return behind == stretches_.begin() ? stretches_.end() : std::prev(behind);
+}
+
+std::optional<std::string> DeadStretches::end_of(std::string_view key, CommitVersion version) {
+  const io::MutexGuard guard(mutex_);
+  const auto found = at_or_before(key);
+  if (found == stretches_.end() || found->second.to <= key || found->second.since > version) return std::nullopt;
+  use(found->second);
+  return found->second.to;
+}
+
+std::optional<std::string> DeadStretches::begin_below(std::string_view key, CommitVersion version) {
+  const io::MutexGuard guard(mutex_);
+  const auto not_below = stretches_.lower_bound(key);
+  if (not_below == stretches_.begin()) return std::nullopt;
+  const auto found = std::prev(not_below);
+  if (found->second.to < key || found->second.since > version) return std::nullopt;
+  use(found->second);
+  return found->first;
+}
+
+}  // namespace varve::engine

@@ -1,0 +1,29 @@
+// Owns: a memtable's entries behind the door of entry_cursor.h.
+// Must never: outlive its memtable.
+#pragma once
+
+#include "engine/base/entry_cursor.h"
+#include "engine/memory/memtable.h"
+
+namespace varve::engine {
+
+class MemtableCursor final : public EntryCursor {
+ public:
+  explicit MemtableCursor(const Memtable& memtable) noexcept : cursor_(memtable) {}
+
+  void seek(std::string_view sort_key, CommitVersion at_most) override { cursor_.seek(sort_key, at_most); }
+  void seek_before(std::string_view sort_key) override { cursor_.seek_before(sort_key); }
+  void seek_to_last() override { cursor_.seek_to_last(); }
+  void next() override { cursor_.next(); }
+  void previous() override { cursor_.previous(); }
+  bool valid() const noexcept override { return cursor_.valid(); }
+  Entry entry() const noexcept override { return cursor_.entry(); }
+  LogPlace log_place() const noexcept override { return cursor_.log_place(); }
+  Status status() const override { return Status(); }
+  bool is_in_memory() const noexcept override { return true; }
+
+ private:
+  Memtable::Cursor cursor_;
+};
+
+}  // namespace varve::engine

@@ -1,0 +1,97 @@
+// Owns: the share of each thread in a check, and the order of what they find (presence_check.h).
+// Must never: fail because a thread was refused.
+#include "engine/recovery/presence_check.h"
+
+#include <algorithm>
+#include <atomic>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "io/os_error.h"
+
+namespace varve::engine {
+
+namespace {
+
+/// To start a thread takes as long as to look at a few files whose directory is in memory.
+constexpr std::size_t kFilesForHelper = 32;
+/// A device that is slow answers this many at once; one that is fast leaves nothing for more of them to do.
+constexpr std::size_t kHelpersMax = 7;
+
+Status look_at(io::Directory& directory, const WrittenFile& wanted) {
+  const std::string name = format::file_name(wanted.id.type, wanted.id.number);
+  const Result<std::unique_ptr<io::ReadableFile>> file = directory.open(name, io::ReadMode::kCached);
+  if (io::is_missing(file.status())) {
+    return Status::corruption("the " + std::string(wanted.thing) + " that the manifest names is missing").in_file(name);
+  }
+  if (!file.ok()) return file.status();
+  if ((*file)->size_bytes() == wanted.size_bytes) return Status();
+  return Status::corruption("has " + std::to_string((*file)->size_bytes()) + " bytes, where the manifest says " +
+                            std::to_string(wanted.size_bytes))
+      .in_file(name);
+}
+
+/// The first file that is not as it should be, found by several threads that each take the next one.
+class Check {
+ public:
+  Check(io::Directory& directory, std::span<const WrittenFile> files) noexcept
+      : directory_(directory), files_(files), first_bad_(files.size()) {}
+
+  /// Any thread. Behind a file that was found bad nothing is looked at; before it everything is.
+  void run() noexcept {
+    for (;;) {
+      const std::size_t at = next_.fetch_add(1, std::memory_order_relaxed);
+      if (at >= first_bad_.load(std::memory_order_relaxed)) return;
+      if (is_good(at)) continue;
+      std::size_t bad = first_bad_.load(std::memory_order_relaxed);
+      while (at < bad && !first_bad_.compare_exchange_weak(bad, at, std::memory_order_relaxed)) continue;
+    }
+  }
+  /// When all have ended: as many as are certain to be there.
+  std::size_t good_count() const noexcept { return first_bad_.load(std::memory_order_relaxed); }
+
+ private:
+  bool is_good(std::size_t at) const noexcept {
+    try {
+      return look_at(directory_, files_[at]).ok();
+    } catch (const std::bad_alloc&) {
+      return false;
+    }
+  }
+
+  io::Directory& directory_;
+  const std::span<const WrittenFile> files_;
+  std::atomic<std::size_t> next_{0};
+  std::atomic<std::size_t> first_bad_;
+};
+
+/// How many of the first are certain to be there.
+std::size_t count_good(const io::Env& env, io::Directory& directory, std::span<const WrittenFile> files) {
+  const std::size_t helpers = std::min(files.size() / kFilesForHelper, kHelpersMax);
+  if (helpers == 0) return 0;
+  Check check(directory, files);
+  std::vector<io::Thread> threads;
+  threads.reserve(helpers);
+  while (threads.size() < helpers) {
+    Result<io::Thread> thread = env.scheduler.start("varve-look", [&check] { check.run(); });
+    if (!thread.ok()) break;
+    threads.push_back(*std::move(thread));
+  }
+  check.run();
+  threads.clear();  // which waits for them
+  return check.good_count();
+}
+
+}  // namespace
+
+// What helpers did not find good is looked at again, in order, by this thread alone: it may have been for want of
+// descriptors or memory, which one thread has.
+Status check_presence(const io::Env& env, io::Directory& directory, std::span<const WrittenFile> files) {
+  for (const WrittenFile& file : files.subspan(count_good(env, directory, files))) {
+    if (Status there = look_at(directory, file); !there.ok()) return there;
+  }
+  return Status();
+}
+
+}  // namespace varve::engine
