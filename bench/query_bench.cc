@@ -17,9 +17,9 @@
 
 #include "api/filter/filter.h"
 #include "api/filter/key_plan.h"
-#include "api/store.h"
 #include "format/keys/entity.h"
 #include "format/keys/sort_key.h"
+#include "varve/store.h"
 
 namespace varve {
 namespace {

@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "api/result.h"
 #include "engine/commit/commit_group.h"
 #include "engine/commit/partition_locks.h"
 #include "engine/settings/options.h"
 #include "format/keys/sort_key.h"
+#include "varve/result.h"
 
 namespace varve::engine {
 

@@ -14,7 +14,6 @@
 #include <string_view>
 #include <vector>
 
-#include "api/result.h"
 #include "engine/base/read_cost.h"
 #include "engine/base/snapshots.h"
 #include "engine/commit/partition_locks.h"
@@ -27,6 +26,7 @@
 #include "engine/settings/statistics.h"
 #include "format/log/manifest_edit.h"
 #include "io/env.h"
+#include "varve/result.h"
 
 namespace varve::engine {
 

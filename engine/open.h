@@ -5,8 +5,8 @@
 #include <memory>
 #include <string_view>
 
-#include "api/result.h"
 #include "engine/engine_state.h"
+#include "varve/result.h"
 
 namespace varve::engine {
 

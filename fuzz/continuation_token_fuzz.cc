@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "api/continuation_token.h"
+#include "api/model/continuation_token.h"
 #include "format/keys/sort_key.h"
 #include "fuzz/mutation.h"
 

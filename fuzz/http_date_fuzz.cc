@@ -6,9 +6,9 @@
 #include <optional>
 #include <string_view>
 
-#include "api/access_policy.h"
 #include "api/security/http_date.h"
 #include "fuzz/mutation.h"
+#include "varve/access_policy.h"
 
 /// What stands in such texts.
 constexpr std::string_view kWords[] = {

@@ -7,9 +7,9 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "api/query_options.h"
-#include "api/stored_limits.h"
+#include "api/core/stored_limits.h"
 #include "fuzz/mutation.h"
+#include "varve/query_options.h"
 
 namespace varve {
 namespace {

@@ -7,10 +7,10 @@
 #include <string>
 #include <string_view>
 
-#include "api/security/account_sas.h"
 #include "api/security/query_fields.h"
-#include "api/security/table_sas.h"
 #include "fuzz/mutation.h"
+#include "varve/security/account_sas.h"
+#include "varve/security/table_sas.h"
 
 namespace varve::security {
 namespace {

@@ -19,7 +19,6 @@
 #include <string_view>
 #include <vector>
 
-#include "api/store.h"
 #include "format/log/root.h"
 #include "format/table/table_verify.h"
 #include "fuzz/record_mutator.h"
@@ -27,6 +26,7 @@
 #include "io/env.h"
 #include "io/simulated/manual_clock.h"
 #include "io/simulated/memory_file_system.h"
+#include "varve/store.h"
 
 namespace varve {
 namespace {

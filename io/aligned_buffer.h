@@ -9,8 +9,8 @@
 #include <new>
 #include <span>
 
-#include "api/result.h"
 #include "io/file.h"
+#include "varve/result.h"
 
 namespace varve::io {
 

@@ -11,7 +11,7 @@
 #include <span>
 #include <string_view>
 
-#include "api/result.h"
+#include "varve/result.h"
 
 namespace varve::io {
 

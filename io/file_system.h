@@ -14,10 +14,10 @@
 #include <string_view>
 #include <vector>
 
-#include "api/result.h"
 #include "io/file.h"
 #include "io/read_queue.h"
 #include "io/scheduler.h"
+#include "varve/result.h"
 
 namespace varve::io {
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string_view>
 
-#include "api/status.h"
+#include "varve/status.h"
 
 namespace varve::io {
 

@@ -10,8 +10,8 @@
 #include <span>
 #include <string_view>
 
-#include "api/result.h"
 #include "io/file.h"
+#include "varve/result.h"
 
 namespace varve::io {
 

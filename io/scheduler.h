@@ -17,8 +17,8 @@
 #include <string_view>
 #include <thread>
 
-#include "api/result.h"
 #include "io/thread_annotations.h"
+#include "varve/result.h"
 
 namespace varve::io {
 

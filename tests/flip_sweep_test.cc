@@ -8,11 +8,11 @@
 
 #include <gtest/gtest.h>
 
-#include "api/store.h"
 #include "io/env.h"
 #include "io/simulated/manual_clock.h"
 #include "io/simulated/memory_file_system.h"
 #include "tests/support/effort.h"
+#include "varve/store.h"
 
 namespace varve {
 namespace {

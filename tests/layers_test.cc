@@ -1,7 +1,6 @@
 // Owns: the proof that the tree keeps the rules of the house, and that each rule can fail.
 // Method: every rule is run over the whole tree, and over small files with an offence planted in them.
 #include <algorithm>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -56,28 +55,11 @@ TEST(Layers, IncludesGoDownwardsOnly) {
   expect_none(sources_of({"io", "format", "engine", "api"}, kCpp), check_layers);
 }
 
-/// The names that api/CMakeLists.txt lists, as file names.
-std::vector<std::string> public_headers() {
-  std::vector<std::string> names;
-  for (const SourceFile& file : sources_of({"api"}, {".txt"})) {
-    const std::string key = "VARVE_PUBLIC_HEADERS";
-    const std::size_t begin = file.text.find(key);
-    if (begin == std::string::npos) continue;
-    std::istringstream list(file.text.substr(begin + key.size(), file.text.find(')', begin) - begin - key.size()));
-    for (std::string name; list >> name;) names.push_back(name + ".h");
-  }
-  return names;
-}
-
-TEST(Layers, PublicHeadersNameOnlyEachOtherAndByBareNames) {
-  const std::vector<std::string> names = public_headers();
-  EXPECT_GE(names.size(), 10U);
-  for (const SourceFile& file : sources_of({"api"}, {".h"})) {
-    if (std::find(names.begin(), names.end(), file.path.substr(4)) == names.end()) continue;
-    for (const Include& include : tokenize(file.text).includes) {
-      EXPECT_TRUE(include.angled || std::find(names.begin(), names.end(), include.name) != names.end())
-          << file.path << ":" << include.line << ": \"" << include.name << "\" is not where it is installed";
-    }
+TEST(Layers, PublicHeadersExportWhatTheyDeclare) {
+  const std::vector<SourceFile> headers = sources_of({"api/include/varve"}, {".h"});
+  EXPECT_GE(headers.size(), 10U);
+  for (const SourceFile& file : headers) {
+    if (file.path.find('/', std::string_view("api/include/varve/").size()) != std::string::npos) continue;
     EXPECT_NE(file.text.find("#pragma GCC visibility push(default)"), std::string::npos)
         << file.path << ": what it declares would not be seen in libvarve.so";
   }
@@ -116,8 +98,8 @@ TEST(LayersRule, FindsIncludesAgainstTheDirection) {
       "#include \"io/file.h\"\n"
       "#include \"format/bytes/bytes.h\"\n"
       "#include \"engine/engine.h\"\n"
-      "#include \"api/store.h\"\n"
-      "#include \"api/status.h\"\n"
+      "#include \"varve/store.h\"\n"
+      "#include \"varve/status.h\"\n"
       "#include \"io/env.h\"\n";
   EXPECT_EQ(lines_found(check_layers, "io/x.cc", text), (Lines{2, 3, 4}));
   EXPECT_EQ(lines_found(check_layers, "format/x.cc", text), (Lines{1, 3, 4, 6}));
@@ -126,23 +108,27 @@ TEST(LayersRule, FindsIncludesAgainstTheDirection) {
   EXPECT_EQ(lines_found(check_layers, "tests/x.cc", text), (Lines{}));
 }
 
-TEST(LayersRule, HeadersOfApiMayNameANeighbour) {
-  EXPECT_EQ(lines_found(check_layers, "api/x.h", "#include \"store.h\"\n#include \"../io/env.h\"\n"), (Lines{2}));
-  EXPECT_EQ(lines_found(check_layers, "api/x.cc", "#include \"store.h\"\n"), (Lines{1}));
+TEST(LayersRule, PublicHeadersNameTheirNeighboursAlone) {
+  const std::string text = "#include \"store.h\"\n#include \"../io/env.h\"\n#include \"varve/store.h\"\n";
+  EXPECT_EQ(lines_found(check_layers, "api/include/varve/x.h", text), (Lines{2, 3}));
+  EXPECT_EQ(lines_found(check_layers, "api/model/x.h", "#include \"store.h\"\n"), (Lines{1}));
+  EXPECT_EQ(lines_found(check_layers, "api/model/x.cc", "#include \"store.h\"\n"), (Lines{1}));
   EXPECT_EQ(lines_found(check_layers, "engine/x.h", "#include \"engine.h\"\n"), (Lines{1}));
 }
 
 TEST(LayersRule, SecurityStandsOnApiAndNobodyStandsOnIt) {
   const std::string text =
-      "#include \"api/security/session.h\"\n"
-      "#include \"api/store.h\"\n"
+      "#include \"varve/security/session.h\"\n"
+      "#include \"varve/store.h\"\n"
       "#include \"engine/engine.h\"\n";
   EXPECT_EQ(lines_found(check_layers, "api/security/x.cc", text), (Lines{3}));
+  EXPECT_EQ(lines_found(check_layers, "api/encryption/x.cc", text), (Lines{3}));
   EXPECT_EQ(lines_found(check_layers, "api/x.cc", text), (Lines{1}));
-  EXPECT_EQ(lines_found(check_layers, "api/x.h", "#include \"security/session.h\"\n"), (Lines{1}));
-  EXPECT_EQ(lines_found(check_layers, "api/security/x.h", "#include \"../types.h\"\n#include \"session.h\"\n"),
-            (Lines{}));
-  EXPECT_EQ(lines_found(check_layers, "api/security/x.h", "#include \"../../io/env.h\"\n#include \"../io/env.h\"\n"),
+  EXPECT_EQ(lines_found(check_layers, "api/include/varve/x.h", "#include \"security/session.h\"\n"), (Lines{1}));
+  const std::string up = "#include \"../types.h\"\n#include \"session.h\"\n#include <varve/types.h>\n";
+  EXPECT_EQ(lines_found(check_layers, "api/include/varve/security/x.h", up), (Lines{}));
+  EXPECT_EQ(lines_found(check_layers, "api/include/varve/security/x.h",
+                        "#include \"../../io/env.h\"\n#include \"../io/env.h\"\n"),
             (Lines{1, 2}));
 }
 
@@ -249,6 +235,9 @@ TEST(OwnHeaderRule, FindsSourcesThatDoNotBeginWithTheirHeader) {
   EXPECT_EQ(found("#include \"io/y.h\"\n"), (Lines{1}));
   EXPECT_EQ(found("int x;\n"), (Lines{1}));
   EXPECT_TRUE(check_own_header_first({{"io/z.cc", "#include <map>\n"}}).empty());
+  const SourceFile public_header{"api/include/varve/x.h", ""};
+  EXPECT_EQ(check_own_header_first({public_header, {"api/doors/x.cc", "#include \"api/doors/y.h\"\n"}}).size(), 1U);
+  EXPECT_TRUE(check_own_header_first({public_header, {"api/doors/x.cc", "#include \"varve/x.h\"\n"}}).empty());
 }
 
 TEST(OneDefinitionRule, FindsASecondTypeOfOneNameInOneNamespace) {

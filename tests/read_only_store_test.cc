@@ -9,11 +9,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "api/store.h"
 #include "tests/io/child_process.h"
 #include "tests/io/refused_system_calls.h"
 #include "tests/io/small_file_system.h"
 #include "tests/io/temporary_directory.h"
+#include "varve/store.h"
 
 namespace varve {
 namespace {

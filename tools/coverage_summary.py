@@ -21,7 +21,7 @@ import re
 import sys
 
 CORE = ["io", "format", "engine", "api"]
-BESIDE = "security"  # api/security, a library beside the core
+BESIDE = "security"  # api/security and api/encryption, libraries beside the core
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 MARK = re.compile(r"//\s*Unreachable:(.*)$")
 NO_CODE = re.compile(r"\s*(//.*)?$")
@@ -29,7 +29,7 @@ NO_CODE = re.compile(r"\s*(//.*)?$")
 
 def layer_of(path):
     """Whose a source file is, or None for what is neither the core's nor beside it."""
-    if path.parts[:2] == ("api", BESIDE):
+    if path.parts[0] == "api" and ("security" in path.parts or "encryption" in path.parts):
         return BESIDE
     return path.parts[0] if path.parts[0] in CORE else None
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes api/unicode_ranges.h: which characters beyond ASCII a property name may hold.
+"""Writes api/model/unicode_ranges.h: which characters beyond ASCII a property name may hold.
 
 A property name is an identifier of C# that is also a name of XML 1.0 (fifth edition): its first character is in the
 Unicode classes L, Nl or is `_`, the others may be in Nd, Mn, Mc, Pc and Cf too, and every character must be one that
@@ -76,7 +76,7 @@ struct CharacterRange {{
 
 }}  // namespace varve
 """
-    path = pathlib.Path(__file__).resolve().parent.parent / "api" / "unicode_ranges.h"
+    path = pathlib.Path(__file__).resolve().parent.parent / "api" / "model" / "unicode_ranges.h"
     path.write_text(text, encoding="utf-8")
 
 

@@ -13,10 +13,10 @@
 #include <string_view>
 #include <vector>
 
-#include "api/result.h"
-#include "api/types.h"
 #include "format/keys/entity.h"
 #include "format/keys/internal_key.h"
+#include "varve/result.h"
+#include "varve/types.h"
 
 namespace varve {
 

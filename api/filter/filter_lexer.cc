@@ -12,9 +12,9 @@
 #include <system_error>
 #include <utility>
 
-#include "api/ascii.h"
-#include "api/quoted.h"
-#include "api/service_error.h"
+#include "api/model/ascii.h"
+#include "api/model/quoted.h"
+#include "api/model/service_error.h"
 
 namespace varve {
 namespace {

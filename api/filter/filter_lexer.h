@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "api/result.h"
-#include "api/types.h"
+#include "varve/result.h"
+#include "varve/types.h"
 
 namespace varve {
 

@@ -13,11 +13,11 @@
 
 #include "api/filter/filter.h"
 #include "api/filter/filter_lexer.h"
-#include "api/limits.h"
-#include "api/names.h"
-#include "api/quoted.h"
-#include "api/service_error.h"
+#include "api/model/quoted.h"
+#include "api/model/service_error.h"
 #include "format/keys/sort_key.h"
+#include "varve/limits.h"
+#include "varve/names.h"
 
 namespace varve {
 namespace {

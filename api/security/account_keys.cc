@@ -1,6 +1,6 @@
 // Owns: HMAC-SHA256 with account keys (account_keys.h).
 // Must never: leave a key in memory that was given back.
-#include "api/security/account_keys.h"
+#include "varve/security/account_keys.h"
 
 #include <array>
 #include <memory>
@@ -13,9 +13,9 @@
 #include <openssl/evp.h>
 #include <openssl/params.h>
 
-#include "api/guarded.h"
+#include "api/model/guarded.h"
+#include "api/model/service_error.h"
 #include "api/security/base64.h"
-#include "api/service_error.h"
 
 namespace varve::security {
 namespace {

@@ -1,15 +1,15 @@
 // Owns: the fields of account signatures, what is signed of them, and what they permit (account_sas.h).
 // Must never: look at what a signature says before it is known to be one.
-#include "api/security/account_sas.h"
+#include "varve/security/account_sas.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "api/guarded.h"
+#include "api/model/guarded.h"
+#include "api/model/service_error.h"
 #include "api/security/error.h"
 #include "api/security/query_fields.h"
 #include "api/security/token_conditions.h"
-#include "api/service_error.h"
 
 namespace varve::security {
 namespace {

@@ -1,10 +1,10 @@
 // Owns: the verbs of sessions as tasks (async_session.h).
 // Must never: read the store on the thread that begins a task.
-#include "api/security/async_session.h"
+#include "varve/security/async_session.h"
 
 #include <utility>
 
-#include "api/guarded.h"
+#include "api/model/guarded.h"
 #include "api/security/session_state.h"
 
 namespace varve::security {

@@ -4,8 +4,8 @@
 
 #include <string_view>
 
-#include "api/service_error.h"
-#include "api/status.h"
+#include "api/model/service_error.h"
+#include "varve/status.h"
 
 namespace varve::security {
 

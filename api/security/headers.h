@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "api/names.h"
-#include "api/security/request.h"
+#include "varve/names.h"
+#include "varve/security/request.h"
 
 namespace varve::security {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "api/types.h"
+#include "varve/types.h"
 
 namespace varve::security {
 

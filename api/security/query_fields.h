@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "api/result.h"
+#include "varve/result.h"
 
 namespace varve::security {
 

@@ -1,21 +1,21 @@
 // Owns: sessions: from a signature to a narrowed handle (session.h).
 // Must never: remember an answer that time or a policy can change.
-#include "api/security/session.h"
+#include "varve/security/session.h"
 
 #include <string>
 #include <utility>
 #include <variant>
 
-#include "api/guarded.h"
-#include "api/names.h"
+#include "api/model/guarded.h"
+#include "api/model/service_error.h"
 #include "api/security/error.h"
 #include "api/security/headers.h"
 #include "api/security/query_fields.h"
 #include "api/security/session_state.h"
-#include "api/security/shared_key.h"
-#include "api/security/table_sas.h"
 #include "api/security/token_conditions.h"
-#include "api/service_error.h"
+#include "varve/names.h"
+#include "varve/security/shared_key.h"
+#include "varve/security/table_sas.h"
 
 namespace varve::security {
 namespace {

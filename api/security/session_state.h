@@ -6,8 +6,8 @@
 #include <string_view>
 #include <variant>
 
-#include "api/security/session.h"
-#include "api/security/table_sas.h"
+#include "varve/security/session.h"
+#include "varve/security/table_sas.h"
 
 namespace varve::security {
 

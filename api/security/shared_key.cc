@@ -1,13 +1,13 @@
 // Owns: the strings that SharedKey and SharedKeyLite sign, and the judgement of a request (shared_key.h).
 // Must never: tell which part of a signature's string differs.
-#include "api/security/shared_key.h"
+#include "varve/security/shared_key.h"
 
 #include <array>
 #include <optional>
 #include <utility>
 #include <vector>
 
-#include "api/guarded.h"
+#include "api/model/guarded.h"
 #include "api/security/error.h"
 #include "api/security/headers.h"
 #include "api/security/http_date.h"

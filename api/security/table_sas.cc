@@ -1,17 +1,17 @@
 // Owns: the fields of table signatures, what is signed of them, and what they mean (table_sas.h).
 // Must never: look at what a signature says before it is known to be one.
-#include "api/security/table_sas.h"
+#include "varve/security/table_sas.h"
 
 #include <algorithm>
 #include <initializer_list>
 #include <utility>
 
-#include "api/guarded.h"
-#include "api/names.h"
+#include "api/model/guarded.h"
+#include "api/model/service_error.h"
 #include "api/security/error.h"
 #include "api/security/query_fields.h"
 #include "api/security/token_conditions.h"
-#include "api/service_error.h"
+#include "varve/names.h"
 
 namespace varve::security {
 namespace {

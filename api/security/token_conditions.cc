@@ -5,8 +5,8 @@
 #include <array>
 #include <cstdint>
 
-#include "api/access_policy.h"
 #include "api/security/error.h"
+#include "varve/access_policy.h"
 
 namespace varve::security {
 namespace {

@@ -5,10 +5,10 @@
 #include <optional>
 #include <string_view>
 
-#include "api/result.h"
-#include "api/security/request.h"
-#include "api/status.h"
-#include "api/types.h"
+#include "varve/result.h"
+#include "varve/security/request.h"
+#include "varve/status.h"
+#include "varve/types.h"
 
 namespace varve::security {
 

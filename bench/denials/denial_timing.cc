@@ -16,9 +16,9 @@
 #include <string>
 #include <vector>
 
-#include "api/security/account_keys.h"
-#include "api/security/request.h"
-#include "api/security/shared_key.h"
+#include "varve/security/account_keys.h"
+#include "varve/security/request.h"
+#include "varve/security/shared_key.h"
 
 namespace {
 

@@ -3,8 +3,8 @@
 #include <memory>
 #include <string>
 
-#include "api/store.h"
 #include "bench/varve_bench/entities.h"
+#include "varve/store.h"
 
 namespace varve::bench {
 

@@ -5,7 +5,7 @@
 #include <functional>
 #include <string>
 
-#include "api/result.h"
+#include "varve/result.h"
 
 namespace varve::bench {
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <string_view>
 
-#include "api/result.h"
 #include "bench/varve_bench/entities.h"
+#include "varve/result.h"
 
 namespace varve::bench {
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "api/entity_codec.h"
+#include "api/model/entity_codec.h"
 #include "format/keys/entity.h"
 
 namespace varve::bench {

@@ -10,11 +10,11 @@
 #include <string_view>
 #include <vector>
 
-#include "api/entity_view.h"
-#include "api/result.h"
 #include "bench/varve_bench/contender.h"
 #include "bench/varve_bench/entities.h"
 #include "format/keys/sort_key.h"
+#include "varve/entity_view.h"
+#include "varve/result.h"
 
 namespace varve::bench {
 

@@ -9,12 +9,12 @@
 #include <thread>
 #include <vector>
 
-#include "api/async.h"
-#include "api/loader.h"
-#include "api/store.h"
 #include "bench/varve_bench/contender.h"
 #include "bench/varve_bench/entities.h"
 #include "bench/varve_bench/machine.h"
+#include "varve/async.h"
+#include "varve/loader.h"
+#include "varve/store.h"
 
 namespace varve::bench {
 

@@ -2,12 +2,12 @@
 // Must never: go before it was told the end, or run a turn of a leader on the thread of the operation.
 #pragma once
 
-#include "api/result.h"
 #include "engine/async/executor.h"
 #include "engine/base/step.h"
 #include "engine/commit/commit_queue.h"
 #include "engine/commit_request.h"
 #include "engine/engine_state.h"
+#include "varve/result.h"
 
 namespace varve::engine {
 

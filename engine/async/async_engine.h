@@ -6,7 +6,6 @@
 #include <memory>
 #include <utility>
 
-#include "api/result.h"
 #include "engine/async/async_commit.h"
 #include "engine/async/executor.h"
 #include "engine/async/workers.h"
@@ -14,6 +13,7 @@
 #include "engine/engine.h"
 #include "engine/engine_state.h"
 #include "io/posix/posix_process.h"
+#include "varve/result.h"
 
 namespace varve::engine {
 

@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "api/result.h"
 #include "engine/async/executor.h"
 #include "engine/engine.h"
+#include "varve/result.h"
 
 namespace varve::engine {
 

@@ -17,12 +17,12 @@
 #include <set>
 #include <utility>
 
-#include "api/result.h"
 #include "engine/async/workers.h"
 #include "engine/base/step.h"
 #include "engine/read/searches.h"
 #include "engine/tables/block_reader.h"
 #include "io/env.h"
+#include "varve/result.h"
 
 namespace varve::engine {
 

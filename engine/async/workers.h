@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "api/result.h"
 #include "engine/base/step.h"
 #include "io/scheduler.h"
+#include "varve/result.h"
 
 namespace varve::engine {
 

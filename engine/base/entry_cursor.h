@@ -7,11 +7,11 @@
 #include <optional>
 #include <string_view>
 
-#include "api/status.h"
 #include "engine/base/entry.h"
 #include "engine/base/pass_rule.h"
 #include "format/block/block.h"
 #include "format/table/run_copy.h"
+#include "varve/status.h"
 
 namespace varve::engine {
 

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <utility>
 
-#include "api/result.h"
 #include "io/aligned_buffer.h"
+#include "varve/result.h"
 
 namespace varve::engine {
 

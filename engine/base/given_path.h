@@ -2,7 +2,7 @@
 // Must never: tell a missing file of a store as an answer to a caller's question.
 #pragma once
 
-#include "api/status.h"
+#include "varve/status.h"
 
 namespace varve::engine {
 

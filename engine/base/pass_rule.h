@@ -8,8 +8,8 @@
 
 #include <string_view>
 
-#include "api/result.h"
 #include "format/table/table_entries.h"
+#include "varve/result.h"
 
 namespace varve::engine {
 

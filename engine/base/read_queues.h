@@ -6,8 +6,8 @@
 #include <memory>
 #include <vector>
 
-#include "api/result.h"
 #include "io/env.h"
+#include "varve/result.h"
 
 namespace varve::engine {
 

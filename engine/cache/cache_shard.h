@@ -13,7 +13,6 @@
 #include <atomic>
 #include <cstdint>
 
-#include "api/result.h"
 #include "engine/cache/block_index.h"
 #include "engine/cache/block_memory.h"
 #include "engine/cache/cached_block.h"
@@ -22,6 +21,7 @@
 #include "engine/cache/retired_blocks.h"
 #include "engine/cache/span_source.h"
 #include "io/scheduler.h"
+#include "varve/result.h"
 
 namespace varve::engine {
 

@@ -9,12 +9,12 @@
 
 #include <string_view>
 
-#include "api/result.h"
 #include "engine/commit/commit_queue.h"
 #include "engine/compaction/tree.h"
 #include "engine/log/segment_supply.h"
 #include "engine/settings/statistics.h"
 #include "io/env.h"
+#include "varve/result.h"
 
 namespace varve::engine {
 

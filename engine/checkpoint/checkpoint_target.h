@@ -10,11 +10,11 @@
 #include <utility>
 #include <vector>
 
-#include "api/result.h"
 #include "engine/manifest/file_set.h"
 #include "engine/settings/statistics.h"
 #include "format/log/root.h"
 #include "io/env.h"
+#include "varve/result.h"
 
 namespace varve::engine {
 

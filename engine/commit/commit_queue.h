@@ -34,7 +34,6 @@
 #include <string_view>
 #include <vector>
 
-#include "api/result.h"
 #include "engine/commit/commit_group.h"
 #include "engine/commit/write_watch.h"
 #include "engine/log/version_clock.h"
@@ -46,6 +45,7 @@
 #include "engine/settings/options.h"
 #include "format/log/manifest_edit.h"
 #include "io/env.h"
+#include "varve/result.h"
 
 namespace varve::engine {
 

@@ -18,10 +18,10 @@
 #include <span>
 #include <vector>
 
-#include "api/result.h"
 #include "engine/base/step.h"
 #include "io/clock.h"
 #include "io/scheduler.h"
+#include "varve/result.h"
 
 namespace varve::engine {
 

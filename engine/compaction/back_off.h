@@ -8,7 +8,7 @@
 #include <set>
 #include <utility>
 
-#include "api/status.h"
+#include "varve/status.h"
 
 namespace varve::engine {
 

@@ -21,7 +21,6 @@
 #include <string_view>
 #include <vector>
 
-#include "api/result.h"
 #include "engine/base/snapshots.h"
 #include "engine/commit/commit_queue.h"
 #include "engine/compaction/back_off.h"
@@ -30,6 +29,7 @@
 #include "engine/settings/options.h"
 #include "engine/settings/statistics.h"
 #include "io/env.h"
+#include "varve/result.h"
 
 namespace varve::engine {
 

@@ -12,7 +12,6 @@
 #include <atomic>
 #include <functional>
 
-#include "api/result.h"
 #include "engine/base/snapshots.h"
 #include "engine/commit/commit_queue.h"
 #include "engine/compaction/retention.h"
@@ -21,6 +20,7 @@
 #include "engine/memory/memtables.h"
 #include "engine/settings/options.h"
 #include "io/env.h"
+#include "varve/result.h"
 
 namespace varve::engine {
 

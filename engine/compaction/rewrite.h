@@ -9,13 +9,13 @@
 #include <optional>
 #include <vector>
 
-#include "api/result.h"
 #include "engine/base/entry_cursor.h"
 #include "engine/compaction/retention.h"
 #include "engine/manifest/manifest.h"
 #include "engine/read/external_values.h"
 #include "engine/tables/table_writer.h"
 #include "io/env.h"
+#include "varve/result.h"
 
 namespace varve::engine {
 

@@ -13,7 +13,6 @@
 #include <utility>
 #include <vector>
 
-#include "api/result.h"
 #include "engine/base/name_removal.h"
 #include "engine/compaction/dead_bytes.h"
 #include "engine/compaction/rewrite.h"
@@ -23,6 +22,7 @@
 #include "engine/memory/read_states.h"
 #include "engine/tables/table_file.h"
 #include "io/env.h"
+#include "varve/result.h"
 
 namespace varve::engine {
 

@@ -15,9 +15,9 @@
 #include <string_view>
 #include <utility>
 
-#include "api/result.h"
 #include "engine/levels/level_file.h"
 #include "engine/tables/value_file.h"
+#include "varve/result.h"
 
 namespace varve::engine {
 

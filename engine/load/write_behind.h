@@ -19,10 +19,10 @@
 #include <string_view>
 #include <vector>
 
-#include "api/result.h"
 #include "engine/load/load_options.h"
 #include "engine/load/sorted_files.h"
 #include "io/scheduler.h"
+#include "varve/result.h"
 
 namespace varve::engine {
 

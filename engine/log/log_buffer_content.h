@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "api/result.h"
 #include "format/log/manifest_edit.h"
 #include "io/file_system.h"
+#include "varve/result.h"
 
 namespace varve::engine {
 

@@ -5,11 +5,11 @@
 #include <cstdint>
 #include <memory>
 
-#include "api/result.h"
 #include "engine/base/file_scale.h"
 #include "format/log/file_header.h"
 #include "format/log/log_buffer.h"
 #include "io/env.h"
+#include "varve/result.h"
 
 namespace varve::engine {
 

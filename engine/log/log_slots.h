@@ -10,9 +10,9 @@
 #include <optional>
 #include <span>
 
-#include "api/result.h"
 #include "engine/log/log_files.h"
 #include "format/log/log_buffer.h"
+#include "varve/result.h"
 
 namespace varve::engine {
 

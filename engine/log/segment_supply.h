@@ -14,12 +14,12 @@
 #include <optional>
 #include <vector>
 
-#include "api/result.h"
 #include "engine/log/log_files.h"
 #include "engine/manifest/manifest.h"
 #include "engine/settings/options.h"
 #include "format/log/manifest_edit.h"
 #include "io/env.h"
+#include "varve/result.h"
 
 namespace varve::engine {
 

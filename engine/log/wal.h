@@ -26,13 +26,13 @@
 #include <optional>
 #include <vector>
 
-#include "api/result.h"
 #include "engine/base/entry.h"
 #include "engine/log/log_slots.h"
 #include "engine/log/segment_supply.h"
 #include "engine/log/write_tracker.h"
 #include "format/log/log_record.h"
 #include "io/aligned_buffer.h"
+#include "varve/result.h"
 
 namespace varve::engine {
 

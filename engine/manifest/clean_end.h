@@ -4,11 +4,11 @@
 
 #include <string_view>
 
-#include "api/result.h"
 #include "engine/manifest/file_set.h"
 #include "engine/manifest/manifest_file.h"
 #include "format/log/root.h"
 #include "io/file_system.h"
+#include "varve/result.h"
 
 namespace varve::engine {
 

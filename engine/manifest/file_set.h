@@ -15,9 +15,9 @@
 #include <string>
 #include <vector>
 
-#include "api/result.h"
 #include "format/log/file_header.h"
 #include "format/log/manifest_edit.h"
+#include "varve/result.h"
 
 namespace varve::engine {
 

@@ -10,10 +10,10 @@
 #include <memory>
 #include <string>
 
-#include "api/result.h"
 #include "engine/manifest/file_set.h"
 #include "engine/manifest/root_file.h"
 #include "io/env.h"
+#include "varve/result.h"
 
 namespace varve::engine {
 

@@ -11,11 +11,11 @@
 #include <memory>
 #include <string_view>
 
-#include "api/result.h"
 #include "engine/manifest/file_set.h"
 #include "format/log/log_record.h"
 #include "format/log/root.h"
 #include "io/env.h"
+#include "varve/result.h"
 
 namespace varve::engine {
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
-#include "api/result.h"
 #include "format/log/root.h"
 #include "io/env.h"
+#include "varve/result.h"
 
 namespace varve::engine {
 

@@ -4,9 +4,9 @@
 
 #include <cstdint>
 
-#include "api/status.h"
 #include "engine/manifest/file_set.h"
 #include "io/file_system.h"
+#include "varve/status.h"
 
 namespace varve::engine {
 

@@ -5,9 +5,9 @@
 
 #include <memory>
 
-#include "api/result.h"
 #include "engine/memory/memtable.h"
 #include "engine/memory/retired_ids.h"
+#include "varve/result.h"
 
 namespace varve::engine {
 

@@ -18,13 +18,13 @@
 #include <span>
 #include <string_view>
 
-#include "api/result.h"
 #include "engine/base/entry.h"
 #include "engine/memory/arena.h"
 #include "engine/memory/key_index.h"
 #include "engine/memory/write_budget.h"
 #include "format/keys/batch.h"
 #include "format/keys/internal_key.h"
+#include "varve/result.h"
 
 namespace varve::engine {
 

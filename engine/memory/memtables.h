@@ -13,12 +13,12 @@
 #include <optional>
 #include <vector>
 
-#include "api/result.h"
 #include "engine/memory/memtable.h"
 #include "engine/memory/read_states.h"
 #include "engine/memory/write_room.h"
 #include "format/log/manifest_edit.h"
 #include "io/scheduler.h"
+#include "varve/result.h"
 
 namespace varve::engine {
 

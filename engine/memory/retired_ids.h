@@ -9,10 +9,10 @@
 #include <string_view>
 #include <vector>
 
-#include "api/result.h"
 #include "format/keys/internal_key.h"
 #include "format/keys/sort_key.h"
 #include "format/log/manifest_edit.h"
+#include "varve/result.h"
 
 namespace varve::engine {
 

@@ -19,10 +19,10 @@
 #include <utility>
 #include <vector>
 
-#include "api/status.h"
 #include "engine/memory/write_budget.h"
 #include "io/env.h"
 #include "io/scheduler.h"
+#include "varve/status.h"
 
 namespace varve::engine {
 

@@ -7,10 +7,10 @@
 #include <string_view>
 #include <vector>
 
-#include "api/result.h"
 #include "engine/base/read_cost.h"
 #include "engine/base/read_queues.h"
 #include "engine/read/point_read.h"
+#include "varve/result.h"
 
 namespace varve::engine {
 

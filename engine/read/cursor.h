@@ -8,11 +8,11 @@
 #include <string>
 #include <string_view>
 
-#include "api/result.h"
 #include "engine/base/entry_cursor.h"
 #include "engine/memory/read_states.h"
 #include "engine/read/dead_row.h"
 #include "engine/read/external_values.h"
+#include "varve/result.h"
 
 namespace varve::engine {
 

@@ -4,10 +4,10 @@
 
 #include <string_view>
 
-#include "api/result.h"
 #include "engine/base/read_cost.h"
 #include "engine/levels/levels.h"
 #include "engine/tables/block_reader.h"
+#include "varve/result.h"
 
 namespace varve::engine {
 

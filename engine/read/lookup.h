@@ -8,10 +8,10 @@
 
 #include <cstddef>
 
-#include "api/result.h"
 #include "engine/base/read_cost.h"
 #include "engine/levels/levels.h"
 #include "engine/tables/table_lookup.h"
+#include "varve/result.h"
 
 namespace varve::engine {
 

@@ -8,12 +8,12 @@
 #include <optional>
 #include <string_view>
 
-#include "api/result.h"
 #include "engine/base/entry.h"
 #include "engine/base/read_cost.h"
 #include "engine/memory/read_states.h"
 #include "engine/tables/block_reader.h"
 #include "engine/tables/table_lookup.h"
+#include "varve/result.h"
 
 namespace varve::engine {
 

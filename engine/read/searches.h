@@ -13,7 +13,6 @@
 #include <utility>
 #include <vector>
 
-#include "api/result.h"
 #include "engine/base/read_cost.h"
 #include "engine/base/read_queues.h"
 #include "engine/base/step.h"
@@ -21,6 +20,7 @@
 #include "engine/read/point_read.h"
 #include "engine/tables/stored_bytes.h"
 #include "io/scheduler.h"
+#include "varve/result.h"
 
 namespace varve::engine {
 

@@ -5,11 +5,11 @@
 
 #include <memory>
 
-#include "api/result.h"
 #include "engine/log/log_files.h"
 #include "engine/manifest/manifest.h"
 #include "engine/recovery/recovery.h"
 #include "io/env.h"
+#include "varve/result.h"
 
 namespace varve::engine {
 

@@ -4,12 +4,12 @@
 
 #include <cstdint>
 
-#include "api/result.h"
 #include "engine/manifest/manifest.h"
 #include "engine/memory/insert_behind.h"
 #include "engine/recovery/recovery.h"
 #include "format/keys/batch.h"
 #include "format/log/log_record.h"
+#include "varve/result.h"
 
 namespace varve::engine {
 

@@ -6,9 +6,9 @@
 #include <span>
 #include <string_view>
 
-#include "api/status.h"
 #include "format/log/file_header.h"
 #include "io/env.h"
+#include "varve/status.h"
 
 namespace varve::engine {
 

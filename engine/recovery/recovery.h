@@ -11,7 +11,6 @@
 #include <string>
 #include <vector>
 
-#include "api/result.h"
 #include "engine/base/file_image.h"
 #include "engine/manifest/file_set.h"
 #include "engine/manifest/root_file.h"
@@ -19,6 +18,7 @@
 #include "engine/memory/retired_ids.h"
 #include "engine/settings/statistics.h"
 #include "io/env.h"
+#include "varve/result.h"
 
 namespace varve::engine {
 

@@ -4,10 +4,10 @@
 
 #include <cstdint>
 
-#include "api/result.h"
 #include "engine/manifest/file_set.h"
 #include "engine/recovery/recovery.h"
 #include "io/env.h"
+#include "varve/result.h"
 
 namespace varve::engine {
 

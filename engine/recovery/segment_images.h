@@ -9,10 +9,10 @@
 #include <string>
 #include <utility>
 
-#include "api/result.h"
 #include "engine/base/file_image.h"
 #include "engine/manifest/file_set.h"
 #include "io/env.h"
+#include "varve/result.h"
 
 namespace varve::engine {
 

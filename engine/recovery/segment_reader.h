@@ -20,12 +20,12 @@
 #include <utility>
 #include <vector>
 
-#include "api/result.h"
 #include "engine/base/file_image.h"
 #include "engine/log/log_buffer_content.h"
 #include "engine/manifest/file_set.h"
 #include "engine/recovery/log_replay.h"
 #include "format/log/log_record.h"
+#include "varve/result.h"
 
 namespace varve::engine {
 

@@ -2,9 +2,9 @@
 // Must never: do anything with the commits in it.
 #pragma once
 
-#include "api/status.h"
 #include "format/log/manifest_edit.h"
 #include "io/env.h"
+#include "varve/status.h"
 
 namespace varve::engine {
 

@@ -7,9 +7,9 @@
 #include <string>
 #include <string_view>
 
-#include "api/result.h"
 #include "format/block/block.h"
 #include "io/file.h"
+#include "varve/result.h"
 
 namespace varve::engine {
 

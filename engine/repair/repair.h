@@ -11,10 +11,10 @@
 #include <functional>
 #include <string_view>
 
-#include "api/result.h"
 #include "engine/repair/repair_figures.h"
 #include "engine/repair/repair_model.h"
 #include "io/env.h"
+#include "varve/result.h"
 
 namespace varve::engine {
 

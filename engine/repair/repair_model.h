@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "api/result.h"
 #include "engine/base/entry.h"
 #include "format/keys/sort_key.h"
+#include "varve/result.h"
 
 namespace varve::engine {
 

@@ -7,12 +7,12 @@
 #include <memory>
 #include <optional>
 
-#include "api/result.h"
 #include "engine/base/entry.h"
 #include "engine/checkpoint/checkpoint_target.h"
 #include "engine/levels/tree_shape.h"
 #include "engine/tables/table_writer.h"
 #include "io/env.h"
+#include "varve/result.h"
 
 namespace varve::engine {
 

@@ -5,11 +5,11 @@
 #include <string>
 #include <string_view>
 
-#include "api/status.h"
 #include "engine/repair/losses.h"
 #include "engine/repair/repair_figures.h"
 #include "engine/repair/unreadable.h"
 #include "io/file_system.h"
+#include "varve/status.h"
 
 namespace varve::engine {
 

@@ -8,12 +8,12 @@
 #include <optional>
 #include <string>
 
-#include "api/result.h"
 #include "engine/repair/salvage.h"
 #include "format/bytes/compression.h"
 #include "format/log/manifest_edit.h"
 #include "format/table/table_index.h"
 #include "io/file.h"
+#include "varve/result.h"
 
 namespace varve::engine {
 

@@ -7,9 +7,9 @@
 #include <string>
 #include <string_view>
 
-#include "api/result.h"
 #include "engine/repair/losses.h"
 #include "io/file_system.h"
+#include "varve/result.h"
 
 namespace varve::engine {
 

@@ -14,8 +14,8 @@
 #include <string_view>
 #include <vector>
 
-#include "api/result.h"
 #include "io/file_system.h"
+#include "varve/result.h"
 
 namespace varve::engine {
 

@@ -9,10 +9,10 @@
 #include <string>
 #include <string_view>
 
-#include "api/status.h"
 #include "engine/cache/block_cache.h"
 #include "engine/memory/write_budget.h"
 #include "engine/tables/open_files.h"
+#include "varve/status.h"
 
 namespace varve::engine {
 

@@ -7,12 +7,12 @@
 #include <memory>
 #include <vector>
 
-#include "api/result.h"
 #include "engine/cache/block_cache.h"
 #include "engine/tables/stored_bytes.h"
 #include "engine/tables/table_file.h"
 #include "format/block/block.h"
 #include "format/bytes/compression.h"
+#include "varve/result.h"
 
 namespace varve::engine {
 

@@ -20,9 +20,9 @@
 #include <utility>
 #include <vector>
 
-#include "api/result.h"
 #include "io/file_system.h"
 #include "io/scheduler.h"
+#include "varve/result.h"
 
 namespace varve::engine {
 

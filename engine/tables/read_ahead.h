@@ -7,9 +7,9 @@
 #include <optional>
 #include <utility>
 
-#include "api/result.h"
 #include "engine/base/read_cost.h"
 #include "engine/tables/block_reader.h"
+#include "varve/result.h"
 
 namespace varve::engine {
 

@@ -5,8 +5,8 @@
 #include <functional>
 #include <string_view>
 
-#include "api/result.h"
 #include "engine/tables/table_file.h"
+#include "varve/result.h"
 
 namespace varve::engine {
 

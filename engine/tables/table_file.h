@@ -11,7 +11,6 @@
 #include <string>
 #include <vector>
 
-#include "api/result.h"
 #include "engine/base/name_removal.h"
 #include "engine/cache/block_cache.h"
 #include "engine/tables/open_files.h"
@@ -21,6 +20,7 @@
 #include "format/log/manifest_edit.h"
 #include "format/table/table_index.h"
 #include "io/env.h"
+#include "varve/result.h"
 
 namespace varve::engine {
 

@@ -7,11 +7,11 @@
 #include <cstdint>
 #include <string_view>
 
-#include "api/status.h"
 #include "engine/base/entry.h"
 #include "engine/tables/block_reader.h"
 #include "engine/tables/known_blocks.h"
 #include "format/block/data_block.h"
+#include "varve/status.h"
 
 namespace varve::engine {
 

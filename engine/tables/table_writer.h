@@ -6,12 +6,12 @@
 #include <memory>
 #include <string>
 
-#include "api/result.h"
 #include "engine/base/entry.h"
 #include "engine/tables/fresh_blocks.h"
 #include "format/log/manifest_edit.h"
 #include "format/table/table_builder.h"
 #include "io/env.h"
+#include "varve/result.h"
 
 namespace varve::engine {
 

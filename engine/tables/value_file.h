@@ -8,10 +8,10 @@
 #include <memory>
 #include <string>
 
-#include "api/result.h"
 #include "engine/tables/open_files.h"
 #include "format/log/manifest_edit.h"
 #include "io/env.h"
+#include "varve/result.h"
 
 namespace varve::engine {
 

@@ -24,10 +24,10 @@
 #include <string>
 #include <string_view>
 
-#include "api/result.h"
 #include "format/bytes/checksum.h"
 #include "format/bytes/compression.h"
 #include "format/bytes/sector.h"
+#include "varve/result.h"
 
 namespace varve::format {
 

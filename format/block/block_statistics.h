@@ -18,9 +18,9 @@
 #include <cstdint>
 #include <string_view>
 
-#include "api/result.h"
 #include "format/bytes/bytes.h"
 #include "format/keys/entity.h"
+#include "varve/result.h"
 
 namespace varve::format {
 

@@ -12,10 +12,10 @@
 #include <string_view>
 #include <vector>
 
-#include "api/result.h"
 #include "format/block/sorted_block.h"
 #include "format/block/sorted_block_builder.h"
 #include "format/keys/internal_key.h"
+#include "varve/result.h"
 
 namespace varve::format {
 

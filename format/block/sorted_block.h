@@ -17,9 +17,9 @@
 #include <cstdint>
 #include <string_view>
 
-#include "api/result.h"
 #include "format/bytes/bytes.h"
 #include "format/bytes/key_buffer.h"
+#include "varve/result.h"
 
 namespace varve::format {
 

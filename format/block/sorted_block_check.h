@@ -2,8 +2,8 @@
 // Must never: be needed for safety; readers stay inside their bytes without it.
 #pragma once
 
-#include "api/status.h"
 #include "format/block/sorted_block.h"
+#include "varve/status.h"
 
 namespace varve::format {
 

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "api/status.h"
 #include "format/block/block_statistics.h"
+#include "varve/status.h"
 
 namespace varve::format {
 

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "api/result.h"
+#include "varve/result.h"
 
 struct ZSTD_CCtx_s;
 struct ZSTD_DCtx_s;

@@ -6,8 +6,8 @@
 #include <limits>
 #include <utility>
 
-#include "api/result.h"
 #include "format/bytes/bytes.h"
+#include "varve/result.h"
 
 namespace varve::format {
 

@@ -10,9 +10,9 @@
 #include <string>
 #include <string_view>
 
-#include "api/status.h"
 #include "format/bytes/tagged_fields.h"
 #include "format/keys/internal_key.h"
+#include "varve/status.h"
 
 namespace varve::format {
 

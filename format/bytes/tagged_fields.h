@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "api/result.h"
 #include "format/bytes/bytes.h"
+#include "varve/result.h"
 
 namespace varve::format {
 

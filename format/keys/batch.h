@@ -15,9 +15,9 @@
 #include <string>
 #include <string_view>
 
-#include "api/result.h"
 #include "format/keys/internal_key.h"
 #include "format/keys/sort_key.h"
+#include "varve/result.h"
 
 namespace varve::format {
 

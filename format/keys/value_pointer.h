@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "api/result.h"
+#include "varve/result.h"
 
 namespace varve::format {
 

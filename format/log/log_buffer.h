@@ -15,8 +15,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "api/result.h"
 #include "format/bytes/checksum.h"
+#include "varve/result.h"
 
 namespace varve::format {
 

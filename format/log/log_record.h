@@ -34,9 +34,9 @@
 #include <string>
 #include <string_view>
 
-#include "api/result.h"
 #include "format/bytes/checksum.h"
 #include "format/keys/internal_key.h"
+#include "varve/result.h"
 
 namespace varve::format {
 

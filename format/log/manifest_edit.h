@@ -19,10 +19,10 @@
 #include <string_view>
 #include <vector>
 
-#include "api/result.h"
 #include "format/keys/sort_key.h"
 #include "format/keys/value_pointer.h"
 #include "format/log/root.h"
+#include "varve/result.h"
 
 namespace varve::format {
 

@@ -14,8 +14,8 @@
 #include <string_view>
 #include <vector>
 
-#include "api/result.h"
 #include "format/keys/internal_key.h"
+#include "varve/result.h"
 
 namespace varve::format {
 

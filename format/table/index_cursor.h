@@ -4,9 +4,9 @@
 
 #include <string_view>
 
-#include "api/result.h"
 #include "format/block/sorted_block.h"
 #include "format/table/table_entries.h"
+#include "varve/result.h"
 
 namespace varve::format {
 

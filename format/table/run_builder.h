@@ -15,7 +15,6 @@
 #include <string>
 #include <vector>
 
-#include "api/result.h"
 #include "format/block/data_block.h"
 #include "format/block/dictionary_learner.h"
 #include "format/block/filter.h"
@@ -23,6 +22,7 @@
 #include "format/block/statistics_builder.h"
 #include "format/table/table_entries.h"
 #include "format/table/table_output.h"
+#include "varve/result.h"
 
 namespace varve::format {
 

@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "api/result.h"
 #include "format/block/block.h"
 #include "format/table/table_entries.h"
+#include "varve/result.h"
 
 namespace varve::format {
 

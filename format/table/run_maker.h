@@ -14,11 +14,11 @@
 #include <string_view>
 #include <vector>
 
-#include "api/result.h"
 #include "format/block/block_observer.h"
 #include "format/table/run_builder.h"
 #include "format/table/table_options.h"
 #include "format/table/table_output.h"
+#include "varve/result.h"
 
 namespace varve::format {
 

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "api/status.h"
 #include "format/block/filter.h"
 #include "format/bytes/content_hasher.h"
 #include "format/table/table_verify.h"
+#include "varve/status.h"
 
 namespace varve::format {
 

@@ -15,7 +15,6 @@
 #include <string_view>
 #include <vector>
 
-#include "api/result.h"
 #include "format/block/dictionary_learner.h"
 #include "format/bytes/compression.h"
 #include "format/log/manifest_edit.h"
@@ -25,6 +24,7 @@
 #include "format/table/table_options.h"
 #include "format/table/table_output.h"
 #include "format/table/table_properties.h"
+#include "varve/result.h"
 
 namespace varve::format {
 

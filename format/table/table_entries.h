@@ -31,11 +31,11 @@
 #include <string_view>
 #include <vector>
 
-#include "api/result.h"
 #include "format/block/block.h"
 #include "format/keys/internal_key.h"
 #include "format/keys/sort_key.h"
 #include "format/keys/value_pointer.h"
+#include "varve/result.h"
 
 namespace varve::format {
 

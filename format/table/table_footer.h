@@ -16,9 +16,9 @@
 #include <string>
 #include <string_view>
 
-#include "api/result.h"
 #include "format/block/block.h"
 #include "format/bytes/sector.h"
+#include "varve/result.h"
 
 namespace varve::format {
 

@@ -9,11 +9,11 @@
 #include <string_view>
 #include <vector>
 
-#include "api/result.h"
 #include "format/block/block.h"
 #include "format/table/table_entries.h"
 #include "format/table/table_footer.h"
 #include "format/table/table_properties.h"
+#include "varve/result.h"
 
 namespace varve::format {
 

@@ -6,9 +6,9 @@
 #include <optional>
 #include <string>
 
-#include "api/result.h"
 #include "format/bytes/compression.h"
 #include "format/table/run_builder.h"
+#include "varve/result.h"
 
 namespace varve::format {
 

@@ -11,9 +11,9 @@
 #include <string_view>
 #include <vector>
 
-#include "api/result.h"
 #include "format/block/block.h"
 #include "format/keys/internal_key.h"
+#include "varve/result.h"
 
 namespace varve::format {
 

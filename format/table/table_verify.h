@@ -2,11 +2,11 @@
 // Must never: trust one part of the file about another.
 #pragma once
 
-#include "api/result.h"
 #include "format/block/block.h"
 #include "format/block/data_block.h"
 #include "format/log/manifest_edit.h"
 #include "format/table/table_index.h"
+#include "varve/result.h"
 
 namespace varve::format {
 

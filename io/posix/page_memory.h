@@ -10,7 +10,7 @@
 #include <span>
 #include <utility>
 
-#include "api/result.h"
+#include "varve/result.h"
 
 namespace varve::io {
 

@@ -10,8 +10,8 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "api/result.h"
 #include "io/os_error.h"
+#include "varve/result.h"
 
 namespace varve::io {
 

@@ -7,9 +7,9 @@
 #include <mutex>
 #include <string>
 
-#include "api/status.h"
 #include "io/os_error.h"
 #include "io/posix/posix_process.h"
+#include "varve/status.h"
 
 namespace varve::io {
 

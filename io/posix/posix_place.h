@@ -18,7 +18,7 @@
 
 #include <sys/stat.h>
 
-#include "api/status.h"
+#include "varve/status.h"
 
 namespace varve::io {
 

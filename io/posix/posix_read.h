@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <span>
 
-#include "api/status.h"
 #include "io/aligned_buffer.h"
+#include "varve/status.h"
 
 namespace varve::io {
 

@@ -10,9 +10,9 @@
 
 #include <sys/types.h>
 
-#include "api/status.h"
 #include "io/os_error.h"
 #include "io/probe.h"
+#include "varve/status.h"
 
 namespace varve::io {
 

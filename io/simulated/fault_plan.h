@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "api/status.h"
+#include "varve/status.h"
 
 namespace varve::io {
 

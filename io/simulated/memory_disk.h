@@ -16,8 +16,8 @@
 #include <string_view>
 #include <vector>
 
-#include "api/result.h"
 #include "io/simulated/memory_content.h"
+#include "varve/result.h"
 
 namespace varve::io {
 

@@ -14,7 +14,7 @@
 
 #include <liburing.h>
 
-#include "api/result.h"
+#include "varve/result.h"
 
 namespace varve::io {
 

@@ -1,10 +1,10 @@
 // Goal: stored access policies are kept with their table as they were given, within their limits.
-#include "api/access_policy.h"
+#include "varve/access_policy.h"
 
 #include <gtest/gtest.h>
 
-#include "api/catalog_rows.h"
-#include "api/policy_rows.h"
+#include "api/catalog/catalog_rows.h"
+#include "api/catalog/policy_rows.h"
 #include "format/keys/entity.h"
 #include "tests/api/store_bench.h"
 

@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include "api/store_transaction.h"
 #include "tests/api/store_bench.h"
 #include "tests/support/effort.h"
+#include "varve/store_transaction.h"
 
 namespace varve {
 namespace {

@@ -11,11 +11,11 @@
 
 #include <gtest/gtest.h>
 
-#include "api/loader.h"
-#include "api/store_transaction.h"
 #include "tests/api/async_support.h"
 #include "tests/api/store_bench.h"
 #include "tests/support/effort.h"
+#include "varve/loader.h"
+#include "varve/store_transaction.h"
 
 namespace varve {
 namespace {

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "api/async.h"
 #include "io/scheduler.h"
+#include "varve/async.h"
 
 namespace varve::test {
 

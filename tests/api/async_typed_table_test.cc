@@ -1,5 +1,5 @@
 // Goal: each verb of AsyncTypedTable is that of TypedTable, as a task.
-#include "api/async_typed_table.h"
+#include "varve/async_typed_table.h"
 
 #include <gtest/gtest.h>
 

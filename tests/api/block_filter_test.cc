@@ -11,7 +11,7 @@
 
 #include <gtest/gtest.h>
 
-#include "api/entity_codec.h"
+#include "api/model/entity_codec.h"
 #include "format/block/statistics_builder.h"
 #include "tests/api/slow_filter.h"
 #include "tests/support/effort.h"

@@ -8,11 +8,11 @@
 
 #include <gtest/gtest.h>
 
-#include "api/catalog_rows.h"
-#include "api/loader.h"
-#include "api/store_transaction.h"
+#include "api/catalog/catalog_rows.h"
 #include "format/keys/entity.h"
 #include "tests/api/store_bench.h"
+#include "varve/loader.h"
+#include "varve/store_transaction.h"
 
 namespace varve {
 namespace {

@@ -1,4 +1,4 @@
-#include "api/catalog_rows.h"
+#include "api/catalog/catalog_rows.h"
 
 #include <gtest/gtest.h>
 

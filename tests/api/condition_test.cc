@@ -1,6 +1,6 @@
 // Goal: a condition built in code means what its text means, for every name and value. Method: the texts by hand;
 // random expressions built both ways, whose filters must agree on random entities and whose plans must be the same.
-#include "api/condition.h"
+#include "varve/condition.h"
 
 #include <cstdint>
 #include <limits>
@@ -10,9 +10,9 @@
 
 #include <gtest/gtest.h>
 
-#include "api/entity_codec.h"
 #include "api/filter/filter.h"
 #include "api/filter/key_plan.h"
+#include "api/model/entity_codec.h"
 #include "format/keys/sort_key.h"
 #include "tests/api/slow_filter.h"
 #include "tests/support/effort.h"

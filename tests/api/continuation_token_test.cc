@@ -1,4 +1,4 @@
-#include "api/continuation_token.h"
+#include "api/model/continuation_token.h"
 
 #include <gtest/gtest.h>
 

@@ -6,8 +6,8 @@
 #include <type_traits>
 #include <variant>
 
-#include "api/entity_view.h"
-#include "api/types.h"
+#include "varve/entity_view.h"
+#include "varve/types.h"
 
 namespace varve::test {
 

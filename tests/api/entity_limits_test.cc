@@ -1,7 +1,7 @@
 // Every limit of an entity: one below, at it, one above, through the doors.
 #include <gtest/gtest.h>
 
-#include "api/entity_codec.h"
+#include "api/model/entity_codec.h"
 #include "format/keys/entity.h"
 #include "tests/api/store_bench.h"
 

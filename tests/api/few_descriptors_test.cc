@@ -10,13 +10,13 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
-#include "api/async.h"
-#include "api/catalog_rows.h"
-#include "api/entity_codec.h"
+#include "api/catalog/catalog_rows.h"
+#include "api/model/entity_codec.h"
 #include "engine/load/load.h"
 #include "tests/api/store_bench.h"
 #include "tests/io/child_process.h"
 #include "tests/io/temporary_directory.h"
+#include "varve/async.h"
 
 namespace varve {
 namespace {

@@ -7,8 +7,8 @@
 
 #include <gtest/gtest.h>
 
-#include "api/entity_codec.h"
 #include "api/filter/key_plan.h"
+#include "api/model/entity_codec.h"
 #include "format/keys/sort_key.h"
 #include "tests/api/slow_filter.h"
 #include "tests/support/effort.h"

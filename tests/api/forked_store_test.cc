@@ -12,13 +12,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "api/async.h"
-#include "api/loader.h"
-#include "api/store.h"
-#include "api/store_transaction.h"
 #include "tests/api/store_bench.h"
 #include "tests/io/child_process.h"
 #include "tests/io/temporary_directory.h"
+#include "varve/async.h"
+#include "varve/loader.h"
+#include "varve/store.h"
+#include "varve/store_transaction.h"
 
 namespace varve {
 namespace {

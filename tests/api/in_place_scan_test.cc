@@ -8,9 +8,9 @@
 
 #include <gtest/gtest.h>
 
-#include "api/limits.h"
 #include "tests/api/copied_entity.h"
 #include "tests/api/store_bench.h"
+#include "varve/limits.h"
 
 namespace varve {
 namespace {

@@ -12,10 +12,10 @@
 #include <gtest/gtest.h>
 
 #include "api/filter/plan_cache.h"
-#include "api/limits.h"
 #include "tests/api/slow_filter.h"
 #include "tests/api/store_bench.h"
 #include "tests/support/effort.h"
+#include "varve/limits.h"
 
 namespace varve {
 namespace {

@@ -1,6 +1,6 @@
 // Goal: keys made of numbers, times and parts may be stored, sort as what they were made of, and come apart again.
 // Method: the edges by hand; random values, whose order is compared with that of their keys as the store has it.
-#include "api/keys.h"
+#include "varve/keys.h"
 
 #include <algorithm>
 #include <random>
@@ -11,10 +11,10 @@
 
 #include <gtest/gtest.h>
 
-#include "api/limits.h"
-#include "api/names.h"
 #include "format/keys/sort_key.h"
 #include "tests/support/effort.h"
+#include "varve/limits.h"
+#include "varve/names.h"
 
 namespace varve {
 namespace {

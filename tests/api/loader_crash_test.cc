@@ -3,8 +3,8 @@
 // step, or every step in turn is made to fail; then the store is opened again and looked at.
 #include <gtest/gtest.h>
 
-#include "api/loader.h"
 #include "tests/api/store_bench.h"
+#include "varve/loader.h"
 
 namespace varve {
 namespace {

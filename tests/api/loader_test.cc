@@ -1,6 +1,6 @@
 // Goal: a loader makes a table of what it was given, all or nothing, under the rules of an insert, beside everything
 // else that happens to the store.
-#include "api/loader.h"
+#include "varve/loader.h"
 
 #include <gtest/gtest.h>
 

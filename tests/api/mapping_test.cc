@@ -1,7 +1,7 @@
 // Goal: structs become entities and come back by what their mapping declares; what does not fit says so; what is
 // declared wrongly does not compile. Method: round trips, each way of not fitting, and the compiler's own judgement as
 // a value.
-#include "api/mapping.h"
+#include "varve/mapping.h"
 
 #include <cstdint>
 #include <limits>
@@ -12,9 +12,9 @@
 #include <variant>
 #include <vector>
 
-#include "api/mapped_entity.h"
-#include "api/typed_table.h"
 #include "tests/api/store_bench.h"
+#include "varve/mapped_entity.h"
+#include "varve/typed_table.h"
 
 namespace varve {
 namespace {

@@ -1,6 +1,6 @@
 // Goal: several queries read side by side give one order, all of their results, and their errors. Method: partitions
 // spread at random, merged and compared with a sort; tasks run by threads; a query that fails in the middle.
-#include "api/merged_walk.h"
+#include "varve/merged_walk.h"
 
 #include <algorithm>
 #include <random>
@@ -8,8 +8,8 @@
 #include <thread>
 #include <vector>
 
-#include "api/parts.h"
 #include "tests/api/store_bench.h"
+#include "varve/parts.h"
 
 namespace varve {
 namespace {

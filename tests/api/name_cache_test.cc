@@ -1,4 +1,4 @@
-#include "api/name_cache.h"
+#include "api/catalog/name_cache.h"
 
 #include <gtest/gtest.h>
 

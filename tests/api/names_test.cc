@@ -1,4 +1,4 @@
-#include "api/names.h"
+#include "varve/names.h"
 
 #include <gtest/gtest.h>
 

@@ -11,11 +11,11 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include "api/store.h"
 #include "engine/manifest/manifest.h"
 #include "tests/api/store_bench.h"
 #include "tests/io/child_process.h"
 #include "tests/io/temporary_directory.h"
+#include "varve/store.h"
 
 namespace varve {
 namespace {

@@ -1,15 +1,15 @@
 // Goal: transactions are judged before they are executed, long lists become legal transactions, and only what changed
 // nothing is repeated. Method: lists at and over each limit; failures in the middle.
-#include "api/parts.h"
+#include "varve/parts.h"
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "api/if_exists.h"
-#include "api/limits.h"
-#include "api/retry.h"
 #include "tests/api/store_bench.h"
+#include "varve/if_exists.h"
+#include "varve/limits.h"
+#include "varve/retry.h"
 
 namespace varve {
 namespace {

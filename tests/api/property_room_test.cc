@@ -1,5 +1,5 @@
-// Owns: the promises of property lists, their memory shared or their own (api/types.h, api/property_room.h).
-#include "api/property_room.h"
+// Owns: the promises of property lists, their memory shared or their own (varve/types.h, api/model/property_room.h).
+#include "api/model/property_room.h"
 
 #include <cstdint>
 #include <memory>

@@ -1,6 +1,6 @@
 // Goal: queries built in code return what they say, over all pages, and no error of theirs gets lost. Method: a small
 // table read in many small pages; errors in the middle of a walk; the cost of what was not asked for.
-#include "api/query_builder.h"
+#include "varve/query_builder.h"
 
 #include <cstdint>
 #include <optional>
@@ -10,8 +10,8 @@
 #include <variant>
 #include <vector>
 
-#include "api/typed_table.h"
 #include "tests/api/store_bench.h"
+#include "varve/typed_table.h"
 
 namespace varve {
 namespace {

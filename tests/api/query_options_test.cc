@@ -1,12 +1,12 @@
 // Goal: request options are read as the service reads them, and what it refuses is refused.
-#include "api/query_options.h"
+#include "varve/query_options.h"
 
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "api/continuation_token.h"
+#include "api/model/continuation_token.h"
 #include "tests/api/store_bench.h"
 
 namespace varve {

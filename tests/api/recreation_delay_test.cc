@@ -5,8 +5,8 @@
 
 #include <gtest/gtest.h>
 
-#include "api/loader.h"
 #include "tests/api/store_bench.h"
+#include "varve/loader.h"
 
 namespace varve {
 namespace {

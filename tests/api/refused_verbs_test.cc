@@ -5,10 +5,10 @@
 
 #include <gtest/gtest.h>
 
-#include "api/limits.h"
-#include "api/loader.h"
-#include "api/store_transaction.h"
 #include "tests/api/store_bench.h"
+#include "varve/limits.h"
+#include "varve/loader.h"
+#include "varve/store_transaction.h"
 
 namespace varve::test {
 namespace {

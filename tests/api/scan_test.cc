@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "api/continuation_token.h"
+#include "api/model/continuation_token.h"
 #include "format/keys/sort_key.h"
 #include "tests/api/store_bench.h"
 

@@ -1,10 +1,10 @@
 // Goal: service properties are kept with their account as they were given, part by part, within their limits.
-#include "api/service_properties.h"
+#include "varve/service_properties.h"
 
 #include <gtest/gtest.h>
 
-#include "api/catalog_rows.h"
-#include "api/service_property_rows.h"
+#include "api/catalog/catalog_rows.h"
+#include "api/catalog/service_property_rows.h"
 #include "format/keys/entity.h"
 #include "tests/api/async_support.h"
 #include "tests/api/store_bench.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "api/types.h"
+#include "varve/types.h"
 
 namespace varve::test {
 

@@ -1,4 +1,4 @@
-#include "api/snapshot.h"
+#include "varve/snapshot.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Goal: a page's memory is reused by the next page, within a bound, by whichever thread and to the end of each thread.
 // Method: pieces are taken and given back in random order by several threads; scans are counted by the pieces that
 // stay.
-#include "api/spare_pieces.h"
+#include "api/model/spare_pieces.h"
 
 #include <algorithm>
 #include <cstring>

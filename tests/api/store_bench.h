@@ -11,8 +11,8 @@
 
 #include <gtest/gtest.h>
 
-#include "api/store.h"
 #include "tests/support/engine_bench.h"
+#include "varve/store.h"
 
 namespace varve::test {
 

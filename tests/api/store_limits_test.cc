@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "api/stored_limits.h"
+#include "api/core/stored_limits.h"
 #include "tests/api/store_bench.h"
 
 namespace varve {

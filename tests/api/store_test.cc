@@ -1,4 +1,4 @@
-#include "api/store.h"
+#include "varve/store.h"
 
 #include <gtest/gtest.h>
 

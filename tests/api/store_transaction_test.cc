@@ -1,5 +1,5 @@
-// Owns: the promises of transactions over several partitions and tables (api/store_transaction.h).
-#include "api/store_transaction.h"
+// Owns: the promises of transactions over several partitions and tables (varve/store_transaction.h).
+#include "varve/store_transaction.h"
 
 #include <atomic>
 #include <functional>
@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "api/entity_codec.h"
+#include "api/model/entity_codec.h"
 #include "tests/api/store_bench.h"
 #include "tests/support/effort.h"
 

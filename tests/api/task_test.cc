@@ -1,7 +1,7 @@
 // Goal: a task runs when it is awaited and not before, gives what it made to who awaits it, once, and tells in which
 // way it failed - whatever thread it ends on.
 // Method: coroutines without a store, which wait at gates that the test opens, from its own thread or from others.
-#include "api/task.h"
+#include "varve/task.h"
 
 #include <array>
 #include <atomic>
@@ -14,9 +14,9 @@
 
 #include <gtest/gtest.h>
 
-#include "api/result.h"
 #include "io/scheduler.h"
 #include "tests/support/effort.h"
+#include "varve/result.h"
 
 namespace varve {
 namespace {

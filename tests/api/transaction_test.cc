@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
-#include "api/entity_codec.h"
-#include "api/limits.h"
+#include "api/model/entity_codec.h"
 #include "tests/api/store_bench.h"
+#include "varve/limits.h"
 
 namespace varve {
 namespace {

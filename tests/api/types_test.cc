@@ -1,4 +1,4 @@
-#include "api/types.h"
+#include "varve/types.h"
 
 #include <cmath>
 #include <limits>
@@ -9,8 +9,8 @@
 
 #include <gtest/gtest.h>
 
-#include "api/limits.h"
 #include "tests/api/store_bench.h"
+#include "varve/limits.h"
 
 namespace varve {
 namespace {

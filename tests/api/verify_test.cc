@@ -1,10 +1,10 @@
-#include "api/verify.h"
+#include "varve/verify.h"
 
 #include <gtest/gtest.h>
 
-#include "api/catalog_rows.h"
-#include "api/entity_codec.h"
-#include "api/service_property_rows.h"
+#include "api/catalog/catalog_rows.h"
+#include "api/catalog/service_property_rows.h"
+#include "api/model/entity_codec.h"
 #include "format/keys/batch.h"
 #include "format/keys/entity.h"
 #include "tests/api/store_bench.h"

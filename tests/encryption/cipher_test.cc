@@ -1,4 +1,4 @@
-#include "api/security/encryption/cipher.h"
+#include "api/encryption/cipher.h"
 
 #include <array>
 

@@ -1,4 +1,4 @@
-#include "api/security/encryption/encryption_metadata.h"
+#include "varve/encryption/encryption_metadata.h"
 
 #include <gtest/gtest.h>
 

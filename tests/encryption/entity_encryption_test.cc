@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "api/security/encryption/cipher.h"
+#include "api/encryption/cipher.h"
 #include "tests/encryption/encryption_bench.h"
 #include "tests/encryption/test_keys.h"
 

@@ -1,4 +1,4 @@
-#include "api/security/encryption/utf8.h"
+#include "api/encryption/utf8.h"
 
 #include <string>
 

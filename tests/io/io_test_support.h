@@ -14,10 +14,10 @@
 
 #include <gtest/gtest.h>
 
-#include "api/result.h"
 #include "io/aligned_buffer.h"
 #include "io/file_system.h"
 #include "io/os_error.h"
+#include "varve/result.h"
 
 namespace varve::io {
 

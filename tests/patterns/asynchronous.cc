@@ -3,8 +3,8 @@
 #include <atomic>
 #include <stop_token>
 
-#include "api/async.h"
 #include "tests/patterns/example.h"
+#include "varve/async.h"
 
 namespace {
 

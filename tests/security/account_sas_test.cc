@@ -1,5 +1,5 @@
 // Goal: account signatures are made, read and judged as the specification says, by its own vectors.
-#include "api/security/account_sas.h"
+#include "varve/security/account_sas.h"
 
 #include <gtest/gtest.h>
 

@@ -6,13 +6,13 @@
 #include <string>
 #include <string_view>
 
-#include "api/security/account_keys.h"
-#include "api/security/account_sas.h"
-#include "api/security/request.h"
-#include "api/security/session.h"
-#include "api/security/shared_key.h"
-#include "api/security/table_sas.h"
 #include "tests/api/store_bench.h"
+#include "varve/security/account_keys.h"
+#include "varve/security/account_sas.h"
+#include "varve/security/request.h"
+#include "varve/security/session.h"
+#include "varve/security/shared_key.h"
+#include "varve/security/table_sas.h"
 
 namespace varve::test {
 

@@ -1,5 +1,5 @@
 // Goal: a session does what its signature allows, for as long as it allows it.
-#include "api/security/session.h"
+#include "varve/security/session.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Goal: SharedKey and SharedKeyLite sign and accept what the specification says, by its own vectors, and nothing else.
-#include "api/security/shared_key.h"
+#include "varve/security/shared_key.h"
 
 #include <gtest/gtest.h>
 

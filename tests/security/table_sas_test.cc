@@ -1,5 +1,5 @@
 // Goal: table signatures are made, read and judged as the specification says, by its own vectors.
-#include "api/security/table_sas.h"
+#include "varve/security/table_sas.h"
 
 #include <gtest/gtest.h>
 

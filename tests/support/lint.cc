@@ -15,8 +15,8 @@ using Names = std::span<const std::string_view>;
 
 constexpr std::size_t kLinesMax = 500;
 
-constexpr std::string_view kSecurity = "api/security/";
-constexpr std::array<std::string_view, 2> kLeafHeaders = {"api/status.h", "api/result.h"};
+constexpr std::string_view kPublicHeaders = "api/include/varve/";
+constexpr std::array<std::string_view, 2> kLeafHeaders = {"varve/status.h", "varve/result.h"};
 
 struct Layer {
   std::string_view directory;
@@ -28,9 +28,12 @@ const std::vector<Layer>& layers() {
       {"io/", {"io/"}},
       {"format/", {"format/"}},
       {"engine/", {"engine/", "format/", "io/"}},
-      {kSecurity, {"api/"}},  // on OpenSSL, beside the core; before api/, whose name begins it
+      {kPublicHeaders, {}},                   // each other alone, see names_a_neighbour
+      {"api/security/", {"api/", "varve/"}},  // on OpenSSL, beside the core
+      {"api/encryption/", {"api/encryption/", "varve/"}},
       {"api/",
-       {"api/", "engine/", "format/", "io/env.h", "io/parents_object.h", "io/posix/posix_process.h", "io/scheduler.h"}},
+       {"api/", "varve/", "engine/", "format/", "io/env.h", "io/parents_object.h", "io/posix/posix_process.h",
+        "io/scheduler.h"}},
   };
   return all;
 }
@@ -172,12 +175,23 @@ std::size_t count_lines(std::string_view text) {
   return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
 }
 
-/// How a header finds another one where both are installed: beside it, and from security/ one directory up.
+/// How a public header finds another one where both are installed: beside it, and from a folder below one directory up.
 bool names_a_neighbour(const SourceFile& file, const Include& include) {
-  if (include.angled || !file.path.starts_with("api/") || !file.path.ends_with(".h")) return false;
+  if (!file.path.starts_with(kPublicHeaders)) return false;
+  const bool is_below = file.path.find('/', kPublicHeaders.size()) != std::string::npos;
   std::string_view name = include.name;
-  if (file.path.starts_with(kSecurity) && name.starts_with("../")) name.remove_prefix(3);
+  if (include.angled) {
+    if (!is_below || !name.starts_with("varve/")) return false;
+    name.remove_prefix(6);
+  } else if (is_below && name.starts_with("../")) {
+    name.remove_prefix(3);
+  }
   return name.find('/') == std::string_view::npos;
+}
+
+/// The libraries beside the core, which the core must not know.
+bool is_beside_the_core(std::string_view path) {
+  return path.find("/security/") != std::string_view::npos || path.find("/encryption/") != std::string_view::npos;
 }
 
 }  // namespace
@@ -191,10 +205,11 @@ Offences check_layers(const SourceFile& file) {
   for (const Include& include : tokenize(file.text).includes) {
     const std::string_view name = include.name;
     const bool ours = std::any_of(layers().begin(), layers().end(),
-                                  [name](const Layer& candidate) { return name.starts_with(candidate.directory); });
+                                  [name](const Layer& candidate) { return name.starts_with(candidate.directory); }) ||
+                      name.starts_with("varve/");
     if (include.angled && !ours) continue;
     if (names_a_neighbour(file, include)) continue;
-    const bool upwards = name.starts_with(kSecurity) && layer->directory != kSecurity;
+    const bool upwards = is_beside_the_core(name) && !is_beside_the_core(layer->directory);
     const bool allowed = !include.angled && !upwards && name.find("..") == std::string_view::npos &&
                          (contains(kLeafHeaders, name) ||
                           std::any_of(layer->may_include.begin(), layer->may_include.end(), [name](auto prefix) {
@@ -272,11 +287,23 @@ Offences check_own_header_first(const std::vector<SourceFile>& files) {
   for (const SourceFile& file : files) {
     if (file.path.ends_with(".h")) headers.insert(file.path);
   }
+  const auto own_header = [&headers](const SourceFile& file) {
+    std::string beside = file.path.substr(0, file.path.size() - 2) + "h";
+    const std::string name = beside.substr(beside.rfind('/') + 1);
+    if (!headers.contains(beside)) beside.clear();
+    for (const std::string_view folder : {"", "security/", "encryption/"}) {
+      if (!beside.empty() || !file.path.starts_with("api/")) break;
+      if (headers.contains(std::string(kPublicHeaders) + std::string(folder) + name)) {
+        beside = "varve/" + std::string(folder) + name;
+      }
+    }
+    return beside;
+  };
   Offences offences;
   for (const SourceFile& file : files) {
     if (!file.path.ends_with(".cc")) continue;
-    const std::string header = file.path.substr(0, file.path.size() - 2) + "h";
-    if (!headers.contains(header)) continue;
+    const std::string header = own_header(file);
+    if (header.empty()) continue;
     const std::vector<Include> includes = tokenize(file.text).includes;
     if (!includes.empty() && !includes.front().angled && includes.front().name == header) continue;
     offences.push_back({file.path, includes.empty() ? 1 : includes.front().line,

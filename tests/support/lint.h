@@ -22,7 +22,7 @@ struct Offence {
 using Offences = std::vector<Offence>;
 
 /// Layers include downwards only: api -> engine, format, and of io the two doors a caller hands in; engine -> format,
-/// io; io and format know neither each other nor anything above. api/status.h and api/result.h are open to all.
+/// io; io and format know neither each other nor anything above. varve/status.h and varve/result.h are open to all.
 Offences check_layers(const SourceFile& file);
 
 /// No system call, and no header or constant that leads to one. For every layer but io.

@@ -8,10 +8,10 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#include "api/store.h"
 #include "tests/io/child_process.h"
 #include "tests/io/refused_system_calls.h"
 #include "tests/tools/run_program.h"
+#include "varve/store.h"
 
 namespace varve {
 namespace {

@@ -8,8 +8,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "api/store.h"
 #include "tests/tools/run_program.h"
+#include "varve/store.h"
 
 namespace varve {
 namespace {

@@ -4,9 +4,6 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-get_property(public_headers GLOBAL PROPERTY VARVE_PUBLIC_HEADERS)
-list(TRANSFORM public_headers PREPEND "${PROJECT_SOURCE_DIR}/api/")
-list(TRANSFORM public_headers APPEND ".h")
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/varve")
 
 set(layer_objects)
@@ -45,9 +42,9 @@ varve_without_debug_information(varve_static)
 varve_merged_library(shared SHARED)
 target_link_options(varve_shared PRIVATE -Wl,--no-undefined -Wl,--exclude-libs,ALL)
 
-# varve_side_package(<name> <folder of its headers>): varve_<name>, which goes with either of them; it needs nothing of the
+# varve_side_package(<name>): varve_<name>, which goes with either of them; it needs nothing of the
 # core but what the public headers show.
-function(varve_side_package name folder)
+function(varve_side_package name)
   if(NOT TARGET varve_${name})
     return()
   endif()
@@ -60,17 +57,14 @@ function(varve_side_package name folder)
   target_link_libraries(${target} INTERFACE OpenSSL::Crypto)
   install(TARGETS ${target} EXPORT varve-${name}-targets)
   install(EXPORT varve-${name}-targets NAMESPACE varve:: DESTINATION "${package_dir}")
-  string(TOUPPER "VARVE_${name}_HEADERS" property)
-  get_property(headers GLOBAL PROPERTY ${property})
-  list(TRANSFORM headers PREPEND "${PROJECT_SOURCE_DIR}/${folder}/")
-  list(TRANSFORM headers APPEND ".h")
-  install(FILES ${headers} DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/varve/${name}")
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/api/include/varve/${name}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/varve")
 endfunction()
 
-varve_side_package(security api/security)
-varve_side_package(encryption api/security/encryption)
+varve_side_package(security)
+varve_side_package(encryption)
 
-install(FILES ${public_headers} DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/varve")
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/api/include/varve" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
+  PATTERN security EXCLUDE PATTERN encryption EXCLUDE)
 
 configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/varve-config.cmake.in"
   "${PROJECT_BINARY_DIR}/package/varve-config.cmake" INSTALL_DESTINATION "${package_dir}"

@@ -5,26 +5,13 @@
 # reads the includes as well and names the offending line. Layers pass no include directory on to those who link them.
 
 # The leaf headers that every layer may include.
-set(VARVE_LEAF_HEADERS api/status.h api/result.h)
+set(VARVE_LEAF_HEADERS varve/status.h varve/result.h)
 
-function(varve_link_into_tree tree path)
-  get_filename_component(parent "${tree}/${path}" DIRECTORY)
+# varve_link_into_tree(<tree> <path in the tree> <path in the source>)
+function(varve_link_into_tree tree name path)
+  get_filename_component(parent "${tree}/${name}" DIRECTORY)
   file(MAKE_DIRECTORY "${parent}")
-  file(CREATE_LINK "${PROJECT_SOURCE_DIR}/${path}" "${tree}/${path}" SYMBOLIC)
-endfunction()
-
-# varve_public_headers(<tree>): links to api's public headers, as <tree>/varve/<name>.h, and to those of varve_security, as
-# <tree>/varve/security/<name>.h.
-function(varve_public_headers tree)
-  get_property(names GLOBAL PROPERTY VARVE_PUBLIC_HEADERS)
-  file(REMOVE_RECURSE "${tree}")
-  file(MAKE_DIRECTORY "${tree}/varve")
-  get_property(security_names GLOBAL PROPERTY VARVE_SECURITY_HEADERS)
-  list(TRANSFORM security_names PREPEND "security/")
-  file(MAKE_DIRECTORY "${tree}/varve/security")
-  foreach(name IN LISTS names security_names)
-    file(CREATE_LINK "${PROJECT_SOURCE_DIR}/api/${name}.h" "${tree}/varve/${name}.h" SYMBOLIC)
-  endforeach()
+  file(CREATE_LINK "${PROJECT_SOURCE_DIR}/${path}" "${tree}/${name}" SYMBOLIC)
 endfunction()
 
 # varve_layer(<name> SEES <layer>... LINKS <target>... [WITHOUT <directory>...]): the library varve_<name> of every *.cc
@@ -36,11 +23,13 @@ function(varve_layer name)
 
   file(REMOVE_RECURSE "${tree}")  # removes the links, never what they point to
   foreach(visible IN ITEMS ${name} ${layer_SEES})
-    varve_link_into_tree("${tree}" "${visible}")
+    varve_link_into_tree("${tree}" "${visible}" "${visible}")
   endforeach()
-  if(NOT "${name}" STREQUAL "api")
+  if("${name}" STREQUAL "api")
+    varve_link_into_tree("${tree}" varve api/include/varve)
+  else()
     foreach(leaf IN LISTS VARVE_LEAF_HEADERS)
-      varve_link_into_tree("${tree}" "${leaf}")
+      varve_link_into_tree("${tree}" "${leaf}" "api/include/${leaf}")
     endforeach()
   endif()
 
@@ -65,7 +54,9 @@ function(varve_layer name)
   # Debug information, asserts and coverage name the source, not the link to it.
   target_compile_options(${target} PRIVATE
     "-ffile-prefix-map=${tree}/=${PROJECT_SOURCE_DIR}/"
-    "$<$<BOOL:${VARVE_COVERAGE}>:-fcoverage-prefix-map=${tree}/=${PROJECT_SOURCE_DIR}/>")
+    "-ffile-prefix-map=${tree}/varve/=${PROJECT_SOURCE_DIR}/api/include/varve/"
+    "$<$<BOOL:${VARVE_COVERAGE}>:-fcoverage-prefix-map=${tree}/=${PROJECT_SOURCE_DIR}/>"
+    "$<$<BOOL:${VARVE_COVERAGE}>:-fcoverage-prefix-map=${tree}/varve/=${PROJECT_SOURCE_DIR}/api/include/varve/>")
   set(is_unity "${CMAKE_UNITY_BUILD}")
   if(CMAKE_BUILD_TYPE STREQUAL "Release")
     # Of a large file GCC inlines less: a scan of a partition takes 17 percent more instructions then, a get 7.

@@ -5,9 +5,9 @@
 
 #include <openssl/rand.h>
 
-#include "api/names.h"
+#include "api/model/service_error.h"
 #include "api/security/base64.h"
-#include "api/service_error.h"
+#include "varve/names.h"
 
 namespace varve::serve {
 

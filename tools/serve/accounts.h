@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "api/result.h"
-#include "api/security/account_keys.h"
+#include "varve/result.h"
+#include "varve/security/account_keys.h"
 
 namespace varve::serve {
 

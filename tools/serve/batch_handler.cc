@@ -5,8 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "api/names.h"
-#include "api/service_error.h"
+#include "api/model/service_error.h"
 #include "tools/serve/batch_reader.h"
 #include "tools/serve/batch_writer.h"
 #include "tools/serve/entity_operation.h"
@@ -14,6 +13,7 @@
 #include "tools/serve/query_value.h"
 #include "tools/serve/request_rules.h"
 #include "tools/serve/routes.h"
+#include "varve/names.h"
 
 namespace varve::serve {
 namespace {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "api/service_error.h"
+#include "api/model/service_error.h"
 #include "tools/serve/media_type.h"
 #include "tools/serve/request_rules.h"
 

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "api/result.h"
 #include "tools/serve/message.h"
+#include "varve/result.h"
 
 namespace varve::serve {
 

@@ -2,9 +2,9 @@
 
 #include <utility>
 
-#include "api/names.h"
 #include "tools/serve/media_type.h"
 #include "tools/serve/version_rules.h"
+#include "varve/names.h"
 
 namespace varve::serve {
 

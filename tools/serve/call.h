@@ -9,16 +9,16 @@
 #include <string>
 #include <string_view>
 
-#include "api/home_thread.h"
-#include "api/options.h"
-#include "api/result.h"
-#include "api/store_limits.h"
-#include "api/types.h"
 #include "tools/serve/entity_writer.h"
 #include "tools/serve/error_body.h"
 #include "tools/serve/message.h"
 #include "tools/serve/payload_level.h"
 #include "tools/serve/target.h"
+#include "varve/home_thread.h"
+#include "varve/options.h"
+#include "varve/result.h"
+#include "varve/store_limits.h"
+#include "varve/types.h"
 
 namespace varve::serve {
 

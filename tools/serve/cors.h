@@ -4,9 +4,9 @@
 
 #include <span>
 
-#include "api/result.h"
-#include "api/service_properties.h"
 #include "tools/serve/message.h"
+#include "varve/result.h"
+#include "varve/service_properties.h"
 
 namespace varve::serve {
 

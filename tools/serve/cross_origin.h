@@ -11,10 +11,10 @@
 #include <string_view>
 #include <vector>
 
-#include "api/async.h"
-#include "api/home_thread.h"
-#include "api/result.h"
 #include "tools/serve/message.h"
+#include "varve/async.h"
+#include "varve/home_thread.h"
+#include "varve/result.h"
 
 namespace varve::serve {
 

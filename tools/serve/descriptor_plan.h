@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "api/result.h"
+#include "varve/result.h"
 
 namespace varve::serve {
 

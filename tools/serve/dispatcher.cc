@@ -3,7 +3,7 @@
 #include <random>
 #include <utility>
 
-#include "api/service_error.h"
+#include "api/model/service_error.h"
 #include "tools/serve/call.h"
 #include "tools/serve/http_date.h"
 #include "tools/serve/request_rules.h"

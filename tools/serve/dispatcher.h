@@ -12,10 +12,6 @@
 #include <stop_token>
 #include <string>
 
-#include "api/home_thread.h"
-#include "api/security/async_session.h"
-#include "api/store.h"
-#include "api/task.h"
 #include "tools/serve/accounts.h"
 #include "tools/serve/cross_origin.h"
 #include "tools/serve/error_body.h"
@@ -23,6 +19,10 @@
 #include "tools/serve/message.h"
 #include "tools/serve/operation.h"
 #include "tools/serve/target.h"
+#include "varve/home_thread.h"
+#include "varve/security/async_session.h"
+#include "varve/store.h"
+#include "varve/task.h"
 
 namespace varve::serve {
 

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "api/query_options.h"
-#include "api/service_error.h"
+#include "api/model/service_error.h"
 #include "tools/serve/entity_operation.h"
 #include "tools/serve/entity_writer.h"
 #include "tools/serve/handlers.h"
 #include "tools/serve/query_value.h"
+#include "varve/query_options.h"
 
 namespace varve::serve {
 namespace {

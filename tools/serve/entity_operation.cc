@@ -3,7 +3,7 @@
 #include <optional>
 #include <utility>
 
-#include "api/service_error.h"
+#include "api/model/service_error.h"
 #include "tools/serve/entity_reader.h"
 #include "tools/serve/entity_writer.h"
 #include "tools/serve/version_rules.h"

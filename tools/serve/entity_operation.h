@@ -5,12 +5,12 @@
 #include <cstddef>
 #include <string_view>
 
-#include "api/limits.h"
-#include "api/result.h"
-#include "api/transaction.h"
 #include "tools/serve/call.h"
 #include "tools/serve/message.h"
 #include "tools/serve/target.h"
+#include "varve/limits.h"
+#include "varve/result.h"
+#include "varve/transaction.h"
 
 namespace varve::serve {
 

@@ -10,13 +10,13 @@
 #include <utility>
 #include <vector>
 
-#include "api/limits.h"
+#include "api/model/service_error.h"
 #include "api/security/base64.h"
-#include "api/service_error.h"
 #include "tools/serve/json_members.h"
 #include "tools/serve/member_names.h"
 #include "tools/serve/message.h"
 #include "tools/serve/wire_error.h"
+#include "varve/limits.h"
 
 namespace varve::serve {
 namespace {

@@ -7,9 +7,9 @@
 #include <string>
 #include <string_view>
 
-#include "api/limits.h"
-#include "api/result.h"
-#include "api/types.h"
+#include "varve/limits.h"
+#include "varve/result.h"
+#include "varve/types.h"
 
 namespace varve::serve {
 

@@ -7,10 +7,10 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "api/query_options.h"
 #include "api/security/base64.h"
 #include "tools/serve/member_names.h"
 #include "tools/serve/target.h"
+#include "varve/query_options.h"
 
 namespace varve::serve {
 namespace {

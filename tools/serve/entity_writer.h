@@ -7,10 +7,10 @@
 #include <string_view>
 #include <vector>
 
-#include "api/entity_view.h"
-#include "api/types.h"
 #include "tools/serve/json_text.h"
 #include "tools/serve/payload_level.h"
+#include "varve/entity_view.h"
+#include "varve/types.h"
 
 namespace varve::serve {
 

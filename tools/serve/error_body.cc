@@ -2,9 +2,9 @@
 
 #include <pugixml.hpp>
 
-#include "api/access_policy.h"
 #include "tools/serve/json_text.h"
 #include "tools/serve/text_stream.h"
+#include "varve/access_policy.h"
 
 namespace varve::serve {
 namespace {

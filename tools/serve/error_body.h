@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "api/types.h"
 #include "tools/serve/wire_error.h"
+#include "varve/types.h"
 
 namespace varve::serve {
 

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <utility>
 
-#include "api/service_error.h"
+#include "api/model/service_error.h"
 #include "tools/serve/entity_writer.h"
 #include "tools/serve/json_text.h"
 #include "tools/serve/query_value.h"

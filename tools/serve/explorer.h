@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "api/async.h"
-#include "api/home_thread.h"
-#include "api/result.h"
+#include "varve/async.h"
+#include "varve/home_thread.h"
+#include "varve/result.h"
 
 namespace varve::serve {
 

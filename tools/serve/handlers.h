@@ -2,11 +2,11 @@
 // Must never: be called by anybody who has not asked for the permission; the dispatcher and batches do.
 #pragma once
 
-#include "api/async.h"
-#include "api/result.h"
-#include "api/security/async_session.h"
 #include "tools/serve/call.h"
 #include "tools/serve/message.h"
+#include "varve/async.h"
+#include "varve/result.h"
+#include "varve/security/async_session.h"
 
 namespace varve::serve {
 

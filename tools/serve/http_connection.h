@@ -29,10 +29,10 @@
 #include <boost/beast/http/string_body.hpp>
 #include <boost/beast/http/write.hpp>
 
-#include "api/task.h"
 #include "tools/serve/connection.h"
 #include "tools/serve/home_queue.h"
 #include "tools/serve/http_exchange.h"
+#include "varve/task.h"
 
 namespace varve::serve {
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "api/types.h"
+#include "varve/types.h"
 
 namespace varve::serve {
 

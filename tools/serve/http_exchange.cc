@@ -5,7 +5,7 @@
 #include <boost/beast/http/error.hpp>
 #include <boost/beast/http/field.hpp>
 
-#include "api/service_error.h"
+#include "api/model/service_error.h"
 #include "tools/serve/wire_error.h"
 
 namespace varve::serve {

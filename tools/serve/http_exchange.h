@@ -13,9 +13,9 @@
 #include <boost/beast/http/message.hpp>
 #include <boost/beast/http/string_body.hpp>
 
-#include "api/status.h"
 #include "tools/serve/connection_host.h"
 #include "tools/serve/message.h"
+#include "varve/status.h"
 
 namespace varve::serve {
 

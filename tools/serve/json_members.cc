@@ -7,7 +7,7 @@
 #include <rapidjson/reader.h>
 #include <rapidjson/stream.h>
 
-#include "api/service_error.h"
+#include "api/model/service_error.h"
 #include "format/keys/sort_key.h"
 
 namespace varve::serve {

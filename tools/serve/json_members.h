@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "api/result.h"
+#include "varve/result.h"
 
 namespace varve::serve {
 

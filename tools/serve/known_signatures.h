@@ -10,9 +10,9 @@
 #include <string>
 #include <string_view>
 
-#include "api/result.h"
-#include "api/security/session.h"
 #include "tools/serve/accounts.h"
+#include "varve/result.h"
+#include "varve/security/session.h"
 
 namespace varve::serve {
 

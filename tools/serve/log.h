@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "api/status.h"
+#include "varve/status.h"
 
 namespace varve::serve {
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "api/names.h"
 #include "tools/serve/message.h"
+#include "varve/names.h"
 
 namespace varve::serve {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "api/result.h"
+#include "varve/result.h"
 
 namespace varve::serve {
 

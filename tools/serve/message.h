@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "api/security/request.h"
-#include "api/status.h"
 #include "tools/serve/answer_room.h"
+#include "varve/security/request.h"
+#include "varve/status.h"
 
 namespace varve::serve {
 

@@ -5,8 +5,8 @@
 
 #include <string>
 
-#include "api/statistics.h"
 #include "tools/serve/observation.h"
+#include "varve/statistics.h"
 
 namespace varve::serve {
 

@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <functional>
 
-#include "api/store.h"
 #include "tools/serve/connection_figures.h"
 #include "tools/serve/request_figures.h"
+#include "varve/store.h"
 
 namespace varve::serve {
 

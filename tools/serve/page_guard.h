@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
-#include "api/status.h"
 #include "tools/serve/message.h"
+#include "varve/status.h"
 
 namespace varve::serve {
 

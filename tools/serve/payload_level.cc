@@ -1,9 +1,9 @@
 #include "tools/serve/payload_level.h"
 
-#include "api/names.h"
 #include "tools/serve/media_type.h"
 #include "tools/serve/query_value.h"
 #include "tools/serve/wire_error.h"
+#include "varve/names.h"
 
 namespace varve::serve {
 namespace {

@@ -3,10 +3,10 @@
 #include <optional>
 #include <utility>
 
-#include "api/limits.h"
-#include "api/service_error.h"
+#include "api/model/service_error.h"
 #include "tools/serve/xml_elements.h"
 #include "tools/serve/xml_reader.h"
+#include "varve/limits.h"
 
 namespace varve::serve {
 namespace {

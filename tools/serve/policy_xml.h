@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "api/access_policy.h"
-#include "api/result.h"
+#include "varve/access_policy.h"
+#include "varve/result.h"
 
 namespace varve::serve {
 

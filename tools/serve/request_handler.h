@@ -2,11 +2,11 @@
 // Must never: know a connection, or what a request means.
 #pragma once
 
-#include "api/home_thread.h"
-#include "api/result.h"
-#include "api/status.h"
-#include "api/task.h"
 #include "tools/serve/message.h"
+#include "varve/home_thread.h"
+#include "varve/result.h"
+#include "varve/status.h"
+#include "varve/task.h"
 
 namespace varve::serve {
 

@@ -9,10 +9,10 @@
 
 #include <openssl/evp.h>
 
-#include "api/access_policy.h"
 #include "api/security/base64.h"
 #include "tools/serve/query_value.h"
 #include "tools/serve/wire_error.h"
+#include "varve/access_policy.h"
 
 namespace varve::serve {
 namespace {

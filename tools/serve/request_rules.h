@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "api/result.h"
 #include "tools/serve/message.h"
+#include "varve/result.h"
 
 namespace varve::serve {
 

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <variant>
 
-#include "api/security/account_sas.h"
 #include "tools/serve/handlers.h"
 #include "tools/serve/target.h"
+#include "varve/security/account_sas.h"
 
 namespace varve::serve {
 

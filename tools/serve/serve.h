@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "api/result.h"
 #include "tools/serve/server.h"
+#include "varve/result.h"
 
 namespace varve::serve {
 

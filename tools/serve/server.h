@@ -8,11 +8,11 @@
 #include <optional>
 #include <string>
 
-#include "api/result.h"
-#include "api/store.h"
 #include "tools/serve/accounts.h"
 #include "tools/serve/connection_host.h"
 #include "tools/serve/front.h"
+#include "varve/result.h"
+#include "varve/store.h"
 
 namespace varve::serve {
 

@@ -7,13 +7,13 @@
 #include <utility>
 #include <vector>
 
-#include "api/limits.h"
-#include "api/names.h"
-#include "api/service_error.h"
+#include "api/model/service_error.h"
 #include "tools/serve/message.h"
 #include "tools/serve/wire_error.h"
 #include "tools/serve/xml_elements.h"
 #include "tools/serve/xml_reader.h"
+#include "varve/limits.h"
+#include "varve/names.h"
 
 namespace varve::serve {
 namespace {

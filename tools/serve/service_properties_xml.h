@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "api/result.h"
-#include "api/service_properties.h"
+#include "varve/result.h"
+#include "varve/service_properties.h"
 
 namespace varve::serve {
 

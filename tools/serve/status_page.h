@@ -8,11 +8,11 @@
 #include <string_view>
 #include <vector>
 
-#include "api/home_thread.h"
-#include "api/task.h"
 #include "tools/serve/explorer.h"
 #include "tools/serve/message.h"
 #include "tools/serve/observation.h"
+#include "varve/home_thread.h"
+#include "varve/task.h"
 
 namespace varve::serve {
 

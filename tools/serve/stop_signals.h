@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "api/status.h"
+#include "varve/status.h"
 
 namespace varve::serve {
 

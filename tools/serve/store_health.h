@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "api/result.h"
-#include "api/statistics.h"
+#include "varve/result.h"
+#include "varve/statistics.h"
 
 namespace varve::serve {
 

@@ -2,7 +2,7 @@
 
 #include <cassert>
 
-#include "api/service_error.h"
+#include "api/model/service_error.h"
 #include "format/keys/entity.h"
 
 namespace varve::serve {

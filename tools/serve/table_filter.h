@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "api/filter/filter.h"
-#include "api/result.h"
+#include "varve/result.h"
 
 namespace varve::serve {
 

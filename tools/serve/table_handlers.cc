@@ -4,15 +4,15 @@
 #include <chrono>
 #include <utility>
 
-#include "api/continuation_token.h"
-#include "api/names.h"
-#include "api/query_options.h"
-#include "api/service_error.h"
+#include "api/model/continuation_token.h"
+#include "api/model/service_error.h"
 #include "tools/serve/entity_reader.h"
 #include "tools/serve/entity_writer.h"
 #include "tools/serve/handlers.h"
 #include "tools/serve/query_value.h"
 #include "tools/serve/table_filter.h"
+#include "varve/names.h"
+#include "varve/query_options.h"
 
 namespace varve::serve {
 namespace {

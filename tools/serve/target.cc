@@ -4,12 +4,12 @@
 #include <optional>
 #include <utility>
 
-#include "api/names.h"
+#include "api/model/service_error.h"
 #include "api/security/query_fields.h"
-#include "api/service_error.h"
 #include "tools/serve/member_names.h"
 #include "tools/serve/message.h"
 #include "tools/serve/wire_error.h"
+#include "varve/names.h"
 
 namespace varve::serve {
 namespace {

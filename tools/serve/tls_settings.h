@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "api/result.h"
+#include "varve/result.h"
 
 namespace boost::asio::ssl {
 class context;

@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
+#include "api/model/service_error.h"
 #include "api/security/error.h"
-#include "api/service_error.h"
 #include "tools/serve/media_type.h"
 #include "tools/serve/query_value.h"
 #include "tools/serve/wire_error.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "api/status.h"
+#include "varve/status.h"
 
 namespace varve::serve {
 

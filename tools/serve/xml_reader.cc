@@ -5,9 +5,9 @@
 #include <system_error>
 #include <utility>
 
-#include "api/names.h"
-#include "api/service_error.h"
+#include "api/model/service_error.h"
 #include "format/keys/sort_key.h"
+#include "varve/names.h"
 
 namespace varve::serve {
 namespace {

@@ -7,8 +7,8 @@
 #include <set>
 #include <system_error>
 
-#include "api/store.h"
 #include "tools/tour/writer.h"
+#include "varve/store.h"
 
 namespace varve::tour {
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "api/result.h"
 #include "tools/tour/promise.h"
+#include "varve/result.h"
 
 namespace varve::tour {
 

@@ -9,8 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "api/store.h"
 #include "tools/varve/progress.h"
+#include "varve/store.h"
 
 namespace varve::tour {
 

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string>
 
-#include "api/result.h"
 #include "tools/tour/accounts.h"
+#include "varve/result.h"
 
 namespace varve::tour {
 

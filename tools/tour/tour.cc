@@ -9,10 +9,10 @@
 #include <string>
 #include <thread>
 
-#include "api/store.h"
 #include "tools/tour/kills.h"
 #include "tools/tour/writer.h"
 #include "tools/varve/progress.h"
+#include "varve/store.h"
 
 namespace varve::tour {
 

@@ -5,7 +5,7 @@
 
 #include <unistd.h>
 
-#include "api/store.h"
+#include "varve/store.h"
 
 namespace varve::tour {
 

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string>
 
-#include "api/options.h"
 #include "tools/tour/promise.h"
+#include "varve/options.h"
 
 namespace varve::tour {
 

@@ -7,10 +7,10 @@
 
 #include <csv.h>
 
-#include "api/limits.h"
-#include "api/names.h"
 #include "tools/varve/row_source.h"
 #include "tools/varve/value_text.h"
+#include "varve/limits.h"
+#include "varve/names.h"
 
 namespace varve::tool {
 

@@ -7,8 +7,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "api/limits.h"
 #include "tools/varve/value_text.h"
+#include "varve/limits.h"
 
 namespace varve::tool {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "api/types.h"
+#include "varve/types.h"
 
 namespace varve::tool {
 

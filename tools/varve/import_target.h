@@ -5,8 +5,8 @@
 #include <memory>
 #include <optional>
 
-#include "api/loader.h"
 #include "tools/varve/session.h"
+#include "varve/loader.h"
 
 namespace varve::tool {
 

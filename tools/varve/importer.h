@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "api/table.h"
 #include "tools/varve/import_target.h"
 #include "tools/varve/seen_keys.h"
+#include "varve/table.h"
 
 namespace varve::tool {
 

@@ -5,10 +5,10 @@
 #include <array>
 #include <cstdio>
 
-#include "api/types.h"
 #include "format/keys/entity.h"
 #include "tools/varve/terminal.h"
 #include "tools/varve/value_text.h"
+#include "varve/types.h"
 
 namespace varve::tool {
 

@@ -11,9 +11,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "api/status.h"
 #include "format/keys/internal_key.h"
 #include "format/keys/sort_key.h"
+#include "varve/status.h"
 
 namespace varve::tool {
 

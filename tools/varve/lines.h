@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "api/result.h"
-#include "api/status.h"
+#include "varve/result.h"
+#include "varve/status.h"
 
 namespace varve::tool {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "api/status.h"
+#include "varve/status.h"
 
 namespace varve::tool {
 

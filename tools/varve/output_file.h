@@ -5,7 +5,7 @@
 #include <fstream>
 #include <string>
 
-#include "api/status.h"
+#include "varve/status.h"
 
 namespace varve::tool {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "api/status.h"
+#include "varve/status.h"
 
 namespace varve::tool {
 

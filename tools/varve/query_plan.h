@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "api/query.h"
-#include "api/result.h"
+#include "varve/query.h"
+#include "varve/result.h"
 
 namespace varve::tool {
 

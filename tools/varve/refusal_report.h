@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <map>
 
-#include "api/status.h"
+#include "varve/status.h"
 
 namespace varve::tool {
 

@@ -7,9 +7,9 @@
 #include <optional>
 #include <string>
 
-#include "api/types.h"
 #include "tools/varve/entity_json.h"
 #include "tools/varve/lines.h"
+#include "varve/types.h"
 
 namespace varve::tool {
 

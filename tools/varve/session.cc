@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "api/names.h"
+#include "varve/names.h"
 
 namespace varve::tool {
 

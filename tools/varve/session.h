@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "api/store.h"
+#include "varve/store.h"
 
 namespace varve::tool {
 

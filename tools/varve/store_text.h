@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "api/statistics.h"
+#include "varve/statistics.h"
 
 namespace varve::tool {
 

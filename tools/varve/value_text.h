@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "api/types.h"
+#include "varve/types.h"
 
 namespace varve::tool {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "api/store.h"
+#include "varve/store.h"
 
 namespace varve::lab {
 

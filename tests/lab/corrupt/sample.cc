@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <utility>
 
-#include "api/loader.h"
 #include "tests/support/engine_bench.h"
+#include "varve/loader.h"
 
 namespace varve::lab {
 

@@ -11,8 +11,8 @@
 #include <memory>
 #include <string>
 
-#include "api/store.h"
 #include "tests/lab/suite.h"
+#include "varve/store.h"
 
 namespace varve::lab {
 

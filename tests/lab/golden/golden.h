@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "api/result.h"
 #include "io/simulated/memory_disk.h"
+#include "varve/result.h"
 
 namespace varve::lab {
 

@@ -6,11 +6,11 @@
 #include <limits>
 #include <utility>
 
-#include "api/loader.h"
 #include "tests/lab/content/store_content.h"
 #include "tests/lab/corrupt/sample.h"
 #include "tests/lab/golden/golden.h"
 #include "tests/support/engine_bench.h"
+#include "varve/loader.h"
 
 namespace varve::lab {
 

@@ -12,9 +12,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "api/store.h"
 #include "tests/lab/kill/kill.h"
 #include "tests/lab/kill/processes.h"
+#include "varve/store.h"
 
 namespace varve::lab {
 

@@ -1,6 +1,6 @@
 #include "tests/lab/kill/operations.h"
 
-#include "api/loader.h"
+#include "varve/loader.h"
 
 namespace varve::lab {
 

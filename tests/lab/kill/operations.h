@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "api/options.h"
-#include "api/result.h"
-#include "api/store.h"
+#include "varve/options.h"
+#include "varve/result.h"
+#include "varve/store.h"
 
 namespace varve::lab {
 

@@ -13,7 +13,6 @@
 #include <string>
 #include <vector>
 
-#include "api/store.h"
 #include "io/env.h"
 #include "io/simulated/manual_clock.h"
 #include "io/simulated/memory_file_system.h"
@@ -22,6 +21,7 @@
 #include "tests/lab/model/profile.h"
 #include "tests/lab/model/state.h"
 #include "tests/lab/model/table_verbs.h"
+#include "varve/store.h"
 
 namespace varve::lab {
 

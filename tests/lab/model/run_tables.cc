@@ -2,8 +2,8 @@
 // Must never: end the store; run_machine.cc does.
 #include <algorithm>
 
-#include "api/loader.h"
 #include "tests/lab/model/run.h"
+#include "varve/loader.h"
 
 namespace varve::lab {
 

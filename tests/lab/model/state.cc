@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "api/limits.h"
+#include "varve/limits.h"
 
 namespace varve::lab {
 namespace {

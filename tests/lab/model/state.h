@@ -13,11 +13,11 @@
 #include <utility>
 #include <vector>
 
-#include "api/access_policy.h"
-#include "api/query.h"
-#include "api/transaction.h"
-#include "api/types.h"
 #include "tests/lab/model/values.h"
+#include "varve/access_policy.h"
+#include "varve/query.h"
+#include "varve/transaction.h"
+#include "varve/types.h"
 
 namespace varve::lab {
 

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "api/async.h"
-#include "api/table.h"
 #include "tests/api/async_support.h"
+#include "varve/async.h"
+#include "varve/table.h"
 
 namespace varve::lab {
 

@@ -4,8 +4,8 @@
 #include <array>
 #include <cctype>
 
-#include "api/limits.h"
 #include "tests/api/slow_filter.h"
+#include "varve/limits.h"
 
 namespace varve::lab {
 namespace {

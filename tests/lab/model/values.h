@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "api/access_policy.h"
-#include "api/query.h"
-#include "api/types.h"
+#include "varve/access_policy.h"
+#include "varve/query.h"
+#include "varve/types.h"
 
 namespace varve::lab {
 

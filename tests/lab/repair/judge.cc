@@ -5,15 +5,15 @@
 #include <memory>
 #include <optional>
 
-#include "api/catalog_rows.h"
-#include "api/names.h"
-#include "api/repaired_catalog.h"
-#include "api/store.h"
+#include "api/catalog/catalog_rows.h"
+#include "api/catalog/repaired_catalog.h"
 #include "engine/engine.h"
 #include "engine/repair/repair.h"
 #include "io/env.h"
 #include "io/simulated/manual_clock.h"
 #include "io/simulated/memory_file_system.h"
+#include "varve/names.h"
+#include "varve/store.h"
 
 namespace varve::lab::repair {
 namespace {

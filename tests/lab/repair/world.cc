@@ -5,13 +5,13 @@
 #include <random>
 #include <stdexcept>
 
-#include "api/loader.h"
-#include "api/names.h"
-#include "api/store.h"
 #include "format/keys/entity.h"
 #include "io/env.h"
 #include "io/simulated/manual_clock.h"
 #include "io/simulated/memory_file_system.h"
+#include "varve/loader.h"
+#include "varve/names.h"
+#include "varve/store.h"
 
 namespace varve::lab::repair {
 namespace {

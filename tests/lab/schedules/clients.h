@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "api/store.h"
 #include "tests/lab/model/run.h"
 #include "tests/lab/model/table_verbs.h"
 #include "tests/lab/schedules/recorder.h"
+#include "varve/store.h"
 
 namespace varve::lab {
 

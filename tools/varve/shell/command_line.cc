@@ -6,7 +6,7 @@
 #include <system_error>
 #include <utility>
 
-#include "api/query_options.h"
+#include "varve/query_options.h"
 
 namespace varve::tool {
 

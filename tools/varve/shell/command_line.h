@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "api/result.h"
+#include "varve/result.h"
 
 namespace varve::tool {
 

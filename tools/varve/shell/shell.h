@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "api/store.h"
 #include "tools/varve/session.h"
 #include "tools/varve/shell/command_line.h"
+#include "varve/store.h"
 
 namespace varve::tool {
 

@@ -1,0 +1,128 @@
+// Owns: the beginning and the end of asynchronous verbs, and who may end a wait for a lock (async_call.h).
+// Must never: resume a coroutine while somebody may still tell it something.
+#include "api/async/async_call.h"
+
+#include <algorithm>
+
+#include "api/model/guarded.h"
+#include "io/env.h"
+
+namespace varve {
+namespace {
+
+/// As PartitionLocks::lock() takes it.
+std::optional<std::chrono::milliseconds> bounded(std::optional<std::chrono::milliseconds> wait_max) noexcept {
+  constexpr std::chrono::milliseconds kLongest = std::chrono::hours(24 * 365);
+  if (wait_max) wait_max = std::clamp(*wait_max, std::chrono::milliseconds(0), kLongest);
+  return wait_max;
+}
+
+}  // namespace
+
+AsyncCall::~AsyncCall() {
+  if (async_ != nullptr && core_->is_usable()) async_->executor().end_operation();
+}
+
+Status AsyncCall::check_stop() const noexcept {
+  if (!stop_.stop_requested()) return Status();
+  return Status(Code::kCancelled, "the operation was asked to stop before it had done anything");
+}
+
+bool AsyncCall::Begin::await_ready() noexcept {
+  const Result<engine::AsyncEngine*> async = guarded([&] { return call_.core_->async(); });
+  if (!async.ok()) {
+    status_ = async.status();
+  } else if ((*async)->executor().begin_operation()) {
+    call_.async_ = *async;
+  } else {
+    status_ = Status(Code::kClosed, "the store was closed");
+  }
+  return !status_.ok() || !call_.async_->is_on_its_thread();
+}
+
+void AsyncCall::Begin::await_suspend(std::coroutine_handle<> coroutine) noexcept {
+  step_.set(coroutine);
+  call_.async_->executor().post(step_);
+}
+
+void PointReads::await_suspend(std::coroutine_handle<> coroutine) noexcept {
+  step_.set(coroutine);
+  if (executor_.is_this_thread()) {
+    read_.begin(step_);
+  } else {
+    executor_.post(begin_);
+  }
+}
+
+/// Once it has begun, another thread may go on with the coroutine, and this be gone.
+bool Commit::await_suspend(std::coroutine_handle<> coroutine) {
+  step_.set(coroutine);
+  Status begun = commit_.begin();
+  if (begun.ok()) return true;
+  refused_ = std::move(begun);
+  return false;
+}
+
+LockWait::LockWait(AsyncCall& call, std::optional<std::chrono::milliseconds> wait_max) noexcept
+    : executor_(call.async().executor()),
+      clock_(call.core().engine().env().clock),
+      stop_(call.stop()),
+      wait_max_(bounded(wait_max)),
+      request_(call.async().lock_request(on_turn_)) {
+  if (wait_max_) deadline_ = clock_.monotonic() + *wait_max_;
+}
+
+bool LockWait::begin(std::coroutine_handle<> coroutine) noexcept {
+  coroutine_ = coroutine;
+  has_ended_ = false;
+  has_stop_run_ = false;
+  was_stopped_.store(false, std::memory_order_relaxed);
+  if (wait_max_) {
+    outcome_ = executor_.set(timer_, deadline_);
+    if (!outcome_.ok() && request_.call_off()) return false;
+    // Else the turn is on its way already, and needs no timer.
+  }
+  stop_callback_.emplace(stop_, PostStop{*this});
+  return true;
+}
+
+void LockWait::PostStop::operator()() const noexcept {
+  wait.is_stopping_.store(true, std::memory_order_relaxed);
+  wait.was_stopped_.store(true, std::memory_order_relaxed);
+  wait.executor_.post(wait.on_stop_);
+  wait.is_stopping_.store(false, std::memory_order_release);
+}
+
+void LockWait::tell(Why why) noexcept {
+  if (why == Why::kStop) has_stop_run_ = true;
+  if (has_ended_) {
+    resume();
+  } else if (why == Why::kTurn) {
+    end(Status());
+  } else if (request_.call_off()) {  // Else the turn is on its way, and decides.
+    end(why == Why::kTime
+            ? engine::partition_was_held(*wait_max_)
+            : Status(Code::kCancelled, "the operation was asked to stop while it waited for its partition"));
+  }
+}
+
+void LockWait::end(Status outcome) noexcept {
+  outcome_ = std::move(outcome);
+  has_ended_ = true;
+  executor_.call_off(timer_);
+  resume();
+}
+
+/// When nobody can tell anything any more. A stop that is just being told ends in on_stop_, which comes back here: to
+/// let the token's callback go meanwhile would be to wait for another thread.
+void LockWait::resume() noexcept {
+  if (is_stopping_.load(std::memory_order_acquire)) {
+    if (has_stop_run_) executor_.post(on_stop_);
+    return;
+  }
+  stop_callback_.reset();  // From here on nothing is posted.
+  if (was_stopped_.load(std::memory_order_relaxed) && !has_stop_run_) return;
+  coroutine_.resume();
+}
+
+}  // namespace varve

@@ -1,0 +1,135 @@
+// Owns: the verbs of a store as tasks: each called on a thread that may wait (async.h).
+// Must never: keep one of these threads for a verb that was stopped before its turn.
+#include <utility>
+
+#include "api/async/async_call.h"
+#include "api/model/guarded.h"
+#include "varve/async.h"
+
+namespace varve {
+
+struct AsyncStore::Verbs {
+  template <typename Verb>
+  using AnswerOf = std::invoke_result_t<Verb&, Store&>;
+
+  template <typename Verb>
+  static Task<AnswerOf<Verb>> on_worker(Store& store, std::stop_token stop, Verb verb) {
+    AsyncCall call(store.core_, std::move(stop));
+    if (Status begun = co_await call.begin(); !begun.ok()) co_return begun;
+    co_await call.to_worker();
+    AnswerOf<Verb> answer = guarded([&]() -> AnswerOf<Verb> {
+      if (Status stopped = call.check_stop(); !stopped.ok()) return stopped;
+      return verb(store);
+    });
+    co_await call.back();
+    co_return answer;
+  }
+
+  /// By the names in use, if it is among them: else out of the catalog.
+  static Task<Result<Table>> open_table(Store& store, std::string account, std::string table, std::stop_token stop) {
+    if (!stop.stop_requested()) {
+      Result<std::optional<Table>> known = store.open_known_table(account, table);
+      if (!known.ok()) co_return known.status();
+      if (*known) co_return std::move(**known);
+    }
+    Task<Result<Table>> opening =
+        on_worker(store, std::move(stop), [&](Store& of) { return of.open_table(account, table); });
+    Result<Table> opened = co_await opening;
+    co_return opened;
+  }
+};
+
+Task<Status> AsyncStore::create_account(std::string account, std::stop_token stop) const {
+  return Verbs::on_worker(*store_, std::move(stop),
+                          [account = std::move(account)](Store& store) { return store.create_account(account); });
+}
+
+Task<Status> AsyncStore::drop_account(std::string account, std::stop_token stop) const {
+  return Verbs::on_worker(*store_, std::move(stop),
+                          [account = std::move(account)](Store& store) { return store.drop_account(account); });
+}
+
+Task<Result<AccountPage>> AsyncStore::list_accounts(ListOptions options, std::stop_token stop) const {
+  return Verbs::on_worker(*store_, std::move(stop),
+                          [options = std::move(options)](Store& store) { return store.list_accounts(options); });
+}
+
+Task<Result<Table>> AsyncStore::create_table(std::string account, std::string table, std::stop_token stop) const {
+  return Verbs::on_worker(*store_, std::move(stop),
+                          [account = std::move(account), table = std::move(table)](Store& store) {
+                            return store.create_table(account, table);
+                          });
+}
+
+Task<Result<Table>> AsyncStore::open_table(std::string account, std::string table, std::stop_token stop) const {
+  return Verbs::open_table(*store_, std::move(account), std::move(table), std::move(stop));
+}
+
+Task<Status> AsyncStore::drop_table(std::string account, std::string table, std::stop_token stop) const {
+  return Verbs::on_worker(*store_, std::move(stop),
+                          [account = std::move(account), table = std::move(table)](Store& store) {
+                            return store.drop_table(account, table);
+                          });
+}
+
+Task<Result<TablePage>> AsyncStore::list_tables(std::string account, ListOptions options, std::stop_token stop) const {
+  return Verbs::on_worker(*store_, std::move(stop),
+                          [account = std::move(account), options = std::move(options)](Store& store) {
+                            return store.list_tables(account, options);
+                          });
+}
+
+Task<Status> AsyncStore::set_access_policies(std::string account, std::string table, std::vector<AccessPolicy> policies,
+                                             std::stop_token stop) const {
+  return Verbs::on_worker(*store_, std::move(stop),
+                          [account = std::move(account), table = std::move(table), policies = std::move(policies)](
+                              Store& store) { return store.set_access_policies(account, table, policies); });
+}
+
+Task<Result<std::vector<AccessPolicy>>> AsyncStore::access_policies(std::string account, std::string table,
+                                                                    std::stop_token stop) const {
+  return Verbs::on_worker(*store_, std::move(stop),
+                          [account = std::move(account), table = std::move(table)](Store& store) {
+                            return store.access_policies(account, table);
+                          });
+}
+
+Task<Status> AsyncStore::set_service_properties(std::string account, ServicePropertiesChange change,
+                                                std::stop_token stop) const {
+  return Verbs::on_worker(*store_, std::move(stop),
+                          [account = std::move(account), change = std::move(change)](Store& store) {
+                            return store.set_service_properties(account, change);
+                          });
+}
+
+Task<Result<ServiceProperties>> AsyncStore::service_properties(std::string account, std::stop_token stop) const {
+  return Verbs::on_worker(*store_, std::move(stop),
+                          [account = std::move(account)](Store& store) { return store.service_properties(account); });
+}
+
+Task<Status> AsyncStore::sync(std::stop_token stop) const {
+  return Verbs::on_worker(*store_, std::move(stop), [](Store& store) { return store.sync(); });
+}
+
+Task<Status> AsyncStore::compact(std::stop_token stop) const {
+  return Verbs::on_worker(*store_, std::move(stop), [](Store& store) { return store.compact(); });
+}
+
+Task<Result<CheckpointStatistics>> AsyncStore::checkpoint(std::string path, std::stop_token stop) const {
+  return Verbs::on_worker(*store_, std::move(stop),
+                          [path = std::move(path)](Store& store) { return store.checkpoint(path); });
+}
+
+Task<Result<std::vector<ETag>>> AsyncStore::transact(std::function<Status(StoreTransaction&)> body,
+                                                     WriteOptions options, int attempts_max,
+                                                     std::stop_token stop) const {
+  return Verbs::on_worker(*store_, std::move(stop), [body = std::move(body), options, attempts_max](Store& store) {
+    return store.transact(body, options, attempts_max);
+  });
+}
+
+Task<Status> AsyncStore::run(std::function<Status(Store&)> work, std::stop_token stop) const {
+  return Verbs::on_worker(*store_, std::move(stop), std::move(work));
+}
+
+}  // namespace varve

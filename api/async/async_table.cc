@@ -1,0 +1,363 @@
+// Owns: the verbs of a table, step by step where they would wait (async.h).
+// Must never: refuse or change anything that the verb of the same name on Table would not: both are made of the same
+// steps (entity_read.h, entity_write.h).
+#include <span>
+#include <utility>
+
+#include "api/async/async_call.h"
+#include "api/core/table_state.h"
+#include "api/model/guarded.h"
+#include "api/read/entity_read.h"
+#include "api/read/scan_read.h"
+#include "api/write/entity_write.h"
+#include "varve/async.h"
+
+namespace varve {
+
+using Kind = TransactionOperation::Kind;
+
+/// As coroutines on what stands behind the handle, which may be gone before they end.
+struct AsyncTable::Verbs {
+  using Found = Result<std::vector<std::optional<Entity>>>;
+
+  /// What a verb was called with beside its own.
+  struct Called {
+    Called(const AsyncTable& on, std::stop_token with_stop)
+        : state(on.table_.state_), stop(std::move(with_stop)), home(on.home_) {}
+    std::shared_ptr<const Table::State> state;
+    std::stop_token stop;
+    HomeThread* home;
+  };
+  static AsyncCall call_of(Called& called) {
+    return AsyncCall(called.state->core, std::move(called.stop), called.home);
+  }
+
+  /// Most of what it is given ends at home already.
+  template <typename T>
+  static Task<T> ending_at_home(const AsyncTable& table, Task<T> verb) {
+    if (table.home_ == nullptr) return verb;
+    return at_home(table.home_, std::move(verb));
+  }
+
+  /// `co_await RulesAsked(call, state)`: what the handle's rules grant. Rules that may read the store, by verbs that
+  /// wait, are asked where that may be; else the verb goes on at once.
+  class RulesAsked {
+   public:
+    RulesAsked(AsyncCall& call, const Table::State& state) noexcept : call_(call), state_(state) {}
+    RulesAsked(const RulesAsked&) = delete;
+    RulesAsked& operator=(const RulesAsked&) = delete;
+
+    bool await_ready() noexcept {
+      if (state_.access && state_.access->may_wait()) return false;
+      ask();
+      return true;
+    }
+    void await_suspend(std::coroutine_handle<> coroutine) noexcept {
+      back_.set(coroutine);
+      call_.async().workers().post(asking_);
+    }
+    Result<Grant> await_resume() noexcept { return std::move(granted_); }
+
+   private:
+    struct Asking final : engine::Step {
+      explicit Asking(RulesAsked& of) noexcept : asked(of) {}
+      void run() noexcept override {
+        asked.ask();
+        asked.call_.async().executor().post(asked.back_);
+      }
+      RulesAsked& asked;
+    };
+    void ask() noexcept {
+      granted_ = guarded([this] { return state_.grant(); });
+    }
+
+    AsyncCall& call_;
+    const Table::State& state_;
+    Asking asking_{*this};
+    ResumeStep back_;
+    Result<Grant> granted_ = Grant();
+  };
+
+  // -- Reads ------------------------------------------------------------------------------------------------------
+
+  /// The state that is read, and the table's id in it, out of the catalog.
+  static Task<Result<ResolvedTable>> resolve(AsyncCall& call, const Table::State& state, const ReadOptions& options) {
+    co_await call.to_worker();
+    Result<ResolvedTable> resolved = guarded(
+        [&]() -> Result<ResolvedTable> { return resolve_for_read(call.core(), state.name, *state.entry, options); });
+    co_await call.back();
+    co_return resolved;
+  }
+
+  static Task<Found> read(AsyncCall& call, const Table::State& state, std::span<const EntityKey> keys,
+                          const ReadOptions& options) {
+    std::optional<ResolvedTable> table;
+    if (!options.snapshot) table = call.core().catalog().resolve_cached(*state.entry);
+    if (!table) {
+      Result<ResolvedTable> resolved = co_await resolve(call, state, options);
+      if (!resolved.ok()) co_return resolved.status();
+      table.emplace(*std::move(resolved));
+    }
+    const Result<WantedKeys> wanted = wanted_keys(table->id, keys, call.core().limits());
+    if (!wanted.ok()) co_return wanted.status();
+    const std::vector<std::string_view> sort_keys = wanted->views();
+    auto found = co_await PointReads(call, table->view, sort_keys, table->view.version(), engine::EntryPart::kAll);
+    if (!found.ok()) co_return found.status();
+    if (Status stopped = call.check_stop(); !stopped.ok()) co_return stopped;
+    engine::keep_live(*found);
+    co_return decode_found(keys, *wanted, *found, options);
+  }
+
+  static Task<Found> get_many(Called called, std::vector<EntityKey> keys, ReadOptions options) {
+    AsyncCall call = call_of(called);
+    if (Status begun = co_await call.begin(); !begun.ok()) co_return begun;
+    const Result<Grant> granted = co_await RulesAsked(call, *called.state);
+    if (!granted.ok()) co_return granted.status();
+    if (Status queries = granted->check_query(); !queries.ok()) co_return queries;
+    if (Status checked = check_read(*granted, keys, options); !checked.ok()) co_return checked;
+    co_return co_await read(call, *called.state, keys, options);
+  }
+
+  static Task<Result<std::optional<Entity>>> get(Called called, EntityKey key, ReadOptions options) {
+    AsyncCall call = call_of(called);
+    if (Status begun = co_await call.begin(); !begun.ok()) co_return begun;
+    const Result<Grant> granted = co_await RulesAsked(call, *called.state);
+    if (!granted.ok()) co_return granted.status();
+    const std::span<const EntityKey> keys(&key, 1);
+    if (Status checked = check_read(*granted, keys, options); !checked.ok()) co_return checked;
+    Found found = co_await read(call, *called.state, keys, options);
+    if (!found.ok()) co_return found.status();
+    co_return std::move(found->front());
+  }
+
+  /// A verb that waits, on a thread that may.
+  template <typename Answer, typename Verb>
+  static Task<Answer> on_worker(Called called, Verb verb) {
+    AsyncCall call = call_of(called);
+    if (Status begun = co_await call.begin(); !begun.ok()) co_return begun;
+    co_await call.to_worker();
+    Answer answer = guarded([&]() -> Answer {
+      if (Status stopped = call.check_stop(); !stopped.ok()) return stopped;
+      const Result<Grant> granted = called.state->grant();
+      if (!granted.ok()) return granted.status();
+      return verb(*called.state, *granted, call.stop());
+    });
+    co_await call.back();
+    co_return answer;
+  }
+
+  // -- Writes -----------------------------------------------------------------------------------------------------
+
+  static Task<Result<format::TableId>> resolve_for_write(AsyncCall& call, const Table::State& state) {
+    if (const format::TableId live = state.entry->live_id(); live != 0) co_return live;
+    co_await call.to_worker();
+    const Result<format::TableId> resolved = guarded(
+        [&]() -> Result<format::TableId> { return call.core().catalog().resolve_for_write(state.name, *state.entry); });
+    co_await call.back();
+    co_return resolved;
+  }
+
+  /// On the asynchronous thread, since its turn comes there.
+  static Task<Result<engine::PartitionGuard>> wait_for_lock(AsyncCall& call, std::uint64_t partition_hash,
+                                                            const WriteOptions& options) {
+    if (!call.async().is_on_its_thread()) co_await call.back();
+    LockWait wait(call, options.wait_max);
+    if (Status asked = wait.ask(std::span(&partition_hash, 1)); !asked.ok()) co_return asked;
+    for (;;) {
+      const Result<bool> is_held = wait.advance();
+      if (!is_held.ok()) co_return is_held.status();
+      if (*is_held) co_return wait.take();
+      if (Status turn = co_await wait.turn(); !turn.ok()) co_return turn;
+    }
+  }
+
+  /// As judge_writes().
+  static Task<Status> judge(AsyncCall& call, std::span<PreparedWrite> writes, engine::PartitionGuard& guard,
+                            bool in_transaction) {
+    std::vector<engine::Newest> states;
+    std::optional<Refusal> refusal;
+    {
+      const engine::ReadView view = call.core().engine().view();
+      const std::vector<std::string_view> keys = keys_to_judge(writes);
+      auto found = co_await PointReads(call, view, keys, format::kCommitVersionMax, part_to_judge(writes));
+      if (!found.ok()) co_return found.status();
+      states.reserve(found->size());
+      for (std::optional<engine::FoundEntry>& entry : *found) states.push_back(engine::Newest::of(std::move(entry)));
+      refusal = judge_states(writes, states, call.core().limits(), in_transaction);
+    }
+    if (!refusal) co_return Status();
+    guard.release();
+    if (call.core().engine().is_published(refusal->rests_on)) co_return refusal->status;
+    co_await call.to_worker();
+    Status published = call.core().engine().await_published(refusal->rests_on);
+    co_await call.back();
+    co_return published.ok() ? refusal->status : published;
+  }
+
+  /// From the lock to the publication. A second attempt finds the writes as they were. Errors: what refuses them before
+  /// there is a commit, as it is to be told.
+  static Task<Result<Commit::End>> commit_once(AsyncCall& call, PlacedWrites placed, std::span<PreparedWrite> writes,
+                                               const WriteOptions& options, bool in_transaction) {
+    std::vector<PreparedWrite> merged;
+    if (placed.any_merge) {
+      merged.assign(writes.begin(), writes.end());
+      writes = merged;
+    }
+    // Those that are ready there too begin their commits with this one, and so share a write of the log.
+    co_await TurnAtHome(call.home());
+    Result<engine::PartitionGuard> guard = call.async().try_lock(placed.partition_hash);
+    if (guard.ok() && !guard->holds_any()) {
+      placed.request.room->let_go();  // Who has the lock may wait for it.
+      guard = co_await wait_for_lock(call, placed.partition_hash, options);
+    }
+    if (!guard.ok()) co_return guard.status();
+    placed.request.locks = *std::move(guard);
+    Status judged = co_await judge(call, writes, placed.request.locks, in_transaction);
+    if (judged.ok()) judged = call.check_stop();
+    if (!judged.ok()) co_return judged;
+    if (placed.any_merge) placed.request.batch = build_batch(writes, options.tag);
+    co_return co_await Commit(call, std::move(placed.request));
+  }
+
+  /// As commit_writes().
+  static Task<Result<ETag>> commit(AsyncCall& call, const Table::State& state, std::vector<PreparedWrite> writes,
+                                   const WriteOptions& options, bool in_transaction) {
+    if (Status tag = check_tag(options.tag); !tag.ok()) co_return tag;
+    const Result<format::TableId> table = co_await resolve_for_write(call, state);
+    if (!table.ok()) co_return no_table_to_write(table.status(), in_transaction);
+    engine::RoomGrant room;
+    for (bool is_first = true;; is_first = false) {
+      if (is_first && call.core().engine().is_pacing()) {
+        co_await call.to_worker();
+        call.core().engine().pace(bytes_of(writes));
+        co_await call.back();
+      }
+      PlacedWrites placed = place_writes(call.core(), *table, writes, options);
+      if (!placed.any_merge) placed.request.batch = build_batch(writes, options.tag);  // Others wait for the lock.
+      placed.request.room = &room;
+      const Result<Commit::End> end = co_await commit_once(call, std::move(placed), writes, options, in_transaction);
+      if (end.code() == Code::kNotFound) {
+        const Result<format::TableId> now = co_await resolve_for_write(call, state);
+        co_return not_found(end.status(), state.name, *table, now, in_transaction);
+      }
+      if (!end.ok()) co_return end.status();
+      if (end->room_need.in_active == 0) co_return etag_of(end->version, state.name, in_transaction);
+      // Nothing is held now. What was judged is judged again: meanwhile others may write.
+      co_await call.to_worker();
+      const Status found = call.async().wait_for_room(end->room_need, room);
+      co_await call.back();
+      if (!found.ok()) co_return found;
+    }
+  }
+
+  static Status check_writable(const Table::State& state) {
+    if (!state.core->engine().read_only()) return Status();
+    return Status(Code::kReadOnly, "the store was opened for reading only");
+  }
+
+  static Task<Result<ETag>> write(Called called, TransactionOperation operation, WriteOptions options) {
+    AsyncCall call = call_of(called);
+    if (Status begun = co_await call.begin(); !begun.ok()) co_return begun;
+    if (Status writable = check_writable(*called.state); !writable.ok()) co_return writable;
+    const Result<Grant> granted = co_await RulesAsked(call, *called.state);
+    if (!granted.ok()) co_return granted.status();
+    Result<PreparedWrite> prepared = prepare_write(*granted, operation, called.state->core->limits());
+    if (!prepared.ok()) co_return prepared.status();
+    std::vector<PreparedWrite> writes;
+    writes.push_back(*std::move(prepared));
+    co_return co_await commit(call, *called.state, std::move(writes), options, false);
+  }
+
+  static Task<Status> remove(Task<Result<ETag>> write) {
+    const Result<ETag> removed = co_await write;
+    co_return removed.status();
+  }
+
+  static Task<Result<std::vector<ETag>>> execute(Called called, EntityGroupTransaction transaction,
+                                                 WriteOptions options) {
+    AsyncCall call = call_of(called);
+    if (Status begun = co_await call.begin(); !begun.ok()) co_return begun;
+    if (Status writable = check_writable(*called.state); !writable.ok()) co_return writable;
+    const Result<Grant> granted = co_await RulesAsked(call, *called.state);
+    if (!granted.ok()) co_return granted.status();
+    Result<std::vector<PreparedWrite>> writes =
+        prepare_transaction(*granted, transaction.operations(), called.state->core->limits());
+    if (!writes.ok()) co_return writes.status();
+    std::vector<ETag> etags(transaction.size());
+    const Result<ETag> etag = co_await commit(call, *called.state, *std::move(writes), options, true);
+    if (!etag.ok()) co_return etag.status();
+    set_etags(transaction.operations(), *etag, etags);
+    co_return std::move(etags);
+  }
+};
+
+Task<Result<ETag>> AsyncTable::insert(Entity entity, WriteOptions options, std::stop_token stop) const {
+  return write({Kind::kInsert, std::move(entity), ETag()}, options, std::move(stop));
+}
+
+Task<Result<ETag>> AsyncTable::replace(Entity entity, ETag if_match, WriteOptions options, std::stop_token stop) const {
+  return write({Kind::kReplace, std::move(entity), if_match}, options, std::move(stop));
+}
+
+Task<Result<ETag>> AsyncTable::merge(Entity entity, ETag if_match, WriteOptions options, std::stop_token stop) const {
+  return write({Kind::kMerge, std::move(entity), if_match}, options, std::move(stop));
+}
+
+Task<Result<ETag>> AsyncTable::insert_or_replace(Entity entity, WriteOptions options, std::stop_token stop) const {
+  return write({Kind::kInsertOrReplace, std::move(entity), ETag()}, options, std::move(stop));
+}
+
+Task<Result<ETag>> AsyncTable::insert_or_merge(Entity entity, WriteOptions options, std::stop_token stop) const {
+  return write({Kind::kInsertOrMerge, std::move(entity), ETag()}, options, std::move(stop));
+}
+
+Task<Result<ETag>> AsyncTable::write(TransactionOperation operation, WriteOptions options, std::stop_token stop) const {
+  return Verbs::ending_at_home(*this, Verbs::write({*this, std::move(stop)}, std::move(operation), options));
+}
+
+Task<Status> AsyncTable::remove(std::string partition_key, std::string row_key, ETag if_match, WriteOptions options,
+                                std::stop_token stop) const {
+  Entity entity(std::move(partition_key), std::move(row_key));
+  return Verbs::remove(write({Kind::kRemove, std::move(entity), if_match}, options, std::move(stop)));
+}
+
+Task<Result<std::vector<ETag>>> AsyncTable::execute(EntityGroupTransaction transaction, WriteOptions options,
+                                                    std::stop_token stop) const {
+  return Verbs::ending_at_home(*this, Verbs::execute({*this, std::move(stop)}, std::move(transaction), options));
+}
+
+Task<Result<std::optional<Entity>>> AsyncTable::get(std::string partition_key, std::string row_key, ReadOptions options,
+                                                    std::stop_token stop) const {
+  EntityKey key{std::move(partition_key), std::move(row_key)};
+  return Verbs::ending_at_home(*this, Verbs::get({*this, std::move(stop)}, std::move(key), std::move(options)));
+}
+
+Task<Result<std::vector<std::optional<Entity>>>> AsyncTable::get_many(std::vector<EntityKey> keys, ReadOptions options,
+                                                                      std::stop_token stop) const {
+  return Verbs::ending_at_home(*this, Verbs::get_many({*this, std::move(stop)}, std::move(keys), std::move(options)));
+}
+
+Task<Result<Page>> AsyncTable::scan(Scan scan, std::stop_token stop) const {
+  auto read = [scan = std::move(scan)](const Table::State& state, const Grant& grant, const std::stop_token& stopping) {
+    return read_page(*state.core, state.name, *state.entry, grant, scan, stopping);
+  };
+  return Verbs::ending_at_home(*this, Verbs::on_worker<Result<Page>>({*this, std::move(stop)}, std::move(read)));
+}
+
+Task<Result<Page>> AsyncTable::scan_in_place(Scan scan, EntityReader reader, std::stop_token stop) const {
+  auto read = [scan = std::move(scan), reader = std::move(reader)](const Table::State& state, const Grant& grant,
+                                                                   const std::stop_token& stopping) {
+    return read_page(*state.core, state.name, *state.entry, grant, scan, stopping, &reader);
+  };
+  return Verbs::ending_at_home(*this, Verbs::on_worker<Result<Page>>({*this, std::move(stop)}, std::move(read)));
+}
+
+Task<Result<Count>> AsyncTable::count(Scan scan, std::stop_token stop) const {
+  auto count = [scan = std::move(scan)](const Table::State& state, const Grant& grant,
+                                        const std::stop_token& stopping) {
+    return count_entities(*state.core, state.name, *state.entry, grant, scan, stopping);
+  };
+  return Verbs::ending_at_home(*this, Verbs::on_worker<Result<Count>>({*this, std::move(stop)}, std::move(count)));
+}
+
+}  // namespace varve

@@ -1,0 +1,155 @@
+// Owns: the two commits of a load (catalog.h): the one that draws its id and version, and the one that names its table.
+// Must never: give a name to a load while the table that had it may hold something.
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "api/catalog/catalog.h"
+#include "api/model/quoted.h"
+#include "api/model/service_error.h"
+#include "engine/load/load.h"
+#include "format/keys/batch.h"
+
+namespace varve {
+namespace {
+
+Status not_loadable(const TableName& name, std::string_view what) {
+  return service_error::table_already_exists("table " + quoted(name.spelling) + " of account " + quoted(name.account) +
+                                             " " + std::string(what) + "; only a new or an empty table can be loaded");
+}
+
+Status dropped_meanwhile(const TableName& name) {
+  return service_error::table_not_found("table " + quoted(name.spelling) + " of account " + quoted(name.account) +
+                                        " was dropped while it was loaded");
+}
+
+/// The version of an entity in the table; none where it is empty.
+Result<std::optional<format::CommitVersion>> find_entity(const engine::ReadView& view, format::TableId table) {
+  const std::string prefix = format::encode_table(table);
+  engine::Cursor entities = view.cursor(prefix, format::end_of_prefix(prefix));
+  entities.seek_to_first();
+  if (!entities.status().ok()) return entities.status();
+  return entities.valid() ? std::optional(entities.version()) : std::nullopt;
+}
+
+Result<std::string> renew_table_row(const TableName& name, const engine::Newest& row, format::TableId id) {
+  const Result<TableRow> table = decode_table_row(name.account, name.lower, row.version, *row.value);
+  if (!table.ok()) return table.status();
+  return with_table_id(*row.value, *table, id);
+}
+
+/// Whether the load's table can still have its name, by the newest state of the account's row and the table's.
+Status judge_load(const TableName& name, const LoadTarget& target, const engine::Newest& owner,
+                  const engine::Newest& row) {
+  if (!owner.value) return no_such_account(name.account);
+  const Result<AccountRow> account = decode_account_row(name.account, owner.version, *owner.value);
+  if (!account.ok()) return account.status();
+  if (account->number != format::account_of(target.id)) return no_such_account(name.account);
+  if (!row.value) return target.replaced ? dropped_meanwhile(name) : Status();
+  const Result<TableRow> table = decode_table_row(name.account, name.lower, row.version, *row.value);
+  if (!table.ok()) return table.status();
+  if (!target.replaced) return not_loadable(name, "was made meanwhile");
+  return table->id == *target.replaced ? Status() : not_loadable(name, "was made or loaded anew meanwhile");
+}
+
+}  // namespace
+
+Result<LoadTarget> Catalog::begin_load(const TableName& name, engine::Load& load) {
+  const std::string account_key = account_row_key(name.account);
+  const std::string table_key = table_row_key(name.account, name.lower);
+  Result<engine::PartitionGuard> guard = lock_rows({account_key, table_key});
+  if (!guard.ok()) return guard.status();
+
+  std::optional<engine::ReadView> view = engine_.view();
+  const Result<engine::Newest> owner = view->newest(account_key);
+  if (!owner.ok()) return owner.status();
+  if (!owner->value) return refuse(*std::move(guard), owner->version, no_such_account(name.account));
+  const Result<engine::Newest> row = view->newest(table_key);
+  if (!row.ok()) return row.status();
+  if (!row->value) {
+    const Result<NameRelease::Found> dropped = release_.look(*view, name.account, name.lower);
+    if (!dropped.ok()) return dropped.status();
+    if (!dropped->status.ok()) return refuse(*std::move(guard), dropped->rests_on, dropped->status);
+  }
+
+  LoadTarget target;
+  if (row->value) {
+    const Result<TableRow> table = decode_table_row(name.account, name.lower, row->version, *row->value);
+    if (!table.ok()) return table.status();
+    const Result<std::optional<format::CommitVersion>> entity = find_entity(*view, table->id);
+    if (!entity.ok()) return entity.status();
+    if (*entity) {  // Most often known by now.
+      return refuse(*std::move(guard), std::max(row->version, **entity), not_loadable(name, "holds entities"));
+    }
+    target.replaced = table->id;
+    load.watch(table->id);
+  }
+  const Result<AccountRow> account = decode_account_row(name.account, owner->version, *owner->value);
+  if (!account.ok()) return account.status();
+  if (account->next_table == kTableNumberEnd) return Status::no_space("every table number of the store was used");
+  target.id = format::make_table_id(account->number, account->next_table);
+
+  const Result<std::string> raised = with_next_table(*owner->value, *account, account->next_table + 1);
+  if (!raised.ok()) return raised.status();
+  format::BatchBuilder batch;
+  batch.put(account_key, *raised);
+  view.reset();  // It would keep memory that the commit may wait for.
+  engine::CommitRequest request;
+  request.batch = batch.finish();
+  request.locks = *std::move(guard);
+  const Result<engine::CommitVersion> version = engine_.commit(std::move(request));
+  if (!version.ok()) return version.status();
+  target.version = *version;
+  if (target.replaced) {
+    const Result<std::optional<format::CommitVersion>> entity = find_entity(engine_.view(), *target.replaced);
+    if (!entity.ok()) return entity.status();
+    if (*entity) return not_loadable(name, "holds entities");
+  }
+  load.begin(target.id, target.version);
+  return target;
+}
+
+Status Catalog::finish_load(const TableName& name, const LoadTarget& target, engine::Load& load) {
+  const std::string account_key = account_row_key(name.account);
+  const std::string table_key = table_row_key(name.account, name.lower);
+  Result<engine::PartitionGuard> guard = lock_rows({account_key, table_key});
+  if (!guard.ok()) return guard.status();
+
+  std::optional<engine::ReadView> view = engine_.view();
+  const Result<engine::Newest> owner = view->newest(account_key);
+  if (!owner.ok()) return owner.status();
+  const Result<engine::Newest> row = view->newest(table_key);
+  if (!row.ok()) return row.status();
+  if (Status judged = judge_load(name, target, *owner, *row); !judged.ok()) {
+    return refuse(*std::move(guard), std::max(owner->version, row->version), judged);
+  }
+  engine::CommitRequest request;
+  request.tables = {target.id};
+  request.locks = *std::move(guard);
+  request.load = &load;
+  format::BatchBuilder batch;
+  if (load.has_entries()) batch.adopt(target.id);
+  if (!target.replaced) {
+    const Result<NameRelease::Found> dropped = release_.look(*view, name.account, name.lower);
+    if (!dropped.ok()) return dropped.status();
+    if (!dropped->status.ok()) return refuse(std::move(request.locks), dropped->rests_on, dropped->status);
+    batch.put(table_key, encode_table_row(name.spelling, target.id));
+    NameRelease::forget(batch, *dropped, name.account, name.lower);
+    view.reset();
+    request.batch = batch.finish();
+    return engine_.commit(std::move(request)).status();
+  }
+  const Result<std::string> renewed = renew_table_row(name, *row, target.id);
+  if (!renewed.ok()) return renewed.status();
+  batch.put(table_key, *renewed);
+  batch.retire_table(*target.replaced);
+  request.tables.push_back(*target.replaced);
+  request.batch = batch.finish();
+  view.reset();
+  const NameCache::DropMark mark = names_.mark_table_drop(name.account, name.lower);
+  const Status committed = engine_.commit(std::move(request)).status();
+  if (committed.code() == Code::kPreconditionFailed) return not_loadable(name, "was written while it was loaded");
+  return service_error::is_table_gone(committed) ? dropped_meanwhile(name) : committed;
+}
+
+}  // namespace varve

@@ -1,0 +1,157 @@
+// Owns: catalog rows as bytes (catalog_rows.h).
+// Must never: take a number from a row that is out of its range.
+#include "api/catalog/catalog_rows.h"
+
+#include <initializer_list>
+#include <optional>
+
+#include "api/model/quoted.h"
+#include "format/keys/entity.h"
+
+namespace varve {
+namespace {
+
+constexpr std::string_view kNumber = "Number";
+constexpr std::string_view kNextTable = "NextTable";
+constexpr std::string_view kNextAccount = "NextAccount";
+constexpr std::string_view kName = "Name";
+constexpr std::string_view kId = "Id";
+constexpr std::string_view kCreated = "Created";
+constexpr std::string_view kAccountCounterRow = "accounts";
+
+struct NumberProperty {
+  std::string_view name;
+  std::int64_t value;
+};
+
+std::optional<std::uint64_t> find_number(const format::EntityView& row, std::string_view name, std::uint64_t min,
+                                         std::uint64_t max) noexcept {
+  const std::optional<format::PropertyView> property = row.find(name);
+  if (!property || property->type != format::PropertyType::kInt64) return std::nullopt;
+  const auto value = static_cast<std::uint64_t>(property->as_int64());
+  return value >= min && value <= max ? std::optional(value) : std::nullopt;
+}
+
+/// Empty only if a Created is there that cannot be one.
+std::optional<format::CommitVersion> find_created(const format::EntityView& row,
+                                                  format::CommitVersion version) noexcept {
+  if (!row.find(kCreated)) return version;
+  return find_number(row, kCreated, 1, version);
+}
+
+std::string account_in_message(std::string_view account) {
+  return "catalog row of account " + quoted(account);
+}
+std::string table_in_message(std::string_view account, std::string_view lower_name) {
+  return "catalog row of table " + quoted(lower_name) + " of account " + quoted(account);
+}
+constexpr std::string_view kCounterInMessage = "catalog row of the next account number";
+
+/// The row with some numbers set, and everything else as it was.
+Result<std::string> with_numbers(std::string_view value, std::initializer_list<NumberProperty> numbers) {
+  const Result<format::EntityView> row = format::EntityView::open(value);
+  if (!row.ok()) return row.status();
+  format::EntityBuilder builder;
+  for (std::size_t i = 0; i < row->property_count(); ++i) {
+    const format::PropertyView property = row->property(i);
+    bool replaced = false;
+    for (const NumberProperty& number : numbers) replaced = replaced || number.name == property.name;
+    if (!replaced) builder.add(property);
+  }
+  for (const NumberProperty& number : numbers) builder.add_int64(number.name, number.value);
+  return builder.finish();
+}
+
+}  // namespace
+
+// Legal names are ASCII, so encoding them cannot fail.
+
+std::string account_row_key(std::string_view account) {
+  return *format::encode_sort_key(kAccountsTable, account, "");
+}
+
+std::string table_row_key(std::string_view account, std::string_view lower_name) {
+  return *format::encode_sort_key(kTablesTable, account, lower_name);
+}
+
+std::string account_counter_key() {
+  return *format::encode_sort_key(kServiceTable, "", kAccountCounterRow);
+}
+
+std::string drop_note_key(std::string_view account, std::string_view lower_name) {
+  return *format::encode_sort_key(kDropsTable, account, lower_name);
+}
+
+std::string table_rows_prefix(std::string_view account) {
+  return *format::encode_partition(kTablesTable, account);
+}
+
+Result<AccountRow> decode_account_row(std::string_view account, format::CommitVersion version, std::string_view value) {
+  const Result<format::EntityView> row = format::EntityView::open(value);
+  if (!row.ok()) return row.status().in_file(account_in_message(account));
+  const std::optional<std::uint64_t> number = find_number(*row, kNumber, kFirstNumber, kAccountNumberEnd - 1);
+  const std::optional<std::uint64_t> next_table = find_number(*row, kNextTable, kFirstNumber, kTableNumberEnd);
+  const std::optional<format::CommitVersion> created = find_created(*row, version);
+  if (!number || !next_table || !created) {
+    return Status::corruption("a number is missing or out of its range").in_file(account_in_message(account));
+  }
+  return AccountRow{static_cast<std::uint32_t>(*number), static_cast<std::uint32_t>(*next_table), *created};
+}
+
+Result<TableRow> decode_table_row(std::string_view account, std::string_view lower_name, format::CommitVersion version,
+                                  std::string_view value) {
+  const Result<format::EntityView> row = format::EntityView::open(value);
+  if (!row.ok()) return row.status().in_file(table_in_message(account, lower_name));
+  const std::optional<format::PropertyView> name = row->find(kName);
+  const std::optional<std::uint64_t> id =
+      find_number(*row, kId, format::make_table_id(kFirstNumber, kFirstNumber), UINT64_MAX);
+  const std::optional<format::CommitVersion> created = find_created(*row, version);
+  if (!name || name->type != format::PropertyType::kString || !id || !created) {
+    return Status::corruption("the name or a number is missing or out of its range")
+        .in_file(table_in_message(account, lower_name));
+  }
+  return TableRow{std::string(name->value), *id, *created};
+}
+
+Result<std::uint32_t> decode_account_counter(std::string_view value) {
+  const Result<format::EntityView> row = format::EntityView::open(value);
+  if (!row.ok()) return row.status().in_file(kCounterInMessage);
+  const std::optional<std::uint64_t> next = find_number(*row, kNextAccount, kFirstNumber, kAccountNumberEnd);
+  if (!next) return Status::corruption("the number is missing or out of its range").in_file(kCounterInMessage);
+  return static_cast<std::uint32_t>(*next);
+}
+
+std::string encode_account_row(std::uint32_t number) {
+  format::EntityBuilder builder;
+  builder.add_int64(kNumber, number);
+  builder.add_int64(kNextTable, kFirstNumber);
+  return builder.finish();
+}
+
+std::string encode_table_row(std::string_view name, format::TableId id) {
+  format::EntityBuilder builder;
+  builder.add_string(kName, name);
+  builder.add_int64(kId, static_cast<std::int64_t>(id));
+  return builder.finish();
+}
+
+std::string encode_account_counter(std::uint32_t next_account) {
+  format::EntityBuilder builder;
+  builder.add_int64(kNextAccount, next_account);
+  return builder.finish();
+}
+
+Result<std::string> with_next_table(std::string_view value, const AccountRow& row, std::uint32_t next_table) {
+  return with_numbers(value, {{kNextTable, next_table}, {kCreated, static_cast<std::int64_t>(row.created)}});
+}
+
+Result<std::string> with_table_id(std::string_view value, const TableRow& row, format::TableId id) {
+  return with_numbers(value,
+                      {{kId, static_cast<std::int64_t>(id)}, {kCreated, static_cast<std::int64_t>(row.created)}});
+}
+
+Result<std::string> with_next_account(std::string_view value, std::uint32_t next_account) {
+  return with_numbers(value, {{kNextAccount, next_account}});
+}
+
+}  // namespace varve

@@ -1,0 +1,206 @@
+// Owns: the decision on every table and account of a repaired store (repaired_catalog.h).
+// Must never: change a row of the catalog that is certain.
+#include "api/catalog/repaired_catalog.h"
+
+#include <algorithm>
+
+#include "format/keys/sort_key.h"
+#include "varve/names.h"
+
+namespace varve {
+namespace {
+
+/// Left free where numbers may have been given that nobody knows of any more: tables that were made and dropped.
+constexpr std::uint32_t kNumbersLeftFree = 1'000'000;
+
+std::uint32_t raised(std::uint32_t number, std::uint32_t by, std::uint32_t end) noexcept {
+  return by >= end - std::min(number, end) ? end : number + by;
+}
+
+}  // namespace
+
+// -- What was found ---------------------------------------------------------------------------------------------------
+
+void RepairedCatalog::take_system_rows(const engine::SystemRows& rows) {
+  found_ = &rows;
+  for (const engine::SystemRow& row : rows.rows) {
+    Result<format::SortKey> key = format::decode_sort_key(row.key);
+    if (!key.ok()) {
+      mended_.push_back(row);
+      continue;
+    }
+    switch (key->table) {
+      case kAccountsTable: take_account(row, std::move(key->partition_key)); break;
+      case kTablesTable: take_table(row, std::move(key->partition_key), std::move(key->row_key)); break;
+      case kServiceTable:
+        if (row.key == account_counter_key()) {
+          counter_ = &row;
+          break;
+        }
+        [[fallthrough]];
+      default: mended_.push_back(row);
+    }
+  }
+  drop_orphaned_rows();
+}
+
+/// One of an account that was dropped is what a lost deletion left behind.
+void RepairedCatalog::take_account(const engine::SystemRow& row, std::string name) {
+  const Result<AccountRow> decoded = decode_account_row(name, row.version, row.value);
+  if (!decoded.ok()) return mended_.push_back(row);  // It verified, and so it was written like this.
+  highest_account_ = std::max(highest_account_, decoded->number);
+  if (found_->is_dropped(format::make_table_id(decoded->number, 0))) return;
+  accounts_[std::move(name)] = {*decoded, &row};
+}
+
+void RepairedCatalog::take_table(const engine::SystemRow& row, std::string account, std::string lower_name) {
+  Result<TableRow> decoded = decode_table_row(account, lower_name, row.version, row.value);
+  if (!decoded.ok()) return mended_.push_back(row);
+  see(decoded->id);
+  if (found_->is_dropped(decoded->id)) return;
+  const format::TableId id = decoded->id;
+  tables_[id] = {std::move(account), std::move(lower_name), *std::move(decoded), &row};
+}
+
+/// Of an account that was dropped and made anew, lost deletions may have left table rows with the old number. Where the
+/// account's own row is lost, the youngest of its tables knows the number.
+void RepairedCatalog::drop_orphaned_rows() {
+  std::map<std::string, const TableFound*> youngest;
+  for (const auto& [id, table] : tables_) {
+    const TableFound*& best = youngest[table.account];
+    if (best == nullptr || best->found->version < table.found->version) best = &table;
+  }
+  std::map<std::string, std::uint32_t> numbers;
+  for (const auto& [name, table] : youngest) numbers[name] = format::account_of(table->row.id);
+  for (const auto& [name, account] : accounts_) numbers[name] = account.row.number;
+  std::erase_if(tables_,
+                [&](const auto& entry) { return format::account_of(entry.first) != numbers.at(entry.second.account); });
+}
+
+void RepairedCatalog::see(format::TableId table) {
+  const std::uint32_t account = format::account_of(table);
+  const auto number = static_cast<std::uint32_t>(table);
+  highest_account_ = std::max(highest_account_, account);
+  if (number >= kTableNumberEnd) return;
+  std::uint32_t& highest = highest_table_[account];
+  highest = std::max(highest, number);
+}
+
+bool RepairedCatalog::keeps(format::TableId table) {
+  see(table);
+  if (found_->is_dropped(table)) return false;
+  if (tables_.contains(table)) return true;
+  const auto number = static_cast<std::uint32_t>(table);
+  if (number == 0 || number >= kTableNumberEnd) return false;
+  // Only where its row may be among what was lost, and where every drop is known.
+  if (!found_->may_be_incomplete || !found_->drops_are_known) return false;
+  orphans_.insert(table);
+  return true;
+}
+
+// -- What the repaired store has --------------------------------------------------------------------------------------
+
+void RepairedCatalog::write(std::string key, std::string value, format::CommitVersion version) {
+  mended_.push_back({std::move(key), version, std::move(value), false});
+}
+
+Result<std::vector<engine::SystemRow>> RepairedCatalog::mended_rows(format::CommitVersion version) {
+  for (const auto& [id, table] : tables_) {
+    mended_.push_back(*table.found);
+    table_names_[id] = {table.account, table.row.name};
+  }
+  if (Status mended = mend_accounts(version); !mended.ok()) return mended;
+  name_orphans(version);
+  if (Status mended = mend_counter(version); !mended.ok()) return mended;
+  return std::move(mended_);
+}
+
+Status RepairedCatalog::mend_accounts(format::CommitVersion version) {
+  for (const auto& [name, account] : accounts_) account_names_[account.row.number] = name;
+  for (const auto& [id, table] : tables_) {
+    if (accounts_.contains(table.account)) continue;
+    const std::uint32_t number = format::account_of(id);
+    accounts_[table.account] = {{number, kFirstNumber, version}, nullptr};
+    account_names_[number] = table.account;
+    remade_.push_back(table.account);
+  }
+  for (const format::TableId orphan : orphans_) {
+    const std::uint32_t number = format::account_of(orphan);
+    if (account_names_.contains(number)) continue;
+    const std::string name = name_for_account(number);
+    accounts_[name] = {{number, kFirstNumber, version}, nullptr};
+    account_names_[number] = name;
+    remade_.push_back(name);
+  }
+  for (const auto& [name, account] : accounts_) {
+    if (Status mended = mend_account(name, account, version); !mended.ok()) return mended;
+  }
+  return Status();
+}
+
+std::string RepairedCatalog::name_for_account(std::uint32_t number) const {
+  std::string name = "recovered" + std::to_string(number);
+  while (accounts_.contains(name)) name.push_back('x');
+  return name;
+}
+
+Status RepairedCatalog::mend_account(const std::string& name, const Account& account, format::CommitVersion version) {
+  const auto highest = highest_table_.find(account.row.number);
+  const std::uint32_t least = highest == highest_table_.end() ? kFirstNumber : highest->second + 1;
+  const bool is_certain = account.found != nullptr && !account.found->is_doubtful;
+  if (is_certain && account.row.next_table >= least) {
+    mended_.push_back(*account.found);
+    return Status();
+  }
+  const std::uint32_t next =
+      raised(std::max(account.row.next_table, least), is_certain ? 0 : kNumbersLeftFree, kTableNumberEnd);
+  std::string made;
+  if (account.found == nullptr) made = encode_account_row(account.row.number);
+  const std::string& value = account.found == nullptr ? made : account.found->value;
+  Result<std::string> row = with_next_table(value, account.row, next);
+  if (!row.ok()) return row.status();
+  write(account_row_key(name), *std::move(row), version);
+  return Status();
+}
+
+/// A table keeps its id and with that its account; only its name has to be made up.
+void RepairedCatalog::name_orphans(format::CommitVersion version) {
+  std::set<TableNames> taken;
+  for (const auto& [id, names] : table_names_) taken.insert({names.first, lower_case(names.second)});
+  for (const format::TableId orphan : orphans_) {
+    const std::string& account = account_names_.at(format::account_of(orphan));
+    std::string name = "Recovered" + std::to_string(static_cast<std::uint32_t>(orphan));
+    while (!taken.insert({account, lower_case(name)}).second) name.push_back('x');
+    write(table_row_key(account, lower_case(name)), encode_table_row(name, orphan), version);
+    table_names_[orphan] = {account, name};
+    renamed_.emplace_back(account).append("/").append(name);
+  }
+}
+
+Status RepairedCatalog::mend_counter(format::CommitVersion version) {
+  const bool is_doubtful =
+      counter_ != nullptr ? counter_->is_doubtful : found_->may_be_incomplete || !found_->drops_are_known;
+  std::uint32_t next = kFirstNumber;
+  if (counter_ != nullptr) {
+    const Result<std::uint32_t> found = decode_account_counter(counter_->value);
+    if (!found.ok()) return found.status();
+    next = *found;
+    if (!is_doubtful && next > highest_account_) {
+      mended_.push_back(*counter_);
+      return Status();
+    }
+  } else if (highest_account_ == 0 && !is_doubtful) {
+    return Status();  // There never was an account.
+  }
+  next = raised(std::max(next, highest_account_ + 1), is_doubtful ? kNumbersLeftFree : 0, kAccountNumberEnd);
+  if (counter_ == nullptr) {
+    write(account_counter_key(), encode_account_counter(next), version);
+    return Status();
+  }
+  Result<std::string> row = with_next_account(counter_->value, next);
+  if (!row.ok()) return row.status();
+  write(account_counter_key(), *std::move(row), version);
+  return Status();
+}
+
+}  // namespace varve

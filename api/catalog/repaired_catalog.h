@@ -1,0 +1,72 @@
+// Owns: the catalog of a repaired store: which tables it has, and rows in the place of those that were lost.
+// Must never: bring a dropped table back, or let a number be given a second time.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "api/catalog/catalog_rows.h"
+#include "engine/repair/repair_model.h"
+
+namespace varve {
+
+/// The names of a table's account and of the table.
+using TableNames = std::pair<std::string, std::string>;
+
+/// As RepairModel says.
+class RepairedCatalog final : public engine::RepairModel {
+ public:
+  void take_system_rows(const engine::SystemRows& rows) override;
+  bool keeps(format::TableId table) override;
+  Result<std::vector<engine::SystemRow>> mended_rows(format::CommitVersion version) override;
+
+  // After mended_rows():
+  const std::map<std::uint32_t, std::string>& accounts() const noexcept { return account_names_; }
+  const std::map<format::TableId, TableNames>& tables() const noexcept { return table_names_; }
+  const std::vector<std::string>& renamed_tables() const noexcept { return renamed_; }
+  const std::vector<std::string>& remade_accounts() const noexcept { return remade_; }
+
+ private:
+  struct Account {
+    AccountRow row;
+    const engine::SystemRow* found = nullptr;
+  };
+  struct TableFound {
+    std::string account;
+    std::string lower_name;
+    TableRow row;
+    const engine::SystemRow* found = nullptr;
+  };
+
+  void take_account(const engine::SystemRow& row, std::string name);
+  void take_table(const engine::SystemRow& row, std::string account, std::string lower_name);
+  void drop_orphaned_rows();
+  void see(format::TableId table);
+  std::string name_for_account(std::uint32_t number) const;
+  void name_orphans(format::CommitVersion version);
+  Status mend_accounts(format::CommitVersion version);
+  Status mend_account(const std::string& name, const Account& account, format::CommitVersion version);
+  Status mend_counter(format::CommitVersion version);
+  void write(std::string key, std::string value, format::CommitVersion version);
+
+  const engine::SystemRows* found_ = nullptr;
+  std::map<std::string, Account> accounts_;
+  std::map<format::TableId, TableFound> tables_;
+  std::set<format::TableId> orphans_;
+  const engine::SystemRow* counter_ = nullptr;
+  /// The highest number of a table that was seen in an account, and the highest of an account.
+  std::map<std::uint32_t, std::uint32_t> highest_table_;
+  std::uint32_t highest_account_ = 0;
+  std::vector<engine::SystemRow> mended_;
+  std::map<std::uint32_t, std::string> account_names_;
+  std::map<format::TableId, TableNames> table_names_;
+  std::vector<std::string> renamed_;
+  std::vector<std::string> remade_;
+};
+
+}  // namespace varve

@@ -1,0 +1,23 @@
+// Owns: what stands behind a Resources object.
+// Must never: be seen by users.
+#pragma once
+
+#include <memory>
+
+#include "engine/cache/block_cache.h"
+#include "engine/memory/write_budget.h"
+#include "engine/tables/open_files.h"
+#include "io/posix/posix_process.h"
+#include "varve/options.h"
+
+namespace varve {
+
+struct Resources::State {
+  const io::OwnerProcess owner = io::OwnerProcess::current();
+  ResourceOptions options;
+  std::shared_ptr<engine::WriteBudget> write_budget;
+  std::shared_ptr<engine::BlockCache> block_cache;
+  std::shared_ptr<engine::OpenFiles> open_files;
+};
+
+}  // namespace varve

@@ -1,0 +1,186 @@
+// Owns: the wiring of a store's handles to its engine (store_core.h).
+// Must never: call a listener that is not there.
+#include "api/core/store_core.h"
+
+#include <utility>
+
+#include "api/core/resources_state.h"
+#include "api/core/stored_limits.h"
+#include "api/model/service_error.h"
+#include "io/env.h"
+#include "io/parents_object.h"
+
+namespace varve {
+
+engine::Durability to_engine(Durability durability) noexcept {
+  return durability == Durability::kSync ? engine::Durability::kSync : engine::Durability::kBuffered;
+}
+
+Durability from_engine(engine::Durability durability) noexcept {
+  return durability == engine::Durability::kSync ? Durability::kSync : Durability::kBuffered;
+}
+
+Health from_engine(engine::Health health) noexcept {
+  switch (health) {
+    case engine::Health::kHealthy: return Health::kHealthy;
+    case engine::Health::kWritePaused: return Health::kWritePaused;
+    case engine::Health::kPoisoned: return Health::kPoisoned;
+  }
+  return Health::kPoisoned;
+}
+
+/// Adds which store it is, and tells whoever wants to know.
+class StoreCore::EventForwarder final : public engine::EventSink {
+ public:
+  EventForwarder(std::string_view path, const Resources& resources) : path_(path), resources_(resources) {}
+
+  void on_health(engine::Health health, const Status& cause) noexcept override {
+    EventListener* const listener = resources_.options().listener.get();
+    if (listener != nullptr) listener->on_health(path_, from_engine(health), cause);
+  }
+  void on_log(std::string_view line) noexcept override {
+    Logger* const logger = resources_.options().logger.get();
+    if (logger != nullptr) logger->log(path_, line);
+  }
+
+ private:
+  const std::string path_;
+  const Resources& resources_;
+};
+
+StoreCore::StoreCore(std::string_view path, std::shared_ptr<Resources> resources)
+    : resources_(std::move(resources)), events_(std::make_unique<EventForwarder>(path, *resources_)) {}
+
+StoreCore::~StoreCore() {
+  if (is_usable()) return;
+  // A thread of the parent may have been inside any of them when the process forked.
+  io::leave_to_parent(own_async_);
+  io::leave_to_parent(async_mutex_);
+  io::leave_to_parent(catalog_);
+  io::leave_to_parent(engine_);
+}
+
+Result<std::shared_ptr<StoreCore>> StoreCore::open(std::string_view path, const StoreOptions& options) {
+  std::shared_ptr<Resources> resources = options.resources;
+  if (!resources) {
+    Result<std::shared_ptr<Resources>> own = Resources::create(ResourceOptions());
+    if (!own.ok()) return own.status();
+    resources = *std::move(own);
+  }
+  if (!resources->state_->owner.is_this_process()) {
+    return Status(Code::kLocked, "the resources were made by the process of which this one is a fork; make new ones");
+  }
+  if (options.recreation_delay < std::chrono::milliseconds(0) || options.recreation_delay > std::chrono::hours(24)) {
+    return Status::invalid_argument("a recreation delay of " + std::to_string(options.recreation_delay.count()) +
+                                    " ms is asked for; 0 to 24 hours are allowed");
+  }
+  const std::shared_ptr<StoreCore> core(new StoreCore(path, std::move(resources)));
+
+  engine::EngineOptions chosen;
+  chosen.create_if_missing = options.create_if_missing;
+  chosen.read_only = options.read_only;
+  if (options.default_durability) chosen.default_durability = to_engine(*options.default_durability);
+  if (options.limits) {
+    if (Status possible = check_limits(*options.limits); !possible.ok()) return possible;
+    chosen.model_options = encode_limits(*options.limits);
+  }
+  chosen.write_budget = core->resources_->state_->write_budget;
+  chosen.block_cache = core->resources_->state_->block_cache;
+  chosen.open_files = core->resources_->state_->open_files;
+  chosen.events = core->events_.get();
+  const io::Env& env = options.env != nullptr ? *options.env : io::system_env();
+  Result<std::unique_ptr<engine::Engine>> engine = engine::Engine::open(env, path, chosen);
+  if (!engine.ok()) return engine.status();
+  const Result<StoreLimits> limits = decode_limits((*engine)->model_options());
+  if (!limits.ok()) return limits.status().in_file(path);
+  core->limits_ = *limits;
+  core->makes_short_pages_ = options.short_pages;
+  core->engine_ = *std::move(engine);
+  core->catalog_ = std::make_unique<Catalog>(*core->engine_, options.recreation_delay);
+  core->async_mutex_ = std::make_unique<io::Mutex>(env.scheduler);
+  return core;
+}
+
+Status StoreCore::close() {
+  if (!is_usable()) {
+    closed_.store(true, std::memory_order_release);
+    return engine_->close();
+  }
+  if (Status allowed = check_thread(); !allowed.ok()) return allowed;
+  engine::AsyncEngine* async = nullptr;
+  {
+    const io::MutexGuard guard(*async_mutex_);
+    makes_no_async_ = true;
+    async = own_async_.get();
+  }
+  // Before the verbs that wait are refused: what is under way may call some.
+  if (async != nullptr) async->stop();
+  closed_.store(true, std::memory_order_release);
+  return engine_->close();
+}
+
+Result<engine::AsyncEngine*> StoreCore::async() {
+  if (is_closed()) return Status(Code::kClosed, "the store was closed");
+  if (Status mine = check_process(); !mine.ok()) return mine;
+  if (engine::AsyncEngine* const made = async_.load(std::memory_order_acquire)) return made;
+  const io::MutexGuard guard(*async_mutex_);
+  if (makes_no_async_) return Status(Code::kClosed, "the store was closed");
+  if (!own_async_) {
+    Result<std::unique_ptr<engine::AsyncEngine>> started = engine::AsyncEngine::start(*engine_);
+    if (!started.ok()) return started.status();
+    own_async_ = *std::move(started);
+    async_.store(own_async_.get(), std::memory_order_release);
+  }
+  return own_async_.get();
+}
+
+Status StoreCore::check_process() const {
+  if (is_usable()) [[likely]]
+    return Status();
+  return Status(Code::kLocked,
+                "the store was opened by the process of which this one is a fork; open it anew to use it here");
+}
+
+Status StoreCore::check_thread() const {
+  const engine::AsyncEngine* const async = async_.load(std::memory_order_acquire);
+  if (async == nullptr || !async->is_on_its_thread()) return Status();
+  return Status::invalid_argument(
+      "a verb that waits was called on the store's asynchronous thread, and would hold up all its operations");
+}
+
+Status StoreCore::check_open() const {
+  if (is_closed()) return Status(Code::kClosed, "the store was closed");
+  if (Status mine = check_process(); !mine.ok()) return mine;
+  return check_thread();
+}
+
+Status StoreCore::check_writable() const {
+  if (Status open = check_open(); !open.ok()) return open;
+  if (engine_->read_only()) return Status(Code::kReadOnly, "the store was opened for reading only");
+  return Status();
+}
+
+Snapshot StoreCore::snapshot() {
+  auto state = std::make_shared<Snapshot::State>();
+  state->core = shared_from_this();
+  state->held = engine_->snapshot();
+  return Snapshot(std::move(state));
+}
+
+Result<engine::ReadView> StoreCore::view(const std::optional<Snapshot>& snapshot) const {
+  if (!snapshot) return engine_->view();
+  if (!snapshot->state_ || snapshot->state_->core.get() != this) {
+    return service_error::invalid_input("the snapshot is of another store, or of none");
+  }
+  return engine_->view_at(snapshot->state_->held.version());
+}
+
+engine::Durability StoreCore::durability(const WriteOptions& options) const noexcept {
+  return options.durability ? to_engine(*options.durability) : engine_->default_durability();
+}
+
+DateTime Snapshot::version() const noexcept {
+  return DateTime{state_ ? state_->held.version() : 0};
+}
+
+}  // namespace varve

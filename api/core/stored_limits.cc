@@ -1,0 +1,72 @@
+// Owns: which tag each limit has, and its bounds (stored_limits.h).
+// Must never: use a tag again.
+#include "api/core/stored_limits.h"
+
+#include <array>
+
+#include "format/bytes/ordered_fields.h"
+
+namespace varve {
+namespace {
+
+/// Tags are odd: a build that does not know a limit must not work by another one.
+struct Known {
+  format::Tag tag;
+  std::uint32_t StoreLimits::*member;
+  std::uint32_t maximum;
+  std::string_view name;
+};
+constexpr std::array<Known, 9> kKnown = {{
+    {1, &StoreLimits::key_code_units_max, StoreLimits::kKeyCodeUnitsMaximum, "key_code_units_max"},
+    {3, &StoreLimits::custom_properties_max, StoreLimits::kCustomPropertiesMaximum, "custom_properties_max"},
+    {5, &StoreLimits::string_code_units_max, StoreLimits::kEntityBytesMaximum / 2, "string_code_units_max"},
+    {7, &StoreLimits::binary_bytes_max, StoreLimits::kEntityBytesMaximum, "binary_bytes_max"},
+    {9, &StoreLimits::entity_bytes_max, StoreLimits::kEntityBytesMaximum, "entity_bytes_max"},
+    {11, &StoreLimits::transaction_operations_max, StoreLimits::kTransactionOperationsMaximum,
+     "transaction_operations_max"},
+    {13, &StoreLimits::transaction_bytes_max, StoreLimits::kTransactionBytesMaximum, "transaction_bytes_max"},
+    {15, &StoreLimits::page_size_max, StoreLimits::kPageSizeMaximum, "page_size_max"},
+    {17, &StoreLimits::filter_comparisons_max, UINT32_MAX, "filter_comparisons_max"},
+}};
+
+}  // namespace
+
+Status check_limits(const StoreLimits& limits) {
+  for (const Known& known : kKnown) {
+    const std::uint32_t value = limits.*known.member;
+    if (value >= 1 && value <= known.maximum) continue;
+    return Status::invalid_argument("the limit " + std::string(known.name) + " is " + std::to_string(value) +
+                                    "; 1 to " + std::to_string(known.maximum) + " are possible");
+  }
+  if (limits.transaction_bytes_max >= limits.entity_bytes_max) return Status();
+  return Status::invalid_argument("the limit transaction_bytes_max is below entity_bytes_max");
+}
+
+std::string encode_limits(const StoreLimits& limits) {
+  const StoreLimits service;
+  std::string bytes;
+  format::OrderedFieldWriter writer(bytes, {});
+  for (const Known& known : kKnown) {
+    if (limits.*known.member != service.*known.member) writer.number(known.tag, limits.*known.member);
+  }
+  writer.finish();
+  return bytes;
+}
+
+Result<StoreLimits> decode_limits(std::string_view bytes) {
+  StoreLimits limits;
+  format::OrderedFieldReader reader("limits of the store", bytes);
+  for (const Known& known : kKnown) {
+    std::uint64_t value = 0;
+    if (!reader.take_number(known.tag, &value)) continue;
+    if (value < 1 || value > known.maximum) {
+      reader.refuse(Code::kCorruption, std::string(known.name) + " is " + std::to_string(value));
+    }
+    limits.*known.member = static_cast<std::uint32_t>(value);
+  }
+  std::string unknown;
+  if (Status read = reader.finish(&unknown); !read.ok()) return read;
+  return limits;
+}
+
+}  // namespace varve

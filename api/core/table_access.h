@@ -1,0 +1,88 @@
+// Owns: the fence of a table handle: what it may do, in the form in which the verbs ask.
+// Must never: widen: a fence made from another one lies within it.
+//
+// Every verb asks for a Grant once, at its beginning, and passes it to where keys enter: of writes to
+// prepare_put() and prepare_remove(), of reads to read_entity(), read_entities() and read_page().
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "api/filter/key_plan.h"
+#include "format/keys/sort_key.h"
+#include "varve/access.h"
+#include "varve/result.h"
+#include "varve/transaction.h"
+
+namespace varve {
+
+/// An interval of sort keys of which the table id is left out.
+class KeyFence {
+ public:
+  /// Of all keys.
+  KeyFence() = default;
+  /// Errors: kInvalidArgument (InvalidInput: a bound is not UTF-8).
+  static Result<KeyFence> of(const KeyInterval& interval);
+
+  KeyFence intersected(const KeyFence& other) const;
+  bool is_everything() const noexcept { return lower_.empty() && !upper_; }
+  /// `key` is a sort key.
+  bool contains(std::string_view key) const noexcept;
+  /// What of a range of keys of the table lies inside; perhaps nothing, lower >= upper.
+  KeyRange within(KeyRange range, format::TableId table) const;
+
+ private:
+  std::string lower_;
+  /// Exclusive; without it, to the end.
+  std::optional<std::string> upper_;
+};
+
+class TableAccess;
+
+/// What a verb may do, as it was when the verb began. Copies are cheap.
+class Grant {
+ public:
+  /// Everything: that of a handle without restrictions.
+  Grant() = default;
+  Grant(Permissions permissions, std::shared_ptr<const TableAccess> access) noexcept
+      : permissions_(permissions), access_(std::move(access)) {}
+
+  // Errors: kForbidden (AuthorizationPermissionMismatch: a permission is missing; AuthorizationFailure: the key is
+  // outside, S-26), kInvalidArgument (InvalidInput: the key is not UTF-8).
+  Status check_query() const;
+  Status check_read(std::string_view partition_key, std::string_view row_key) const;
+  Status check_write(TransactionOperation::Kind kind, std::string_view partition_key, std::string_view row_key) const;
+  /// The part of a range that scans may see (S-26).
+  KeyRange within(KeyRange range, format::TableId table) const;
+
+ private:
+  Status check_permissions(Permissions needed) const;
+  Status check_key(std::string_view partition_key, std::string_view row_key) const;
+
+  Permissions permissions_ = Permissions::all();
+  std::shared_ptr<const TableAccess> access_;  // null: all keys
+};
+
+/// What restrictions, one upon the other, leave of a table. Never changes.
+class TableAccess : public std::enable_shared_from_this<TableAccess> {
+ public:
+  /// `before` may be null. Errors: kInvalidArgument (InvalidInput: a bound is not UTF-8).
+  static Result<std::shared_ptr<const TableAccess>> restricted(const TableAccess* before, const Access& access);
+
+  /// Asks the rules. Errors: theirs.
+  Result<Grant> grant() const;
+  /// Whether grant() may wait, because one of the rules may.
+  bool may_wait() const noexcept;
+  const KeyFence& fence() const noexcept { return fence_; }
+
+ private:
+  Permissions permissions_ = Permissions::all();
+  KeyFence fence_;
+  std::vector<std::shared_ptr<const AccessRule>> rules_;
+};
+
+}  // namespace varve

@@ -1,0 +1,38 @@
+// Owns: what stands behind a Table.
+// Must never: be seen by users.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "api/catalog/catalog.h"
+#include "api/core/store_core.h"
+#include "api/core/table_access.h"
+#include "varve/table.h"
+
+namespace varve {
+
+struct Table::State {
+  std::shared_ptr<StoreCore> core;
+  TableName name;
+  std::shared_ptr<NameEntry> entry;
+  /// Null: everything may be done.
+  std::shared_ptr<const TableAccess> access;
+
+  static std::shared_ptr<State> named(std::shared_ptr<StoreCore> core, TableName name) {
+    auto state = std::make_shared<State>();
+    state->entry = core->catalog().names().find_or_add(name.account, name.lower);
+    state->core = std::move(core);
+    state->name = std::move(name);
+    return state;
+  }
+
+  /// For one verb. Errors: those of the access rules.
+  Result<Grant> grant() const { return access ? access->grant() : Grant(); }
+  Result<ETag> put(TransactionOperation::Kind kind, const Entity& entity, ETag if_match,
+                   const WriteOptions& options) const;
+  /// A reader is given the entities instead of the page.
+  Result<Page> read_page(const Scan& scan, const EntityReader* reader) const;
+};
+
+}  // namespace varve

@@ -1,0 +1,227 @@
+// Owns: the verbs of a store, as doors (store.h).
+// Must never: do the work; the catalog and the engine do.
+#include "varve/store.h"
+
+#include <utility>
+
+#include "api/core/store_core.h"
+#include "api/core/table_state.h"
+#include "api/model/guarded.h"
+#include "api/read/listing.h"
+#include "api/write/store_transaction_state.h"
+#include "varve/names.h"
+
+namespace varve {
+namespace {
+
+/// A name that no account can have is the name of no account.
+Status find_legal_account(std::string_view account) {
+  return check_account_name(account).ok() ? Status() : no_such_account(account);
+}
+
+TableName table_name(std::string_view account, std::string_view spelling) {
+  return TableName{std::string(account), std::string(spelling), lower_case(spelling)};
+}
+
+}  // namespace
+
+Store::Store(std::shared_ptr<StoreCore> core) noexcept : core_(std::move(core)) {}
+
+Result<std::unique_ptr<Store>> Store::open(std::string_view path, const StoreOptions& options) {
+  return guarded([&]() -> Result<std::unique_ptr<Store>> {
+    Result<std::shared_ptr<StoreCore>> core = StoreCore::open(path, options);
+    if (!core.ok()) return core.status();
+    return std::unique_ptr<Store>(new Store(*std::move(core)));
+  });
+}
+
+const StoreLimits& Store::limits() const noexcept {
+  return core_->limits();
+}
+
+Store::~Store() {
+  (void)close();  // Whoever wants to know calls close(); what was acknowledged is safe either way.
+}
+
+Status Store::close() {
+  return guarded([&] { return core_->close(); });
+}
+
+Status Store::sync() {
+  return guarded([&]() -> Status {
+    if (Status open = core_->check_open(); !open.ok()) return open;
+    return core_->engine().sync();
+  });
+}
+
+Status Store::compact() {
+  return guarded([&]() -> Status {
+    if (Status writable = core_->check_writable(); !writable.ok()) return writable;
+    return core_->engine().compact();
+  });
+}
+
+Result<CheckpointStatistics> Store::checkpoint(std::string_view path) {
+  return guarded([&]() -> Result<CheckpointStatistics> {
+    if (Status writable = core_->check_writable(); !writable.ok()) return writable;
+    const Result<engine::CheckpointFigures> made = core_->engine().checkpoint(path);
+    if (!made.ok()) return made.status();
+    return CheckpointStatistics{DateTime{made->version}, made->files_linked, made->linked_bytes, made->files_copied,
+                                made->copied_bytes};
+  });
+}
+
+Result<Snapshot> Store::snapshot() const {
+  return guarded([&]() -> Result<Snapshot> {
+    if (Status open = core_->check_open(); !open.ok()) return open;
+    return core_->snapshot();
+  });
+}
+
+Result<StoreTransaction> Store::begin_transaction() const {
+  return guarded([&]() -> Result<StoreTransaction> {
+    if (Status open = core_->check_open(); !open.ok()) return open;
+    return StoreTransaction(std::make_unique<StoreTransaction::State>(core_));
+  });
+}
+
+Result<std::vector<ETag>> Store::transact(const std::function<Status(StoreTransaction&)>& body,
+                                          const WriteOptions& options, int attempts_max) const {
+  for (int attempt = 1;; ++attempt) {
+    Result<StoreTransaction> transaction = begin_transaction();
+    if (!transaction.ok()) return transaction.status();
+    if (Status done = body(*transaction); !done.ok()) return done;
+    Result<std::vector<ETag>> committed = transaction->commit(options);
+    if (committed.code() != Code::kConflict || attempt >= attempts_max) return committed;
+  }
+}
+
+Result<std::optional<std::string>> Store::last_tag() const {
+  return guarded([&]() -> Result<std::optional<std::string>> {
+    if (Status open = core_->check_open(); !open.ok()) return open;
+    std::optional<format::CommitTag> tag = core_->engine().last_tag();
+    if (!tag) return std::optional<std::string>();
+    return std::optional<std::string>(std::move(tag->bytes));
+  });
+}
+
+Status Store::create_account(std::string_view account) {
+  return guarded([&]() -> Status {
+    if (Status writable = core_->check_writable(); !writable.ok()) return writable;
+    if (Status named = check_account_name(account); !named.ok()) return named;
+    return core_->catalog().create_account(account);
+  });
+}
+
+Status Store::drop_account(std::string_view account) {
+  return guarded([&]() -> Status {
+    if (Status writable = core_->check_writable(); !writable.ok()) return writable;
+    if (Status legal = find_legal_account(account); !legal.ok()) return legal;
+    return core_->catalog().drop_account(account);
+  });
+}
+
+Result<AccountPage> Store::list_accounts(const ListOptions& options) const {
+  return guarded([&]() -> Result<AccountPage> {
+    if (Status open = core_->check_open(); !open.ok()) return open;
+    const Result<engine::ReadView> view = core_->view(options.snapshot);
+    if (!view.ok()) return view.status();
+    return list_account_page(*view, options);
+  });
+}
+
+Result<Table> Store::create_table(std::string_view account, std::string_view table) {
+  return guarded([&]() -> Result<Table> {
+    if (Status writable = core_->check_writable(); !writable.ok()) return writable;
+    if (Status named = check_table_name(table); !named.ok()) return named;
+    if (Status legal = find_legal_account(account); !legal.ok()) return legal;
+    // The handle first: once the table is made, nothing may fail.
+    std::shared_ptr<Table::State> state = Table::State::named(core_, table_name(account, table));
+    if (Status created = core_->catalog().create_table(state->name); !created.ok()) return created;
+    return Table(std::move(state));
+  });
+}
+
+Result<std::optional<Table>> Store::open_known_table(std::string_view account, std::string_view table) const {
+  return guarded([&]() -> Result<std::optional<Table>> {
+    if (core_->is_closed()) return Status(Code::kClosed, "the store was closed");
+    if (Status legal = find_legal_account(account); !legal.ok()) return legal;
+    if (!check_table_name(table).ok()) return no_such_table(account, table);
+    const std::shared_ptr<Table::State> state = Table::State::named(core_, table_name(account, table));
+    if (state->entry->live_id() == 0) return std::optional<Table>();
+    return std::optional<Table>(Table(state));
+  });
+}
+
+Result<Table> Store::open_table(std::string_view account, std::string_view table) const {
+  return guarded([&]() -> Result<Table> {
+    if (Status open = core_->check_open(); !open.ok()) return open;
+    if (Status legal = find_legal_account(account); !legal.ok()) return legal;
+    if (!check_table_name(table).ok()) return no_such_table(account, table);
+    std::shared_ptr<Table::State> state = Table::State::named(core_, table_name(account, table));
+    const Result<ResolvedTable> found = core_->catalog().resolve_newest(state->name, *state->entry);
+    if (found.ok()) return Table(std::move(state));
+    if (found.code() != Code::kNotFound) return found.status();
+    const Result<std::optional<AccountRow>> owner = Catalog::find_account(core_->engine().view(), account);
+    if (!owner.ok()) return owner.status();
+    return *owner ? found.status() : no_such_account(account);
+  });
+}
+
+Status Store::drop_table(std::string_view account, std::string_view table) {
+  return guarded([&]() -> Status {
+    if (Status writable = core_->check_writable(); !writable.ok()) return writable;
+    if (Status legal = find_legal_account(account); !legal.ok()) return legal;
+    if (!check_table_name(table).ok()) return no_such_table(account, table).with_service_error("ResourceNotFound");
+    return core_->catalog().drop_table(account, lower_case(table));
+  });
+}
+
+Status Store::set_access_policies(std::string_view account, std::string_view table,
+                                  std::span<const AccessPolicy> policies) {
+  return guarded([&]() -> Status {
+    if (Status writable = core_->check_writable(); !writable.ok()) return writable;
+    if (Status legal = find_legal_account(account); !legal.ok()) return legal;
+    if (!check_table_name(table).ok()) return no_such_table(account, table);
+    if (Status checked = check_access_policies(policies); !checked.ok()) return checked;
+    return core_->catalog().set_access_policies(table_name(account, table), policies);
+  });
+}
+
+Result<std::vector<AccessPolicy>> Store::access_policies(std::string_view account, std::string_view table) const {
+  return guarded([&]() -> Result<std::vector<AccessPolicy>> {
+    if (Status open = core_->check_open(); !open.ok()) return open;
+    if (Status legal = find_legal_account(account); !legal.ok()) return legal;
+    if (!check_table_name(table).ok()) return no_such_table(account, table);
+    return Catalog::find_access_policies(core_->engine().view(), table_name(account, table));
+  });
+}
+
+Status Store::set_service_properties(std::string_view account, const ServicePropertiesChange& change) {
+  return guarded([&]() -> Status {
+    if (Status writable = core_->check_writable(); !writable.ok()) return writable;
+    if (Status legal = find_legal_account(account); !legal.ok()) return legal;
+    if (Status checked = check_service_properties(change); !checked.ok()) return checked;
+    return core_->catalog().set_service_properties(account, change);
+  });
+}
+
+Result<ServiceProperties> Store::service_properties(std::string_view account) const {
+  return guarded([&]() -> Result<ServiceProperties> {
+    if (Status open = core_->check_open(); !open.ok()) return open;
+    if (Status legal = find_legal_account(account); !legal.ok()) return legal;
+    return Catalog::find_service_properties(core_->engine().view(), account);
+  });
+}
+
+Result<TablePage> Store::list_tables(std::string_view account, const ListOptions& options) const {
+  return guarded([&]() -> Result<TablePage> {
+    if (Status open = core_->check_open(); !open.ok()) return open;
+    if (Status legal = find_legal_account(account); !legal.ok()) return legal;
+    const Result<engine::ReadView> view = core_->view(options.snapshot);
+    if (!view.ok()) return view.status();
+    return list_table_page(*view, account, options);
+  });
+}
+
+}  // namespace varve

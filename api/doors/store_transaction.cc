@@ -1,0 +1,334 @@
+// Owns: transactions over any partitions and tables (store_transaction.h).
+// Must never: take a lock before everything is checked that can be checked without one, or read under a lock what it
+// does not judge.
+#include "varve/store_transaction.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "api/model/entity_codec.h"
+#include "api/model/guarded.h"
+#include "api/model/quoted.h"
+#include "api/model/service_error.h"
+#include "api/read/entity_read.h"
+#include "api/read/scan_read.h"
+#include "api/write/entity_write.h"
+#include "api/write/store_transaction_state.h"
+#include "format/keys/sort_key.h"
+#include "varve/limits.h"
+#include "varve/names.h"
+
+namespace varve {
+namespace {
+
+using Kind = TransactionOperation::Kind;
+
+Status blamed(const Status& status, std::size_t index) {
+  return status.at_operation(static_cast<std::uint32_t>(index));
+}
+
+Status check_not_ended(bool ended) {
+  if (!ended) return Status();
+  return service_error::invalid_input("the transaction has ended; begin another one");
+}
+
+/// The locks that hold still what was read and what is to be written.
+std::vector<std::uint64_t> partitions_of(std::span<const std::string> reads, std::span<const PreparedWrite> writes) {
+  std::vector<std::uint64_t> hashes;
+  hashes.reserve(reads.size() + writes.size());
+  for (const std::string& key : reads) hashes.push_back(format::partition_hash(format::partition_of(key)));
+  for (const PreparedWrite& write : writes) {
+    hashes.push_back(format::partition_hash(format::partition_of(write.sort_key())));
+  }
+  std::sort(hashes.begin(), hashes.end());
+  hashes.erase(std::unique(hashes.begin(), hashes.end()), hashes.end());
+  return hashes;
+}
+
+/// Under the locks: whether anything that was read at `version` has been written since.
+Status check_reads(StoreCore& core, const engine::ReadView& view, std::span<const std::string> reads,
+                   engine::CommitVersion version, engine::PartitionGuard& guard) {
+  const std::vector<std::string_view> keys(reads.begin(), reads.end());
+  const Result<std::vector<engine::Newest>> newest = view.newest_many(keys, engine::EntryPart::kVersion);
+  if (!newest.ok()) return newest.status();
+  for (std::size_t i = 0; i < reads.size(); ++i) {
+    const engine::CommitVersion written = (*newest)[i].version;
+    if (written <= version) continue;
+    guard.release();
+    if (Status published = core.engine().await_published(written); !published.ok()) return published;
+    return Status(Code::kConflict,
+                  "the entity " + quoted_keys(reads[i]) + " was written after the transaction began: begin it again");
+  }
+  return Status();
+}
+
+Status check_each_entity_once(std::span<const PreparedWrite> writes) {
+  std::map<std::string_view, std::size_t> seen;
+  for (std::size_t i = 0; i < writes.size(); ++i) {
+    if (seen.emplace(writes[i].sort_key(), i).second) continue;
+    return blamed(service_error::duplicate_row("the transaction writes the entity " +
+                                               quoted_keys(writes[i].sort_key()) + " twice"),
+                  i);
+  }
+  return Status();
+}
+
+void sort_and_deduplicate(std::vector<format::TableId>& tables) {
+  std::sort(tables.begin(), tables.end());
+  tables.erase(std::unique(tables.begin(), tables.end()), tables.end());
+}
+
+Status some_table_was_dropped() {
+  return service_error::table_not_found("a table that the transaction reads or writes was dropped before its turn");
+}
+
+}  // namespace
+
+// -- Reads
+// --------------------------------------------------------------------------------------------------------------
+
+StoreTransaction::StoreTransaction(std::unique_ptr<State> state) noexcept : state_(std::move(state)) {}
+StoreTransaction::StoreTransaction(StoreTransaction&&) noexcept = default;
+StoreTransaction& StoreTransaction::operator=(StoreTransaction&&) noexcept = default;
+StoreTransaction::~StoreTransaction() = default;
+
+DateTime StoreTransaction::version() const noexcept {
+  return state_->began_at;
+}
+
+/// What a read may ask of a transaction, and at which state.
+Status StoreTransaction::State::admit_read(const Table::State& table, const ReadOptions& options) const {
+  if (Status open = core->check_open(); !open.ok()) return open;
+  if (Status going_on = check_not_ended(ended); !going_on.ok()) return going_on;
+  if (table.core != core) return service_error::invalid_input("the table is of another store");
+  if (!options.snapshot) return Status();
+  return service_error::invalid_input("a transaction reads at a snapshot of its own; another one was given");
+}
+
+/// Keeps the keys, to be looked at again.
+Status StoreTransaction::State::keep_reads(const Table::State& table, std::span<const EntityKey> keys) {
+  const Result<engine::ReadView> view = core->view(snapshot);
+  if (!view.ok()) return view.status();
+  const Result<format::TableId> id = Catalog::resolve_at(*view, table.name);
+  if (!id.ok()) return id.status();
+  for (const EntityKey& key : keys) {
+    if (is_key_too_long(key.partition_key, core->limits()) || is_key_too_long(key.row_key, core->limits())) {
+      continue;  // It can never be there.
+    }
+    Result<std::string> sort_key = format::encode_sort_key(*id, key.partition_key, key.row_key);
+    if (!sort_key.ok()) return sort_key.status();
+    reads.push_back(*std::move(sort_key));
+  }
+  return Status();
+}
+
+Result<std::vector<std::optional<Entity>>> StoreTransaction::get_many(const Table& table,
+                                                                      std::span<const EntityKey> keys,
+                                                                      const ReadOptions& options) {
+  return guarded([&]() -> Result<std::vector<std::optional<Entity>>> {
+    if (Status admitted = state_->admit_read(*table.state_, options); !admitted.ok()) return admitted;
+    if (state_->reads.size() + keys.size() > limits::kStoreTransactionReadsMax) {
+      return Status::too_large("the transaction reads more than " + std::to_string(limits::kStoreTransactionReadsMax) +
+                               " entities by key")
+          .with_service_error("InvalidInput");
+    }
+    ReadOptions at_begin = options;
+    at_begin.snapshot = state_->snapshot;
+    const Table::State& from = *table.state_;
+    const Result<Grant> granted = from.grant();
+    if (!granted.ok()) return granted.status();
+    Result<std::vector<std::optional<Entity>>> found =
+        read_entities(*state_->core, from.name, *from.entry, *granted, keys, at_begin);
+    if (!found.ok()) return found;
+    if (Status kept = state_->keep_reads(from, keys); !kept.ok()) return kept;
+    return found;
+  });
+}
+
+Result<std::optional<Entity>> StoreTransaction::get(const Table& table, std::string_view partition_key,
+                                                    std::string_view row_key, const ReadOptions& options) {
+  return guarded([&]() -> Result<std::optional<Entity>> {
+    const EntityKey key{std::string(partition_key), std::string(row_key)};
+    Result<std::vector<std::optional<Entity>>> found = get_many(table, std::span(&key, 1), options);
+    if (!found.ok()) return found.status();
+    return std::move(found->front());
+  });
+}
+
+Result<Page> StoreTransaction::scan(const Table& table, Scan scan) const {
+  return guarded([&]() -> Result<Page> {
+    if (Status admitted = state_->admit_read(*table.state_, scan.read); !admitted.ok()) return admitted;
+    const Result<Grant> granted = table.state_->grant();
+    if (!granted.ok()) return granted.status();
+    scan.read.snapshot = state_->snapshot;
+    return read_page(*state_->core, table.state_->name, *table.state_->entry, *granted, scan);
+  });
+}
+
+// -- Writes
+// -------------------------------------------------------------------------------------------------------------
+
+StoreTransaction& StoreTransaction::add(Kind kind, const Table& table, Entity entity, ETag if_match) {
+  state_->writes.push_back({table.state_, TransactionOperation{kind, std::move(entity), if_match}});
+  return *this;
+}
+
+StoreTransaction& StoreTransaction::insert(const Table& table, Entity entity) {
+  return add(Kind::kInsert, table, std::move(entity), ETag());
+}
+
+StoreTransaction& StoreTransaction::replace(const Table& table, Entity entity, ETag if_match) {
+  return add(Kind::kReplace, table, std::move(entity), if_match);
+}
+
+StoreTransaction& StoreTransaction::merge(const Table& table, Entity entity, ETag if_match) {
+  return add(Kind::kMerge, table, std::move(entity), if_match);
+}
+
+StoreTransaction& StoreTransaction::insert_or_replace(const Table& table, Entity entity) {
+  return add(Kind::kInsertOrReplace, table, std::move(entity), ETag());
+}
+
+StoreTransaction& StoreTransaction::insert_or_merge(const Table& table, Entity entity) {
+  return add(Kind::kInsertOrMerge, table, std::move(entity), ETag());
+}
+
+StoreTransaction& StoreTransaction::remove(const Table& table, std::string partition_key, std::string row_key,
+                                           ETag if_match) {
+  return add(Kind::kRemove, table, Entity(std::move(partition_key), std::move(row_key)), if_match);
+}
+
+std::size_t StoreTransaction::size() const noexcept {
+  return state_->writes.size();
+}
+
+// -- Commit
+// -------------------------------------------------------------------------------------------------------------
+
+Status StoreTransaction::State::check_writes() const {
+  if (writes.size() > limits::kStoreTransactionOperationsMax) {
+    return blamed(Status::too_large("the transaction has more than " +
+                                    std::to_string(limits::kStoreTransactionOperationsMax) + " writes")
+                      .with_service_error("InvalidInput"),
+                  limits::kStoreTransactionOperationsMax);
+  }
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < writes.size(); ++i) {
+    if (writes[i].table->core != core) {
+      return blamed(service_error::invalid_input("the table is of another store"), i);
+    }
+    bytes += encoded_size_bytes(writes[i].operation.entity);
+    if (bytes <= limits::kStoreTransactionBytesMax) continue;
+    return blamed(
+        service_error::request_body_too_large("the transaction takes more than " +
+                                              std::to_string(limits::kStoreTransactionBytesMax) + " bytes encoded"),
+        i);
+  }
+  return Status();
+}
+
+/// Checks and encodes each write, without its table.
+Result<std::vector<PreparedWrite>> StoreTransaction::State::prepare() const {
+  std::vector<PreparedWrite> prepared;
+  prepared.reserve(writes.size());
+  std::map<const Table::State*, Grant> grants;  // The rules of a handle are asked once.
+  for (std::size_t i = 0; i < writes.size(); ++i) {
+    auto grant = grants.find(writes[i].table.get());
+    if (grant == grants.end()) {
+      Result<Grant> granted = writes[i].table->grant();
+      if (!granted.ok()) return blamed(granted.status(), i);
+      grant = grants.emplace(writes[i].table.get(), *std::move(granted)).first;
+    }
+    Result<PreparedWrite> write = prepare_write(grant->second, writes[i].operation, core->limits());
+    if (!write.ok()) return blamed(write.status(), i);
+    prepared.push_back(*std::move(write));
+  }
+  return prepared;
+}
+
+/// Gives each write the id that its table's name has now. Returns the ids of all tables written and read.
+Result<std::vector<format::TableId>> StoreTransaction::State::place(std::span<PreparedWrite> prepared) const {
+  std::map<const NameEntry*, format::TableId> known;  // A table dropped between two looks is found by the engine.
+  std::vector<format::TableId> tables;
+  for (std::size_t i = 0; i < prepared.size(); ++i) {
+    const Table::State& table = *writes[i].table;
+    auto place = known.find(table.entry.get());
+    if (place == known.end()) {
+      const Result<format::TableId> id = core->catalog().resolve_for_write(table.name, *table.entry);
+      if (!id.ok()) return blamed(id.status(), i);
+      place = known.emplace(table.entry.get(), *id).first;
+      tables.push_back(*id);
+    }
+    prepared[i].set_table(format::encode_table(place->second));
+  }
+  for (const std::string& key : reads) {
+    tables.push_back(format::table_id_of(key));
+  }
+  sort_and_deduplicate(tables);
+  return tables;
+}
+
+/// What is to be told of a refusal: as varve::not_found(), for the tables of all writes.
+Status StoreTransaction::State::told_refusal(const Status& refusal, std::span<PreparedWrite> prepared,
+                                             const std::vector<format::TableId>& tables) const {
+  if (refusal.code() != Code::kNotFound) return refusal;
+  const Result<std::vector<format::TableId>> now = place(prepared);
+  if (!now.ok()) return now.status();
+  return *now == tables ? refusal : some_table_was_dropped();
+}
+
+/// From here on others may wait for this one.
+Result<ETag> StoreTransaction::State::commit_prepared(std::span<PreparedWrite> prepared,
+                                                      std::vector<format::TableId> tables,
+                                                      const WriteOptions& options) {
+  engine::CommitRequest request;
+  request.tables = std::move(tables);
+  request.durability = core->durability(options);
+  core->engine().pace(bytes_of(prepared));
+  Result<engine::PartitionGuard> guard =
+      core->engine().lock_partitions(partitions_of(reads, prepared), options.wait_max);
+  if (!guard.ok()) return guard.status();
+  request.locks = *std::move(guard);
+  {
+    const engine::ReadView view = core->engine().view();
+    if (Status same = check_reads(*core, view, reads, began_at.ticks, request.locks); !same.ok()) return same;
+    if (Status judged = judge_writes(*core, view, prepared, request.locks, true); !judged.ok()) {
+      return told_refusal(judged, prepared, request.tables);
+    }
+  }
+  snapshot = Snapshot();  // What was overwritten since need not be kept for this one any more.
+  request.batch = take_batch(prepared, options.tag);
+  const Result<engine::CommitVersion> version = core->engine().commit(std::move(request));
+  if (version.ok()) return ETag::of_timestamp(DateTime{*version});
+  if (!service_error::is_table_gone(version.status())) return version.status();
+  return some_table_was_dropped();
+}
+
+Result<std::vector<ETag>> StoreTransaction::commit(const WriteOptions& options) {
+  return guarded([&]() -> Result<std::vector<ETag>> {
+    State& state = *state_;
+    if (Status going_on = check_not_ended(state.ended); !going_on.ok()) return going_on;
+    if (Status mine = state.core->check_process(); !mine.ok()) return mine;
+    state.ended = true;
+    const State::Ending ending(state);
+    if (state.writes.empty()) return std::vector<ETag>();
+    if (Status writable = state.core->check_writable(); !writable.ok()) return writable;
+    if (Status tag = check_tag(options.tag); !tag.ok()) return tag;
+    if (Status checked = state.check_writes(); !checked.ok()) return checked;
+    Result<std::vector<PreparedWrite>> prepared = state.prepare();
+    if (!prepared.ok()) return prepared.status();
+    Result<std::vector<format::TableId>> tables = state.place(*prepared);
+    if (!tables.ok()) return tables.status();
+    if (Status once = check_each_entity_once(*prepared); !once.ok()) return once;
+    std::vector<ETag> etags(prepared->size());  // Before the commit: behind it there is nothing left that may fail.
+    const Result<ETag> etag = state.commit_prepared(*prepared, *std::move(tables), options);
+    if (!etag.ok()) return etag.status();
+    for (std::size_t i = 0; i < etags.size(); ++i) {
+      if (state.writes[i].operation.kind != Kind::kRemove) etags[i] = *etag;
+    }
+    return etags;
+  });
+}
+
+}  // namespace varve

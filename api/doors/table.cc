@@ -1,0 +1,169 @@
+// Owns: the verbs of a table, as doors (table.h).
+// Must never: do the work; entity_read.h and entity_write.h do.
+#include "varve/table.h"
+
+#include <utility>
+
+#include "api/core/table_state.h"
+#include "api/model/guarded.h"
+#include "api/model/service_error.h"
+#include "api/read/entity_read.h"
+#include "api/read/scan_read.h"
+#include "api/write/entity_write.h"
+
+namespace varve {
+namespace {
+
+using Kind = TransactionOperation::Kind;
+
+Result<ETag> commit_single(StoreCore& core, const TableName& name, NameEntry& entry, Result<PreparedWrite> write,
+                           const WriteOptions& options) {
+  if (!write.ok()) return write.status();
+  return commit_writes(core, name, entry, std::span(&*write, 1), options, false);
+}
+
+}  // namespace
+
+Result<ETag> Table::State::put(Kind kind, const Entity& entity, ETag if_match, const WriteOptions& options) const {
+  return guarded([&]() -> Result<ETag> {
+    if (Status writable = core->check_writable(); !writable.ok()) return writable;
+    const Result<Grant> granted = grant();
+    if (!granted.ok()) return granted.status();
+    return commit_single(*core, name, *entry, prepare_put(*granted, kind, entity, if_match, core->limits()), options);
+  });
+}
+
+Result<Page> Table::State::read_page(const Scan& scan, const EntityReader* reader) const {
+  return guarded([&]() -> Result<Page> {
+    if (Status open = core->check_open(); !open.ok()) return open;
+    const Result<Grant> granted = grant();
+    if (!granted.ok()) return granted.status();
+    return varve::read_page(*core, name, *entry, *granted, scan, {}, reader);
+  });
+}
+
+Table::Table(std::shared_ptr<const State> state) noexcept : state_(std::move(state)) {}
+
+std::string_view Table::account() const noexcept {
+  return state_->name.account;
+}
+
+std::string_view Table::name() const noexcept {
+  return state_->name.spelling;
+}
+
+Result<ETag> Table::insert(const Entity& entity, const WriteOptions& options) {
+  return state_->put(Kind::kInsert, entity, ETag(), options);
+}
+
+Result<ETag> Table::replace(const Entity& entity, ETag if_match, const WriteOptions& options) {
+  return state_->put(Kind::kReplace, entity, if_match, options);
+}
+
+Result<ETag> Table::merge(const Entity& entity, ETag if_match, const WriteOptions& options) {
+  return state_->put(Kind::kMerge, entity, if_match, options);
+}
+
+Result<ETag> Table::insert_or_replace(const Entity& entity, const WriteOptions& options) {
+  return state_->put(Kind::kInsertOrReplace, entity, ETag(), options);
+}
+
+Result<ETag> Table::insert_or_merge(const Entity& entity, const WriteOptions& options) {
+  return state_->put(Kind::kInsertOrMerge, entity, ETag(), options);
+}
+
+Status Table::remove(std::string_view partition_key, std::string_view row_key, ETag if_match,
+                     const WriteOptions& options) {
+  return guarded([&]() -> Status {
+    if (Status writable = state_->core->check_writable(); !writable.ok()) return writable;
+    const Result<Grant> granted = state_->grant();
+    if (!granted.ok()) return granted.status();
+    return commit_single(*state_->core, state_->name, *state_->entry,
+                         prepare_remove(*granted, partition_key, row_key, if_match, state_->core->limits()), options)
+        .status();
+  });
+}
+
+Result<std::vector<ETag>> Table::execute(const EntityGroupTransaction& transaction, const WriteOptions& options) {
+  return guarded([&]() -> Result<std::vector<ETag>> {
+    if (Status writable = state_->core->check_writable(); !writable.ok()) return writable;
+    const Result<Grant> granted = state_->grant();
+    if (!granted.ok()) return granted.status();
+    const std::span<const TransactionOperation> operations = transaction.operations();
+    Result<std::vector<PreparedWrite>> writes = prepare_transaction(*granted, operations, state_->core->limits());
+    if (!writes.ok()) return writes.status();
+    std::vector<ETag> etags(operations.size());
+    const Result<ETag> etag = commit_writes(*state_->core, state_->name, *state_->entry, *writes, options, true);
+    if (!etag.ok()) return etag.status();
+    set_etags(operations, *etag, etags);
+    return etags;
+  });
+}
+
+Result<std::optional<Entity>> Table::get(std::string_view partition_key, std::string_view row_key,
+                                         const ReadOptions& options) const {
+  return guarded([&]() -> Result<std::optional<Entity>> {
+    if (Status open = state_->core->check_open(); !open.ok()) return open;
+    const Result<Grant> granted = state_->grant();
+    if (!granted.ok()) return granted.status();
+    return read_entity(*state_->core, state_->name, *state_->entry, *granted, partition_key, row_key, options);
+  });
+}
+
+Result<std::vector<std::optional<Entity>>> Table::get_many(std::span<const EntityKey> keys,
+                                                           const ReadOptions& options) const {
+  return guarded([&]() -> Result<std::vector<std::optional<Entity>>> {
+    if (Status open = state_->core->check_open(); !open.ok()) return open;
+    const Result<Grant> granted = state_->grant();
+    if (!granted.ok()) return granted.status();
+    return read_entities(*state_->core, state_->name, *state_->entry, *granted, keys, options);
+  });
+}
+
+Result<Page> Table::scan(const Scan& scan) const {
+  return state_->read_page(scan, nullptr);
+}
+
+Result<Page> Table::scan_in_place(const Scan& scan, const EntityReader& reader) const {
+  return state_->read_page(scan, &reader);
+}
+
+Result<Table> Table::restricted_to(const Access& access) const {
+  return guarded([&]() -> Result<Table> {
+    Result<std::shared_ptr<const TableAccess>> narrowed = TableAccess::restricted(state_->access.get(), access);
+    if (!narrowed.ok()) return narrowed.status();
+    auto state = std::make_shared<State>(*state_);
+    state->access = *std::move(narrowed);
+    return Table(std::move(state));
+  });
+}
+
+Result<std::vector<AccessPolicy>> Table::access_policies() const {
+  return guarded([&]() -> Result<std::vector<AccessPolicy>> {
+    if (Status open = state_->core->check_open(); !open.ok()) return open;
+    if (state_->access) {
+      return service_error::authorization_failure("a restricted handle does not tell the table's access policies");
+    }
+    return Catalog::find_access_policies(state_->core->engine().view(), state_->name);
+  });
+}
+
+Result<Count> Table::count(const Scan& scan) const {
+  return guarded([&]() -> Result<Count> {
+    if (Status open = state_->core->check_open(); !open.ok()) return open;
+    const Result<Grant> granted = state_->grant();
+    if (!granted.ok()) return granted.status();
+    return count_entities(*state_->core, state_->name, *state_->entry, *granted, scan);
+  });
+}
+
+Result<ScanPlan> Table::explain(const Scan& scan) const {
+  return guarded([&]() -> Result<ScanPlan> {
+    if (Status open = state_->core->check_open(); !open.ok()) return open;
+    const Result<Grant> granted = state_->grant();
+    if (!granted.ok()) return granted.status();
+    return explain_scan(*state_->core, state_->name, *state_->entry, *granted, scan);
+  });
+}
+
+}  // namespace varve

@@ -1,0 +1,195 @@
+// Owns: reading everything in a store and judging it (Store::verify).
+// Must never: change anything, or stop at the first thing it finds.
+#include "varve/verify.h"
+
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
+
+#include "api/catalog/catalog_rows.h"
+#include "api/catalog/service_property_rows.h"
+#include "api/core/store_core.h"
+#include "api/model/guarded.h"
+#include "api/model/quoted.h"
+#include "engine/read/cursor.h"
+#include "format/keys/entity.h"
+#include "format/keys/sort_key.h"
+#include "varve/limits.h"
+#include "varve/names.h"
+#include "varve/store.h"
+
+namespace varve {
+namespace {
+
+constexpr std::uint64_t kEntriesBetweenReports = 65'536;
+
+void add_finding(VerifyReport& report, std::string finding) {
+  ++report.finding_count;
+  if (report.findings.size() < VerifyReport::kFindingsKept) report.findings.push_back(std::move(finding));
+}
+
+/// Walks a store in key order: the catalog comes first, so that what it says is known when the entities come.
+class Verifier {
+ public:
+  explicit Verifier(VerifyReport& report) : report_(report) {}
+
+  void visit(const engine::Cursor& cursor) {
+    Result<format::SortKey> key = format::decode_sort_key(cursor.key());
+    if (!key.ok()) return add_finding("a key", key.status());
+    const format::TableId table = key->table;
+    const Entry entry{*std::move(key), cursor.version(), cursor.value()};
+    if (entry.version > limits::kDateTimeTicksMax) add_finding(name_of(entry), "its Timestamp is after the year 9999");
+    const std::size_t properties = visit_value(entry);
+    switch (table) {
+      case kAccountsTable: return visit_account(entry);
+      case kTablesTable: return visit_table(entry);
+      case kServiceTable: return visit_service(entry);
+      case kDropsTable: return visit_drop_note(entry, properties);
+      default: return visit_entity(entry, properties);
+    }
+  }
+
+  void finish() {
+    for (const auto& [name, account] : accounts_) {
+      if (account.number >= next_account_) add_finding("account " + quoted(name), "its number was never given");
+    }
+  }
+
+ private:
+  struct Entry {
+    format::SortKey key;
+    format::CommitVersion version;
+    std::string_view value;
+  };
+
+  static std::string name_of(const Entry& entry) {
+    return "table " + std::to_string(format::account_of(entry.key.table)) + "/" +
+           std::to_string(static_cast<std::uint32_t>(entry.key.table)) + ", entity " + quoted(entry.key.partition_key) +
+           ", " + quoted(entry.key.row_key);
+  }
+
+  void add_finding(const std::string& subject, std::string_view what) {
+    varve::add_finding(report_, subject + ": " + std::string(what));
+  }
+  void add_finding(const std::string& subject, const Status& status) { add_finding(subject, status.to_string()); }
+
+  /// How many properties there are.
+  std::size_t visit_value(const Entry& entry) {
+    const Result<format::EntityView> view = format::EntityView::open(entry.value);
+    if (!view.ok()) {
+      add_finding(name_of(entry), view.status());
+      return 0;
+    }
+    if (Status verified = view->verify(); !verified.ok()) add_finding(name_of(entry), verified);
+    return view->property_count();
+  }
+
+  void visit_account(const Entry& entry) {
+    ++report_.accounts;
+    const std::string& name = entry.key.partition_key;
+    const Result<AccountRow> row = decode_account_row(name, entry.version, entry.value);
+    if (!row.ok()) return add_finding("account " + quoted(name), row.status());
+    if (!check_account_name(name).ok() || !entry.key.row_key.empty()) {
+      add_finding("account " + quoted(name), "no account can have this name");
+    }
+    if (!account_numbers_.insert(row->number).second) {
+      add_finding("account " + quoted(name), "another account has its number");
+    }
+    const Result<ServiceProperties> properties = decode_service_properties(entry.value);
+    if (!properties.ok()) add_finding("account " + quoted(name), properties.status());
+    accounts_[name] = *row;
+  }
+
+  void visit_drop_note(const Entry& entry, std::size_t properties) {
+    const bool could_be_dropped =
+        check_account_name(entry.key.partition_key).ok() && check_table_name(entry.key.row_key).ok();
+    if (!could_be_dropped) add_finding(name_of(entry), "it notes the drop of a table that cannot have been");
+    if (properties > 0) add_finding(name_of(entry), "a note of a drop has no properties");
+  }
+
+  void visit_table(const Entry& entry) {
+    ++report_.tables;
+    const std::string& owner_name = entry.key.partition_key;
+    const std::string subject = "table " + quoted(entry.key.row_key) + " of account " + quoted(owner_name);
+    const Result<TableRow> row = decode_table_row(owner_name, entry.key.row_key, entry.version, entry.value);
+    if (!row.ok()) return add_finding(subject, row.status());
+    if (!check_table_name(row->name).ok() || lower_case(row->name) != entry.key.row_key) {
+      add_finding(subject, "its row has the name " + quoted(row->name));
+    }
+    if (!table_ids_.insert(row->id).second) add_finding(subject, "another table has its id");
+    const auto owner = accounts_.find(owner_name);
+    if (owner == accounts_.end()) return add_finding(subject, "there is no such account");
+    if (format::account_of(row->id) != owner->second.number) add_finding(subject, "its id is another account's");
+    const auto number = static_cast<std::uint32_t>(row->id);
+    if (number >= owner->second.next_table) add_finding(subject, "its number was never given");
+  }
+
+  void visit_service(const Entry& entry) {
+    const bool is_counter = entry.key.partition_key.empty() && entry.key.row_key == "accounts";
+    if (!is_counter) return;  // A row that a later build may have made.
+    const Result<std::uint32_t> next = decode_account_counter(entry.value);
+    if (!next.ok()) return add_finding(name_of(entry), next.status());
+    next_account_ = *next;
+  }
+
+  void visit_entity(const Entry& entry, std::size_t properties) {
+    const auto number = static_cast<std::uint32_t>(entry.key.table);
+    const bool is_companion = format::account_of(entry.key.table) == 0 || number >= kTableNumberEnd;
+    if (is_companion) return;
+    ++report_.entities;
+    report_.properties += properties;
+    report_.value_bytes += entry.value.size();
+    if (table_ids_.count(entry.key.table) == 0) add_finding(name_of(entry), "no catalog row names its table");
+  }
+
+  VerifyReport& report_;
+  std::map<std::string, AccountRow> accounts_;
+  std::unordered_set<std::uint32_t> account_numbers_;
+  std::unordered_set<format::TableId> table_ids_;
+  std::uint32_t next_account_ = kFirstNumber;
+};
+
+Result<VerifyReport> verify_store(std::string_view path, const StoreOptions& options,
+                                  const std::function<void(const VerifyReport&)>& progress) {
+  StoreOptions reading;
+  reading.read_only = true;
+  reading.env = options.env;
+  const Result<std::shared_ptr<StoreCore>> core = StoreCore::open(path, reading);
+  if (!core.ok()) return core.status();
+
+  VerifyReport report;
+  report.recovery = from_engine((*core)->engine().statistics().recovery);
+  (*core)->engine().check_tables([&](std::uint64_t bytes, const Status& found) {
+    ++report.table_files;
+    report.table_file_bytes += bytes;
+    if (!found.ok()) add_finding(report, found.to_string());
+    if (progress) progress(report);
+  });
+  Verifier verifier(report);
+  const engine::ReadView view = (*core)->engine().view();
+  engine::Cursor cursor = view.cursor(std::string_view(), std::string_view());
+  std::uint64_t entries = 0;
+  for (cursor.seek_to_first(); cursor.valid(); cursor.next()) {
+    if ((*core)->engine().was_dropped(format::table_id_of(cursor.key()))) continue;
+    verifier.visit(cursor);
+    if (progress && ++entries % kEntriesBetweenReports == 0) progress(report);
+  }
+  if (Status walked = cursor.status(); !walked.ok()) {
+    add_finding(report, "the walk over all entities ended here: " + walked.to_string());
+  }
+  verifier.finish();
+  if (progress) progress(report);
+  return report;
+}
+
+}  // namespace
+
+Result<VerifyReport> Store::verify(std::string_view path, const StoreOptions& options,
+                                   const std::function<void(const VerifyReport&)>& progress) {
+  return guarded([&] { return verify_store(path, options, progress); });
+}
+
+}  // namespace varve

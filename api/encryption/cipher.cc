@@ -1,0 +1,184 @@
+// Owns: the calls of OpenSSL behind the ciphers, and base64.
+#include "api/encryption/cipher.h"
+
+#include <array>
+#include <cassert>
+#include <memory>
+
+#include <openssl/err.h>
+#include <openssl/evp.h>
+
+#include "api/encryption/unsigned_bytes.h"
+
+namespace varve {
+namespace {
+
+struct ContextFree {
+  void operator()(EVP_CIPHER_CTX* context) const noexcept { EVP_CIPHER_CTX_free(context); }
+  void operator()(EVP_MD_CTX* context) const noexcept { EVP_MD_CTX_free(context); }
+};
+using CipherContext = std::unique_ptr<EVP_CIPHER_CTX, ContextFree>;
+using HashContext = std::unique_ptr<EVP_MD_CTX, ContextFree>;
+
+constexpr std::size_t kValueBytesMax = 16 * 1'048'576;
+constexpr std::size_t kBlockBytes = 16;
+
+Status no_cipher() noexcept {
+  ERR_clear_error();
+  return Status::unsupported("OpenSSL does not give the cipher");
+}
+Status not_authentic(std::string_view message) noexcept {
+  ERR_clear_error();
+  return Status::corruption(message);
+}
+Status check_size(std::size_t bytes) {
+  if (bytes <= kValueBytesMax) return {};
+  return Status::too_large("a value of " + std::to_string(bytes) + " bytes; at most 16777216 are encrypted");
+}
+
+CipherContext begin(const EVP_CIPHER* cipher, const SecretBytes& key, std::string_view iv, bool encrypt) {
+  assert(key.size() == kContentKeyBytes);
+  CipherContext context(EVP_CIPHER_CTX_new());
+  if (!context ||
+      EVP_CipherInit_ex(context.get(), cipher, nullptr, key.bytes().data(), unsigned_bytes(iv), encrypt ? 1 : 0) != 1) {
+    return nullptr;
+  }
+  return context;
+}
+
+/// What `in` becomes, or false. `out` grows to hold it.
+bool update(EVP_CIPHER_CTX* context, std::string_view in, std::string* out) {
+  out->resize(in.size() + kBlockBytes);
+  int written = 0;
+  if (EVP_CipherUpdate(context, unsigned_bytes(*out), &written, unsigned_bytes(in), static_cast<int>(in.size())) != 1) {
+    return false;
+  }
+  out->resize(static_cast<std::size_t>(written));
+  return true;
+}
+
+bool finish(EVP_CIPHER_CTX* context, std::string* out) {
+  const std::size_t before = out->size();
+  out->resize(before + kBlockBytes);
+  int written = 0;
+  if (EVP_CipherFinal_ex(context, unsigned_bytes(*out) + before, &written) != 1) return false;
+  out->resize(before + static_cast<std::size_t>(written));
+  return true;
+}
+
+bool associate(EVP_CIPHER_CTX* context, std::string_view associated) {
+  int written = 0;
+  return EVP_CipherUpdate(context, nullptr, &written, unsigned_bytes(associated),
+                          static_cast<int>(associated.size())) == 1;
+}
+
+}  // namespace
+
+Result<std::string> encrypt_cbc(const SecretBytes& key, std::string_view iv, std::string_view plain) {
+  assert(iv.size() == kCbcIvBytes);
+  if (Status size = check_size(plain.size()); !size.ok()) return size;
+  const CipherContext context = begin(EVP_aes_256_cbc(), key, iv, true);
+  std::string out;
+  if (!context || !update(context.get(), plain, &out) || !finish(context.get(), &out)) return no_cipher();
+  return out;
+}
+
+Result<std::string> decrypt_cbc(const SecretBytes& key, std::string_view iv, std::string_view stored) {
+  assert(iv.size() == kCbcIvBytes);
+  if (Status size = check_size(stored.size()); !size.ok()) return size;
+  const CipherContext context = begin(EVP_aes_256_cbc(), key, iv, false);
+  if (!context) return no_cipher();
+  std::string out;
+  if (!update(context.get(), stored, &out) || !finish(context.get(), &out)) {
+    return not_authentic("the encrypted bytes do not decrypt");
+  }
+  return out;
+}
+
+Result<std::string> encrypt_gcm(const SecretBytes& key, std::string_view nonce, std::string_view associated,
+                                std::string_view plain) {
+  assert(nonce.size() == kGcmNonceBytes);
+  if (Status size = check_size(plain.size() + associated.size()); !size.ok()) return size;
+  const CipherContext context = begin(EVP_aes_256_gcm(), key, nonce, true);
+  std::string out;
+  if (!context || !associate(context.get(), associated) || !update(context.get(), plain, &out) ||
+      !finish(context.get(), &out)) {
+    return no_cipher();
+  }
+  std::array<std::uint8_t, kGcmTagBytes> tag{};
+  if (EVP_CIPHER_CTX_ctrl(context.get(), EVP_CTRL_AEAD_GET_TAG, static_cast<int>(tag.size()), tag.data()) != 1) {
+    return no_cipher();
+  }
+  out.append(tag.begin(), tag.end());
+  return out;
+}
+
+Result<std::string> decrypt_gcm(const SecretBytes& key, std::string_view nonce, std::string_view associated,
+                                std::string_view stored) {
+  assert(nonce.size() == kGcmNonceBytes);
+  if (Status size = check_size(stored.size() + associated.size()); !size.ok()) return size;
+  if (stored.size() < kGcmTagBytes) return Status::corruption("the encrypted bytes are too few to hold their tag");
+  const std::size_t size = stored.size() - kGcmTagBytes;
+  std::string tag(stored.substr(size));
+  const CipherContext context = begin(EVP_aes_256_gcm(), key, nonce, false);
+  std::string out;
+  if (!context || !associate(context.get(), associated) || !update(context.get(), stored.substr(0, size), &out) ||
+      EVP_CIPHER_CTX_ctrl(context.get(), EVP_CTRL_AEAD_SET_TAG, static_cast<int>(tag.size()), tag.data()) != 1) {
+    return no_cipher();
+  }
+  if (!finish(context.get(), &out)) return not_authentic("the encrypted bytes are not authentic");
+  return out;
+}
+
+Result<std::string> sha256(std::span<const std::string_view> parts) {
+  const HashContext context(EVP_MD_CTX_new());
+  std::string out(32, '\0');
+  if (!context || EVP_DigestInit_ex(context.get(), EVP_sha256(), nullptr) != 1) return no_cipher();
+  for (const std::string_view part : parts) {
+    if (EVP_DigestUpdate(context.get(), part.data(), part.size()) != 1) return no_cipher();
+  }
+  if (EVP_DigestFinal_ex(context.get(), unsigned_bytes(out), nullptr) != 1) return no_cipher();
+  return out;
+}
+
+namespace {
+constexpr std::string_view kAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+}  // namespace
+
+std::string encode_base64(std::string_view bytes) {
+  std::string text;
+  text.reserve((bytes.size() + 2) / 3 * 4);
+  for (std::size_t at = 0; at < bytes.size(); at += 3) {
+    std::uint32_t group = 0;
+    for (std::size_t i = 0; i < 3; ++i) {
+      group = group << 8 | (at + i < bytes.size() ? static_cast<std::uint8_t>(bytes[at + i]) : 0u);
+    }
+    const std::size_t digits = std::min<std::size_t>(bytes.size() - at, 3) + 1;
+    for (std::size_t i = 0; i < 4; ++i) text.push_back(i < digits ? kAlphabet[group >> (18 - 6 * i) & 63] : '=');
+  }
+  return text;
+}
+
+Result<std::string> decode_base64(std::string_view text) {
+  const Status bad = Status::invalid_argument("the text is not base64");
+  if (text.size() % 4 != 0) return bad;
+  std::string bytes;
+  bytes.reserve(text.size() / 4 * 3);
+  std::string_view digits = text;
+  while (digits.ends_with('=') && text.size() - digits.size() < 2) digits.remove_suffix(1);
+  std::uint32_t group = 0;
+  unsigned bits = 0;
+  for (const char digit : digits) {
+    const std::size_t value = kAlphabet.find(digit);
+    if (value == std::string_view::npos) return bad;
+    group = (group << 6 | static_cast<std::uint32_t>(value)) & 0xFFFFF;
+    bits += 6;
+    if (bits < 8) continue;
+    bits -= 8;
+    bytes.push_back(static_cast<char>(static_cast<std::uint8_t>(group >> bits)));
+  }
+  if ((group & ((1u << bits) - 1)) != 0) return bad;  // a second text for the same bytes
+  return bytes;
+}
+
+}  // namespace varve

@@ -1,0 +1,138 @@
+// Owns: continuation tokens as text (continuation_token.h).
+// Must never: read past a length that a token claims.
+#include "api/model/continuation_token.h"
+
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <system_error>
+
+#include "api/model/quoted.h"
+#include "api/model/service_error.h"
+#include "format/keys/sort_key.h"
+
+namespace varve {
+namespace {
+
+constexpr std::string_view kStart = "1!";
+constexpr std::string_view kStartBackward = "2!";
+constexpr char kSeparator = '!';
+constexpr char kBetween = ' ';
+
+constexpr std::string_view kAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789*_";
+constexpr char kPadding = '-';
+constexpr std::size_t kGroupBytes = 3;
+constexpr std::size_t kGroupCharacters = 4;
+
+void append_base64(std::string& out, std::string_view bytes) {
+  for (std::size_t at = 0; at < bytes.size(); at += kGroupBytes) {
+    const std::string_view group = bytes.substr(at, kGroupBytes);
+    std::uint32_t bits = 0;
+    for (std::size_t i = 0; i < kGroupBytes; ++i) {
+      bits = bits << 8 | (i < group.size() ? static_cast<unsigned char>(group[i]) : 0u);
+    }
+    for (std::size_t i = 0; i < kGroupCharacters; ++i) {
+      const bool used = i <= group.size();
+      out.push_back(used ? kAlphabet[bits >> (18 - 6 * i) & 0x3F] : kPadding);
+    }
+  }
+}
+
+/// Accepts exactly what append_base64 makes.
+std::optional<std::string> decode_base64(std::string_view text) {
+  if (text.size() % kGroupCharacters != 0) return std::nullopt;
+  std::string bytes;
+  bytes.reserve(text.size() / kGroupCharacters * kGroupBytes);
+  for (std::size_t at = 0; at < text.size(); at += kGroupCharacters) {
+    std::uint32_t bits = 0;
+    std::size_t used = 0;
+    for (const char c : text.substr(at, kGroupCharacters)) {
+      const std::size_t value = kAlphabet.find(c);
+      if (value != std::string_view::npos) {
+        ++used;
+      } else if (c != kPadding) {
+        return std::nullopt;
+      }
+      bits = bits << 6 | static_cast<std::uint32_t>(value == std::string_view::npos ? 0 : value);
+    }
+    if (used < 2) return std::nullopt;
+    for (std::size_t i = 0; i + 1 < used; ++i) bytes.push_back(static_cast<char>(bits >> (16 - 8 * i) & 0xFF));
+  }
+  std::string again;
+  append_base64(again, bytes);  // Padding in the middle, and bits that are not used, show here.
+  return again == text ? std::optional(std::move(bytes)) : std::nullopt;
+}
+
+std::string encode_key(std::string_view start, std::string_view key) {
+  std::string encoded;
+  append_base64(encoded, key);
+  return std::string(start).append(std::to_string(encoded.size())).append(1, kSeparator).append(encoded);
+}
+
+std::optional<std::string> decode_key(std::string_view start, std::string_view token) {
+  if (!token.starts_with(start)) return std::nullopt;
+  token.remove_prefix(start.size());
+  const std::size_t separator = token.find(kSeparator);
+  if (separator == std::string_view::npos) return std::nullopt;
+  const std::string_view encoded = token.substr(separator + 1);
+  if (token.substr(0, separator) != std::to_string(encoded.size())) return std::nullopt;
+  std::optional<std::string> key = decode_base64(encoded);
+  if (!key || !format::is_valid_utf8(*key)) return std::nullopt;
+  return key;
+}
+
+/// A decimal number above zero, as std::to_string writes it.
+std::optional<std::uint64_t> decode_count(std::string_view text) {
+  std::uint64_t count = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+  const bool whole = error == std::errc() && end == text.data() + text.size();
+  return whole && count > 0 && text.front() != '0' ? std::optional(count) : std::nullopt;
+}
+
+Status not_a_token(std::string_view token) {
+  return service_error::invalid_input(quoted(token) + " is not a continuation token");
+}
+
+}  // namespace
+
+std::string encode_key_token(std::string_view key) {
+  return encode_key(kStart, key);
+}
+
+Result<std::string> decode_key_token(std::string_view token) {
+  std::optional<std::string> key = decode_key(kStart, token);
+  if (!key) return not_a_token(token);
+  return *std::move(key);
+}
+
+std::string key_token_of(std::string_view parameter) {
+  return decode_key(kStart, parameter) ? std::string(parameter) : encode_key_token(parameter);
+}
+
+std::string encode_scan_token(std::string_view partition_key, std::string_view row_key, bool backward,
+                              const std::optional<std::uint64_t>& remaining) {
+  const std::string_view start = backward ? kStartBackward : kStart;
+  std::string token = encode_key(start, partition_key).append(1, kBetween).append(encode_key(start, row_key));
+  if (remaining) token.append(1, kBetween).append(std::to_string(*remaining));
+  return token;
+}
+
+Result<ScanPosition> decode_scan_token(std::string_view token) {
+  const std::size_t between = token.find(kBetween);
+  if (between == std::string_view::npos) return not_a_token(token);
+  const std::string_view behind = token.substr(between + 1);
+  const std::size_t second = behind.find(kBetween);
+  std::optional<std::uint64_t> remaining;
+  if (second != std::string_view::npos) {
+    remaining = decode_count(behind.substr(second + 1));
+    if (!remaining) return not_a_token(token);
+  }
+  const bool backward = token.starts_with(kStartBackward);
+  const std::string_view start = backward ? kStartBackward : kStart;
+  std::optional<std::string> partition_key = decode_key(start, token.substr(0, between));
+  std::optional<std::string> row_key = decode_key(start, behind.substr(0, second));
+  if (!partition_key || !row_key) return not_a_token(token);
+  return ScanPosition{*std::move(partition_key), *std::move(row_key), backward, remaining};
+}
+
+}  // namespace varve

@@ -1,0 +1,359 @@
+// Owns: entities as stored bytes and back (entity_codec.h).
+// Must never: trust a name or a value that a caller brings, or bytes that a store returns.
+#include "api/model/entity_codec.h"
+
+#include <algorithm>
+#include <variant>
+#include <vector>
+
+#include "api/model/quoted.h"
+#include "api/model/service_error.h"
+#include "format/keys/sort_key.h"
+#include "varve/limits.h"
+#include "varve/names.h"
+
+namespace varve {
+namespace {
+
+/// D-60.
+constexpr std::size_t kEntityConstantBytes = 4;
+constexpr std::size_t kPropertyConstantBytes = 8;
+constexpr std::size_t kTextConstantBytes = 4;
+
+struct ValueChecker {
+  const std::string& name;
+  const StoreLimits& limits;
+
+  Status operator()(const Binary& value) const {
+    if (value.bytes.size() <= limits.binary_bytes_max) return Status();
+    return service_error::property_value_too_large("property " + quoted(name) + " has " +
+                                                   std::to_string(value.bytes.size()) + " bytes; at most " +
+                                                   std::to_string(limits.binary_bytes_max) + " are allowed");
+  }
+  Status operator()(const std::string& value) const {
+    if (!format::is_valid_utf8(value)) {
+      return service_error::invalid_input("property " + quoted(name) + " is not valid UTF-8");
+    }
+    if (value.size() <= limits.string_code_units_max) return Status();
+    const std::size_t code_units = format::utf16_length(value);
+    if (code_units <= limits.string_code_units_max) return Status();
+    return service_error::property_value_too_large("property " + quoted(name) + " has " + std::to_string(code_units) +
+                                                   " UTF-16 code units; at most " +
+                                                   std::to_string(limits.string_code_units_max) + " are allowed");
+  }
+  Status operator()(const DateTime& value) const {
+    if (value.ticks >= varve::limits::kDateTimeTicksMin && value.ticks <= varve::limits::kDateTimeTicksMax)
+      return Status();
+    return service_error::out_of_range_input("property " + quoted(name) + " does not lie in the years 1601 to 9999");
+  }
+  Status operator()(bool /*value*/) const { return Status(); }
+  Status operator()(double /*value*/) const { return Status(); }
+  Status operator()(const Guid& /*value*/) const { return Status(); }
+  Status operator()(std::int32_t /*value*/) const { return Status(); }
+  Status operator()(std::int64_t /*value*/) const { return Status(); }
+};
+
+Status check_property(const Property& property, const StoreLimits& limits) {
+  if (property.name == kPartitionKeyName || property.name == kRowKeyName) {
+    return service_error::duplicate_key_property("a property is called " + property.name +
+                                                 "; the entity's keys are given apart from its properties");
+  }
+  if (Status named = check_property_name(property.name); !named.ok()) return named;
+  return std::visit(ValueChecker{property.name, limits}, property.value.variant());
+}
+
+/// Few names are compared with each other; many are sorted.
+constexpr std::size_t kComparedPairwiseMax = 24;
+
+const std::string* name_given_twice(std::span<const Property> properties) {
+  if (properties.size() <= kComparedPairwiseMax) {
+    for (auto at = properties.begin(); at != properties.end(); ++at) {
+      const std::string& name = at->name;
+      const auto same_name = [&name](const Property& other) { return other.name == name; };
+      if (std::any_of(properties.begin(), at, same_name) && name != kTimestampName) return &name;
+    }
+    return nullptr;
+  }
+  std::vector<const std::string*> names;
+  names.reserve(properties.size());
+  for (const Property& property : properties) {
+    if (property.name != kTimestampName) names.push_back(&property.name);
+  }
+  const auto same = [](const std::string* a, const std::string* b) { return *a == *b; };
+  std::sort(names.begin(), names.end(), [](const std::string* a, const std::string* b) { return *a < *b; });
+  const auto twice = std::adjacent_find(names.begin(), names.end(), same);
+  return twice == names.end() ? nullptr : *twice;
+}
+
+Status too_many(std::size_t count, const StoreLimits& limits) {
+  return service_error::too_many_properties("the entity has " + std::to_string(count) +
+                                            " properties besides its keys and Timestamp; at most " +
+                                            std::to_string(limits.custom_properties_max) + " are allowed");
+}
+
+Status too_large(std::size_t bytes, const StoreLimits& limits) {
+  return service_error::entity_too_large("the entity counts " + std::to_string(bytes) + " bytes; at most " +
+                                         std::to_string(limits.entity_bytes_max) + " are allowed");
+}
+
+struct ByteBound {
+  std::size_t operator()(const Binary& value) const noexcept { return value.bytes.size(); }
+  std::size_t operator()(const std::string& value) const noexcept { return 2 * value.size(); }
+  template <typename Fixed>
+  std::size_t operator()(const Fixed& /*value*/) const noexcept {
+    return sizeof(Fixed);
+  }
+};
+
+/// Of a value as it is stored.
+struct StoredBytes {
+  std::size_t operator()(const Binary& value) const noexcept { return value.bytes.size(); }
+  std::size_t operator()(const std::string& value) const noexcept { return value.size(); }
+  template <typename Fixed>
+  std::size_t operator()(const Fixed& /*value*/) const noexcept {
+    return sizeof(Fixed);
+  }
+};
+
+struct Appender {
+  format::EntityBuilder& builder;
+  const std::string& name;
+
+  void operator()(const Binary& value) const { builder.add_binary(name, value.bytes); }
+  void operator()(bool value) const { builder.add_boolean(name, value); }
+  void operator()(DateTime value) const { builder.add_date_time(name, value.ticks); }
+  void operator()(double value) const { builder.add_double(name, value); }
+  void operator()(const Guid& value) const { builder.add_guid(name, value.bytes); }
+  void operator()(std::int32_t value) const { builder.add_int32(name, value); }
+  void operator()(std::int64_t value) const { builder.add_int64(name, value); }
+  void operator()(const std::string& value) const { builder.add_string(name, value); }
+};
+
+void append_all(const Entity& entity, format::EntityBuilder& builder) {
+  for (const Property& property : entity.properties()) {
+    if (property.name == kTimestampName) continue;
+    std::visit(Appender{builder, property.name}, property.value.variant());
+  }
+}
+
+/// With memory of its own.
+Value value_of(const format::PropertyView& property) {
+  switch (property.type) {
+    case format::PropertyType::kBinary: return Binary{std::string(property.value)};
+    case format::PropertyType::kBoolean: return property.as_boolean();
+    case format::PropertyType::kDateTime: return DateTime{property.as_date_time_ticks()};
+    case format::PropertyType::kDouble: return property.as_double();
+    case format::PropertyType::kGuid: return Guid{property.as_guid()};
+    case format::PropertyType::kInt32: return property.as_int32();
+    case format::PropertyType::kInt64: return property.as_int64();
+    case format::PropertyType::kString: return property.value;
+  }
+  return Value();  // open() let no other type pass.
+}
+
+/// Where it lies; made in its place, since what was just written in parts is slow to copy as a whole.
+void view_value(const format::PropertyView& property, ValueView& value) noexcept {
+  switch (property.type) {
+    case format::PropertyType::kBinary: value.emplace<BinaryView>().bytes = property.value; return;
+    case format::PropertyType::kBoolean: value.emplace<bool>(property.as_boolean()); return;
+    case format::PropertyType::kDateTime: value.emplace<DateTime>().ticks = property.as_date_time_ticks(); return;
+    case format::PropertyType::kDouble: value.emplace<double>(property.as_double()); return;
+    case format::PropertyType::kGuid: value.emplace<Guid>().bytes = property.as_guid(); return;
+    case format::PropertyType::kInt32: value.emplace<std::int32_t>(property.as_int32()); return;
+    case format::PropertyType::kInt64: value.emplace<std::int64_t>(property.as_int64()); return;
+    case format::PropertyType::kString: value.emplace<std::string_view>(property.value); return;
+  }
+}
+
+/// D-60, of a property as it is stored. Texts of what is stored are UTF-8, or were when they were written.
+std::size_t accounted_bytes(const format::PropertyView& property) noexcept {
+  const std::size_t named = kPropertyConstantBytes + 2 * format::utf16_length(property.name);
+  switch (property.type) {
+    case format::PropertyType::kString: return named + kTextConstantBytes + 2 * format::utf16_length(property.value);
+    case format::PropertyType::kBinary: return named + kTextConstantBytes + property.value.size();
+    default: return named + property.value.size();
+  }
+}
+
+/// Few selected names are compared with each property; many are sorted.
+class Selection {
+ public:
+  explicit Selection(std::span<const std::string> select) : select_(select) {
+    if (select.size() <= kComparedPairwiseMax) return;
+    sorted_.assign(select.begin(), select.end());
+    std::sort(sorted_.begin(), sorted_.end());
+  }
+  bool holds(std::string_view name) const noexcept {
+    if (!sorted_.empty()) return std::binary_search(sorted_.begin(), sorted_.end(), name);
+    return select_.empty() || std::find(select_.begin(), select_.end(), name) != select_.end();
+  }
+
+ private:
+  std::span<const std::string> select_;
+  std::vector<std::string_view> sorted_;
+};
+
+Status unreadable(const Status& status, std::string_view partition_key, std::string_view row_key) {
+  return status.in_file("the entity " + quoted(partition_key) + ", " + quoted(row_key));
+}
+
+}  // namespace
+
+Status check_properties(const Entity& entity, const StoreLimits& limits) {
+  std::size_t count = 0;
+  for (const Property& property : entity.properties()) {
+    if (property.name == kTimestampName) continue;
+    if (Status checked = check_property(property, limits); !checked.ok()) return checked;
+    ++count;
+  }
+  if (const std::string* const name = name_given_twice(entity.properties()); name != nullptr) {
+    return service_error::duplicate_properties("the property " + quoted(*name) + " is given twice");
+  }
+  if (count > limits.custom_properties_max) return too_many(count, limits);
+  if (accounted_size_bound(entity) <= limits.entity_bytes_max) return Status();
+  const std::size_t bytes = accounted_size_bytes(entity);
+  return bytes <= limits.entity_bytes_max ? Status() : too_large(bytes, limits);
+}
+
+std::string encode_properties(const Entity& entity) {
+  format::EntityBuilder builder;
+  std::string value;
+  encode_properties(entity, builder, value);
+  return value;
+}
+
+void encode_properties(const Entity& entity, format::EntityBuilder& builder, std::string& value) {
+  builder.clear();
+  append_all(entity, builder);
+  builder.finish(value);
+}
+
+StoredSize stored_size(const Entity& entity) noexcept {
+  std::size_t properties = 0;
+  std::size_t bytes = 0;
+  for (const Property& property : entity.properties()) {
+    if (property.name == kTimestampName) continue;
+    ++properties;
+    bytes += property.name.size() + std::visit(StoredBytes{}, property.value.variant());
+  }
+  return {properties, format::EntityBuilder::entity_bytes(properties, bytes)};
+}
+
+std::size_t encoded_size_bytes(const Entity& entity) noexcept {
+  return entity.partition_key().size() + entity.row_key().size() + stored_size(entity).bytes;
+}
+
+std::string encode_properties_behind(std::string bytes, const Entity& entity, const StoredSize& size,
+                                     format::EntityBuilder& builder) {
+  builder.begin_behind(std::move(bytes), size.properties);
+  append_all(entity, builder);
+  return builder.finish_in_place();
+}
+
+std::size_t accounted_size_bound(const Entity& entity) noexcept {
+  std::size_t bytes = kEntityConstantBytes + 2 * entity.partition_key().size() + 2 * entity.row_key().size();
+  for (const Property& property : entity.properties()) {
+    bytes += kPropertyConstantBytes + 2 * property.name.size() + kTextConstantBytes +
+             std::visit(ByteBound{}, property.value.variant());
+  }
+  return bytes;
+}
+
+std::size_t accounted_key_bytes(std::string_view partition_key, std::string_view row_key) noexcept {
+  return kEntityConstantBytes + 2 * format::utf16_length(partition_key) + 2 * format::utf16_length(row_key);
+}
+
+Result<std::string> merge_properties(std::string_view stored, std::string_view added, std::size_t key_bytes,
+                                     const StoreLimits& limits) {
+  const Result<format::EntityView> old = format::EntityView::open(stored);
+  if (!old.ok()) return old.status();
+  const Result<format::EntityView> more = format::EntityView::open(added);
+  if (!more.ok()) return more.status();
+
+  format::EntityBuilder builder;
+  std::size_t bytes = key_bytes;
+  const auto add = [&](const format::PropertyView& property) {
+    bytes += accounted_bytes(property);
+    builder.add(property);
+  };
+  for (std::size_t i = 0; i < old->property_count(); ++i) {
+    const format::PropertyView property = old->property(i);
+    add(more->find(property.name).value_or(property));
+  }
+  for (std::size_t i = 0; i < more->property_count(); ++i) {
+    const format::PropertyView property = more->property(i);
+    if (!old->find(property.name)) add(property);
+  }
+  if (builder.property_count() > limits.custom_properties_max) return too_many(builder.property_count(), limits);
+  if (bytes > limits.entity_bytes_max) return too_large(bytes, limits);
+  return builder.finish();
+}
+
+/// Puts properties where they belong at once, which Entity::add() would move there.
+struct EntityMaker {
+  static void add_properties(const format::EntityView& view, std::span<const std::string> select,
+                             PropertyList& properties) {
+    const bool all = select.empty();
+    const Selection selection(select);
+    for (std::size_t i = 0; i < view.property_count(); ++i) {
+      const format::PropertyView property = view.property(i);
+      if (!all && !selection.holds(property.name)) continue;
+      properties.add([&property] { return Property{std::string(property.name), value_of(property)}; });
+    }
+  }
+
+  static std::size_t count(const format::EntityView& view, std::span<const std::string> select) {
+    return select.empty() ? view.property_count() : std::min(select.size(), view.property_count());
+  }
+
+  static PropertyList& properties(Entity& entity) noexcept { return entity.properties_; }
+};
+
+Status decode_properties(format::CommitVersion version, std::string_view bytes, std::span<const std::string> select,
+                         PropertyRoom& room, Entity& entity) {
+  const Result<format::EntityView> view = format::EntityView::open(bytes);
+  if (!view.ok()) return unreadable(view.status(), entity.partition_key(), entity.row_key());
+  PropertyList& properties = EntityMaker::properties(entity);
+  properties = room.take(EntityMaker::count(*view, select));
+  EntityMaker::add_properties(*view, select, properties);
+  entity.set_etag(ETag::of_timestamp(DateTime{version}));
+  return Status();
+}
+
+Result<Entity> decode_entity(std::string partition_key, std::string row_key, format::CommitVersion version,
+                             std::string_view bytes, std::span<const std::string> select) {
+  Entity entity(std::move(partition_key), std::move(row_key));
+  if (Status decoded = decode_properties(entity, version, bytes, select); !decoded.ok()) return decoded;
+  return entity;
+}
+
+Status decode_properties(Entity& entity, format::CommitVersion version, std::string_view bytes,
+                         std::span<const std::string> select) {
+  const Result<format::EntityView> view = format::EntityView::open(bytes);
+  if (!view.ok()) return unreadable(view.status(), entity.partition_key(), entity.row_key());
+  entity.reserve(EntityMaker::count(*view, select));
+  EntityMaker::add_properties(*view, select, EntityMaker::properties(entity));
+  entity.set_etag(ETag::of_timestamp(DateTime{version}));
+  return Status();
+}
+
+Result<EntityView> view_entity(std::string_view partition_key, std::string_view row_key, format::CommitVersion version,
+                               std::string_view bytes, std::span<const std::string> select,
+                               std::vector<PropertyView>& properties) {
+  const Result<format::EntityView> view = format::EntityView::open(bytes);
+  if (!view.ok()) return unreadable(view.status(), partition_key, row_key);
+  properties.resize(view->property_count());
+  const Selection selection(select);
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < view->property_count(); ++i) {
+    const format::PropertyView property = view->property(i);
+    if (!selection.holds(property.name)) continue;
+    PropertyView& viewed = properties[count++];
+    viewed.name = property.name;
+    view_value(property, viewed.value);
+  }
+  properties.resize(count);
+  return EntityView{partition_key, row_key, properties, ETag::of_timestamp(DateTime{version})};
+}
+
+}  // namespace varve

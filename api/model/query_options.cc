@@ -1,0 +1,154 @@
+// Owns: the forms of request options (query_options.h).
+// Must never: read a name in another case than the service does.
+#include "varve/query_options.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "api/model/continuation_token.h"
+#include "api/model/quoted.h"
+#include "api/model/service_error.h"
+#include "varve/limits.h"
+
+namespace varve {
+namespace {
+
+constexpr std::array<std::string_view, 6> kNotImplemented = {"$orderby",     "$skip",   "$count",
+                                                             "$inlinecount", "$expand", "$skiptoken"};
+
+std::optional<unsigned> hex_digit(char c) noexcept {
+  if (c >= '0' && c <= '9') return static_cast<unsigned>(c - '0');
+  if (c >= 'a' && c <= 'f') return static_cast<unsigned>(c - 'a') + 10;
+  if (c >= 'A' && c <= 'F') return static_cast<unsigned>(c - 'A') + 10;
+  return std::nullopt;
+}
+
+Result<std::string> percent_decoded(std::string_view text) {
+  std::string decoded;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '%') {
+      decoded.push_back(text[i] == '+' ? ' ' : text[i]);
+      continue;
+    }
+    const std::optional<unsigned> high = i + 2 < text.size() ? hex_digit(text[i + 1]) : std::nullopt;
+    const std::optional<unsigned> low = i + 2 < text.size() ? hex_digit(text[i + 2]) : std::nullopt;
+    if (!high || !low) return service_error::invalid_input("two hex digits must follow % in " + quoted(text));
+    decoded.push_back(static_cast<char>(*high << 4 | *low));
+    i += 2;
+  }
+  return decoded;
+}
+
+/// What stands before the separator, which is taken too; all of it where there is none.
+std::string_view take_until(char separator, std::string_view& rest) noexcept {
+  std::size_t end = 0;
+  while (end < rest.size() && rest[end] != separator) ++end;
+  const std::string_view taken = rest.substr(0, end);
+  rest = rest.substr(end == rest.size() ? end : end + 1);
+  return taken;
+}
+
+std::string_view trimmed(std::string_view text) noexcept {
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+  return text;
+}
+
+///
+Result<std::uint32_t> parse_top(std::string_view text) {
+  std::uint32_t top = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), top);
+  const bool whole = !text.empty() && error == std::errc() && end == text.data() + text.size();
+  if (whole && top <= limits::kPageSizeMax) return top;
+  return service_error::invalid_input("$top is " + quoted(text) + "; 0 to 1000 are allowed");
+}
+
+/// What a query string gave, each at most once.
+struct Options {
+  std::optional<std::string> filter;
+  std::optional<std::string> top;
+  std::optional<std::string> select;
+  std::optional<std::string> next_partition_key;
+  std::optional<std::string> next_row_key;
+
+  std::optional<std::string>* find(std::string_view name) noexcept {
+    if (name == "$filter") return &filter;
+    if (name == "$top") return &top;
+    if (name == "$select") return &select;
+    if (name == "NextPartitionKey") return &next_partition_key;
+    if (name == "NextRowKey") return &next_row_key;
+    return nullptr;
+  }
+};
+
+Result<Options> split(std::string_view query) {
+  Options options;
+  while (!query.empty()) {
+    std::string_view option = take_until('&', query);
+    const Result<std::string> name = percent_decoded(take_until('=', option));
+    if (!name.ok()) return name.status();
+    if (std::find(kNotImplemented.begin(), kNotImplemented.end(), *name) != kNotImplemented.end()) {
+      return service_error::not_implemented("the option " + *name + " is not implemented");
+    }
+    std::optional<std::string>* const known = options.find(*name);
+    if (known == nullptr) continue;
+    if (known->has_value()) return service_error::invalid_input("the option " + *name + " is given twice");
+    Result<std::string> value = percent_decoded(option);
+    if (!value.ok()) return value.status();
+    *known = *std::move(value);
+  }
+  return options;
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> parse_select(std::string_view text) {
+  std::vector<std::string> names;
+  text = trimmed(text);
+  if (text.empty() || text == "*") return names;
+  const bool ends_in_comma = text.back() == ',';
+  while (!text.empty() || ends_in_comma) {
+    const std::string_view name = trimmed(take_until(',', text));
+    if (name.empty()) return service_error::invalid_input("a name in $select is empty");
+    if (names.size() == limits::kSelectedNamesMax) {
+      return service_error::invalid_input("more than 255 names are selected; at most 255 are allowed");
+    }
+    names.emplace_back(name);
+  }
+  return names;
+}
+
+Result<Scan> parse_query_options(std::string_view query) {
+  Result<Options> options = split(query);
+  if (!options.ok()) return options.status();
+  Scan scan;
+  scan.filter = std::move(options->filter).value_or("");
+  if (options->top) {
+    const Result<std::uint32_t> top = parse_top(*options->top);
+    if (!top.ok()) return top.status();
+    scan.page_size_max = *top;
+  }
+  if (options->select) {
+    Result<std::vector<std::string>> select = parse_select(*options->select);
+    if (!select.ok()) return select.status();
+    scan.read.select = *std::move(select);
+  }
+  if (options->next_partition_key || options->next_row_key) {
+    // The service may leave the RowKey away: the partition's beginning is meant.
+    scan.continuation =
+        key_token_of(options->next_partition_key.value_or("")) + " " + key_token_of(options->next_row_key.value_or(""));
+  }
+  return scan;
+}
+
+std::string context_suffix(const std::vector<std::string>& select) {
+  std::string suffix;
+  for (const std::string& name : select) suffix += (suffix.empty() ? "&$select=" : ",") + name;
+  return suffix;
+}
+
+}  // namespace varve

@@ -1,0 +1,114 @@
+// Owns: the limits of service properties (service_properties.h).
+// Must never: know where they are stored.
+#include "varve/service_properties.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "api/model/quoted.h"
+#include "api/model/service_error.h"
+#include "varve/limits.h"
+
+namespace varve {
+namespace {
+
+constexpr std::array<std::string_view, 8> kCorsMethods = {"DELETE",  "GET",   "HEAD", "MERGE",
+                                                          "OPTIONS", "PATCH", "POST", "PUT"};
+
+Status refuse_value(std::string_view what) {
+  return service_error::invalid_xml_node_value(what);
+}
+
+Status check_retention(const std::optional<std::uint32_t>& days) {
+  if (!days || (*days >= 1 && *days <= limits::kRetentionDaysMax)) return Status();
+  const std::string text = "a retention of " + std::to_string(*days) + " days is given; 1 to 365 are possible";
+  return *days > limits::kRetentionDaysMax ? service_error::invalid_xml_document(text) : refuse_value(text);
+}
+
+Status check_metrics(const std::optional<MetricsProperties>& metrics) {
+  if (!metrics) return Status();
+  if (metrics->include_apis && !metrics->enabled) {
+    return service_error::invalid_xml_document("APIs are included in metrics that are not enabled");
+  }
+  return check_retention(metrics->retention_days);
+}
+
+/// An origin or the name of a header. They are joined by commas, and go out in headers: nothing may end one there.
+Status check_cors_word(std::string_view word) {
+  const bool is_clean = std::all_of(word.begin(), word.end(), [](char c) { return c > ' ' && c < 0x7F && c != ','; });
+  if (is_clean && !word.empty() && word.size() <= limits::kCorsWordCharactersMax) return Status();
+  return refuse_value("the origin or header " + quoted(word) +
+                      " of a CORS rule is no visible ASCII of 1 to 256 characters");
+}
+
+Status check_cors_words(const std::vector<std::string>& words) {
+  for (const std::string& word : words) {
+    if (Status checked = check_cors_word(word); !checked.ok()) return checked;
+  }
+  return Status();
+}
+
+Status check_cors_headers(const std::vector<std::string>& names) {
+  const auto prefixes = static_cast<std::size_t>(
+      std::count_if(names.begin(), names.end(), [](const std::string& name) { return name.ends_with('*'); }));
+  if (prefixes > limits::kCorsHeaderPrefixesMax || names.size() - prefixes > limits::kCorsHeadersMax) {
+    return refuse_value("a CORS rule names more than 64 headers or 2 prefixes in one list");
+  }
+  return check_cors_words(names);
+}
+
+Status check_cors_rule(const CorsRule& rule) {
+  if (rule.allowed_origins.empty() || rule.allowed_origins.size() > limits::kCorsOriginsMax) {
+    return refuse_value("a CORS rule has 1 to 64 origins");
+  }
+  if (rule.allowed_methods.empty()) return refuse_value("a CORS rule has at least one method");
+  for (const std::string& method : rule.allowed_methods) {
+    if (std::find(kCorsMethods.begin(), kCorsMethods.end(), method) == kCorsMethods.end()) {
+      return refuse_value(quoted(method) + " is no method of a CORS rule");
+    }
+  }
+  if (rule.max_age_seconds > INT32_MAX) return refuse_value("the age of a CORS rule is over 2^31 - 1 seconds");
+  if (Status checked = check_cors_words(rule.allowed_origins); !checked.ok()) return checked;
+  if (Status checked = check_cors_headers(rule.exposed_headers); !checked.ok()) return checked;
+  return check_cors_headers(rule.allowed_headers);
+}
+
+/// As they stand between the marks of the document: joined by commas.
+std::size_t joined_bytes(const std::vector<std::string>& words) {
+  std::size_t bytes = words.empty() ? 0 : words.size() - 1;
+  for (const std::string& word : words) bytes += word.size();
+  return bytes;
+}
+
+std::size_t cors_bytes(const CorsRule& rule) {
+  return joined_bytes(rule.allowed_origins) + joined_bytes(rule.allowed_methods) + joined_bytes(rule.exposed_headers) +
+         joined_bytes(rule.allowed_headers) + std::to_string(rule.max_age_seconds).size();
+}
+
+Status check_cors_rules(const std::vector<CorsRule>& rules) {
+  if (rules.size() > limits::kCorsRulesMax) {
+    return service_error::invalid_xml_document(std::to_string(rules.size()) +
+                                               " CORS rules are given; at most 5 are allowed");
+  }
+  std::size_t bytes = 0;
+  for (const CorsRule& rule : rules) {
+    if (Status checked = check_cors_rule(rule); !checked.ok()) return checked;
+    bytes += cors_bytes(rule);
+  }
+  if (bytes <= limits::kCorsBytesMax) return Status();
+  return service_error::invalid_xml_document("the CORS rules hold more than 2 KiB");
+}
+
+}  // namespace
+
+Status check_service_properties(const ServicePropertiesChange& change) {
+  if (change.logging) {
+    if (Status checked = check_retention(change.logging->retention_days); !checked.ok()) return checked;
+  }
+  if (Status checked = check_metrics(change.hour_metrics); !checked.ok()) return checked;
+  if (Status checked = check_metrics(change.minute_metrics); !checked.ok()) return checked;
+  return change.cors_rules ? check_cors_rules(*change.cors_rules) : Status();
+}
+
+}  // namespace varve

@@ -1,0 +1,114 @@
+// Owns: pages of account and table names (listing.h).
+// Must never: read more rows than a page shows, but one.
+#include "api/read/listing.h"
+
+#include <string>
+#include <utility>
+
+#include "api/catalog/catalog.h"
+#include "api/model/continuation_token.h"
+#include "api/model/quoted.h"
+#include "api/model/service_error.h"
+#include "engine/read/cursor.h"
+#include "format/keys/sort_key.h"
+#include "varve/limits.h"
+#include "varve/names.h"
+
+namespace varve {
+namespace {
+
+/// What a listing walks.
+struct NameRange {
+  std::string lower;
+  std::string upper;
+};
+
+/// The name a token stands for; empty without one. Errors: kInvalidArgument (InvalidInput).
+Result<std::string> check_options(const ListOptions& options) {
+  if (options.page_size_max == 0 || options.page_size_max > limits::kPageSizeMax) {
+    return service_error::invalid_input("a page of " + std::to_string(options.page_size_max) +
+                                        " names is asked for; 1 to 1000 are allowed");
+  }
+  if (!format::is_valid_utf8(options.prefix)) {
+    return service_error::invalid_input("the prefix " + quoted(options.prefix) + " is not valid UTF-8");
+  }
+  if (options.continuation.empty()) return std::string();
+  return decode_key_token(options.continuation);
+}
+
+/// All keys that go on from `keys` with a text that begins with `prefix` and is not below `from`. Both are UTF-8.
+Result<NameRange> names_behind(const std::string& keys, std::string_view prefix, std::string_view from) {
+  std::string lower = keys;
+  if (Status appended = format::append_text_prefix(lower, prefix); !appended.ok()) return appended;
+  std::string upper = format::end_of_prefix(lower);
+  std::string start = keys;
+  if (Status appended = format::append_text_prefix(start, from); !appended.ok()) return appended;
+  if (start > lower) lower = std::move(start);
+  return NameRange{std::move(lower), std::move(upper)};
+}
+
+/// Calls `add` for each row of a page; returns the token of the row that follows, if one does, whose name `name_of`
+/// takes from its key.
+template <typename NameOf, typename Add>
+Result<std::optional<std::string>> walk(const engine::ReadView& view, const NameRange& range, std::uint32_t rows_max,
+                                        NameOf name_of, Add add) {
+  if (range.lower >= range.upper) return std::optional<std::string>();
+  engine::Cursor cursor = view.cursor(range.lower, range.upper);
+  std::uint32_t rows = 0;
+  for (cursor.seek_to_first(); cursor.valid(); cursor.next()) {
+    const Result<format::SortKey> key = format::decode_sort_key(cursor.key());
+    if (!key.ok()) return key.status();
+    if (rows++ == rows_max) return std::optional<std::string>(encode_key_token(name_of(*key)));
+    if (Status added = add(*key, cursor); !added.ok()) return added;
+  }
+  if (!cursor.status().ok()) return cursor.status();
+  return std::optional<std::string>();
+}
+
+}  // namespace
+
+Result<AccountPage> list_account_page(const engine::ReadView& view, const ListOptions& options) {
+  const Result<std::string> from = check_options(options);
+  if (!from.ok()) return from.status();
+  const Result<NameRange> range = names_behind(format::encode_table(kAccountsTable), options.prefix, *from);
+  if (!range.ok()) return range.status();
+
+  AccountPage page;
+  const auto name_of = [](const format::SortKey& key) { return key.partition_key; };
+  const auto add = [&page](const format::SortKey& key, const engine::Cursor& cursor) {
+    const Result<AccountRow> row = decode_account_row(key.partition_key, cursor.version(), cursor.value());
+    if (!row.ok()) return row.status();
+    page.accounts.push_back({key.partition_key, DateTime{row->created}});
+    return Status();
+  };
+  Result<std::optional<std::string>> next = walk(view, *range, options.page_size_max, name_of, add);
+  if (!next.ok()) return next.status();
+  page.continuation = *std::move(next);
+  return page;
+}
+
+Result<TablePage> list_table_page(const engine::ReadView& view, std::string_view account, const ListOptions& options) {
+  const Result<std::string> from = check_options(options);
+  if (!from.ok()) return from.status();
+  const Result<std::optional<AccountRow>> owner = Catalog::find_account(view, account);
+  if (!owner.ok()) return owner.status();
+  if (!*owner) return no_such_account(account);
+  const Result<NameRange> range =
+      names_behind(table_rows_prefix(account), lower_case(options.prefix), lower_case(*from));
+  if (!range.ok()) return range.status();
+
+  TablePage page;
+  const auto name_of = [](const format::SortKey& key) { return key.row_key; };
+  const auto add = [&page](const format::SortKey& key, const engine::Cursor& cursor) {
+    Result<TableRow> row = decode_table_row(key.partition_key, key.row_key, cursor.version(), cursor.value());
+    if (!row.ok()) return row.status();
+    page.tables.push_back({std::move(row->name), DateTime{row->created}});
+    return Status();
+  };
+  Result<std::optional<std::string>> next = walk(view, *range, options.page_size_max, name_of, add);
+  if (!next.ok()) return next.status();
+  page.continuation = *std::move(next);
+  return page;
+}
+
+}  // namespace varve

@@ -1,0 +1,181 @@
+// Owns: the steps of a page (page_scan.h).
+// Must never: decode an entity that is not returned.
+#include "api/read/page_scan.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "api/model/continuation_token.h"
+#include "api/model/entity_codec.h"
+#include "engine/read/cursor.h"
+#include "format/keys/entity.h"
+#include "format/keys/sort_key.h"
+
+namespace varve {
+
+namespace {
+
+/// So many points are looked up side by side.
+constexpr std::size_t kPointsAtOnce = 64;
+
+}  // namespace
+
+PageScan::PageScan(const engine::ReadView& view, const Filter& filter, const Scan& scan, PageBounds bounds,
+                   Wanted wanted, io::Clock& clock, const EntityReader* reader)
+    : view_(view),
+      filter_(filter),
+      block_filter_(filter),
+      scan_(scan),
+      bounds_(std::move(bounds)),
+      wanted_(wanted),
+      clock_(clock),
+      reader_(reader) {}
+
+Result<Page> PageScan::run(std::span<const KeyRange> ranges, const KeyRange& within) {
+  page_.cost.key_ranges = ranges.size();
+  const auto range_at = [&](std::size_t i) -> const KeyRange& {
+    return ranges[scan_.backward ? ranges.size() - 1 - i : i];
+  };
+  for (std::size_t i = 0; i < ranges.size();) {
+    std::vector<std::string_view> points;
+    // One more than the page can hold: the one that its token names.
+    const std::uint64_t points_max = 1 + std::min<std::uint64_t>(kPointsAtOnce - 1, bounds_.entities_max - matched_);
+    for (; i < ranges.size() && range_at(i).is_point && points.size() < points_max; ++i) {
+      points.push_back(range_at(i).lower);
+    }
+    const Result<bool> ended = points.empty() ? walk(std::max<std::string_view>(range_at(i).lower, within.lower),
+                                                     std::min<std::string_view>(range_at(i).upper, within.upper))
+                                              : look_up(points);
+    if (points.empty()) ++i;
+    if (!ended.ok()) return ended.status();
+    if (*ended) break;
+  }
+  page_.cost.blocks_read = read_cost_.blocks_read;
+  page_.cost.blocks_from_cache = read_cost_.blocks_from_cache;
+  page_.cost.blocks_skipped = read_cost_.blocks_skipped;
+  return std::move(page_);
+}
+
+Result<bool> PageScan::walk(std::string_view lower, std::string_view upper) {
+  engine::Cursor cursor = view_.cursor(lower, upper, &read_cost_, block_filter_.is_of_use() ? &block_filter_ : nullptr,
+                                       entities_expected());
+  scan_.backward ? cursor.seek_to_last() : cursor.seek_to_first();
+  while (cursor.valid()) {
+    Result<bool> ended = take(cursor.key(), cursor.version(), cursor.value());
+    if (!ended.ok() || *ended) return ended;
+    scan_.backward ? cursor.previous() : cursor.next();
+  }
+  if (!cursor.status().ok()) return cursor.status();
+  return false;
+}
+
+/// A scan that was gone on with is likely to fill its page, or more than that if it is filtered.
+std::uint64_t PageScan::entities_expected() const noexcept {
+  if (scan_.continuation.empty()) return 0;
+  return std::min(bounds_.entities_max, bounds_.remaining.value_or(UINT64_MAX)) - matched_;
+}
+
+Result<bool> PageScan::look_up(std::span<const std::string_view> points) {
+  if (points.size() == 1) {  // One search needs no queue.
+    const auto found = view_.get(points.front(), &read_cost_);
+    if (!found.ok()) return found.status();
+    if (!*found) return false;
+    return take(points.front(), (*found)->version, (*found)->value);
+  }
+  const auto found = view_.get_many(points, &read_cost_);
+  if (!found.ok()) return found.status();
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const std::optional<engine::FoundEntry>& entry = (*found)[i];
+    if (!entry) continue;
+    Result<bool> ended = take(points[i], entry->version, entry->value);
+    if (!ended.ok() || *ended) return ended;
+  }
+  return false;
+}
+
+Result<bool> PageScan::take(std::string_view sort_key, format::CommitVersion version, std::string_view value) {
+  Candidate candidate{sort_key, version, value};
+  if (is_over()) return end_before(candidate);
+  if (bounds_.short_pages) {
+    const ShortPages::Verdict verdict = bounds_.short_pages->judge(sort_key);
+    if (verdict != ShortPages::Verdict::kTake) {
+      return end_before(candidate, verdict == ShortPages::Verdict::kEndAtPartition);
+    }
+  }
+  ++page_.cost.entities_examined;
+  const Result<bool> matching = matches(candidate);
+  if (!matching.ok()) return matching;
+  if (!*matching) return false;
+  if (wanted_ == Wanted::kEntities) {
+    const std::uint64_t bytes = sort_key.size() + value.size();
+    const std::uint64_t left = bounds_.bytes_max - std::min(bounds_.bytes_max, bytes_);
+    if (matched_ > 0 && bytes > left) return end_before(candidate);
+    bytes_ += bytes;
+    if (Status kept = keep(candidate); !kept.ok()) return kept;
+  }
+  ++matched_;
+  return bounds_.remaining && matched_ == *bounds_.remaining;
+}
+
+Status PageScan::keep(Candidate& candidate) {
+  if (Status decoded = decode_key(candidate); !decoded.ok()) return decoded;
+  if (reader_ != nullptr) return show(candidate);
+  make_room();
+  Entity& entity = page_.entities.emplace_back(key_.partition_key(), key_.row_key());
+  return decode_properties(candidate.version, candidate.value, scan_.read.select, room_, entity);
+}
+
+/// Pages are mostly small or full: few steps lead from the one to the other.
+void PageScan::make_room() {
+  constexpr std::size_t kFirst = 16;
+  constexpr std::size_t kGrowth = 4;
+  if (page_.entities.size() < page_.entities.capacity()) return;
+  const std::size_t more = std::max(kFirst, kGrowth * page_.entities.size());
+  page_.entities.reserve(static_cast<std::size_t>(std::min<std::uint64_t>(more, bounds_.entities_max)));
+}
+
+Status PageScan::show(const Candidate& candidate) {
+  Result<EntityView> entity =
+      view_entity(key_.partition_key(), key_.row_key(), candidate.version, candidate.value, scan_.read.select, shown_);
+  if (!entity.ok()) return entity.status();
+  (*reader_)(*entity);
+  return Status();
+}
+
+Result<bool> PageScan::end_before(Candidate& candidate, bool at_partition) {
+  if (Status decoded = decode_key(candidate); !decoded.ok()) return decoded;
+  std::optional<std::uint64_t> remaining;
+  if (bounds_.remaining) remaining = *bounds_.remaining - matched_;
+  page_.continuation =
+      encode_scan_token(key_.partition_key(), at_partition ? std::string() : key_.row_key(), scan_.backward, remaining);
+  return true;
+}
+
+Status PageScan::decode_key(Candidate& candidate) {
+  if (candidate.is_key_decoded) return Status();
+  candidate.is_key_decoded = true;
+  return key_.decode(candidate.sort_key);
+}
+
+Result<bool> PageScan::matches(Candidate& candidate) {
+  if (filter_.matches_everything()) return true;
+  const Result<format::EntityView> properties = format::EntityView::open(candidate.value);
+  if (!properties.ok()) return properties.status();
+  FilterSubject subject{{}, {}, candidate.version, *properties};
+  if (filter_.names_keys()) {
+    if (Status decoded = decode_key(candidate); !decoded.ok()) return decoded;
+    subject.partition_key = key_.partition_key();
+    subject.row_key = key_.row_key();
+  }
+  return filter_.matches(subject);
+}
+
+/// The clock is asked only now and then, and never before one entity was looked at.
+bool PageScan::is_over() {
+  if (matched_ == bounds_.entities_max) return true;
+  constexpr std::uint64_t kEntitiesBetween = 16;
+  if (page_.cost.entities_examined % kEntitiesBetween != 1) return false;
+  return clock_.monotonic() >= bounds_.deadline || bounds_.stop.stop_requested();
+}
+
+}  // namespace varve

@@ -1,0 +1,278 @@
+// Owns: the way of a scan from what was asked for to what is walked (scan_read.h).
+// Must never: end a page without a token while something may follow.
+#include "api/read/scan_read.h"
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "api/filter/filter.h"
+#include "api/filter/plan_cache.h"
+#include "api/model/continuation_token.h"
+#include "api/model/quoted.h"
+#include "api/model/service_error.h"
+#include "api/read/describe_plan.h"
+#include "api/read/entity_read.h"
+#include "api/read/page_scan.h"
+#include "format/keys/sort_key.h"
+#include "io/env.h"
+#include "varve/limits.h"
+
+namespace varve {
+namespace {
+
+Status check_scan(const Scan& scan, const StoreLimits& limits) {
+  if (scan.page_size_max > limits.page_size_max) {
+    return service_error::invalid_input("a page of " + std::to_string(scan.page_size_max) +
+                                        " entities is asked for; at most " + std::to_string(limits.page_size_max) +
+                                        " are allowed");
+  }
+  if (scan.time_max < std::chrono::milliseconds(0) || scan.time_max > limits::kPageTimeMax) {
+    return service_error::invalid_input("a page of " + std::to_string(scan.time_max.count()) +
+                                        " ms is asked for; 0 to 5000 are allowed");
+  }
+  return check_selection(scan.read);
+}
+
+Status check_bound(std::string_view text) {
+  if (format::is_valid_utf8(text)) return Status();
+  return service_error::invalid_input("the bound " + quoted(text) + " is not valid UTF-8");
+}
+
+Status check_range(const ScanRange& range) {
+  if (Status checked = check_bound(range.partition_key()); !checked.ok()) return checked;
+  if (Status checked = check_bound(range.from()); !checked.ok()) return checked;
+  return check_bound(range.to().value_or(std::string()));
+}
+
+// Texts are UTF-8 from here on, so encoding them cannot fail.
+
+std::string row_prefix(format::TableId table, const ScanRange& range) {
+  std::string prefix = *format::encode_partition(table, range.partition_key());
+  const Status appended = format::append_text_prefix(prefix, range.from());
+  return appended.ok() ? prefix : std::string();
+}
+
+KeyRange everything_with(std::string prefix) {
+  std::string end = format::end_of_prefix(prefix);
+  return {std::move(prefix), std::move(end), false};
+}
+
+KeyRange key_range(format::TableId table, const ScanRange& range) {
+  switch (range.kind()) {
+    case ScanRange::Kind::kTable: return everything_with(format::encode_table(table));
+    case ScanRange::Kind::kPartition: return everything_with(*format::encode_partition(table, range.partition_key()));
+    case ScanRange::Kind::kRowPrefix: return everything_with(row_prefix(table, range));
+    case ScanRange::Kind::kRows:
+      return {*format::encode_sort_key(table, range.partition_key(), range.from()),
+              range.to() ? *format::encode_sort_key(table, range.partition_key(), *range.to())
+                         : format::end_of_prefix(*format::encode_partition(table, range.partition_key())),
+              false};
+    case ScanRange::Kind::kPartitions:
+      return {*format::encode_partition(table, range.from()),
+              range.to() ? *format::encode_partition(table, *range.to())
+                         : format::end_of_prefix(format::encode_table(table)),
+              false};
+  }
+  return {};
+}
+
+///
+Status check_comparisons(std::size_t comparisons, const StoreLimits& limits) {
+  if (comparisons <= limits.filter_comparisons_max) return Status();
+  return service_error::invalid_input("the filter has " + std::to_string(comparisons) + " comparisons; at most " +
+                                      std::to_string(limits.filter_comparisons_max) + " are allowed");
+}
+
+Result<Filter> parse_filter(const Scan& scan, const StoreLimits& limits) {
+  Result<Filter> filter = Filter::parse(scan.filter);
+  if (!filter.ok()) return filter;
+  const Status checked = check_comparisons(filter->comparisons().size(), limits);
+  return checked.ok() ? std::move(filter) : checked;
+}
+
+std::shared_ptr<const PlannedFilter> plan_filter(StoreCore& core, const Scan& scan, const Filter& filter,
+                                                 format::TableId table) {
+  auto planned = std::make_shared<PlannedFilter>();
+  planned->text = scan.filter;
+  planned->table = table;
+  planned->comparisons = filter.comparisons().size();
+  planned->plan = plan_keys(filter, table, everything_with(format::encode_table(table)));
+  core.plans().keep(planned);
+  return planned;
+}
+
+/// A plan that an earlier page of such a scan made, perhaps of another table, or the filter parsed anew.
+struct AskedFilter {
+  std::shared_ptr<const PlannedFilter> kept;
+  Filter parsed;
+};
+
+Result<AskedFilter> ask_filter(StoreCore& core, const Scan& scan) {
+  AskedFilter asked{core.plans().find(scan.filter), {}};
+  if (asked.kept != nullptr) {
+    const Status checked = check_comparisons(asked.kept->comparisons, core.limits());
+    return checked.ok() ? Result<AskedFilter>(std::move(asked)) : checked;
+  }
+  Result<Filter> parsed = parse_filter(scan, core.limits());
+  if (!parsed.ok()) return parsed.status();
+  asked.parsed = *std::move(parsed);
+  return asked;
+}
+
+/// Null if the filter matches everything.
+Result<std::shared_ptr<const PlannedFilter>> plan_for(StoreCore& core, const Scan& scan, const AskedFilter& asked,
+                                                      format::TableId table) {
+  if (asked.kept == nullptr) {
+    if (asked.parsed.matches_everything()) return std::shared_ptr<const PlannedFilter>();
+    return plan_filter(core, scan, asked.parsed, table);
+  }
+  if (asked.kept->table == table) return asked.kept;
+  if (std::shared_ptr<const PlannedFilter> kept = core.plans().find(scan.filter, table)) return kept;
+  const Result<Filter> parsed = parse_filter(scan, core.limits());
+  if (!parsed.ok()) return parsed.status();
+  return plan_filter(core, scan, *parsed, table);
+}
+
+Result<std::optional<ScanPosition>> position_of(const Scan& scan) {
+  if (scan.continuation.empty()) return std::optional<ScanPosition>();
+  Result<ScanPosition> position = decode_scan_token(scan.continuation);
+  if (!position.ok()) return position.status();
+  if (position->backward != scan.backward) {
+    return service_error::invalid_input("the continuation is of a scan in the other direction");
+  }
+  if (position->remaining.has_value() != scan.take.has_value()) {
+    return service_error::invalid_input("the continuation is of a scan " + std::string(scan.take ? "without" : "with") +
+                                        " a limit over all pages");
+  }
+  return std::optional<ScanPosition>(*std::move(position));
+}
+
+/// A scan that was understood, at the state that it reads.
+struct PreparedScan {
+  ResolvedTable table;
+  /// What is asked for, less what the continuation left behind; perhaps nothing, lower >= upper.
+  KeyRange range;
+  /// Null where the filter matches everything.
+  std::shared_ptr<const PlannedFilter> planned;
+  /// The sort key that the continuation names.
+  std::string named;
+  std::optional<std::uint64_t> remaining;
+
+  std::span<const KeyRange> ranges() const {
+    if (range.lower >= range.upper) return {};
+    return planned == nullptr ? std::span(&range, 1) : ranges_within(planned->plan, range);
+  }
+  const Filter& residual() const noexcept {
+    static const Filter everything;
+    return planned == nullptr ? everything : planned->plan.residual;
+  }
+};
+
+Result<PreparedScan> prepare(StoreCore& core, const TableName& name, NameEntry& entry, const Grant& grant,
+                             const Scan& scan) {
+  if (Status granted = grant.check_query(); !granted.ok()) return granted;
+  if (Status checked = check_scan(scan, core.limits()); !checked.ok()) return checked;
+  if (Status checked = check_range(scan.range); !checked.ok()) return checked;
+  Result<AskedFilter> asked = ask_filter(core, scan);
+  if (!asked.ok()) return asked.status();
+  const Result<std::optional<ScanPosition>> position = position_of(scan);
+  if (!position.ok()) return position.status();
+  Result<ResolvedTable> table = resolve_for_read(core, name, entry, scan.read);
+  if (!table.ok()) return table.status();
+
+  PreparedScan prepared{*std::move(table), {}, nullptr, {}, scan.take};
+  KeyRange& range = prepared.range;
+  range = grant.within(key_range(prepared.table.id, scan.range), prepared.table.id);
+  if (*position) {
+    const ScanPosition& at = **position;
+    if (scan.take) prepared.remaining = std::min(*scan.take, *at.remaining);
+    prepared.named = *format::encode_sort_key(prepared.table.id, at.partition_key, at.row_key);
+    if (scan.backward) {
+      range.upper = std::min(range.upper, format::end_of_prefix(prepared.named));  // It is the prefix of no other key.
+    } else {
+      range.lower = std::max(range.lower, prepared.named);
+    }
+  }
+  if (range.lower >= range.upper) return prepared;
+  Result<std::shared_ptr<const PlannedFilter>> planned = plan_for(core, scan, *asked, prepared.table.id);
+  if (!planned.ok()) return planned.status();
+  prepared.planned = *std::move(planned);
+  return prepared;
+}
+
+Status was_stopped() {
+  return Status(Code::kCancelled, "the scan was asked to stop");
+}
+
+/// `begun` is when the page was asked for: understanding it is a part of its time.
+PageBounds bounds_of(StoreCore& core, const Scan& scan, PreparedScan& prepared, std::uint64_t entities_max,
+                     std::chrono::nanoseconds begun, const std::stop_token& stop) {
+  PageBounds bounds;
+  bounds.stop = stop;
+  bounds.entities_max = entities_max;
+  bounds.bytes_max = scan.page_bytes_max;
+  bounds.deadline = begun + scan.time_max;
+  bounds.remaining = prepared.remaining;
+  if (core.makes_short_pages()) bounds.short_pages.emplace(std::move(prepared.named), scan.backward);
+  return bounds;
+}
+
+}  // namespace
+
+PageCost& PageCost::operator+=(const PageCost& more) noexcept {
+  key_ranges += more.key_ranges;
+  entities_examined += more.entities_examined;
+  blocks_read += more.blocks_read;
+  blocks_from_cache += more.blocks_from_cache;
+  blocks_skipped += more.blocks_skipped;
+  return *this;
+}
+
+Result<Page> read_page(StoreCore& core, const TableName& name, NameEntry& entry, const Grant& grant, const Scan& scan,
+                       const std::stop_token& stop, const EntityReader* reader) {
+  io::Clock& clock = core.engine().env().clock;
+  const std::chrono::nanoseconds begun = clock.monotonic();
+  Result<PreparedScan> prepared = prepare(core, name, entry, grant, scan);
+  if (!prepared.ok()) return prepared.status();
+  if (scan.page_size_max == 0 || prepared->remaining == 0) return Page();
+  const PageBounds bounds = bounds_of(core, scan, *prepared, scan.page_size_max, begun, stop);
+  PageScan walk(prepared->table.view, prepared->residual(), scan, bounds, Wanted::kEntities, clock, reader);
+  Result<Page> page = walk.run(prepared->ranges(), prepared->range);
+  if (stop.stop_requested()) return was_stopped();
+  return page;
+}
+
+Result<Count> count_entities(StoreCore& core, const TableName& name, NameEntry& entry, const Grant& grant,
+                             const Scan& scan, const std::stop_token& stop) {
+  io::Clock& clock = core.engine().env().clock;
+  const std::chrono::nanoseconds begun = clock.monotonic();
+  Result<PreparedScan> prepared = prepare(core, name, entry, grant, scan);
+  if (!prepared.ok()) return prepared.status();
+  if (prepared->remaining == 0) return Count();
+  const PageBounds bounds = bounds_of(core, scan, *prepared, UINT64_MAX, begun, stop);
+  PageScan walk(prepared->table.view, prepared->residual(), scan, bounds, Wanted::kCount, clock);
+  Result<Page> page = walk.run(prepared->ranges(), prepared->range);
+  if (!page.ok()) return page.status();
+  if (stop.stop_requested()) return was_stopped();
+  return Count{walk.matched(), std::move(page->continuation), page->cost};
+}
+
+Result<ScanPlan> explain_scan(StoreCore& core, const TableName& name, NameEntry& entry, const Grant& grant,
+                              const Scan& scan) {
+  const Result<PreparedScan> prepared = prepare(core, name, entry, grant, scan);
+  if (!prepared.ok()) return prepared.status();
+  KeyPlan within;
+  within.residual = prepared->residual();
+  for (const KeyRange& planned : prepared->ranges()) {
+    KeyRange& range = within.ranges.emplace_back(planned);
+    range.lower = std::max(range.lower, prepared->range.lower);
+    range.upper = std::min(range.upper, prepared->range.upper);
+  }
+  return describe_plan(within, scan.backward);
+}
+
+}  // namespace varve

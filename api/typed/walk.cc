@@ -1,0 +1,48 @@
+// Owns: how one page follows another (walk.h).
+// Must never: ask for more than is still to be returned.
+#include "varve/walk.h"
+
+#include <algorithm>
+
+namespace varve {
+
+PageWalk::PageWalk(Table table, Scan scan, std::uint64_t take)
+    : table_(std::move(table)), scan_(std::move(scan)), left_(take) {
+  if (!scan_.continuation.empty()) continuation_ = scan_.continuation;
+}
+
+PageWalk::PageWalk(Status error) : error_(std::move(error)) {}
+
+Result<std::optional<Page>> PageWalk::next() {
+  if (ended_) return std::optional<Page>();
+  if (!table_) {
+    ended_ = true;
+    if (error_.ok()) return std::optional<Page>();
+    return error_;
+  }
+  if (left_ == 0 || scan_.page_size_max == 0) {  // a page size of zero never gets on
+    ended_ = true;
+    return std::optional<Page>();
+  }
+  Scan asked = scan_;
+  asked.page_size_max = static_cast<std::uint32_t>(std::min<std::uint64_t>(scan_.page_size_max, left_));
+  Result<Page> page = table_->scan(asked);
+  if (!page.ok()) {
+    ended_ = true;
+    return page.status();
+  }
+  if (left_ != kNoLimit) left_ -= page->entities.size();
+  if (cost_.entities_examined == 0 && cost_.key_ranges == 0) cost_.key_ranges = page->cost.key_ranges;
+  cost_.entities_examined += page->cost.entities_examined;
+  continuation_ = page->continuation;
+  ended_ = !page->continuation.has_value() || left_ == 0;
+  if (page->continuation) scan_.continuation = *page->continuation;
+  return std::optional<Page>(*std::move(page));
+}
+
+Walk<Entity> walk(Table table, Scan scan, std::uint64_t take) {
+  return {PageWalk(std::move(table), std::move(scan), take),
+          [](Entity&& entity) { return Result<Entity>(std::move(entity)); }};
+}
+
+}  // namespace varve

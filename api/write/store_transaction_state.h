@@ -1,0 +1,58 @@
+// Owns: what stands behind a StoreTransaction: the state it reads, what it read, and what it means to write.
+// Must never: be seen by users.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "api/core/store_core.h"
+#include "api/core/table_state.h"
+#include "api/write/entity_write.h"
+#include "varve/store_transaction.h"
+
+namespace varve {
+
+struct StoreTransaction::State {
+  explicit State(std::shared_ptr<StoreCore> store)
+      : core(std::move(store)), snapshot(core->snapshot()), began_at(snapshot.version()) {}
+
+  struct Write {
+    std::shared_ptr<const Table::State> table;
+    TransactionOperation operation;
+  };
+
+  /// Lets go of the snapshot, however a commit ends.
+  class Ending {
+   public:
+    explicit Ending(State& state) noexcept : state_(state) {}
+    ~Ending() { state_.snapshot = Snapshot(); }
+    Ending(const Ending&) = delete;
+    Ending& operator=(const Ending&) = delete;
+
+   private:
+    State& state_;
+  };
+
+  Status admit_read(const Table::State& table, const ReadOptions& options) const;
+  Status keep_reads(const Table::State& table, std::span<const EntityKey> keys);
+  Status check_writes() const;
+  Result<std::vector<PreparedWrite>> prepare() const;
+  Result<std::vector<format::TableId>> place(std::span<PreparedWrite> prepared) const;
+  Status told_refusal(const Status& refusal, std::span<PreparedWrite> prepared,
+                      const std::vector<format::TableId>& tables) const;
+  Result<ETag> commit_prepared(std::span<PreparedWrite> prepared, std::vector<format::TableId> tables,
+                               const WriteOptions& options);
+
+  std::shared_ptr<StoreCore> core;
+  Snapshot snapshot;  // until it ends
+  DateTime began_at;
+  /// Sort keys, with the ids that the tables had in the snapshot.
+  std::vector<std::string> reads;
+  std::vector<Write> writes;
+  bool ended = false;
+};
+
+}  // namespace varve
