@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "tools/serve/batch_reader.h"
+#include "api/rest/protocol/batch_reader.h"
 
 namespace varve::serve {
 

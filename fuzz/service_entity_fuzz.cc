@@ -9,8 +9,8 @@
 #include <string>
 #include <string_view>
 
-#include "tools/serve/entity_reader.h"
-#include "tools/serve/entity_writer.h"
+#include "api/rest/encoding/entity_reader.h"
+#include "api/rest/encoding/entity_writer.h"
 
 namespace varve::serve {
 

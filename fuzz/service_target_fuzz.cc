@@ -9,8 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include "api/rest/protocol/target.h"
 #include "api/security/query_fields.h"
-#include "tools/serve/target.h"
 
 namespace varve::serve {
 namespace {

@@ -1,6 +1,6 @@
 // Goal: each read asks for room for its answer, and is refused where there is none; what a write has done is told
 // whatever room there is. Method: each route, with rooms of every size around that of its answer.
-#include "tools/serve/answer_room.h"
+#include "api/rest/protocol/answer_room.h"
 
 #include <algorithm>
 #include <string>

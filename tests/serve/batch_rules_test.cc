@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "api/rest/protocol/batch_reader.h"
 #include "tests/serve/batch_bench.h"
-#include "tools/serve/batch_reader.h"
 
 namespace varve::serve {
 namespace {

@@ -2,9 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "api/rest/protocol/batch_reader.h"
+#include "api/rest/protocol/batch_writer.h"
 #include "tests/serve/service_bench.h"
-#include "tools/serve/batch_reader.h"
-#include "tools/serve/batch_writer.h"
 
 namespace varve::serve {
 namespace {

@@ -1,6 +1,6 @@
 // Goal: what all connections hold together stays within one budget, whoever asks for more, and who stands still makes
 // room first. Method: shares of many sizes, uses and addresses in a drawn order, against the sums that must hold.
-#include "tools/serve/byte_budget.h"
+#include "tools/serve/transport/byte_budget.h"
 
 #include <memory>
 #include <random>

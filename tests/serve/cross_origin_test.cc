@@ -1,5 +1,5 @@
 // Goal: rules that were read before a change do not stay behind it.
-#include "tools/serve/cross_origin.h"
+#include "api/rest/service/cross_origin.h"
 
 #include <gtest/gtest.h>
 

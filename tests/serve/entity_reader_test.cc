@@ -1,5 +1,5 @@
 // Goal: a JSON body becomes the entity that the service would make of it, or the service's error.
-#include "tools/serve/entity_reader.h"
+#include "api/rest/encoding/entity_reader.h"
 
 #include <cmath>
 #include <limits>

@@ -1,13 +1,13 @@
 // Goal: what is stored comes back with its types, at the level that was asked for.
-#include "tools/serve/entity_writer.h"
+#include "api/rest/encoding/entity_writer.h"
 
 #include <cmath>
 #include <limits>
 
 #include <gtest/gtest.h>
 
+#include "api/rest/encoding/entity_reader.h"
 #include "tests/serve/service_bench.h"
-#include "tools/serve/entity_reader.h"
 
 namespace varve::serve {
 namespace {

@@ -1,11 +1,11 @@
 // Goal: what is written is JSON, and a text in it is read as the text that it was.
-#include "tools/serve/json_text.h"
+#include "api/rest/encoding/json_text.h"
 
 #include <string>
 
 #include <gtest/gtest.h>
 
-#include "tools/serve/json_members.h"
+#include "api/rest/encoding/json_members.h"
 
 namespace varve::serve {
 namespace {

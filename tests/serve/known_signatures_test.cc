@@ -1,6 +1,6 @@
 // Goal: a signature that is known is taken as it was verified, and changes nothing that is judged when it is shown:
 // time, arrival, policy, account and keys. What is nearly it is not known.
-#include "tools/serve/known_signatures.h"
+#include "api/rest/service/known_signatures.h"
 
 #include <string>
 

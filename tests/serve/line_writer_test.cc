@@ -1,6 +1,6 @@
 // Goal: whatever stands behind a descriptor, who writes a line does not wait, the end comes, and what is lost is
 // counted.
-#include "tools/serve/line_writer.h"
+#include "tools/serve/transport/line_writer.h"
 
 #include <array>
 #include <csignal>

@@ -1,13 +1,13 @@
 // Goal: media types are read by their grammar, to the last character, wherever a header has one.
-#include "tools/serve/media_type.h"
+#include "api/rest/protocol/media_type.h"
 
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "api/rest/protocol/payload_level.h"
 #include "tests/serve/service_bench.h"
-#include "tools/serve/payload_level.h"
 
 namespace varve::serve {
 namespace {

@@ -1,5 +1,5 @@
 // Goal: the level of metadata is the one that was asked for.
-#include "tools/serve/payload_level.h"
+#include "api/rest/protocol/payload_level.h"
 
 #include <gtest/gtest.h>
 

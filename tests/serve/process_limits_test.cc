@@ -7,10 +7,10 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include "tools/serve/connection_host.h"
-#include "tools/serve/descriptor_plan.h"
-#include "tools/serve/memory_plan.h"
-#include "tools/serve/secret_file.h"
+#include "tools/serve/transport/connection_host.h"
+#include "tools/serve/transport/descriptor_plan.h"
+#include "tools/serve/transport/memory_plan.h"
+#include "tools/serve/transport/secret_file.h"
 
 namespace varve::serve {
 namespace {

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <utility>
 
+#include "api/rest/service/dispatcher.h"
 #include "api/security/query_fields.h"
 #include "tests/security/security_bench.h"
-#include "tools/serve/dispatcher.h"
 
 namespace varve::serve::test {
 

@@ -1,12 +1,12 @@
 // Goal: the status page shows people at this machine how the server is and what its tables hold, and nobody else.
-#include "tools/serve/status_page.h"
+#include "tools/serve/watch/status_page.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tests/serve/watch_bench.h"
-#include "tools/serve/page_files.h"
-#include "tools/serve/page_guard.h"
+#include "tools/serve/watch/page_files.h"
+#include "tools/serve/watch/page_guard.h"
 
 namespace varve::serve {
 namespace {

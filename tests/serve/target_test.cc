@@ -1,5 +1,5 @@
 // Goal: an address means what its decoded text says, however the client encoded it.
-#include "tools/serve/target.h"
+#include "api/rest/protocol/target.h"
 
 #include <gtest/gtest.h>
 

@@ -10,7 +10,7 @@
 
 #include "tests/serve/service_bench.h"
 #include "tools/serve/front.h"
-#include "tools/serve/monitor.h"
+#include "tools/serve/watch/monitor.h"
 
 namespace varve::serve::test {
 

@@ -4,8 +4,8 @@
 
 #include "engine/base/sync_points.h"
 #include "tests/serve/watch_bench.h"
-#include "tools/serve/metrics_text.h"
-#include "tools/serve/store_health.h"
+#include "tools/serve/watch/metrics_text.h"
+#include "tools/serve/watch/store_health.h"
 
 namespace varve::serve {
 namespace {

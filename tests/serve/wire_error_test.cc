@@ -1,5 +1,5 @@
 // Goal: every failure has the string and the HTTP status by which clients of the service know what to do.
-#include "tools/serve/wire_error.h"
+#include "api/rest/protocol/wire_error.h"
 
 #include <set>
 

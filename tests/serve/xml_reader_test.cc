@@ -1,7 +1,7 @@
 // Goal: an XML body is understood whole or refused: no noise in it changes what is read of it.
 // Method: accepted documents get noise of many kinds at every position; what is taken must mean what the document means
 // without it.
-#include "tools/serve/xml_reader.h"
+#include "api/rest/encoding/xml_reader.h"
 
 #include <functional>
 #include <string>
@@ -9,9 +9,9 @@
 
 #include <gtest/gtest.h>
 
+#include "api/rest/encoding/policy_xml.h"
+#include "api/rest/encoding/service_properties_xml.h"
 #include "tests/api/store_bench.h"
-#include "tools/serve/policy_xml.h"
-#include "tools/serve/service_properties_xml.h"
 
 namespace varve::serve {
 namespace {

@@ -31,6 +31,7 @@ const std::vector<Layer>& layers() {
       {kPublicHeaders, {}},                   // each other alone, see names_a_neighbour
       {"api/security/", {"api/", "varve/"}},  // on OpenSSL, beside the core
       {"api/encryption/", {"api/encryption/", "varve/"}},
+      {"api/rest/", {"api/", "varve/", "format/"}},
       {"api/",
        {"api/", "varve/", "engine/", "format/", "io/env.h", "io/parents_object.h", "io/posix/posix_process.h",
         "io/scheduler.h"}},
@@ -191,7 +192,8 @@ bool names_a_neighbour(const SourceFile& file, const Include& include) {
 
 /// The libraries beside the core, which the core must not know.
 bool is_beside_the_core(std::string_view path) {
-  return path.find("/security/") != std::string_view::npos || path.find("/encryption/") != std::string_view::npos;
+  return path.find("/security/") != std::string_view::npos || path.find("/encryption/") != std::string_view::npos ||
+         path.starts_with("api/rest/");
 }
 
 }  // namespace

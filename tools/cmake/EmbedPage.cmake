@@ -18,7 +18,7 @@ foreach(name IN LISTS NAMES)
   string(APPEND rows "    {\"${address}\", \"${type_${ending}}\", R\"varve_page(${content})varve_page\"},\n")
 endforeach()
 
-file(WRITE "${OUTPUT}" "#include \"tools/serve/page_files.h\"
+file(WRITE "${OUTPUT}" "#include \"tools/serve/watch/page_files.h\"
 
 #include <array>
 

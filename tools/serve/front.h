@@ -8,11 +8,11 @@
 #include <string>
 #include <string_view>
 
-#include "tools/serve/dispatcher.h"
-#include "tools/serve/log_text.h"
-#include "tools/serve/request_figures.h"
-#include "tools/serve/request_handler.h"
-#include "tools/serve/status_page.h"
+#include "api/rest/service/dispatcher.h"
+#include "api/rest/service/request_handler.h"
+#include "tools/serve/watch/log_text.h"
+#include "tools/serve/watch/request_figures.h"
+#include "tools/serve/watch/status_page.h"
 
 namespace varve::serve {
 

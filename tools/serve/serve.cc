@@ -7,10 +7,10 @@
 #include <system_error>
 #include <utility>
 
-#include "tools/serve/log.h"
-#include "tools/serve/memory_plan.h"
-#include "tools/serve/secret_file.h"
-#include "tools/serve/stop_signals.h"
+#include "tools/serve/transport/log.h"
+#include "tools/serve/transport/memory_plan.h"
+#include "tools/serve/transport/secret_file.h"
+#include "tools/serve/transport/stop_signals.h"
 
 namespace varve::serve {
 namespace {

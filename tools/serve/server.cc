@@ -17,14 +17,14 @@
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/steady_timer.hpp>
 
-#include "tools/serve/connection.h"
-#include "tools/serve/descriptor_plan.h"
-#include "tools/serve/dispatcher.h"
-#include "tools/serve/http_date.h"
-#include "tools/serve/log.h"
-#include "tools/serve/monitor.h"
-#include "tools/serve/request_log.h"
-#include "tools/serve/tls_settings.h"
+#include "api/rest/encoding/http_date.h"
+#include "api/rest/service/dispatcher.h"
+#include "tools/serve/transport/connection.h"
+#include "tools/serve/transport/descriptor_plan.h"
+#include "tools/serve/transport/log.h"
+#include "tools/serve/transport/request_log.h"
+#include "tools/serve/transport/tls_settings.h"
+#include "tools/serve/watch/monitor.h"
 #include "tools/varve/descriptor_limit.h"
 
 namespace varve::serve {

@@ -8,9 +8,9 @@
 #include <optional>
 #include <string>
 
-#include "tools/serve/accounts.h"
-#include "tools/serve/connection_host.h"
+#include "api/rest/service/accounts.h"
 #include "tools/serve/front.h"
+#include "tools/serve/transport/connection_host.h"
 #include "varve/result.h"
 #include "varve/store.h"
 

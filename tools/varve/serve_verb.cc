@@ -5,8 +5,8 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include "tools/serve/line_writer.h"
 #include "tools/serve/serve.h"
+#include "tools/serve/transport/line_writer.h"
 #include "tools/varve/outcome.h"
 #include "tools/varve/verbs.h"
 

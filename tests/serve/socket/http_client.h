@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "tools/serve/message.h"
+#include "api/rest/protocol/message.h"
 
 namespace varve::serve::test {
 

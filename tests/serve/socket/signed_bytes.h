@@ -7,9 +7,9 @@
 #include <string_view>
 #include <utility>
 
+#include "api/rest/encoding/http_date.h"
 #include "tests/serve/service_bench.h"
 #include "tests/serve/socket/http_client.h"
-#include "tools/serve/http_date.h"
 
 namespace varve::serve::test {
 

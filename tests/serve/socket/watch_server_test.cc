@@ -7,8 +7,8 @@
 #include "tests/serve/service_bench.h"
 #include "tests/serve/socket/http_client.h"
 #include "tests/serve/socket/served_program.h"
-#include "tools/serve/request_log.h"
 #include "tools/serve/server.h"
+#include "tools/serve/transport/request_log.h"
 
 namespace varve::serve {
 namespace {

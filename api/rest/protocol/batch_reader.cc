@@ -1,0 +1,258 @@
+#include "api/rest/protocol/batch_reader.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "api/model/service_error.h"
+#include "api/rest/protocol/media_type.h"
+#include "api/rest/protocol/request_rules.h"
+
+namespace varve::serve {
+namespace {
+
+constexpr std::size_t kNone = std::string_view::npos;
+/// Of a part, as clients write it.
+constexpr std::size_t kUsualHeaders = 6;
+
+Status refuse(std::string_view what) {
+  return service_error::invalid_input(what);
+}
+
+bool is_blank(std::string_view text) noexcept {
+  return text.find_first_not_of(" \t\r\n") == kNone;
+}
+
+/// The next line without its end.
+std::string_view take_line(std::string_view& rest) noexcept {
+  const std::size_t end = std::min(rest.find('\n'), rest.size());
+  std::string_view line = rest.substr(0, end);
+  rest.remove_prefix(std::min(end + 1, rest.size()));
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  return line;
+}
+
+/// Finds the delimiters of one multipart body, front to back; looks at each byte a fixed number of times.
+class Splitter {
+ public:
+  Splitter(std::string_view body, std::string_view boundary) : body_(body), delimiter_("--" + std::string(boundary)) {}
+
+  /// Whether there is a delimiter; the parts begin behind it.
+  bool enter() {
+    find();
+    return place_ != kNone;
+  }
+  /// The next part that is not blank, or nothing behind the last one. Errors: as read_batch().
+  Result<std::optional<std::string_view>> next() {
+    while (place_ != kNone) {
+      const std::size_t begin = place_ + delimiter_.size();
+      if (body_.substr(begin).starts_with("--")) break;  // An epilogue has no meaning.
+      find();
+      std::string_view part = body_.substr(begin, place_ == kNone ? kNone : place_ - begin);
+      if (!is_blank(take_line(part))) return refuse("a delimiter has text behind it");
+      if (!is_blank(part)) return std::optional(part);
+    }
+    return std::optional<std::string_view>();
+  }
+
+ private:
+  /// Sets place_ to the next delimiter. Text that only begins like a delimiter is none.
+  void find() {
+    for (place_ = body_.find(delimiter_, from_); place_ != kNone; place_ = body_.find(delimiter_, place_ + 1)) {
+      std::string_view behind = body_.substr(place_ + delimiter_.size());
+      if (behind.starts_with("--")) behind.remove_prefix(2);
+      const bool is_whole = is_blank(behind.substr(0, 1));
+      if (is_whole && (begins_line(place_) || follows_json(place_))) break;
+    }
+    if (place_ != kNone) from_ = place_ + delimiter_.size();
+  }
+  bool begins_line(std::size_t place) const noexcept { return place == 0 || body_[place - 1] == '\n'; }
+
+  /// Whether a brace outside of texts stands before it. A text of JSON holds no line end, so that what is a text is
+  /// known from the beginning of the line.
+  bool follows_json(std::size_t place) noexcept {
+    if (body_[place - 1] != '}') return false;
+    for (; looked_at_ < place; ++looked_at_) {
+      const char c = body_[looked_at_];
+      if (c == '\n') {
+        is_text_ = false;
+      } else if (is_text_ && c == '\\') {
+        ++looked_at_;
+      } else if (c == '"') {
+        is_text_ = !is_text_;
+      }
+    }
+    return !is_text_;
+  }
+
+  const std::string_view body_;
+  const std::string delimiter_;
+  std::size_t from_ = 0;
+  std::size_t place_ = kNone;
+  /// Up to where follows_json() has looked, and whether it stands in a text there.
+  std::size_t looked_at_ = 0;
+  bool is_text_ = false;
+};
+
+/// What of the batch's header lines was read.
+struct HeaderBudget {
+  std::size_t lines = 0;
+  std::size_t bytes = 0;
+
+  Status take(std::size_t line_bytes) {
+    ++lines;
+    bytes += line_bytes;
+    const bool fits = lines <= lines_max && bytes <= bytes_max;
+    return fits ? Status() : refuse("the headers of the batch's parts are too many or too long");
+  }
+
+  std::size_t lines_max;
+  std::size_t bytes_max;
+};
+
+struct HeaderBudgets {
+  HeaderBudget part{0, 0, kPartHeadersMax, kPartHeaderBytesMax};
+  HeaderBudget batch{0, 0, kBatchHeadersMax, kBatchHeaderBytesMax};
+
+  void begin_part() { part = HeaderBudget{0, 0, kPartHeadersMax, kPartHeaderBytesMax}; }
+  Status take(std::size_t line_bytes) {
+    Status taken = part.take(line_bytes);
+    return taken.ok() ? batch.take(line_bytes) : taken;
+  }
+};
+
+/// Up to the empty line behind them. `rest` goes on behind that.
+Result<Headers> take_headers(std::string_view& rest, HeaderBudgets& budgets) {
+  Headers headers;
+  headers.reserve(kUsualHeaders);
+  while (!rest.empty()) {
+    const std::string_view line = take_line(rest);
+    if (trimmed(line).empty()) break;
+    if (Status taken = budgets.take(line.size()); !taken.ok()) return taken;
+    const std::size_t colon = line.find(':');
+    const bool has_control =
+        std::any_of(line.begin(), line.end(), [](char c) { return c >= 0 && c < ' ' && c != '\t'; });
+    if (colon == kNone || colon == 0 || has_control) return refuse("a header of a part is not written Name: value");
+    headers.emplace_back(trimmed(line.substr(0, colon)), trimmed(line.substr(colon + 1)));
+  }
+  return headers;
+}
+
+std::string_view value_of(const Headers& headers, std::string_view name) noexcept {
+  const std::string* const value = find_header(headers, name);
+  return value == nullptr ? std::string_view() : std::string_view(*value);
+}
+
+bool are_single(const Headers& headers) {
+  return check_headers_once(headers).ok();
+}
+
+/// Whether the part's bytes are its content.
+bool is_plain(const Headers& headers) noexcept {
+  const std::string_view encoding = value_of(headers, "content-transfer-encoding");
+  return encoding.empty() || equal_ignoring_case(encoding, "binary") || equal_ignoring_case(encoding, "7bit") ||
+         equal_ignoring_case(encoding, "8bit");
+}
+
+bool is_http_version(std::string_view text) noexcept {
+  return text == "HTTP/1.1" || text == "HTTP/1.0";
+}
+
+/// `POST URL HTTP/1.1`; of a URL with spaces in it, what stands between the first and the last.
+Status read_request_line(std::string_view line, BatchPart& part) {
+  line = trimmed(line);
+  if (line.size() > kPartLineBytesMax) return refuse("the request line of a part is too long");
+  const std::size_t first = line.find(' ');
+  const std::size_t last = line.rfind(' ');
+  if (first == kNone || first == last || !is_http_version(line.substr(last + 1))) {
+    return refuse("a part of the batch does not begin with a request line");
+  }
+  part.verb = line.substr(0, first);
+  part.url = trimmed(line.substr(first, last - first));
+  return Status();
+}
+
+/// The request of an application/http part, behind the part's own headers.
+Result<BatchPart> read_request(const Headers& part_headers, std::string_view rest, HeaderBudgets& budgets) {
+  BatchPart part;
+  std::string_view line;
+  while (!rest.empty() && is_blank(line)) line = take_line(rest);
+  if (Status read = read_request_line(line, part); !read.ok()) return read;
+  Result<Headers> headers = take_headers(rest, budgets);
+  if (!headers.ok()) return headers.status();
+  if (!are_single(*headers) || find_header(*headers, "transfer-encoding") != nullptr) {
+    return refuse("a request of the batch has a header twice, or a Transfer-Encoding");
+  }
+  part.headers = *std::move(headers);
+  part.body = rest.substr(0, rest.find_last_not_of("\r\n") + 1);
+  part.content_id = value_of(part_headers, "content-id");
+  if (part.content_id.empty()) part.content_id = value_of(part.headers, "content-id");
+  return part;
+}
+
+/// The request behind `headers`, which are those of the part itself.
+Result<BatchPart> read_part(const Headers& headers, std::string_view text, HeaderBudgets& budgets) {
+  if (!are_single(headers)) return refuse("a part of the batch has a header twice");
+  const std::optional<MediaType> media = parse_media_type(value_of(headers, "content-type"));
+  if (!media || media->type != "application/http") return refuse("a part of the batch is not application/http");
+  if (!is_plain(headers)) return refuse("Content-Transfer-Encoding of a part must be binary, 7bit or 8bit");
+  return read_request(headers, text, budgets);
+}
+
+Result<Batch> read_change_set(std::string_view boundary, std::string_view text, std::size_t parts_max,
+                              HeaderBudgets& budgets) {
+  Batch batch{true};
+  Splitter splitter(text, boundary);
+  if (!splitter.enter()) {
+    if (is_blank(text)) return batch;
+    return refuse("the boundary of the change set is not in it");
+  }
+  while (batch.parts.size() <= parts_max) {
+    const Result<std::optional<std::string_view>> next = splitter.next();
+    if (!next.ok()) return next.status();
+    if (!*next) break;
+    std::string_view rest = **next;
+    budgets.begin_part();
+    const Result<Headers> headers = take_headers(rest, budgets);
+    if (!headers.ok()) return headers.status();
+    Result<BatchPart> part = read_part(*headers, rest, budgets);
+    if (!part.ok()) return part.status();
+    batch.parts.push_back(*std::move(part));
+  }
+  return batch;
+}
+
+/// The one part of the whole body.
+Result<std::string_view> only_part(std::string_view body, std::string_view boundary) {
+  Splitter splitter(body, boundary);
+  if (!splitter.enter()) return refuse("the boundary of the multipart body is not in it");
+  const Result<std::optional<std::string_view>> first = splitter.next();
+  if (!first.ok()) return first.status();
+  const Result<std::optional<std::string_view>> second = splitter.next();
+  if (!second.ok()) return second.status();
+  if (!*first || *second) return refuse("a batch holds one change set, or one read, and nothing else");
+  return **first;
+}
+
+}  // namespace
+
+Result<Batch> read_batch(std::string_view content_type, std::string_view body, std::size_t parts_max) {
+  const std::optional<std::string> boundary = boundary_of(content_type);
+  if (!boundary) return refuse("the batch is not multipart/mixed with a boundary of 1 to 70 characters");
+  const Result<std::string_view> only = only_part(body, *boundary);
+  if (!only.ok()) return only.status();
+  std::string_view text = *only;
+  HeaderBudgets budgets;
+  const Result<Headers> headers = take_headers(text, budgets);
+  if (!headers.ok()) return headers.status();
+  if (!are_single(*headers)) return refuse("the part of the batch has a header twice");
+  const std::optional<std::string> inner = boundary_of(value_of(*headers, "content-type"));
+  if (inner) return read_change_set(*inner, text, parts_max, budgets);
+  Result<BatchPart> part = read_part(*headers, text, budgets);
+  if (!part.ok()) return part.status();
+  Batch batch;
+  batch.parts.push_back(*std::move(part));
+  return batch;
+}
+
+}  // namespace varve::serve

@@ -1,0 +1,109 @@
+#include "api/rest/protocol/request_rules.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <iterator>
+#include <optional>
+#include <system_error>
+
+#include <openssl/evp.h>
+
+#include "api/rest/protocol/query_value.h"
+#include "api/rest/protocol/wire_error.h"
+#include "api/security/base64.h"
+#include "varve/access_policy.h"
+
+namespace varve::serve {
+namespace {
+
+constexpr std::string_view kOldestVersion = "2009-09-19";
+constexpr std::chrono::seconds kTimeMax{30};
+constexpr std::size_t kMd5Bytes = 16;
+
+bool is_version(std::string_view text) {
+  return text.size() == kOldestVersion.size() && text >= kOldestVersion && parse_access_time(text).ok();
+}
+
+}  // namespace
+
+Result<std::string> protocol_version(const security::Request& head) {
+  Result<std::optional<std::string>> version = query_value(head.query, "api-version");
+  if (!version.ok()) return version.status();
+  if (const std::string* const header = find_header(head.headers, "x-ms-version"); !*version && header != nullptr) {
+    *version = *header;
+  }
+  if (!*version) version = query_value(head.query, "sv");
+  if (!version.ok()) return version.status();
+  if (!*version) return std::string(kNewestVersion);
+  if (is_version(**version)) return **version;
+  return refused("InvalidHeaderValue", "the protocol version is no date since 2009-09-19");
+}
+
+Result<std::string> effective_verb(std::string_view verb, const Headers& headers) {
+  const std::string* const tunnelled = find_header(headers, "x-http-method");
+  if (tunnelled == nullptr) return std::string(verb);
+  if (count_headers(headers, "x-http-method") > 1) {
+    return refused("XMethodIncorrectCount", "X-HTTP-Method is given more than once");
+  }
+  if (verb != "POST") return refused("XMethodNotUsingPost", "X-HTTP-Method goes with POST");
+  for (const std::string_view known : {"MERGE", "PATCH", "PUT", "DELETE"}) {
+    if (*tunnelled == known) return std::string(known);
+  }
+  return refused("XMethodIncorrectValue", "X-HTTP-Method names no verb that can be tunnelled");
+}
+
+Status check_headers_once(const Headers& headers) {
+  constexpr std::string_view kSingle[] = {
+      "content-type",           "content-md5",          "date",   "x-ms-date",
+      "x-ms-version",           "dataserviceversion",   "origin", "access-control-request-method",
+      "x-ms-client-request-id", "maxdataserviceversion"};
+  for (auto header = headers.begin(); header != headers.end(); ++header) {
+    const auto is_same_name = [&](const auto& other) { return equal_ignoring_case(other.first, header->first); };
+    const auto earlier = std::find_if(headers.begin(), header, is_same_name);
+    if (earlier == header || earlier->second == header->second) continue;
+    const bool is_single = std::any_of(std::begin(kSingle), std::end(kSingle),
+                                       [&](std::string_view name) { return equal_ignoring_case(name, header->first); });
+    if (is_single) return refused("InvalidHeaderValue", "the header " + header->first + " is given twice");
+  }
+  return Status();
+}
+
+Status secondary_is_for_reading() {
+  return refused("InsufficientAccountPermissions", "the secondary is for reading");
+}
+
+Result<std::chrono::seconds> request_time_max(std::string_view query) {
+  const Result<std::optional<std::string>> text = query_value(query, "timeout");
+  if (!text.ok()) return text.status();
+  if (!*text) return kTimeMax;
+  std::uint32_t seconds = 0;
+  const char* const end = (*text)->data() + (*text)->size();
+  const auto [stopped, error] = std::from_chars((*text)->data(), end, seconds);
+  const bool is_number =
+      !(*text)->empty() && stopped == end && (error == std::errc() || error == std::errc::result_out_of_range);
+  if (!is_number || (error == std::errc() && seconds == 0)) {
+    return refused("InvalidQueryParameterValue", "timeout is no number of seconds above zero");
+  }
+  if (error != std::errc()) return kTimeMax;
+  return std::min(std::chrono::seconds(seconds), kTimeMax);
+}
+
+Status check_body_digest(const HttpRequest& request) {
+  const std::string* const text = find_header(request.head.headers, "content-md5");
+  if (text == nullptr || text->empty()) return Status();
+  const std::optional<std::string> given = security::decode_base64(*text);
+  if (!given || given->size() != kMd5Bytes) return refused("InvalidMd5", "Content-MD5 is no base64 of 16 bytes");
+  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+  unsigned int bytes = 0;
+  if (::EVP_Digest(request.body.data(), request.body.size(), digest.data(), &bytes, EVP_md5(), nullptr) != 1) {
+    return Status::unsupported("OpenSSL has no MD5").with_service_error("InternalError");
+  }
+  const bool is_equal = bytes == given->size() &&
+                        std::equal(given->begin(), given->end(), digest.begin(), [](char left, unsigned char right) {
+                          return static_cast<unsigned char>(left) == right;
+                        });
+  return is_equal ? Status() : refused("Md5Mismatch", "the body is not the one that Content-MD5 was made of");
+}
+
+}  // namespace varve::serve

@@ -1,0 +1,37 @@
+#include "api/rest/protocol/table_filter.h"
+
+#include <cassert>
+
+#include "api/model/service_error.h"
+#include "format/keys/entity.h"
+
+namespace varve::serve {
+namespace {
+
+constexpr std::string_view kTableName = "TableName";
+
+}  // namespace
+
+Result<TableFilter> TableFilter::parse(std::string_view text) {
+  Result<Filter> filter = Filter::parse(text);
+  if (!filter.ok()) return filter.status();
+  for (const Comparison& comparison : filter->comparisons()) {
+    if (comparison.property == kTableName) continue;
+    return service_error::invalid_input("tables are listed by their TableName alone");
+  }
+  return TableFilter(*std::move(filter));
+}
+
+bool TableFilter::matches(std::string_view table) const {
+  if (filter_.matches_everything()) return true;
+  format::EntityBuilder builder;
+  builder.add_string(kTableName, table);
+  const std::string row = builder.finish();
+  const Result<format::EntityView> properties = format::EntityView::open(row);
+  assert(properties.ok());  // it was just made
+  FilterSubject subject;
+  subject.properties = *properties;
+  return filter_.matches(subject);
+}
+
+}  // namespace varve::serve

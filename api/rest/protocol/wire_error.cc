@@ -1,0 +1,90 @@
+#include "api/rest/protocol/wire_error.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <utility>
+
+namespace varve::serve {
+namespace {
+
+using CodeStatus = std::pair<std::string_view, std::uint16_t>;
+
+/// Section 7 of the service's behaviour. Sorted by code. What is not listed is 400.
+constexpr std::array kStatuses = std::to_array<CodeStatus>({
+    {"AtomFormatNotSupported", 415},
+    {"AuthenticationFailed", 403},
+    {"AuthorizationFailure", 403},
+    {"AuthorizationPermissionMismatch", 403},
+    {"AuthorizationProtocolMismatch", 403},
+    {"AuthorizationResourceTypeMismatch", 403},
+    {"AuthorizationServiceMismatch", 403},
+    {"AuthorizationSourceIPMismatch", 403},
+    {"CorsPreflightFailure", 403},
+    {"EntityAlreadyExists", 409},
+    {"InsufficientAccountPermissions", 403},
+    {"InternalError", 500},
+    {"JsonFormatNotSupported", 415},
+    {"JsonVerboseFormatNotSupported", 415},
+    {"MediaTypeNotSupported", 415},
+    {"MethodNotAllowed", 405},
+    {"MissingContentLengthHeader", 411},
+    {"NoAuthenticationInformation", 401},
+    {"NotImplemented", 501},
+    {"OperationTimedOut", 500},
+    {"RequestBodyTooLarge", 413},
+    {"ResourceAlreadyExists", 409},
+    {"ResourceNotFound", 404},
+    {"ServerBusy", 503},
+    {"TableAlreadyExists", 409},
+    {"TableBeingDeleted", 409},
+    {"TableNotFound", 404},
+    {"UpdateConditionNotSatisfied", 412},
+});
+static_assert(std::is_sorted(kStatuses.begin(), kStatuses.end()));
+
+std::uint16_t http_status_of(std::string_view code) noexcept {
+  const auto* const found =
+      std::lower_bound(kStatuses.begin(), kStatuses.end(), code,
+                       [](const CodeStatus& known, std::string_view key) { return known.first < key; });
+  return found != kStatuses.end() && found->first == code ? found->second : std::uint16_t{400};
+}
+
+/// Of a status that the service has no string for: can a repetition help, or not? Whatever the model says of a request
+/// has a string. So a bare code comes from the engine or the machine, and is no fault of the request, even where it has
+/// the number of a code by which the model answers.
+std::string_view code_of(Code code) noexcept {
+  switch (code) {
+    case Code::kBusy:
+    case Code::kConflict:
+    case Code::kNoSpace:
+    case Code::kOutOfMemory:
+    case Code::kTooManyFiles:
+    case Code::kClosed: return "ServerBusy";
+    case Code::kCancelled: return "OperationTimedOut";
+    default: return "InternalError";
+  }
+}
+
+std::string message_of(const Status& status, std::string_view code) {
+  // One text for all, so that nothing tells accounts, keys, tokens and policies apart.
+  if (code == "AuthenticationFailed") return "The request could not be authenticated.";
+  if (code == "InternalError") return "The server could not carry out the request.";
+  if (code == "OperationTimedOut") return "The operation was not carried out within its time.";
+  if (code == "ServerBusy") return "The server is busy; repeat the request later.";
+  if (status.message().empty()) return "The request was refused.";
+  return std::string(status.message());
+}
+
+}  // namespace
+
+WireError wire_error(const Status& status) {
+  WireError error;
+  error.code = status.service_error().empty() ? code_of(status.code()) : status.service_error();
+  error.status = http_status_of(error.code);
+  if (status.operation_index()) error.message = std::to_string(*status.operation_index()) + ":";
+  error.message += message_of(status, error.code);
+  return error;
+}
+
+}  // namespace varve::serve

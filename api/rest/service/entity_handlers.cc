@@ -1,0 +1,142 @@
+// Owns: the routes of entities: queries, point reads, single writes.
+// Must never: hold a handle that is not fenced.
+#include <algorithm>
+#include <utility>
+
+#include "api/model/service_error.h"
+#include "api/rest/encoding/entity_writer.h"
+#include "api/rest/protocol/query_value.h"
+#include "api/rest/service/entity_operation.h"
+#include "api/rest/service/handlers.h"
+#include "varve/query_options.h"
+
+namespace varve::serve {
+namespace {
+
+using Kind = TransactionOperation::Kind;
+
+/// Bounds the memory of one answer; a page may end anywhere.
+constexpr std::uint64_t kPageBytesMax = std::uint64_t{4} << 20;
+
+Result<Scan> read_scan(const Call& call) {
+  Result<Scan> scan = parse_query_options(call.request.head.query);
+  if (!scan.ok()) return scan;
+  if (call.target.resource == Resource::kPartition) scan->range = ScanRange::partition(call.target.partition_key);
+  scan->page_bytes_max = kPageBytesMax;
+  scan->time_max = std::min(scan->time_max, std::chrono::milliseconds(call.time_max));
+  return scan;
+}
+
+/// A token of a scan is two words; each has a header of its own. Source: Q-42.
+void add_continuation(HttpResponse& response, const std::string& token) {
+  const std::size_t space = std::min(token.find(' '), token.size());
+  response.with("x-ms-continuation-NextPartitionKey", std::string_view(token).substr(0, space));
+  response.with("x-ms-continuation-NextRowKey", std::string_view(token).substr(std::min(space + 1, token.size())));
+}
+
+Result<ReadOptions> read_selection(const Call& call) {
+  const Result<std::optional<std::string>> text = query_value(call.request.head.query, "$select");
+  if (!text.ok()) return text.status();
+  Result<std::vector<std::string>> select = parse_select(text->value_or(std::string()));
+  if (!select.ok()) return select.status();
+  ReadOptions options;
+  options.select = *std::move(select);
+  return options;
+}
+
+Task<Result<ETag>> remove(Task<Status> removing) {
+  Status removed = co_await removing;
+  if (!removed.ok()) co_return removed;
+  co_return ETag();
+}
+
+/// A page while it is written, as far as there is room for it.
+class RoomyPage {
+ public:
+  RoomyPage(const Call& call, std::vector<std::string> select)
+      : call_(call), writer_(call.place(), std::move(select)) {}
+
+  void add(const EntityView& entity) {
+    if (!has_room_) return;
+    writer_.add(entity);
+    if (writer_.size() <= asked_at_) return;
+    asked_at_ = writer_.size() + kStep;
+    has_room_ = call_.has_room(asked_at_ + asked_at_ / 2);
+    if (!has_room_) (void)writer_.take();
+  }
+  bool has_room() const noexcept { return has_room_; }
+  std::string take() { return writer_.take(); }
+
+ private:
+  /// What one asks for at a time, and half more: a text that grows takes so much of memory.
+  static constexpr std::size_t kStep = std::size_t{64} << 10;
+
+  const Call& call_;
+  PageWriter writer_;
+  std::size_t asked_at_ = kSmallAnswerBytes;
+  bool has_room_ = true;
+};
+
+/// The ETag of what was written; none of what was removed.
+Task<Result<ETag>> carry_out(const Call& call, const AsyncTable& table, const TransactionOperation& operation) {
+  const WriteOptions options = call.write_options();
+  switch (operation.kind) {
+    case Kind::kInsert: return table.insert(operation.entity, options, call.stop);
+    case Kind::kReplace: return table.replace(operation.entity, operation.if_match, options, call.stop);
+    case Kind::kMerge: return table.merge(operation.entity, operation.if_match, options, call.stop);
+    case Kind::kInsertOrReplace: return table.insert_or_replace(operation.entity, options, call.stop);
+    case Kind::kRemove:
+      return remove(table.remove(operation.entity.partition_key(), operation.entity.row_key(), operation.if_match,
+                                 options, call.stop));
+    case Kind::kInsertOrMerge: break;
+  }
+  return table.insert_or_merge(operation.entity, options, call.stop);
+}
+
+}  // namespace
+
+Answer query_entities(const Call& call, Result<AsyncTable> table) {
+  Result<Scan> scan = read_scan(call);
+  if (!scan.ok()) co_return scan.status();
+  if (!table.ok()) co_return table.status();
+  RoomyPage text(call, scan->read.select);
+  Task<Result<Page>> scanning = table->scan_in_place(
+      *std::move(scan), [&text](const EntityView& entity) { text.add(entity); }, call.stop);
+  const Result<Page> page = co_await scanning;
+  if (!page.ok()) co_return page.status();
+  if (!text.has_room()) co_return no_room_for_answer();
+  HttpResponse response = json_response(200, call.level, text.take());
+  if (page->continuation) add_continuation(response, *page->continuation);
+  co_return response;
+}
+
+Answer get_entity(const Call& call, Result<AsyncTable> table) {
+  const Result<ReadOptions> options = read_selection(call);
+  if (!options.ok()) co_return options.status();
+  if (!table.ok()) co_return table.status();
+  Task<Result<std::optional<Entity>>> getting =
+      table->get(call.target.partition_key, call.target.row_key, *options, call.stop);
+  const Result<std::optional<Entity>> entity = co_await getting;
+  if (!entity.ok()) co_return entity.status();
+  if (!entity->has_value()) co_return service_error::resource_not_found("There is no such entity.");
+  std::string text = write_entity(call.place(), **entity, options->select);
+  if (!call.has_room(text.size())) co_return no_room_for_answer();
+  HttpResponse response = json_response(200, call.level, std::move(text));
+  response.with("ETag", (*entity)->etag().to_string());
+  co_return response;
+}
+
+Answer write_one(const Call& call, Result<AsyncTable> table) {
+  Result<TransactionOperation> operation =
+      read_operation({call.verb, call.target, call.request.head.headers, call.request.body, call.version,
+                      call.limits.custom_properties_max});
+  if (!operation.ok()) co_return operation.status();
+  if (!table.ok()) co_return table.status();
+  Task<Result<ETag>> writing = carry_out(call, *table, *operation);
+  const Result<ETag> etag = co_await writing;
+  if (!etag.ok()) co_return etag.status();
+  const WriteAnswer answer{call.place(), call.preference};
+  co_return carried_out_answer([&] { return written_response(answer, *operation, *etag); });
+}
+
+}  // namespace varve::serve

@@ -1,0 +1,43 @@
+#include "api/rest/service/known_signatures.h"
+
+#include <functional>
+#include <new>
+#include <utility>
+
+namespace varve::serve {
+namespace {
+
+std::size_t hash_of(std::string_view account, std::string_view query) noexcept {
+  const std::hash<std::string_view> hash;
+  return hash(query) * 31 + hash(account);
+}
+
+}  // namespace
+
+KnownSignatures::KnownPtr KnownSignatures::at(std::size_t hash) const {
+  const std::lock_guard lock(mutex_);
+  return places_[hash % kPlaces];
+}
+
+/// Texts are compared only where their whole hashes are alike: so the time that it takes tells nothing of a signature
+/// to who does not have it.
+Result<security::VerifiedSignature> KnownSignatures::verify(std::string_view account, std::string_view query) {
+  const std::size_t hash = hash_of(account, query);
+  if (const KnownPtr known = at(hash);
+      known && known->hash == hash && known->query == query && known->account == account) {
+    return known->signature;
+  }
+  Result<security::VerifiedSignature> verified = security::VerifiedSignature::verify(accounts_.find(account), query);
+  if (!verified.ok() || query.size() > kQueryBytesMax) return verified;
+  KnownPtr known;
+  try {
+    known = std::make_shared<const Known>(Known{hash, std::string(account), std::string(query), *verified});
+  } catch (const std::bad_alloc&) {
+    return verified;  // It is not kept, then.
+  }
+  const std::lock_guard lock(mutex_);
+  places_[hash % kPlaces].swap(known);  // What was there goes behind the lock.
+  return verified;
+}
+
+}  // namespace varve::serve

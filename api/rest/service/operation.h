@@ -1,0 +1,43 @@
+// Owns: the names by which requests are counted and logged.
+// Must never: take a name from a request: whoever sends requests could make as many as they like.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "api/rest/protocol/target.h"
+#include "api/rest/service/routes.h"
+
+namespace varve::serve {
+
+/// kUnresolved is a request that was refused before it was known what it asks for, by a missing signature above all.
+enum class Operation : std::uint8_t {
+  kUnresolved,
+  kListTables,
+  kCreateTable,
+  kGetTable,
+  kDeleteTable,
+  kQueryEntities,
+  kGetEntity,
+  kInsertEntity,
+  kReplaceEntity,
+  kMergeEntity,
+  kDeleteEntity,
+  kBatch,
+  kGetPolicies,
+  kSetPolicies,
+  kGetProperties,
+  kSetProperties,
+  kGetStatistics,
+  kPreflight,
+  kStatusPage,
+};
+inline constexpr std::size_t kOperations = static_cast<std::size_t>(Operation::kStatusPage) + 1;
+
+/// "QueryEntities".
+std::string_view operation_name(Operation operation) noexcept;
+/// Of a request that has a route.
+Operation operation_of(Resource resource, Part part, std::string_view verb) noexcept;
+
+}  // namespace varve::serve

@@ -1,0 +1,42 @@
+#include "tools/serve/transport/descriptor_plan.h"
+
+#include <algorithm>
+#include <string>
+
+namespace varve::serve {
+namespace {
+
+/// Standard streams, listeners, and for each of these a connection that is taken in order to be refused; the rest is
+/// for what is open for a moment: certificates, random bytes, the directory of the store's parent.
+constexpr std::uint64_t kProcessDescriptors = 14;
+/// Each thread's events, their wake-up and their timer.
+constexpr std::uint64_t kThreadDescriptors = 3;
+constexpr std::uint64_t kWatchMin = 4;
+constexpr std::uint64_t kWatchMax = 64;
+constexpr std::uint64_t kWatchShare = 16;
+/// One for each of two clients.
+constexpr std::uint64_t kConnectionsMin = 2;
+
+}  // namespace
+
+Result<DescriptorPlan> plan_descriptors(std::uint64_t limit, unsigned threads) {
+  DescriptorPlan plan;
+  plan.process = kProcessDescriptors + kThreadDescriptors * threads;
+  plan.store = std::clamp(limit / 2, kStoreDescriptorsMin, kStoreDescriptorsMax);
+  plan.watch = std::clamp(limit / kWatchShare, kWatchMin, kWatchMax);
+  const std::uint64_t needed = plan.process + kStoreDescriptorsMin + kWatchMin + kConnectionsMin;
+  if (limit < needed) {
+    return Status(Code::kTooManyFiles, "the process may have " + std::to_string(limit) +
+                                           " files open, and the server needs " + std::to_string(needed) +
+                                           " at least; raise the limit (`ulimit -n`)");
+  }
+  const std::uint64_t others = plan.process + plan.store + plan.watch;
+  if (others + kConnectionsMin > limit) {
+    plan.store = kStoreDescriptorsMin;
+    plan.watch = kWatchMin;
+  }
+  plan.connections = limit - plan.process - plan.store - plan.watch;
+  return plan;
+}
+
+}  // namespace varve::serve

@@ -1,0 +1,452 @@
+// Owns: one connection: requests read one after the other, each answered before the next is looked at.
+// Must never: hold more of a request than the limits allow, wait without a deadline, or go on where a request did not
+// end as it should: what follows could be read as another one.
+//
+// Everything here runs on the one thread of the connection's context, save begin(), end_soon(), end_now() and post().
+// The connection lives as long as something of it is under way. Where memory ends, std::bad_alloc goes to who runs the
+// context; nothing of the connection is under way then, and it is closed.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <coroutine>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include <boost/asio/basic_waitable_timer.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/core/stream_traits.hpp>
+#include <boost/beast/http/error.hpp>
+#include <boost/beast/http/serializer.hpp>
+#include <boost/beast/http/string_body.hpp>
+#include <boost/beast/http/write.hpp>
+
+#include "tools/serve/transport/connection.h"
+#include "tools/serve/transport/home_queue.h"
+#include "tools/serve/transport/http_exchange.h"
+#include "varve/task.h"
+
+namespace varve::serve {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = boost::beast::http;
+using ErrorCode = boost::system::error_code;
+
+template <typename Stream>
+class HttpConnection final : public OpenConnection,
+                             public ByteBudget::Owner,
+                             public AnswerRoom,
+                             public HomeThread,
+                             public std::enable_shared_from_this<HttpConnection<Stream>> {
+ public:
+  static constexpr bool kIsTls = !std::is_same_v<Stream, Socket>;
+
+  template <typename... Arguments>
+  HttpConnection(ConnectionHost& host, std::string client_ip, Socket socket, Arguments&... arguments)
+      : host_(host),
+        client_ip_(std::move(client_ip)),
+        address_(address_key(client_ip_)),
+        executor_(socket.get_executor()),
+        home_(asio::use_service<HomeQueue>(executor_.context())),
+        timer_(executor_),
+        room_timer_(executor_),
+        share_(host.budget(), address_, *this),
+        stream_(std::move(socket), arguments...) {}
+  ~HttpConnection() override {
+    if (is_counted_) host_.remove(*this, address_);
+  }
+  HttpConnection(const HttpConnection&) = delete;
+  HttpConnection& operator=(const HttpConnection&) = delete;
+
+  void begin() {
+    is_counted_ = host_.add(*this, address_);
+    if (!is_counted_) return;
+    asio::post(executor_, [self = this->shared_from_this()] { self->shake_hands(); });
+  }
+
+  void end_soon() override {
+    asio::post(executor_, [weak = this->weak_from_this()] {
+      if (const auto self = weak.lock()) self->on_end_soon();
+    });
+  }
+  void end_unread() override {
+    asio::post(executor_, [weak = this->weak_from_this()] {
+      if (const auto self = weak.lock()) self->on_end_unread();
+    });
+  }
+  void end_now() override {
+    asio::post(executor_, [weak = this->weak_from_this()] {
+      if (const auto self = weak.lock()) self->close();
+    });
+  }
+  void cut_off() override { end_now(); }
+  bool is_here() const noexcept override { return executor_.running_in_this_thread(); }
+  void post(std::coroutine_handle<> coroutine) noexcept override { home_.post(home_place_, coroutine); }
+
+ private:
+  using Milliseconds = std::chrono::milliseconds;
+  using Clock = std::chrono::steady_clock;
+  using Timer = asio::basic_waitable_timer<Clock, asio::wait_traits<Clock>, Socket::executor_type>;
+
+  /// A member function as a handler that keeps the connection alive.
+  template <typename Member>
+  auto handler(Member member) {
+    return [self = this->shared_from_this(), member](const ErrorCode& error, auto... /*bytes*/) {
+      (self.get()->*member)(error);
+    };
+  }
+  auto& socket_layer() { return beast::get_lowest_layer(stream_); }
+  Milliseconds time_for(std::uint64_t bytes) const {
+    const ConnectionLimits& limits = host_.limits();
+    return limits.header_time_max + Milliseconds(1000 * bytes / limits.bytes_per_second_min);
+  }
+
+  // -- The deadline -------------------------------------------------------------------------------------------------
+
+  /// What is under way may take this long. To set a timer costs more than to look at a clock, so the timer runs on as
+  /// it was set, and looks when it rings; it is seldom set further than any deadline is.
+  void set_deadline(Milliseconds time) {
+    deadline_ = Clock::now() + time;
+    if (!is_timer_set_ || timer_.expiry() > deadline_) set_timer();
+  }
+  void clear_deadline() { deadline_ = Clock::time_point::max(); }
+  void set_timer() {
+    is_timer_set_ = true;
+    timer_.expires_at(std::min(deadline_, Clock::now() + host_.limits().header_time_max));
+    timer_.async_wait([weak = this->weak_from_this()](const ErrorCode& error) {
+      if (error) return;
+      if (const auto self = weak.lock()) self->on_timer();
+    });
+  }
+  /// Beside it something is under way, which would have no deadline any more without another timer.
+  void on_timer() {
+    if (Clock::now() >= deadline_) return close();
+    try {
+      set_timer();
+    } catch (const std::bad_alloc&) {
+      close();
+    }
+  }
+
+  void shake_hands() {
+    if constexpr (kIsTls) {
+      set_deadline(host_.limits().header_time_max);
+      stream_.async_handshake(Stream::server, handler(&HttpConnection::on_hands_shaken));
+    } else {
+      wait_for_request();
+    }
+  }
+  void on_hands_shaken(const ErrorCode& error) {
+    if (!error) wait_for_request();
+  }
+
+  // -- Reading ------------------------------------------------------------------------------------------------------
+
+  /// The first byte of a request may take its time; the rest may not.
+  void wait_for_request() {
+    reader_.emplace(host_.limits());
+    if (buffer_.size() > 0) {
+      set_deadline(host_.limits().header_time_max);
+      return read_header();
+    }
+    if (is_ending_ && !has_arrived()) return close();
+    if (buffer_.capacity() > 2 * kReadBytes) buffer_.shrink_to_fit();  // who is idle holds no memory
+    is_idle_ = true;
+    set_deadline(host_.limits().idle_time_max);
+    read_more();
+  }
+
+  void read_more() {
+    if (is_late_) return refuse_unread(busy());
+    const bool is_long = !reader_->is_header_done() && buffer_.size() >= kReadBytes && !share_.holds();
+    if (is_long && !share_.take(ByteBudget::Use::kHeaders, buffer_.max_size(), Clock::now())) {
+      return refuse_unread(busy());
+    }
+    const std::size_t bytes = std::min(bytes_to_read(), buffer_.max_size() - buffer_.size());
+    if (bytes == 0) return on_read_error(http::error::buffer_overflow);
+    is_reading_ = true;
+    stream_.async_read_some(
+        buffer_.prepare(bytes),
+        [self = this->shared_from_this()](const ErrorCode& error, std::size_t count) { self->on_read(error, count); });
+  }
+  std::size_t bytes_to_read() const {
+    if (!reader_->is_header_done()) return kReadBytes;
+    return std::clamp<std::size_t>(reader_->body_bytes_expected(), kReadBytes, kBodyReadBytes);
+  }
+  void on_read(const ErrorCode& error, std::size_t bytes) {
+    const bool was_idle = std::exchange(is_idle_, false);
+    is_reading_ = false;
+    if (error == asio::error::operation_aborted && is_late_ && !was_idle) return refuse_unread(busy());
+    if (error) return close();
+    if (share_.holds()) share_.moved(bytes, Clock::now());
+    if (was_idle) set_deadline(host_.limits().header_time_max);
+    buffer_.commit(bytes);
+    if (reader_->is_header_done()) return read_body();
+    read_header();
+  }
+  /// What of it stands in the buffer.
+  ErrorCode parse() {
+    ErrorCode error;
+    buffer_.consume(reader_->put(buffer_.data(), error));
+    return error;
+  }
+
+  void read_header() {
+    const ErrorCode error = parse();
+    if (error == http::error::need_more) return read_more();
+    if (error) return on_read_error(error);
+    if (const Status framed = reader_->check_framing(); !framed.ok()) return refuse(framed);
+    if (!reader_->complete_head({client_ip_, kIsTls})) return refuse(bad_target());
+    reader_->eager(true);
+    if (reader_->is_done()) return on_request();
+    if (reader_->is_body_within(buffer_.size())) return read_body();
+    admit();
+  }
+
+  // -- Before a body ------------------------------------------------------------------------------------------------
+
+  /// Nothing of a body is read, or asked for, before it is known whose it is and there is room for it.
+  void admit() {
+    clear_deadline();  // the store takes the time that it takes
+    start(host_.handler().admit(reader_->request(), this),
+          [self = this->shared_from_this()](const Status& admitted) { self->on_admitted(admitted); });
+  }
+  /// As answer().
+  void on_admitted(const Status& admitted) noexcept {
+    try {
+      if (!admitted.ok()) return refuse_unread(admitted);
+      wait_for_room();
+    } catch (const std::bad_alloc&) {
+      close();
+    }
+  }
+  void wait_for_room() {
+    room_deadline_ = Clock::now() + host_.limits().room_time_max;
+    look_for_room();
+  }
+  void look_for_room() {
+    const Clock::time_point now = Clock::now();
+    if (finds_room(now)) return reader_->is_done() ? run(reader_->take()) : ask_for_body();
+    if (is_late_ || now >= room_deadline_) return refuse_unread(busy());
+    room_timer_.expires_at(std::min(room_deadline_, now + kRoomLookTime));
+    room_timer_.async_wait(handler(&HttpConnection::on_room_timer));
+  }
+  void on_room_timer(const ErrorCode& /*error*/) { look_for_room(); }
+  bool finds_room(Clock::time_point now) {
+    if (reader_->is_done()) {
+      if (!share_.is_used_up()) return true;
+      share_.make_room(now);
+      return false;
+    }
+    const std::uint64_t bytes = reader_->body_bytes_expected();
+    return bytes <= ByteBudget::kFreeBytes || share_.take(ByteBudget::Use::kBody, bytes, now);
+  }
+  static Status busy() { return Status(Code::kBusy, "there is no room for this request"); }
+
+  void ask_for_body() {
+    if (reader_->wants_continue()) return send_continue();
+    begin_body();
+  }
+
+  void send_continue() {
+    static constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
+    asio::async_write(stream_, asio::buffer(kContinue.data(), kContinue.size()),
+                      handler(&HttpConnection::on_continue_sent));
+  }
+  void on_continue_sent(const ErrorCode& error) {
+    if (!error) return begin_body();
+    close();
+  }
+
+  void begin_body() {
+    set_deadline(time_for(reader_->body_bytes_expected()));
+    if (buffer_.size() == 0) return read_more();
+    read_body();
+  }
+  void read_body() {
+    const ErrorCode error = parse();
+    if (error && error != http::error::need_more) return on_read_error(error);
+    if (reader_->is_done()) return on_request();
+    read_more();
+  }
+  void on_request() {
+    keeps_alive_ = reader_->keep_alive();
+    clear_deadline();  // as in admit()
+    if (share_.holds()) {
+      share_.is_served();
+    } else if (share_.is_used_up()) {
+      return wait_for_room();
+    }
+    run(reader_->take());
+  }
+  /// On the thread that makes the answer; the connection does nothing meanwhile.
+  bool grow_to(std::uint64_t bytes) override {
+    if (bytes + body_bytes_ <= ByteBudget::kFreeBytes) return true;
+    const bool has_room = share_.take(ByteBudget::Use::kAnswer, bytes + body_bytes_, Clock::now());
+    if (has_room) share_.is_served();
+    return has_room;
+  }
+  void run(HttpRequest request) {
+    request.room = this;
+    body_bytes_ = request.body.size();
+    start(host_.handler().handle(std::move(request), this),
+          [self = this->shared_from_this()](Result<HttpResponse> response) { self->answer(std::move(response)); });
+  }
+
+  void on_read_error(const ErrorCode& error) {
+    const std::optional<Status> answer = answer_to(error);
+    if (answer) return refuse(*answer);
+    close();
+  }
+  /// Answers a request that is not read to its end, or not carried out.
+  void refuse_unread(const Status& status) {
+    if (!reader_->is_header_done()) return refuse(status);
+    if (!reader_->is_done()) {
+      keeps_alive_ = false;
+      has_unread_ = true;
+    }
+    HttpRequest request = reader_->take();
+    request.body = std::string();
+    request.refusal = status;
+    if (share_.holds()) share_.give_back();
+    clear_deadline();
+    run(std::move(request));
+  }
+  /// Answers what was no request, and ends, since nobody knows where the next one would begin.
+  void refuse(const Status& status) {
+    keeps_alive_ = false;
+    has_unread_ = true;
+    send(host_.handler().refuse(status, client_ip_));
+  }
+
+  // -- Writing ------------------------------------------------------------------------------------------------------
+
+  /// At the end of a request's task, out of which nothing may be thrown. Without an answer there is none, rather than
+  /// one that may be wrong.
+  void answer(Result<HttpResponse> response) noexcept {
+    if (!response.ok()) return close();
+    try {
+      send(*std::move(response));
+    } catch (const std::bad_alloc&) {
+      close();
+    }
+  }
+  void send(HttpResponse response) {
+    if (is_ending_) keeps_alive_ = false;
+    set_deadline(time_for(response.body.size()));
+    const std::size_t bytes = response.body.size();
+    message_ = to_message(std::move(response), keeps_alive_);
+    if (bytes > ByteBudget::kFreeBytes) {
+      share_.take_anyway(ByteBudget::Use::kAnswer, bytes, Clock::now());
+      serializer_.emplace(message_);
+      return send_piece();
+    }
+    if (share_.holds()) share_.give_back();
+    http::async_write(stream_, message_, handler(&HttpConnection::on_sent));
+  }
+  /// Of a large answer, so that it is known whether the client takes it.
+  void send_piece() {
+    http::async_write_some(stream_, *serializer_,
+                           [self = this->shared_from_this()](const ErrorCode& error, std::size_t bytes) {
+                             self->on_piece_sent(error, bytes);
+                           });
+  }
+  void on_piece_sent(const ErrorCode& error, std::size_t bytes) {
+    if (error || serializer_->is_done()) return on_sent(error);
+    share_.moved(bytes, Clock::now());
+    send_piece();
+  }
+  void on_sent(const ErrorCode& error) {
+    serializer_.reset();
+    message_ = ResponseMessage();  // who is idle holds no answer
+    if (share_.holds()) share_.give_back();
+    if (error) return close();
+    if (keeps_alive_) return wait_for_request();
+    say_goodbye();
+  }
+
+  /// What the client may still be sending is read for a moment, for a reset would take the answer from it.
+  void say_goodbye() {
+    set_deadline(kGoodbyeTime);
+    if constexpr (kIsTls) {
+      stream_.async_shutdown(handler(&HttpConnection::on_goodbye));
+    } else {
+      ErrorCode ignored;
+      socket_layer().shutdown(Socket::shutdown_send, ignored);
+      if (!has_unread_) return close();
+      drain();
+    }
+  }
+  void on_goodbye(const ErrorCode& /*error*/) { close(); }
+  void drain() {
+    buffer_.clear();
+    stream_.async_read_some(buffer_.prepare(kReadBytes), handler(&HttpConnection::on_drained));
+  }
+  void on_drained(const ErrorCode& error) {
+    if (error) return close();
+    drain();
+  }
+
+  void on_end_soon() {
+    is_ending_ = true;
+    if (is_idle_ && !has_arrived()) close();
+  }
+  /// A request is begun once it is on this machine.
+  bool has_arrived() {
+    ErrorCode error;
+    return socket_layer().available(error) > 0 && !error;
+  }
+  void on_end_unread() {
+    is_late_ = true;
+    ErrorCode ignored;
+    if (is_reading_) socket_layer().cancel(ignored);
+  }
+  void close() {
+    is_ending_ = true;
+    ErrorCode ignored;
+    socket_layer().close(ignored);
+  }
+
+  static constexpr std::size_t kReadBytes = 8192;
+  static constexpr std::size_t kBodyReadBytes = std::size_t{64} << 10;
+  static constexpr Milliseconds kGoodbyeTime{2000};
+  static constexpr Milliseconds kRoomLookTime{50};
+
+  ConnectionHost& host_;
+  const std::string client_ip_;
+  const std::string address_;
+  const Socket::executor_type executor_;
+  HomeQueue& home_;
+  HomeQueue::Place home_place_;
+  Timer timer_;
+  Timer room_timer_;
+  Clock::time_point room_deadline_{};
+  std::uint64_t body_bytes_ = 0;
+  ByteBudget::Share share_;
+  Clock::time_point deadline_ = Clock::time_point::max();
+  Stream stream_;
+  beast::flat_buffer buffer_{std::size_t{128} << 10};
+  std::optional<RequestReader> reader_;
+  ResponseMessage message_;
+  std::optional<http::response_serializer<http::string_body>> serializer_;
+  bool is_timer_set_ = false;
+  bool is_counted_ = false;
+  bool is_idle_ = false;
+  bool is_ending_ = false;
+  /// The server ends, and takes no more bytes of a request.
+  bool is_late_ = false;
+  bool is_reading_ = false;
+  bool keeps_alive_ = false;
+  bool has_unread_ = false;
+};
+
+}  // namespace varve::serve

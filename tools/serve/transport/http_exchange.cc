@@ -1,0 +1,128 @@
+#include "tools/serve/transport/http_exchange.h"
+
+#include <utility>
+
+#include <boost/beast/http/error.hpp>
+#include <boost/beast/http/field.hpp>
+
+#include "api/model/service_error.h"
+#include "api/rest/protocol/wire_error.h"
+
+namespace varve::serve {
+namespace {
+
+namespace http = boost::beast::http;
+
+/// For the verb, the version and line ends.
+constexpr std::uint32_t kHeaderSlackBytes = 1024;
+/// As many as clients send; more take a larger list.
+constexpr std::size_t kUsualHeaders = 16;
+
+std::string_view view_of(boost::beast::string_view text) noexcept {
+  return {text.data(), text.size()};
+}
+
+bool has_body_verb(std::string_view verb) noexcept {
+  return verb == "POST" || verb == "PUT" || verb == "MERGE" || verb == "PATCH";
+}
+
+}  // namespace
+
+RequestReader::RequestReader(const ConnectionLimits& limits) : limits_(limits) {
+  header_limit(kHeaderSlackBytes + limits.target_bytes_max + limits.header_bytes_max);
+  body_limit(limits.body_bytes_max);
+}
+
+void RequestReader::on_request_impl(Verb /*verb*/, Text verb_text, Text target, int /*version*/, ErrorCode& error) {
+  error = {};
+  request_.head.verb = view_of(verb_text);
+  request_.head.headers.reserve(kUsualHeaders);
+  target_ = view_of(target);
+}
+
+void RequestReader::on_field_impl(Field /*field*/, Text name, Text value, ErrorCode& error) {
+  error = {};
+  header_bytes_ += name.size() + value.size() + 4;  // ": " and the line's end
+  request_.head.headers.emplace_back(view_of(name), view_of(value));
+}
+
+void RequestReader::on_body_init_impl(const Length& length, ErrorCode& error) {
+  error = {};
+  if (length) request_.body.reserve(static_cast<std::size_t>(*length));  // the parser has compared it with the limit
+}
+
+std::size_t RequestReader::on_body_impl(Text body, ErrorCode& error) {
+  error = {};
+  request_.body.append(body.data(), body.size());
+  return body.size();
+}
+
+Status RequestReader::check_sizes() const {
+  if (target_.size() > limits_.target_bytes_max) return refused("InvalidUri", "the URL is too long");
+  if (request_.head.headers.size() <= limits_.headers_max && header_bytes_ <= limits_.header_bytes_max) return Status();
+  return refused("InvalidHeaderValue", "the headers are too many or too long");
+}
+
+Status RequestReader::check_framing() const {
+  if (Status sized = check_sizes(); !sized.ok()) return sized;
+  const Headers& headers = request_.head.headers;
+  const std::string* const encoding = find_header(headers, "transfer-encoding");
+  const std::size_t bodies = count_headers(headers, "transfer-encoding") + count_headers(headers, "content-length");
+  // Two ways to tell where a body ends are two bodies to whoever else reads this request.
+  const bool is_clear = bodies <= 1 && (encoding == nullptr || equal_ignoring_case(*encoding, "chunked"));
+  if (!is_clear) return service_error::invalid_input("the length of the body is not clear");
+  if (encoding != nullptr && limits_.body_bytes_max == 0) {
+    return service_error::request_body_too_large("there is no request here that has a body");
+  }
+  if (bodies == 0 && has_body_verb(request_.head.verb)) {
+    return refused("MissingContentLengthHeader", "the body has no length");
+  }
+  return Status();
+}
+
+bool RequestReader::wants_continue() const {
+  const std::string* const expected = find_header(request_.head.headers, "expect");
+  return expected != nullptr && equal_ignoring_case(*expected, "100-continue");
+}
+
+std::uint64_t RequestReader::body_bytes_expected() const {
+  const Length length = content_length();
+  return length ? *length : limits_.body_bytes_max;
+}
+
+bool RequestReader::complete_head(security::Arrival arrival) {
+  request_.arrival = std::move(arrival);
+  return set_target(request_, target_);
+}
+
+Status bad_target() {
+  return refused("InvalidUri", "the request line names no path");
+}
+
+std::optional<Status> answer_to(const boost::system::error_code& error) {
+  if (error == http::error::end_of_stream || error == http::error::partial_message) return std::nullopt;
+  if (error == http::error::body_limit)
+    return service_error::request_body_too_large("the body is larger than any may be");
+  if (error == http::error::header_limit || error == http::error::buffer_overflow) {
+    return refused("InvalidHeaderValue", "the request line and headers are too long");
+  }
+  if (error.category() == make_error_code(http::error::bad_method).category()) {
+    return service_error::invalid_input("this is no HTTP request");
+  }
+  return std::nullopt;
+}
+
+ResponseMessage to_message(HttpResponse response, bool keeps_alive) {
+  ResponseMessage message;
+  message.version(11);
+  message.result(response.status);
+  message.reason(
+      boost::beast::string_view(reason_phrase(response.status).data(), reason_phrase(response.status).size()));
+  for (const auto& [name, value] : response.headers) message.insert(name, value);
+  message.body() = std::move(response.body);
+  message.prepare_payload();
+  message.keep_alive(keeps_alive);
+  return message;
+}
+
+}  // namespace varve::serve

@@ -1,0 +1,81 @@
+// Owns: requests and answers between Beast's form and ours, and what a request's frame must keep.
+// Must never: read or write a socket.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <boost/beast/http/basic_parser.hpp>
+#include <boost/beast/http/message.hpp>
+#include <boost/beast/http/string_body.hpp>
+
+#include "api/rest/protocol/message.h"
+#include "tools/serve/transport/connection_host.h"
+#include "varve/status.h"
+
+namespace varve::serve {
+
+using ResponseMessage = boost::beast::http::response<boost::beast::http::string_body>;
+
+/// One request while it comes in. What the parser finds goes into the request at once, without a message of Beast's own
+/// between them. put() takes no more than the headers before eager(true).
+class RequestReader final : public boost::beast::http::basic_parser<true> {
+ public:
+  /// The limits outlive it.
+  explicit RequestReader(const ConnectionLimits& limits);
+
+  /// When the headers were read. Errors: kInvalidArgument (InvalidUri, InvalidHeaderValue: over the limits;
+  /// InvalidInput: a body framed in two ways or none that is known; MissingContentLengthHeader).
+  Status check_framing() const;
+  bool wants_continue() const;
+  std::uint64_t body_bytes_expected() const;
+  bool tells_body_bytes() const { return static_cast<bool>(content_length()); }
+  /// Whether these bytes behind the headers have the whole body.
+  bool is_body_within(std::uint64_t bytes) const { return tells_body_bytes() && *content_length() <= bytes; }
+
+  /// When the headers were read, once. False: the target is neither a path nor an absolute URL.
+  bool complete_head(security::Arrival arrival);
+  /// After complete_head().
+  const HttpRequest& request() const noexcept { return request_; }
+  /// What is there of it, once.
+  HttpRequest take() { return std::move(request_); }
+
+ private:
+  using ErrorCode = boost::beast::error_code;
+  using Text = boost::beast::string_view;
+  using Verb = boost::beast::http::verb;
+  using Field = boost::beast::http::field;
+  using Length = boost::optional<std::uint64_t>;
+
+  void on_request_impl(Verb verb, Text verb_text, Text target, int version, ErrorCode& error) override;
+  void on_response_impl(int /*status*/, Text /*reason*/, int /*version*/, ErrorCode& /*error*/) override {}
+  void on_field_impl(Field field, Text name, Text value, ErrorCode& error) override;
+  void on_header_impl(ErrorCode& error) override { error = {}; }
+  void on_body_init_impl(const Length& length, ErrorCode& error) override;
+  std::size_t on_body_impl(Text body, ErrorCode& error) override;
+  void on_chunk_header_impl(std::uint64_t /*size*/, Text /*extensions*/, ErrorCode& error) override { error = {}; }
+  std::size_t on_chunk_body_impl(std::uint64_t /*left*/, Text body, ErrorCode& error) override {
+    return on_body_impl(body, error);
+  }
+  void on_finish_impl(ErrorCode& error) override { error = {}; }
+
+  Status check_sizes() const;
+
+  const ConnectionLimits& limits_;
+  HttpRequest request_;
+  std::string target_;
+  std::size_t header_bytes_ = 0;
+};
+
+Status bad_target();
+
+/// What to tell a client whose request could not be read; nothing where it is gone, or has taken too long.
+std::optional<Status> answer_to(const boost::system::error_code& error);
+
+ResponseMessage to_message(HttpResponse response, bool keeps_alive);
+
+}  // namespace varve::serve

@@ -1,0 +1,104 @@
+#include "tools/serve/transport/stop_signals.h"
+
+#include <array>
+#include <condition_variable>
+#include <csignal>
+#include <mutex>
+#include <string>
+#include <system_error>
+#include <thread>
+
+#include "tools/serve/transport/log.h"
+
+namespace varve::serve {
+namespace {
+
+constexpr std::array kAwaited = {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2};
+constexpr std::array kIgnored = {SIGPIPE, SIGXFSZ, SIGTTOU};
+
+void do_nothing(int /*signal*/) {}
+
+void set_action(int signal, void (*action)(int)) {
+  struct sigaction wanted {};
+  wanted.sa_handler = action;
+  wanted.sa_flags = SA_RESTART;
+  ::sigemptyset(&wanted.sa_mask);
+  ::sigaction(signal, &wanted, nullptr);
+}
+
+std::string name_of(int signal) {
+  switch (signal) {
+    case SIGTERM: return "SIGTERM";
+    case SIGINT: return "SIGINT";
+    case SIGHUP: return "SIGHUP";
+    case SIGUSR1: return "SIGUSR1";
+    default: return "SIGUSR2";
+  }
+}
+
+/// On the thread that took it; every other one keeps it blocked.
+void end_as_ever(int signal, const sigset_t& awaited) {
+  set_action(signal, SIG_DFL);
+  ::raise(signal);
+  ::pthread_sigmask(SIG_UNBLOCK, &awaited, nullptr);
+}
+
+}  // namespace
+
+/// Outlives everything: its thread takes signals until the process is gone.
+struct StopSignals::State {
+  void run() {
+    for (;;) {
+      int signal = 0;
+      if (::sigwait(&awaited, &signal) != 0) continue;
+      take(signal);
+    }
+  }
+  void take(int signal) {
+    if (signal != SIGTERM && signal != SIGINT) {
+      return log_line(name_of(signal) + " came, and changes nothing: settings are read when the server starts");
+    }
+    const std::lock_guard lock(mutex);
+    if (!is_expected) return end_as_ever(signal, awaited);
+    if (has_come) log_line(name_of(signal) + " came again, and changes nothing: the server is ending");
+    has_come = true;
+    came.notify_all();
+  }
+
+  sigset_t awaited{};
+  std::mutex mutex;
+  std::condition_variable came;
+  bool is_expected = false;
+  bool has_come = false;
+};
+
+StopSignals::StopSignals() : state_(std::make_shared<State>()) {}
+
+Status StopSignals::begin() {
+  ::sigemptyset(&state_->awaited);
+  for (const int signal : kIgnored) set_action(signal, SIG_IGN);
+  for (const int signal : kAwaited) {
+    // What is ignored, as a shell makes it for what runs in the background, could not be waited for.
+    set_action(signal, do_nothing);
+    ::sigaddset(&state_->awaited, signal);
+  }
+  ::pthread_sigmask(SIG_BLOCK, &state_->awaited, nullptr);
+  try {
+    std::thread([state = state_] { state->run(); }).detach();
+  } catch (const std::system_error&) {
+    return Status(Code::kOutOfMemory, "there is no thread to wait for signals with");
+  }
+  return Status();
+}
+
+void StopSignals::expect() noexcept {
+  const std::lock_guard lock(state_->mutex);
+  state_->is_expected = true;
+}
+
+void StopSignals::wait() {
+  std::unique_lock lock(state_->mutex);
+  state_->came.wait(lock, [this] { return state_->has_come; });
+}
+
+}  // namespace varve::serve

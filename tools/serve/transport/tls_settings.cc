@@ -1,0 +1,44 @@
+#include "tools/serve/transport/tls_settings.h"
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/ssl/context.hpp>
+#include <openssl/ssl.h>
+
+#include "tools/serve/transport/secret_file.h"
+
+namespace varve::serve {
+namespace {
+
+namespace asio = boost::asio;
+using ErrorCode = boost::system::error_code;
+
+/// Of TLS 1.2. All suites of TLS 1.3 that OpenSSL offers by itself are such.
+constexpr const char* kSuites = "ECDHE+AESGCM:ECDHE+CHACHA20";
+
+Status unusable(const char* what, const std::string& path, const std::string& why) {
+  return Status::invalid_argument(std::string(what) + " \"" + path + "\" cannot be used: " + why);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<asio::ssl::context>> make_tls(const std::string& certificate, const std::string& key) {
+  if (certificate.empty() && key.empty()) return std::unique_ptr<asio::ssl::context>();
+  const Result<std::string> chain = read_public_file("the certificate", certificate);
+  if (!chain.ok()) return chain.status();
+  const Result<std::string> secret = read_secret_file("the private key", key);
+  if (!secret.ok()) return secret.status();
+  auto tls = std::make_unique<asio::ssl::context>(asio::ssl::context::tls_server);
+  SSL_CTX* const native = tls->native_handle();
+  if (::SSL_CTX_set_min_proto_version(native, TLS1_2_VERSION) != 1 || ::SSL_CTX_set_cipher_list(native, kSuites) != 1) {
+    return Status::io_error("OpenSSL has none of the suites that the server offers");
+  }
+  ::SSL_CTX_set_options(native, SSL_OP_NO_RENEGOTIATION);
+  ErrorCode error;
+  tls->use_certificate_chain(asio::buffer(*chain), error);
+  if (error) return unusable("the certificate", certificate, error.message());
+  tls->use_private_key(asio::buffer(*secret), asio::ssl::context::pem, error);
+  if (error) return unusable("the private key", key, error.message());
+  return tls;
+}
+
+}  // namespace varve::serve

@@ -1,0 +1,202 @@
+#include "tools/serve/watch/explorer.h"
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <utility>
+
+#include "api/model/service_error.h"
+#include "api/rest/encoding/entity_writer.h"
+#include "api/rest/encoding/json_text.h"
+#include "api/rest/protocol/query_value.h"
+#include "api/rest/protocol/wire_error.h"
+
+namespace varve::serve {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::uint32_t kShownMax = 100;
+constexpr std::uint64_t kShownBytesMax = std::uint64_t{1} << 20;
+constexpr std::chrono::milliseconds kReadTimeMax{5'000};
+constexpr std::chrono::milliseconds kMeasureTime{250};
+
+std::string milliseconds_since(Clock::time_point begun) {
+  return double_text(std::chrono::duration<double, std::milli>(Clock::now() - begun).count());
+}
+
+/// Empty where it is not given.
+Result<std::string> text_value(std::string_view query, std::string_view name) {
+  Result<std::optional<std::string>> value = query_value(query, name);
+  if (!value.ok()) return value.status();
+  return std::move(*value).value_or(std::string());
+}
+
+Result<std::uint32_t> read_top(std::string_view query) {
+  const Result<std::string> text = text_value(query, "top");
+  if (!text.ok()) return text.status();
+  if (text->empty()) return kShownMax;
+  std::uint32_t top = 0;
+  const char* const end = text->data() + text->size();
+  const auto [stopped, error] = std::from_chars(text->data(), end, top);
+  if (error == std::errc() && stopped == end && top >= 1 && top <= kShownMax) return top;
+  return refused("InvalidQueryParameterValue", "top is a number from 1 to " + std::to_string(kShownMax));
+}
+
+Result<Scan> read_shown(std::string_view query) {
+  Result<std::string> filter = text_value(query, "filter");
+  if (!filter.ok()) return filter.status();
+  Result<std::string> continuation = text_value(query, "continuation");
+  if (!continuation.ok()) return continuation.status();
+  const Result<std::string> backward = text_value(query, "backward");
+  if (!backward.ok()) return backward.status();
+  const Result<std::uint32_t> top = read_top(query);
+  if (!top.ok()) return top.status();
+  Scan scan;
+  scan.filter = *std::move(filter);
+  scan.continuation = *std::move(continuation);
+  scan.backward = *backward == "1";
+  scan.page_size_max = *top;
+  scan.page_bytes_max = kShownBytesMax;
+  scan.time_max = kReadTimeMax;
+  return scan;
+}
+
+void write_continuation(JsonText& json, const std::optional<std::string>& continuation) {
+  json.member("continuation");
+  if (continuation) {
+    json.text(*continuation);
+  } else {
+    json.null();
+  }
+}
+
+void write_plan(JsonText& json, const ScanPlan& plan) {
+  static constexpr std::size_t kRangesShown = 20;
+  json.member("plan").begin_object().member("path").text(access_path_name(plan.path));
+  json.member("range_count").number(std::to_string(plan.ranges.size())).member("ranges").begin_array();
+  for (std::size_t i = 0; i < std::min(plan.ranges.size(), kRangesShown); ++i) json.text(plan.ranges[i].to_string());
+  json.end_array().member("residual").text(plan.residual).end_object();
+}
+
+void write_cost(JsonText& json, const PageCost& cost) {
+  json.member("cost").begin_object();
+  json.member("examined").number(std::to_string(cost.entities_examined));
+  json.member("blocks_read").number(std::to_string(cost.blocks_read));
+  json.member("blocks_from_cache").number(std::to_string(cost.blocks_from_cache));
+  json.member("blocks_skipped").number(std::to_string(cost.blocks_skipped)).end_object();
+}
+
+/// `{"value":[...]}` and a comma: the answer begins with the page as clients get it.
+std::string page_members(const std::vector<Entity>& entities) {
+  std::string text = write_entities({PayloadLevel::kMinimal, "", "", ""}, entities);
+  text.back() = ',';
+  return text;
+}
+
+}  // namespace
+
+struct Explorer::Named {
+  std::string account;
+  std::string table;
+};
+
+Result<Explorer::Named> Explorer::named_table(std::string_view query) const {
+  Result<std::string> account = text_value(query, "account");
+  if (!account.ok()) return account.status();
+  Result<std::string> table = text_value(query, "table");
+  if (!table.ok()) return table.status();
+  if (account->empty() && !accounts_.empty()) account = accounts_.front();
+  if (std::find(accounts_.begin(), accounts_.end(), *account) == accounts_.end()) {
+    return service_error::resource_not_found("There is no such account.");
+  }
+  return Named{*std::move(account), *std::move(table)};
+}
+
+Task<Result<Table>> Explorer::open_table(ExplorerCall call) const {
+  Result<Named> named = named_table(call.query);
+  if (!named.ok()) co_return named.status();
+  Task<Result<Table>> opening =
+      AsyncStore(*store_).open_table(std::move(named->account), std::move(named->table), call.stop);
+  Result<Table> table = co_await at_home(call.home, std::move(opening));
+  co_return table;
+}
+
+Task<Result<std::string>> Explorer::list_tables(ExplorerCall call) const {
+  const Result<Named> named = named_table(call.query);
+  if (!named.ok()) co_return named.status();
+  Result<std::string> continuation = text_value(call.query, "continuation");
+  if (!continuation.ok()) co_return continuation.status();
+  ListOptions options;
+  options.page_size_max = kShownMax;
+  options.continuation = *std::move(continuation);
+  Task<Result<TablePage>> listing = AsyncStore(*store_).list_tables(named->account, std::move(options), call.stop);
+  const Result<TablePage> page = co_await at_home(call.home, std::move(listing));
+  if (!page.ok()) co_return page.status();
+  JsonText json;
+  json.begin_object().member("accounts").begin_array();
+  for (const std::string& account : accounts_) json.text(account);
+  json.end_array().member("account").text(named->account).member("tables").begin_array();
+  for (const TableInfo& table : page->tables) json.text(table.name);
+  json.end_array();
+  write_continuation(json, page->continuation);
+  json.end_object();
+  co_return json.take();
+}
+
+Task<Result<std::string>> Explorer::measure_table(ExplorerCall call) const {
+  Task<Result<Table>> opening = open_table(call);
+  const Result<Table> table = co_await opening;
+  if (!table.ok()) co_return table.status();
+  const Clock::time_point deadline = Clock::now() + kMeasureTime;
+  Scan scan;
+  std::uint64_t entities = 0;
+  std::uint64_t bytes = 0;
+  bool is_complete = false;
+  do {
+    scan.time_max = kMeasureTime;
+    Task<Result<Page>> scanning = AsyncTable(*table, call.home).scan(scan, call.stop);
+    const Result<Page> page = co_await scanning;
+    if (!page.ok()) co_return page.status();
+    entities += page->entities.size();
+    for (const Entity& entity : page->entities) bytes += accounted_size_bytes(entity);
+    scan.continuation = page->continuation.value_or(std::string());
+    is_complete = !page->continuation.has_value();
+  } while (!is_complete && Clock::now() < deadline);
+  JsonText json;
+  json.begin_object().member("entities").number(std::to_string(entities));
+  json.member("bytes").number(std::to_string(bytes)).member("complete").boolean(is_complete).end_object();
+  co_return json.take();
+}
+
+Task<Result<std::string>> Explorer::read_entities(ExplorerCall call) const {
+  const Result<Scan> scan = read_shown(call.query);
+  if (!scan.ok()) co_return scan.status();
+  Task<Result<Table>> opening = open_table(call);
+  const Result<Table> table = co_await opening;
+  if (!table.ok()) co_return table.status();
+  ScanPlan plan;
+  Task<Status> explaining = AsyncStore(*store_).run(
+      [&](Store&) {
+        Result<ScanPlan> found = table->explain(*scan);
+        if (!found.ok()) return found.status();
+        plan = *std::move(found);
+        return Status();
+      },
+      call.stop);
+  const Status explained = co_await at_home(call.home, std::move(explaining));
+  if (!explained.ok()) co_return explained;
+  const Clock::time_point begun = Clock::now();
+  Task<Result<Page>> scanning = AsyncTable(*table, call.home).scan(*scan, call.stop);
+  const Result<Page> page = co_await scanning;
+  if (!page.ok()) co_return page.status();
+  JsonText json;
+  json.begin_object();
+  write_continuation(json, page->continuation);
+  write_plan(json, plan);
+  write_cost(json, page->cost);
+  json.member("milliseconds").number(milliseconds_since(begun)).end_object();
+  co_return page_members(page->entities) + json.take().substr(1);
+}
+
+}  // namespace varve::serve

@@ -1,0 +1,231 @@
+#include "tools/serve/watch/metrics_text.h"
+
+#include <utility>
+#include <vector>
+
+#include <prometheus/metric_family.h>
+#include <prometheus/text_serializer.h>
+
+#include "api/rest/encoding/text_stream.h"
+#include "tools/serve/watch/store_health.h"
+
+namespace varve::serve {
+namespace {
+
+using prometheus::ClientMetric;
+using prometheus::MetricFamily;
+using prometheus::MetricType;
+
+double seconds_of(std::uint64_t nanoseconds) {
+  return static_cast<double>(nanoseconds) / 1e9;
+}
+
+/// The families, each filled before the next one is begun.
+class Families {
+ public:
+  void begin(MetricType type, std::string name, std::string help) {
+    families_.push_back({std::move(name), std::move(help), type, {}});
+  }
+  ClientMetric& sample(std::vector<ClientMetric::Label> labels = {}) {
+    ClientMetric metric;
+    metric.label = std::move(labels);
+    return families_.back().metric.emplace_back(std::move(metric));
+  }
+  void value(double value, std::vector<ClientMetric::Label> labels = {}) {
+    ClientMetric& metric = sample(std::move(labels));
+    (families_.back().type == MetricType::Counter ? metric.counter.value : metric.gauge.value) = value;
+  }
+  void value(std::uint64_t number, std::vector<ClientMetric::Label> labels = {}) {
+    value(static_cast<double>(number), std::move(labels));
+  }
+  template <typename Value>
+  void counter(std::string name, std::string help, Value number) {
+    begin(MetricType::Counter, std::move(name), std::move(help));
+    value(number);
+  }
+  template <typename Value>
+  void gauge(std::string name, std::string help, Value number) {
+    begin(MetricType::Gauge, std::move(name), std::move(help));
+    value(number);
+  }
+  std::string text() const {
+    TextStream out;
+    prometheus::TextSerializer().Serialize(out, families_);
+    return out.str();
+  }
+
+ private:
+  std::vector<MetricFamily> families_;
+};
+
+struct NamedFigures {
+  std::string name;
+  OperationFigures figures;
+};
+
+/// Those that were asked for.
+std::vector<NamedFigures> operations_of(const RequestFigures& requests) {
+  std::vector<NamedFigures> all;
+  for (std::size_t i = 0; i < kOperations; ++i) {
+    const auto operation = static_cast<Operation>(i);
+    NamedFigures named{std::string(operation_name(operation)), requests.of(operation)};
+    if (named.figures.requests() > 0) all.push_back(std::move(named));
+  }
+  return all;
+}
+
+void add_statuses(Families& families, const std::vector<NamedFigures>& operations) {
+  families.begin(MetricType::Counter, "varve_requests_total", "Requests answered, by operation and HTTP status.");
+  for (const NamedFigures& operation : operations) {
+    for (std::size_t i = 0; i < kCountedStatuses.size(); ++i) {
+      const std::uint64_t count = operation.figures.statuses[i];
+      const std::string status = kCountedStatuses[i] == 0 ? "other" : std::to_string(kCountedStatuses[i]);
+      if (count > 0) families.value(count, {{"operation", operation.name}, {"status", status}});
+    }
+  }
+}
+
+void add_latencies(Families& families, const std::vector<NamedFigures>& operations) {
+  families.begin(MetricType::Histogram, "varve_request_duration_seconds",
+                 "From a request that was read whole to its answer, ready to be sent.");
+  for (const NamedFigures& operation : operations) {
+    ClientMetric::Histogram& histogram = families.sample({{"operation", operation.name}}).histogram;
+    std::uint64_t below = 0;
+    for (std::size_t i = 0; i < kLatencyBounds.size(); ++i) {
+      below += operation.figures.latencies[i];
+      histogram.bucket.push_back({below, seconds_of(kLatencyBounds[i])});
+    }
+    histogram.sample_count = operation.figures.requests();  // the bucket without a bound is the serializer's
+    histogram.sample_sum = seconds_of(operation.figures.nanoseconds);
+  }
+}
+
+void add_requests(Families& families, const RequestFigures& requests) {
+  const std::vector<NamedFigures> operations = operations_of(requests);
+  add_statuses(families, operations);
+  add_latencies(families, operations);
+  families.begin(MetricType::Counter, "varve_request_body_bytes_total", "Bytes of bodies received.");
+  for (const NamedFigures& operation : operations) {
+    families.value(operation.figures.bytes_in, {{"operation", operation.name}});
+  }
+  families.begin(MetricType::Counter, "varve_response_body_bytes_total", "Bytes of bodies sent.");
+  for (const NamedFigures& operation : operations) {
+    families.value(operation.figures.bytes_out, {{"operation", operation.name}});
+  }
+  families.counter("varve_unreadable_requests_total", "What was refused because it was no request, or too large a one.",
+                   requests.unreadable());
+}
+
+void add_server(Families& families, const Observed& observed) {
+  const ConnectionFigures connections = observed.connections();
+  families.gauge("varve_connections", "Connections that are open.", connections.open);
+  families.counter("varve_connections_accepted_total", "Connections that were taken.", connections.accepted);
+  families.counter("varve_connections_refused_total", "Connections closed at once, because there were too many.",
+                   connections.refused);
+  families.counter("varve_request_log_lost_lines_total", "Lines that the request log had no room for.",
+                   observed.lost_log_lines());
+  families.gauge("varve_uptime_seconds", "Since the server was started.", observed.uptime().count());
+}
+
+void add_levels(Families& families, const Statistics& store) {
+  const auto of_levels = [&](const char* name, const char* help, std::uint64_t LevelStatistics::*figure) {
+    families.begin(MetricType::Gauge, name, help);
+    for (std::size_t level = 0; level < store.levels.size(); ++level) {
+      families.value(store.levels[level].*figure, {{"level", std::to_string(level)}});
+    }
+  };
+  of_levels("varve_level_files", "Table files of a level.", &LevelStatistics::files);
+  of_levels("varve_level_bytes", "Bytes of a level's table files.", &LevelStatistics::bytes);
+  of_levels("varve_level_entries", "Entities, older versions, deletions and catalog rows.", &LevelStatistics::entries);
+  of_levels("varve_level_deletions", "Deletions among them.", &LevelStatistics::deletions);
+}
+
+void add_log(Families& families, const Statistics& store) {
+  families.counter("varve_commits_total", "Commits.", store.commits);
+  families.counter("varve_commits_refused_total", "Commits refused for want of space or a dropped table.",
+                   store.commits_refused);
+  families.counter("varve_commit_groups_total", "Groups of commits that went to the log together.", store.groups);
+  families.counter("varve_log_writes_total", "Writes to the log.", store.log_writes);
+  families.counter("varve_batch_bytes_total", "What callers wrote, encoded.", store.batch_bytes);
+  families.counter("varve_log_bytes_total", "What the log wrote for it.", store.log_bytes);
+  families.counter("varve_log_fill_bytes_total", "Zeros written to prepare log space.", store.fill_bytes);
+  families.gauge("varve_log_segments", "Segments of the log.", store.log_segments);
+  families.gauge("varve_live_log_bytes", "Bytes of log that recovery would read now.", store.live_log_bytes);
+  families.gauge("varve_value_files", "Log segments that stay for large values in them.", store.value_files);
+  families.gauge("varve_value_file_bytes", "Their bytes.", store.value_file_bytes);
+  families.gauge("varve_value_file_live_bytes", "Of these, what entities still use.", store.value_file_live_bytes);
+  families.gauge("varve_manifest_bytes", "Bytes of the manifest.", store.manifest_bytes);
+  families.counter("varve_partition_waits_total", "How often a write waited for another one of its partition.",
+                   store.partition_waits);
+  families.counter("varve_write_wait_seconds_total", "What writes waited because flushes and compactions were behind.",
+                   seconds_of(static_cast<std::uint64_t>(store.write_wait.count())));
+}
+
+void add_memory(Families& families, const Statistics& store) {
+  families.gauge("varve_memtable_entries", "Entries in memory.", store.memtable_entries);
+  families.gauge("varve_memtable_bytes", "Bytes of memtables.", store.memtable_bytes);
+  families.gauge("varve_memtable_limit_bytes", "What memtables may take.", store.memtable_bytes_max);
+  families.gauge("varve_cache_bytes", "Bytes of blocks in the cache.", store.cache.bytes);
+  families.gauge("varve_cache_limit_bytes", "What the cache may take.", store.cache.bytes_max);
+  families.gauge("varve_cache_blocks", "Blocks in the cache.", store.cache.blocks);
+  families.counter("varve_cache_hits_total", "Blocks found in the cache.", store.cache.hits);
+  families.counter("varve_cache_misses_total", "Blocks not found in the cache.", store.cache.misses);
+  families.counter("varve_block_reads_total", "Blocks read from table files for readers.", store.block_reads);
+  families.counter("varve_block_read_bytes_total", "Their bytes as stored.", store.block_read_bytes);
+  families.gauge("varve_ballast_bytes", "Disk space set aside for drops and the close on a full disk.",
+                 store.ballast_bytes);
+  families.gauge("varve_clock_ahead_seconds", "How far the store's clock is ahead of the machine's.",
+                 static_cast<std::uint64_t>(store.clock_ahead.count()));
+  families.gauge("varve_open_snapshots", "Snapshots that are kept readable.", store.open_snapshots);
+}
+
+void add_compaction(Families& families, const Statistics& store) {
+  families.counter("varve_flushes_total", "Memtables written to table files.", store.flushes);
+  families.counter("varve_flushed_bytes_total", "Bytes of these.", store.flushed_bytes);
+  families.counter("varve_compactions_total", "Compactions.", store.compactions);
+  families.counter("varve_compaction_read_bytes_total", "What compactions read.", store.compaction_read_bytes);
+  families.counter("varve_compaction_written_bytes_total", "What compactions wrote.", store.compaction_written_bytes);
+  families.counter("varve_compaction_copied_bytes_total", "Of that, what was copied by whole runs.",
+                   store.compaction_copied_bytes);
+  families.counter("varve_moved_files_total", "Files that changed their level unread.", store.moved_files);
+  families.counter("varve_unlinked_files_total", "Files that went unread.", store.unlinked_files);
+  families.gauge("varve_compaction_debt_bytes", "What compaction has still to rewrite, and drops to give back.",
+                 store.compaction_debt_bytes);
+  families.gauge("varve_dead_log_bytes", "Of these, what the log holds of dropped tables.", store.dead_log_bytes);
+  families.gauge("varve_dead_table_bytes", "Of these, what table files hold of dropped tables.",
+                 store.dead_table_bytes);
+  families.gauge("varve_dead_value_bytes", "Of these, what value files hold that no entity uses.",
+                 store.dead_value_bytes);
+  families.counter("varve_loads_total", "Tables that loaders finished.", store.loads);
+  families.counter("varve_loaded_entities_total", "Their entities.", store.loaded_entities);
+  families.counter("varve_load_written_bytes_total", "Bytes that loaders wrote.", store.load_written_bytes);
+  families.gauge("varve_retired_ids", "Dropped tables and accounts of which bytes remain.", store.retired_ids);
+}
+
+void add_health(Families& families, const Result<Statistics>& store) {
+  const StoreHealth health = health_of(store);
+  families.gauge("varve_accepts_writes", "1 while the store takes writes.", std::uint64_t{health.accepts_writes});
+  families.begin(MetricType::Gauge, "varve_health", "1 at the state that the store is in.");
+  for (const std::string_view state : {"healthy", "write paused", "poisoned", "read only", "unknown"}) {
+    families.value(std::uint64_t{state == health.state}, {{"state", std::string(state)}});
+  }
+}
+
+}  // namespace
+
+std::string metrics_text(const Observed& observed) {
+  const Result<Statistics> store = observed.store.statistics();
+  Families families;
+  add_requests(families, observed.requests);
+  add_server(families, observed);
+  add_health(families, store);
+  if (store.ok()) {
+    add_levels(families, *store);
+    add_log(families, *store);
+    add_memory(families, *store);
+    add_compaction(families, *store);
+  }
+  return families.text();
+}
+
+}  // namespace varve::serve

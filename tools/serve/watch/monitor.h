@@ -1,0 +1,27 @@
+// Owns: what the metrics listener answers: /metrics and /health.
+// Must never: answer anything else, or tell what a table holds.
+#pragma once
+
+#include <string>
+
+#include "api/rest/service/request_handler.h"
+#include "tools/serve/watch/observation.h"
+
+namespace varve::serve {
+
+class Monitor final : public RequestHandler {
+ public:
+  /// What is observed outlives the monitor.
+  explicit Monitor(const Observed& observed) noexcept : observed_(observed) {}
+
+  Task<Status> admit(const HttpRequest& request, HomeThread* home) override;
+  Task<Result<HttpResponse>> handle(HttpRequest request, HomeThread* home) override;
+  HttpResponse refuse(const Status& status, const std::string& client_ip) override;
+  void stop() noexcept override {}
+
+ private:
+  HttpResponse answer(const HttpRequest& request) const;
+  const Observed& observed_;
+};
+
+}  // namespace varve::serve

@@ -1,0 +1,111 @@
+#include "tools/serve/watch/status_page.h"
+
+#include <utility>
+
+#include "api/rest/encoding/http_date.h"
+#include "api/rest/encoding/json_text.h"
+#include "api/rest/protocol/wire_error.h"
+#include "tools/serve/watch/page_files.h"
+#include "tools/serve/watch/page_guard.h"
+#include "tools/serve/watch/status_json.h"
+
+namespace varve::serve {
+namespace {
+
+constexpr std::string_view kPageRoot = "/_varve";
+constexpr std::string_view kJsonType = "application/json; charset=utf-8";
+/// Nothing from elsewhere, nothing inline, no frame around it, and no text that becomes markup.
+constexpr std::string_view kContentSecurityPolicy =
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; "
+    "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
+
+HttpResponse page_response(std::uint16_t status, std::string_view type, std::string body) {
+  HttpResponse response;
+  response.status = status;
+  response.with("Content-Type", type).with("Cache-Control", "no-store").with("Date", http_date(present_time()));
+  response.with("Content-Security-Policy", kContentSecurityPolicy).with("X-Content-Type-Options", "nosniff");
+  response.with("Cross-Origin-Resource-Policy", "same-origin").with("Cross-Origin-Opener-Policy", "same-origin");
+  response.with("Referrer-Policy", "no-referrer").with("Server", "Varve-Table/1.0");
+  response.body = std::move(body);
+  return response;
+}
+
+HttpResponse failure_response(const Status& status) {
+  const WireError error = wire_error(status);
+  JsonText json;
+  json.begin_object().member("code").text(error.code).member("message").text(error.message).end_object();
+  return page_response(error.status, kJsonType, json.take());
+}
+
+const PageFile* find_page_file(std::string_view name) noexcept {
+  for (const PageFile& file : page_files()) {
+    if (file.name == name) return &file;
+  }
+  return nullptr;
+}
+
+bool is_of_explorer(std::string_view name) noexcept {
+  return name == "api/tables" || name == "varve/table" || name == "api/entities";
+}
+
+}  // namespace
+
+bool StatusPage::owns(std::string_view path) noexcept {
+  return path == kPageRoot || (path.starts_with(kPageRoot) && path[kPageRoot.size()] == '/');
+}
+
+Status StatusPage::admit(const HttpRequest& request, std::string_view name) const {
+  if (request.head.verb != "GET" && request.head.verb != "HEAD") {
+    return refused("MethodNotAllowed", "the page is only looked at");
+  }
+  if (is_of_explorer(name) && !rules_.has_explorer) {
+    return refused("AuthorizationFailure", "tables are not shown; --status-page explore shows them");
+  }
+  if (!rules_.is_public || is_of_explorer(name)) {
+    if (Status local = check_local(request); !local.ok()) return local;
+  }
+  // Files hold nothing of the store, and a link on another site may lead to them.
+  return find_page_file(name) != nullptr ? Status() : check_same_origin(request);
+}
+
+Task<Result<std::string>> StatusPage::explore(const HttpRequest& request, std::string_view name, HomeThread* home) {
+  const ExplorerCall call{request.head.query, home, stop_.get_token()};
+  if (name == "api/tables") {
+    Task<Result<std::string>> listing = explorer_.list_tables(call);
+    Result<std::string> listed = co_await listing;
+    co_return listed;
+  }
+  if (name == "varve/table") {
+    Task<Result<std::string>> measuring = explorer_.measure_table(call);
+    Result<std::string> measured = co_await measuring;
+    co_return measured;
+  }
+  Task<Result<std::string>> reading = explorer_.read_entities(call);
+  Result<std::string> entities = co_await reading;
+  co_return entities;
+}
+
+Task<Result<HttpResponse>> StatusPage::serve(HttpRequest request, HomeThread* home) {
+  const bool is_root = request.head.path.size() == kPageRoot.size();
+  const std::string name = is_root ? std::string() : request.head.path.substr(kPageRoot.size() + 1);
+  HttpResponse response;
+  if (Status admitted = admit(request, name); !admitted.ok()) {
+    response = failure_response(admitted);
+  } else if (is_root) {
+    response = page_response(308, "text/plain", "/_varve/\n").with("Location", "/_varve/");
+  } else if (const PageFile* const file = find_page_file(name); file != nullptr) {
+    response = page_response(200, file->type, std::string(file->content));
+  } else if (name == "varve/status") {
+    response = page_response(200, kJsonType, status_json(observed_, rules_.has_explorer));
+  } else if (is_of_explorer(name)) {
+    Task<Result<std::string>> exploring = explore(request, name, home);
+    Result<std::string> found = co_await exploring;
+    response = found.ok() ? page_response(200, kJsonType, *std::move(found)) : failure_response(found.status());
+  } else {
+    response = failure_response(Status::not_found("there is no such page").with_service_error("ResourceNotFound"));
+  }
+  if (request.head.verb == "HEAD") response.body.clear();
+  co_return response;
+}
+
+}  // namespace varve::serve
