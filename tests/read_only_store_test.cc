@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "tests/io/child_process.h"
-#include "tests/io/refused_system_calls.h"
-#include "tests/io/small_file_system.h"
+#include "tests/io/posix/refused_system_calls.h"
+#include "tests/io/posix/small_file_system.h"
 #include "tests/io/temporary_directory.h"
 #include "varve/store.h"
 

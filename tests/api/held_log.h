@@ -11,7 +11,7 @@
 
 #include "engine/base/sync_points.h"
 #include "engine/log/write_tracker.h"
-#include "tests/api/async_support.h"
+#include "tests/api/async/async_support.h"
 #include "tests/api/store_bench.h"
 
 namespace varve::test {

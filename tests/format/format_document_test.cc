@@ -15,7 +15,7 @@
 #include "format/log/file_header.h"
 #include "format/log/log_record.h"
 #include "tests/format/hex_text.h"
-#include "tests/format/independent_log_reader.h"
+#include "tests/format/log/independent_log_reader.h"
 
 namespace varve::format {
 namespace {

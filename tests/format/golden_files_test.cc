@@ -5,8 +5,8 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/format/golden_samples.h"
 #include "tests/format/hex_text.h"
+#include "tests/format/log/golden_samples.h"
 
 namespace varve::format {
 namespace {

@@ -17,10 +17,10 @@
 #include "io/uring/ring.h"
 #include "io/uring/uring_read_queue.h"
 #include "tests/io/child_process.h"
-#include "tests/io/interposed_ring.h"
-#include "tests/io/memory_test_support.h"
-#include "tests/io/refused_system_calls.h"
+#include "tests/io/posix/refused_system_calls.h"
+#include "tests/io/simulated/memory_test_support.h"
 #include "tests/io/temporary_directory.h"
+#include "tests/io/uring/interposed_ring.h"
 
 namespace varve::io {
 namespace {

@@ -14,7 +14,7 @@
 
 #include "tests/io/child_process.h"
 #include "tests/io/io_test_support.h"
-#include "tests/io/refused_system_calls.h"
+#include "tests/io/posix/refused_system_calls.h"
 
 namespace varve::io {
 namespace {

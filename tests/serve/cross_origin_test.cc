@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/api/async_support.h"
+#include "tests/api/async/async_support.h"
 #include "tests/serve/service_bench.h"
 
 namespace varve::serve {

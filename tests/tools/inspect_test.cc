@@ -9,7 +9,7 @@
 #include <sys/un.h>
 
 #include "tests/io/child_process.h"
-#include "tests/io/refused_system_calls.h"
+#include "tests/io/posix/refused_system_calls.h"
 #include "tests/tools/run_program.h"
 #include "varve/store.h"
 

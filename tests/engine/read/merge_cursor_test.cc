@@ -13,7 +13,7 @@
 #include "engine/memory/memtable_cursor.h"
 #include "io/clock.h"
 #include "io/simulated/manual_clock.h"
-#include "tests/engine/commit/memtable_fill.h"
+#include "tests/engine/memory/memtable_fill.h"
 #include "tests/support/effort.h"
 
 namespace varve::engine {

@@ -26,7 +26,7 @@
 #include "format/keys/entity.h"
 #include "format/log/file_header.h"
 #include "format/table/table_builder.h"
-#include "tests/engine/commit/memtable_fill.h"
+#include "tests/engine/memory/memtable_fill.h"
 #include "tests/support/effort.h"
 #include "tests/support/engine_bench.h"
 

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "io/simulated/memory_file_system.h"
-#include "tests/io/small_file_system.h"
+#include "tests/io/posix/small_file_system.h"
 #include "tests/lab/full_disk/full_disk.h"
 #include "tests/lab/kill/kill.h"
 #include "tests/lab/kill/ledger.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "tests/api/slow_filter.h"
+#include "tests/api/filter/slow_filter.h"
 
 namespace varve::lab {
 namespace {

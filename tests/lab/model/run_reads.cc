@@ -2,7 +2,7 @@
 // Must never: change the store.
 #include <algorithm>
 
-#include "tests/api/slow_filter.h"
+#include "tests/api/filter/slow_filter.h"
 #include "tests/lab/model/run.h"
 
 namespace varve::lab {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "tests/api/async_support.h"
+#include "tests/api/async/async_support.h"
 #include "varve/async.h"
 #include "varve/table.h"
 

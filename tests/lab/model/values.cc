@@ -4,7 +4,7 @@
 #include <array>
 #include <cctype>
 
-#include "tests/api/slow_filter.h"
+#include "tests/api/filter/slow_filter.h"
 #include "varve/limits.h"
 
 namespace varve::lab {

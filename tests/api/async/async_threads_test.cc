@@ -1,0 +1,337 @@
+// Goal: whatever the order in which threads run, asynchronous operations and those that wait do not lose, double or
+// mislay each other's writes, nobody waits for ever, and what was acknowledged survives what befalls the machine.
+// Method: a scheduler that runs one thread at a time picks the next by a seed, many seeds; rerun one by its number. The
+// power is cut, and the log fails, at steps chosen by the same seeds.
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tests/api/async/async_support.h"
+#include "tests/api/store_bench.h"
+#include "tests/support/effort.h"
+
+namespace varve {
+namespace {
+
+using namespace test;
+using BegunWrite = Begun<Result<ETag>>;
+
+constexpr std::uint64_t kSeeds = test::effort<std::uint64_t>(30);
+
+void run_together(StoreBench& bench, const std::vector<std::function<void()>>& bodies) {
+  std::vector<io::Thread> threads;
+  for (const std::function<void()>& body : bodies) {
+    Result<io::Thread> thread = bench.machine.scheduler().start("test", body);
+    ASSERT_TRUE(thread.ok()) << thread.status().to_string();
+    threads.push_back(*std::move(thread));
+  }
+  for (io::Thread& thread : threads) thread.join();
+}
+
+void for_each_seed(const std::function<void(StoreBench&)>& test) {
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    StoreBench bench(seed, OneThreadAtATime{});
+    test(bench);
+    if (::testing::Test::HasFailure()) return;
+  }
+}
+
+Entity incremented(Entity entity) {
+  entity.set("N", *entity.get<std::int64_t>("N") + 1);
+  return entity;
+}
+
+Task<Status> increment(AsyncTable table, int times) {
+  for (int done = 0; done < times;) {
+    const Result<std::optional<Entity>> found = co_await table.get("p", "counter");
+    if (!found.ok()) co_return found.status();
+    const ETag etag = (*found)->etag();
+    const Result<ETag> replaced = co_await table.replace(incremented(**found), etag);
+    if (replaced.ok()) ++done;
+    if (!replaced.ok() && said(replaced) != kUpdateConditionNotSatisfied) co_return replaced.status();
+  }
+  co_return Status();
+}
+
+void increment_waiting(Table table, int times) {
+  for (int done = 0; done < times;) {
+    const std::optional<Entity> found = read(table, "p", "counter");
+    const Result<ETag> replaced = table.replace(incremented(*found), found->etag());
+    if (replaced.ok()) ++done;
+    EXPECT_EQ(said(replaced), replaced.ok() ? kFine : kUpdateConditionNotSatisfied);
+  }
+}
+
+void make_counter(Table table) {
+  Entity counter("p", "counter");
+  counter.set("N", std::int64_t{0});
+  ASSERT_TRUE(table.insert(counter).ok());
+}
+
+TEST(AsyncThreads, IncrementsOfBothKindsSumUpExactly) {
+  for_each_seed([](StoreBench& bench) {
+    const Table table = bench.table();
+    make_counter(table);
+    const AsyncTable async(table);
+    std::vector<std::function<void()>> bodies(2, [&] { increment_waiting(table, 4); });
+    bodies.push_back([&] {
+      std::vector<Task<Status>> tasks;
+      for (int i = 0; i < 4; ++i) tasks.push_back(increment(async, 2));
+      for (const Status& status : await(bench.machine.scheduler(), all(std::move(tasks)))) {
+        EXPECT_TRUE(status.ok()) << status.to_string();
+      }
+    });
+    run_together(bench, bodies);
+    EXPECT_EQ(*read(table, "p", "counter")->get<std::int64_t>("N"), 16);
+  });
+}
+
+TEST(AsyncThreads, WritersWhoMayNotWaitAreBusyOrDoneAndBothHappen) {
+  std::atomic<int> busy{0};
+  std::atomic<int> done{0};
+  for_each_seed([&](StoreBench& bench) {
+    const Table table = bench.table();
+    const AsyncTable async(table);
+    WriteOptions impatient;
+    impatient.wait_max = std::chrono::milliseconds(0);
+    std::atomic<std::size_t> inserted{0};
+    const auto count = [&](const Result<ETag>& answer) {
+      EXPECT_TRUE(answer.ok() || answer.code() == Code::kBusy) << answer.status().to_string();
+      ++(answer.ok() ? done : busy);
+      if (answer.ok()) ++inserted;
+    };
+    std::vector<std::function<void()>> bodies;
+    for (int i = 0; i < 2; ++i) {
+      bodies.push_back([&, i] {
+        Table own = table;
+        for (int j = 0; j < 3; ++j) {
+          count(own.insert(with_value("p", std::to_string(i) + "w" + std::to_string(j), "x"), impatient));
+        }
+      });
+      bodies.push_back([&, i] {
+        std::vector<Task<Result<ETag>>> tasks;
+        for (int j = 0; j < 3; ++j) {
+          const std::string row = std::to_string(i) + "a" + std::to_string(j);
+          tasks.push_back(async.insert(with_value("p", row, "x"), impatient));
+        }
+        for (const auto& answer : await(bench.machine.scheduler(), all(std::move(tasks)))) count(answer);
+      });
+    }
+    run_together(bench, bodies);
+    EXPECT_EQ(table.count(Scan{})->entities, inserted.load());
+  });
+  EXPECT_GT(busy.load(), 0);
+  EXPECT_GT(done.load(), 0);
+}
+
+TEST(AsyncThreads, NoWriteForADroppedTableAppearsInTheNewOne) {
+  for_each_seed([](StoreBench& bench) {
+    const Table table = bench.table();
+    const AsyncTable async(table);
+    const AsyncStore store(*bench.store);
+    io::Scheduler& scheduler = bench.machine.scheduler();
+    std::atomic<int> round{0};
+    std::array<std::atomic<int>, 2> begun{};  // the round of what each writer has begun last
+    std::atomic<bool> done{false};
+    std::vector<std::function<void()>> bodies;
+    for (int i = 0; i < 2; ++i) {
+      bodies.push_back([&, i] {
+        for (int j = 0; !done.load(); ++j) {
+          Entity entity("p", std::to_string(i) + "." + std::to_string(j));
+          entity.set("Round", round.load());
+          begun[static_cast<std::size_t>(i)].store(*entity.get<std::int32_t>("Round"));
+          const Result<ETag> result =
+              i == 0 ? await(scheduler, async.insert(std::move(entity))) : Table(table).insert(entity);
+          EXPECT_EQ(said(result), result.ok() ? kFine : kTableNotFound);
+          scheduler.yield();
+        }
+      });
+    }
+    bodies.push_back([&] {
+      const std::string account(kAccount);
+      for (int i = 1; i <= 4; ++i) {
+        EXPECT_EQ(said(await(scheduler, store.drop_table(account, "Orders"))), kFine);
+        EXPECT_EQ(said(await(scheduler, async.get("p", "r"))), kTableNotFound);
+        round.store(i);
+        // What was begun in the last round may come late; what is older has ended.
+        for (const std::atomic<int>& last : begun) {
+          while (last.load() < i - 1) scheduler.yield();
+        }
+        EXPECT_EQ(said(await(scheduler, store.create_table(account, "Orders"))), kFine);
+        const Result<Page> page = await(scheduler, async.scan(Scan{}));
+        ASSERT_TRUE(page.ok());
+        for (const Entity& entity : page->entities) EXPECT_GE(*entity.get<std::int32_t>("Round"), i - 1);
+      }
+      done.store(true);
+    });
+    run_together(bench, bodies);
+  });
+}
+
+TEST(AsyncThreads, StopsFromOtherThreadsLeaveEachWriteDoneOrCancelled) {
+  for_each_seed([](StoreBench& bench) {
+    const Table table = bench.table();
+    const AsyncTable async(table);
+    std::vector<std::stop_source> sources(12);
+    std::vector<Result<ETag>> answers;
+    std::vector<std::function<void()>> bodies;
+    bodies.push_back([&] {
+      std::vector<Task<Result<ETag>>> tasks;
+      for (std::size_t i = 0; i < sources.size(); ++i) {
+        tasks.push_back(async.insert(with_value("p", std::to_string(i), "x"), {}, sources[i].get_token()));
+      }
+      answers = await(bench.machine.scheduler(), all(std::move(tasks)));
+    });
+    bodies.push_back([&] {
+      for (std::size_t i = 0; i < sources.size(); i += 2) {
+        sources[sources.size() - 1 - i].request_stop();
+        bench.machine.scheduler().yield();
+      }
+    });
+    run_together(bench, bodies);
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+      EXPECT_TRUE(answers[i].ok() || answers[i].code() == Code::kCancelled) << answers[i].status().to_string();
+      EXPECT_EQ(value_in(table, "p", std::to_string(i)), answers[i].ok() ? "x" : "-");
+    }
+  });
+}
+
+TEST(AsyncThreads, CloseBesideOperationsEndsThemAll) {
+  for_each_seed([](StoreBench& bench) {
+    const AsyncTable async(bench.table());
+    std::vector<std::unique_ptr<BegunWrite>> writes;
+    for (int i = 0; i < 6; ++i) {
+      writes.push_back(std::make_unique<BegunWrite>(bench.machine.scheduler(),
+                                                    async.insert(with_value("p", std::to_string(i), "x"))));
+    }
+    EXPECT_EQ(said(bench.store->close()), kFine);
+    for (const auto& write : writes) {
+      EXPECT_TRUE(write->has_ended());
+      EXPECT_EQ(said(write->take()), kFine);
+    }
+    bench.open();
+    EXPECT_EQ(bench.store->open_table(kAccount, "Orders")->count(Scan{})->entities, 6u);
+  });
+}
+
+// -- Misfortune ---------------------------------------------------------------------------------------------------
+
+/// What one disk must hold, should the power fail now.
+struct Image {
+  io::MemoryDisk disk;
+  std::vector<bool> acknowledged;
+};
+
+constexpr std::size_t kWrites = 24;
+
+/// Begins all writes at once and takes images of the disk on the way. Sync by every other row.
+std::vector<Image> write_and_take_images(std::uint64_t seed) {
+  StoreBench bench(seed, OneThreadAtATime{});
+  const AsyncTable async(bench.table());
+  io::SeededRandom picks(seed + 100);
+  std::vector<bool> acknowledged(kWrites, false);
+  std::vector<Image> images;
+  bench.machine.files->set_observer([&](const io::Operation&, io::Moment moment) {
+    if (moment == io::Moment::kBefore) return;
+    for (io::MemoryDisk& disk : bench.machine.files->power_cuts(picks, 2)) {
+      images.push_back({std::move(disk), acknowledged});
+    }
+  });
+  io::Event ended(bench.machine.scheduler());
+  std::size_t left = kWrites;  // of the asynchronous thread, as is what was acknowledged
+  for (std::size_t i = 0; i < kWrites; ++i) {
+    WriteOptions options;
+    options.durability = i % 2 == 0 ? Durability::kSync : Durability::kBuffered;
+    start(async.insert(with_value("p" + std::to_string(i % 4), std::to_string(i), "x"), options),
+          [&acknowledged, &left, &ended, i](const Result<ETag>& answer) {
+            EXPECT_TRUE(answer.ok()) << answer.status().to_string();
+            acknowledged[i] = i % 2 == 0;
+            if (--left == 0) ended.set();
+          });
+  }
+  ended.wait();
+  images.push_back({bench.machine.files->power_cut(io::CrashPolicy::kNothingUnsynced, picks), acknowledged});
+  EXPECT_EQ(said(bench.store->close()), kFine);
+  bench.machine.files->set_observer({});
+  return images;
+}
+
+TEST(AsyncThreads, WhatWasAcknowledgedAsDurableSurvivesThePowerCut) {
+  for (std::uint64_t seed = 1; seed <= test::effort<std::uint64_t>(5); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    std::vector<Image> images = write_and_take_images(seed);
+    EXPECT_GT(images.size(), 10u);
+    for (Image& image : images) {
+      StoreBench after(seed + 1, std::move(image.disk));
+      const Table table = *after.open().open_table(kAccount, "Orders");
+      for (std::size_t i = 0; i < kWrites; ++i) {
+        if (!image.acknowledged[i]) continue;
+        ASSERT_EQ(value_in(table, "p" + std::to_string(i % 4), std::to_string(i)), "x") << i;
+      }
+    }
+    if (::testing::Test::HasFailure()) return;
+  }
+}
+
+/// Fails the log's n-th write of a commit and all that follow. Gives how many writes were acknowledged.
+std::size_t write_until_the_log_fails(StoreBench& bench, std::uint64_t nth) {
+  Table table = bench.table();
+  const AsyncTable async(table);
+  io::FaultRule rule;
+  rule.kind = io::OperationKind::kLogWrite;
+  rule.skip_count = nth;
+  rule.fail_count = io::FaultRule::kFromThenOn;
+  bench.machine.files->faults().add(rule);
+  std::vector<Task<Result<ETag>>> tasks;
+  for (std::size_t i = 0; i < kWrites; ++i) {
+    tasks.push_back(async.insert(with_value("p" + std::to_string(i % 3), std::to_string(i), "x")));
+  }
+  std::vector<Result<ETag>> answers = await(bench.machine.scheduler(), all(std::move(tasks)));
+  std::size_t done = 0;
+  for (std::size_t i = 0; i < kWrites; ++i) {
+    const Code code = answers[i].code();
+    EXPECT_TRUE(code == Code::kOk || code == Code::kUnknown || code == Code::kPoisoned)
+        << answers[i].status().to_string();
+    if (code == Code::kOk) ++done;
+    const std::string value = value_in(table, "p" + std::to_string(i % 3), std::to_string(i));
+    EXPECT_EQ(value, code == Code::kOk ? "x" : "-") << i;  // What is in doubt is not shown.
+  }
+  // One that begins now, and a refusal that rests on what is in doubt.
+  EXPECT_TRUE(done == kWrites ||
+              await(bench.machine.scheduler(), async.insert(with_value("q", "r", "x"))).code() == Code::kPoisoned);
+  EXPECT_TRUE(await(bench.machine.scheduler(), async.scan(Scan{})).ok());
+  return done;
+}
+
+TEST(AsyncThreads, ALogThatFailsEndsEveryWriteAndKeepsWhatWasAcknowledged) {
+  std::size_t failures = 0;
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    io::MemoryDisk disk;
+    std::size_t done = 0;
+    {
+      StoreBench bench(seed, OneThreadAtATime{});
+      done = write_until_the_log_fails(bench, seed % 6);
+      (void)bench.store->close();
+      bench.machine.files->faults().clear();
+      disk = bench.machine.files->power_cut(io::CrashPolicy::kNothingUnsynced, bench.machine.random);
+    }
+    if (done < kWrites) ++failures;
+    StoreBench after(seed + 1, std::move(disk));
+    const Table table = *after.open().open_table(kAccount, "Orders");
+    EXPECT_GE(table.count(Scan{})->entities, done);
+    if (::testing::Test::HasFailure()) return;
+  }
+  EXPECT_GT(failures, 0u);
+}
+
+}  // namespace
+}  // namespace varve

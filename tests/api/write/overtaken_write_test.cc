@@ -1,0 +1,129 @@
+// Goal: a write that a drop of its table overtakes is told that there is no table, and not that there is no entity.
+// Method: the write waits for the lock of its partition, behind one whose read of the disk does not end, while the
+// table is dropped and a compaction takes its rows.
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <gtest/gtest.h>
+
+#include "tests/api/async/async_support.h"
+#include "tests/api/store_bench.h"
+
+namespace varve::test {
+namespace {
+
+constexpr int kTurns = 2'000;
+
+class OvertakenWrite : public testing::TestWithParam<std::uint64_t> {
+ protected:
+  using Verb = std::function<Status()>;
+
+  OvertakenWrite() : bench_(GetParam(), OneThreadAtATime()) {
+    ResourceOptions resources;
+    resources.block_cache_bytes = 0;  // so that the look at an entity is a read of the file
+    StoreOptions options = bench_.options();
+    options.resources = *Resources::create(resources);
+    bench_.open(options);
+    table_ = bench_.table();
+    EXPECT_EQ(said(table_->insert(with_value("p", "first", "x"))), kFine);
+    EXPECT_EQ(said(table_->insert(with_value("p", "second", "x"))), kFine);
+    EXPECT_EQ(said(bench_.store->compact()), kFine);
+    EXPECT_EQ(value_in(*table_, "p", "first"), "x");  // The file is open, and the name known.
+  }
+
+  /// What `verb` says that got its turn when the table was gone.
+  Status overtaken(const Verb& verb, const Verb& meanwhile) {
+    io::FaultRule never;
+    never.kind = io::OperationKind::kRead;
+    never.effect = io::FaultEffect::kNever;
+    io::MemoryFileSystem& files = *bench_.machine.files;
+    files.faults().add(never);
+    io::Scheduler& scheduler = bench_.machine.scheduler();
+    Status first;
+    Status second;
+    io::Thread holder = *scheduler.start(
+        "holder", [&] { first = table_->replace(with_value("p", "first", "y"), ETag::any()).status(); });
+    files.await_stuck(1);
+    io::Thread waiter = *scheduler.start("waiter", [&] { second = verb(); });
+    for (int i = 0; i < kTurns; ++i) scheduler.yield();
+    EXPECT_EQ(said(bench_.store->drop_table(kAccount, "Orders")), kFine);
+    EXPECT_EQ(said(bench_.store->compact()), kFine);
+    EXPECT_EQ(said(meanwhile()), kFine);
+    files.let_go();
+    holder.join();
+    waiter.join();
+    EXPECT_EQ(said(first), kTableNotFound);
+    return second;
+  }
+  Status overtaken(const Verb& verb) {
+    return overtaken(verb, [] { return Status(); });
+  }
+
+  StoreBench bench_;
+  std::optional<Table> table_;
+};
+
+TEST_P(OvertakenWrite, RemoveFindsNoTable) {
+  EXPECT_EQ(said(overtaken([this] { return table_->remove("p", "second", ETag::any()); })), kTableNotFound);
+}
+
+TEST_P(OvertakenWrite, ReplaceFindsNoTable) {
+  const auto replace = [this] { return table_->replace(with_value("p", "second", "y"), ETag::any()).status(); };
+  EXPECT_EQ(said(overtaken(replace)), kTableNotFound);
+}
+
+TEST_P(OvertakenWrite, InsertFindsNoTable) {
+  const auto insert = [this] { return table_->insert(with_value("p", "second", "y")).status(); };
+  EXPECT_EQ(said(overtaken(insert)), kTableNotFound);
+}
+
+TEST_P(OvertakenWrite, FindsNoTableThoughOneOfItsNameWasMadeSince) {
+  const auto remade = [this] {
+    bench_.machine.clock.advance(std::chrono::minutes(1));
+    return bench_.store->create_table(kAccount, "Orders").status();
+  };
+  const Status second = overtaken([this] { return table_->remove("p", "second", ETag::any()); }, remade);
+  EXPECT_EQ(said(second), kTableNotFound);
+}
+
+TEST_P(OvertakenWrite, TransactionNamesItsFirstOperation) {
+  const auto execute = [this] {
+    EntityGroupTransaction transaction;
+    transaction.insert_or_replace(with_value("p", "third", "y"));
+    transaction.remove("p", "second", ETag::any());
+    return table_->execute(transaction).status();
+  };
+  const Status second = overtaken(execute);
+  EXPECT_EQ(said(second), kTableNotFound);
+  EXPECT_EQ(second.operation_index(), 0u);
+}
+
+TEST_P(OvertakenWrite, TransactionOverPartitionsFindsNoTable) {
+  const auto commit = [this] {
+    StoreTransaction transaction = *bench_.store->begin_transaction();
+    transaction.remove(*table_, "p", "second", ETag::any());
+    transaction.insert_or_replace(*table_, with_value("q", "third", "y"));
+    return transaction.commit().status();
+  };
+  EXPECT_EQ(said(overtaken(commit)), kTableNotFound);
+}
+
+TEST_P(OvertakenWrite, AsynchronousRemoveFindsNoTable) {
+  const auto remove = [this] {
+    return await(bench_.machine.scheduler(), AsyncTable(*table_).remove("p", "second", ETag::any()));
+  };
+  EXPECT_EQ(said(overtaken(remove)), kTableNotFound);
+}
+
+TEST_P(OvertakenWrite, OfAnEntityThatWasNeverThereWithoutADropFindsNoEntity) {
+  EXPECT_EQ(said(table_->remove("p", "never", ETag::any())), kResourceNotFound);
+  EXPECT_EQ(said(await(bench_.machine.scheduler(), AsyncTable(*table_).remove("p", "never", ETag::any()))),
+            kResourceNotFound);
+}
+
+INSTANTIATE_TEST_SUITE_P(Schedules, OvertakenWrite, testing::Range<std::uint64_t>(1, 4));
+
+}  // namespace
+}  // namespace varve::test

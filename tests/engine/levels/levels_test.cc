@@ -1,0 +1,125 @@
+// Owns: the promises of levels (engine/levels/levels.h).
+#include "engine/levels/levels.h"
+
+#include <random>
+#include <string>
+
+#include <gmock/gmock.h>
+
+#include "tests/engine/compaction/tree_files.h"
+
+namespace varve::engine {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+TEST(Levels, EmptyHoldsNothing) {
+  const Levels levels = levels_of({});
+  EXPECT_EQ(levels.file_count(), 0u);
+  EXPECT_EQ(levels.find(3, "a"), nullptr);
+  EXPECT_THAT(levels.overlapping(3, {"a", "z"}), IsEmpty());
+  EXPECT_THAT(levels.all_overlapping({"a", "z"}), IsEmpty());
+}
+
+TEST(Levels, Level0StandsNewestFirstWhateverItsNumbers) {
+  format::TableFileEntry late = file_entry(1, 0, "a", "c");
+  late.smallest_version = 50;
+  late.largest_version = 60;
+  const Levels levels = levels_of({file_entry(7, 0, "b", "d"), late, file_entry(5, 0, "a", "z")});
+  EXPECT_THAT(numbers_of(levels.level(0)), ElementsAre(1, 7, 5));
+}
+
+TEST(Levels, AnAdoptedVersionStandsForThoseInside) {
+  format::TableFileEntry adopted = file_entry(1, 0, "a", "c");
+  adopted.smallest_version = 3;
+  adopted.largest_version = 900;
+  adopted.adopted_version = 6;
+  const Levels levels = levels_of({file_entry(5, 0, "a", "c"), adopted, file_entry(7, 0, "a", "c")});
+  EXPECT_THAT(numbers_of(levels.level(0)), ElementsAre(7, 1, 5));
+}
+
+TEST(Levels, DeeperLevelsStandByKey) {
+  const Levels levels = levels_of({file_entry(1, 2, "p", "q"), file_entry(2, 2, "a", "c"), file_entry(3, 2, "d", "d")});
+  EXPECT_THAT(numbers_of(levels.level(2)), ElementsAre(2, 3, 1));
+  EXPECT_EQ(levels.level_bytes(2), std::uint64_t{3} << 20);
+}
+
+void expect_refused(const std::vector<format::TableFileEntry>& entries, const std::vector<std::string>& words) {
+  const Result<Levels> levels = try_levels(entries);
+  ASSERT_EQ(levels.code(), Code::kCorruption);
+  for (const std::string& word : words) EXPECT_THAT(std::string(levels.status().message()), HasSubstr(word));
+}
+
+TEST(Levels, RefusesOverlapInADeeperLevelAndNamesBothFiles) {
+  expect_refused({file_entry(11, 3, "a", "f"), file_entry(12, 3, "e", "g")}, {"level 3", "file 11", "file 12"});
+  expect_refused({file_entry(11, 3, "a", "z"), file_entry(12, 3, "e", "g")}, {"file 11", "file 12"});
+}
+
+TEST(Levels, RefusesASharedBoundaryKey) {
+  expect_refused({file_entry(11, 6, "a", "e"), file_entry(12, 6, "e", "g")}, {"level 6", "file 11", "file 12"});
+}
+
+TEST(Levels, RefusesLevel0FilesThatOverlapInKeysAndVersions) {
+  format::TableFileEntry wide = file_entry(20, 0, "a", "f");
+  wide.smallest_version = 5;
+  expect_refused({wide, file_entry(11, 0, "e", "g")}, {"level 0", "file 20", "file 11"});
+  EXPECT_TRUE(try_levels({wide, file_entry(11, 0, "g", "h")}).ok());  // of one flush
+}
+
+TEST(Levels, RefusesInvertedRangesAndUnknownLevels) {
+  expect_refused({file_entry(4, 1, "b", "a")}, {"file 4", "largest key"});
+  expect_refused({file_entry(4, 7, "a", "b")}, {"file 4", "level 7"});
+  format::TableFileEntry entry = file_entry(4, 1, "a", "b");
+  entry.smallest_version = 9;
+  expect_refused({entry}, {"file 4", "largest version"});
+}
+
+TEST(Levels, FindsTheFileThatMayHoldAKey) {
+  const Levels levels = levels_of({file_entry(1, 1, "b", "d"), file_entry(2, 1, "f", "h")});
+  EXPECT_EQ(levels.find(1, "a"), nullptr);
+  EXPECT_EQ(levels.find(1, "b")->entry.number, 1u);
+  EXPECT_EQ(levels.find(1, "d")->entry.number, 1u);
+  EXPECT_EQ(levels.find(1, "e"), nullptr);
+  EXPECT_EQ(levels.find(1, "h")->entry.number, 2u);
+  EXPECT_EQ(levels.find(1, "ha"), nullptr);
+}
+
+TEST(Levels, AllOverlappingIsLevel0NewestFirstThenDownwards) {
+  const Levels levels = levels_of({file_entry(1, 6, "a", "z"), file_entry(2, 1, "b", "c"), file_entry(3, 1, "d", "e"),
+                                   file_entry(4, 0, "a", "b"), file_entry(5, 0, "b", "x"), file_entry(6, 0, "y", "z")});
+  EXPECT_THAT(numbers_of(levels.all_overlapping({"b", "c"})), ElementsAre(5, 4, 2, 1));
+}
+
+TEST(LevelsProperty, SearchesAgreeWithLookingAtEveryFile) {
+  constexpr std::uint64_t kSeed = 20'231;
+  SCOPED_TRACE(kSeed);
+  std::mt19937_64 random(kSeed);
+  for (int round = 0; round < 300; ++round) {
+    std::vector<format::TableFileEntry> entries;
+    std::uint64_t at = 0;
+    for (std::uint64_t number = 1; number <= random() % 12; ++number) {
+      const std::uint64_t first = at + 1 + random() % 3;
+      at = first + random() % 3;
+      entries.push_back(
+          file_entry(number, 1, std::string(1, static_cast<char>(first)), std::string(1, static_cast<char>(at))));
+    }
+    const Levels levels = levels_of(entries);
+    for (std::uint64_t low = 0; low < at + 2; ++low) {
+      const std::string smallest(1, static_cast<char>(low));
+      const std::string largest(1, static_cast<char>(low + random() % 6));
+      std::vector<std::uint64_t> overlapping;
+      const LevelFile* holder = nullptr;
+      for (const LevelFilePtr& file : levels.level(1)) {
+        if (range_of(*file).overlaps({smallest, largest})) overlapping.push_back(file->entry.number);
+        if (range_of(*file).holds(smallest)) holder = file.get();
+      }
+      ASSERT_EQ(numbers_of(levels.overlapping(1, {smallest, largest})), overlapping);
+      ASSERT_EQ(levels.find(1, smallest), holder);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace varve::engine
