@@ -118,7 +118,10 @@ Result<CommitVersion> Engine::commit(CommitRequest request) {
 Result<std::unique_ptr<Load>> Engine::begin_load(const LoadOptions& options) {
   if (state_->closed.load(std::memory_order_relaxed)) return Status(Code::kClosed, "the store was closed");
   if (!state_->queue) return Status(Code::kReadOnly, "the store was opened for reading only");
-  return std::make_unique<Load>(*state_, options);
+  EngineState& state = *state_;
+  const LoadParts parts{state.closed,     *state.tree,        *state.queue,
+                        *state.compactor, *state.table_files, state.load_counters};
+  return std::make_unique<Load>(parts, options);
 }
 
 Status check_committable(const EngineState& state) {
@@ -359,9 +362,9 @@ Statistics Engine::statistics() const {
   figures.clock_jump_ignored = state.queue->clock_jump_ignored();
   figures.retired_ids = state.queue->retired_count();
   figures.manifest_bytes = state.manifest->size_bytes();
-  figures.loads = state.loads.load(std::memory_order_relaxed);
-  figures.loaded_entries = state.loaded_entries.load(std::memory_order_relaxed);
-  figures.load_written_bytes = state.load_written_bytes.load(std::memory_order_relaxed);
+  figures.loads = state.load_counters.loads.load(std::memory_order_relaxed);
+  figures.loaded_entries = state.load_counters.entries.load(std::memory_order_relaxed);
+  figures.load_written_bytes = state.load_counters.written_bytes.load(std::memory_order_relaxed);
   const FileSet files = state.manifest->files();
   figures.log_segments = files.segments.size();
   for (const auto& [number, segment] : files.segments) figures.live_log_bytes += segment.size_bytes;

@@ -23,6 +23,7 @@
 #include "engine/compaction/flush.h"
 #include "engine/compaction/pacer.h"
 #include "engine/compaction/tree.h"
+#include "engine/load/load.h"
 #include "engine/log/segment_supply.h"
 #include "engine/log/wal.h"
 #include "engine/manifest/manifest.h"
@@ -82,10 +83,7 @@ class EngineState {
   std::unique_ptr<LogTimer> timer;
   std::unique_ptr<Compactor> compactor;
   std::unique_ptr<Flusher> flusher;
-  // Of loads that were adopted; bytes of all.
-  std::atomic<std::uint64_t> loads{0};
-  std::atomic<std::uint64_t> loaded_entries{0};
-  std::atomic<std::uint64_t> load_written_bytes{0};
+  LoadCounters load_counters;
 
   // Of a read-only one, where no queue moves it:
   CommitVersion recovered_version = 0;

@@ -6,8 +6,11 @@
 #include <new>
 #include <utility>
 
-#include "engine/engine_state.h"
+#include "engine/commit/commit_queue.h"
+#include "engine/compaction/compactor.h"
+#include "engine/compaction/tree.h"
 #include "engine/manifest/unfinished_loads.h"
+#include "engine/tables/table_file.h"
 #include "format/keys/sort_key.h"
 
 namespace varve::engine {
@@ -19,7 +22,7 @@ constexpr int kInstallAttempts = 3;
 
 }  // namespace
 
-Load::Load(EngineState& state, const LoadOptions& options) : state_(state), options_(options) {
+Load::Load(const LoadParts& parts, const LoadOptions& options) : parts_(parts), options_(options) {
   assert(options.merge_width >= 2);
 }
 
@@ -28,16 +31,16 @@ Load::~Load() {
 }
 
 TableSink Load::sink() const noexcept {
-  return state_.tree->sink(state_.closed);
+  return parts_.tree.sink(parts_.closed);
 }
 
 void Load::watch(format::TableId table) {
-  watch_.emplace(state_.queue->watches(), table);
+  watch_.emplace(parts_.queue.watches(), table);
 }
 
 void Load::begin(format::TableId table, CommitVersion version) {
   assert(table_ == 0);
-  assert(version <= state_.queue->visible());
+  assert(version <= parts_.queue.visible());
   table_ = table;
   version_ = version;
 }
@@ -54,7 +57,7 @@ Status Load::begin_files() {
 Status Load::check_open() const {
   if (!failure_.ok()) return failure_;
   if (stage_ == Stage::kEnded) return Status(Code::kClosed, "the load has ended");
-  if (state_.closed.load(std::memory_order_relaxed)) return Status(Code::kClosed, "the store was closed");
+  if (parts_.closed.load(std::memory_order_relaxed)) return Status(Code::kClosed, "the store was closed");
   return Status();
 }
 
@@ -93,7 +96,7 @@ Status Load::add_checked(std::string_view sort_key, std::string_view value) {
 }
 
 Status Load::begin_sorting() {
-  sorter_ = std::make_unique<Sorter>(sink(), *state_.table_files, options_, version_);
+  sorter_ = std::make_unique<Sorter>(sink(), parts_.table_files, options_, version_);
   Result<std::vector<format::TableFileEntry>> row = files_->finish();
   if (!row.ok()) return row.status();
   count_written(files_->written_bytes());
@@ -139,24 +142,24 @@ Status Load::install_files(std::vector<format::TableFileEntry> files) {
   Status installed;
   try {
     for (int attempt = 1; attempt <= kInstallAttempts; ++attempt) {
-      installed = state_.tree->install(edit);
+      installed = parts_.tree.install(edit);
       if (installed.code() != Code::kBusy || attempt == kInstallAttempts) break;
-      if (Status compacted = state_.compactor->wait_until_done(); !compacted.ok()) break;
+      if (Status compacted = parts_.compactor.wait_until_done(); !compacted.ok()) break;
     }
   } catch (const std::bad_alloc&) {
     installed = Status::out_of_memory();  // Before the edit: behind it the tree answers for itself.
   }
   if (installed.ok()) return installed;
   // If the store was stopped, it is unknown whether the manifest names them.
-  if (state_.queue->health() != Health::kPoisoned) state_.table_files->discard(edit.added_tables);
+  if (parts_.queue.health() != Health::kPoisoned) parts_.table_files.discard(edit.added_tables);
   return installed;
 }
 
 void Load::end(const Status& committed) noexcept {
   switch (committed.code()) {
     case Code::kOk:
-      state_.loads.fetch_add(1, std::memory_order_relaxed);
-      state_.loaded_entries.fetch_add(figures_.entries, std::memory_order_relaxed);
+      parts_.counters.loads.fetch_add(1, std::memory_order_relaxed);
+      parts_.counters.entries.fetch_add(figures_.entries, std::memory_order_relaxed);
       stage_ = Stage::kEnded;
       break;
     case Code::kUnknown:   // B4
@@ -181,12 +184,12 @@ void Load::abandon() noexcept {
 
 /// If it cannot be done, the next open does it.
 void Load::make_dead() noexcept {
-  if (state_.closed.load(std::memory_order_relaxed) || state_.queue->health() == Health::kPoisoned) return;
+  if (parts_.closed.load(std::memory_order_relaxed) || parts_.queue.health() == Health::kPoisoned) return;
   try {
     format::ManifestEdit edit;
     edit.removed_loading_ids = {table_};
     edit.added_dead_ids = {dead_load(table_)};
-    (void)state_.tree->apply(std::move(edit), [](ReadState&) {});
+    (void)parts_.tree.apply(std::move(edit), [](ReadState&) {});
   } catch (const std::bad_alloc&) {
     return;
   }
@@ -194,7 +197,7 @@ void Load::make_dead() noexcept {
 
 void Load::count_written(std::uint64_t bytes) noexcept {
   figures_.written_bytes += bytes;
-  state_.load_written_bytes.fetch_add(bytes, std::memory_order_relaxed);
+  parts_.counters.written_bytes.fetch_add(bytes, std::memory_order_relaxed);
 }
 
 LoadFigures Load::figures() const noexcept {

@@ -14,6 +14,7 @@
 // was written so far the first of the rows that are merged in the end (sorter.h).
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -27,7 +28,27 @@
 
 namespace varve::engine {
 
-class EngineState;
+class CommitQueue;
+class Compactor;
+class TableFiles;
+class Tree;
+
+/// What all loads of a store did since it was opened. Any thread.
+struct LoadCounters {
+  std::atomic<std::uint64_t> loads{0};          // that were adopted
+  std::atomic<std::uint64_t> entries{0};        // of adopted loads
+  std::atomic<std::uint64_t> written_bytes{0};  // of all loads
+};
+
+/// The parts of an open store that a load uses. Once `closed` is true, the load touches none of the others.
+struct LoadParts {
+  const std::atomic<bool>& closed;
+  Tree& tree;
+  CommitQueue& queue;
+  Compactor& compactor;
+  TableFiles& table_files;
+  LoadCounters& counters;
+};
 
 /// One thread at a time. It must not outlive the engine, but may end after Engine::close(): what it wrote is gone then.
 ///
@@ -41,7 +62,7 @@ class EngineState;
 ///   engine.commit(std::move(request));
 class Load {
  public:
-  Load(EngineState& state, const LoadOptions& options);
+  Load(const LoadParts& parts, const LoadOptions& options);
   /// abandon().
   ~Load();
   Load(const Load&) = delete;
@@ -88,7 +109,7 @@ class Load {
   void make_dead() noexcept;
   void count_written(std::uint64_t bytes) noexcept;
 
-  EngineState& state_;
+  const LoadParts parts_;
   const LoadOptions options_;
   Stage stage_ = Stage::kAdding;
   Status failure_;

@@ -10,8 +10,8 @@
 #include <string>
 #include <string_view>
 
+#include "format/bytes/commit_version.h"
 #include "format/bytes/tagged_fields.h"
-#include "format/keys/internal_key.h"
 #include "varve/status.h"
 
 namespace varve::format {

@@ -9,11 +9,9 @@
 #include <string>
 #include <string_view>
 
-namespace varve::format {
+#include "format/bytes/commit_version.h"
 
-/// One number for a commit's place in the order, its time (ticks of 100 ns since year 1) and its ETag. Below 2^62.
-using CommitVersion = std::uint64_t;
-inline constexpr CommitVersion kCommitVersionMax = (std::uint64_t{1} << 62) - 1;
+namespace varve::format {
 
 enum class Kind : std::uint8_t {
   kPut = 1,

@@ -1,0 +1,13 @@
+// Owns: the type of a commit's version.
+// Must never: depend on what a version is written beside.
+#pragma once
+
+#include <cstdint>
+
+namespace varve::format {
+
+/// One number for a commit's place in the order, its time (ticks of 100 ns since year 1) and its ETag. Below 2^62.
+using CommitVersion = std::uint64_t;
+inline constexpr CommitVersion kCommitVersionMax = (std::uint64_t{1} << 62) - 1;
+
+}  // namespace varve::format
