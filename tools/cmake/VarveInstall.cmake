@@ -57,14 +57,15 @@ function(varve_side_package name)
   target_link_libraries(${target} INTERFACE OpenSSL::Crypto)
   install(TARGETS ${target} EXPORT varve-${name}-targets)
   install(EXPORT varve-${name}-targets NAMESPACE varve:: DESTINATION "${package_dir}")
-  install(DIRECTORY "${PROJECT_SOURCE_DIR}/api/include/varve/${name}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/varve")
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/api/include/varve/${name}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/varve"
+    FILES_MATCHING PATTERN "*.h")
 endfunction()
 
 varve_side_package(security)
 varve_side_package(encryption)
 
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/api/include/varve" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
-  PATTERN security EXCLUDE PATTERN encryption EXCLUDE)
+  FILES_MATCHING PATTERN "*.h" PATTERN security EXCLUDE PATTERN encryption EXCLUDE)
 
 configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/varve-config.cmake.in"
   "${PROJECT_BINARY_DIR}/package/varve-config.cmake" INSTALL_DESTINATION "${package_dir}"
