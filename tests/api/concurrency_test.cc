@@ -8,6 +8,7 @@
 
 #include "io/scheduler.h"
 #include "tests/api/store_bench.h"
+#include "varve/loader.h"
 
 namespace varve {
 namespace {
@@ -239,17 +240,25 @@ TEST(Concurrency, B04_AReaderNeverSeesADroppedTableAfterTheDropWasAcknowledged) 
   });
 }
 
-TEST(Concurrency, AnAccountDroppedAmongCreationsTakesEveryTableMadeBefore) {
-  for_each_seed([](StoreBench& bench) {
+/// Makes a table of one entity beside the log.
+Status load_one_entity(Store& store, const std::string& name) {
+  Result<Loader> loader = store.load_table(kAccount, name);
+  if (!loader.ok()) return loader.status();
+  if (Status added = loader->add(with_value("p", "r", "x")); !added.ok()) return added;
+  return loader->finish().status();
+}
+
+/// Two threads make tables by `make` while another drops the account. Nothing of a table is left then.
+void drop_account_among(const std::function<Status(Store&, const std::string&)>& make) {
+  for_each_seed([&make](StoreBench& bench) {
     bench.open();
     ASSERT_TRUE(bench.store->create_account(kAccount).ok());
     std::vector<std::function<void()>> bodies;
     for (int i = 0; i < 2; ++i) {
       bodies.push_back([&, i] {
         for (int j = 0; j < 4; ++j) {
-          const std::string name = "Table" + std::to_string(i) + std::to_string(j);
-          const Result<Table> table = bench.store->create_table(kAccount, name);
-          EXPECT_EQ(said(table), table.ok() ? kFine : kResourceNotFound);
+          const Status made = make(*bench.store, "Table" + std::to_string(i) + std::to_string(j));
+          EXPECT_EQ(said(made), made.ok() ? kFine : kResourceNotFound);
         }
       });
     }
@@ -262,6 +271,21 @@ TEST(Concurrency, AnAccountDroppedAmongCreationsTakesEveryTableMadeBefore) {
     const Result<VerifyReport> report = Store::verify(kStorePath, bench.options());
     ASSERT_TRUE(report.ok());
     EXPECT_TRUE(report->sound()) << report->findings[0];
+  });
+}
+
+TEST(Concurrency, AnAccountDroppedAmongCreationsTakesEveryTableMadeBefore) {
+  drop_account_among([](Store& store, const std::string& name) { return store.create_table(kAccount, name).status(); });
+}
+
+TEST(Concurrency, AnAccountDroppedAmongLoadsTakesEveryTableLoadedBefore) {
+  drop_account_among(load_one_entity);
+}
+
+TEST(Concurrency, AnAccountDroppedAmongCreationsAndDropsTakesEveryTableMadeBefore) {
+  drop_account_among([](Store& store, const std::string& name) {
+    if (Status made = store.create_table(kAccount, name).status(); !made.ok()) return made;
+    return store.drop_table(kAccount, name);
   });
 }
 
