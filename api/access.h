@@ -55,7 +55,7 @@ class Permissions {
   std::uint8_t bits_ = 0;
 };
 
-/// One end of a key interval. The interval includes the bound. If `row_key` is absent, the bound stands for the whole
+/// One end of a key interval. The interval includes the bound. If `row_key` is absent, the bound covers the whole
 /// partition.
 struct KeyBound {
   std::string partition_key;
