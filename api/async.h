@@ -14,8 +14,8 @@
 // - The operation submits its disk reads, and other operations run until the data arrives.
 // - The operation queues for the lock of a partition.
 // - The publication of its commit group reports the end of its commit.
-// Pages of scans, counts, and operations of the store have no such form. One of eight worker threads runs each of them
-// as a blocking call; further calls queue.
+// Pages of scans, counts, and operations of the store have no such form. Up to eight worker threads run them as
+// blocking calls; further calls queue.
 //
 // Threads    Any thread may begin an operation. Callbacks run, and coroutines resume, on the asynchronous thread. If an
 //            operation cannot begin or need not wait, its callback runs before start() returns. Code that runs on the
