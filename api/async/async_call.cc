@@ -1,5 +1,5 @@
-// Owns: the beginning and the end of asynchronous verbs, and who may end a wait for a lock (async_call.h).
-// Must never: resume a coroutine while somebody may still tell it something.
+// Owns: the start and the end of asynchronous operations, and the end of their waits for locks (async_call.h).
+// Must never: resume a coroutine while a step or a callback of its wait may still run.
 #include "api/async/async_call.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace varve {
 namespace {
 
-/// As PartitionLocks::lock() takes it.
+/// Limits `wait_max` to the range that PartitionLocks::lock() accepts.
 std::optional<std::chrono::milliseconds> bounded(std::optional<std::chrono::milliseconds> wait_max) noexcept {
   constexpr std::chrono::milliseconds kLongest = std::chrono::hours(24 * 365);
   if (wait_max) wait_max = std::clamp(*wait_max, std::chrono::milliseconds(0), kLongest);
@@ -54,7 +54,7 @@ void PointReads::await_suspend(std::coroutine_handle<> coroutine) noexcept {
   }
 }
 
-/// Once it has begun, another thread may go on with the coroutine, and this be gone.
+/// After commit_.begin() has succeeded, another thread may resume the coroutine and destroy this object.
 bool Commit::await_suspend(std::coroutine_handle<> coroutine) {
   step_.set(coroutine);
   Status begun = commit_.begin();
@@ -80,7 +80,7 @@ bool LockWait::begin(std::coroutine_handle<> coroutine) noexcept {
   if (wait_max_) {
     outcome_ = executor_.set(timer_, deadline_);
     if (!outcome_.ok() && request_.call_off()) return false;
-    // Else the turn is on its way already, and needs no timer.
+    // If call_off() fails, the turn is already on its way, and no timer is needed.
   }
   stop_callback_.emplace(stop_, PostStop{*this});
   return true;
@@ -99,7 +99,7 @@ void LockWait::tell(Why why) noexcept {
     resume();
   } else if (why == Why::kTurn) {
     end(Status());
-  } else if (request_.call_off()) {  // Else the turn is on its way, and decides.
+  } else if (request_.call_off()) {  // Otherwise the turn is on its way and decides.
     end(why == Why::kTime
             ? engine::partition_was_held(*wait_max_)
             : Status(Code::kCancelled, "the operation was asked to stop while it waited for its partition"));
@@ -113,14 +113,15 @@ void LockWait::end(Status outcome) noexcept {
   resume();
 }
 
-/// When nobody can tell anything any more. A stop that is just being told ends in on_stop_, which comes back here: to
-/// let the token's callback go meanwhile would be to wait for another thread.
+/// Resumes the coroutine when no step or callback of the wait can run any more. If the stop callback is running, this
+/// posts on_stop_, which calls resume() again. Destroying the callback instead would block until the other thread has
+/// left it.
 void LockWait::resume() noexcept {
   if (is_stopping_.load(std::memory_order_acquire)) {
     if (has_stop_run_) executor_.post(on_stop_);
     return;
   }
-  stop_callback_.reset();  // From here on nothing is posted.
+  stop_callback_.reset();  // From here on, nothing posts a step.
   if (was_stopped_.load(std::memory_order_relaxed) && !has_stop_run_) return;
   coroutine_.resume();
 }

@@ -1,7 +1,6 @@
-// Owns: the places at which an asynchronous verb waits, as awaitables: its beginning, a change of thread, keys, locks,
-// a commit.
-// Must never: wait on a thread, or leave the one that began the verb where there is nothing to wait for: to change
-// threads twice takes longer than most verbs.
+// Owns: the awaitables at which an asynchronous operation waits: its start, a change of thread, reads, locks, a commit.
+// Must never: block a thread. If an operation need not wait, it must never leave the thread that began it: two changes
+// of thread take longer than most operations.
 #pragma once
 
 #include <atomic>
@@ -37,7 +36,7 @@ class ResumeStep final : public engine::Step {
   std::coroutine_handle<> coroutine_;
 };
 
-/// Goes on with whoever takes the step.
+/// Continues the coroutine on the thread that runs the taker's steps.
 class Hop {
  public:
   explicit Hop(engine::StepTaker& taker) noexcept : taker_(taker) {}
@@ -53,7 +52,7 @@ class Hop {
   ResumeStep step_;
 };
 
-/// Goes on behind what else is ready at home, where it is.
+/// If the coroutine runs on its home thread, lets the coroutines run that are already queued there, and then continues.
 class TurnAtHome {
  public:
   explicit TurnAtHome(HomeThread* home) noexcept : home_(home) {}
@@ -65,7 +64,7 @@ class TurnAtHome {
   HomeThread* home_;
 };
 
-/// One verb on its way. In the verb's own frame.
+/// The state of one operation in progress. It is a part of the operation's coroutine frame.
 class AsyncCall {
  public:
   AsyncCall(std::shared_ptr<StoreCore> core, std::stop_token stop, HomeThread* home = nullptr) noexcept
@@ -74,9 +73,11 @@ class AsyncCall {
   AsyncCall(const AsyncCall&) = delete;
   AsyncCall& operator=(const AsyncCall&) = delete;
 
-  /// `co_await call.begin()`, once and first: Ok, or why the verb cannot begin, and nothing happened. It goes on where
-  /// it is; but what is begun on the asynchronous thread takes its turn there, so that who loops over verbs that end at
-  /// once does not keep it from all others. Errors: kCancelled, those of StoreCore::async().
+  /// `co_await call.begin()` starts the operation; await it once, before anything else. It returns Ok, or the reason
+  /// why the operation cannot begin; then nothing has changed. The operation continues on its current thread. On the
+  /// asynchronous thread it first lets other steps run, so that a loop over operations that end at once does not occupy
+  /// the thread.
+  /// Errors: kCancelled, and those of StoreCore::async().
   class Begin {
    public:
     explicit Begin(AsyncCall& call) noexcept : call_(call) {}
@@ -91,31 +92,31 @@ class AsyncCall {
   };
   Begin begin() noexcept { return Begin(*this); }
 
-  /// To a thread that may wait, and to the asynchronous one.
+  /// Moves the coroutine to a worker thread, which may block; back() moves it to the asynchronous thread.
   Hop to_worker() noexcept { return Hop(async_->workers()); }
   Hop back() noexcept { return Hop(async_->executor()); }
 
-  /// Errors: kCancelled.
+  /// Returns kCancelled if the operation was asked to stop.
   Status check_stop() const noexcept;
 
   StoreCore& core() noexcept { return *core_; }
   engine::AsyncEngine& async() noexcept { return *async_; }
   const std::stop_token& stop() const noexcept { return stop_; }
-  /// Where it is best to go on; may be null.
+  /// Returns the home thread, on which the operation should preferably continue, or null.
   HomeThread* home() const noexcept { return home_; }
 
  private:
   const std::shared_ptr<StoreCore> core_;
   const std::stop_token stop_;
   HomeThread* const home_;
-  engine::AsyncEngine* async_ = nullptr;  // once begun
+  engine::AsyncEngine* async_ = nullptr;  // set by begin()
 };
 
-/// `co_await PointReads(...)`: the newest entry of each key not above a version, in the order of the keys. What the
-/// disk has to be asked for is waited for on the asynchronous thread. Errors: as engine::ReadView::get_many.
+/// `co_await PointReads(...)` returns the newest entry of each key up to a version, in the order of the keys. The
+/// coroutine awaits reads from the disk on the asynchronous thread. Errors: as engine::ReadView::get_many.
 class PointReads {
  public:
-  /// All outlive it, the keys' bytes too.
+  /// All arguments must outlive the object, including the bytes of the keys.
   PointReads(AsyncCall& call, const engine::ReadView& view, std::span<const std::string_view> sort_keys,
              engine::CommitVersion at_most, engine::EntryPart part) noexcept
       : executor_(call.async().executor()),
@@ -154,8 +155,8 @@ class PointReads {
   ResumeStep step_;
 };
 
-/// The wait in the lines of partitions, on the asynchronous thread. As LockRequest; `co_await turn()` after advance()
-/// said false.
+/// Waits in the queues of partition locks, on the asynchronous thread. Use it like LockRequest: if advance() returns
+/// false, `co_await turn()` and call advance() again.
 class LockWait {
  public:
   LockWait(AsyncCall& call, std::optional<std::chrono::milliseconds> wait_max) noexcept;
@@ -166,7 +167,7 @@ class LockWait {
   Result<bool> advance() noexcept { return request_.advance(); }
   engine::PartitionGuard take() noexcept { return request_.take(); }
 
-  /// Ok: it is this one's turn. Errors, after which no lock is held: kBusy, kCancelled, kOutOfMemory.
+  /// Ends when the request has its turn (Ok). Errors, after which no lock is held: kBusy, kCancelled, kOutOfMemory.
   class Turn {
    public:
     explicit Turn(LockWait& wait) noexcept : wait_(wait) {}
@@ -190,7 +191,7 @@ class LockWait {
    private:
     LockWait& wait_;
   };
-  /// The token's, on any thread.
+  /// The callback of the stop token. It runs on any thread.
   struct PostStop {
     LockWait& wait;
     void operator()() const noexcept;
@@ -212,22 +213,22 @@ class LockWait {
   Told<Why::kStop> on_stop_{*this};
   engine::Executor::Timer timer_{on_time_};
   std::optional<std::stop_callback<PostStop>> stop_callback_;
-  std::atomic<bool> is_stopping_{false};  // PostStop is under way
-  std::atomic<bool> was_stopped_{false};  // it has begun
-  bool has_stop_run_ = false;             // what it posts
+  std::atomic<bool> is_stopping_{false};  // PostStop is running
+  std::atomic<bool> was_stopped_{false};  // PostStop has begun
+  bool has_stop_run_ = false;             // the step that PostStop posts has run
   bool has_ended_ = false;
   Status outcome_;
   std::coroutine_handle<> coroutine_;
   engine::LockRequest request_;
 };
 
-/// `co_await Commit(...)`: as engine::Engine::commit, but that who is refused for a full write buffer is told. It ends
-/// at home, where there is one, else on the asynchronous thread.
+/// `co_await Commit(...)` commits like engine::Engine::commit. But if the write buffer has no room, it does not wait:
+/// it returns the missing room. It ends on the home thread if there is one, or else on the asynchronous thread.
 class Commit {
  public:
   struct End {
     Result<engine::CommitVersion> version;
-    /// Refused for want of this; else of nothing.
+    /// The room that the refused commit lacked. Zero if the commit lacked no room.
     engine::RoomNeed room_need{};
   };
 
@@ -245,7 +246,7 @@ class Commit {
   }
 
  private:
-  /// Takes the one step that this has.
+  /// Takes the one step of this object.
   class Home final : public engine::StepTaker {
    public:
     explicit Home(HomeThread* thread) noexcept : thread_(thread) {}

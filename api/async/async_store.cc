@@ -1,5 +1,5 @@
-// Owns: the verbs of a store as tasks: each called on a thread that may wait (async.h).
-// Must never: keep one of these threads for a verb that was stopped before its turn.
+// Owns: the operations of a store as tasks; each one runs on a worker thread, which may block (async.h).
+// Must never: occupy a worker thread with an operation that was stopped before its turn.
 #include <utility>
 
 #include "api/async/async_call.h"
@@ -25,7 +25,7 @@ struct AsyncStore::Verbs {
     co_return answer;
   }
 
-  /// By the names in use, if it is among them: else out of the catalog.
+  /// Opens the table from the cache of names in use. If the name is not in the cache, reads the catalog.
   static Task<Result<Table>> open_table(Store& store, std::string account, std::string table, std::stop_token stop) {
     if (!stop.stop_requested()) {
       Result<std::optional<Table>> known = store.open_known_table(account, table);

@@ -1,6 +1,6 @@
-// Owns: the verbs of a table, step by step where they would wait (async.h).
-// Must never: refuse or change anything that the verb of the same name on Table would not: both are made of the same
-// steps (entity_read.h, entity_write.h).
+// Owns: the operations of a table, in steps that end where the operation would wait (async.h).
+// Must never: refuse or change anything that the operation of the same name on Table would not. Both consist of the
+// same steps (entity_read.h, entity_write.h).
 #include <span>
 #include <utility>
 
@@ -16,11 +16,11 @@ namespace varve {
 
 using Kind = TransactionOperation::Kind;
 
-/// As coroutines on what stands behind the handle, which may be gone before they end.
+/// The operations as coroutines on the shared state of the handle. The handle itself may be gone before they end.
 struct AsyncTable::Verbs {
   using Found = Result<std::vector<std::optional<Entity>>>;
 
-  /// What a verb was called with beside its own.
+  /// The arguments that every operation has.
   struct Called {
     Called(const AsyncTable& on, std::stop_token with_stop)
         : state(on.table_.state_), stop(std::move(with_stop)), home(on.home_) {}
@@ -32,15 +32,15 @@ struct AsyncTable::Verbs {
     return AsyncCall(called.state->core, std::move(called.stop), called.home);
   }
 
-  /// Most of what it is given ends at home already.
+  /// Makes an operation end on the home thread. Most operations end there already.
   template <typename T>
   static Task<T> ending_at_home(const AsyncTable& table, Task<T> verb) {
     if (table.home_ == nullptr) return verb;
     return at_home(table.home_, std::move(verb));
   }
 
-  /// `co_await RulesAsked(call, state)`: what the handle's rules grant. Rules that may read the store, by verbs that
-  /// wait, are asked where that may be; else the verb goes on at once.
+  /// `co_await RulesAsked(call, state)` returns the grant of the handle's rules. If a rule may block, for example on a
+  /// read of the store, a worker thread evaluates the rules. Otherwise the operation continues at once.
   class RulesAsked {
    public:
     RulesAsked(AsyncCall& call, const Table::State& state) noexcept : call_(call), state_(state) {}
@@ -80,7 +80,7 @@ struct AsyncTable::Verbs {
 
   // -- Reads ------------------------------------------------------------------------------------------------------
 
-  /// The state that is read, and the table's id in it, out of the catalog.
+  /// Reads from the catalog the state that the operation reads, and the table's id in it.
   static Task<Result<ResolvedTable>> resolve(AsyncCall& call, const Table::State& state, const ReadOptions& options) {
     co_await call.to_worker();
     Result<ResolvedTable> resolved = guarded(
@@ -130,7 +130,7 @@ struct AsyncTable::Verbs {
     co_return std::move(found->front());
   }
 
-  /// A verb that waits, on a thread that may.
+  /// Runs a blocking operation on a worker thread.
   template <typename Answer, typename Verb>
   static Task<Answer> on_worker(Called called, Verb verb) {
     AsyncCall call = call_of(called);
@@ -157,7 +157,7 @@ struct AsyncTable::Verbs {
     co_return resolved;
   }
 
-  /// On the asynchronous thread, since its turn comes there.
+  /// Waits for the lock on the asynchronous thread, because the turn arrives there.
   static Task<Result<engine::PartitionGuard>> wait_for_lock(AsyncCall& call, std::uint64_t partition_hash,
                                                             const WriteOptions& options) {
     if (!call.async().is_on_its_thread()) co_await call.back();
@@ -171,7 +171,7 @@ struct AsyncTable::Verbs {
     }
   }
 
-  /// As judge_writes().
+  /// Does the work of judge_writes().
   static Task<Status> judge(AsyncCall& call, std::span<PreparedWrite> writes, engine::PartitionGuard& guard,
                             bool in_transaction) {
     std::vector<engine::Newest> states;
@@ -194,8 +194,8 @@ struct AsyncTable::Verbs {
     co_return published.ok() ? refusal->status : published;
   }
 
-  /// From the lock to the publication. A second attempt finds the writes as they were. Errors: what refuses them before
-  /// there is a commit, as it is to be told.
+  /// Runs one attempt, from the lock to the publication. It leaves the writes as they are, for a second attempt.
+  /// Errors: the refusals before a commit begins, in the form for the caller.
   static Task<Result<Commit::End>> commit_once(AsyncCall& call, PlacedWrites placed, std::span<PreparedWrite> writes,
                                                const WriteOptions& options, bool in_transaction) {
     std::vector<PreparedWrite> merged;
@@ -203,11 +203,12 @@ struct AsyncTable::Verbs {
       merged.assign(writes.begin(), writes.end());
       writes = merged;
     }
-    // Those that are ready there too begin their commits with this one, and so share a write of the log.
+    // Other coroutines that are ready on the home thread begin their commits together with this one. So the commits
+    // share one write of the log.
     co_await TurnAtHome(call.home());
     Result<engine::PartitionGuard> guard = call.async().try_lock(placed.partition_hash);
     if (guard.ok() && !guard->holds_any()) {
-      placed.request.room->let_go();  // Who has the lock may wait for it.
+      placed.request.room->let_go();  // The holder of the lock may be waiting for this room.
       guard = co_await wait_for_lock(call, placed.partition_hash, options);
     }
     if (!guard.ok()) co_return guard.status();
@@ -219,7 +220,7 @@ struct AsyncTable::Verbs {
     co_return co_await Commit(call, std::move(placed.request));
   }
 
-  /// As commit_writes().
+  /// Does the work of commit_writes().
   static Task<Result<ETag>> commit(AsyncCall& call, const Table::State& state, std::vector<PreparedWrite> writes,
                                    const WriteOptions& options, bool in_transaction) {
     if (Status tag = check_tag(options.tag); !tag.ok()) co_return tag;
@@ -242,7 +243,8 @@ struct AsyncTable::Verbs {
       }
       if (!end.ok()) co_return end.status();
       if (end->room_need.in_active == 0) co_return etag_of(end->version, state.name, in_transaction);
-      // Nothing is held now. What was judged is judged again: meanwhile others may write.
+      // The operation holds nothing now. The next attempt judges the writes again, because other writers may commit
+      // meanwhile.
       co_await call.to_worker();
       const Status found = call.async().wait_for_room(end->room_need, room);
       co_await call.back();

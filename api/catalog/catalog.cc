@@ -1,4 +1,4 @@
-// Owns: names to ids (catalog.h).
+// Owns: the mapping of names to ids (catalog.h).
 // Must never: wait for the disk while it holds a lock.
 #include "api/catalog/catalog.h"
 
@@ -119,7 +119,7 @@ Status Catalog::change_row(const std::string& key, const std::function<Status(co
 
   format::BatchBuilder batch;
   batch.put(key, *changed);
-  view.reset();  // It would keep memory that the commit may wait for.
+  view.reset();  // The view would keep memory for which the commit may wait.
   engine::CommitRequest request;
   request.batch = batch.finish();
   request.locks = *std::move(guard);
@@ -157,7 +157,7 @@ Status Catalog::create_account(std::string_view account) {
   format::BatchBuilder batch;
   batch.put(row_key, encode_account_row(number));
   batch.put(counter_key, *raised);
-  view.reset();  // It would keep memory that the commit may wait for.
+  view.reset();  // The view would keep memory for which the commit may wait.
   return commit(batch, *std::move(guard), false);
 }
 
@@ -223,7 +223,7 @@ Status Catalog::drop_table(std::string_view account, std::string_view lower_name
   return commit(batch, *std::move(guard), true);
 }
 
-/// False if the account was changed by a commit that is not published yet: its tables cannot be walked then.
+/// Returns false if an unpublished commit changed the account. In that case the view does not show all of its tables.
 Result<bool> Catalog::try_drop_account(std::string_view account) {
   const std::string account_key = account_row_key(account);
   const std::string tables_prefix = table_rows_prefix(account);
@@ -244,8 +244,8 @@ Result<bool> Catalog::try_drop_account(std::string_view account) {
   const Result<AccountRow> owner = decode_account_row(account, row->version, *row->value);
   if (!owner.ok()) return owner.status();
 
-  // Every table row was written together with the account's, so all of them are in the view. A row whose drop is not
-  // published is deleted a second time, which changes nothing.
+  // create_table() writes a table row together with the account's row, so the view contains the rows of all created
+  // tables. If the drop of a row is not published, this deletes the row a second time, which changes nothing.
   const NameCache::DropMark mark = names_.mark_account_drop(account);
   format::BatchBuilder batch;
   {

@@ -1,8 +1,8 @@
-// Owns: names to ids: which accounts and tables there are, at any version; making and dropping them.
-// Must never: give an id twice, or resolve a name at another version than its reader's.
+// Owns: the mapping of names to ids: which accounts and tables exist at any version, and their creation and deletion.
+// Must never: assign an id twice, or resolve a name at a version other than the reader's.
 //
-// A row is judged under its partition's lock on its newest state, published or not; what is told because of an
-// unpublished one is told after its publication.
+// An operation judges a row in its newest state, published or not, under the lock of the row's partition. If an error
+// rests on an unpublished commit, the operation returns it after that commit is published.
 #pragma once
 
 #include <chrono>
@@ -25,57 +25,58 @@
 
 namespace varve {
 
-/// kNotFound (ResourceNotFound).
+/// Returns kNotFound (ResourceNotFound).
 Status no_such_account(std::string_view account);
-/// kNotFound (TableNotFound).
+/// Returns kNotFound (TableNotFound).
 Status no_such_table(std::string_view account, std::string_view table);
 
-/// The name of a table; every part legal (names.h).
+/// The name of a table. Every part is legal (names.h).
 struct TableName {
   std::string account;
   std::string spelling;
   std::string lower;
 };
 
-/// What a load was begun with.
+/// The values that a load received when it began.
 struct LoadTarget {
   format::TableId id = 0;
-  /// Of every entity.
+  /// The version of every entity.
   format::CommitVersion version = 0;
-  /// The empty table that has the name so far.
+  /// The empty table that had the name when the load began, if there was one.
   std::optional<format::TableId> replaced;
 };
 
-/// A table's id, and the newest state of the store at which its name means it.
+/// A view of the newest state of the store, and the id that a table's name has in this view.
 struct ResolvedTable {
   engine::ReadView view;
   format::TableId id;
 };
 
-/// Any thread.
+/// Any thread may use it.
 class Catalog {
  public:
-  /// `recreation_delay` is StoreOptions'.
+  /// `recreation_delay` is the option of StoreOptions.
   Catalog(engine::Engine& engine, std::chrono::milliseconds recreation_delay);
 
   NameCache& names() noexcept { return names_; }
 
   // Errors of all: kNotFound (TableNotFound), kCorruption, kIoError.
-  /// For a read of the newest state.
+  /// Resolves a name for a read of the newest state.
   Result<ResolvedTable> resolve_newest(const TableName& name, NameEntry& entry);
-  /// The same where that takes no read of the catalog; else nothing.
+  /// Resolves like resolve_newest(), but only from the cached entry. If that needs a read of the catalog, returns
+  /// nothing.
   std::optional<ResolvedTable> resolve_cached(const NameEntry& entry) const;
-  /// For a write, which the engine refuses if the table is dropped before its turn.
+  /// Resolves a name for a write. If the table is dropped before the write's turn, the engine refuses the write.
   Result<format::TableId> resolve_for_write(const TableName& name, NameEntry& entry);
-  /// For a read at another version.
+  /// Resolves a name for a read at the version of `view`.
   static Result<format::TableId> resolve_at(const engine::ReadView& view, const TableName& name);
 
-  /// The account's row in this view, or nothing. Errors: kCorruption, kIoError.
+  /// Returns the account's row in this view, or nothing. Errors: kCorruption, kIoError.
   static Result<std::optional<AccountRow>> find_account(const engine::ReadView& view, std::string_view account);
   static Result<std::optional<TableRow>> find_table(const engine::ReadView& view, std::string_view account,
                                                     std::string_view lower_name);
 
-  // As the verbs of Store; names are legal ones.
+  // These work as in Store. Names must be legal.
   Status create_account(std::string_view account);
   Status drop_account(std::string_view account);
   Status create_table(const TableName& name);
@@ -83,22 +84,23 @@ class Catalog {
 
   /// Errors: as Store::access_policies.
   static Result<std::vector<AccessPolicy>> find_access_policies(const engine::ReadView& view, const TableName& name);
-  /// `policies` are checked. Errors: as Store::set_access_policies.
+  /// The caller has checked `policies`. Errors: as Store::set_access_policies.
   Status set_access_policies(const TableName& name, std::span<const AccessPolicy> policies);
 
   /// Errors: as Store::service_properties.
   static Result<ServiceProperties> find_service_properties(const engine::ReadView& view, std::string_view account);
-  /// `change` is checked. Errors: as Store::set_service_properties.
+  /// The caller has checked `change`. Errors: as Store::set_service_properties.
   Status set_service_properties(std::string_view account, const ServicePropertiesChange& change);
 
-  /// Draws id and version for `load`, of a table that is not there or is empty. Errors: as Store::load_table.
+  /// Assigns an id and a version to `load`. The table must not exist, or must be empty. Errors: as Store::load_table.
   Result<LoadTarget> begin_load(const TableName& name, engine::Load& load);
-  /// Gives the name to the load, which is installed. Errors: as Loader::finish; the load may not have ended then.
+  /// Gives the name to the load, which must be installed. Errors: as Loader::finish; after an error the load may not
+  /// have ended.
   Status finish_load(const TableName& name, const LoadTarget& target, engine::Load& load);
 
  private:
-  /// Replaces a row by what `change` makes of it, durably whatever the store's default: what was taken back must not
-  /// come back after a power cut. Where there is no row, `absent` says how that is told.
+  /// Replaces a row with the result of `change`. The commit is always durable, whatever the store's default: revoked
+  /// rights must not return after a power cut. If the row does not exist, the call fails with the status of `absent`.
   Status change_row(const std::string& key, const std::function<Status(const engine::ReadView&)>& absent,
                     const std::function<Result<std::string>(const engine::Newest&)>& change);
   Status refuse(engine::PartitionGuard guard, engine::CommitVersion rests_on, const Status& refusal);

@@ -1,5 +1,5 @@
-// Owns: the two commits of a load (catalog.h): the one that draws its id and version, and the one that names its table.
-// Must never: give a name to a load while the table that had it may hold something.
+// Owns: the two commits of a load (catalog.h): one assigns its id and version, and the other gives its table the name.
+// Must never: give a name to a load while the table with that name may contain an entity.
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -23,7 +23,7 @@ Status dropped_meanwhile(const TableName& name) {
                                         " was dropped while it was loaded");
 }
 
-/// The version of an entity in the table; none where it is empty.
+/// Returns the version of an entity in the table, or nothing if the table is empty.
 Result<std::optional<format::CommitVersion>> find_entity(const engine::ReadView& view, format::TableId table) {
   const std::string prefix = format::encode_table(table);
   engine::Cursor entities = view.cursor(prefix, format::end_of_prefix(prefix));
@@ -38,7 +38,8 @@ Result<std::string> renew_table_row(const TableName& name, const engine::Newest&
   return with_table_id(*row.value, *table, id);
 }
 
-/// Whether the load's table can still have its name, by the newest state of the account's row and the table's.
+/// Checks whether the load's table can still have its name, from the newest states of the account's row and the table's
+/// row.
 Status judge_load(const TableName& name, const LoadTarget& target, const engine::Newest& owner,
                   const engine::Newest& row) {
   if (!owner.value) return no_such_account(name.account);
@@ -78,7 +79,7 @@ Result<LoadTarget> Catalog::begin_load(const TableName& name, engine::Load& load
     if (!table.ok()) return table.status();
     const Result<std::optional<format::CommitVersion>> entity = find_entity(*view, table->id);
     if (!entity.ok()) return entity.status();
-    if (*entity) {  // Most often known by now.
+    if (*entity) {  // Finds most tables that are not empty.
       return refuse(*std::move(guard), std::max(row->version, **entity), not_loadable(name, "holds entities"));
     }
     target.replaced = table->id;
@@ -93,7 +94,7 @@ Result<LoadTarget> Catalog::begin_load(const TableName& name, engine::Load& load
   if (!raised.ok()) return raised.status();
   format::BatchBuilder batch;
   batch.put(account_key, *raised);
-  view.reset();  // It would keep memory that the commit may wait for.
+  view.reset();  // The view would keep memory for which the commit may wait.
   engine::CommitRequest request;
   request.batch = batch.finish();
   request.locks = *std::move(guard);

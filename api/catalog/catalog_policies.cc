@@ -1,5 +1,5 @@
-// Owns: the access policies of tables in the catalog: reading them, and replacing them as a whole.
-// Must never: lose when the table was made: a row that is written again says so itself.
+// Owns: the access policies of tables in the catalog: it reads them, and replaces them as a whole.
+// Must never: lose the creation time of the table. A row that is written again stores it as Created.
 #include <optional>
 #include <utility>
 
@@ -10,7 +10,7 @@
 namespace varve {
 namespace {
 
-/// Why there is no row: the account's absence is told before the table's.
+/// Returns the error for a missing row. A missing account is reported before a missing table.
 Status absent(const engine::ReadView& view, const TableName& name) {
   const Result<std::optional<AccountRow>> owner = Catalog::find_account(view, name.account);
   if (!owner.ok()) return owner.status();
@@ -21,7 +21,7 @@ Status in_row(const Status& status, const TableName& name) {
   return status.in_file("catalog row of table " + quoted(name.lower) + " of account " + quoted(name.account));
 }
 
-/// The row of a table with its policies replaced.
+/// Returns the row of a table with its policies replaced.
 Result<std::string> changed_row(const TableName& name, const engine::Newest& row,
                                 std::span<const AccessPolicy> policies) {
   const Result<TableRow> table = decode_table_row(name.account, name.lower, row.version, *row.value);

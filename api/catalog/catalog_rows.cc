@@ -1,5 +1,5 @@
-// Owns: catalog rows as bytes (catalog_rows.h).
-// Must never: take a number from a row that is out of its range.
+// Owns: the encoding of catalog rows (catalog_rows.h).
+// Must never: accept a number from a row that is out of its range.
 #include "api/catalog/catalog_rows.h"
 
 #include <initializer_list>
@@ -32,7 +32,7 @@ std::optional<std::uint64_t> find_number(const format::EntityView& row, std::str
   return value >= min && value <= max ? std::optional(value) : std::nullopt;
 }
 
-/// Empty only if a Created is there that cannot be one.
+/// Returns nothing only if the row has a Created that is invalid.
 std::optional<format::CommitVersion> find_created(const format::EntityView& row,
                                                   format::CommitVersion version) noexcept {
   if (!row.find(kCreated)) return version;
@@ -47,7 +47,7 @@ std::string table_in_message(std::string_view account, std::string_view lower_na
 }
 constexpr std::string_view kCounterInMessage = "catalog row of the next account number";
 
-/// The row with some numbers set, and everything else as it was.
+/// Returns the row with some numbers set and everything else unchanged.
 Result<std::string> with_numbers(std::string_view value, std::initializer_list<NumberProperty> numbers) {
   const Result<format::EntityView> row = format::EntityView::open(value);
   if (!row.ok()) return row.status();

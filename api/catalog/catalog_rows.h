@@ -1,20 +1,19 @@
-// Owns: the rows by which the catalog is stored: their keys, and what each one says.
+// Owns: the rows that store the catalog: their keys and their content.
 // Must never: lose a property of a row that it does not know.
 //
-// The catalog is made of ordinary entities in tables of account 0, the system's:
+// The catalog consists of ordinary entities in tables of account 0, the system account:
 //
-//   (0,1) accounts   PartitionKey the account's name, RowKey empty: Number, NextTable, perhaps Created,
-//                    perhaps service properties (service_property_rows.h)
-//   (0,2) tables     PartitionKey the account's name, RowKey the table's name in lower case: Name (as it was spelt),
-//                    Id, perhaps Created, perhaps access policies (policy_rows.h)
-//   (0,3) service    PartitionKey empty, RowKey "accounts": NextAccount
-//   (0,4) drops      PartitionKey the account's name, RowKey the table's name in lower case: nothing; see
-//   name_release.h
+//   (0,1) accounts   PartitionKey: account name, RowKey: empty. Properties: Number, NextTable, optionally Created,
+//                    optionally service properties (service_property_rows.h)
+//   (0,2) tables     PartitionKey: account name, RowKey: table name in lower case. Properties: Name (as it was spelt),
+//                    Id, optionally Created, optionally access policies (policy_rows.h)
+//   (0,3) service    PartitionKey: empty, RowKey: "accounts". Property: NextAccount
+//   (0,4) drops      PartitionKey: account name, RowKey: table name in lower case. No properties (name_release.h)
 //
-// All numbers are Int64. Created is the commit version that made the account or table; it is left out while that is the
-// row's own version, so until the row is written again. NextTable and NextAccount are the next numbers to be given:
-// they only rise, so that no number is given twice. Table numbers from 2^31 on are kept for tables that belong to other
-// tables.
+// All numbers are Int64. Created is the commit version that created the account or table. It is absent while it equals
+// the version of the row, that is, until the row is written again. NextTable and NextAccount are the next numbers to
+// assign. They only rise, so no number is assigned twice. Table numbers from 2^31 on are reserved for tables that
+// belong to other tables.
 #pragma once
 
 #include <cstdint>
@@ -33,16 +32,16 @@ inline constexpr format::TableId kServiceTable = format::make_table_id(0, 3);
 inline constexpr format::TableId kDropsTable = format::make_table_id(0, 4);
 
 inline constexpr std::uint32_t kFirstNumber = 1;
-/// No table of a user's has this number or a higher one.
+/// The numbers of user tables are below this one.
 inline constexpr std::uint32_t kTableNumberEnd = std::uint32_t{1} << 31;
 inline constexpr std::uint32_t kAccountNumberEnd = UINT32_MAX;
 
-// Names are legal ones (names.h).
+// Names must be legal (names.h).
 std::string account_row_key(std::string_view account);
 std::string table_row_key(std::string_view account, std::string_view lower_name);
 std::string account_counter_key();
 std::string drop_note_key(std::string_view account, std::string_view lower_name);
-/// What the keys of all table rows of an account begin with.
+/// Returns the common prefix of the keys of all table rows of an account.
 std::string table_rows_prefix(std::string_view account);
 
 struct AccountRow {
@@ -57,7 +56,7 @@ struct TableRow {
   format::CommitVersion created = 0;
 };
 
-// `version` is the commit that wrote `value`. Errors: kCorruption, kUnsupported; the row is named.
+// `version` is the commit that wrote `value`. Errors: kCorruption, kUnsupported; the message names the row.
 Result<AccountRow> decode_account_row(std::string_view account, format::CommitVersion version, std::string_view value);
 Result<TableRow> decode_table_row(std::string_view account, std::string_view lower_name, format::CommitVersion version,
                                   std::string_view value);
@@ -67,9 +66,9 @@ std::string encode_account_row(std::uint32_t number);
 std::string encode_table_row(std::string_view name, format::TableId id);
 std::string encode_account_counter(std::uint32_t next_account);
 
-/// The row again, with another next table number; `row` is what it was decoded to. Errors: as decoding.
+/// Returns the row with another next table number. `row` is the decoded `value`. Errors: as decoding.
 Result<std::string> with_next_table(std::string_view value, const AccountRow& row, std::uint32_t next_table);
-/// The row again, for another id; `row` is what it was decoded to.
+/// Returns the row with another id. `row` is the decoded `value`.
 Result<std::string> with_table_id(std::string_view value, const TableRow& row, format::TableId id);
 Result<std::string> with_next_account(std::string_view value, std::uint32_t next_account);
 

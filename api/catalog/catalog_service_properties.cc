@@ -1,5 +1,5 @@
-// Owns: the service properties of accounts in the catalog: reading them, and replacing some of them.
-// Must never: lose when the account was made: a row that is written again says so itself.
+// Owns: the service properties of accounts in the catalog: it reads them, and replaces some of them.
+// Must never: lose the creation time of the account. A row that is written again stores it as Created.
 #include <optional>
 #include <utility>
 
@@ -14,7 +14,7 @@ Status in_account_row(const Status& status, std::string_view account) {
   return status.in_file("catalog row of account " + quoted(account));
 }
 
-/// The row of an account with a change made.
+/// Returns the row of an account with the change applied.
 Result<std::string> changed_row(std::string_view account, const engine::Newest& newest,
                                 const ServicePropertiesChange& change) {
   const Result<AccountRow> row = decode_account_row(account, newest.version, *newest.value);

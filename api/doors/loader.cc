@@ -1,5 +1,5 @@
-// Owns: the way of an entity to a load, and the end of a load in the catalog (loader.h).
-// Must never: let an entity in that an insert would refuse.
+// Owns: the path of an entity into a load, and the end of a load in the catalog (loader.h).
+// Must never: accept an entity that an insert would refuse.
 #include "varve/loader.h"
 
 #include <optional>
@@ -18,9 +18,9 @@
 
 namespace varve {
 
-/// The load ends before the store that it is in.
+/// The members are declared so that the load ends before its store.
 struct Loader::State {
-  /// In a fork the threads of the load do not exist.
+  /// In a forked process, the threads of the load do not exist.
   ~State() {
     if (!core->is_usable()) io::leave_to_parent(load);
   }

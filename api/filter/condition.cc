@@ -1,5 +1,5 @@
-// Owns: conditions as the text of a filter (condition.h).
-// Must never: write a text that the parser reads otherwise than it was meant.
+// Owns: the filter text of conditions (condition.h).
+// Must never: write a text that the parser reads with another meaning.
 #include "varve/condition.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 namespace varve {
 namespace {
 
-/// Words that cannot stand as a property's name in a filter.
+/// Words that a filter cannot use as property names.
 constexpr std::array<std::string_view, 12> kReserved = {"and", "or", "not", "eq",   "ne",   "gt",
                                                         "ge",  "lt", "le",  "null", "true", "false"};
 
@@ -31,7 +31,7 @@ std::string between_quotes(std::string_view text) {
   return written;
 }
 
-/// The shortest text that gives the same number, and is no Int32's.
+/// Returns the shortest text that gives the same number and is not the literal of an Int32.
 std::string double_text(double number) {
   if (std::isnan(number)) return "NaN";
   if (std::isinf(number)) return number > 0 ? "INF" : "-INF";
@@ -78,7 +78,8 @@ std::uint32_t last_character(std::string_view text, std::size_t begin) {
   return character;
 }
 
-/// In the order of UTF-16 code units, where what is above U+FFFF stands before U+E000.
+/// Returns the next character in the order of UTF-16 code units. In this order, characters above U+FFFF come before
+/// U+E000.
 std::optional<std::uint32_t> next_character(std::uint32_t character) {
   if (character == 0xD7FF) return 0x10000;
   if (character == 0x10FFFF) return 0xE000;
@@ -131,13 +132,13 @@ Result<Condition> Condition::parse(std::string_view text) {
   Condition condition;
   if (filter->matches_everything()) return condition;
   condition.text_ = text;
-  condition.binding_ = Binding::kOr;  // whatever it is, it gets parentheses where it might need them
+  condition.binding_ = Binding::kOr;  // so it gets parentheses wherever it might need them
   return condition;
 }
 
 Condition Condition::refused(Status status) {
   Condition condition;
-  condition.text_ = "(";  // no parser takes it
+  condition.text_ = "(";  // no parser accepts it
   condition.status_ = std::move(status);
   return condition;
 }
@@ -172,7 +173,7 @@ Condition operator&&(Condition left, Condition right) {
 }
 
 Condition operator||(Condition left, Condition right) {
-  // Everything or something else is everything; but a mistake is not to be swallowed.
+  // "Everything or X" is everything, but an error in either operand must not be lost.
   if (left.text_.empty()) return right.status_.ok() ? left : right;
   if (right.text_.empty()) return left.status_.ok() ? right : left;
   return Condition::join(std::move(left), std::move(right), Condition::Binding::kOr, " or ");

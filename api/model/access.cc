@@ -1,4 +1,4 @@
-// Owns: permissions as text, and what an interval must keep (access.h).
+// Owns: the text form of permissions, and the rule that key intervals must obey (access.h).
 // Must never: accept two texts for one set of permissions.
 #include "varve/access.h"
 

@@ -1,4 +1,4 @@
-// Owns: the limits of stored access policies, and their times as text (access_policy.h).
+// Owns: the limits of stored access policies, and the text form of their times (access_policy.h).
 // Must never: know where policies are stored.
 #include "varve/access_policy.h"
 
@@ -31,7 +31,7 @@ Status check_time(const std::optional<DateTime>& time) {
   return service_error::invalid_xml_node_value("a time of an access policy is before 1601 or after 9999");
 }
 
-/// The text with the parts that DateTime::parse wants and this one may lack.
+/// Returns the text with the parts added that DateTime::parse() needs and an access time may lack.
 std::string completed(std::string_view text) {
   std::string whole(text);
   if (text.size() == kDatePattern.size()) return whole.append("T00:00:00Z");

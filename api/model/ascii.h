@@ -1,5 +1,5 @@
-// Owns: the classes of ASCII characters that names and filters are made of.
-// Must never: ask the locale.
+// Owns: the classes of ASCII characters that names and filters consist of.
+// Must never: depend on the locale.
 #pragma once
 
 namespace varve {

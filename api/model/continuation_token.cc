@@ -1,4 +1,4 @@
-// Owns: continuation tokens as text (continuation_token.h).
+// Owns: the text form of continuation tokens (continuation_token.h).
 // Must never: read past a length that a token claims.
 #include "api/model/continuation_token.h"
 
@@ -38,7 +38,7 @@ void append_base64(std::string& out, std::string_view bytes) {
   }
 }
 
-/// Accepts exactly what append_base64 makes.
+/// Accepts exactly the output of append_base64().
 std::optional<std::string> decode_base64(std::string_view text) {
   if (text.size() % kGroupCharacters != 0) return std::nullopt;
   std::string bytes;
@@ -59,7 +59,7 @@ std::optional<std::string> decode_base64(std::string_view text) {
     for (std::size_t i = 0; i + 1 < used; ++i) bytes.push_back(static_cast<char>(bits >> (16 - 8 * i) & 0xFF));
   }
   std::string again;
-  append_base64(again, bytes);  // Padding in the middle, and bits that are not used, show here.
+  append_base64(again, bytes);  // Finds padding in the middle, and unused bits that are set.
   return again == text ? std::optional(std::move(bytes)) : std::nullopt;
 }
 
@@ -81,7 +81,7 @@ std::optional<std::string> decode_key(std::string_view start, std::string_view t
   return key;
 }
 
-/// A decimal number above zero, as std::to_string writes it.
+/// Returns a decimal number above zero, written as std::to_string writes it.
 std::optional<std::uint64_t> decode_count(std::string_view text) {
   std::uint64_t count = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);

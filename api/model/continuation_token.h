@@ -1,10 +1,12 @@
-// Owns: continuation tokens as text.
-// Must never: accept two texts for one token, or need anything but the text.
+// Owns: the text form of continuation tokens.
+// Must never: accept two texts for one token, or need anything except the text.
 //
-// A key is written `1!n!b`: b is the base64 of its UTF-8 with `=` written `-`, `+` written `*` and `/` written `_`, and
-// n is the length of b. A token of a scan is two of them, PartitionKey and RowKey, with a space between; one of a
-// listing is one. Source: Q-46. In a token of a scan backward, which the service does not have, each begins with `2!`;
-// in one of a scan with a limit over all pages, a third word says in decimal how many entities are left.
+// The token of a key is `1!n!b`: `b` is the base64 of the key's UTF-8, and `n` is the length of `b`. The base64 uses
+// `-` for `=`, `*` for `+`, and `_` for `/`. The token of a listing is the token of one key. The token of a scan is two
+// of them, PartitionKey and RowKey, separated by a space. Source: Q-46.
+//
+// Two forms extend the service's tokens. In a backward scan, each key token begins with `2!`. In a scan with a limit
+// over all pages, a third word is the decimal number of entities that are left.
 #pragma once
 
 #include <cstdint>
@@ -20,21 +22,21 @@ struct ScanPosition {
   std::string partition_key;
   std::string row_key;
   bool backward = false;
-  /// Of a scan with a limit over all its pages: what is left of it, at least one.
+  /// In a scan with a limit over all pages, the number of entities left, at least one.
   std::optional<std::uint64_t> remaining{};
 };
 
 std::string encode_key_token(std::string_view key);
-/// Errors: kInvalidArgument (InvalidInput), also when what it stands for is not UTF-8.
+/// Errors: kInvalidArgument (InvalidInput: the text is no token, or its key is not UTF-8).
 Result<std::string> decode_key_token(std::string_view token);
 
-/// The token that a request parameter stands for: itself where it has the form of Q-46, else the one of the text as a
-/// plain key, which old clients send. Source: X-26.
+/// Returns the token that a request parameter means. If the parameter has the form of Q-46, it is the token. Otherwise
+/// it is a plain key, which old clients send, and the function encodes it. Source: X-26.
 std::string key_token_of(std::string_view parameter);
 
 std::string encode_scan_token(std::string_view partition_key, std::string_view row_key, bool backward = false,
                               const std::optional<std::uint64_t>& remaining = std::nullopt);
-/// Errors: as decode_key_token.
+/// Errors: as decode_key_token().
 Result<ScanPosition> decode_scan_token(std::string_view token);
 
 }  // namespace varve

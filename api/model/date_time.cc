@@ -1,5 +1,5 @@
-// Owns: points of time as text and back, and ETags, which are points of time in another dress.
-// Must never: ask a clock or a time zone database.
+// Owns: the text form of times and of ETags. An ETag is a time in another form.
+// Must never: use a clock or a time zone database.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -21,11 +21,11 @@ namespace {
 constexpr std::int64_t kTicksPerSecond = 10'000'000;
 constexpr std::int64_t kSecondsPerDay = 86'400;
 constexpr std::size_t kFractionDigits = 7;
-/// No zone is further from UTC.
+/// Largest distance of a zone from UTC, in minutes.
 constexpr std::int64_t kZoneMinutesMax = 14 * 60;
 
 constexpr std::int64_t kDaysPer400Years = 146'097;
-/// Ticks count from here.
+/// Ticks count from this day.
 constexpr std::chrono::sys_days kFirstDay = std::chrono::year(1) / std::chrono::January / 1;
 
 struct Moment {
@@ -44,7 +44,7 @@ std::chrono::year_month_day day_of(const Moment& moment) noexcept {
          static_cast<int>(moment.day);
 }
 
-/// Takes the text apart from its front.
+/// Reads a text from its front.
 class Reader {
  public:
   explicit Reader(std::string_view text) noexcept : rest_(text) {}
@@ -61,7 +61,7 @@ class Reader {
     rest_.remove_prefix(1);
     return true;
   }
-  /// Exactly so many digits, as a number not above `max`.
+  /// Reads exactly `digits` digits as a number of at most `max`.
   bool take_number(int digits, std::int64_t max, std::int64_t* number) noexcept {
     *number = 0;
     for (int i = 0; i < digits; ++i) {
@@ -103,7 +103,7 @@ bool read_zone(Reader& reader, Moment& moment) noexcept {
   return hours * 60 + minutes <= kZoneMinutesMax;
 }
 
-/// the seconds may be left out, and the whole time with its zone.
+/// By X-16, the seconds may be missing, or the whole time with its zone.
 bool read_time(Reader& reader, Moment& moment) noexcept {
   if (reader.at_end()) return true;
   if (!reader.take('T') || !reader.take_number(2, 23, &moment.hour) || !reader.take(':') ||
@@ -120,7 +120,7 @@ std::optional<Moment> read_moment(std::string_view text) noexcept {
   return complete ? std::optional(moment) : std::nullopt;
 }
 
-/// Empty for what lies before year 1.
+/// Returns nothing for a time before year 1.
 std::optional<std::uint64_t> ticks_of(const Moment& moment) noexcept {
   if (moment.year < 1) return std::nullopt;
   const std::int64_t days = (std::chrono::sys_days(day_of(moment)) - kFirstDay).count();
@@ -133,7 +133,8 @@ std::optional<std::uint64_t> ticks_of(const Moment& moment) noexcept {
 Moment moment_of(std::uint64_t ticks) noexcept {
   const auto seconds = static_cast<std::int64_t>(ticks / kTicksPerSecond);
   const std::int64_t days = seconds / kSecondsPerDay;
-  // The calendar's years end before those that ticks can count do, and it repeats itself.
+  // The range of ticks exceeds the years of std::chrono. The calendar repeats every 400 years, so the remainder gives
+  // the date.
   const std::chrono::year_month_day date(kFirstDay + std::chrono::days(days % kDaysPer400Years));
   Moment moment;
   moment.year = static_cast<int>(date.year()) + 400 * (days / kDaysPer400Years);
@@ -146,13 +147,13 @@ Moment moment_of(std::uint64_t ticks) noexcept {
   return moment;
 }
 
-/// A number with zeros in front, where it has fewer digits than `limit` has zeros.
+/// A number with leading zeros, with as many digits as `limit` has zeros.
 class Digits {
  public:
   Digits(std::int64_t number, std::int64_t limit) noexcept : begin_(text_.data()) {
     if (number < limit) {
       number += limit;
-      ++begin_;  // behind the limit's 1
+      ++begin_;  // after the leading 1 of the limit
     }
     end_ = std::to_chars(text_.data(), text_.data() + text_.size(), number).ptr;
   }
@@ -167,16 +168,17 @@ class Digits {
   const char* end_;
 };
 
-/// With the colons of an ETag, and a year that no property has.
+/// Maximum length of a printed time, with the colons of an ETag and a year that no property has.
 constexpr std::size_t kPrintedBytesMax = std::string_view("58456-03-03T10%3A20%3A30.1234567Z").size();
 
-/// Copies of a known length need no call.
+/// Copies a known number of bytes, without a call.
 template <std::size_t bytes>
 void put(char*& end, const char* from) noexcept {
   end = std::copy_n(from, bytes, end);
 }
 
-/// D-35, with `colon` for every colon. Pages have one or two in each entity, so all digits are made at once.
+/// Prints a time by D-35, with `colon` for every colon. Each entity of a page has one or two times, so this makes all
+/// digits at once.
 template <std::size_t colon_size>
 std::string printed(std::uint64_t ticks, const char (&colon)[colon_size]) {
   const Moment moment = moment_of(ticks);
@@ -213,8 +215,8 @@ Status malformed_etag(std::string_view text) {
   return service_error::invalid_input("the ETag " + quoted(text) + " is neither * nor of the form W/\"...\"");
 }
 
-/// What stands between the quotes of `W/"..."`, in either case of the W; nothing of another text. A quote inside would
-/// end the ETag and begin a list.
+/// Returns the text between the quotes of `W/"..."`, with a W of either case; nothing for any other text. The text must
+/// not contain a quote, which would end the ETag and begin a list.
 std::optional<std::string_view> opaque_part(std::string_view text) noexcept {
   constexpr std::size_t kPrefixBytes = 3;
   const bool is_weak = text.size() > kPrefixBytes && (text.starts_with("W/\"") || text.starts_with("w/\""));
@@ -237,8 +239,8 @@ std::string with_colons(std::string_view text) {
   return plain;
 }
 
-/// The timestamp of an opaque part that says one as a store writes it: `:` may stand for `%3A`, and the fraction may
-/// end in zeros. Another spelling of a time is another text.
+/// Returns the timestamp of an opaque part if the part has the form that a store writes. It may have `:` for `%3A`, and
+/// zeros at the end of the fraction. Any other spelling of a time is foreign.
 std::optional<DateTime> stored_timestamp(std::string_view opaque) {
   constexpr std::string_view kOpening = "datetime'";
   constexpr std::size_t kTextMax = 64;
@@ -258,8 +260,8 @@ std::optional<DateTime> stored_timestamp(std::string_view opaque) {
 constexpr std::string_view kForeignStart = "foreign-";
 constexpr int kHexadecimal = 16;
 
-/// The number of a foreign ETag as ETag::to_string() writes it, or a hash of its text (FNV-1a); at least `first`, and
-/// below UINT64_MAX.
+/// Returns the number of a foreign ETag as ETag::to_string() writes it, or a hash of the text (FNV-1a). The number is
+/// at least `first` and below UINT64_MAX.
 std::uint64_t foreign_number(std::string_view opaque, std::uint64_t first) noexcept {
   if (opaque.starts_with(kForeignStart)) {
     const std::string_view digits = opaque.substr(kForeignStart.size());

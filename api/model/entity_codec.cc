@@ -1,5 +1,5 @@
-// Owns: entities as stored bytes and back (entity_codec.h).
-// Must never: trust a name or a value that a caller brings, or bytes that a store returns.
+// Owns: the encoding and decoding of entities (entity_codec.h).
+// Must never: trust a name or a value from a caller, or bytes from a store.
 #include "api/model/entity_codec.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace varve {
 namespace {
 
-/// D-60.
+/// The constants of D-60, in bytes.
 constexpr std::size_t kEntityConstantBytes = 4;
 constexpr std::size_t kPropertyConstantBytes = 8;
 constexpr std::size_t kTextConstantBytes = 4;
@@ -62,7 +62,7 @@ Status check_property(const Property& property, const StoreLimits& limits) {
   return std::visit(ValueChecker{property.name, limits}, property.value.variant());
 }
 
-/// Few names are compared with each other; many are sorted.
+/// Up to this number, names are compared pairwise. More names are sorted.
 constexpr std::size_t kComparedPairwiseMax = 24;
 
 const std::string* name_given_twice(std::span<const Property> properties) {
@@ -105,7 +105,7 @@ struct ByteBound {
   }
 };
 
-/// Of a value as it is stored.
+/// Returns the bytes of a value as it is stored.
 struct StoredBytes {
   std::size_t operator()(const Binary& value) const noexcept { return value.bytes.size(); }
   std::size_t operator()(const std::string& value) const noexcept { return value.size(); }
@@ -136,7 +136,7 @@ void append_all(const Entity& entity, format::EntityBuilder& builder) {
   }
 }
 
-/// With memory of its own.
+/// Returns a copy of the value.
 Value value_of(const format::PropertyView& property) {
   switch (property.type) {
     case format::PropertyType::kBinary: return Binary{std::string(property.value)};
@@ -148,10 +148,10 @@ Value value_of(const format::PropertyView& property) {
     case format::PropertyType::kInt64: return property.as_int64();
     case format::PropertyType::kString: return property.value;
   }
-  return Value();  // open() let no other type pass.
+  return Value();  // open() accepts no other type.
 }
 
-/// Where it lies; made in its place, since what was just written in parts is slow to copy as a whole.
+/// Makes the view of the value in place, because a copy of it right after it was written in parts would be slow.
 void view_value(const format::PropertyView& property, ValueView& value) noexcept {
   switch (property.type) {
     case format::PropertyType::kBinary: value.emplace<BinaryView>().bytes = property.value; return;
@@ -165,7 +165,8 @@ void view_value(const format::PropertyView& property, ValueView& value) noexcept
   }
 }
 
-/// D-60, of a property as it is stored. Texts of what is stored are UTF-8, or were when they were written.
+/// Returns the accounted size of a stored property (D-60). Stored texts are UTF-8, or were UTF-8 when they were
+/// written.
 std::size_t accounted_bytes(const format::PropertyView& property) noexcept {
   const std::size_t named = kPropertyConstantBytes + 2 * format::utf16_length(property.name);
   switch (property.type) {
@@ -175,7 +176,7 @@ std::size_t accounted_bytes(const format::PropertyView& property) noexcept {
   }
 }
 
-/// Few selected names are compared with each property; many are sorted.
+/// The selected names. A few names are compared with each property; many names are sorted.
 class Selection {
  public:
   explicit Selection(std::span<const std::string> select) : select_(select) {
@@ -289,7 +290,7 @@ Result<std::string> merge_properties(std::string_view stored, std::string_view a
   return builder.finish();
 }
 
-/// Puts properties where they belong at once, which Entity::add() would move there.
+/// Makes properties directly in the list of an entity. Entity::add() would make them elsewhere and move them.
 struct EntityMaker {
   static void add_properties(const format::EntityView& view, std::span<const std::string> select,
                              PropertyList& properties) {

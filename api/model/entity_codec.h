@@ -1,5 +1,5 @@
-// Owns: entities of the table model as stored bytes and back; the limits of what an entity holds.
-// Must never: let an entity in that breaks a limit, or decode what nobody asked for.
+// Owns: the encoding of entities as stored bytes, their decoding, and the limits on the content of an entity.
+// Must never: accept an entity that breaks a limit, or decode properties that the caller did not request.
 #pragma once
 
 #include <cstddef>
@@ -18,58 +18,62 @@
 
 namespace varve {
 
-/// The properties that every entity has.
+/// The names of the properties that every entity has.
 inline constexpr std::string_view kPartitionKeyName = "PartitionKey";
 inline constexpr std::string_view kRowKeyName = "RowKey";
 inline constexpr std::string_view kTimestampName = "Timestamp";
 
-/// What an entity's properties must keep, in this order: each name and value; no name twice; how many; how large with
-/// the keys, which are valid UTF-8. A property called Timestamp is not looked at (D-50).
-/// Errors: kInvalidArgument, kTooLarge, as Table has them for a write. Source: D-20 to D-39, D-60, D-62, O-07.
+/// Checks the properties of an entity, in this order: each name and value; no name twice; their number; their size
+/// together with the keys. The keys must be valid UTF-8. A property called Timestamp is ignored (D-50).
+/// Errors: kInvalidArgument, kTooLarge, as Table returns them for a write. Source: D-20 to D-39, D-60, D-62, O-07.
 Status check_properties(const Entity& entity, const StoreLimits& limits = {});
 
-/// The properties of an entity that passed check_properties, without Timestamp.
+/// Encodes the properties of an entity that passed check_properties(), without Timestamp.
 std::string encode_properties(const Entity& entity);
-/// The same into `value`; what it and the builder held is forgotten, and their memory used again.
+/// Encodes the properties into `value`. The old content of `value` and `builder` is discarded, but their memory is
+/// reused.
 void encode_properties(const Entity& entity, format::EntityBuilder& builder, std::string& value);
-/// What that takes.
+/// The number of encoded properties, and the bytes that they take.
 struct StoredSize {
   std::size_t properties = 0;
   std::size_t bytes = 0;
 };
 StoredSize stored_size(const Entity& entity) noexcept;
-/// What the entity takes in a transaction: its keys, and the properties as encode_properties() writes them.
+/// Returns the bytes that an entity takes in a transaction: its keys, and its properties as encode_properties() writes
+/// them.
 std::size_t encoded_size_bytes(const Entity& entity) noexcept;
-/// `bytes`, and behind them the same, made in its place; `size` is stored_size() of it. What the builder held is
-/// forgotten.
+/// Appends the encoded properties to `bytes` in place, and returns the whole. `size` must be stored_size() of the
+/// entity. The old content of the builder is discarded.
 std::string encode_properties_behind(std::string bytes, const Entity& entity, const StoredSize& size,
                                      format::EntityBuilder& builder);
 
-/// Not below accounted_size_bytes(), and found without looking into a text.
+/// Returns an upper bound of accounted_size_bytes(), without reading any text.
 std::size_t accounted_size_bound(const Entity& entity) noexcept;
 
-/// `stored`, with the properties of `added` in the place of those of the same names, or behind them; of an entity whose
-/// keys account for `key_bytes`, the constant of D-60 included. Both are what encode_properties makes.
-/// Errors: kTooLarge (TooManyProperties, EntityTooLarge); kCorruption, kUnsupported (what is stored cannot be read).
+/// Merges two encoded property lists. A property of `added` replaces the property of `stored` that has the same name;
+/// others are appended. `key_bytes` is the accounted size of the entity's keys, including the constant of D-60. Both
+/// lists come from encode_properties().
+/// Errors: kTooLarge (TooManyProperties, EntityTooLarge); kCorruption, kUnsupported (the stored bytes cannot be read).
 /// Source: O-12, D-22, D-62.
 Result<std::string> merge_properties(std::string_view stored, std::string_view added, std::size_t key_bytes,
                                      const StoreLimits& limits = {});
 
-/// 4 + 2 for each code unit of both keys (D-60), which are valid UTF-8.
+/// Returns 4 + 2 for each code unit of both keys (D-60). The keys must be valid UTF-8.
 std::size_t accounted_key_bytes(std::string_view partition_key, std::string_view row_key) noexcept;
 
-/// The entity that was stored as `bytes` by the commit `version`, with the properties named in `select` alone, unless
-/// that is empty. Errors: kCorruption, kUnsupported, naming the keys.
+/// Decodes the entity that the commit `version` stored as `bytes`. If `select` is not empty, only the properties that
+/// it names are decoded. Errors: kCorruption, kUnsupported; the message names the keys.
 Result<Entity> decode_entity(std::string partition_key, std::string row_key, format::CommitVersion version,
                              std::string_view bytes, std::span<const std::string> select);
-/// The same into an entity that has keys and no properties. After an error it has none of use.
+/// Decodes into an entity that has keys and no properties. After an error, the properties of the entity are
+/// unspecified.
 Status decode_properties(Entity& entity, format::CommitVersion version, std::string_view bytes,
                          std::span<const std::string> select);
-/// The same into `entity`, which has its keys and nothing else yet; its properties get their memory from `room`. After
-/// an error it is half made.
+/// Decodes into `entity`, which has only its keys. The memory of its properties comes from `room`. After an error, the
+/// properties of the entity are unspecified.
 Status decode_properties(format::CommitVersion version, std::string_view bytes, std::span<const std::string> select,
                          PropertyRoom& room, Entity& entity);
-/// The same, where it lies; its properties stand in `properties`, and what that held is forgotten.
+/// Returns a view of the entity in place. `properties` holds the viewed properties; its old content is discarded.
 Result<EntityView> view_entity(std::string_view partition_key, std::string_view row_key, format::CommitVersion version,
                                std::string_view bytes, std::span<const std::string> select,
                                std::vector<PropertyView>& properties);

@@ -1,5 +1,5 @@
-// Owns: entities where they lie (entity_view.h).
-// Must never: copy what is viewed.
+// Owns: views of entities in place (entity_view.h).
+// Must never: copy the viewed values.
 #include "varve/entity_view.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Owns: the door every public call passes: a lack of memory inside becomes an answer.
-// Must never: hide another exception: there is none.
+// Owns: the wrapper of every public call. It turns a lack of memory into an error value.
+// Must never: hide any other exception. The code below throws none.
 #pragma once
 
 #include <new>
@@ -9,8 +9,8 @@
 
 namespace varve {
 
-/// Calls `body`, which returns a Status or a Result; what it held is released by destructors, and a lack of memory is
-/// told as kOutOfMemory.
+/// Calls `body`, which returns a Status or a Result. If memory runs out, destructors release everything that `body`
+/// held, and the call returns kOutOfMemory.
 template <typename Body>
 auto guarded(Body&& body) noexcept -> decltype(std::forward<Body>(body)()) {
   try {

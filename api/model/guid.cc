@@ -1,5 +1,5 @@
-// Owns: Guids as text and back.
-// Must never: reorder bytes: they stand in the order of the text.
+// Owns: the text form of Guids.
+// Must never: reorder bytes. They have the order of the text.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -22,7 +22,7 @@ std::optional<unsigned> digit_value(char c) noexcept {
   return std::nullopt;
 }
 
-/// 8-4-4-4-12: a hyphen stands before these bytes.
+/// Returns whether the form 8-4-4-4-12 has a hyphen before this byte.
 constexpr bool has_hyphen_before(std::size_t byte) noexcept {
   return byte == 4 || byte == 6 || byte == 8 || byte == 10;
 }

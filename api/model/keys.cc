@@ -1,9 +1,9 @@
-// Owns: the making of keys (keys.h).
+// Owns: the construction of keys (keys.h).
 // Must never: write two texts alike, or let an escape change the order.
 //
-// Why the order stays: a character that is escaped becomes the nearest allowed one below it, followed by the highest
-// code unit there is; whatever may follow the lower one by itself sorts before that. The lowest characters have no
-// allowed one below them, so that they share the lead `"`, which therefore is escaped itself.
+// An escape keeps the order for this reason. It replaces a forbidden character with the nearest allowed character below
+// it, followed by the highest code unit. Any other text that begins with the allowed character sorts before that. The
+// lowest characters have no allowed character below them. They share the lead `"`, which is therefore escaped too.
 #include "varve/keys.h"
 
 #include <algorithm>
@@ -23,12 +23,12 @@ namespace {
 constexpr std::size_t kTicksDigits = 19;
 constexpr std::string_view kHex = "0123456789ABCDEF";
 
-/// The last of those that are written with the lead kLowLead.
+/// The last of the characters that are written with the lead kLowLead.
 constexpr unsigned char kLowLast = '#';
 constexpr char kLowLead = '"';
 constexpr std::string_view kHighest = "\xEF\xBF\xBF";      // U+FFFF
 constexpr std::string_view kNextHighest = "\xEF\xBF\xBE";  // U+FFFE
-/// U+007F to U+009F stand behind this one.
+/// The lead of U+007F to U+009F.
 constexpr char kDeleteLead = '~';
 
 struct Follower {
@@ -47,7 +47,7 @@ void append_hex(std::string& out, unsigned value) {
   out.push_back(kHex[value & 15U]);
 }
 
-/// The two digits at the beginning, in the one spelling that append_hex() has.
+/// Returns the value of the two leading hexadecimal digits, in the spelling of append_hex() only.
 std::optional<unsigned> read_hex(std::string_view text) {
   if (text.size() < 2) return std::nullopt;
   const std::size_t high = kHex.find(text[0]);
@@ -56,13 +56,13 @@ std::optional<unsigned> read_hex(std::string_view text) {
   return static_cast<unsigned>(high << 4 | low);
 }
 
-/// The character at the beginning of valid UTF-8, as its bytes.
+/// Returns the bytes of the first character. The text must be valid UTF-8.
 std::string_view first_character(std::string_view text) {
   const auto byte = static_cast<unsigned char>(text.front());
   return text.substr(0, byte < 0x80 ? 1 : byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4);
 }
 
-/// U+007F to U+009F, or nothing.
+/// Returns a character from U+007F to U+009F, or nothing.
 std::optional<unsigned> delete_control(std::string_view character) {
   if (character == "\x7F") return 0x7FU;
   if (character.size() == 2 && character[0] == '\xC2' && static_cast<unsigned char>(character[1]) <= 0x9F) {
@@ -101,7 +101,7 @@ void append_escaped(std::string& out, std::string_view character) {
   out.append(character);
 }
 
-/// Takes one character with its escape off the front of `key`; false where escape_key() writes no such thing.
+/// Removes the first character, with its escape, from `key`. Returns false if escape_key() never writes it.
 bool take_unescaped(std::string_view& key, std::string& out) {
   const std::string_view character = first_character(key);
   key.remove_prefix(character.size());

@@ -1,5 +1,5 @@
-// Owns: the rules of names and keys (names.h).
-// Must never: let what a rule forbids depend on a locale.
+// Owns: the rules for names and keys (names.h).
+// Must never: make a rule depend on the locale.
 #include "varve/names.h"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ std::string at_byte(std::size_t index) {
   return " at byte " + std::to_string(index);
 }
 
-/// D-11, of the character at `index` of valid UTF-8. U+0080 to U+009F are C2 80 to C2 9F.
+/// Returns whether D-11 forbids the character at `index` of valid UTF-8. U+0080 to U+009F are the bytes C2 80 to C2 9F.
 bool is_forbidden_in_key(std::string_view key, std::size_t index) noexcept {
   const auto byte = static_cast<unsigned char>(key[index]);
   if (byte < 0x20 || byte == 0x7F) return true;
@@ -32,7 +32,7 @@ bool is_forbidden_in_key(std::string_view key, std::size_t index) noexcept {
   return byte == 0xC2 && static_cast<unsigned char>(key[index + 1]) < 0xA0;
 }
 
-/// The bytes that is_forbidden_in_key() forbids, or may with what is behind them.
+/// The bytes that is_forbidden_in_key() forbids, or forbids depending on the next byte.
 constexpr std::array<bool, 256> kBytesToLookAt = [] {
   std::array<bool, 256> bytes{};
   for (std::size_t byte = 0; byte < 0x20; ++byte) bytes[byte] = true;
@@ -40,12 +40,12 @@ constexpr std::array<bool, 256> kBytesToLookAt = [] {
   return bytes;
 }();
 
-/// Most keys have none, and all are asked at every verb.
+/// Returns whether a key needs a closer check. Most keys do not, and every operation checks its keys.
 bool has_byte_to_look_at(std::string_view key) noexcept {
   return std::any_of(key.begin(), key.end(), [](char c) { return kBytesToLookAt[static_cast<unsigned char>(c)]; });
 }
 
-/// Takes the first character off valid UTF-8.
+/// Removes the first character from valid UTF-8 and returns it.
 std::uint32_t take_character(std::string_view& text) noexcept {
   const auto lead = static_cast<unsigned char>(text.front());
   const std::size_t bytes = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
@@ -63,7 +63,7 @@ bool is_within(std::span<const CharacterRange> ranges, std::uint32_t character) 
   return above != ranges.begin() && character <= std::prev(above)->last;
 }
 
-/// An identifier in ASCII: the usual name, judged without a table.
+/// Returns whether the name is an ASCII identifier. Most names are, and this check needs no table.
 bool is_ascii_identifier(std::string_view name) noexcept {
   if (name.empty() || is_digit(name.front())) return false;
   return std::all_of(name.begin(), name.end(), [](char c) { return is_letter(c) || is_digit(c) || c == '_'; });

@@ -1,5 +1,5 @@
-// Owns: the ranges a scan may ask for (query.h).
-// Must never: judge a bound.
+// Owns: the ranges that a scan may request (query.h).
+// Must never: check a bound.
 #include "varve/query.h"
 
 namespace varve {

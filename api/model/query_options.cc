@@ -1,5 +1,5 @@
-// Owns: the forms of request options (query_options.h).
-// Must never: read a name in another case than the service does.
+// Owns: the syntax of request options (query_options.h).
+// Must never: accept a name in another case than the service accepts.
 #include "varve/query_options.h"
 
 #include <algorithm>
@@ -43,7 +43,7 @@ Result<std::string> percent_decoded(std::string_view text) {
   return decoded;
 }
 
-/// What stands before the separator, which is taken too; all of it where there is none.
+/// Returns the text before the separator, or all of it if there is no separator. Removes both from `rest`.
 std::string_view take_until(char separator, std::string_view& rest) noexcept {
   std::size_t end = 0;
   while (end < rest.size() && rest[end] != separator) ++end;
@@ -58,7 +58,7 @@ std::string_view trimmed(std::string_view text) noexcept {
   return text;
 }
 
-///
+/// Parses the value of `$top`.
 Result<std::uint32_t> parse_top(std::string_view text) {
   std::uint32_t top = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), top);
@@ -67,7 +67,7 @@ Result<std::uint32_t> parse_top(std::string_view text) {
   return service_error::invalid_input("$top is " + quoted(text) + "; 0 to 1000 are allowed");
 }
 
-/// What a query string gave, each at most once.
+/// The options in a query string, each at most once.
 struct Options {
   std::optional<std::string> filter;
   std::optional<std::string> top;
@@ -138,7 +138,7 @@ Result<Scan> parse_query_options(std::string_view query) {
     scan.read.select = *std::move(select);
   }
   if (options->next_partition_key || options->next_row_key) {
-    // The service may leave the RowKey away: the partition's beginning is meant.
+    // The service may omit the RowKey, which means the beginning of the partition.
     scan.continuation =
         key_token_of(options->next_partition_key.value_or("")) + " " + key_token_of(options->next_row_key.value_or(""));
   }

@@ -1,5 +1,5 @@
-// Owns: ranges of sort keys in the words of scan_plan.h.
-// Must never: be asked for by a scan that runs.
+// Owns: the description of sort key ranges in the terms of scan_plan.h.
+// Must never: be called by a running scan.
 #pragma once
 
 #include "api/filter/key_plan.h"
@@ -7,7 +7,7 @@
 
 namespace varve {
 
-/// `backward` turns the order of the ranges round.
+/// Describes the ranges in the order in which the scan reads them. If `backward` is true, that is their reverse order.
 ScanPlan describe_plan(const KeyPlan& plan, bool backward);
 
 }  // namespace varve

@@ -1,5 +1,5 @@
 // Owns: reads of entities (entity_read.h).
-// Must never: decode what was not asked for.
+// Must never: decode properties that the caller did not request.
 #include "api/read/entity_read.h"
 
 #include <string>

@@ -1,5 +1,5 @@
-// Owns: reads of entities by their keys, and what every read begins with.
-// Must never: take a lock of any partition, or decode what was not asked for.
+// Owns: reads of entities by key, and the first steps of every read.
+// Must never: take the lock of a partition, or decode properties that the caller did not request.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,8 @@
 
 namespace varve {
 
-// What the grant does not include is refused before anything is read. Errors: as the verbs of Table.
+// If the grant does not permit a read, the call fails before it reads anything. Errors: as Table::get and
+// Table::get_many.
 Result<std::optional<Entity>> read_entity(StoreCore& core, const TableName& name, NameEntry& entry, const Grant& grant,
                                           std::string_view partition_key, std::string_view row_key,
                                           const ReadOptions& options);
@@ -24,23 +25,24 @@ Result<std::vector<std::optional<Entity>>> read_entities(StoreCore& core, const 
 
 // -- The steps of a read ---------------------------------------------------------------------------------------------
 
-/// What is judged of each key before anything is read. Errors: as above.
+/// Checks each key and the selection before anything is read. Errors: as above.
 Status check_read(const Grant& grant, std::span<const EntityKey> keys, const ReadOptions& options);
-/// The sort keys of those that can be there, in their order, and their places among the keys.
+/// The sort keys of the keys that may exist, in the order of the keys, and their indexes among the keys. A key over the
+/// length limit cannot exist.
 struct WantedKeys {
   std::vector<std::string> sort_keys;
   std::vector<std::size_t> places;
   std::vector<std::string_view> views() const { return {sort_keys.begin(), sort_keys.end()}; }
 };
 Result<WantedKeys> wanted_keys(format::TableId table, std::span<const EntityKey> keys, const StoreLimits& limits);
-/// Out of what was found of the wanted keys. Errors: kCorruption.
+/// Decodes the entries that were found for the wanted keys. Errors: kCorruption.
 Result<std::vector<std::optional<Entity>>> decode_found(std::span<const EntityKey> keys, const WantedKeys& wanted,
                                                         std::span<const std::optional<engine::FoundEntry>> found,
                                                         const ReadOptions& options);
-/// Errors: kInvalidArgument (InvalidInput).
+/// Checks the number of selected names. Errors: kInvalidArgument (InvalidInput).
 Status check_selection(const ReadOptions& options);
-/// The state a read sees and the table's id in it. Errors: kNotFound (TableNotFound), kInvalidArgument (InvalidInput: a
-/// snapshot of another store), those of reading.
+/// Returns the state that a read sees, and the table's id in that state. Errors: kNotFound (TableNotFound),
+/// kInvalidArgument (InvalidInput: a snapshot of another store), and those of reading.
 Result<ResolvedTable> resolve_for_read(StoreCore& core, const TableName& name, NameEntry& entry,
                                        const ReadOptions& options);
 

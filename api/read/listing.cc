@@ -1,5 +1,5 @@
 // Owns: pages of account and table names (listing.h).
-// Must never: read more rows than a page shows, but one.
+// Must never: read more rows than a page shows plus one.
 #include "api/read/listing.h"
 
 #include <string>
@@ -17,13 +17,14 @@
 namespace varve {
 namespace {
 
-/// What a listing walks.
+/// The range of keys that a listing scans.
 struct NameRange {
   std::string lower;
   std::string upper;
 };
 
-/// The name a token stands for; empty without one. Errors: kInvalidArgument (InvalidInput).
+/// Returns the name in the continuation token, or an empty text without a token. Errors: kInvalidArgument
+/// (InvalidInput).
 Result<std::string> check_options(const ListOptions& options) {
   if (options.page_size_max == 0 || options.page_size_max > limits::kPageSizeMax) {
     return service_error::invalid_input("a page of " + std::to_string(options.page_size_max) +
@@ -36,7 +37,8 @@ Result<std::string> check_options(const ListOptions& options) {
   return decode_key_token(options.continuation);
 }
 
-/// All keys that go on from `keys` with a text that begins with `prefix` and is not below `from`. Both are UTF-8.
+/// Returns the range of all keys that consist of `keys` and a text that begins with `prefix` and is at least `from`.
+/// Both texts are UTF-8.
 Result<NameRange> names_behind(const std::string& keys, std::string_view prefix, std::string_view from) {
   std::string lower = keys;
   if (Status appended = format::append_text_prefix(lower, prefix); !appended.ok()) return appended;
@@ -47,8 +49,8 @@ Result<NameRange> names_behind(const std::string& keys, std::string_view prefix,
   return NameRange{std::move(lower), std::move(upper)};
 }
 
-/// Calls `add` for each row of a page; returns the token of the row that follows, if one does, whose name `name_of`
-/// takes from its key.
+/// Calls `add` for each row of a page. If another row follows, returns its token. `name_of` takes the row's name from
+/// its key.
 template <typename NameOf, typename Add>
 Result<std::optional<std::string>> walk(const engine::ReadView& view, const NameRange& range, std::uint32_t rows_max,
                                         NameOf name_of, Add add) {

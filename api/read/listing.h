@@ -1,5 +1,5 @@
 // Owns: pages of account and table names.
-// Must never: show a name that is not there at its version.
+// Must never: list a name that does not exist at the listed version.
 #pragma once
 
 #include <string_view>
@@ -9,7 +9,8 @@
 
 namespace varve {
 
-// `view` is the state to be listed; the account's name is legal. Errors: as the verbs of Store.
+// `view` is the state to list. The account's name must be legal. Errors: as Store::list_accounts and
+// Store::list_tables.
 Result<AccountPage> list_account_page(const engine::ReadView& view, const ListOptions& options);
 Result<TablePage> list_table_page(const engine::ReadView& view, std::string_view account, const ListOptions& options);
 

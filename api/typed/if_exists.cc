@@ -1,11 +1,11 @@
-// Owns: which errors are no errors (if_exists.h).
-// Must never: look before it acts: between the look and the act others act.
+// Owns: the errors that count as success (if_exists.h).
+// Must never: test for existence before it acts. Another caller may act between the test and the action.
 #include "varve/if_exists.h"
 
 namespace varve {
 namespace {
 
-/// True for success, false for "it is not there".
+/// Returns true for success, and false if the object does not exist.
 Result<bool> unless_absent(const Status& status) {
   if (status.ok()) return true;
   if (status.code() == Code::kNotFound && status.service_error() == "ResourceNotFound") return false;

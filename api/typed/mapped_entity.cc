@@ -1,4 +1,4 @@
-// Owns: the words of what goes wrong between entities and structs (mapped_entity.h).
+// Owns: the messages of mismatches between entities and structs (mapped_entity.h).
 // Must never: depend on a struct.
 #include "varve/mapped_entity.h"
 
@@ -41,7 +41,7 @@ Result<double> double_in(std::string_view name, const Value& value) {
   const std::optional<std::int64_t> integer = integer_in(value, PropertyType::kInt64);
   if (!integer) return wrong_type(name, PropertyType::kDouble, value.type());
   const auto real = static_cast<double>(*integer);
-  // 2^63 is a Double and no Int64: looked at before it is turned back.
+  // 2^63 is a Double but not an Int64, so it is excluded before the conversion back.
   constexpr double kAboveInt64 = 9'223'372'036'854'775'808.0;
   if (real < kAboveInt64 && static_cast<std::int64_t>(real) == *integer) return real;
   return does_not_fit(name, std::to_string(*integer));

@@ -1,5 +1,5 @@
 // Owns: the merge of several queries (merged_walk.h).
-// Must never: return an entity before it is known that no query has a smaller one.
+// Must never: return an entity while another query may have a smaller one.
 #include "varve/merged_walk.h"
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 namespace varve {
 namespace {
 
-/// Of UTF-8, in the order of UTF-16 code units: what is above U+FFFF, with lead bytes from F0 on, stands before
-/// U+E000 to U+FFFF, with lead bytes EE and EF.
+/// Compares two UTF-8 texts in the order of UTF-16 code units. In this order, characters above U+FFFF (lead
+/// bytes from F0) come before U+E000 to U+FFFF (lead bytes EE and EF).
 int compare_texts(std::string_view a, std::string_view b) {
   const auto differ = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
   if (differ.first == a.end() || differ.second == b.end()) {

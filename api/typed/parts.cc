@@ -1,4 +1,4 @@
-// Owns: where a list of writes is cut (parts.h).
+// Owns: the places where a list of writes is split (parts.h).
 // Must never: change the order of two writes to one entity.
 #include "varve/parts.h"
 
@@ -14,7 +14,7 @@
 namespace varve {
 namespace {
 
-/// The part of a partition that still takes operations.
+/// The part of a partition that still accepts operations.
 struct OpenPart {
   std::size_t part = 0;
   std::size_t bytes = 0;

@@ -1,5 +1,5 @@
 // Owns: the literals of typed conditions (query_builder.h).
-// Must never: change a number.
+// Must never: change the value of a number.
 #include "varve/query_builder.h"
 
 #include <cmath>

@@ -1,5 +1,5 @@
-// Owns: the way of a write (entity_write.h).
-// Must never: change what was prepared in a way that a second attempt would see.
+// Owns: the steps of a write (entity_write.h).
+// Must never: change prepared writes in a way that a second attempt would see.
 #include "api/write/entity_write.h"
 
 #include <algorithm>
@@ -32,12 +32,13 @@ Status check_condition(Kind kind, ETag if_match) {
   return service_error::invalid_input("an ETag is needed, or ETag::any()");
 }
 
-/// Whether the newest state of its entity matters: looking could cost a read of the disk.
+/// Returns whether the operation depends on the newest state of its entity. If it does not, the state is not read,
+/// which could cost a read of the disk.
 bool rests_on_state(const PreparedWrite& write) noexcept {
   return !write.key_too_long && write.kind != Kind::kInsertOrReplace;
 }
 
-/// Judges the operation on the newest state of its entity, and turns a merge into what is to be stored.
+/// Judges the operation on the newest state of its entity. Replaces a merge with the properties to store.
 Refusal judge(PreparedWrite& write, const engine::Newest& newest, const StoreLimits& limits) {
   const engine::CommitVersion version = newest.version;
   const bool exists = newest.value.has_value();
@@ -143,7 +144,7 @@ std::optional<Refusal> judge_states(std::span<PreparedWrite> writes, std::span<c
       refusal = judge(writes[i], states[next_state++], limits);
     }
     if (refusal.status.ok()) continue;
-    refusal.rests_on = rests_on;  // Which operation is named rests on the states of those before it, too.
+    refusal.rests_on = rests_on;  // The choice of the operation rests on all earlier states too.
     refusal.status = blamed(refusal.status, i, in_transaction);
     return refusal;
   }
@@ -239,7 +240,7 @@ Result<std::vector<PreparedWrite>> prepare_transaction(const Grant& grant,
                                                        std::span<const TransactionOperation> operations,
                                                        const StoreLimits& limits) {
   if (Status checked = check_transaction(operations, limits); !checked.ok()) return checked;
-  format::EntityBuilder builder;  // its memory serves all of them
+  format::EntityBuilder builder;  // all operations reuse its memory
   std::vector<PreparedWrite> writes;
   writes.reserve(operations.size());
   for (std::size_t i = 0; i < operations.size(); ++i) {
@@ -302,7 +303,7 @@ Result<ETag> commit_writes(StoreCore& core, const TableName& name, NameEntry& en
   const Result<format::TableId> table = core.catalog().resolve_for_write(name, entry);
   if (!table.ok()) return no_table_to_write(table.status(), in_transaction);
   PlacedWrites placed = place_writes(core, *table, writes, options);
-  // What takes time waits for no lock.
+  // Build the batch before the lock is taken, because building takes time.
   const bool is_built_early = !placed.any_merge && !is_batch_already(writes, options.tag);
   if (is_built_early) placed.request.batch = build_batch(writes, options.tag);
   core.engine().pace(bytes_of(writes));

@@ -1,5 +1,5 @@
-// Owns: what the bearer of a table handle may do: permissions, an interval of keys, and a rule that is asked each time.
-// Must never: know how somebody shows who they are; signatures are verified elsewhere (security/).
+// Owns: the rights of a table handle: permissions, a key interval, and a rule that is evaluated at each operation.
+// Must never: know how a caller proves its identity. The security library (security/) verifies signatures.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,12 @@
 
 namespace varve {
 
-/// Source: S-21, S-24.
+/// One kind of access to entities. Source: S-21, S-24.
 enum class Permission : std::uint8_t {
   kQuery = 1,
-  /// Inserts. An upsert needs kAdd and kUpdate.
+  /// Permits inserts. insert_or_replace() and insert_or_merge() need both kAdd and kUpdate.
   kAdd = 2,
-  /// Replaces and merges.
+  /// Permits replaces and merges.
   kUpdate = 4,
   kDelete = 8,
 };
@@ -37,8 +37,8 @@ class Permissions {
     return {Permission::kQuery, Permission::kAdd, Permission::kUpdate, Permission::kDelete};
   }
 
-  /// A subset of `raud`, in that order; the empty text is none. Errors: kInvalidArgument (InvalidXmlNodeValue).
-  /// Source: S-21, S-41.
+  /// Parses a subset of `raud` in that order, for example `ru`. The empty text is the empty set.
+  /// Errors: kInvalidArgument (InvalidXmlNodeValue: any other text). Source: S-21, S-41.
   static Result<Permissions> parse(std::string_view letters);
   std::string to_string() const;
 
@@ -55,37 +55,42 @@ class Permissions {
   std::uint8_t bits_ = 0;
 };
 
-/// One end of an interval, which belongs to it. Without a RowKey it is the whole partition.
+/// One end of a key interval. The interval includes the bound. If `row_key` is absent, the bound covers the whole
+/// partition.
 struct KeyBound {
   std::string partition_key;
   std::optional<std::string> row_key{};
   bool operator==(const KeyBound&) const = default;
 };
 
-/// Entities from one key to another in the order of keys, which is that of scans: tuple bounds, not a rectangle. From
-/// ("a", "5") to ("c", "7") holds ("b", "9"). Source: S-25.
+/// The entities from one key to another in key order, which is the order of scans. The bounds compare as pairs
+/// (PartitionKey, RowKey), not as two separate ranges. For example, the interval from ("a", "5") to ("c", "7") contains
+/// ("b", "9"). An absent bound leaves its side open. Source: S-25.
 struct KeyInterval {
   std::optional<KeyBound> from{};
   std::optional<KeyBound> to{};
   bool operator==(const KeyInterval&) const = default;
 };
 
-/// Bounds need not be legal keys, but texts. Errors: kInvalidArgument (InvalidInput: not UTF-8).
+/// Checks that the bounds are UTF-8 texts. Bounds need not be legal keys.
+/// Errors: kInvalidArgument (InvalidInput: a bound is not UTF-8).
 Status check_key_interval(const KeyInterval& interval);
 
-/// Says anew at each verb what is permitted, so that what was given can end by time or be taken back.
+/// Decides anew at each operation what a handle may do. So access can expire or be revoked.
 class AccessRule {
  public:
   virtual ~AccessRule() = default;
-  /// Called on any thread, at the beginning of each verb, before anything is read or changed. It may read the store,
-  /// but not through a handle that it is a rule of. An error refuses the verb and is its answer.
+  /// Returns the permissions that hold now. The store calls it on any thread at the start of each operation, before it
+  /// reads or changes anything. The rule may read the store, but not through a handle that the rule restricts. If the
+  /// rule returns an error, the operation fails with that error.
   virtual Result<Permissions> permitted() const = 0;
-  /// Whether permitted() may wait for anything, as for a read of the store. One that does not is asked by asynchronous
-  /// verbs where they are, and spares them the way to a thread that may wait and back.
+  /// Returns whether permitted() may block, for example on a read of the store. If it returns false, an asynchronous
+  /// operation calls permitted() on its current thread. That saves the switch to a worker thread and back.
   virtual bool may_wait() const noexcept { return true; }
 };
 
-/// What Table::restricted_to() leaves of what a handle could do.
+/// The restriction that Table::restricted_to() applies. The new handle may do only what both the old handle and this
+/// restriction permit. If `rule` is null, no rule is evaluated.
 struct Access {
   Permissions permissions = Permissions::all();
   KeyInterval interval{};

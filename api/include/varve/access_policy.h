@@ -1,5 +1,5 @@
-// Owns: stored access policies as values: what they hold, their limits, and how their times are written.
-// Must never: judge a signature that names one.
+// Owns: stored access policies as values: their content, their limits, and the text form of their times.
+// Must never: judge a signature that refers to a policy.
 #pragma once
 
 #include <optional>
@@ -17,10 +17,10 @@
 
 namespace varve {
 
-/// Kept with a table, under a name by which signatures refer to it; see Store::set_access_policies(). What it leaves
-/// out the signature says itself. Source: S-27, S-41.
+/// A policy that is stored with a table under an id; see Store::set_access_policies(). Signatures refer to the id. If
+/// the policy leaves a field out, the signature itself supplies that field. Source: S-27, S-41.
 struct AccessPolicy {
-  /// 1 to limits::kAccessPolicyIdCodeUnitsMax code units, unique within the table.
+  /// The id has 1 to limits::kAccessPolicyIdCodeUnitsMax UTF-16 code units and is unique within the table.
   std::string id;
   std::optional<DateTime> start{};
   std::optional<DateTime> expiry{};
@@ -28,17 +28,19 @@ struct AccessPolicy {
   bool operator==(const AccessPolicy&) const = default;
 };
 
-/// Errors   kInvalidArgument (InvalidXmlDocument)     more than limits::kAccessPoliciesMax, an id too long, empty, not
-///                                                    UTF-8 or given twice
-///          kInvalidArgument (InvalidXmlNodeValue)    a time that no DateTime property could hold
+/// Checks the policies of one table.
+/// Errors   kInvalidArgument (InvalidXmlDocument)     more than limits::kAccessPoliciesMax policies; or an id that is
+///                                                    empty, too long, not UTF-8, or given twice
+///          kInvalidArgument (InvalidXmlNodeValue)    a time outside the range of DateTime properties
 /// Source   S-41.
 Status check_access_policies(std::span<const AccessPolicy> policies);
 
-/// A time as signatures and policies have it: `YYYY-MM-DD`, or that and `Thh:mm`, `Thh:mm:ss` or `Thh:mm:ss.f` with a
-/// zone; without one it is UTC.
-/// Errors: kInvalidArgument (InvalidXmlNodeValue), also before 1601 or after 9999. Source: S-11, S-42.
+/// Parses a time as signatures and policies write it: `YYYY-MM-DD`, alone or followed by `Thh:mm`, `Thh:mm:ss` or
+/// `Thh:mm:ss.f`. A time of day may end in a zone. Without a zone the time is UTC.
+/// Errors: kInvalidArgument (InvalidXmlNodeValue: another form, or a time before 1601 or after 9999). Source: S-11,
+/// S-42.
 Result<DateTime> parse_access_time(std::string_view text);
-/// Always with 7 digits of fraction and `Z`. Source: S-42.
+/// Returns the time as text, always with 7 fraction digits and `Z`: `2026-03-03T10:20:30.4767000Z`. Source: S-42.
 std::string access_time_text(DateTime time);
 
 }  // namespace varve

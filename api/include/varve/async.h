@@ -1,32 +1,36 @@
-// Owns: the verbs of a store and its tables as tasks: hundreds at once, without a thread for each.
-// Must never: mean anything else than the verb of the same name that waits; table.h and store.h say what each does.
+// Owns: the operations of a store and its tables as tasks. Hundreds of tasks run at once without a thread for each.
+// Must never: differ in meaning from the blocking operation of the same name. table.h and store.h document each one.
 //
 //   AsyncTable orders(table);
 //   start(orders.get("eu", "0001"), [](Result<std::optional<Entity>> entity) { ... });      // a callback
 //   Result<std::optional<Entity>> entity = co_await orders.get("eu", "0001");               // in a coroutine
-//   std::vector<Task<Result<ETag>>> inserts;                                                // side by side
+//   std::vector<Task<Result<ETag>>> inserts;                                                // concurrently
 //   for (Entity& order : new_orders) inserts.push_back(orders.insert(std::move(order)));
 //   std::vector<Result<ETag>> etags = co_await all(std::move(inserts));
 //
-// How it goes. The first operation starts the store's asynchronous thread. An operation on entities goes as far as it
-// can on the thread that begins it, which never waits: a read whose blocks are in memory has its answer there, a write
-// has its commit begun. Else it goes on on the asynchronous thread, step by step: what is to be read from the disk is
-// asked for and comes while others go on, a lock is waited for in line, a commit is told by its group's publication.
-// What has no such form - pages of scans, and verbs of the store - is called on one of a few threads; more wait for
-// their turn.
+// Execution. The first operation starts the store's asynchronous thread. An operation on entities begins on the calling
+// thread and never blocks it. A read whose blocks are in memory completes there. A write whose partition is free begins
+// its commit there. The rest of an operation runs on the asynchronous thread, in steps that do not block it:
+// - The operation submits its disk reads, and other operations run until the data arrives.
+// - The operation queues for the lock of a partition.
+// - The publication of its commit group reports the end of its commit.
+// Pages of scans, counts, and operations of the store have no such form. Up to eight worker threads run them as
+// blocking calls; further calls queue.
 //
-// Threads    any. Callbacks are called, and coroutines go on, on the asynchronous thread (where an operation could not
-//            begin, or has nothing to wait for, before start() returns): they must not block it. A verb of the store
-//            that waits answers kInvalidArgument there and changes nothing; nor may the Store be destroyed there. A
-//            handle that was given a HomeThread has its operations go on there instead.
-// Lifetimes  operations keep what they are given; a tag (WriteOptions::tag) must live until the end. Store::close()
-//            and the destructor of Store wait until all operations have ended; those begun later answer kClosed.
-// Stopping   a std::stop_token ends an operation on entities with kCancelled, nothing changed, as long as its commit
-//            has not begun; where it waits for room or for others, when that wait is over, but in a partition's line at
-//            once. A scan ends within a few entities. Verbs of the store look at it once, before they begin.
-// Errors     those of the verb, and kCancelled, kClosed, kLocked, kOutOfMemory, kIoError and kTooManyFiles (the thread,
-// or the
-//            queue of its reads, could not be had).
+// Threads    Any thread may begin an operation. Callbacks run, and coroutines resume, on the asynchronous thread. If an
+//            operation cannot begin or need not wait, its callback runs before start() returns. Code that runs on the
+//            asynchronous thread must not block it. If that code calls a blocking operation of the store, the operation
+//            returns kInvalidArgument and changes nothing. The code must not destroy the Store either. If a handle has
+//            a HomeThread, its operations resume there instead.
+// Lifetimes  An operation keeps its arguments. Only the bytes of WriteOptions::tag stay with the caller and must live
+//            until the operation ends. Store::close() and the destructor of Store wait until all operations have ended.
+//            Operations that begin later return kClosed.
+// Stopping   If a std::stop_token is triggered before the commit has begun, an operation on entities ends with
+//            kCancelled and changes nothing. A wait in the queue of a partition ends at once. Other waits (for write
+//            buffer room or for other threads) end first. A scan stops within a few entities. Operations of the store
+//            check the token once, before they begin.
+// Errors     Those of the operation, kCancelled, kClosed and kLocked. If the asynchronous thread or its read queue
+//            cannot be created: kOutOfMemory, kIoError or kTooManyFiles.
 #pragma once
 
 #include <functional>
@@ -55,10 +59,10 @@
 
 namespace varve {
 
-/// As Table: a name and the store it belongs to. Cheap to copy.
+/// The asynchronous form of Table: a name and the store it belongs to. Cheap to copy.
 class AsyncTable {
  public:
-  /// Fenced as `table` is. Its operations end at `home`, where there is one.
+  /// Creates a handle with the access restrictions of `table`. If `home` is not null, operations end on that thread.
   explicit AsyncTable(Table table, HomeThread* home = nullptr) noexcept : table_(std::move(table)), home_(home) {}
   const Table& table() const noexcept { return table_; }
 
@@ -77,8 +81,8 @@ class AsyncTable {
   Task<Result<std::vector<std::optional<Entity>>>> get_many(std::vector<EntityKey> keys, ReadOptions options = {},
                                                             std::stop_token stop = {}) const;
   Task<Result<Page>> scan(Scan scan, std::stop_token stop = {}) const;
-  /// As scan(), but the page's entities are not kept in it: `reader` is given each where it lies, before the task ends,
-  /// on another thread. What it was given counts only if the scan succeeds.
+  /// Reads a page as scan() does, but keeps no entities in it. Instead it passes each entity in place to `reader`, on
+  /// another thread, before the task ends. If the scan fails, what the reader received does not count.
   Task<Result<Page>> scan_in_place(Scan scan, EntityReader reader, std::stop_token stop = {}) const;
   Task<Result<Count>> count(Scan scan, std::stop_token stop = {}) const;
 
@@ -90,17 +94,17 @@ class AsyncTable {
   HomeThread* home_;
 };
 
-/// The verbs of a store that wait for the disk.
+/// The operations of a store that wait for the disk.
 class AsyncStore {
  public:
-  /// The store outlives every operation.
+  /// The store must outlive every operation.
   explicit AsyncStore(Store& store) noexcept : store_(&store) {}
 
   Task<Status> create_account(std::string account, std::stop_token stop = {}) const;
   Task<Status> drop_account(std::string account, std::stop_token stop = {}) const;
   Task<Result<AccountPage>> list_accounts(ListOptions options = {}, std::stop_token stop = {}) const;
   Task<Result<Table>> create_table(std::string account, std::string table, std::stop_token stop = {}) const;
-  /// Where the table is in use already, the task has nothing to wait for, and ends on the thread that begins it.
+  /// Opens a table. If the table is already in use, the task need not wait and ends on the thread that begins it.
   Task<Result<Table>> open_table(std::string account, std::string table, std::stop_token stop = {}) const;
   Task<Status> drop_table(std::string account, std::string table, std::stop_token stop = {}) const;
   Task<Result<TablePage>> list_tables(std::string account, ListOptions options = {}, std::stop_token stop = {}) const;
@@ -114,11 +118,12 @@ class AsyncStore {
   Task<Status> sync(std::stop_token stop = {}) const;
   Task<Status> compact(std::stop_token stop = {}) const;
   Task<Result<CheckpointStatistics>> checkpoint(std::string path, std::stop_token stop = {}) const;
-  /// `body` runs on a thread of its own for the time, and uses verbs that wait. It neither throws, closes the store,
-  /// nor waits for tasks of it: eight that did would leave no thread for those.
+  /// Runs `body` as Store::transact() does. A worker thread runs `body`, which uses blocking operations. `body` must
+  /// not throw, close the store, or wait for tasks of the store. If eight bodies waited for tasks, no worker thread
+  /// would be left to run these tasks.
   Task<Result<std::vector<ETag>>> transact(std::function<Status(StoreTransaction&)> body, WriteOptions options = {},
                                            int attempts_max = 16, std::stop_token stop = {}) const;
-  /// Anything else of a store that waits: `work` is called as the body of transact() is.
+  /// Runs any other blocking use of the store: `work` runs as the body of transact() does, under the same rules.
   Task<Status> run(std::function<Status(Store&)> work, std::stop_token stop = {}) const;
 
  private:

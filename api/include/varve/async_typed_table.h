@@ -1,5 +1,5 @@
-// Owns: the verbs of a table on a mapped struct, as tasks.
-// Must never: mean anything else than the verb of the same name of TypedTable.
+// Owns: the operations of a table on mapped structs, as tasks.
+// Must never: differ in meaning from the operation of the same name in TypedTable.
 #pragma once
 
 #include <algorithm>
@@ -29,9 +29,9 @@
 
 namespace varve {
 
-/// AsyncTable for entities that are `T`. Objects are kept by the operations; what a write gave one is in its ETag,
-/// which mapped::stamp() brings to the caller's copy. Errors, besides AsyncTable's: kInvalidArgument where a struct and
-/// an entity do not fit each other (mapped_entity.h).
+/// An AsyncTable whose entities are objects of type `T`. An operation keeps its own copy of an object, so it cannot
+/// update the caller's object. A write returns the new ETag, and mapped::stamp() stores it in the caller's object.
+/// Errors: those of AsyncTable, and kInvalidArgument if a struct and an entity do not match (mapped_entity.h).
 template <Mapped T>
 class AsyncTypedTable {
  public:
@@ -46,11 +46,11 @@ class AsyncTypedTable {
     return write(table_, std::move(object), ETag(), options, std::move(stop),
                  &AsyncTypedTable::insert_or_replace_entity);
   }
-  /// Optional members without a value leave the stored property as it is (D-45).
+  /// Inserts or merges. If an optional member has no value, the stored property keeps its value (D-45).
   Task<Result<ETag>> insert_or_merge(T object, WriteOptions options = {}, std::stop_token stop = {}) const {
     return write(table_, std::move(object), ETag(), options, std::move(stop), &AsyncTypedTable::insert_or_merge_entity);
   }
-  /// Under the ETag that the object carries.
+  /// Replaces under the condition that the stored ETag equals the ETag in the object.
   Task<Result<ETag>> replace(T object, WriteOptions options = {}, std::stop_token stop = {}) const {
     const ETag if_match = mapped::carried_etag(object);
     return replace(std::move(object), if_match, options, std::move(stop));
@@ -58,7 +58,8 @@ class AsyncTypedTable {
   Task<Result<ETag>> replace(T object, ETag if_match, WriteOptions options = {}, std::stop_token stop = {}) const {
     return write(table_, std::move(object), if_match, options, std::move(stop), &AsyncTypedTable::replace_entity);
   }
-  /// Under the ETag that the object carries. Optional members as insert_or_merge().
+  /// Merges under the condition that the stored ETag equals the ETag in the object. Optional members work as in
+  /// insert_or_merge().
   Task<Result<ETag>> merge(T object, WriteOptions options = {}, std::stop_token stop = {}) const {
     const ETag if_match = mapped::carried_etag(object);
     return merge(std::move(object), if_match, options, std::move(stop));
@@ -66,7 +67,7 @@ class AsyncTypedTable {
   Task<Result<ETag>> merge(T object, ETag if_match, WriteOptions options = {}, std::stop_token stop = {}) const {
     return write(table_, std::move(object), if_match, options, std::move(stop), &AsyncTypedTable::merge_entity);
   }
-  /// Under the ETag that the object carries.
+  /// Deletes under the condition that the stored ETag equals the ETag in the object.
   Task<Status> remove(const T& object, WriteOptions options = {}, std::stop_token stop = {}) const {
     return remove(object, mapped::carried_etag(object), options, std::move(stop));
   }
@@ -75,14 +76,14 @@ class AsyncTypedTable {
     return table_.remove(std::move(key.partition_key), std::move(key.row_key), if_match, options, std::move(stop));
   }
 
-  /// The object, or nothing if it is not there.
+  /// Returns the object, or nothing if the entity does not exist.
   Task<Result<std::optional<T>>> get(std::string partition_key, std::string row_key, ReadOptions options = {},
                                      std::stop_token stop = {}) const {
     return find(table_, {std::move(partition_key), std::move(row_key)}, std::move(options), std::move(stop));
   }
 
-  /// All that the query finds, page after page. Pages are not one state of the table together, unless the query reads
-  /// at a snapshot.
+  /// Returns all objects that match the query, reading page after page. Unless the query reads at a snapshot, different
+  /// pages may show different states of the table.
   Task<Result<std::vector<T>>> query(Condition where = {}, std::stop_token stop = {}) const {
     return run(Query<T>().where(std::move(where)), std::move(stop));
   }

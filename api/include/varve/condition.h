@@ -1,5 +1,5 @@
-// Owns: filters put together in code: conditions on properties, with literals written as the grammar has them.
-// Must never: let a name or a value change what the filter means, whatever characters it holds.
+// Owns: filters built in code: conditions on properties, with literals in the syntax of the filter grammar.
+// Must never: let a property name or a value change the meaning of a filter, whatever characters it contains.
 //
 //   Condition open = field("PartitionKey") == "eu" && (field("Total") > 100.0 || !(field("Paid") == true));
 //   scan.filter = open.text();  // PartitionKey eq 'eu' and (Total gt 100.0 or not (Paid eq true))
@@ -20,27 +20,33 @@
 
 namespace varve {
 
-/// A literal of the filter grammar: `'O''Brien'`, `7`, `7L`, `2.5`, `true`, `datetime'..'`, `guid'..'`, `X'..'`.
+/// Returns the value as a literal of the filter grammar: `'O''Brien'`, `7`, `7L`, `2.5`, `true`, `datetime'..'`,
+/// `guid'..'`, `X'..'`.
 std::string filter_literal(const Value& value);
 
-/// The smallest text that is above all texts with this prefix, in the order of Q-40; empty where there is none.
-/// `prefix` is UTF-8.
+/// Returns the smallest text above all texts with this prefix, in the order of Q-40; for example `ac` for `ab`. If no
+/// such text exists, it returns an empty text. `prefix` must be UTF-8.
 std::string prefix_successor(std::string_view prefix);
 
-/// What entities must hold to be returned: one comparison, or several joined by `&&`, `||` and `!`. All three judge by
-/// the rules of filters: a comparison with a property that an entity lacks is false, its negation true.
-/// `&&` and `||` do not stop their right side from being built, as they do for bool. Source: C-05, Q-11 to Q-25.
+/// A condition on entities: one comparison, or several joined by `&&`, `||` and `!`. A scan returns the entities that
+/// meet it. Conditions follow the rules of filters: if an entity lacks a property, a comparison with the property is
+/// false, and its negation is true. Unlike for bool, `&&` and `||` always evaluate both operands.
+/// Source: C-05, Q-11 to Q-25.
 class Condition {
  public:
-  /// Everything.
+  /// Matches every entity.
   Condition() = default;
-  /// The condition that a text is, to be joined with others. Errors: those that a scan gives for such a filter.
+  /// Returns the condition that a filter text expresses, so that it can be joined with others. Errors: those that a
+  /// scan returns for such a filter.
   static Result<Condition> parse(std::string_view text);
 
-  /// The filter, for Scan::filter; blank for everything. If status() is not Ok it is a text that every scan refuses.
+  /// Returns the filter for Scan::filter. The text is empty if the condition matches every entity. If status() is not
+  /// Ok, every scan refuses the text.
   const std::string& text() const noexcept { return text_; }
-  /// kInvalidArgument: the first name used that is no property's name, or that a filter cannot hold (`and`, `true` and
-  /// their like), or a value that the mapped property cannot hold.
+  /// Returns Ok, or the error of the first invalid part of the condition.
+  /// Errors   kInvalidArgument    a name is no property name, or filters reserve it (such as `and` and `true`); or a
+  ///                              prefix is not UTF-8; or the mapped property cannot hold the value
+  ///          kTooLarge           a name is longer than a property name may be
   const Status& status() const noexcept { return status_; }
 
   friend Condition operator&&(Condition left, Condition right);
@@ -61,9 +67,9 @@ class Condition {
   Status status_;
 };
 
-/// A property by its name; PartitionKey, RowKey and Timestamp too. Values are of the eight types, and a literal gets
-/// the type that its value has: `field("Lines") == 3` compares with an Int32, which Q-24 also lets meet Int64 and
-/// Double.
+/// A property, identified by its name. PartitionKey, RowKey and Timestamp are allowed too. Values have the eight
+/// property types, and a literal has the type of its value. For example, `field("Lines") == 3` compares with an Int32,
+/// which by Q-24 also matches Int64 and Double properties.
 class Field {
  public:
   explicit Field(std::string_view name) : name_(name) {}
@@ -76,17 +82,19 @@ class Field {
   Condition operator<(const Value& value) const { return compare("lt", value); }
   Condition operator<=(const Value& value) const { return compare("le", value); }
 
-  /// A String that begins with `prefix`: a range, which on keys is read as one.
+  /// Matches a String that begins with `prefix`. The condition is a range: if the property is a key, the scan reads
+  /// only that range of keys.
   Condition starts_with(std::string_view prefix) const;
-  /// Equal to one of the values; nothing is one of none. On keys as many lookups.
+  /// Matches a property that equals one of the values. An empty list matches nothing. If the property is a key, the
+  /// scan does one lookup for each value.
   Condition one_of(std::span<const Value> values) const;
   Condition one_of(std::initializer_list<Value> values) const {
     return one_of(std::span<const Value>(values.begin(), values.size()));
   }
-  /// Entities that lack the property.
+  /// Matches entities that lack the property.
   Condition is_absent() const;
 
-  /// A condition that no scan takes, because of `status`.
+  /// Returns a condition that no scan accepts. Its status() is `status`.
   static Condition refused(Status status) { return Condition::refused(std::move(status)); }
 
  private:

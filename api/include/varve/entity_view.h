@@ -1,5 +1,5 @@
-// Owns: an entity of a page where the store keeps it: for those who turn pages into something else, and need no copy.
-// Must never: outlive the call that is given it.
+// Owns: a read-only view of an entity in the store's memory, for callers that convert pages and need no copy.
+// Must never: be used after the call that receives it has returned.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +19,13 @@ struct BinaryView {
   bool operator==(const BinaryView&) const = default;
 };
 
-/// As Value::Variant, in the order of PropertyType.
+/// The view form of Value::Variant, with its alternatives in the order of PropertyType.
 using ValueView = std::variant<BinaryView, bool, DateTime, double, Guid, std::int32_t, std::int64_t, std::string_view>;
 
 inline PropertyType property_type_of(const ValueView& value) noexcept {
   return static_cast<PropertyType>(value.index() + 1);
 }
-/// The same value; what it views must outlive it.
+/// Returns a view of the value. The Value must outlive the view.
 ValueView view_of(const Value& value) noexcept;
 
 struct PropertyView {
@@ -33,19 +33,19 @@ struct PropertyView {
   ValueView value;
 };
 
-/// As Entity.
+/// The view form of Entity.
 struct EntityView {
   std::string_view partition_key;
   std::string_view row_key;
   std::span<const PropertyView> properties;
   ETag etag;
 
-  /// The first property with this name, or null.
+  /// Returns the value of the first property with this name, or null if there is none.
   const ValueView* find(std::string_view name) const noexcept;
 };
 
-/// Is given the entities of a page in their order, by one thread. It may throw std::bad_alloc alone, which ends the
-/// scan with kOutOfMemory.
+/// Receives the entities of a page in page order, on one thread. It may throw only std::bad_alloc, which ends the scan
+/// with kOutOfMemory.
 using EntityReader = std::function<void(const EntityView&)>;
 
 }  // namespace varve

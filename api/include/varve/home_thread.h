@@ -1,7 +1,7 @@
-// Owns: the way from the store's threads to a thread of the caller's: that of an event loop.
-// Must never: know what kind of thread that is.
+// Owns: the switch from the store's threads to a thread of the caller, for example the thread of an event loop.
+// Must never: depend on the kind of the caller's thread.
 //
-//   AsyncTable orders(table, &home);     // its operations end at home
+//   AsyncTable orders(table, &home);     // its operations end on the home thread
 //   Result<Table> opened = co_await at_home(&home, store.open_table("myaccount", "Orders"));
 #pragma once
 
@@ -14,19 +14,22 @@
 
 namespace varve {
 
-/// A thread of the caller's on which operations go on. It outlives them, and runs until they have ended: Store::close()
-/// waits for them, and so is not called there. Writes that are begun there go on behind what was posted before.
+/// A thread of the caller on which operations resume. It must outlive the operations and run until they have ended. Do
+/// not call Store::close() on it, because close() waits for the operations. A write that begins on this thread first
+/// lets the coroutines run that were posted earlier.
 class HomeThread {
  public:
   virtual ~HomeThread() = default;
-  /// Whether this is the thread.
+  /// Returns whether the calling thread is this thread.
   virtual bool is_here() const noexcept = 0;
-  /// Resumes the coroutine there, not within this call, which waits for nothing. Any thread, the store's own too; one
-  /// coroutine at a time for each task that was begun. It must not fail: who cannot come home would go on elsewhere.
+  /// Queues the coroutine, so that this thread resumes it after the call has returned. The call must not block and must
+  /// not fail, because the coroutine has no other thread to resume on. Any thread may call it, including the store's
+  /// threads. Each begun task has at most one coroutine queued at a time.
   virtual void post(std::coroutine_handle<> coroutine) noexcept = 0;
 };
 
-/// `co_await GoHome(home)`; at home, and without a home, it goes on where it is.
+/// `co_await GoHome(home)` continues the coroutine on the home thread. If the coroutine already runs there, or if
+/// `home` is null, it continues on its current thread.
 class GoHome {
  public:
   explicit GoHome(HomeThread* home) noexcept : home_(home) {}
@@ -38,7 +41,7 @@ class GoHome {
   HomeThread* home_;
 };
 
-/// An operation of the store, ending at home.
+/// Runs an operation of the store and ends on the home thread.
 template <typename T>
 Task<T> at_home(HomeThread* home, Task<T> operation) {
   T result = co_await operation;

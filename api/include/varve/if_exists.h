@@ -1,4 +1,4 @@
-// Owns: the verbs that take for granted what is there already, or is gone already.
+// Owns: create operations that accept an existing object, and delete operations that accept a missing one.
 // Must never: hide any other error.
 #pragma once
 
@@ -15,18 +15,19 @@
 
 namespace varve {
 
-/// Makes the account if it is not there. Errors: as Store::create_account, save for kExists.
+/// Creates the account if it does not exist. Errors: as Store::create_account, except kExists.
 Status create_account_if_absent(Store& store, std::string_view account);
-/// The table, made if it is not there. Errors: as Store::create_table, save for kExists.
+/// Opens the table, and creates it if it does not exist. Errors: as Store::create_table, except kExists; and kNotFound
+/// (TableNotFound) if another caller drops the existing table before this call opens it.
 Result<Table> create_table_if_absent(Store& store, std::string_view account, std::string_view table);
 
-/// True if there was one. Errors: as Store::drop_account, save for kNotFound.
+/// Drops the account. Returns whether the account existed. Errors: as Store::drop_account, except kNotFound.
 Result<bool> drop_account_if_exists(Store& store, std::string_view account);
-/// True if there was one. Errors: as Store::drop_table, save for kNotFound.
+/// Drops the table. Returns whether the table existed. Errors: as Store::drop_table, except kNotFound.
 Result<bool> drop_table_if_exists(Store& store, std::string_view account, std::string_view table);
 
-/// Deletes the entity; true if there was one. Errors: as Table::remove, save that an entity which is not there is none;
-/// a table which is not there still is.
+/// Deletes the entity. Returns whether the entity existed. Errors: as Table::remove, except kNotFound
+/// (ResourceNotFound) for a missing entity. A missing table remains an error: kNotFound (TableNotFound).
 Result<bool> remove_if_exists(Table& table, std::string_view partition_key, std::string_view row_key,
                               ETag if_match = ETag::any(), const WriteOptions& options = {});
 

@@ -1,8 +1,8 @@
-// Owns: keys made of numbers, times and several parts, so that the order of keys is the order that is meant.
-// Must never: make a key with a forbidden character (D-11). How long a key may be is judged where it is written (D-12).
+// Owns: keys built from numbers, times and several parts, so that key order equals the intended order.
+// Must never: build a key that contains a forbidden character (D-11). The length of a key is checked on write (D-12).
 //
-// A table keeps its entities in the order of keys as text: '10' comes before '9', and there is no other order. What is
-// made here sorts as the values do that it was made of.
+// A table sorts its entities by their keys as text, and it has no other order: '10' sorts before '9'. The keys built
+// here sort like the values from which they are built.
 #pragma once
 
 #include <cstddef>
@@ -19,38 +19,45 @@
 
 namespace varve {
 
-/// Stands between the parts of a composite key. It sorts before everything that an escaped part can hold, so that a
-/// part sorts before the longer parts that begin with it.
+/// Separates the parts of a composite key. It sorts before every character of an escaped part. So a part sorts before
+/// longer parts that begin with it: `ab` before `abc`.
 inline constexpr char kKeySeparator = '!';
 
-/// The number with zeros before it, `digits` characters in all: 000042. Twenty digits hold every number.
+/// Returns the number with leading zeros, in `digits` characters: 000042. Twenty digits hold every number.
 /// Errors: kInvalidArgument (the number has more digits).
 Result<std::string> zero_padded(std::uint64_t number, std::size_t digits);
 
-/// 19 digits that sort as times do. A time after year 9999 counts as its last tick.
+/// Returns 19 digits that sort like times, the earliest first. A time after year 9999 counts as the last tick of that
+/// year.
 std::string ascending_ticks(DateTime time);
-/// 19 digits that sort the newest first: the ticks that are left until the end of year 9999. A time after that counts
-/// as its last tick. With them as RowKeys, the first entities of a partition are the latest ones.
+/// Returns 19 digits that sort the newest time first: the ticks left until the end of year 9999. A time after year 9999
+/// counts as the last tick of that year. If RowKeys are inverted ticks, the first entities of a partition are the
+/// newest.
 std::string inverted_ticks(DateTime time);
-/// The time that inverted_ticks() was given. Errors: kInvalidArgument (not 19 digits, or no time of this calendar).
+/// Returns the time from which inverted_ticks() made `text`.
+/// Errors: kInvalidArgument (the text is not 19 digits, or more ticks than the calendar has).
 Result<DateTime> time_of_inverted_ticks(std::string_view text);
 
-/// Any text as one that a key may hold; different texts stay different, and their order stays what it is. Letters,
-/// digits and most signs stay as they are. What a key may not hold, and what the separator and the escapes need, is
-/// written otherwise: the characters up to `#`, the space among them, as `"` and two hexadecimal digits; `/`, `?`, `\`
-/// as the character before them and U+FFFF; U+007F to U+009F as `~`, U+FFFF and two digits; U+FFFF as U+FFFE, U+FFFF.
+/// Escapes any text so that a key may contain it. Different texts stay different, and their order stays the same.
+/// Letters, digits and most signs stay as they are. The key's forbidden characters, and characters that the separator
+/// and the escapes use, are written as follows. For example, `a b` becomes `a"20b`.
+///   up to `#` (with the space)    `"` and two hexadecimal digits
+///   `/`, `?`, `\`                 the character before it (`.`, `>`, `[`) and U+FFFF
+///   U+007F to U+009F              `~`, U+FFFF and two hexadecimal digits
+///   U+FFFF                        U+FFFE and U+FFFF
 /// Errors: kInvalidArgument (not UTF-8).
 Result<std::string> escape_key(std::string_view text);
-/// The text that escape_key() was given. Errors: kInvalidArgument (escape_key() does not write this).
+/// Returns the text from which escape_key() made `key`. Errors: kInvalidArgument (escape_key() never returns this key).
 Result<std::string> unescape_key(std::string_view key);
 
-/// The parts, escaped, with kKeySeparator between them. Sorts by the first part, then by the second and so on.
-/// Errors: kInvalidArgument (no part, or not UTF-8).
+/// Escapes the parts and joins them with kKeySeparator. Such keys sort by the first part, then by the second, and so
+/// on.
+/// Errors: kInvalidArgument (no parts, or a part that is not UTF-8).
 Result<std::string> composite_key(std::initializer_list<std::string_view> parts);
-/// What all composite keys begin with that have these parts first and others behind them: for a scan by prefix.
-/// Errors: as composite_key().
+/// Returns the common prefix of all composite keys that begin with these parts and have more parts. Use it for a scan
+/// by prefix. Errors: as composite_key().
 Result<std::string> composite_prefix(std::initializer_list<std::string_view> parts);
-/// The parts that composite_key() was given. Errors: as unescape_key().
+/// Returns the parts from which composite_key() made `key`. Errors: as unescape_key().
 Result<std::vector<std::string>> split_composite_key(std::string_view key);
 
 }  // namespace varve

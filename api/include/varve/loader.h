@@ -1,5 +1,5 @@
-// Owns: the door for filling a table beside the log.
-// Must never: show a reader a part of what is loaded.
+// Owns: the public interface for loading a table without the log.
+// Must never: show a reader a part of a load.
 //
 //   Result<Loader> loader = store->load_table("myaccount", "Orders");
 //   if (!loader.ok()) return loader.status();
@@ -22,57 +22,63 @@ namespace varve {
 
 struct LoadProgress {
   std::uint64_t entities = 0;
-  /// Of keys and properties, encoded, before compression.
+  /// Encoded bytes of keys and properties, before compression.
   std::uint64_t bytes = 0;
-  /// Of the entities, those that came out of order and had to be sorted.
+  /// Entities that had to be sorted: the first one that was added out of key order, and all entities added after it.
   std::uint64_t sorted_entities = 0;
-  /// Bytes of files, those of sorting included.
+  /// Bytes written to files, including the files used for sorting.
   std::uint64_t written_bytes = 0;
 };
 
-/// Fills a new table, or one that is there and empty, with entities in any number and any order. They are written to
-/// table files directly, not to the log and not to memory, so that each is written once: several times as fast as
-/// inserts. Those that come in the order of keys cost least; others are sorted, in 64 MiB of memory and in files of the
-/// store's directory, which then holds everything twice for a while. Three threads of the load's own write the files.
+/// Fills a new table, or an existing empty one, with any number of entities in any order.
 ///
-/// All or nothing: nobody sees an entity before finish() has succeeded, and everybody does from then on; after finish()
-/// everything is on stable storage. Without it, by whatever end, the store is as if the load had not been begun. All
-/// entities have one Timestamp and one ETag, those of the moment when the load began.
+/// The load writes the entities directly to table files, not to the log or to a memtable. So each entity is written
+/// once, which is several times as fast as inserts. Entities in key order cost least. The load sorts others in 64 MiB
+/// of memory and in files of the store's directory, which for a while holds everything twice. Three threads of the load
+/// write the files.
 ///
-/// Beside it the store is used as ever, other loads included; only the table itself must be left alone until finish(),
-/// which refuses otherwise. A write to the replaced empty table that comes in the moment of finish() is answered
-/// TableNotFound; made again, it goes to the loaded one.
+/// The load is all or nothing. No reader sees an entity before finish() has succeeded, and every reader sees all
+/// entities afterwards. After finish() everything is on stable storage. If the load ends in any other way, the store is
+/// as if the load had never begun. All entities have the same Timestamp and ETag, which mark the moment when the load
+/// began.
 ///
-/// Threads   one at a time; different loaders are independent.
-/// Lifetime  it may outlive the Store object; its verbs answer kClosed then, and nothing of it is left.
-/// Errors    that any verb may give besides its own, all of which end the load as abort() does: kNoSpace, kClosed,
-///           kIoError, kCorruption, kTooManyFiles, kOutOfMemory. The same error is answered from then on.
+/// The store serves all other operations during a load, including other loads. Leave only the loaded table alone until
+/// finish(), or finish() fails. If a write to the replaced empty table arrives during finish(), it returns
+/// TableNotFound. If the caller repeats the write, it goes to the loaded table.
+///
+/// Threads   One thread at a time may use a loader. Different loaders are independent.
+/// Lifetime  A loader may outlive the Store object. Its operations then return kClosed, and nothing of the load is
+///           left.
+/// Errors    Any operation may return kNoSpace, kClosed, kIoError, kCorruption, kTooManyFiles or kOutOfMemory besides
+///           its own errors. Each of them ends the load as abort() does, and later operations return the same error.
 class Loader {
  public:
   Loader(Loader&& other) noexcept;
   Loader& operator=(Loader&& other) noexcept;
-  /// abort().
+  /// Calls abort().
   ~Loader();
 
   /// Adds an entity. Its etag() is ignored.
-  /// Errors   that refuse this entity alone, and the load goes on: those of Table::insert for what an entity breaks
-  ///          (kTooLarge, kInvalidArgument)
-  ///          kExists (EntityAlreadyExists)    the key was added before; the message names it. It may be found only by
-  ///          finish(). It ends the load.
+  /// Errors   Errors that refuse only this entity, so that the load continues: those of Table::insert for a rule that
+  ///          the entity breaks (kTooLarge, kInvalidArgument).
+  ///          kExists (EntityAlreadyExists)    the key was added before; the message names the key. The load may detect
+  ///                                           this only in finish(). The error ends the load.
   Status add(const Entity& entity);
 
-  /// Makes what was added the content of the table, and the table, if it was not there. The ETag is that of every
-  /// entity. Whatever comes of it, the load has ended.
-  /// Errors   kExists (TableAlreadyExists)        a table of the name was made, written or loaded meanwhile
+  /// Makes the added entities the content of the table. If the table does not exist, finish() creates it. Returns the
+  /// ETag of every entity. After the call the load has ended, whether or not the call succeeded.
+  /// Errors   kExists (TableAlreadyExists)        a table of this name was created, written or loaded meanwhile
   ///          kNotFound (TableNotFound)           the empty table was dropped meanwhile
-  ///          kNotFound (ResourceNotFound)        so was the account
-  ///          kExists (EntityAlreadyExists)       a key was added twice; the message names it
-  ///          kUnknown, kPoisoned                 as the verbs of Table have them; after kUnknown the table is there
-  ///                                              whole or not at all
-  ///          kBusy                               compaction leaves no place for the files now; nothing changed
+  ///          kNotFound (ResourceNotFound)        the account was dropped meanwhile
+  ///          kExists (EntityAlreadyExists)       a key was added twice; the message names the key
+  ///          kUnknown, kPoisoned, kFenced        as Table returns them; after kUnknown the table has either all
+  ///                                              entities or none
+  ///          kBusy                               compaction has no room for the files now; nothing changed
+  ///          kBusy (TableBeingDeleted)           a table of this name was created and dropped meanwhile, and
+  ///                                              StoreOptions::recreation_delay runs
   Result<ETag> finish();
 
-  /// Ends the load and removes what it wrote.
+  /// Ends the load and removes its files.
   void abort() noexcept;
 
   LoadProgress progress() const noexcept;

@@ -1,5 +1,5 @@
-// Owns: a mapped struct as an entity, and an entity as a mapped struct, or as one of several.
-// Must never: lose a digit, or take one type for another, without saying so.
+// Owns: the conversion of a mapped struct to an entity, and of an entity to a mapped struct or to one of several.
+// Must never: lose a digit, or accept one type for another, without an error.
 #pragma once
 
 #include <array>
@@ -29,11 +29,11 @@ namespace varve {
 
 namespace mapped {
 
-/// "property 'Lines' is Edm.String, wanted Edm.Int32".
+/// Returns the error "property 'Lines' is Edm.String, wanted Edm.Int32".
 Status wrong_type(std::string_view name, PropertyType wanted, PropertyType found);
-/// "property 'Lines' is 70000, which the member cannot hold".
+/// Returns the error "property 'Lines' is '70000', which the member or the type does not hold".
 Status does_not_fit(std::string_view name, std::string_view value);
-/// "property 'Kind' is 'Manager', wanted 'Employee'", or that it is absent.
+/// Returns the error "property 'Kind' is 'Manager', wanted 'Employee'". A missing property "is absent".
 Status wrong_discriminator(const Entity& entity, std::string_view name, std::string_view wanted);
 
 template <typename T>
@@ -57,14 +57,14 @@ Result<Value> to_value(std::string_view name, const T& member) {
   }
 }
 
-/// Of an Int32, and where it is wanted of an Int64.
+/// Returns the number in an Int32. Unless `wanted` is kInt32, an Int64 is accepted too.
 inline std::optional<std::int64_t> integer_in(const Value& value, PropertyType wanted) {
   if (const auto* const narrow = value.get_if<std::int32_t>()) return *narrow;
   const auto* const wide = value.get_if<std::int64_t>();
   return wide != nullptr && wanted != PropertyType::kInt32 ? std::optional<std::int64_t>(*wide) : std::nullopt;
 }
 
-/// A number of any type, if a Double can hold it.
+/// Returns the number in a Double, an Int32 or an Int64, if a Double holds it exactly.
 Result<double> double_in(std::string_view name, const Value& value);
 
 template <typename T>
@@ -118,7 +118,7 @@ Status read_value(std::string_view name, const Value& value, T& member) {
   }
 }
 
-/// The properties of an entity by name; quick where they come in the order in which they are asked for.
+/// Finds the properties of an entity by name. Lookups in the order of the properties are fast.
 class PropertyCursor {
  public:
   explicit PropertyCursor(std::span<const Property> properties) noexcept : properties_(properties) {}
@@ -137,7 +137,7 @@ class PropertyCursor {
   std::size_t next_ = 0;
 };
 
-/// Makes an entity of a `T`. The struct is `Root`; a base class of it or a struct in it has a writer of its own.
+/// Writes the members of a mapped struct into an entity, including those of base classes and flattened structs.
 class EntityWriter {
  public:
   explicit EntityWriter(Entity& entity) noexcept : entity_(&entity) {}
@@ -195,7 +195,7 @@ class EntityWriter {
   std::string prefix_;
 };
 
-/// Fills a `Root` from an entity.
+/// Reads an entity into the members of a `Root`, including those of base classes and flattened structs.
 template <typename Root>
 class EntityReader {
  public:
@@ -272,7 +272,7 @@ class EntityReader {
   std::string prefix_;
 };
 
-/// The one element of this kind, which check_mapping() has seen to.
+/// Calls `use` with the element of this kind, if there is one. check_mapping() makes sure that there is at most one.
 template <Element kind, typename T, typename Use>
 void with_element(Use use) {
   const auto visit = [&]<typename E>(const E& element, const auto& /*prefixes*/, std::size_t /*depth*/) {
@@ -308,12 +308,12 @@ constexpr bool are_told_apart() {
   return true;
 }
 
-/// "the entity is none of the types wanted: property 'Kind' is 'Robot'".
+/// Returns the error "the entity is none of the types wanted: property 'Kind' is 'Robot'".
 Status none_of_the_types(const Entity& entity, std::string_view discriminator);
 
 }  // namespace mapped
 
-/// The keys of a mapped struct.
+/// Returns the keys of a mapped struct.
 template <Mapped T>
 EntityKey key_of(const T& object) {
   mapped::check_mapping<T>();
@@ -323,8 +323,9 @@ EntityKey key_of(const T& object) {
   return key;
 }
 
-/// A mapped struct as an entity; with the ETag of the member that etag() declares. Errors: kInvalidArgument (a value
-/// that its property cannot hold, or an enum's value without a name; the message names the property).
+/// Converts a mapped struct to an entity. If the mapping declares an etag() member, the entity gets its ETag.
+/// Errors: kInvalidArgument (a value that its property cannot hold, or an enum value without a name; the message names
+/// the property).
 template <Mapped T>
 Result<Entity> to_entity(const T& object) {
   EntityKey key = key_of(object);
@@ -333,9 +334,10 @@ Result<Entity> to_entity(const T& object) {
   return entity;
 }
 
-/// An entity as a mapped struct, or as the one of a std::variant of mapped structs whose discriminator it has, or as it
-/// is. Errors: kInvalidArgument (a property of another type, or with a value that the member cannot hold, or another
-/// discriminator; the message names property, wanted and found).
+/// Converts an entity to a `T`: to a mapped struct, to a std::variant of mapped structs, or to an Entity as it is. For
+/// a variant, the discriminator in the entity selects the struct.
+/// Errors: kInvalidArgument (a property of another type, a value that the member cannot hold, or another discriminator;
+/// the message names the property and both types or values).
 template <typename T>
 Result<T> from_entity(const Entity& entity);
 

@@ -1,5 +1,5 @@
-// Owns: how a C++ struct is declared to be an entity, and what a compiler can say against it.
-// Must never: touch a store, or keep what a declaration says anywhere but in constants.
+// Owns: the declaration that maps a C++ struct to an entity, and the checks that the compiler makes on it.
+// Must never: use a store, or keep the content of a declaration anywhere except in constants.
 //
 //   struct Order { std::string region, number, customer; std::optional<double> total; ETag etag; };
 //
@@ -9,19 +9,20 @@
 //       varve::mapped::property("Customer", &Order::customer), varve::mapped::property("Total", &Order::total),
 //       varve::mapped::etag(&Order::etag));
 //
-// It stands outside of all namespaces (or in varve), before the first use. Members that it does not name are not
-// stored. mapped_entity.h turns one into the other, typed_table.h has the verbs.
+// The declaration must be outside all namespaces, or in varve, and before its first use. Members without an element are
+// not stored. mapped_entity.h converts between structs and entities. typed_table.h has the operations on a table.
 //
-// Member types, and how they are stored. Reading widens, as far as no digit is lost; what does not fit is an error.
-//   Binary, bool, DateTime, Guid, std::string   as their type; read from it alone
+// Member types and their stored types. A read widens a number if the member holds it exactly. Any other mismatch is an
+// error.
+//   Binary, bool, DateTime, Guid, std::string   the same type, and read only from this type
 //   signed integers up to 32 bits               Int32
 //   signed integers of 64 bits                  Int64, read from Int32 too
-//   unsigned integers                           Int64, read from Int32 too; above 2^63-1 it cannot be written
+//   unsigned integers                           Int64, read from Int32 too; a value above 2^63-1 cannot be written
 //   double, float                               Double, read from Int32 and Int64 too
 //   an enum with enum_names<E>                  String: its name
-//   another enum                                as the integer that it stands on
-//   std::optional of any of these               the same; without a value the property is not written, and one that is
-//                                               absent is read as none
+//   any other enum                              as its underlying integer type
+//   std::optional of any of these               as that type; a member without a value is not written, and an absent
+//                                               property is read as no value
 #pragma once
 
 #include <algorithm>
@@ -62,7 +63,7 @@ struct Member {
   static constexpr Element kKind = kind;
   using value_type = T;
   T Owner::*member;
-  /// The property's name; of kFlattened, what its properties' names begin with.
+  /// The property's name. For kFlattened, the prefix of its properties' names.
   std::string_view name{};
   bool is_encrypted = false;
 };
@@ -89,13 +90,14 @@ struct Members {
   std::tuple<Elements...> elements;
 };
 
-/// The whole declaration.
+/// Combines the elements of one mapping.
 template <typename... Elements>
 constexpr Members<Elements...> members(Elements... elements) {
   return {std::tuple<Elements...>(elements...)};
 }
 
-/// The members that hold the keys: std::string. keys.h makes such out of numbers and times.
+/// Declares the member that holds the PartitionKey or the RowKey, of type std::string. keys.h builds keys from numbers
+/// and times.
 template <typename Owner, typename T>
 constexpr auto partition_key(T Owner::*member) {
   return Member<Element::kPartitionKey, Owner, T>{member, "PartitionKey"};
@@ -104,47 +106,50 @@ template <typename Owner, typename T>
 constexpr auto row_key(T Owner::*member) {
   return Member<Element::kRowKey, Owner, T>{member, "RowKey"};
 }
-/// The member, of type ETag, that holds the state which was read: writes that need a condition take it from there.
+/// Declares the member that holds the ETag of the entity as read, of type ETag. Writes that need a condition use this
+/// ETag.
 template <typename Owner, typename T>
 constexpr auto etag(T Owner::*member) {
   return Member<Element::kETag, Owner, T>{member};
 }
-/// The member, of type DateTime, that gets the Timestamp. It is not written (D-50).
+/// Declares the member that receives the Timestamp, of type DateTime. It is not written (D-50).
 template <typename Owner, typename T>
 constexpr auto timestamp(T Owner::*member) {
   return Member<Element::kTimestamp, Owner, T>{member, "Timestamp"};
 }
-/// A property. Where the entity lacks it, the member keeps what T() gave it.
+/// Declares a property. If the entity lacks it, the member keeps the value that T() gave it.
 template <typename Owner, typename T>
 constexpr auto property(std::string_view name, T Owner::*member) {
   return Member<Element::kProperty, Owner, T>{member, name};
 }
-/// A property to be encrypted before it is stored: is_encrypted() tells. Nothing here encrypts.
+/// Declares a property that must be encrypted before it is stored. is_encrypted_property() reports it. Nothing here
+/// encrypts.
 template <typename Owner, typename T>
 constexpr auto encrypted(std::string_view name, T Owner::*member) {
   return Member<Element::kProperty, Owner, T>{member, name, true};
 }
-/// A struct with a mapping of its own, without keys: its properties are the entity's, their names behind `prefix`.
+/// Declares a nested struct that has its own mapping, without keys. The entity stores the properties of the nested
+/// struct, each name after `prefix`. For example, `Street` with the prefix `Home` is stored as `HomeStreet`.
 template <typename Owner, typename T>
 constexpr auto flattened(std::string_view prefix, T Owner::*member) {
   return Member<Element::kFlattened, Owner, T>{member, prefix};
 }
-/// All that the mapping of a base class declares, save its discriminator.
+/// Declares everything that the mapping of a base class declares, except its discriminator.
 template <typename Base>
 constexpr auto inherits() {
   return Inherited<Base>{};
 }
-/// A String property that says of which type an entity is. It is written, and an entity that has not got it with this
-/// value is not read as a T.
+/// Declares a String property that names the type of an entity. It is written with the entity. An entity that lacks the
+/// property, or has another value, is not read as a T.
 constexpr Discriminator discriminator(std::string_view name, std::string_view value) {
   return {name, value};
 }
-/// A property that the table has and the struct has not: it is not kept by extra() either.
+/// Declares a property that the table has and the struct has not. extra() does not keep it either.
 constexpr Ignored ignored(std::string_view name) {
   return {name};
 }
-/// The member, of type std::vector<Property>, that keeps what no other element names, and writes it back. Without it
-/// what is unknown is ignored when it is read, and a replace drops it.
+/// Declares the member that keeps all properties without an element and writes them back, of type
+/// std::vector<Property>. Without such a member, a read ignores unknown properties, and a replace removes them.
 template <typename Owner, typename T>
 constexpr auto extra(T Owner::*member) {
   return Member<Element::kExtra, Owner, T>{member};
@@ -154,14 +159,14 @@ constexpr auto extra(T Owner::*member) {
 
 struct NotMapped {};
 
-/// The declaration of a struct's mapping: to be specialised.
+/// The mapping of a struct. Specialise it for each mapped struct.
 template <typename T>
 inline constexpr auto mapping = NotMapped{};
 
 template <typename T>
 concept Mapped = !std::same_as<std::remove_const_t<decltype(mapping<T>)>, NotMapped>;
 
-/// To be specialised for an enum: an array of std::pair<E, std::string_view>.
+/// The names of an enum's values. Specialise it as an array of std::pair<E, std::string_view>.
 template <typename E>
 inline constexpr auto enum_names = NotMapped{};
 
@@ -180,7 +185,7 @@ struct OptionalValue<std::optional<T>> {
   using value_type = T;
   static constexpr bool kIsOptional = true;
 };
-/// What a member holds, optional or not.
+/// The type of a member's value, whether the member is optional or not.
 template <typename T>
 using ValueOf = typename OptionalValue<T>::value_type;
 
@@ -194,7 +199,7 @@ concept Integer = std::integral<T> && !std::same_as<T, bool> && !Character<T> &&
 template <typename T>
 concept Supported = PropertyValue<T> || Integer<T> || std::same_as<T, float> || std::is_enum_v<T>;
 
-/// The property's type for a member of type `T`.
+/// Returns the property type in which a member of type `T` is stored.
 template <typename T>
 constexpr PropertyType stored_type() {
   if constexpr (PropertyValue<T>) {
@@ -210,10 +215,10 @@ constexpr PropertyType stored_type() {
   }
 }
 
-/// How deep structs may be flattened into each other.
+/// Maximum depth of structs that are flattened into each other.
 inline constexpr std::size_t kPrefixesMax = 8;
 
-/// A property's name behind the prefixes of the structs that it is nested in.
+/// A property's name after the prefixes of the structs that contain it.
 struct QualifiedName {
   std::array<std::string_view, kPrefixesMax> prefixes{};
   std::string_view name;
@@ -240,8 +245,8 @@ struct QualifiedName {
   constexpr bool operator==(std::string_view text) const { return *this == QualifiedName{{}, text}; }
 };
 
-/// Calls `visit(element, prefixes, depth)` for every element of T's mapping: its own, the inherited ones (without their
-/// discriminators), and those of flattened structs.
+/// Calls `visit(element, prefixes, depth)` for every element of T's mapping: its own elements, inherited ones (without
+/// their discriminators), and those of flattened structs.
 template <typename T, typename Visitor>
 constexpr void for_each_element(Visitor& visit, std::array<std::string_view, kPrefixesMax> prefixes = {},
                                 std::size_t depth = 0, bool inherited = false) {
@@ -279,7 +284,7 @@ template <typename T>
 constexpr std::size_t kNameCount =
     count_of<T>(Element::kProperty) + count_of<T>(Element::kDiscriminator) + count_of<T>(Element::kIgnored);
 
-/// All properties that the mapping of T names.
+/// Returns the names of all properties that the mapping of T names.
 template <typename T>
 constexpr std::array<QualifiedName, kNameCount<T>> names_of() {
   std::array<QualifiedName, kNameCount<T>> names{};
@@ -329,7 +334,7 @@ constexpr bool has_unsupported_member() {
   return found;
 }
 
-/// Whether a flattened struct declares what only the whole entity has.
+/// Returns whether a flattened struct declares an element that only a whole entity may have, such as a key.
 template <typename T>
 constexpr bool nests_more_than_properties() {
   bool found = false;
@@ -355,7 +360,7 @@ constexpr bool encrypts_other_than_text() {
 
 }  // namespace mapped
 
-/// What is wrong with the mapping of a struct; each is also a compiler's error where the mapping is used.
+/// A fault in the mapping of a struct. Each fault is also a compile error where the mapping is used.
 enum class MappingFault : std::uint8_t {
   kNone,
   kNotMapped,
@@ -392,7 +397,7 @@ constexpr MappingFault mapping_fault() {
 
 namespace mapped {
 
-/// Compiles only where the mapping of T is whole.
+/// Compiles only if the mapping of T has no fault.
 template <typename T>
 constexpr void check_mapping() {
   constexpr MappingFault kFault = mapping_fault<T>();
@@ -413,14 +418,14 @@ constexpr void check_mapping() {
 
 }  // namespace mapped
 
-/// Whether the mapping of T declares this property; ignored ones too.
+/// Returns whether the mapping of T declares this property. Ignored properties count.
 template <typename T>
 bool is_mapped_property(std::string_view name) {
   static constexpr auto kNames = mapped::names_of<T>();
   return std::any_of(kNames.begin(), kNames.end(), [&](const mapped::QualifiedName& known) { return known == name; });
 }
 
-/// Whether the mapping of T marks this property as encrypted.
+/// Returns whether the mapping of T marks this property as encrypted.
 template <typename T>
 bool is_encrypted_property(std::string_view name) {
   bool found = false;

@@ -1,5 +1,5 @@
-// Owns: several queries read side by side, their results in one order.
-// Must never: make a thread: who calls brings the means to run things at once.
+// Owns: the merge of several queries, read concurrently, into one order.
+// Must never: start a thread. The caller supplies the means to run tasks concurrently.
 #pragma once
 
 #include <cstddef>
@@ -24,47 +24,50 @@
 
 namespace varve {
 
-/// Runs all tasks, at once or one after the other, on any threads, and returns when all have ended. The tasks touch
-/// nothing in common but tables.
+/// Runs all tasks, concurrently or one after the other, on any threads. Returns when all tasks have ended. The tasks
+/// share nothing except tables.
 using RunAll = std::function<void(std::span<const std::function<void()>>)>;
 
 enum class MergeOrder : std::uint8_t {
-  /// By PartitionKey, then RowKey, as one table keeps them.
+  /// By PartitionKey, then RowKey: the order of a table.
   kKey,
-  /// By RowKey, then PartitionKey: for what was spread over partitions and belongs together, as the parts of a log.
+  /// By RowKey, then PartitionKey. Use it for data that is spread over partitions but belongs together, such as the
+  /// parts of a log.
   kRowKey,
 };
 
-/// The pages of several queries, of one table or several, merged in an order. Each query must return its results in
-/// that order, which for kRowKey means: of one partition. Whenever one query has nothing left in memory, the next pages
-/// of all that have room are read by one call of RunAll. One object, one thread at a time. Source: C-08.
+/// The pages of several queries on one or more tables, merged in an order. Each query must return its results in this
+/// order. For kRowKey, each query must therefore read one partition. If a query has no page left in memory, one call of
+/// RunAll reads the next pages of all queries that have room. One thread at a time may use an object. Source: C-08.
 class MergedPages {
  public:
   struct Options {
     MergeOrder order = MergeOrder::kKey;
-    /// Empty runs one task after the other.
+    /// If it is empty, tasks run one after the other.
     RunAll run_all{};
-    /// Pages of each query that are kept in memory; at least one. More let queries that come later in the order read
-    /// on while earlier ones are used up.
+    /// Pages that are kept in memory for each query, at least one. With more pages, queries that are later in the order
+    /// read ahead while earlier ones are consumed.
     std::size_t pages_ahead = 2;
-    /// Entities in all.
+    /// Maximum number of entities in all pages together.
     std::uint64_t take = PageWalk::kNoLimit;
   };
 
   MergedPages(std::vector<PageWalk> sources, Options options);
 
-  /// The next page of the merged results, without a continuation: where several queries stand is no single place; and
-  /// without a cost. Nothing at the end, and after an error. Errors: as Table::scan, of any query.
+  /// Returns the next page of the merged results, or nothing at the end and after an error. The page has no
+  /// continuation, because several queries have no common position. It has no cost either.
+  /// Errors: as Table::scan, from any query.
   Result<std::optional<Page>> next();
 
-  /// What the pages of all queries cost so far, those read ahead among them.
+  /// Returns the key ranges and the entities examined of all pages so far, including pages read ahead. Block counts are
+  /// zero.
   PageCost cost() const;
 
  private:
   struct Source {
     PageWalk pages;
-    std::deque<std::vector<Entity>> ahead;  // none of them empty
-    std::size_t at = 0;                     // in the first of them
+    std::deque<std::vector<Entity>> ahead;  // pages read ahead, none of them empty
+    std::size_t at = 0;                     // index of the next entity in the first page
     bool ended = false;
     Status error;
   };
@@ -78,7 +81,7 @@ class MergedPages {
   bool ended_ = false;
 };
 
-/// The results of several queries in one order, each as Walk tells them.
+/// Returns the results of several queries in one order. Errors appear in the results as Walk reports them.
 template <typename T>
 Walk<T, MergedPages> walk_merged(const Table& table, std::span<const Query<T>> queries,
                                  MergedPages::Options options = {}) {

@@ -1,5 +1,5 @@
-// Owns: what an opener of a store may choose, and what one call may choose.
-// Must never: hold a choice that nobody needs to make; limits of the table model stand in limits.h.
+// Owns: the options of opening a store, and the options of one write.
+// Must never: contain an option that no user needs. limits.h has the limits of the table model.
 #pragma once
 
 #include <chrono>
@@ -20,59 +20,64 @@ namespace io {
 struct Env;
 }
 
-/// What an acknowledged write has survived.
+/// What an acknowledged write survives.
 enum class Durability : std::uint8_t {
-  /// On stable storage before the call returns: no crash of the process or the machine takes it back.
+  /// The write is on stable storage before the call returns. It survives a crash of the process or the machine.
   kSync = 1,
-  /// The death of the process cannot take it back; a power cut can take the last writes, about 10 ms of them, always
-  /// the newest ones and never one without all that came after it.
+  /// The write survives the death of the process. A power cut can lose the newest writes, those of about the last 10
+  /// ms. If it loses a write, it loses all later writes too.
   kBuffered = 2,
 };
 
 enum class Health : std::uint8_t {
   kHealthy,
-  /// A write was refused because the log or the write buffer has no room, most often on a full disk. The cause is what
-  /// the writer is told. Ends by itself when there is room, without a further write.
+  /// The store refused a write because the log or the write buffer has no room, most often because the disk is full.
+  /// The cause is the error that the write returned. The state ends by itself when there is room, without another
+  /// write.
   kWritePaused,
-  /// The log failed: nothing more is written until the store is reopened. Reads go on.
+  /// The log failed. The store writes nothing more until it is reopened. Reads continue.
   kPoisoned,
 };
 
-/// Told what happens to a store. Called under no lock, from any thread of any store that has it; must return soon and
-/// must not call back into a store.
+/// Receives the events of stores. Any thread of any store that has the listener may call it, and holds no lock then.
+/// The listener must return soon and must not call a store.
 class EventListener {
  public:
   virtual ~EventListener() = default;
-  /// `store_path` is as it was given to Store::open. `cause` is Ok for kHealthy.
+  /// `store_path` is the path that Store::open received. `cause` is Ok for kHealthy.
   virtual void on_health(std::string_view store_path, Health health, const Status& cause) noexcept = 0;
 };
 
-/// Takes lines for people. Called as EventListener is.
+/// Receives log lines for people. The rules of EventListener apply.
 class Logger {
  public:
   virtual ~Logger() = default;
-  /// One line, without its end. `store_path` is as it was given to Store::open.
+  /// `line` is one line without its line end. `store_path` is the path that Store::open received.
   virtual void log(std::string_view store_path, std::string_view line) noexcept = 0;
 };
 
 struct ResourceOptions {
-  /// Bounds the memory that holds entities on their way to table files, in bytes, all stores that share it together.
-  /// Writes wait when they come faster than files can be written. A write that lacks room has what any of these stores
-  /// holds written to files. A write that needs more than the whole, of which up to an eighth is kept for drops (64 KiB
-  /// of 16 MiB), is refused with kNoSpace. So is one whose room a store holds that cannot write files, with the cause.
-  /// Up to a quarter of it stays for the next writes when there are none.
+  /// Maximum memory for entities that are not yet in table files, in bytes, for all stores that share it together. If
+  /// writes arrive faster than the stores write files, writes wait. If a write lacks room, any of these stores writes
+  /// the entities that it holds to files.
+  ///
+  /// A part is reserved for drops: at most an eighth, for example 64 KiB of 16 MiB. If a write needs more than the
+  /// rest, it fails with kNoSpace. If a store holds the room but cannot write files, the write fails with the cause:
+  /// with the error of its own store, or with kNoSpace for another store.
+  ///
+  /// While there are no writes, up to a quarter of the memory stays allocated for the next writes.
   std::uint64_t write_buffer_bytes = std::uint64_t{256} << 20;
-  /// Bounds the memory that holds blocks of table files, in bytes, all stores that share it together. Zero caches
-  /// nothing.
+  /// Maximum memory for cached blocks of table files, in bytes, for all stores that share it together. Zero disables
+  /// the cache.
   std::uint64_t block_cache_bytes = std::uint64_t{256} << 20;
   std::shared_ptr<EventListener> listener{};
   std::shared_ptr<Logger> logger{};
 };
 
-/// What several stores of one process may share. Any thread.
+/// Resources that several stores of one process may share. Any thread may use them.
 class Resources {
  public:
-  /// Errors: kInvalidArgument (a write buffer of no bytes), kOutOfMemory.
+  /// Creates resources. Errors: kInvalidArgument (write_buffer_bytes is zero), kOutOfMemory.
   static Result<std::shared_ptr<Resources>> create(const ResourceOptions& options);
   ~Resources();
   Resources(const Resources&) = delete;
@@ -88,38 +93,40 @@ class Resources {
 };
 
 struct StoreOptions {
-  /// Makes the store, directory and all, where there is none. Its parent directory must exist.
+  /// If true, creates the store and its directory if they do not exist. The parent directory must exist.
   bool create_if_missing = false;
-  /// Writes nothing at all, not even to recover; may be shared with other read-only opens, not with a writer.
+  /// If true, the store writes nothing, not even to recover. Other read-only opens may share the store, but no writer
+  /// may.
   bool read_only = false;
-  /// What writes use that do not choose. Stored when the store is made (kSync if not given); an open that asks for
-  /// another one is refused, one that does not ask takes what is stored.
+  /// The durability of writes that do not choose one. It is stored when the store is created (kSync if absent). Later
+  /// opens use the stored value; an open that asks for another value is refused.
   std::optional<Durability> default_durability{};
-  /// What writes and queries may hold. Stored when the store is made (the service's limits if not given); an open that
-  /// asks for others is refused, one that does not ask takes what is stored.
+  /// The limits of writes and queries. They are stored when the store is created (the service's limits if absent).
+  /// Later opens use the stored limits; an open that asks for other limits is refused.
   std::optional<StoreLimits> limits{};
-  /// How long the name of a dropped table cannot be used again; until then creating, loading and dropping it answer
-  /// kBusy (TableBeingDeleted). For those who want what the service does, 40 seconds or more there: here a name is free
-  /// at once. 0 to 24 hours, by the wall clock; not stored (B-04, X-11).
+  /// Time for which the name of a dropped table cannot be used again: 0 to 24 hours, by the wall clock. Until then,
+  /// creating, loading and dropping the table return kBusy (TableBeingDeleted). With zero, the name is free at once.
+  /// Set it to imitate the service, which blocks a name for 40 seconds or more. The option is not stored (B-04, X-11).
   std::chrono::milliseconds recreation_delay{0};
-  /// For tests of clients: pages of scans and counts end after a few entities, often with none, and go on by their
-  /// tokens, as pages of the service may.
+  /// If true, pages of scans and counts end after a few entities, often after none, with a continuation. The service
+  /// may return such pages, so use it to test clients.
   bool short_pages = false;
-  /// Shared with other stores. Without it the store has its own, as ResourceOptions has them by default.
+  /// Resources shared with other stores. If null, the store has its own, with the defaults of ResourceOptions.
   std::shared_ptr<Resources> resources{};
-  /// The machine below: for tests. Without it, this machine. Outlives the store and every handle made from it.
+  /// Replaces the machine, for tests. If null, the store uses this machine. The Env must outlive the store and every
+  /// handle made from it.
   const io::Env* env = nullptr;
 };
 
-/// What one write may choose.
+/// Options of one write.
 struct WriteOptions {
-  /// The store's default where not given.
+  /// The durability of the write. If absent, the write uses the store's default.
   std::optional<Durability> durability{};
-  /// Bounds the wait for other writers of the same partition, not the wait for the disk; zero does not wait. Without it
-  /// there is no bound.
+  /// Maximum wait for other writers of the same partition, in milliseconds. It does not limit the wait for the disk.
+  /// Zero does not wait. If absent, the wait has no limit.
   std::optional<std::chrono::milliseconds> wait_max{};
-  /// Bytes of the caller's own, committed together with the write, at most limits::kTagBytesMax; see Store::last_tag().
-  /// Must live until the call returns. Empty is no tag.
+  /// Bytes of the caller that are committed together with the write; see Store::last_tag(). At most
+  /// limits::kTagBytesMax bytes. They must stay valid until the call returns. Empty means no tag.
   std::string_view tag{};
 };
 

@@ -1,5 +1,5 @@
-// Owns: long lists of writes, cut into entity group transactions.
-// Must never: be taken for a transaction: each part happens or not by itself.
+// Owns: the split of long lists of writes into entity group transactions.
+// Must never: pass for one transaction. Each part succeeds or fails by itself.
 #pragma once
 
 #include <cstddef>
@@ -17,28 +17,30 @@
 
 namespace varve {
 
-/// One legal transaction out of a list, and which operations of the list are in it.
+/// One legal transaction made from a list, and the list's operations in it.
 struct TransactionPart {
   EntityGroupTransaction transaction;
-  /// Of each of its operations, the place in the list.
+  /// For each operation of the transaction, its index in the list.
   std::vector<std::size_t> places;
 };
 
-/// Cuts a list of operations, on any partitions and of any length, into transactions that keep T-01, T-06, T-07 and
-/// T-09. Operations of one partition stay in order; an entity named again comes in a later part.
+/// Splits a list of operations into transactions that obey T-01, T-06, T-07 and T-09, with the limits in limits.h. The
+/// list may have any length and any partitions. Operations of one partition keep their order. If an entity occurs
+/// again, its operation is in a later part.
 std::vector<TransactionPart> split_into_parts(std::span<const TransactionOperation> operations);
 
 struct PartsOutcome {
-  /// Ok if all parts happened. Else what stopped the first part that failed; operation_index() is the place in the list
-  /// of the operation to blame, where one is. After kUnknown that part may have happened.
+  /// Ok if all parts succeeded. Otherwise, the error of the first part that failed. If one operation is to blame,
+  /// operation_index() is its index in the list. After kUnknown the failed part may have been committed.
   Status status;
-  /// For each operation, its ETag (none for kRemove) if it happened; nothing if it did not.
+  /// For each operation, its ETag (none for kRemove) if it was committed; nothing if it was not.
   std::vector<std::optional<ETag>> etags;
 };
 
-/// Executes the parts of a list one after the other, and stops at the first that fails. NOT atomic: what happened
-/// before stays, and others see the parts one by one. Where that must not be, use Table::execute. A list of
-/// insert_or_replace() and deletes may be executed again as a whole after a failure.
+/// Executes the parts of a list one after the other, and stops at the first part that fails. The list is NOT atomic:
+/// parts that succeeded stay, and readers see the parts appear one by one. If you need atomicity, use Table::execute.
+/// After a failure, a list of only insert_or_replace() operations may be executed again as a whole. A delete that was
+/// committed fails the second time, with kNotFound.
 PartsOutcome execute_in_parts(Table& table, std::span<const TransactionOperation> operations,
                               const WriteOptions& options = {});
 

@@ -1,5 +1,5 @@
-// Owns: what a scan asks for and what a page of it holds.
-// Must never: keep anything in the store between two pages: all a scan knows is in its continuation token.
+// Owns: the request of a scan, and the content of a page.
+// Must never: keep state in the store between two pages. The continuation token holds all state of a scan.
 #pragma once
 
 #include <chrono>
@@ -18,23 +18,25 @@
 namespace varve {
 
 /// A contiguous range of keys. Keys are ordered by PartitionKey, then RowKey, each by UTF-16 code unit. Bounds
-/// need not be legal keys; a range whose end is not above its beginning is empty.
+/// need not be legal keys. If the end is not above the beginning, the range is empty.
 class ScanRange {
  public:
   static ScanRange whole_table() { return ScanRange(Kind::kTable); }
   static ScanRange partition(std::string_view partition_key);
-  /// RowKeys of one partition from `from` on, up to but without `to`; without `to`, to the partition's end.
+  /// Returns the RowKeys of one partition from `from` (inclusive) to `to` (exclusive). Without `to`, the range extends
+  /// to the end of the partition.
   static ScanRange rows(std::string_view partition_key, std::string_view from,
                         const std::optional<std::string>& to = std::nullopt);
-  /// RowKeys of one partition that begin with `prefix`.
+  /// Returns the RowKeys of one partition that begin with `prefix`.
   static ScanRange rows_with_prefix(std::string_view partition_key, std::string_view prefix);
-  /// Partitions from `from` on, up to but without `to`; without `to`, to the table's end.
+  /// Returns the partitions from `from` (inclusive) to `to` (exclusive). Without `to`, the range extends to the end of
+  /// the table.
   static ScanRange partitions(std::string_view from, const std::optional<std::string>& to = std::nullopt);
 
   enum class Kind : std::uint8_t { kTable, kPartition, kRows, kRowPrefix, kPartitions };
   Kind kind() const noexcept { return kind_; }
   const std::string& partition_key() const noexcept { return partition_key_; }
-  /// The lower bound, or the prefix.
+  /// Returns the lower bound or the prefix.
   const std::string& from() const noexcept { return from_; }
   const std::optional<std::string>& to() const noexcept { return to_; }
 
@@ -46,16 +48,16 @@ class ScanRange {
   std::optional<std::string> to_;
 };
 
-/// What one read may choose.
+/// Options of one read.
 struct ReadOptions {
-  /// Names of the properties to return, at most limits::kSelectedNamesMax; empty returns all. Keys and Timestamp are
-  /// always there. A name that an entity lacks is not there.
+  /// Names of the properties to return, at most limits::kSelectedNamesMax. If it is empty, all properties are returned.
+  /// Keys and Timestamp are always returned. A name that an entity lacks is left out.
   std::vector<std::string> select{};
-  /// Reads at this version, names of tables included; without it, at the newest.
+  /// The version to read at; it also decides which tables exist. If absent, the read sees the newest version.
   std::optional<Snapshot> snapshot{};
 };
 
-/// Of an entity, in the order in which a table keeps them.
+/// The key of an entity. A table sorts by partition_key, then by row_key.
 struct EntityKey {
   std::string partition_key;
   std::string row_key;
@@ -63,38 +65,39 @@ struct EntityKey {
 
 struct Scan {
   ScanRange range = ScanRange::whole_table();
-  /// Which entities of the range are returned: the table service's `$filter`, as
-  /// `PartitionKey eq 'eu' and (Total gt 100.0 or not Paid)`. Blank returns all. What it says of keys is used to
-  /// read no more than it must: an `or` of keys costs as many lookups.
+  /// The condition on the returned entities: the table service's `$filter`, for example `PartitionKey eq 'eu' and
+  /// (Total gt 100.0 or not Paid)`. A blank filter returns all. The scan uses conditions on keys to read only
+  /// what it must. For example, an `or` of three keys costs three lookups.
   std::string filter{};
-  /// Where to go on: the token of the page before, from a scan of the same range, filter and direction. Empty begins at
-  /// the range's beginning or, backward, at its end.
+  /// The token of the previous page, from a scan of the same range, filter and direction. If it is empty, the scan
+  /// starts at the beginning of the range, or at the end if it is backward.
   std::string continuation{};
-  /// From the greatest key to the smallest, an addition to the service's order: pages, their tokens and what
-  /// they cost are as forward, in the other order. "The last n of a partition" need no keys that sort backward.
+  /// If true, the scan runs from the greatest key to the smallest. This adds to the service's order. Pages,
+  /// tokens and cost work as in a forward scan. So "the last n of a partition" needs no keys that sort in reverse.
   bool backward = false;
-  /// Entities of a page, at most the store's StoreLimits::page_size_max. Zero returns an empty page without a token
-  ///
+  /// Maximum number of entities in a page, at most the store's StoreLimits::page_size_max. Zero returns an empty page
+  /// without a continuation.
   std::uint32_t page_size_max = limits::kPageSizeMax;
-  /// Bytes of a page, keys and properties as they are stored; a page holds one entity at least, however large.
+  /// Maximum size of a page in bytes: keys and properties as they are stored. A page holds at least one entity of any
+  /// size.
   std::uint64_t page_bytes_max = UINT64_MAX;
-  /// Entities of all pages together, an addition to the service: the page that brings the last one has no token. The
-  /// tokens carry what is left of it, and go with scans that have it alone.
+  /// Maximum number of entities in all pages together. This adds to the service. The page that reaches the limit has no
+  /// continuation. Tokens carry the remaining number. So a token of a scan with `take` continues only scans with
+  /// `take`, and any other token continues only scans without it.
   std::optional<std::uint64_t> take{};
-  /// Ends the page when it has taken this long, but not before it has looked at one entity. At most
-  /// limits::kPageTimeMax.
+  /// Time after which the page ends, at most limits::kPageTimeMax. The page examines at least one entity.
   std::chrono::milliseconds time_max = limits::kPageTimeMax;
   ReadOptions read;
 };
 
-/// What a page cost.
+/// The cost of a page.
 struct PageCost {
-  /// Ranges of keys that were to be read, from the page's beginning to the scan's end. Points count as ranges.
+  /// Key ranges to read, from the start of the page to the end of the scan. A point counts as a range.
   std::uint64_t key_ranges = 0;
-  /// Entities that were looked at, those returned among them.
+  /// Entities examined, including the returned ones.
   std::uint64_t entities_examined = 0;
-  /// Blocks of table files, those of indexes and filters too: brought from the device, found in the cache, and passed
-  /// unread because an index or a filter said that they hold nothing for this page.
+  /// Blocks of table files, including blocks of indexes and filters. They were read from the device, found in the
+  /// cache, or skipped. A block is skipped if an index or a filter shows that it holds nothing for this page.
   std::uint64_t blocks_read = 0;
   std::uint64_t blocks_from_cache = 0;
   std::uint64_t blocks_skipped = 0;
@@ -102,22 +105,25 @@ struct PageCost {
   PageCost& operator+=(const PageCost& more) noexcept;
 };
 
-/// Each page is one consistent state of the store. Pages of one scan are not one state together unless they are read at
-/// one snapshot: entities written behind the position are missed, before it are seen.
+/// One page of a scan. A page shows one consistent state of the store. Unless all pages of a scan read at one snapshot,
+/// they may show different states. Then the scan misses an entity that is written to the part already scanned,
+/// and sees one that is written to the part still ahead.
 struct Page {
-  /// In key order or, of a scan backward, in its reverse.
+  /// The entities in key order; for a backward scan, in reverse key order.
   std::vector<Entity> entities;
-  /// Names the next entity to be returned. It is plain ASCII without control characters, needs no state in the store,
-  /// stays valid for ever and survives the deletion of the entity it names. None when the end of the range
-  /// was reached. A page may be shorter than asked, even empty, and still have one.
+  /// The token that names the next entity to return. If the scan reached the end of the range, there is none. A page
+  /// may be shorter than requested, or empty, and still have a token. The token is plain ASCII without control
+  /// characters and needs no state in the store. It stays valid forever, even after the deletion of the entity that it
+  /// names.
   std::optional<std::string> continuation;
   PageCost cost;
 };
 
-/// How many entities a scan would return, as far as one call came.
+/// The number of entities that a scan would return, as far as one call counted them.
 struct Count {
   std::uint64_t entities = 0;
-  /// Where to go on, as Page::continuation; the rest is to be added. None when all were counted.
+  /// The token to continue with, as Page::continuation. Add the counts of all calls. If all entities were counted,
+  /// there is none.
   std::optional<std::string> continuation;
   PageCost cost;
 };

@@ -1,5 +1,5 @@
-// Owns: queries put together in code, whose results are entities or mapped structs.
-// Must never: ask a store for anything that the text of a filter could not ask for.
+// Owns: queries built in code, with entities or mapped structs as results.
+// Must never: ask a store for anything that the text of a filter cannot express.
 //
 //   Query<Order> query;
 //   query.where(field<&Order::region>() == "eu" && field<&Order::total>() > 100.0).take(10);
@@ -44,7 +44,8 @@ using OwnerOf = typename MemberPointer<decltype(member)>::OwnerType;
 template <auto member>
 using MemberOf = typename MemberPointer<decltype(member)>::value_type;
 
-/// What the mapping of its struct calls a member, or how its properties' names begin; empty if it does not name it.
+/// Returns the property name of a member, from the mapping of its struct. For a flattened struct, it returns the prefix
+/// of the property names. If the mapping does not name the member, it returns an empty text.
 template <auto member>
 constexpr std::string_view name_of() {
   std::string_view name;
@@ -59,14 +60,14 @@ constexpr std::string_view name_of() {
   return name;
 }
 
-/// As narrow a literal as holds the number: by Q-24 it also meets properties that were stored narrower, as reading
-/// does.
+/// Returns the number as an Int32 if an Int32 holds it exactly, or else the value unchanged. By Q-24, such a literal
+/// also matches properties that are stored in a narrower type. A read into the member accepts such properties too.
 Value narrowest(Value value);
 
 }  // namespace mapped
 
-/// A mapped member in a condition: the property's name and type come from the mapping, and what is no mapped member, or
-/// a value of another type, does not compile. Members of flattened structs are named by a path.
+/// A mapped member in a condition. The mapping supplies the name and the type of the property. A member without a
+/// mapping, or a value of another type, does not compile. A path names a member of a flattened struct.
 template <auto... path>
 class MemberField {
   static constexpr std::size_t kSize = sizeof...(path);
@@ -110,9 +111,9 @@ MemberField<path...> field() {
   return {};
 }
 
-/// One query, whose results are of type `T`: entities, mapped structs, or a std::variant of mapped structs with
-/// discriminators. A struct with a discriminator asks for the entities that have it. A value: it may be kept, copied
-/// and run any number of times, on any table. Source: C-05.
+/// One query with results of type `T`: entities, mapped structs, or a std::variant of mapped structs with
+/// discriminators. If a struct has a discriminator, the query asks only for entities with that discriminator. A query
+/// is a value: it may be kept, copied, and run any number of times, on any table. Source: C-05.
 template <typename T = Entity>
 class Query {
  public:
@@ -124,22 +125,22 @@ class Query {
     }
   }
 
-  /// Only what meets the condition, and those of before.
+  /// Adds a condition. Results meet it and all earlier conditions.
   Query& where(Condition condition) {
     where_ = std::move(where_) && std::move(condition);
     return *this;
   }
-  /// Only this range of keys.
+  /// Limits the query to this range of keys.
   Query& in(ScanRange range) {
     scan_.range = std::move(range);
     return *this;
   }
-  /// Only these properties. Those that a mapped struct lacks then keep their defaults.
+  /// Limits the query to these properties. The members of a mapped struct for all other properties keep their defaults.
   Query& select(std::vector<std::string> names) {
     scan_.read.select = std::move(names);
     return *this;
   }
-  /// Only these members, and the discriminator if there is one.
+  /// Limits the query to these members, and the discriminator if there is one.
   template <auto... members>
   Query& select() requires Mapped<T> {
     scan_.read.select = {field<members>().name()...};
@@ -147,33 +148,33 @@ class Query {
     if (!kDiscriminator.first.empty()) scan_.read.select.emplace_back(kDiscriminator.first);
     return *this;
   }
-  /// At most so many in all, over all pages.
+  /// Limits the number of results in all pages together.
   Query& take(std::uint64_t count) {
     take_ = count;
     return *this;
   }
-  /// As Scan::page_size_max.
+  /// Sets Scan::page_size_max.
   Query& page_size(std::uint32_t entities) {
     scan_.page_size_max = entities;
     return *this;
   }
-  /// As Scan::time_max.
+  /// Sets Scan::time_max.
   Query& page_time(std::chrono::milliseconds time) {
     scan_.time_max = time;
     return *this;
   }
-  /// All pages at one state of the store.
+  /// Reads all pages at the state of this snapshot.
   Query& at(Snapshot snapshot) {
     scan_.read.snapshot = std::move(snapshot);
     return *this;
   }
-  /// Goes on where an earlier walk of the same query stood: PageWalk::continuation().
+  /// Continues an earlier walk of the same query. `token` is the PageWalk::continuation() of that walk.
   Query& continue_from(std::string token) {
     scan_.continuation = std::move(token);
     return *this;
   }
 
-  /// What a table is asked. Errors: those of the conditions.
+  /// Returns the scan that a table runs for this query. Errors: those of the conditions.
   Result<Scan> scan() const {
     if (!where_.status().ok()) return where_.status();
     Scan scan = scan_;
@@ -181,20 +182,21 @@ class Query {
     return scan;
   }
 
-  /// take(), or PageWalk::kNoLimit: what scan() does not hold.
+  /// Returns the number given to take(), or PageWalk::kNoLimit. The result of scan() does not contain it.
   std::uint64_t taken() const noexcept { return take_; }
 
-  /// Reads nothing yet.
+  /// Returns the pages of the query. The call itself reads nothing.
   PageWalk pages(const Table& table) const {
     Result<Scan> asked = scan();
     return asked.ok() ? PageWalk(table, *std::move(asked), take_) : PageWalk(asked.status());
   }
-  /// Reads nothing yet.
+  /// Returns the results of the query. The call itself reads nothing.
   Walk<T> run(const Table& table) const {
     return run_as<T>(table, [](Entity&& entity) { return from_entity<T>(entity); });
   }
-  /// The results are what `resolver` makes of each entity: Entity&& to Result<U>. It sees keys, properties, Timestamp
-  /// and ETag, and picks by what it likes. Source: C-04.
+  /// Returns the results that `resolver` makes from each entity; it converts an Entity&& to a Result<U>. It sees keys,
+  /// properties, Timestamp and ETag, and may choose the result by any of them. The call itself reads nothing. Source:
+  /// C-04.
   template <typename U>
   Walk<U> run_as(const Table& table, typename Walk<U>::Resolver resolver) const {
     return Walk<U>(pages(table), std::move(resolver));
