@@ -66,8 +66,8 @@ struct RepairReport {
   /// True if the store's limits and default durability were readable. If false, the new store has the defaults.
   bool options_are_known = false;
 
-  /// Records and commits of the log that the table files do not hold yet. `torn_bytes` is the length of an unfinished
-  /// write at the end of the log, as a crash leaves it.
+  /// Records read from the log, and the commits in them that the table files did not hold yet. `torn_bytes` is the
+  /// length of an unfinished write at the end of the log, as a crash leaves it.
   std::uint64_t log_records = 0;
   std::uint64_t commits = 0;
   std::uint64_t torn_bytes = 0;
