@@ -1,5 +1,5 @@
-// Owns: the keys that a filter can match, as a small set of ranges of sort keys, and the part of the filter that the
-// ranges do not cover.
+// Owns: the keys that a filter can match, as a small set of ranges of sort keys. It also owns the part of the filter
+// that the ranges do not cover.
 // Must never: leave out a key that may match. Too large a set costs time; too small a set loses results.
 #pragma once
 
