@@ -1,5 +1,5 @@
 // Owns: reading bounds back from sort keys (describe_plan.h).
-// Must never: refuse a bound that is no key; it is shown as it comes.
+// Must never: refuse a bound that is not a key. Such a bound is shown unchanged.
 #include "api/describe_plan.h"
 
 #include <algorithm>
@@ -12,10 +12,10 @@ namespace varve {
 namespace {
 
 constexpr char kTextEnd = '\0';
-/// What the end of a text becomes in the first bound behind it.
+/// The end of a text in the first bound after that text.
 constexpr char kBehindTextEnd = '\1';
 
-/// An encoded text, without its end, as text.
+/// Decodes an encoded text that lacks its end.
 std::string decoded(std::string_view text) {
   std::string key = format::encode_table(0);
   key.append(text).append(2, kTextEnd);
@@ -23,7 +23,7 @@ std::string decoded(std::string_view text) {
   return decoded.ok() ? std::move(decoded->partition_key) : std::string(text);
 }
 
-/// `bytes` begin behind what all of the range shares, and are not empty.
+/// `bytes` is the bound without the prefix that the whole range shares. It must not be empty.
 TextBound lower_bound(std::string_view bytes) {
   const char last = bytes.back();
   if (last == kTextEnd || last == kBehindTextEnd) bytes.remove_suffix(1);
@@ -35,7 +35,7 @@ TextBound upper_bound(std::string_view bytes) {
   return {decoded(bytes), last == kBehindTextEnd};
 }
 
-/// Table id and PartitionKey where the range lies in one partition, else nothing.
+/// Returns table id and PartitionKey if the range is inside one partition, else nothing.
 std::string_view shared_partition(const KeyRange& range) {
   const std::string_view lower = range.lower;
   const std::size_t end = lower.find(kTextEnd, format::kTableIdBytes);
@@ -44,17 +44,17 @@ std::string_view shared_partition(const KeyRange& range) {
   return range.upper <= format::end_of_prefix(partition) ? partition : std::string_view();
 }
 
-/// The bounds behind `prefix`, which all of the range begins with.
+/// Sets the bounds after `prefix`, which all keys of the range begin with.
 void take_bounds(const KeyRange& range, std::string_view prefix, PlannedRange& planned) {
   const std::string_view lower = std::string_view(range.lower).substr(prefix.size());
-  // The empty text is the smallest of all: it bounds nothing.
+  // The empty text is the smallest text, so it is not a bound.
   if (!lower.empty() && lower != std::string_view(&kTextEnd, 1)) planned.lower = lower_bound(lower);
   if (range.upper != format::end_of_prefix(prefix)) {
     planned.upper = upper_bound(std::string_view(range.upper).substr(prefix.size()));
   }
 }
 
-/// `ge 'ab' and lt 'ac'`.
+/// For example, `ge 'ab' and lt 'ac'`.
 bool is_prefix_range(const PlannedRange& planned) {
   if (!planned.lower || !planned.upper || !planned.lower->inclusive || planned.upper->inclusive) return false;
   const std::string& prefix = planned.lower->text;
@@ -66,7 +66,7 @@ PlannedRange describe(const KeyRange& range) {
   if (range.is_point) {
     Result<format::SortKey> key = format::decode_sort_key(range.lower);
     planned.path = AccessPath::kPoint;
-    if (!key.ok()) return planned;  // The filter is valid UTF-8, so this does not come.
+    if (!key.ok()) return planned;  // Cannot happen: the filter is valid UTF-8.
     planned.partition_key = std::move(key->partition_key);
     planned.lower = planned.upper = TextBound{std::move(key->row_key), true};
     return planned;
