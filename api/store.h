@@ -236,8 +236,8 @@ class Store {
   // -- Verification -----------------------------------------------------------------------------------------------
 
   /// Reads and checks everything in the store at `path`, and changes nothing. No process may have the store open for
-  /// writing. Calls `progress`, unless it is empty, from time to time on the calling thread. Uses only `env` of the
-  /// options.
+  /// writing (kLocked). Calls `progress`, unless it is empty, from time to time on the calling thread. Uses only `env`
+  /// of the options.
   ///
   /// Errors: those of open(), if damage prevents reading the store at all; kCorruption names the file and the offset.
   /// All other damage is in the report.

@@ -14,8 +14,8 @@ namespace varve {
 /// created, because they change its answers. Later opens use the stored limits; an open that asks for others is
 /// refused.
 ///
-/// Each limit is at least 1 and at most its maximum below, which the file format and the log set. A limit of
-/// `string_code_units_max` counts two bytes a code unit, so its maximum is half of kEntityBytesMaximum.
+/// Each limit is at least 1 and at most its maximum below, which the file format and the log set.
+/// `string_code_units_max` counts UTF-16 code units of two bytes, so its maximum is half of kEntityBytesMaximum.
 /// `filter_comparisons_max` has no maximum.
 struct StoreLimits {
   /// UTF-16 code units of PartitionKey and of RowKey, each. A key also has at most kKeyBytesMax bytes of UTF-8; this

@@ -35,7 +35,8 @@ class QueryFields {
   std::vector<std::pair<std::string, std::string>> fields_;  // each name once, so few
 };
 
-/// Appends `name=value`, encoded, with `&` before it unless the query is empty. Appends nothing if the value is empty.
+/// Appends `name=value` with the value percent-encoded, and `&` before it unless the query is empty. Appends nothing if
+/// the value is empty.
 void append_field(std::string& query, std::string_view name, std::string_view value);
 
 }  // namespace varve::security

@@ -9,8 +9,8 @@
 
 namespace varve {
 
-/// A fixed number of bytes. They are zero at first, and are wiped by the destructor. They can be moved; a copy needs
-/// copy_of().
+/// A fixed number of bytes. They are zero at first, and are wiped when they are destroyed or replaced. They can be
+/// moved; a copy needs copy_of().
 class SecretBytes {
  public:
   SecretBytes() noexcept = default;
