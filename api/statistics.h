@@ -15,7 +15,7 @@
 
 namespace varve {
 
-/// What the open found in the log and repaired.
+/// The state of the log as the open found it.
 struct RecoveryStatistics {
   /// True if the store was closed cleanly before.
   bool clean = true;
