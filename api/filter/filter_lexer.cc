@@ -155,7 +155,7 @@ Result<FilterToken> FilterLexer::literal(std::size_t begin, Value value) {
   return FilterToken{FilterToken::Kind::kLiteral, begin, filter_.substr(begin, at_ - begin), std::move(value)};
 }
 
-/// Reads from the current quote to the next single quote, which ends the text. Two quotes stand for one.
+/// Reads from the current quote to the next single quote, which ends the text. Two quotes represent one.
 Result<std::string_view> FilterLexer::quoted_text(std::size_t begin) {
   const std::size_t first = ++at_;
   for (; at_ < filter_.size(); ++at_) {
