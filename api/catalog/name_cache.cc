@@ -1,5 +1,5 @@
-// Owns: names in use and the ids they mean (name_cache.h).
-// Must never: do I/O or wait under its mutex.
+// Owns: the names in use and their current table ids (name_cache.h).
+// Must never: do I/O or wait while it holds its mutex.
 #include "api/catalog/name_cache.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace varve {
 namespace {
 
 constexpr char kNameSeparator = '\0';
-/// How many entries are looked at when one is added, so that adding costs the same whatever there is.
+/// Entries examined when one is added. It is a constant, so that adding costs the same for every size of the cache.
 constexpr int kLookedAtMax = 8;
 
 std::string account_prefix(std::string_view account) {
@@ -46,7 +46,8 @@ void NameCache::let_some_go() noexcept {
   auto at = entries_.upper_bound(hand_);
   for (int i = 0; i < kLookedAtMax && !entries_.empty(); ++i) {
     if (at == entries_.end()) at = entries_.begin();
-    // Whoever holds it besides the map got it here, under the mutex; so nobody can get it back meanwhile (N2).
+    // A caller gets an entry only here, under the mutex. So if only the map uses an entry, no caller can get it now
+    // (N2).
     at = at->second.use_count() == 1 ? entries_.erase(at) : std::next(at);
   }
   if (at == entries_.end()) {

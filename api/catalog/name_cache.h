@@ -1,13 +1,13 @@
-// Owns: which table id a name means now, for names that are in use, so that a verb need not read the catalog.
-// Must never: call a table live that a published drop has ended.
+// Owns: the current table id of each name in use, so that a verb need not read the catalog.
+// Must never: report a table as live after its drop was published.
 //
-// N1  live_id() of an entry is zero ("ask the catalog"), or the id of a table that was live when the load began.
-// N2  of each name there is at most one entry that anybody can reach.
-// N3  an id is entered only if no drop that concerns the name was under way at any time since before its row was read.
+// N1  live_id() of an entry is zero ("ask the catalog"), or the id of a table that was live when the call began.
+// N2  For each name, at most one entry can be reached by any caller.
+// N3  An id is entered only if no drop of the name was running at any time since before its row was read.
 //
-// A drop takes the id out before its commit and keeps it out until the commit is published or refused. So a reader that
-// loads the same id before and after it makes its view reads a view in which that id was the name's table; and a commit
-// by an id that a drop overtakes is refused by the engine.
+// A drop removes the id before its commit, and keeps it out until the commit is published or refused. So if a reader
+// loads the same id before and after it makes its view, that id was the name's table in the view. If a drop overtakes a
+// commit that uses the id, the engine refuses the commit.
 #pragma once
 
 #include <atomic>
@@ -24,7 +24,7 @@
 
 namespace varve {
 
-/// Of one name, whatever tables it means in turn. Any thread.
+/// The cache entry of one name, whatever tables it names over time. Any thread.
 class NameEntry {
  public:
   format::TableId live_id() const noexcept { return live_id_.load(std::memory_order_acquire); }
@@ -32,8 +32,8 @@ class NameEntry {
  private:
   friend class NameCache;
   std::atomic<format::TableId> live_id_{0};
-  // Under the cache's mutex.
-  std::uint64_t drop_marks_ = 0;  // drops begun and drops ended
+  // The next two are protected by the cache's mutex.
+  std::uint64_t drop_marks_ = 0;  // drops begun, plus drops ended
   std::uint32_t drops_under_way_ = 0;
 };
 
@@ -42,14 +42,16 @@ class NameCache {
  public:
   explicit NameCache(io::Scheduler& scheduler);
 
-  /// The name's entry, made if need be. Entries that nobody else holds are let go when there are many.
+  /// Returns the name's entry, which it creates if necessary. If there are many entries, it frees some that nothing
+  /// else uses.
   std::shared_ptr<NameEntry> find_or_add(std::string_view account, std::string_view lower_name);
 
-  /// Call before the view is made in which the name's row is read; then enter() with what was found.
+  /// Starts a lookup. Call it before making the view in which the name's row is read; then call enter() with the id
+  /// found.
   std::uint64_t begin_lookup(const NameEntry& entry) const;
   void enter(NameEntry& entry, std::uint64_t lookup, format::TableId id) noexcept;
 
-  /// From before the commit of a drop until it is published or refused.
+  /// Exists from before the commit of a drop until the commit is published or refused.
   class DropMark {
    public:
     ~DropMark();
@@ -61,7 +63,7 @@ class NameCache {
     DropMark(NameCache& cache, std::string account, std::shared_ptr<NameEntry> table) noexcept;
     NameCache& cache_;
     std::string account_;
-    std::shared_ptr<NameEntry> table_;  // null when it is the whole account
+    std::shared_ptr<NameEntry> table_;  // null for the drop of a whole account
   };
   DropMark mark_table_drop(std::string_view account, std::string_view lower_name);
   DropMark mark_account_drop(std::string_view account);
@@ -80,11 +82,11 @@ class NameCache {
   void end(const DropMark& mark) noexcept;
 
   mutable io::Mutex mutex_;
-  /// By account and lower-case name with a separator that sorts below all they hold.
+  /// Keyed by account and lower-case name, with a separator that sorts below every character of both.
   Entries entries_ VARVE_GUARDED_BY(mutex_);
-  /// Where let_some_go() goes on. Has room for the longest key.
+  /// The key at which let_some_go() continues. Has capacity for the longest key.
   std::string hand_ VARVE_GUARDED_BY(mutex_);
-  /// Accounts whose drop is under way, once for each drop.
+  /// The accounts that are being dropped, one entry for each drop.
   std::vector<std::string> dropping_accounts_ VARVE_GUARDED_BY(mutex_);
 };
 

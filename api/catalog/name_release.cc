@@ -1,5 +1,5 @@
 // Owns: the notes of drops (name_release.h).
-// Must never: trust a note's content: there is none.
+// Must never: rely on the content of a note. It has none.
 #include "api/catalog/name_release.h"
 
 #include "api/catalog/catalog_rows.h"

@@ -1,8 +1,9 @@
-// Owns: when the name of a dropped table may be used again, where a store wants that to take a while (B-04).
-// Must never: be asked by who does not hold the lock of the table's row: that one guards the note as well.
+// Owns: when the name of a dropped table may be used again, if the store has a recreation delay (B-04).
+// Must never: be called without the lock of the table's row. That lock also protects the note of the drop.
 //
-// A drop leaves a note beside the catalog's rows, an entity without properties: its version says when the drop was. It
-// stays until the name is used again, by whatever account of that name; the drop of an account leaves none.
+// A drop writes a note next to the catalog's rows: an entity without properties, whose version is the time of the drop.
+// The note stays until the name is used again, also by a later account of the same name. The drop of an account writes
+// no note.
 #pragma once
 
 #include <chrono>
@@ -18,21 +19,21 @@ namespace varve {
 
 class NameRelease {
  public:
-  /// With a delay of zero nothing is noted, asked or read. The clock outlives it.
+  /// If the delay is zero, nothing is written or read. The clock must outlive this object.
   NameRelease(std::chrono::milliseconds delay, io::Clock& clock) noexcept : delay_(delay), clock_(clock) {}
 
   bool is_delayed() const noexcept { return delay_.count() > 0; }
 
-  /// What was found of a name: whether its release must be waited for, and what that rests on.
+  /// The note found for a name: the refusal, if the name is not free yet, and the commit that it rests on.
   struct Found {
     Status status;
     engine::CommitVersion rests_on = 0;
     bool has_note = false;
   };
-  /// The status is kBusy (TableBeingDeleted) while the delay runs. Errors: those of reading.
+  /// Looks for a note. `status` is kBusy (TableBeingDeleted) until the delay has passed. Errors: those of reading.
   Result<Found> look(const engine::ReadView& view, std::string_view account, std::string_view lower_name) const;
 
-  // Into the commit that drops the table, or that uses its name again.
+  // These two add to the commit that drops the table, and to the commit that uses its name again.
   void note_drop(format::BatchBuilder& batch, std::string_view account, std::string_view lower_name) const;
   static void forget(format::BatchBuilder& batch, const Found& found, std::string_view account,
                      std::string_view lower_name);

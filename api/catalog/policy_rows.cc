@@ -1,4 +1,4 @@
-// Owns: access policies as properties of a row (policy_rows.h).
+// Owns: the encoding of access policies as properties of a row (policy_rows.h).
 // Must never: return a policy that breaks a limit.
 #include "api/catalog/policy_rows.h"
 

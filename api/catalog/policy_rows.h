@@ -1,8 +1,8 @@
-// Owns: how access policies stand in the catalog row of their table.
-// Must never: touch another property of the row.
+// Owns: the encoding of access policies in the catalog row of their table.
+// Must never: change another property of the row.
 //
-// The n-th policy, from 0, is up to four properties: Policy<n>Id (String), and where they are given Policy<n>Start and
-// Policy<n>Expiry (DateTime) and Policy<n>Permissions (String, some of `raud`). They are numbered without a gap.
+// Policy number n, from 0, has up to four properties: Policy<n>Id (String), and, if set, Policy<n>Start and
+// Policy<n>Expiry (DateTime) and Policy<n>Permissions (String, some of `raud`). The numbers have no gaps.
 #pragma once
 
 #include <span>
@@ -15,9 +15,9 @@
 
 namespace varve {
 
-/// Of the row of a table. Errors: kCorruption (a policy that could not have been set), kUnsupported.
+/// Decodes the policies of a table's row. Errors: kCorruption (a policy that no caller could have set), kUnsupported.
 Result<std::vector<AccessPolicy>> decode_access_policies(std::string_view row);
-/// The row with these policies, in place of those it has. Errors: as EntityView::open.
+/// Returns the row with its policies replaced by these. Errors: as EntityView::open.
 Result<std::string> with_access_policies(std::string_view row, std::span<const AccessPolicy> policies);
 
 }  // namespace varve

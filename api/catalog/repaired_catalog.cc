@@ -1,4 +1,4 @@
-// Owns: the decision on every table and account of a repaired store (repaired_catalog.h).
+// Owns: the decision about every table and account of a repaired store (repaired_catalog.h).
 // Must never: change a row of the catalog that is certain.
 #include "api/catalog/repaired_catalog.h"
 
@@ -10,7 +10,7 @@
 namespace varve {
 namespace {
 
-/// Left free where numbers may have been given that nobody knows of any more: tables that were made and dropped.
+/// Numbers to skip if some may have been given without a trace, for tables that were created and dropped.
 constexpr std::uint32_t kNumbersLeftFree = 1'000'000;
 
 std::uint32_t raised(std::uint32_t number, std::uint32_t by, std::uint32_t end) noexcept {
@@ -19,7 +19,7 @@ std::uint32_t raised(std::uint32_t number, std::uint32_t by, std::uint32_t end) 
 
 }  // namespace
 
-// -- What was found ---------------------------------------------------------------------------------------------------
+// -- Rows that were found ---------------------------------------------------------------------------------------------
 
 void RepairedCatalog::take_system_rows(const engine::SystemRows& rows) {
   found_ = &rows;
@@ -44,10 +44,10 @@ void RepairedCatalog::take_system_rows(const engine::SystemRows& rows) {
   drop_orphaned_rows();
 }
 
-/// One of an account that was dropped is what a lost deletion left behind.
+/// If the account was dropped, its row is a remnant: the deletion of the row was lost.
 void RepairedCatalog::take_account(const engine::SystemRow& row, std::string name) {
   const Result<AccountRow> decoded = decode_account_row(name, row.version, row.value);
-  if (!decoded.ok()) return mended_.push_back(row);  // It verified, and so it was written like this.
+  if (!decoded.ok()) return mended_.push_back(row);  // Its bytes verified, so the store wrote it like this.
   highest_account_ = std::max(highest_account_, decoded->number);
   if (found_->is_dropped(format::make_table_id(decoded->number, 0))) return;
   accounts_[std::move(name)] = {*decoded, &row};
@@ -62,8 +62,8 @@ void RepairedCatalog::take_table(const engine::SystemRow& row, std::string accou
   tables_[id] = {std::move(account), std::move(lower_name), *std::move(decoded), &row};
 }
 
-/// Of an account that was dropped and made anew, lost deletions may have left table rows with the old number. Where the
-/// account's own row is lost, the youngest of its tables knows the number.
+/// If an account was dropped and created again, lost deletions may have left table rows with the old number. If the
+/// account's own row is lost, the row of its youngest table has the current number.
 void RepairedCatalog::drop_orphaned_rows() {
   std::map<std::string, const TableFound*> youngest;
   for (const auto& [id, table] : tables_) {
@@ -92,13 +92,13 @@ bool RepairedCatalog::keeps(format::TableId table) {
   if (tables_.contains(table)) return true;
   const auto number = static_cast<std::uint32_t>(table);
   if (number == 0 || number >= kTableNumberEnd) return false;
-  // Only where its row may be among what was lost, and where every drop is known.
+  // Keeps the table only if its row may be among the lost ones, and if every drop is known.
   if (!found_->may_be_incomplete || !found_->drops_are_known) return false;
   orphans_.insert(table);
   return true;
 }
 
-// -- What the repaired store has --------------------------------------------------------------------------------------
+// -- The rows of the repaired store -----------------------------------------------------------------------------------
 
 void RepairedCatalog::write(std::string key, std::string value, format::CommitVersion version) {
   mended_.push_back({std::move(key), version, std::move(value), false});
@@ -163,7 +163,7 @@ Status RepairedCatalog::mend_account(const std::string& name, const Account& acc
   return Status();
 }
 
-/// A table keeps its id and with that its account; only its name has to be made up.
+/// Gives a name to each table whose row was lost. The table keeps its id, which includes the account's number.
 void RepairedCatalog::name_orphans(format::CommitVersion version) {
   std::set<TableNames> taken;
   for (const auto& [id, names] : table_names_) taken.insert({names.first, lower_case(names.second)});

@@ -1,5 +1,5 @@
-// Owns: the catalog of a repaired store: which tables it has, and rows in the place of those that were lost.
-// Must never: bring a dropped table back, or let a number be given a second time.
+// Owns: the catalog of a repaired store: its tables, and new rows for those that were lost.
+// Must never: restore a dropped table, or let a number be given twice.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +18,14 @@ namespace varve {
 /// The names of a table's account and of the table.
 using TableNames = std::pair<std::string, std::string>;
 
-/// As RepairModel says.
+/// Implements RepairModel.
 class RepairedCatalog final : public engine::RepairModel {
  public:
   void take_system_rows(const engine::SystemRows& rows) override;
   bool keeps(format::TableId table) override;
   Result<std::vector<engine::SystemRow>> mended_rows(format::CommitVersion version) override;
 
-  // After mended_rows():
+  // The results; valid after mended_rows().
   const std::map<std::uint32_t, std::string>& accounts() const noexcept { return account_names_; }
   const std::map<format::TableId, TableNames>& tables() const noexcept { return table_names_; }
   const std::vector<std::string>& renamed_tables() const noexcept { return renamed_; }
@@ -59,7 +59,7 @@ class RepairedCatalog final : public engine::RepairModel {
   std::map<format::TableId, TableFound> tables_;
   std::set<format::TableId> orphans_;
   const engine::SystemRow* counter_ = nullptr;
-  /// The highest number of a table that was seen in an account, and the highest of an account.
+  /// The highest table number seen in each account, and the highest account number.
   std::map<std::uint32_t, std::uint32_t> highest_table_;
   std::uint32_t highest_account_ = 0;
   std::vector<engine::SystemRow> mended_;

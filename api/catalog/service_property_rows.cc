@@ -1,5 +1,5 @@
-// Owns: service properties as properties of a row (service_property_rows.h).
-// Must never: return any that break a limit.
+// Owns: the encoding of service properties as properties of a row (service_property_rows.h).
+// Must never: return properties that break a limit.
 #include "api/catalog/service_property_rows.h"
 
 #include <algorithm>
@@ -43,7 +43,7 @@ std::vector<std::string> split_list(std::string_view text) {
   return words;
 }
 
-/// Takes properties of a row by name and type, and keeps the first that has another type.
+/// Reads properties of a row by name and type. Keeps the error of the first property with another type.
 class ServiceRowReader {
  public:
   explicit ServiceRowReader(const format::EntityView& row) : row_(row) {}
@@ -52,7 +52,7 @@ class ServiceRowReader {
     const auto property = find(group, part, format::PropertyType::kBoolean);
     return property && property->as_boolean();
   }
-  /// Below zero becomes a number that is over every limit.
+  /// A negative number becomes one that is above every limit.
   std::optional<std::uint32_t> number(std::string_view group, std::string_view part) {
     const auto property = find(group, part, format::PropertyType::kInt32);
     if (!property) return std::nullopt;

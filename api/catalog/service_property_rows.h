@@ -1,11 +1,11 @@
-// Owns: how service properties stand in the catalog row of their account.
-// Must never: touch another property of the row.
+// Owns: the encoding of service properties in the catalog row of their account.
+// Must never: change another property of the row.
 //
-// What is false, zero or not there is left out. LoggingRead, LoggingWrite, LoggingRemove (Boolean), LoggingDays
-// (Int32); HourMetricsEnabled, HourMetricsIncludeAPIs (Boolean), HourMetricsDays (Int32), and the same of
-// MinuteMetrics. The n-th CORS rule, from 0, is Cors<n>Origins and Cors<n>Methods (String, joined by commas), and where
-// they are not empty Cors<n>ExposedHeaders and Cors<n>AllowedHeaders (the same) and Cors<n>MaxAge (Int32, seconds).
-// Rules are numbered without a gap.
+// A value that is false, zero or not set has no property. The properties are:
+// - LoggingRead, LoggingWrite, LoggingRemove (Boolean), LoggingDays (Int32);
+// - HourMetricsEnabled, HourMetricsIncludeAPIs (Boolean), HourMetricsDays (Int32), and the same for MinuteMetrics;
+// - for CORS rule number n, from 0: Cors<n>Origins, Cors<n>Methods, and, if not empty, Cors<n>ExposedHeaders and
+//   Cors<n>AllowedHeaders (String, joined by commas), and Cors<n>MaxAge (Int32, seconds). The numbers have no gaps.
 #pragma once
 
 #include <string>
@@ -16,9 +16,10 @@
 
 namespace varve {
 
-/// Of the row of an account. Errors: kCorruption (properties that could not have been set), kUnsupported.
+/// Decodes the properties of an account's row. Errors: kCorruption (properties that no caller could have set),
+/// kUnsupported.
 Result<ServiceProperties> decode_service_properties(std::string_view row);
-/// The row with these properties, in place of those it has. Errors: as EntityView::open.
+/// Returns the row with its properties replaced by these. Errors: as EntityView::open.
 Result<std::string> with_service_properties(std::string_view row, const ServiceProperties& properties);
 
 }  // namespace varve

@@ -1,4 +1,4 @@
-// Owns: what several stores share (options.h).
+// Owns: the resources that several stores share (options.h).
 // Must never: know a store.
 #include "api/core/resources_state.h"
 #include "api/model/guarded.h"

@@ -1,5 +1,5 @@
-// Owns: what stands behind a Resources object.
-// Must never: be seen by users.
+// Owns: the implementation of a Resources object.
+// Must never: be visible to users.
 #pragma once
 
 #include <memory>

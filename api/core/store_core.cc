@@ -1,5 +1,5 @@
-// Owns: the wiring of a store's handles to its engine (store_core.h).
-// Must never: call a listener that is not there.
+// Owns: the connection of a store's handles to its engine (store_core.h).
+// Must never: call a listener that is not set.
 #include "api/core/store_core.h"
 
 #include <utility>
@@ -29,7 +29,7 @@ Health from_engine(engine::Health health) noexcept {
   return Health::kPoisoned;
 }
 
-/// Adds which store it is, and tells whoever wants to know.
+/// Adds the path of the store to each event, and passes it to the listener and the logger.
 class StoreCore::EventForwarder final : public engine::EventSink {
  public:
   EventForwarder(std::string_view path, const Resources& resources) : path_(path), resources_(resources) {}
@@ -53,7 +53,7 @@ StoreCore::StoreCore(std::string_view path, std::shared_ptr<Resources> resources
 
 StoreCore::~StoreCore() {
   if (is_usable()) return;
-  // A thread of the parent may have been inside any of them when the process forked.
+  // A thread of the parent may have been inside any of these when the process forked.
   io::leave_to_parent(own_async_);
   io::leave_to_parent(async_mutex_);
   io::leave_to_parent(catalog_);
@@ -113,7 +113,7 @@ Status StoreCore::close() {
     makes_no_async_ = true;
     async = own_async_.get();
   }
-  // Before the verbs that wait are refused: what is under way may call some.
+  // Stops this before other verbs are refused, because operations that are running may call them.
   if (async != nullptr) async->stop();
   closed_.store(true, std::memory_order_release);
   return engine_->close();

@@ -1,5 +1,5 @@
-// Owns: what a store's handles share, and what outlives the Store object as long as one of them lives.
-// Must never: be seen by users, or know an entity.
+// Owns: the state that the handles of a store share. It outlives the Store object as long as a handle exists.
+// Must never: be visible to users, or know an entity.
 #pragma once
 
 #include <atomic>
@@ -22,13 +22,13 @@ namespace varve {
 
 class StoreCore;
 
-/// A version that somebody keeps readable, and the store it is a version of.
+/// A version that a snapshot keeps readable, and its store.
 struct Snapshot::State {
   std::shared_ptr<StoreCore> core;
-  engine::Snapshot held;  // let go before the core
+  engine::Snapshot held;  // destroyed before the core
 };
 
-/// Any thread, but close() comes last.
+/// Any thread, except that close() comes last.
 class StoreCore : public std::enable_shared_from_this<StoreCore> {
  public:
   /// Errors: those of Store::open.
@@ -37,35 +37,37 @@ class StoreCore : public std::enable_shared_from_this<StoreCore> {
   StoreCore(const StoreCore&) = delete;
   StoreCore& operator=(const StoreCore&) = delete;
 
-  /// Waits for the end of asynchronous operations. Errors: those of Store::close, kInvalidArgument (called by one).
+  /// Waits for the end of asynchronous operations, then closes. Errors: those of Store::close, kInvalidArgument (called
+  /// on the asynchronous thread).
   Status close();
-  /// False in a fork of the process that opened the store.
+  /// Returns false in a fork of the process that opened the store.
   bool is_usable() const noexcept { return owner_.is_this_process(); }
   bool is_closed() const noexcept { return closed_.load(std::memory_order_acquire); }
-  /// Before a verb that waits. Errors: kClosed, kLocked (in a fork), kInvalidArgument (on the asynchronous thread).
+  /// Called first by a verb that waits. Errors: kClosed, kLocked (in a fork), kInvalidArgument (on the asynchronous
+  /// thread).
   Status check_open() const;
   /// Errors: kLocked (in a fork).
   Status check_process() const;
-  /// Before a write. Errors: kClosed, kLocked, kReadOnly.
+  /// Called first by a write. Errors: as check_open(), and kReadOnly.
   Status check_writable() const;
 
-  /// What asynchronous operations run on, made with the first one. Errors: kClosed, kLocked (in a fork), those of
-  /// AsyncEngine::start.
+  /// Returns the threads of asynchronous operations. The first call starts them. Errors: kClosed, kLocked (in a fork),
+  /// those of AsyncEngine::start.
   Result<engine::AsyncEngine*> async();
 
   engine::Engine& engine() noexcept { return *engine_; }
   Catalog& catalog() noexcept { return *catalog_; }
 
   Snapshot snapshot();
-  /// The state a read is asked to see. Errors: kInvalidArgument (InvalidInput: a snapshot of another store, or of
-  /// none).
+  /// Returns the state that a read sees. Errors: kInvalidArgument (InvalidInput: a snapshot of another store, or of no
+  /// store).
   Result<engine::ReadView> view(const std::optional<Snapshot>& snapshot) const;
 
   engine::Durability durability(const WriteOptions& options) const noexcept;
   const StoreLimits& limits() const noexcept { return limits_; }
-  /// Of the scans of this store.
+  /// The plans of this store's scans.
   PlanCache& plans() noexcept { return plans_; }
-  /// StoreOptions::short_pages.
+  /// As StoreOptions::short_pages.
   bool makes_short_pages() const noexcept { return makes_short_pages_; }
 
  private:
@@ -85,10 +87,10 @@ class StoreCore : public std::enable_shared_from_this<StoreCore> {
   std::unique_ptr<io::Mutex> async_mutex_;
   bool makes_no_async_ = false;  // under the mutex: close() was called
   std::atomic<engine::AsyncEngine*> async_{nullptr};
-  std::unique_ptr<engine::AsyncEngine> own_async_;  // under the mutex; behind the engine and the catalog, which it uses
+  std::unique_ptr<engine::AsyncEngine> own_async_;  // under the mutex; after the engine and the catalog, which it uses
 };
 
-/// What the engine calls it.
+/// These convert between the types of the engine and the public types.
 engine::Durability to_engine(Durability durability) noexcept;
 Durability from_engine(engine::Durability durability) noexcept;
 Health from_engine(engine::Health health) noexcept;

@@ -1,5 +1,5 @@
-// Owns: which tag each limit has, and its bounds (stored_limits.h).
-// Must never: use a tag again.
+// Owns: the tag and the bounds of each limit (stored_limits.h).
+// Must never: reuse a tag.
 #include "api/core/stored_limits.h"
 
 #include <array>
@@ -9,7 +9,8 @@
 namespace varve {
 namespace {
 
-/// Tags are odd: a build that does not know a limit must not work by another one.
+/// Tags are odd, which makes an unknown one an error. A build that does not know a limit must not use the store without
+/// it.
 struct Known {
   format::Tag tag;
   std::uint32_t StoreLimits::*member;

@@ -1,5 +1,5 @@
-// Owns: the limits of a store as the bytes that the store keeps of them.
-// Must never: take a limit that the format cannot hold.
+// Owns: the encoding of a store's limits as stored bytes.
+// Must never: accept a limit that the format cannot hold.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ namespace varve {
 /// Errors: kInvalidArgument, naming the limit.
 Status check_limits(const StoreLimits& limits);
 
-/// The service's own limits are no bytes at all; of others, those that differ.
+/// Encodes the limits that differ from those of the service. The service's limits take no bytes.
 std::string encode_limits(const StoreLimits& limits);
 /// Errors: kCorruption, kUnsupported (limits of a newer build).
 Result<StoreLimits> decode_limits(std::string_view bytes);

@@ -1,5 +1,5 @@
-// Owns: the judgement of keys and verbs by a handle's restrictions (table_access.h).
-// Must never: let pass what cannot be judged.
+// Owns: the checks of keys and verbs against a handle's restrictions (table_access.h).
+// Must never: permit a key that it cannot check.
 #include "api/core/table_access.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 using Kind = TransactionOperation::Kind;
 
-/// The bound as the beginning of the sort keys that it names.
+/// Returns the prefix of the sort keys that the bound names.
 Result<std::string> encoded(const KeyBound& bound) {
   std::string text;
   if (Status appended = format::append_text(text, bound.partition_key); !appended.ok()) return appended;
@@ -47,7 +47,7 @@ Result<KeyFence> KeyFence::of(const KeyInterval& interval) {
   if (interval.to) {
     const Result<std::string> last = encoded(*interval.to);
     if (!last.ok()) return last.status();
-    fence.upper_ = format::end_of_prefix(*last);  // The bound itself, or all of its partition, is inside.
+    fence.upper_ = format::end_of_prefix(*last);  // The bound itself, or its whole partition, is inside.
   }
   return fence;
 }

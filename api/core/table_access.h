@@ -1,8 +1,8 @@
-// Owns: the fence of a table handle: what it may do, in the form in which the verbs ask.
-// Must never: widen: a fence made from another one lies within it.
+// Owns: the restrictions of a table handle, in the form that the verbs need.
+// Must never: permit more. The restrictions made from other ones are inside those.
 //
-// Every verb asks for a Grant once, at its beginning, and passes it to where keys enter: of writes to
-// prepare_put() and prepare_remove(), of reads to read_entity(), read_entities() and read_page().
+// Every verb requests a Grant once, at its beginning, and passes it to the functions that take keys. Writes pass it to
+// prepare_put() and prepare_remove(), reads to read_entity(), read_entities() and read_page().
 #pragma once
 
 #include <memory>
@@ -20,10 +20,10 @@
 
 namespace varve {
 
-/// An interval of sort keys of which the table id is left out.
+/// An interval of sort keys without the table id.
 class KeyFence {
  public:
-  /// Of all keys.
+  /// Contains all keys.
   KeyFence() = default;
   /// Errors: kInvalidArgument (InvalidInput: a bound is not UTF-8).
   static Result<KeyFence> of(const KeyInterval& interval);
@@ -32,21 +32,21 @@ class KeyFence {
   bool is_everything() const noexcept { return lower_.empty() && !upper_; }
   /// `key` is a sort key.
   bool contains(std::string_view key) const noexcept;
-  /// What of a range of keys of the table lies inside; perhaps nothing, lower >= upper.
+  /// Returns the part of a range of the table's keys that is inside. The part may be empty: lower >= upper.
   KeyRange within(KeyRange range, format::TableId table) const;
 
  private:
   std::string lower_;
-  /// Exclusive; without it, to the end.
+  /// Exclusive. If not set, there is no upper bound.
   std::optional<std::string> upper_;
 };
 
 class TableAccess;
 
-/// What a verb may do, as it was when the verb began. Copies are cheap.
+/// The permissions of a verb at the time when it began. Copies are cheap.
 class Grant {
  public:
-  /// Everything: that of a handle without restrictions.
+  /// Permits everything, as for a handle without restrictions.
   Grant() = default;
   Grant(Permissions permissions, std::shared_ptr<const TableAccess> access) noexcept
       : permissions_(permissions), access_(std::move(access)) {}
@@ -56,7 +56,7 @@ class Grant {
   Status check_query() const;
   Status check_read(std::string_view partition_key, std::string_view row_key) const;
   Status check_write(TransactionOperation::Kind kind, std::string_view partition_key, std::string_view row_key) const;
-  /// The part of a range that scans may see (S-26).
+  /// Returns the part of a range that a scan may see (S-26).
   KeyRange within(KeyRange range, format::TableId table) const;
 
  private:
@@ -67,15 +67,15 @@ class Grant {
   std::shared_ptr<const TableAccess> access_;  // null: all keys
 };
 
-/// What restrictions, one upon the other, leave of a table. Never changes.
+/// All restrictions of a table handle, combined. Immutable.
 class TableAccess : public std::enable_shared_from_this<TableAccess> {
  public:
   /// `before` may be null. Errors: kInvalidArgument (InvalidInput: a bound is not UTF-8).
   static Result<std::shared_ptr<const TableAccess>> restricted(const TableAccess* before, const Access& access);
 
-  /// Asks the rules. Errors: theirs.
+  /// Evaluates the rules. Errors: those of the rules.
   Result<Grant> grant() const;
-  /// Whether grant() may wait, because one of the rules may.
+  /// Returns true if grant() may wait, because one of the rules may.
   bool may_wait() const noexcept;
   const KeyFence& fence() const noexcept { return fence_; }
 

@@ -1,5 +1,5 @@
-// Owns: what stands behind a Table.
-// Must never: be seen by users.
+// Owns: the implementation of a Table.
+// Must never: be visible to users.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@ struct Table::State {
   std::shared_ptr<StoreCore> core;
   TableName name;
   std::shared_ptr<NameEntry> entry;
-  /// Null: everything may be done.
+  /// If null, everything is permitted.
   std::shared_ptr<const TableAccess> access;
 
   static std::shared_ptr<State> named(std::shared_ptr<StoreCore> core, TableName name) {
@@ -27,11 +27,11 @@ struct Table::State {
     return state;
   }
 
-  /// For one verb. Errors: those of the access rules.
+  /// Returns the grant of one verb. Errors: those of the access rules.
   Result<Grant> grant() const { return access ? access->grant() : Grant(); }
   Result<ETag> put(TransactionOperation::Kind kind, const Entity& entity, ETag if_match,
                    const WriteOptions& options) const;
-  /// A reader is given the entities instead of the page.
+  /// If there is a reader, it receives the entities instead of the page.
   Result<Page> read_page(const Scan& scan, const EntityReader* reader) const;
 };
 

@@ -1,5 +1,5 @@
-// Owns: the door of a repair, and its report in the words of the table model (repair.h).
-// Must never: do the work; engine/repair does.
+// Owns: the public function for repairs, and its report in the terms of the table model (repair.h).
+// Must never: do the repair itself. engine/repair does.
 #include "varve/repair.h"
 
 #include <utility>
@@ -28,7 +28,7 @@ std::string system_table_name(format::TableId table) {
   }
 }
 
-/// A key as people know it.
+/// Returns the names and keys of a sort key.
 RepairKey name_key(std::string_view sort_key, const RepairedCatalog& catalog) {
   RepairKey named;
   const Result<format::SortKey> key = format::decode_sort_key(sort_key);
@@ -63,7 +63,7 @@ RepairLoss describe(const engine::Loss& loss, const RepairedCatalog& catalog) {
   return described;
 }
 
-/// Without what only the end of a repair knows.
+/// Returns the report without the parts that are known only at the end.
 RepairReport report_so_far(const engine::RepairFigures& figures) {
   RepairReport report;
   report.current = count_of(figures.roots);

@@ -1,4 +1,4 @@
-// Owns: the engine's figures as users see them.
+// Owns: the engine's figures in the form that users see.
 // Must never: count anything itself.
 #include "varve/statistics.h"
 

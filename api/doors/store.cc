@@ -1,5 +1,5 @@
-// Owns: the verbs of a store, as doors (store.h).
-// Must never: do the work; the catalog and the engine do.
+// Owns: the verbs of a store, each as a call of the part that does it (store.h).
+// Must never: do the work itself. The catalog and the engine do.
 #include "varve/store.h"
 
 #include <utility>
@@ -14,7 +14,7 @@
 namespace varve {
 namespace {
 
-/// A name that no account can have is the name of no account.
+/// If no account can have the name, no account with the name exists.
 Status find_legal_account(std::string_view account) {
   return check_account_name(account).ok() ? Status() : no_such_account(account);
 }
@@ -40,7 +40,7 @@ const StoreLimits& Store::limits() const noexcept {
 }
 
 Store::~Store() {
-  (void)close();  // Whoever wants to know calls close(); what was acknowledged is safe either way.
+  (void)close();  // A caller who needs the error calls close(). Acknowledged writes are safe either way.
 }
 
 Status Store::close() {
@@ -135,7 +135,7 @@ Result<Table> Store::create_table(std::string_view account, std::string_view tab
     if (Status writable = core_->check_writable(); !writable.ok()) return writable;
     if (Status named = check_table_name(table); !named.ok()) return named;
     if (Status legal = find_legal_account(account); !legal.ok()) return legal;
-    // The handle first: once the table is made, nothing may fail.
+    // Makes the handle first. After the table is created, nothing may fail.
     std::shared_ptr<Table::State> state = Table::State::named(core_, table_name(account, table));
     if (Status created = core_->catalog().create_table(state->name); !created.ok()) return created;
     return Table(std::move(state));

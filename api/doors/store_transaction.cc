@@ -1,6 +1,5 @@
 // Owns: transactions over any partitions and tables (store_transaction.h).
-// Must never: take a lock before everything is checked that can be checked without one, or read under a lock what it
-// does not judge.
+// Must never: take a lock before all checks that need no lock, or read anything under a lock that it does not check.
 #include "varve/store_transaction.h"
 
 #include <algorithm>
@@ -33,7 +32,7 @@ Status check_not_ended(bool ended) {
   return service_error::invalid_input("the transaction has ended; begin another one");
 }
 
-/// The locks that hold still what was read and what is to be written.
+/// Returns the hashes of all partitions that the transaction read or writes.
 std::vector<std::uint64_t> partitions_of(std::span<const std::string> reads, std::span<const PreparedWrite> writes) {
   std::vector<std::uint64_t> hashes;
   hashes.reserve(reads.size() + writes.size());
@@ -46,7 +45,7 @@ std::vector<std::uint64_t> partitions_of(std::span<const std::string> reads, std
   return hashes;
 }
 
-/// Under the locks: whether anything that was read at `version` has been written since.
+/// Called under the locks. Fails with kConflict if an entity that was read at `version` has been written since.
 Status check_reads(StoreCore& core, const engine::ReadView& view, std::span<const std::string> reads,
                    engine::CommitVersion version, engine::PartitionGuard& guard) {
   const std::vector<std::string_view> keys(reads.begin(), reads.end());
@@ -85,8 +84,7 @@ Status some_table_was_dropped() {
 
 }  // namespace
 
-// -- Reads
-// --------------------------------------------------------------------------------------------------------------
+// -- Reads ------------------------------------------------------------------------------------------------------------
 
 StoreTransaction::StoreTransaction(std::unique_ptr<State> state) noexcept : state_(std::move(state)) {}
 StoreTransaction::StoreTransaction(StoreTransaction&&) noexcept = default;
@@ -97,7 +95,7 @@ DateTime StoreTransaction::version() const noexcept {
   return state_->began_at;
 }
 
-/// What a read may ask of a transaction, and at which state.
+/// Checks that the transaction may do this read.
 Status StoreTransaction::State::admit_read(const Table::State& table, const ReadOptions& options) const {
   if (Status open = core->check_open(); !open.ok()) return open;
   if (Status going_on = check_not_ended(ended); !going_on.ok()) return going_on;
@@ -106,7 +104,7 @@ Status StoreTransaction::State::admit_read(const Table::State& table, const Read
   return service_error::invalid_input("a transaction reads at a snapshot of its own; another one was given");
 }
 
-/// Keeps the keys, to be looked at again.
+/// Keeps the keys, so that commit() can check them again.
 Status StoreTransaction::State::keep_reads(const Table::State& table, std::span<const EntityKey> keys) {
   const Result<engine::ReadView> view = core->view(snapshot);
   if (!view.ok()) return view.status();
@@ -114,7 +112,7 @@ Status StoreTransaction::State::keep_reads(const Table::State& table, std::span<
   if (!id.ok()) return id.status();
   for (const EntityKey& key : keys) {
     if (is_key_too_long(key.partition_key, core->limits()) || is_key_too_long(key.row_key, core->limits())) {
-      continue;  // It can never be there.
+      continue;  // An entity with this key cannot exist.
     }
     Result<std::string> sort_key = format::encode_sort_key(*id, key.partition_key, key.row_key);
     if (!sort_key.ok()) return sort_key.status();
@@ -166,8 +164,7 @@ Result<Page> StoreTransaction::scan(const Table& table, Scan scan) const {
   });
 }
 
-// -- Writes
-// -------------------------------------------------------------------------------------------------------------
+// -- Writes -----------------------------------------------------------------------------------------------------------
 
 StoreTransaction& StoreTransaction::add(Kind kind, const Table& table, Entity entity, ETag if_match) {
   state_->writes.push_back({table.state_, TransactionOperation{kind, std::move(entity), if_match}});
@@ -203,8 +200,7 @@ std::size_t StoreTransaction::size() const noexcept {
   return state_->writes.size();
 }
 
-// -- Commit
-// -------------------------------------------------------------------------------------------------------------
+// -- Commit -----------------------------------------------------------------------------------------------------------
 
 Status StoreTransaction::State::check_writes() const {
   if (writes.size() > limits::kStoreTransactionOperationsMax) {
@@ -232,7 +228,7 @@ Status StoreTransaction::State::check_writes() const {
 Result<std::vector<PreparedWrite>> StoreTransaction::State::prepare() const {
   std::vector<PreparedWrite> prepared;
   prepared.reserve(writes.size());
-  std::map<const Table::State*, Grant> grants;  // The rules of a handle are asked once.
+  std::map<const Table::State*, Grant> grants;  // The rules of each handle are evaluated once.
   for (std::size_t i = 0; i < writes.size(); ++i) {
     auto grant = grants.find(writes[i].table.get());
     if (grant == grants.end()) {
@@ -247,9 +243,9 @@ Result<std::vector<PreparedWrite>> StoreTransaction::State::prepare() const {
   return prepared;
 }
 
-/// Gives each write the id that its table's name has now. Returns the ids of all tables written and read.
+/// Sets the table id of each write, as its name resolves now. Returns the ids of all tables written and read.
 Result<std::vector<format::TableId>> StoreTransaction::State::place(std::span<PreparedWrite> prepared) const {
-  std::map<const NameEntry*, format::TableId> known;  // A table dropped between two looks is found by the engine.
+  std::map<const NameEntry*, format::TableId> known;  // If a table is dropped between lookups, the engine refuses.
   std::vector<format::TableId> tables;
   for (std::size_t i = 0; i < prepared.size(); ++i) {
     const Table::State& table = *writes[i].table;
@@ -269,7 +265,7 @@ Result<std::vector<format::TableId>> StoreTransaction::State::place(std::span<Pr
   return tables;
 }
 
-/// What is to be told of a refusal: as varve::not_found(), for the tables of all writes.
+/// Returns the error to report for a refusal: as varve::not_found(), for the tables of all writes.
 Status StoreTransaction::State::told_refusal(const Status& refusal, std::span<PreparedWrite> prepared,
                                              const std::vector<format::TableId>& tables) const {
   if (refusal.code() != Code::kNotFound) return refusal;
@@ -278,7 +274,7 @@ Status StoreTransaction::State::told_refusal(const Status& refusal, std::span<Pr
   return *now == tables ? refusal : some_table_was_dropped();
 }
 
-/// From here on others may wait for this one.
+/// From here on the transaction holds locks, and other writers may wait for it.
 Result<ETag> StoreTransaction::State::commit_prepared(std::span<PreparedWrite> prepared,
                                                       std::vector<format::TableId> tables,
                                                       const WriteOptions& options) {
@@ -297,7 +293,7 @@ Result<ETag> StoreTransaction::State::commit_prepared(std::span<PreparedWrite> p
       return told_refusal(judged, prepared, request.tables);
     }
   }
-  snapshot = Snapshot();  // What was overwritten since need not be kept for this one any more.
+  snapshot = Snapshot();  // The store need not keep older versions for this transaction any more.
   request.batch = take_batch(prepared, options.tag);
   const Result<engine::CommitVersion> version = core->engine().commit(std::move(request));
   if (version.ok()) return ETag::of_timestamp(DateTime{*version});
@@ -321,7 +317,7 @@ Result<std::vector<ETag>> StoreTransaction::commit(const WriteOptions& options) 
     Result<std::vector<format::TableId>> tables = state.place(*prepared);
     if (!tables.ok()) return tables.status();
     if (Status once = check_each_entity_once(*prepared); !once.ok()) return once;
-    std::vector<ETag> etags(prepared->size());  // Before the commit: behind it there is nothing left that may fail.
+    std::vector<ETag> etags(prepared->size());  // Allocated before the commit: nothing may fail after it.
     const Result<ETag> etag = state.commit_prepared(*prepared, *std::move(tables), options);
     if (!etag.ok()) return etag.status();
     for (std::size_t i = 0; i < etags.size(); ++i) {

@@ -1,5 +1,5 @@
-// Owns: the verbs of a table, as doors (table.h).
-// Must never: do the work; entity_read.h and entity_write.h do.
+// Owns: the verbs of a table, each as a call of the part that does it (table.h).
+// Must never: do the work itself. entity_read.h and entity_write.h do.
 #include "varve/table.h"
 
 #include <utility>

@@ -1,5 +1,5 @@
-// Owns: reading everything in a store and judging it (Store::verify).
-// Must never: change anything, or stop at the first thing it finds.
+// Owns: reading and checking everything in a store (Store::verify).
+// Must never: change anything, or stop at the first problem.
 #include "varve/verify.h"
 
 #include <functional>
@@ -31,7 +31,7 @@ void add_finding(VerifyReport& report, std::string finding) {
   if (report.findings.size() < VerifyReport::kFindingsKept) report.findings.push_back(std::move(finding));
 }
 
-/// Walks a store in key order: the catalog comes first, so that what it says is known when the entities come.
+/// Visits a store in the order of keys. The catalog comes first, so it is known when the entities follow.
 class Verifier {
  public:
   explicit Verifier(VerifyReport& report) : report_(report) {}
@@ -76,7 +76,7 @@ class Verifier {
   }
   void add_finding(const std::string& subject, const Status& status) { add_finding(subject, status.to_string()); }
 
-  /// How many properties there are.
+  /// Returns the number of properties.
   std::size_t visit_value(const Entry& entry) {
     const Result<format::EntityView> view = format::EntityView::open(entry.value);
     if (!view.ok()) {
@@ -129,7 +129,7 @@ class Verifier {
 
   void visit_service(const Entry& entry) {
     const bool is_counter = entry.key.partition_key.empty() && entry.key.row_key == "accounts";
-    if (!is_counter) return;  // A row that a later build may have made.
+    if (!is_counter) return;  // A later build may have written it.
     const Result<std::uint32_t> next = decode_account_counter(entry.value);
     if (!next.ok()) return add_finding(name_of(entry), next.status());
     next_account_ = *next;

@@ -1,4 +1,4 @@
-// Owns: the calls of OpenSSL behind the ciphers, and base64.
+// Owns: the OpenSSL calls of the ciphers, and base64.
 #include "api/encryption/cipher.h"
 
 #include <array>
@@ -46,7 +46,7 @@ CipherContext begin(const EVP_CIPHER* cipher, const SecretBytes& key, std::strin
   return context;
 }
 
-/// What `in` becomes, or false. `out` grows to hold it.
+/// Transforms `in` into `out`, which it resizes. Returns false if OpenSSL fails.
 bool update(EVP_CIPHER_CTX* context, std::string_view in, std::string* out) {
   out->resize(in.size() + kBlockBytes);
   int written = 0;

@@ -1,4 +1,4 @@
-// Owns: the ciphers of property values and what they start from: AES-256 in CBC and in GCM, SHA-256, base64.
+// Owns: the ciphers of property values and their building blocks: AES-256 in CBC and GCM mode, SHA-256, base64.
 // Must never: know an entity, or return a byte that GCM did not authenticate.
 #pragma once
 
@@ -20,28 +20,29 @@ inline constexpr std::size_t kCbcIvBytes = 16;
 inline constexpr std::size_t kGcmNonceBytes = 12;
 inline constexpr std::size_t kGcmTagBytes = 16;
 
-// Bytes are held in strings, as Binary holds them. Keys have kContentKeyBytes. Errors of all four, besides:
-//   kTooLarge       the value has more than 16 MiB, more than any entity holds
-//   kUnsupported    OpenSSL does not give the cipher
+// Strings hold bytes, as Binary does. Keys have kContentKeyBytes. Errors of all four ciphers, besides their own:
+//   kTooLarge     the value, for GCM with its associated bytes, has more than 16 MiB; no entity is that large
+//   kUnsupported  OpenSSL does not provide the cipher
 
-/// With PKCS#7 padding. `iv` has kCbcIvBytes.
+/// Encrypts with PKCS#7 padding. `iv` has kCbcIvBytes.
 Result<std::string> encrypt_cbc(const SecretBytes& key, std::string_view iv, std::string_view plain);
-/// Errors: kCorruption (no whole blocks, bad padding). Damage may as well go unseen: CBC says nothing of integrity.
+/// Decrypts what encrypt_cbc() returned. Errors: kCorruption (not a whole number of blocks, or bad padding). CBC does
+/// not protect integrity, so damage may also remain undetected.
 Result<std::string> decrypt_cbc(const SecretBytes& key, std::string_view iv, std::string_view stored);
 
-/// The ciphertext and then its tag. `nonce` has kGcmNonceBytes and is used once with a key.
+/// Returns the ciphertext followed by its tag. `nonce` has kGcmNonceBytes and must be used only once with a key.
 Result<std::string> encrypt_gcm(const SecretBytes& key, std::string_view nonce, std::string_view associated,
                                 std::string_view plain);
-/// Errors: kCorruption (not these bytes, this nonce, this key or these associated bytes).
+/// Decrypts what encrypt_gcm() returned. Errors: kCorruption (the bytes, nonce, key or associated bytes differ).
 Result<std::string> decrypt_gcm(const SecretBytes& key, std::string_view nonce, std::string_view associated,
                                 std::string_view stored);
 
-/// 32 bytes: of all parts, one behind the other. Errors: kUnsupported.
+/// Returns the hash of all parts, concatenated: 32 bytes. Errors: kUnsupported.
 Result<std::string> sha256(std::span<const std::string_view> parts);
 
-/// The standard alphabet, with padding (RFC 4648).
+/// Uses the standard alphabet, with padding (RFC 4648).
 std::string encode_base64(std::string_view bytes);
-/// Takes exactly what encode_base64() writes: each value has one text. Errors: kInvalidArgument.
+/// Accepts exactly the texts that encode_base64() returns, so no value has two texts. Errors: kInvalidArgument.
 Result<std::string> decode_base64(std::string_view text);
 
 }  // namespace varve

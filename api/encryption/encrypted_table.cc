@@ -1,4 +1,4 @@
-// Owns: which verbs encrypt, which decrypt, and which are refused.
+// Owns: the choice which verbs encrypt, which decrypt, and which are refused.
 #include "varve/encryption/encrypted_table.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ Status merge_refused() {
   return Status::unsupported("an entity that is encrypted cannot be merged with another; replace it");
 }
 
-/// Adds the operation with the entity that is to be written.
+/// Adds the operation, with the encrypted entity.
 Status add_operation(const TransactionOperation& operation, Entity entity, EntityGroupTransaction* out) {
   switch (operation.kind) {
     case Kind::kInsert: out->insert(std::move(entity)); return {};
@@ -26,7 +26,7 @@ Status add_operation(const TransactionOperation& operation, Entity entity, Entit
   return merge_refused();
 }
 
-/// With both names of the metadata, where names are selected at all.
+/// If names are selected, adds both names of the metadata.
 ReadOptions with_metadata(const ReadOptions& options) {
   ReadOptions all = options;
   if (all.select.empty()) return all;

@@ -1,4 +1,4 @@
-// Owns: reading and writing both texts. They are read by events, so that nothing is built of what is refused.
+// Owns: reading and writing both texts. The parser reports events, so a refused text builds nothing.
 #include "varve/encryption/encryption_metadata.h"
 
 #include <algorithm>
@@ -43,7 +43,7 @@ struct Member {
   std::string value;
 };
 
-/// Refuses everything; what a reader takes, it overrides. Numbers that do not matter have many forms.
+/// Refuses every event; a reader overrides those that it accepts. Numbers that are ignored have many forms.
 class StrictReader : public nlohmann::json_sax<Json> {
  public:
   bool null() override { return scalar(); }
@@ -67,7 +67,7 @@ class StrictReader : public nlohmann::json_sax<Json> {
   virtual bool scalar() { return false; }
 };
 
-/// An object of scalars and of objects of scalars.
+/// Accepts an object of scalars and of objects of scalars.
 class MemberReader final : public StrictReader {
  public:
   std::vector<Member>& members() noexcept { return members_; }
@@ -126,7 +126,7 @@ class NameReader final : public StrictReader {
   std::vector<std::string> names_;
 };
 
-/// The parser takes a byte order mark before a text and a zero byte for its end; we take neither.
+/// The parser accepts a byte order mark before a text, and a zero byte as its end. We accept neither.
 bool read_json(std::string_view text, StrictReader& reader) {
   if (text.starts_with("\xEF\xBB\xBF") || text.find('\0') != std::string_view::npos) return false;
   return Json::sax_parse(text.begin(), text.end(), &reader);
@@ -136,7 +136,7 @@ Status damaged(std::string_view what) {
   return Status::corruption(std::string(kEncryptionMetadataName) + ": " + std::string(what));
 }
 
-/// The members that carry meaning, taken out of the list one by one: what is left then is unknown.
+/// Members with a meaning are taken from the list one by one. The rest is unknown.
 class MemberList {
  public:
   explicit MemberList(std::vector<Member> members) noexcept : members_(std::move(members)) {}
@@ -163,7 +163,7 @@ class MemberList {
     return bytes;
   }
 
-  /// True if all that is left are the objects themselves and the content of KeyWrappingMetadata.
+  /// Returns true if only the objects themselves and the content of KeyWrappingMetadata remain.
   bool holds_nothing_else() const {
     return std::all_of(members_.begin(), members_.end(), [](const Member& member) {
       if (member.depth == 2) return member.object == kKeyWrappingMetadata;

@@ -1,4 +1,4 @@
-// Owns: the walk over an entity's properties, both ways.
+// Owns: visiting an entity's properties, for encryption and for decryption.
 #include "varve/encryption/entity_encryption.h"
 
 #include <algorithm>
@@ -34,7 +34,7 @@ Status check_names(const Entity& entity) {
   return {};
 }
 
-/// The entity's keys and ETag alone.
+/// Returns an entity with the same keys and ETag, without properties.
 Entity bare(const Entity& entity) {
   Entity copy(entity.partition_key(), entity.row_key());
   copy.set_etag(entity.etag());
@@ -121,7 +121,7 @@ Result<Value> decrypt_value(const PropertyCipher& cipher, const Property& proper
   return Value(*std::move(plain));
 }
 
-/// Checked for the authenticated protocol alone: the classic one promises nothing of the kind.
+/// Checks that no encrypted property is missing. Only the authenticated protocol promises this.
 Status check_complete(const Entity& entity, const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     if (entity.find(name) == nullptr) return of_property(Status::corruption("was encrypted and is gone"), name);

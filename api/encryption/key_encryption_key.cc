@@ -1,4 +1,4 @@
-// Owns: the two ways of wrapping a content key that need nothing but a key in memory.
+// Owns: the two ways of wrapping a content key that need only a key in memory.
 #include "varve/encryption/key_encryption_key.h"
 
 #include <array>
@@ -61,7 +61,7 @@ class AesKeyWrap final : public KeyEncryptionKey {
     if (size < 3 * kSemiblockBytes || size % kSemiblockBytes != 0 || size > kWrappedBytesMax) {
       return Status::corruption("a wrapped key of " + std::to_string(size) + " bytes is none of A256KW");
     }
-    // OpenSSL may write the integrity block too before it takes it away.
+    // OpenSSL may write the integrity block into the output before it removes the block.
     SecretBytes out(size);
     if (!run(false, unsigned_bytes(wrapped), size, out.bytes().data(), size - kWrapOverheadBytes)) {
       return refused(Code::kCorruption, "the wrapped key was not made by this key, or was changed");
@@ -138,7 +138,7 @@ class RsaOaep final : public KeyEncryptionKey {
   bool is_private_;
 };
 
-/// Without it OpenSSL would ask for a password on the terminal.
+/// Without this callback, OpenSSL would ask for a password on the terminal.
 int no_password(char* /*buffer*/, int /*size*/, int /*writing*/, void* /*data*/) {
   return -1;
 }

@@ -1,4 +1,4 @@
-// Owns: which properties are encrypted, and that they can be.
+// Owns: the choice of the properties to encrypt, and the check that they can be encrypted.
 #include <algorithm>
 #include <utility>
 

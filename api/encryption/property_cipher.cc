@@ -1,4 +1,4 @@
-// Owns: initialisation vectors, nonces and associated bytes.
+// Owns: initialization vectors, nonces and associated bytes.
 #include "api/encryption/property_cipher.h"
 
 #include <algorithm>

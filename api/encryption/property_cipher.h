@@ -14,13 +14,14 @@
 
 namespace varve {
 
-/// The cipher of the values of one entity: its content key, and what makes each value's nonce and binds it to its
-/// place. Keeps references: to the metadata's text too, which must be the text as it is stored.
+/// The cipher for the values of one entity. It holds the content key, and derives a nonce for each value from the IV
+/// and the value's place. It keeps references to its arguments. `metadata` must be the text as it is stored.
 ///
 /// Classic         IV = first 16 bytes of SHA-256(iv | RowKey | PartitionKey | name). Source: C-22.
-/// Authenticated   with f(x) = length of x in 4 bytes, little-endian, and x: the associated bytes are f("2.0"),
-///                 f(SHA-256 of the metadata's text), f(PartitionKey), f(RowKey), f(name); the nonce is the first 12
-///                 bytes of SHA-256(iv | associated bytes). A name occurs once in an entity, so no nonce does twice.
+/// Authenticated   Let f(x) be the length of x in 4 bytes, little-endian, followed by x. The associated bytes are
+///                 f("2.0"), f(SHA-256 of the metadata's text), f(PartitionKey), f(RowKey), f(name). The nonce is the
+///                 first 12 bytes of SHA-256(iv | associated bytes). A name occurs once in an entity, so no nonce
+///                 occurs twice.
 class PropertyCipher {
  public:
   PropertyCipher(EncryptionProtocol protocol, const SecretBytes& content_key, std::string_view iv,
@@ -43,10 +44,10 @@ class PropertyCipher {
   const Entity& entity_;
 };
 
-/// What is wrapped: the content key, for the authenticated protocol behind eight bytes that name it, so that nobody can
-/// have it used by another protocol.
+/// Returns the bytes to wrap: the content key. For the authenticated protocol, eight bytes before it name the protocol,
+/// so that the key cannot be used with another protocol.
 SecretBytes key_to_wrap(EncryptionProtocol protocol, const SecretBytes& content_key);
-/// Errors: kCorruption (it was not wrapped for this protocol).
+/// Returns the content key. Errors: kCorruption (it was not wrapped for this protocol).
 Result<SecretBytes> content_key_of(EncryptionProtocol protocol, const SecretBytes& unwrapped);
 
 }  // namespace varve

@@ -1,4 +1,4 @@
-// Owns: the source of randomness that everything but a test uses.
+// Owns: the random source that everything except tests uses.
 #include "varve/encryption/random_bytes.h"
 
 #include <openssl/err.h>

@@ -1,4 +1,4 @@
-// Owns: wiping, by a call that no compiler leaves out.
+// Owns: wiping, by a call that no compiler removes.
 #include "varve/encryption/secret_bytes.h"
 
 #include <algorithm>

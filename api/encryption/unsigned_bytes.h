@@ -1,4 +1,4 @@
-// Owns: strings of bytes as OpenSSL takes and fills them.
+// Owns: access to the bytes of a string in the type that OpenSSL takes and fills.
 // Must never: outlive the string.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Owns: the walk over the bytes. The core has one of its own, which it does not show.
+// Owns: the check of the bytes. The core has its own check, which is not public.
 #include "api/encryption/utf8.h"
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 namespace varve {
 namespace {
 
-/// The bytes of the character at the front, or 0 where there is none.
+/// Returns the length of the character at the front in bytes, or 0 if it is invalid.
 std::size_t character_bytes(std::string_view text) noexcept {
   const auto first = static_cast<std::uint8_t>(text.front());
   if (first < 0x80) return 1;

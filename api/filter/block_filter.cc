@@ -1,5 +1,5 @@
-// Owns: comparisons with ranges in the place of values, and their joining (block_filter.h).
-// Must never: recurse; a filter is as deep as whoever sent it likes.
+// Owns: comparisons with ranges instead of values, and their combination (block_filter.h).
+// Must never: recurse. The sender of a filter decides how deep it is.
 #include "api/filter/block_filter.h"
 
 #include <algorithm>
@@ -12,8 +12,8 @@ namespace {
 
 using Order = std::partial_ordering;
 
-/// Whether a value may be in such an order to the literal, of which the smallest and the largest are in these. An order
-/// that there is none of, of a literal that is no number, says nothing.
+/// Returns true if some value of a range may satisfy the comparison. `smallest` and `largest` are the orders of the
+/// range's ends to the literal. If an order does not exist because the literal is NaN, the answer is true.
 bool may_satisfy(Order smallest, Order largest, CompareOperator compare) noexcept {
   if (smallest == Order::unordered || largest == Order::unordered) return true;
   switch (compare) {
@@ -27,7 +27,7 @@ bool may_satisfy(Order smallest, Order largest, CompareOperator compare) noexcep
   return true;
 }
 
-/// Of a text that was cut: whatever begins with it may follow it.
+/// Returns the order of the largest value. If that text was cut, any text with this prefix may follow it.
 Order order_of_largest(const format::PropertyRange& range, const Value& literal) noexcept {
   if (range.largest_is_cut) {
     const std::string* const text = literal.get_if<std::string>();
@@ -48,14 +48,15 @@ bool may_hold_in(const Comparison& comparison, const format::PropertyRange& rang
 
 }  // namespace
 
-/// Of use, if it says no where no comparison with what ranges tell of holds.
+/// The filter is of use if it is false whenever all comparisons except those of keys are false.
 BlockFilter::BlockFilter(const Filter& filter)
     : filter_(filter), may_(filter.nodes().size()), is_of_use_(!may_match([](const Comparison& comparison) {
         return comparison.subject == Comparison::Subject::kPartitionKey ||
                comparison.subject == Comparison::Subject::kRowKey;
       })) {}
 
-/// What speaks for `not` is never told: an entity without the property is among those that match it.
+/// Statistics never prove that a comparison is true for all entities: an entity may lack the property. So they never
+/// exclude anything because of `not`.
 template <typename MayHold>
 bool BlockFilter::may_match(MayHold may_hold) {
   const std::vector<FilterNode>& nodes = filter_.nodes();
@@ -108,7 +109,7 @@ Result<bool> BlockFilter::may_want(const format::RunEntry& run) {
   return may_match([&](const Comparison& comparison) { return may_hold(comparison, versions); });
 }
 
-/// What is told of the run is true of each block too; what is told of the block says more.
+/// Statistics of the run hold for each of its blocks; statistics of the block are narrower.
 Result<bool> BlockFilter::may_want(const format::RunEntry& run, const format::BlockEntry& block) {
   if (Status read = read_ranges(run); !read.ok()) return read;
   format::BlockStatistics told(block.statistics);

@@ -1,5 +1,6 @@
-// Owns: what a filter says of blocks of tables by what their indexes tell: whether an entity in them may match.
-// Must never: say no where one does.
+// Owns: the check whether a block or run of a table file may contain a match of the filter, by the statistics in its
+// index.
+// Must never: exclude a block that contains a match.
 #pragma once
 
 #include <vector>
@@ -10,13 +11,13 @@
 
 namespace varve {
 
-/// For one walk, by one thread.
+/// Use it for one scan, on one thread.
 class BlockFilter final : public engine::BlockJudge {
  public:
-  /// `filter` outlives it.
+  /// `filter` must outlive it.
   explicit BlockFilter(const Filter& filter);
 
-  /// Whether there may be blocks of which it says no. Of `not` and of keys there are none.
+  /// Returns true if the filter may exclude a block. A filter that only uses `not` or keys never does.
   bool is_of_use() const noexcept { return is_of_use_; }
   Result<bool> may_want(const format::RunEntry& run) override;
   Result<bool> may_want(const format::RunEntry& run, const format::BlockEntry& block) override;
@@ -26,7 +27,7 @@ class BlockFilter final : public engine::BlockJudge {
     format::CommitVersion smallest = 0;
     format::CommitVersion largest = 0;
   };
-  /// Of a node: whether some entity may be one for which it holds, and one for which it does not.
+  /// For a node: whether it may be true for some entity of the block, and whether it may be false for some entity.
   struct May {
     bool hold = true;
     bool fail = true;
@@ -37,7 +38,7 @@ class BlockFilter final : public engine::BlockJudge {
   bool may_match(MayHold may_hold);
 
   const Filter& filter_;
-  // Their memory serves all blocks.
+  // Reused for all blocks.
   std::vector<format::NamedRange> ranges_;
   std::vector<May> may_;
   bool is_of_use_;

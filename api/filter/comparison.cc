@@ -1,5 +1,5 @@
 // Owns: the comparison of a stored property with a literal (filter.h).
-// Must never: convert what a comparison would then get wrong: an Int64 is not a Double.
+// Must never: convert a value in a way that changes the result. For example, an Int64 is not always exact as a Double.
 #include <cmath>
 #include <compare>
 #include <optional>
@@ -12,7 +12,7 @@ namespace {
 
 using Order = std::partial_ordering;
 
-/// Where the types differ the property counts as smaller.
+/// If the types differ, the property is less than the literal.
 constexpr Order kMismatch = Order::less;
 
 bool satisfies(Order order, CompareOperator compare) noexcept {
@@ -27,7 +27,7 @@ bool satisfies(Order order, CompareOperator compare) noexcept {
   return false;
 }
 
-/// Exact: beyond 2^53 not every integer is a Double.
+/// Compares exactly: above 2^53, not every integer is a Double.
 Order order_of(double stored, std::int64_t literal) noexcept {
   constexpr double kTwoTo63 = 9223372036854775808.0;
   if (std::isnan(stored)) return Order::unordered;
@@ -95,7 +95,7 @@ std::partial_ordering order_of_property(const format::PropertyView& stored, cons
 
 namespace {
 
-/// Nothing where the entity lacks the property.
+/// Returns nothing if the entity lacks the property.
 std::optional<Order> order_in(const FilterSubject& subject, const Comparison& comparison) noexcept {
   switch (comparison.subject) {
     case Comparison::Subject::kPartitionKey: return order_of_text(subject.partition_key, comparison.literal);

@@ -1,13 +1,14 @@
-// Owns: the order in which the comparisons of a filter are tried (filter.h).
-// Must never: recurse; a filter is as deep as whoever sent it likes.
+// Owns: the order in which the comparisons of a filter are evaluated (filter.h).
+// Must never: recurse. The sender of a filter decides how deep it is.
 #include "api/filter/filter.h"
 
 #include <cassert>
 
 namespace varve {
 
-/// Leaves become steps in the order of the text. Walked from the whole down to the leaves, each node knows where to go
-/// on when it holds and when not; the left child of `and` goes on, when it holds, to the first leaf of the right one.
+/// Turns the leaves into steps, in the order of the text. From the root down, each node gets the next step for true and
+/// for false. For example, if the left child of `and` is true, evaluation continues at the first leaf of the right
+/// child.
 void Filter::compile() {
   struct Targets {
     std::uint32_t if_true = kMatch;

@@ -1,5 +1,5 @@
 // Owns: the forms of words and literals (filter_lexer.h).
-// Must never: read behind the end of the filter, or accept what only begins like a literal.
+// Must never: read after the end of the filter, or accept a text that only begins like a literal.
 #include "api/filter/filter_lexer.h"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ bool is_word(char c) noexcept {
   return is_word_begin(c) || is_digit(c);
 }
 
-/// 0 to 15, or nothing.
+/// Returns 0 to 15, or nothing.
 std::optional<unsigned> hex_digit(char c) noexcept {
   if (is_digit(c)) return static_cast<unsigned>(c - '0');
   if (c >= 'a' && c <= 'f') return static_cast<unsigned>(c - 'a') + 10;
@@ -36,12 +36,12 @@ std::optional<unsigned> hex_digit(char c) noexcept {
   return std::nullopt;
 }
 
-///
+/// As X-15 says.
 bool is_space(char c) noexcept {
   return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-/// A quote directly behind one of these opens a text; behind another word it belongs to a literal with a type.
+/// A quote directly after a keyword opens a text. After another word it belongs to a typed literal, such as guid'...'.
 bool is_keyword(std::string_view word) noexcept {
   constexpr std::array<std::string_view, 9> kKeywords = {"eq", "ne", "gt", "ge", "lt", "le", "and", "or", "not"};
   return std::find(kKeywords.begin(), kKeywords.end(), word) != kKeywords.end();
@@ -59,7 +59,7 @@ std::optional<Binary> read_binary(std::string_view digits) {
   return binary;
 }
 
-/// The one form of the grammar, not all that Guid::parse takes.
+/// Checks for the one form of the grammar. Guid::parse accepts more.
 bool is_hyphenated_guid(std::string_view text) noexcept {
   if (text.size() != kGuidCharacters) return false;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -69,7 +69,7 @@ bool is_hyphenated_guid(std::string_view text) noexcept {
   return true;
 }
 
-/// `digits [. digits] [exponent]` with an optional sign: what from_chars takes, less what only it takes.
+/// Checks for `digits [. digits] [exponent]` with an optional minus sign. from_chars accepts more.
 bool is_decimal(std::string_view text) noexcept {
   std::size_t at = text.starts_with('-') ? 1 : 0;
   const auto digits = [&] {
@@ -95,7 +95,7 @@ bool is_integer(std::string_view text) noexcept {
   return !digits.empty() && std::all_of(digits.begin(), digits.end(), is_digit);
 }
 
-/// Nothing where it does not fit.
+/// Returns nothing if the number does not fit.
 template <typename Number>
 std::optional<Number> read_number(std::string_view text) noexcept {
   Number number{};
@@ -155,7 +155,7 @@ Result<FilterToken> FilterLexer::literal(std::size_t begin, Value value) {
   return FilterToken{FilterToken::Kind::kLiteral, begin, filter_.substr(begin, at_ - begin), std::move(value)};
 }
 
-/// From the quote at hand to the next single one, which ends it; two stand for one.
+/// Reads from the current quote to the next single quote, which ends the text. Two quotes represent one.
 Result<std::string_view> FilterLexer::quoted_text(std::size_t begin) {
   const std::size_t first = ++at_;
   for (; at_ < filter_.size(); ++at_) {

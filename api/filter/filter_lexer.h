@@ -1,5 +1,5 @@
-// Owns: the words of a `$filter`: where each begins, and what a literal stands for.
-// Must never: know what may follow what; the parser does.
+// Owns: the tokens of a `$filter`: where each begins, and the value of a literal.
+// Must never: know the order in which tokens may occur. The parser knows it.
 #pragma once
 
 #include <cstddef>
@@ -14,30 +14,29 @@ namespace varve {
 struct FilterToken {
   enum class Kind : std::uint8_t { kEnd, kOpen, kClose, kWord, kLiteral };
   Kind kind = Kind::kEnd;
-  /// In the filter, in bytes.
+  /// Start of the token, in bytes from the start of the filter.
   std::size_t offset = 0;
-  /// As it stands there.
+  /// The token as it is in the filter.
   std::string_view text;
-  /// Of kLiteral.
+  /// Value of a kLiteral.
   Value literal;
 };
 
-/// kInvalidArgument (InvalidInput) about the place `offset` bytes into `filter`, which is counted in characters,
-/// from 1.
+/// Returns kInvalidArgument (InvalidInput) for the position `offset`, in bytes. The message counts characters, from 1.
 Status filter_error(std::string_view filter, std::size_t offset, std::string_view what);
-/// The same, for what the service does not implement.
+/// Returns kUnsupported (NotImplemented), with a message of the same form.
 Status filter_not_implemented(std::string_view filter, std::size_t offset, std::string_view what);
 
-/// Reads one token after the other. The words `true` and `false` are words here.
+/// Reads one token after another. `true` and `false` are tokens of kind kWord.
 class FilterLexer {
  public:
-  /// `filter` is valid UTF-8 and outlives the lexer and its tokens.
+  /// `filter` must be valid UTF-8, and must outlive the lexer and its tokens.
   explicit FilterLexer(std::string_view filter) noexcept : filter_(filter) {}
 
-  /// Two tokens have white space between them (space, tab, CR, LF), unless there is a quote or a parenthesis on one
-  /// side. After the end comes the end again. Errors: kInvalidArgument (InvalidInput).
+  /// Returns the next token; after the end, kEnd again. Between two tokens there must be white space (space, tab, CR,
+  /// LF), unless one of them is a quoted text or a parenthesis. Errors: kInvalidArgument (InvalidInput).
   Result<FilterToken> next();
-  /// Whether a parenthesis opens directly behind the last token.
+  /// Returns true if a parenthesis opens directly after the last token.
   bool at_open() const noexcept { return at_ < filter_.size() && filter_[at_] == '('; }
 
  private:

@@ -1,8 +1,8 @@
 // Owns: the grammar of `$filter` (filter.h).
-// Must never: recurse, or keep more open than kDepthMax.
+// Must never: recurse, or hold more than kDepthMax operators open.
 //
-// Operators wait on one stack until one that binds less, a parenthesis or the end comes; what they join lies on
-// another (E. W. Dijkstra's shunting yard).
+// The parser has two stacks. An operator waits on the first one until an operator of lower precedence, a parenthesis or
+// the end follows. Its operands wait on the second one (E. W. Dijkstra's shunting yard).
 #include <array>
 #include <cstdint>
 #include <limits>
@@ -22,7 +22,7 @@
 namespace varve {
 namespace {
 
-/// Parentheses and `not` that are open at once.
+/// Maximum number of open parentheses, `not`, `and` and `or`.
 constexpr std::size_t kDepthMax = 256;
 
 struct NamedOperator {
@@ -49,7 +49,7 @@ const NamedOperator* find_operator(std::string_view word) noexcept {
 bool is_arithmetic(std::string_view word) noexcept {
   return word == "add" || word == "sub" || word == "mul" || word == "div" || word == "mod";
 }
-/// What cannot be the name of a property in a filter.
+/// Words that cannot name a property in a filter.
 bool is_reserved(std::string_view word) noexcept {
   return word == "and" || word == "or" || word == "not" || word == "null" || find_operator(word) != nullptr;
 }
@@ -61,14 +61,14 @@ Comparison::Subject subject_of(std::string_view property) noexcept {
   return Comparison::Subject::kCustom;
 }
 
-/// The literals that are words.
+/// Returns the literal. The words `true` and `false` are literals, too.
 std::optional<Value> literal_of(const FilterToken& token) {
   if (token.kind == FilterToken::Kind::kLiteral) return token.literal;
   if (token.text == "true") return Value(true);
   if (token.text == "false") return Value(false);
   return std::nullopt;
 }
-/// On the right side of an operator also these; on the left one they are names.
+/// These words are literals only on the right side of an operator. On the left side they are property names.
 std::optional<Value> number_of(const FilterToken& token) {
   if (token.text == "NaN") return Value(std::numeric_limits<double>::quiet_NaN());
   if (token.text == "INF") return Value(std::numeric_limits<double>::infinity());
@@ -98,7 +98,7 @@ class FilterParser {
  private:
   using Kind = FilterToken::Kind;
 
-  enum class Waiting : std::uint8_t { kOpen, kOr, kAnd, kNot };  // the later, the tighter
+  enum class Waiting : std::uint8_t { kOpen, kOr, kAnd, kNot };  // in order of precedence
   struct Operator {
     Waiting kind;
     std::size_t offset;
@@ -121,7 +121,7 @@ class FilterParser {
     return advance();
   }
 
-  /// Any number of `not` and `(`, and the condition behind them.
+  /// Parses any number of `not` and `(`, and then a condition.
   Status operand() {
     for (;;) {
       if (is_word("not")) {
@@ -134,7 +134,7 @@ class FilterParser {
     }
   }
 
-  /// Any number of `)`, and then `and`, `or` or the end; true: an operand follows.
+  /// Parses any number of `)`, and then `and`, `or` or the end. Returns true if an operand follows.
   Result<bool> behind_operand() {
     for (;;) {
       if (token_.kind == Kind::kClose) {
@@ -158,7 +158,7 @@ class FilterParser {
     }
   }
 
-  /// Those waiting that bind at least as tight.
+  /// Applies the waiting operators of the same or a higher precedence.
   void join_down_to(Waiting kind) {
     while (!operators_.empty() && operators_.back().kind >= kind) {
       const Operator joined = operators_.back();
@@ -194,7 +194,7 @@ class FilterParser {
     return Status();
   }
 
-  /// A property or a literal, where its parentheses begin and where they end.
+  /// A property or a literal, and its place in the text, with its parentheses.
   struct Operand {
     FilterToken token;
     Filter::Place place;
@@ -205,7 +205,7 @@ class FilterParser {
     return filter_not_implemented(text_, token_.offset, "arithmetic is not implemented");
   }
 
-  /// The token at hand.
+  /// Takes the current token.
   Result<Operand> take_operand() {
     if (Status checked = check_operand(); !checked.ok()) return checked;
     Operand taken{std::move(token_), {}};
@@ -215,7 +215,7 @@ class FilterParser {
     return taken;
   }
 
-  /// `(A) eq 1`. The parentheses that were opened directly before the operand are its own.
+  /// `(A) eq 1`. Parentheses opened directly before the operand belong to it.
   Result<Operand> left_operand() {
     Result<Operand> left = take_operand();
     if (!left.ok()) return left;
@@ -248,7 +248,7 @@ class FilterParser {
     return right;
   }
 
-  /// A comparison, a property that is Boolean, `true` or `false`.
+  /// Parses a comparison, a Boolean property, `true` or `false`.
   Status condition() {
     const Result<Operand> left = left_operand();
     if (!left.ok()) return left.status();
@@ -304,7 +304,7 @@ class FilterParser {
   FilterLexer lexer_;
   FilterToken token_;
   std::vector<Operator> operators_;
-  std::vector<std::uint32_t> operands_;  // places of nodes
+  std::vector<std::uint32_t> operands_;  // indexes of nodes
   Filter filter_;
 };
 

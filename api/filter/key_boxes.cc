@@ -30,7 +30,7 @@ KeyBox intersection(const KeyBox& a, const KeyBox& b) {
   return {intersection(a.partition_keys, b.partition_keys), intersection(a.row_keys, b.row_keys)};
 }
 
-/// The smallest interval that holds both.
+/// Returns the smallest interval that contains both.
 KeyTexts hull(const KeyTexts& a, const KeyTexts& b) {
   KeyTexts both;
   both.is_point = a.is_point && b.is_point && a.lower == b.lower;
@@ -39,24 +39,24 @@ KeyTexts hull(const KeyTexts& a, const KeyTexts& b) {
   return both;
 }
 
-/// The empty one: no text sorts below it.
+/// Returns the empty text, which sorts first.
 std::string lowest_text() {
   std::string encoded;
   const Status appended = format::append_text(encoded, {});
   return appended.ok() ? encoded : std::string();
 }
 
-/// The texts that compare so with the literal; nothing where none does.
+/// Returns the texts for which the comparison with the literal is true, or nothing if there are none.
 std::optional<KeyTexts> texts_of(CompareOperator compare, const Value& literal) {
   const auto* const text = literal.get_if<std::string>();
-  if (text == nullptr) {  // A key, a String, counts as smaller than a literal of another type.
+  if (text == nullptr) {  // A key is a String, and less than a literal of another type.
     const bool always = compare == CompareOperator::kNotEqual || compare == CompareOperator::kLess ||
                         compare == CompareOperator::kLessOrEqual;
     return always ? std::optional<KeyTexts>(KeyTexts()) : std::nullopt;
   }
   std::string encoded;
   const Status appended = format::append_text(encoded, *text);
-  if (!appended.ok()) return KeyTexts();  // The filter is valid UTF-8, so this does not come.
+  if (!appended.ok()) return KeyTexts();  // Cannot happen: the filter is valid UTF-8.
   const std::string behind = format::end_of_prefix(encoded);
   switch (compare) {
     case CompareOperator::kEqual: return KeyTexts{encoded, behind, true};
@@ -84,7 +84,7 @@ std::size_t bytes_of(const KeyTexts& texts) noexcept {
   return texts.lower.size() + (texts.upper ? texts.upper->size() : 0);
 }
 
-/// What making a box of each of these costs, in steps.
+/// Returns the effort of making one box from each of these, in steps.
 std::uint64_t steps_for(const std::vector<KeyBox>& boxes) noexcept {
   std::uint64_t steps = 0;
   for (const KeyBox& box : boxes)
@@ -92,7 +92,7 @@ std::uint64_t steps_for(const std::vector<KeyBox>& boxes) noexcept {
   return steps;
 }
 
-/// One box that holds all of these, of which there is one at least.
+/// Returns one box that contains all of these. There must be at least one.
 KeyBox hull(const std::vector<KeyBox>& boxes, PlanEffort& effort) {
   effort.count(boxes.size());
   KeyBox all = boxes.front();
@@ -137,7 +137,7 @@ KeyCover cover_of(const Comparison& comparison) {
   return cover;
 }
 
-/// The boxes move to where most of them are, so that nesting moves each only as often as its set doubles.
+/// Appends all boxes to the largest set. So if unions are nested, a box moves only when its set at least doubles.
 KeyCover union_of(std::vector<KeyCover> covers, PlanEffort& effort) {
   KeyCover all;
   all.is_exact = true;
@@ -169,7 +169,7 @@ KeyCover union_of(std::vector<KeyCover> covers, PlanEffort& effort) {
   return all;
 }
 
-/// Single boxes first, then the smaller sets: each step leaves as few boxes as it can.
+/// Intersects single boxes first, then sets in order of size. So each step leaves as few boxes as possible.
 KeyCover intersection_of(std::vector<KeyCover> covers, std::vector<bool>& left_out, PlanEffort& effort) {
   left_out.assign(covers.size(), false);
   KeyCover both;

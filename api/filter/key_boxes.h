@@ -1,6 +1,6 @@
-// Owns: sets of keys as unions of boxes: an interval of PartitionKeys by an interval of RowKeys; and the work that
-// joining them may take.
-// Must never: leave out a key that belongs to the set. Where the work would grow too large, a set grows instead.
+// Owns: sets of keys as unions of boxes, and the effort that joining them may take. A box is an interval of
+// PartitionKeys by an interval of RowKeys.
+// Must never: leave out a key of the set. If the effort would be too large, the set grows instead.
 #pragma once
 
 #include <cstddef>
@@ -13,12 +13,12 @@
 
 namespace varve {
 
-/// Encoded texts from `lower` on, up to but without `upper`, or to the end. Texts are compared by their encodings in
-/// sort keys, whose order is that of the texts and none of which is a prefix of another.
+/// The encoded texts in [lower, upper). Without `upper` there is no upper bound. Texts are compared in the encoding of
+/// sort keys, which keeps their order; no encoding is a prefix of another one.
 struct KeyTexts {
   std::string lower;
   std::optional<std::string> upper;
-  /// It holds one text, `lower`.
+  /// True if the interval holds only the text `lower`.
   bool is_point = false;
 
   bool is_empty() const noexcept { return upper.has_value() && *upper <= lower; }
@@ -33,13 +33,13 @@ struct KeyBox {
   bool is_everything() const noexcept { return partition_keys.is_everything() && row_keys.is_everything(); }
 };
 
-/// Counts the steps of a plan, and holds those that could be many to n log n of the filter's comparisons.
+/// Counts the steps of a plan, and limits expensive steps to n log n for a filter of n comparisons.
 class PlanEffort {
  public:
   explicit PlanEffort(std::size_t comparisons) noexcept;
-  /// False: these steps are too many, and were not counted.
+  /// Returns false, and counts nothing, if these steps would exceed the limit.
   bool spend(std::uint64_t steps) noexcept;
-  /// Steps that are few in any case.
+  /// Counts steps that are few in any case.
   void count(std::uint64_t steps) noexcept { spent_ += steps; }
   std::uint64_t spent() const noexcept { return spent_; }
 
@@ -50,9 +50,9 @@ class PlanEffort {
 
 /// The keys that a node of a filter can match.
 struct KeyCover {
-  /// None: no key.
+  /// If empty, the node matches no key.
   std::vector<KeyBox> boxes = {KeyBox()};
-  /// The node matches every entity with such a key: nothing of it is left to be judged.
+  /// True if the node matches every entity with such a key. Then nothing of it remains to be evaluated.
   bool is_exact = false;
   bool names_row_keys = false;
 
@@ -60,9 +60,9 @@ struct KeyCover {
 };
 
 KeyCover cover_of(const Comparison& comparison);
-/// What any of them holds.
+/// Returns the union of the covers.
 KeyCover union_of(std::vector<KeyCover> covers, PlanEffort& effort);
-/// What all of them hold, and perhaps more: `left_out[i]` says that the cover i was not used.
+/// Returns the intersection of the covers, or more. If `left_out[i]` is set, cover i was not used.
 KeyCover intersection_of(std::vector<KeyCover> covers, std::vector<bool>& left_out, PlanEffort& effort);
 
 }  // namespace varve

@@ -1,8 +1,8 @@
 // Owns: the derivation of key ranges from comparisons of PartitionKey and RowKey (key_plan.h).
-// Must never: recurse, or take more steps than n log n of the filter's comparisons.
+// Must never: recurse, or take more than n log n steps for n comparisons.
 //
-// What a node of the filter can match is a union of boxes (key_boxes.h). A row of `and`, or of `or`, is joined at once,
-// so that its order and its length do not matter; `not`, and comparisons with anything but keys, can match everything.
+// The keys that a node can match are a union of boxes (key_boxes.h). A sequence of `and`, or of `or`, is joined at
+// once, so its order and length do not matter. `not`, and a comparison with anything but a key, can match every key.
 #include "api/filter/key_plan.h"
 
 #include <algorithm>
@@ -18,7 +18,8 @@ bool is_joint(const FilterNode& node) noexcept {
   return node.kind == FilterNode::Kind::kAnd || node.kind == FilterNode::Kind::kOr;
 }
 
-/// What a row of joints of one kind joins, in the order of the text; a node of another kind is alone.
+/// Returns the operands of a sequence of `and` or `or` at `whole`, in the order of the text. A node of another kind is
+/// its own only operand.
 std::vector<std::uint32_t> operands_of(const std::vector<FilterNode>& nodes, std::uint32_t whole,
                                        FilterNode::Kind kind) {
   std::vector<std::uint32_t> found;
@@ -35,7 +36,7 @@ std::vector<std::uint32_t> operands_of(const std::vector<FilterNode>& nodes, std
   return found;
 }
 
-/// Of each node, whether its parent is a joint of its own kind, which joins its operands.
+/// Returns for each node whether its parent is the same operator, which then joins its operands.
 std::vector<bool> joined_above(const std::vector<FilterNode>& nodes) {
   std::vector<bool> above(nodes.size());
   for (const FilterNode& node : nodes) {
@@ -46,7 +47,7 @@ std::vector<bool> joined_above(const std::vector<FilterNode>& nodes) {
   return above;
 }
 
-/// What the whole filter can match, and which of its conjuncts the boxes say in full.
+/// The keys that the whole filter can match, and the conjuncts that the boxes express completely.
 class BoxPlan {
  public:
   explicit BoxPlan(const Filter& filter)

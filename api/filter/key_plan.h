@@ -1,6 +1,6 @@
-// Owns: which keys a filter can match: a small set of ranges of sort keys that holds them, and what of the filter the
-// ranges do not say already.
-// Must never: leave out a key that may match. Too large a set costs time, too small a one an answer.
+// Owns: the keys that a filter can match, as a small set of ranges of sort keys. It also owns the part of the filter
+// that the ranges do not cover.
+// Must never: leave out a key that may match. Too large a set costs time; too small a set loses results.
 #pragma once
 
 #include <cstdint>
@@ -12,24 +12,23 @@
 
 namespace varve {
 
-/// Sort keys from `lower` on, up to but without `upper`.
+/// The sort keys in [lower, upper).
 struct KeyRange {
   std::string lower;
   std::string upper;
-  /// It holds one key, `lower`.
+  /// True if the range holds only the key `lower`.
   bool is_point = false;
   bool operator==(const KeyRange&) const = default;
 };
 
 struct KeyPlan {
-  /// The ranges of the table, within what was asked for, that hold every entity which the filter can match: in order,
-  /// apart from each other. None where bounds contradict each other. A disjunction of keys is a range each
-  ///
+  /// The ranges inside `within` that hold every entity that the filter can match, in order and disjoint. None if bounds
+  /// contradict each other. A disjunction of keys has one range for each key.
   std::vector<KeyRange> ranges;
-  /// What is still to be judged of an entity in one of them.
+  /// The part of the filter that must be evaluated for each entity in the ranges.
   Filter residual;
-  /// Of planning: boxes that were looked at or made, and comparisons of ranges. At most in the order of n log n of the
-  /// filter's comparisons.
+  /// Effort of planning: boxes examined or made, and comparisons of ranges. At most of the order n log n for n
+  /// comparisons.
   std::uint64_t steps = 0;
 };
 

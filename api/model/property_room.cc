@@ -1,5 +1,5 @@
-// Owns: the memory of properties, a list's own or shared by several (types.h, property_room.h).
-// Must never: free shared memory before its last list is gone, or leave a property there that nobody destroys.
+// Owns: the memory of properties, either of one list or shared by several (types.h, property_room.h).
+// Must never: free shared memory before its last list is destroyed, or leave a property in it undestroyed.
 #include "api/model/property_room.h"
 
 #include <algorithm>

@@ -1,10 +1,10 @@
-// Owns: memory for the properties of many entities that are made together, a few entities' at a time.
-// Must never: be asked for more while entities that it gave memory to are changed elsewhere; or hold a piece
-// whose last entity is gone.
+// Owns: memory for the properties of many entities that are made together. A few entities share one piece of memory.
+// Must never: be used while another thread changes entities that it gave memory to, or keep a piece after its last
+// entity was destroyed.
 //
-// A page of a thousand entities would take and give back as many pieces of memory for their properties alone. Here some
-// dozens of properties share one, which goes when the last of their entities does: an entity that is kept long keeps
-// one such piece, never the whole page. A thread keeps pieces for its next page (spare_pieces.h).
+// A page of a thousand entities would allocate and free a thousand pieces of memory for properties. Here about 30
+// properties share one piece, which is freed with the last of their entities. So an entity that is kept for long keeps
+// one piece alive, never the whole page. A thread keeps pieces for its next page (spare_pieces.h).
 #pragma once
 
 #include <atomic>
@@ -16,9 +16,9 @@
 
 namespace varve {
 
-/// A head, and room for properties behind it.
+/// A header, followed by memory for properties.
 struct alignas(Property) PropertyList::Shared {
-  /// The largest; pieces of this capacity come from the thread's spare ones, and go back to them.
+  /// The largest capacity. Pieces of this capacity come from the thread's spare pieces, and return to them.
   static constexpr std::uint32_t kMost = 32;
 
   std::atomic<std::uint32_t> holders{1};
@@ -26,15 +26,15 @@ struct alignas(Property) PropertyList::Shared {
   std::uint32_t capacity = 0;
 
   Property* room() noexcept;
-  /// Errors: throws std::bad_alloc.
+  /// Throws std::bad_alloc.
   static Shared* make(std::uint32_t capacity);
   static void release(Shared* shared) noexcept;
 };
 
-/// One thread.
+/// Use it from one thread.
 class PropertyRoom {
  public:
-  /// An empty list with room for so many properties. Throws std::bad_alloc.
+  /// Returns an empty list with room for `count` properties. Throws std::bad_alloc.
   PropertyList take(std::size_t count);
 
  private:

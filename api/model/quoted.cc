@@ -1,4 +1,4 @@
-// Owns: quoting (quoted.h).
+// Owns: the quoting of texts in messages (quoted.h).
 #include "api/model/quoted.h"
 
 #include "format/keys/sort_key.h"
@@ -19,7 +19,7 @@ std::string quoted(std::string_view text) {
   std::size_t shown = text.size();
   if (shown > kShownBytesMax) {
     shown = kShownBytesMax;
-    while (shown > 0 && is_continuation(text[shown])) --shown;  // no character is cut in two
+    while (shown > 0 && is_continuation(text[shown])) --shown;  // does not cut a character in two
   }
   const bool is_text = format::is_valid_utf8(text.substr(0, shown));
   std::string out = "'";

@@ -1,5 +1,5 @@
-// Owns: how a name or key of the caller's stands in a message.
-// Must never: put control characters, or more than a line, into a message.
+// Owns: how a name or key of the caller appears in a message.
+// Must never: put control characters, or more than one line, into a message.
 #pragma once
 
 #include <string>
@@ -7,9 +7,9 @@
 
 namespace varve {
 
-/// The text between single quotes; control characters and stray bytes as \xHH; cut after 64 bytes.
+/// Returns the text in single quotes, cut after 64 bytes. Control characters and invalid bytes are written as \xHH.
 std::string quoted(std::string_view text);
-/// The keys of a stored entity, each quoted.
+/// Returns the keys of a stored entity, each quoted.
 std::string quoted_keys(std::string_view sort_key);
 
 }  // namespace varve

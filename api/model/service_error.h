@@ -1,4 +1,4 @@
-// Owns: the table service's error strings, and with which code each one goes.
+// Owns: the table service's error strings, and the code of each.
 // Must never: hold a string that no rule of the service names.
 #pragma once
 
@@ -87,7 +87,8 @@ inline Status update_condition_not_satisfied(std::string_view message) noexcept 
   return Status(Code::kPreconditionFailed, message).with_service_error("UpdateConditionNotSatisfied");
 }
 
-/// By its string, not by its code alone: a table that the model says is gone, and no file that the machine misses.
+/// Returns true if the table model reports a dropped table. Checks the string, too: kNotFound may also be a missing
+/// file.
 inline bool is_table_gone(const Status& status) noexcept {
   return status.code() == Code::kNotFound && status.service_error() == "TableNotFound";
 }

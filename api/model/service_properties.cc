@@ -1,5 +1,5 @@
 // Owns: the limits of service properties (service_properties.h).
-// Must never: know where they are stored.
+// Must never: know where the properties are stored.
 #include "varve/service_properties.h"
 
 #include <algorithm>
@@ -34,7 +34,8 @@ Status check_metrics(const std::optional<MetricsProperties>& metrics) {
   return check_retention(metrics->retention_days);
 }
 
-/// An origin or the name of a header. They are joined by commas, and go out in headers: nothing may end one there.
+/// Checks an origin or the name of a header. They are joined by commas and written to headers, so nothing in them may
+/// end such a header.
 Status check_cors_word(std::string_view word) {
   const bool is_clean = std::all_of(word.begin(), word.end(), [](char c) { return c > ' ' && c < 0x7F && c != ','; });
   if (is_clean && !word.empty() && word.size() <= limits::kCorsWordCharactersMax) return Status();
@@ -74,7 +75,7 @@ Status check_cors_rule(const CorsRule& rule) {
   return check_cors_headers(rule.allowed_headers);
 }
 
-/// As they stand between the marks of the document: joined by commas.
+/// Returns the size of the words as the document has them: joined by commas.
 std::size_t joined_bytes(const std::vector<std::string>& words) {
   std::size_t bytes = words.empty() ? 0 : words.size() - 1;
   for (const std::string& word : words) bytes += word.size();

@@ -1,5 +1,5 @@
 // Owns: the list of a thread's spare pieces (spare_pieces.h).
-// Must never: run a destructor that a later one needs: a page may outlive the thread's own objects.
+// Must never: run a destructor that a later one depends on. A page may outlive the thread-local objects of its thread.
 #include "api/model/spare_pieces.h"
 
 #include <new>
@@ -7,18 +7,18 @@
 namespace varve::spare_pieces {
 namespace {
 
-/// In a spare piece's own memory.
+/// The list node, which is in the spare piece's own memory.
 struct Spare {
   Spare* next;
 };
 
-// Without destructors, so that they can be used until the thread is gone.
+// These have no destructors, so they can be used until the thread has ended.
 thread_local Spare* first = nullptr;
 thread_local std::size_t count = 0;
 thread_local bool is_open = false;
 thread_local bool is_over = false;
 
-/// Frees what is kept when the thread ends, and lets nothing be kept from then on.
+/// Frees the spare pieces when the thread ends, and prevents that more are kept.
 struct Closing {
   ~Closing() {
     is_open = false;

@@ -1,26 +1,27 @@
-// Owns: pieces of page memory that a thread gave back, kept for its next page.
-// Must never: keep more than its bound; or be touched by a thread that has ended its own.
+// Owns: pieces of page memory that a thread freed and keeps for its next page.
+// Must never: keep more than its bound, or be used by a thread after its own list was destroyed.
 //
-// An allocator gives the end of its heap back to the system once a page's memory is free, and faults it in again for
-// the next page: that costs more than the page itself. Kept pieces lie between the page's texts, so that these never
-// make one free stretch that is worth giving back. The host's settings of its allocator stay as they are.
+// When a page's memory is free, an allocator returns the end of its heap to the system. The next page faults that
+// memory in again, which costs more than the page itself. Kept pieces are located between the texts of a page, so these
+// never form one free range that the allocator would return. The allocator settings of the host process are not
+// changed.
 #pragma once
 
 #include <cstddef>
 
 namespace varve::spare_pieces {
 
-/// All pieces are of this size.
+/// The size of every piece, in bytes.
 inline constexpr std::size_t kPieceBytes = 2400;
-/// What a thread keeps at most: the properties of a page of 1,000 entities with 25 properties each.
+/// The most that a thread keeps, in bytes: the properties of a page of 1,000 entities with 25 properties each.
 inline constexpr std::size_t kKeptBytesMax = std::size_t{2} << 20;
 
-/// A piece of kPieceBytes, aligned as `operator new` does. Throws std::bad_alloc.
+/// Returns a piece of kPieceBytes, aligned as by `operator new`. Throws std::bad_alloc.
 void* take();
-/// Any thread may give back what another took.
+/// Frees a piece. Any thread may free a piece that another thread took.
 void give_back(void* piece) noexcept;
 
-/// What the calling thread keeps.
+/// Returns the bytes that the calling thread keeps.
 std::size_t kept_bytes() noexcept;
 
 }  // namespace varve::spare_pieces

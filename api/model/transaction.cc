@@ -1,5 +1,5 @@
 // Owns: the list of operations of an entity group transaction (transaction.h).
-// Must never: judge an operation.
+// Must never: check an operation.
 #include "varve/transaction.h"
 
 #include <utility>

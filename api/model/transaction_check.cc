@@ -1,5 +1,5 @@
-// Owns: what is wrong with a transaction as a whole (transaction.h), before any store is asked.
-// Must never: judge an operation by itself.
+// Owns: the checks of a transaction as a whole that need no store (transaction.h).
+// Must never: check a single operation.
 #include <algorithm>
 #include <set>
 #include <span>
@@ -39,7 +39,7 @@ bool ascend(std::span<const TransactionOperation> operations) {
 }
 
 Status check_each_row_once(std::span<const TransactionOperation> operations) {
-  if (ascend(operations)) return Status();  // as most come
+  if (ascend(operations)) return Status();  // the usual case
   std::set<std::string_view> rows;
   for (std::size_t i = 0; i < operations.size(); ++i) {
     const std::string& row = operations[i].entity.row_key();

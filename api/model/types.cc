@@ -1,5 +1,5 @@
 // Owns: entities as plain data (types.h).
-// Must never: refuse anything: limits are checked where data enters a store.
+// Must never: refuse anything. Limits are checked when data enters a store.
 #include "varve/types.h"
 
 #include <algorithm>
@@ -85,7 +85,7 @@ Status Entity::wrong_type(std::string_view name, PropertyType stored, PropertyTy
 std::size_t accounted_size_bytes(const Entity& entity) noexcept {
   std::size_t bytes = 4 + 2 * code_units(entity.partition_key()) + 2 * code_units(entity.row_key());
   for (const Property& property : entity.properties()) {
-    if (property.name == "Timestamp") continue;  // D-50, and inside the constant
+    if (property.name == "Timestamp") continue;  // D-50; the constant 4 includes the Timestamp
     bytes += 8 + 2 * code_units(property.name) + std::visit(AccountedValueSize{}, property.value.variant());
   }
   return bytes;

@@ -1,5 +1,5 @@
-// Owns: the decoding of bounds from sort keys (describe_plan.h).
-// Must never: refuse a bound that is no key. It shows the bytes of such a bound.
+// Owns: reading bounds back from sort keys (describe_plan.h).
+// Must never: refuse a bound that is not a key. Such a bound is shown unchanged.
 #include "api/read/describe_plan.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace varve {
 namespace {
 
 constexpr char kTextEnd = '\0';
-/// The end of a text becomes this byte in the first bound after the text.
+/// The end of a text in the first bound after that text.
 constexpr char kBehindTextEnd = '\1';
 
 /// Decodes an encoded text that lacks its end.
@@ -23,7 +23,7 @@ std::string decoded(std::string_view text) {
   return decoded.ok() ? std::move(decoded->partition_key) : std::string(text);
 }
 
-/// `bytes` start after the prefix that the whole range shares, and are not empty.
+/// `bytes` is the bound without the prefix that the whole range shares. It must not be empty.
 TextBound lower_bound(std::string_view bytes) {
   const char last = bytes.back();
   if (last == kTextEnd || last == kBehindTextEnd) bytes.remove_suffix(1);
@@ -35,7 +35,7 @@ TextBound upper_bound(std::string_view bytes) {
   return {decoded(bytes), last == kBehindTextEnd};
 }
 
-/// Returns the encoded table id and PartitionKey if the range lies in one partition, or else nothing.
+/// Returns table id and PartitionKey if the range is inside one partition, else nothing.
 std::string_view shared_partition(const KeyRange& range) {
   const std::string_view lower = range.lower;
   const std::size_t end = lower.find(kTextEnd, format::kTableIdBytes);
@@ -44,17 +44,17 @@ std::string_view shared_partition(const KeyRange& range) {
   return range.upper <= format::end_of_prefix(partition) ? partition : std::string_view();
 }
 
-/// Sets the bounds that follow `prefix`, with which the whole range begins.
+/// Sets the bounds after `prefix`, which all keys of the range begin with.
 void take_bounds(const KeyRange& range, std::string_view prefix, PlannedRange& planned) {
   const std::string_view lower = std::string_view(range.lower).substr(prefix.size());
-  // The empty text is the smallest text, so it bounds nothing.
+  // The empty text is the smallest text, so it is not a bound.
   if (!lower.empty() && lower != std::string_view(&kTextEnd, 1)) planned.lower = lower_bound(lower);
   if (range.upper != format::end_of_prefix(prefix)) {
     planned.upper = upper_bound(std::string_view(range.upper).substr(prefix.size()));
   }
 }
 
-/// Returns whether the range has the form `ge 'ab' and lt 'ac'`.
+/// For example, `ge 'ab' and lt 'ac'`.
 bool is_prefix_range(const PlannedRange& planned) {
   if (!planned.lower || !planned.upper || !planned.lower->inclusive || planned.upper->inclusive) return false;
   const std::string& prefix = planned.lower->text;

@@ -1,4 +1,4 @@
-// Owns: the steps of a page (page_scan.h).
+// Owns: the steps of making a page (page_scan.h).
 // Must never: decode an entity that is not returned.
 #include "api/read/page_scan.h"
 
@@ -15,7 +15,7 @@ namespace varve {
 
 namespace {
 
-/// So many points are looked up side by side.
+/// Maximum number of points that one call of get_many() looks up.
 constexpr std::size_t kPointsAtOnce = 64;
 
 }  // namespace
@@ -38,7 +38,7 @@ Result<Page> PageScan::run(std::span<const KeyRange> ranges, const KeyRange& wit
   };
   for (std::size_t i = 0; i < ranges.size();) {
     std::vector<std::string_view> points;
-    // One more than the page can hold: the one that its token names.
+    // One more than the page can hold, since the token names one more.
     const std::uint64_t points_max = 1 + std::min<std::uint64_t>(kPointsAtOnce - 1, bounds_.entities_max - matched_);
     for (; i < ranges.size() && range_at(i).is_point && points.size() < points_max; ++i) {
       points.push_back(range_at(i).lower);
@@ -69,14 +69,14 @@ Result<bool> PageScan::walk(std::string_view lower, std::string_view upper) {
   return false;
 }
 
-/// A scan that was gone on with is likely to fill its page, or more than that if it is filtered.
+/// A scan that continues is likely to fill its page, or to read even more if it has a filter.
 std::uint64_t PageScan::entities_expected() const noexcept {
   if (scan_.continuation.empty()) return 0;
   return std::min(bounds_.entities_max, bounds_.remaining.value_or(UINT64_MAX)) - matched_;
 }
 
 Result<bool> PageScan::look_up(std::span<const std::string_view> points) {
-  if (points.size() == 1) {  // One search needs no queue.
+  if (points.size() == 1) {  // A single lookup needs no queue.
     const auto found = view_.get(points.front(), &read_cost_);
     if (!found.ok()) return found.status();
     if (!*found) return false;
@@ -125,7 +125,7 @@ Status PageScan::keep(Candidate& candidate) {
   return decode_properties(candidate.version, candidate.value, scan_.read.select, room_, entity);
 }
 
-/// Pages are mostly small or full: few steps lead from the one to the other.
+/// Most pages are small or full, so the capacity grows from one to the other in few steps.
 void PageScan::make_room() {
   constexpr std::size_t kFirst = 16;
   constexpr std::size_t kGrowth = 4;
@@ -170,7 +170,7 @@ Result<bool> PageScan::matches(Candidate& candidate) {
   return filter_.matches(subject);
 }
 
-/// The clock is asked only now and then, and never before one entity was looked at.
+/// Reads the clock only once every 16 entities, and never before the first entity was examined.
 bool PageScan::is_over() {
   if (matched_ == bounds_.entities_max) return true;
   constexpr std::uint64_t kEntitiesBetween = 16;

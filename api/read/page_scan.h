@@ -1,5 +1,5 @@
-// Owns: the making of one page: ranges of keys walked in order, entities judged by the filter, the token where it ends.
-// Must never: end a page without a token while something may follow.
+// Owns: the making of one page: it scans ranges of keys in order, applies the filter, and makes the token at the end.
+// Must never: end a page without a token while more entities may follow.
 #pragma once
 
 #include <cstdint>
@@ -23,12 +23,12 @@
 
 namespace varve {
 
-/// What ends one page.
+/// The bounds of one page.
 struct PageBounds {
   std::uint64_t entities_max = 0;
   std::uint64_t bytes_max = UINT64_MAX;
   std::chrono::nanoseconds deadline{0};
-  /// What is left of Scan::take.
+  /// The remainder of Scan::take.
   std::optional<std::uint64_t> remaining{};
   std::optional<ShortPages> short_pages{};
   std::stop_token stop{};
@@ -36,23 +36,23 @@ struct PageBounds {
 
 enum class Wanted : std::uint8_t { kEntities, kCount };
 
-/// For one page. What is passed to the constructor outlives it.
+/// Makes one page. The arguments of the constructor must outlive it.
 class PageScan {
  public:
-  /// `filter` is what is left to be judged of entities in the ranges. Entities that are wanted are kept in the page or
-  /// given to the reader, if there is one.
+  /// `filter` is the part of the filter that must be evaluated for entities in the ranges. Entities that match are kept
+  /// in the page, or passed to the reader if there is one.
   PageScan(const engine::ReadView& view, const Filter& filter, const Scan& scan, PageBounds bounds, Wanted wanted,
            io::Clock& clock, const EntityReader* reader = nullptr);
 
-  /// The ranges are in order and apart from each other. Of each, what lies within `within` is read, and the filter
-  /// matches nothing there outside them.
-  /// Errors: those of reading; kCorruption (what is stored cannot be read).
+  /// Reads the ranges, which must be in order and disjoint. Reads only the part of each range inside `within`. Inside
+  /// `within`, the filter matches nothing outside the ranges.
+  /// Errors: those of reading; kCorruption (a stored entity cannot be decoded).
   Result<Page> run(std::span<const KeyRange> ranges, const KeyRange& within);
-  /// How many entities the page holds, or would hold if they were wanted.
+  /// Returns how many entities the page has, or would have if entities were wanted.
   std::uint64_t matched() const noexcept { return matched_; }
 
  private:
-  /// An entity where it lies; the key is decoded once, and only for what needs it.
+  /// An entity in the store's memory. Its key is decoded at most once, and only if needed.
   struct Candidate {
     std::string_view sort_key;
     format::CommitVersion version = 0;
@@ -60,15 +60,15 @@ class PageScan {
     bool is_key_decoded = false;  // into key_
   };
 
-  // True: the page has ended.
+  // These three return true if the page has ended.
   Result<bool> walk(std::string_view lower, std::string_view upper);
-  /// Zero: not known.
+  /// Returns the expected number of entities; zero if it is not known.
   std::uint64_t entities_expected() const noexcept;
   Result<bool> look_up(std::span<const std::string_view> points);
   Result<bool> take(std::string_view sort_key, format::CommitVersion version, std::string_view value);
   Status keep(Candidate& candidate);
   Status show(const Candidate& candidate);
-  /// The next page begins at the candidate, or where its partition does.
+  /// Ends the page. The next page begins at the candidate, or at the start of its partition.
   Result<bool> end_before(Candidate& candidate, bool at_partition = false);
   Result<bool> matches(Candidate& candidate);
   Status decode_key(Candidate& candidate);
@@ -83,7 +83,7 @@ class PageScan {
   const Wanted wanted_;
   io::Clock& clock_;
   const EntityReader* const reader_;
-  std::vector<PropertyView> shown_;  // of one entity; its memory serves them all
+  std::vector<PropertyView> shown_;  // of one entity; reused for all of them
   format::SortKeyDecoder key_;
   PropertyRoom room_;
   engine::ReadCost read_cost_;

@@ -1,5 +1,5 @@
-// Owns: the way of a scan from what was asked for to what is walked (scan_read.h).
-// Must never: end a page without a token while something may follow.
+// Owns: the steps of a scan from the request to the ranges that are read (scan_read.h).
+// Must never: end a page without a token while more entities may follow.
 #include "api/read/scan_read.h"
 
 #include <algorithm>
@@ -48,7 +48,7 @@ Status check_range(const ScanRange& range) {
   return check_bound(range.to().value_or(std::string()));
 }
 
-// Texts are UTF-8 from here on, so encoding them cannot fail.
+// From here on all texts are UTF-8, so encoding them cannot fail.
 
 std::string row_prefix(format::TableId table, const ScanRange& range) {
   std::string prefix = *format::encode_partition(table, range.partition_key());
@@ -80,7 +80,7 @@ KeyRange key_range(format::TableId table, const ScanRange& range) {
   return {};
 }
 
-///
+/// As Q-30 says.
 Status check_comparisons(std::size_t comparisons, const StoreLimits& limits) {
   if (comparisons <= limits.filter_comparisons_max) return Status();
   return service_error::invalid_input("the filter has " + std::to_string(comparisons) + " comparisons; at most " +
@@ -105,7 +105,7 @@ std::shared_ptr<const PlannedFilter> plan_filter(StoreCore& core, const Scan& sc
   return planned;
 }
 
-/// A plan that an earlier page of such a scan made, perhaps of another table, or the filter parsed anew.
+/// Either a plan that an earlier page made, perhaps for another table, or the parsed filter.
 struct AskedFilter {
   std::shared_ptr<const PlannedFilter> kept;
   Filter parsed;
@@ -123,7 +123,7 @@ Result<AskedFilter> ask_filter(StoreCore& core, const Scan& scan) {
   return asked;
 }
 
-/// Null if the filter matches everything.
+/// Returns null if the filter matches everything.
 Result<std::shared_ptr<const PlannedFilter>> plan_for(StoreCore& core, const Scan& scan, const AskedFilter& asked,
                                                       format::TableId table) {
   if (asked.kept == nullptr) {
@@ -151,12 +151,12 @@ Result<std::optional<ScanPosition>> position_of(const Scan& scan) {
   return std::optional<ScanPosition>(*std::move(position));
 }
 
-/// A scan that was understood, at the state that it reads.
+/// A checked scan, and the state that it reads.
 struct PreparedScan {
   ResolvedTable table;
-  /// What is asked for, less what the continuation left behind; perhaps nothing, lower >= upper.
+  /// The requested range, without the part before the continuation. It may be empty: lower >= upper.
   KeyRange range;
-  /// Null where the filter matches everything.
+  /// Null if the filter matches everything.
   std::shared_ptr<const PlannedFilter> planned;
   /// The sort key that the continuation names.
   std::string named;
@@ -192,7 +192,7 @@ Result<PreparedScan> prepare(StoreCore& core, const TableName& name, NameEntry& 
     if (scan.take) prepared.remaining = std::min(*scan.take, *at.remaining);
     prepared.named = *format::encode_sort_key(prepared.table.id, at.partition_key, at.row_key);
     if (scan.backward) {
-      range.upper = std::min(range.upper, format::end_of_prefix(prepared.named));  // It is the prefix of no other key.
+      range.upper = std::min(range.upper, format::end_of_prefix(prepared.named));  // No other key begins with this one.
     } else {
       range.lower = std::max(range.lower, prepared.named);
     }
@@ -208,7 +208,7 @@ Status was_stopped() {
   return Status(Code::kCancelled, "the scan was asked to stop");
 }
 
-/// `begun` is when the page was asked for: understanding it is a part of its time.
+/// `begun` is the time when the page was requested. The time of a page includes checking and planning.
 PageBounds bounds_of(StoreCore& core, const Scan& scan, PreparedScan& prepared, std::uint64_t entities_max,
                      std::chrono::nanoseconds begun, const std::stop_token& stop) {
   PageBounds bounds;

@@ -1,4 +1,4 @@
-// Owns: scans: checked, planned, and read page by page, counted, or explained.
+// Owns: scans: their checks and plans, and reading them page by page, counting or explaining them.
 // Must never: keep anything between two pages.
 #pragma once
 
@@ -13,8 +13,8 @@
 
 namespace varve {
 
-// Within what the grant includes. A reader is given the entities instead of the page. Errors: as the verbs of Table;
-// kCancelled (`stop` was asked).
+// These functions see only what the grant permits. If there is a reader, it receives the entities instead of the page.
+// Errors: as the verbs of Table; kCancelled (`stop` was requested).
 Result<Page> read_page(StoreCore& core, const TableName& name, NameEntry& entry, const Grant& grant, const Scan& scan,
                        const std::stop_token& stop = {}, const EntityReader* reader = nullptr);
 Result<Count> count_entities(StoreCore& core, const TableName& name, NameEntry& entry, const Grant& grant,

@@ -1,10 +1,9 @@
-// Owns: where pages end when a store is asked to make them short and empty, for tests of clients
-// (StoreOptions::short_pages).
-// Must never: end two pages in a row at one place, so that whoever goes on gets on.
+// Owns: where pages end if a store is asked for short and empty pages, to test its clients (StoreOptions::short_pages).
+// Must never: end two consecutive pages at the same place. Otherwise a client would never advance.
 //
-// A page that does not begin exactly at an entity named by its token is empty. Others end behind two entities, whether
-// they match or not, and before another partition; the next token then names the partition alone, so that the next page
-// is empty again. All of this follows from the token, so that it is the same at every run.
+// If a page does not begin exactly at an entity that its token names, it is empty. Any other page ends after two
+// entities, whether they match or not, and before another partition. Its token then names the partition alone, so the
+// next page is empty again. All of this follows from the token, so every run gives the same pages.
 #pragma once
 
 #include <cstdint>
@@ -18,15 +17,15 @@ namespace varve {
 
 class ShortPages {
  public:
-  /// `named` is the sort key that the page's token names; empty without a token.
+  /// `named` is the sort key that the page's token names. It is empty if there is no token.
   ShortPages(std::string named, bool backward) : named_(std::move(named)), backward_(backward) {}
 
   enum class Verdict : std::uint8_t {
     kTake,
     kEndHere,         // the next page begins at this entity
-    kEndAtPartition,  // the next page begins where its partition does
+    kEndAtPartition,  // the next page begins at the start of its partition
   };
-  /// Of each candidate, in order.
+  /// Returns the verdict for a candidate. Call it for each candidate, in order.
   Verdict judge(std::string_view sort_key) {
     const std::string_view partition = format::partition_of(sort_key);
     if (taken_ == 0 && sort_key != named_) return Verdict::kEndHere;

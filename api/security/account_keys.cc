@@ -1,5 +1,5 @@
 // Owns: HMAC-SHA256 with account keys (account_keys.h).
-// Must never: leave a key in memory that was given back.
+// Must never: leave a key in memory after its last use.
 #include "varve/security/account_keys.h"
 
 #include <array>
@@ -29,14 +29,14 @@ struct FreeMac {
   void operator()(EVP_MAC_CTX* context) const noexcept { EVP_MAC_CTX_free(context); }
 };
 using Mac = std::unique_ptr<EVP_MAC, FreeMac>;
-/// An HMAC that knows its key and was told no message. It overwrites the key when it goes.
+/// An HMAC that has its key and no message yet. It overwrites the key when it is freed.
 using Keyed = std::unique_ptr<EVP_MAC_CTX, FreeMac>;
 
 Status openssl_failed() {
   return Status(Code::kOutOfMemory, "OpenSSL could not make an HMAC");
 }
 
-/// To find the algorithm and to take the key in costs more than a message does, and is done once.
+/// Finding the algorithm and setting the key costs more than signing a message, so both are done once.
 Result<Keyed> keyed(std::string_view key) {
   const Mac mac(EVP_MAC_fetch(nullptr, "HMAC", nullptr));
   if (!mac) return openssl_failed();
@@ -59,7 +59,7 @@ Result<Keyed> decode_key(std::string_view text) {
   return context;
 }
 
-/// The signature, or nothing if OpenSSL fails.
+/// Returns the signature, or nothing if OpenSSL fails.
 std::optional<std::string> signature_of(const Keyed& key, std::string_view message) {
   const Keyed context(EVP_MAC_CTX_dup(key.get()));
   std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};

@@ -1,5 +1,5 @@
-// Owns: the fields of account signatures, what is signed of them, and what they permit (account_sas.h).
-// Must never: look at what a signature says before it is known to be one.
+// Owns: the fields of account signatures, their text to sign, and what they permit (account_sas.h).
+// Must never: interpret the fields of a signature before it is verified.
 #include "varve/security/account_sas.h"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ bool are_letters(std::string_view text, std::string_view allowed) noexcept {
   return !text.empty() && text.find_first_not_of(allowed) == std::string_view::npos;
 }
 
-/// What the fields mean.
+/// Returns the meaning of the fields.
 Result<AccountSasTerms> terms_of(const AccountSas& sas) {
   constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz";
   if (Status versioned = check_version(sas.sv, kOldestAccountVersion); !versioned.ok()) return versioned;
@@ -57,7 +57,7 @@ AccountSas fields_of(const AccountSasTerms& terms) {
   return sas;
 }
 
-/// Whether a verifier will read back what was meant.
+/// Returns true if a verifier will read back the same terms.
 bool says(const AccountSas& sas, const AccountSasTerms& terms) {
   const Result<AccountSas> read = parse_account_sas(to_query(sas));
   if (!read.ok() || *read != sas) return false;
@@ -67,11 +67,11 @@ bool says(const AccountSas& sas, const AccountSasTerms& terms) {
 
 struct Need {
   char resource_type;
-  /// One of them.
+  /// One of these letters is needed.
   std::string_view permissions;
 };
 
-/// Of access policies, nothing is enough.
+/// Returns nothing for access policies: no account signature permits them.
 std::optional<Need> need_of(AccountOperation operation) noexcept {
   switch (operation) {
     case AccountOperation::kListTables: return Need{'c', "l"};

@@ -1,5 +1,5 @@
-// Owns: base64 by OpenSSL (base64.h).
-// Must never: believe OpenSSL about what is well formed: it passes over spaces.
+// Owns: base64 through OpenSSL (base64.h).
+// Must never: rely on OpenSSL to reject a malformed text. OpenSSL ignores spaces.
 #include "api/security/base64.h"
 
 #include <openssl/crypto.h>

@@ -1,4 +1,4 @@
-// Owns: base64, standard alphabet with padding, of keys and signatures.
+// Owns: base64 of keys and signatures, in the standard alphabet with padding.
 // Must never: accept two texts for the same bytes.
 #pragma once
 
@@ -9,7 +9,7 @@
 namespace varve::security {
 
 std::string encode_base64(std::string_view bytes);
-/// Nothing unless the text is exactly what encode_base64() makes. Up to a mebibyte.
+/// Returns the bytes, or nothing if encode_base64() cannot produce the text. Texts of more than one MiB give nothing.
 std::optional<std::string> decode_base64(std::string_view text);
 
 }  // namespace varve::security

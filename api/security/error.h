@@ -1,5 +1,5 @@
-// Owns: the service's error strings of authentication and authorisation.
-// Must never: tell why a signature is wrong.
+// Owns: the service's error strings for authentication and authorization.
+// Must never: reveal why a signature is wrong.
 #pragma once
 
 #include <string_view>

@@ -1,5 +1,5 @@
 // Owns: finding headers in a request.
-// Must never: care for the case of their names.
+// Must never: distinguish the case of header names.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace varve::security {
 
-/// `lower_name` is in lower case. The first one, or null.
+/// Returns the first header with this name, or null. `lower_name` is in lower case.
 inline const std::string* find_header(const Request& request, std::string_view lower_name) {
   for (const auto& [name, value] : request.headers) {
     if (lower_case(name) == lower_name) return &value;

@@ -1,5 +1,5 @@
 // Owns: dates of HTTP headers (http_date.h).
-// Must never: compute a calendar; DateTime does.
+// Must never: compute a calendar. DateTime does that.
 #include "api/security/http_date.h"
 
 #include <algorithm>
@@ -14,10 +14,10 @@ constexpr std::array<std::string_view, 7> kDays = {"Mon", "Tue", "Wed", "Thu", "
 constexpr std::array<std::string_view, 12> kMonths = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                                       "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
 
-/// Ticks count from a Monday.
+/// The first tick is on a Monday.
 constexpr std::uint64_t kTicksPerDay = std::uint64_t{86'400} * 10'000'000;
 
-/// Everything that is not a name: digits where the pattern has small letters, its own characters elsewhere.
+/// Checks everything except the names of day and month: digits in the place of lower-case letters, and all separators.
 bool has_form(std::string_view text) noexcept {
   for (std::size_t i = 3; i < kPattern.size(); ++i) {
     if (i >= 8 && i < 11) continue;  // the month

@@ -1,5 +1,5 @@
 // Owns: dates of HTTP headers.
-// Must never: accept a date in another form than RFC 1123's.
+// Must never: accept a date in a form other than that of RFC 1123.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,8 @@
 
 namespace varve::security {
 
-/// `Tue, 03 Mar 2026 10:20:30 GMT`; which day of the week it says is not compared with the date.
+/// Parses a date such as `Tue, 03 Mar 2026 10:20:30 GMT`. Returns nothing if the form is another one, no such time
+/// exists, or the date is not on that day of the week.
 std::optional<DateTime> parse_http_date(std::string_view text);
 
 }  // namespace varve::security

@@ -1,5 +1,5 @@
-// Owns: taking queries apart and making them (query_fields.h).
-// Must never: decode twice.
+// Owns: parsing and composing queries (query_fields.h).
+// Must never: decode a text twice.
 #include "api/security/query_fields.h"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ bool is_unreserved(char c) noexcept {
          c == '_' || c == '~';
 }
 
-/// A line feed in a field could be read as the end of it in what is signed.
+/// In the text to sign, a line feed inside a field could be taken for the end of the field.
 bool has_control_character(std::string_view text) noexcept {
   return std::any_of(text.begin(), text.end(), [](char c) {
     const auto byte = static_cast<unsigned char>(c);

@@ -1,5 +1,5 @@
-// Owns: the query string of a request, as far as authentication looks at it.
-// Must never: pick one of two values: a field that is given twice makes the query unusable.
+// Owns: the parts of a query string that authentication uses.
+// Must never: choose between two values. A field that occurs twice makes the query invalid.
 #pragma once
 
 #include <initializer_list>
@@ -13,19 +13,19 @@
 
 namespace varve::security {
 
-/// The text with `%hh` replaced; nothing if a `%` is not followed by two hexadecimal digits.
+/// Replaces each `%hh` by its byte. Returns nothing if a `%` is not followed by two hexadecimal digits.
 std::optional<std::string> percent_decode(std::string_view text);
-/// Everything but letters, digits and `-._~` as `%HH`.
+/// Replaces every byte except letters, digits and `-._~` by `%HH`.
 std::string percent_encode(std::string_view text);
 
-/// Some parameters of a query, percent-decoded once (S-10). What is not among them is passed over.
+/// Some parameters of a query, percent-decoded once (S-10). Parameters with other names are ignored.
 class QueryFields {
  public:
-  /// `query` is what follows the `?`, which may stand before it. Errors: kForbidden (AuthenticationFailed: a field
-  /// given twice, badly encoded, or with a control character; a query of more than 64 KiB).
+  /// Reads the parameters `names` from the part of a URL after the `?`. A leading `?` is ignored. Errors: kForbidden
+  /// (AuthenticationFailed: a field occurs twice, is badly encoded, or has a control character; a query above 64 KiB).
   static Result<QueryFields> parse(std::string_view query, std::initializer_list<std::string_view> names);
 
-  /// Empty where it is missing, which is the same to every signature.
+  /// Returns the value, or an empty text if the field is missing. A signature does not distinguish the two.
   const std::string& operator[](std::string_view name) const;
   bool has(std::string_view name) const noexcept { return find(name) != nullptr; }
 
@@ -35,7 +35,8 @@ class QueryFields {
   std::vector<std::pair<std::string, std::string>> fields_;  // each name once, so few
 };
 
-/// Adds `&name=value`, encoded, unless the value is empty; without `&` where nothing stands before it.
+/// Appends `name=value` with the value percent-encoded, and `&` before it unless the query is empty. Appends nothing if
+/// the value is empty.
 void append_field(std::string& query, std::string_view name, std::string_view value);
 
 }  // namespace varve::security

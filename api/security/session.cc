@@ -1,5 +1,5 @@
-// Owns: sessions: from a signature to a narrowed handle (session.h).
-// Must never: remember an answer that time or a policy can change.
+// Owns: sessions: from a signature to a restricted handle (session.h).
+// Must never: cache an answer that time or a policy can change.
 #include "varve/security/session.h"
 
 #include <string>
@@ -20,7 +20,7 @@
 namespace varve::security {
 namespace {
 
-/// What the table has now; nothing where the signature names no policy. A table that is not there has none.
+/// Returns the table's current policies, or none if the signature names no policy or the table does not exist.
 Result<std::vector<AccessPolicy>> policies_now(const Store& store, std::string_view account,
                                                const TableSasTerms& terms) {
   if (terms.policy.empty()) return std::vector<AccessPolicy>();
@@ -29,7 +29,7 @@ Result<std::vector<AccessPolicy>> policies_now(const Store& store, std::string_v
   return policies;
 }
 
-/// Asks again at each verb of a table. It has a handle of its own, which is not restricted.
+/// Checks the terms again at each verb of a table. It has an unrestricted handle of its own.
 class TableSasRule final : public AccessRule {
  public:
   TableSasRule(TableSasTerms terms, Table table, Clock clock)
@@ -42,7 +42,7 @@ class TableSasRule final : public AccessRule {
     if (policies.code() != Code::kNotFound) return policies.status();
     return permitted_at(terms_, {}, clock_());
   }
-  /// A policy is read out of the store; else the clock says all.
+  /// A policy must be read from the store; without one, the clock is enough.
   bool may_wait() const noexcept override { return !terms_.policy.empty(); }
 
  private:
@@ -109,7 +109,7 @@ Result<Table> Session::State::fenced(Table whole) const {
     return whole.restricted_to({*permitted, {}, std::make_shared<AccountSasRule>(*terms, clock)});
   }
   if (const auto* const terms = std::get_if<TableSasTerms>(&shown)) {
-    // What is permitted the rule says, since the policy may.
+    // The rule decides the permissions, since the policy may set them.
     return whole.restricted_to(
         {Permissions::all(), terms->interval, std::make_shared<TableSasRule>(*terms, whole, clock)});
   }

@@ -1,5 +1,5 @@
-// Owns: what stands behind a session: what was shown, and what that allows in a store.
-// Must never: remember an answer that time or a policy can change.
+// Owns: the state of a session: the verified signature, and what it permits in a store.
+// Must never: cache an answer that time or a policy can change.
 #pragma once
 
 #include <string>
@@ -18,18 +18,19 @@ struct Session::State {
   std::string account;
   std::variant<AccountKeyShown, AccountSasTerms, TableSasTerms> shown;
   Clock clock;
-  /// What is wrong with where the request came from. Told once, when the session is opened.
+  /// The error of the client's address or protocol, or Ok. Reported once, when the session is opened.
   Status arrived;
 
-  /// Whether check_still_valid() reads the store, and may wait for that.
+  /// Returns true if check_still_valid() reads the store, and may wait for that.
   bool names_policy() const noexcept;
-  /// Time and policy of what was shown. Errors: kForbidden (AuthenticationFailed), those of Store::access_policies().
+  /// Checks the time and the policy of the signature. Errors: kForbidden (AuthenticationFailed), those of
+  /// Store::access_policies().
   Status check_still_valid() const;
-  /// As Session::check(), which has asked check_still_valid().
+  /// As Session::check(), after check_still_valid().
   Status check_operation(AccountOperation operation) const;
-  /// Whether a table of this name may be opened.
+  /// Checks that the session may open a table of this name.
   Status check_table(std::string_view name) const;
-  /// `whole` for the session's caller, who may open it.
+  /// Returns `whole`, which the caller may open, restricted to what the session permits.
   Result<Table> fenced(Table whole) const;
 };
 

@@ -1,5 +1,5 @@
-// Owns: the strings that SharedKey and SharedKeyLite sign, and the judgement of a request (shared_key.h).
-// Must never: tell which part of a signature's string differs.
+// Owns: the texts that SharedKey and SharedKeyLite sign, and the verification of a request (shared_key.h).
+// Must never: reveal which part of the signed text differs.
 #include "varve/security/shared_key.h"
 
 #include <array>
@@ -26,13 +26,13 @@ std::string value_of(const Request& request, std::string_view lower_name) {
   return value == nullptr ? std::string() : *value;
 }
 
-/// The date that counts, as it was sent; empty where there is none.
+/// Returns the date that counts, as it was sent, or an empty text.
 std::string date_of(const Request& request) {
   const std::string* const preferred = find_header(request, "x-ms-date");
   return preferred != nullptr ? *preferred : value_of(request, "date");
 }
 
-/// With the characters decoded that clients and their HTTP libraries disagree about.
+/// Decodes the characters that some clients and HTTP libraries encode and others do not.
 std::string with_ambiguous_decoded(std::string_view path) {
   constexpr std::array<std::pair<std::string_view, char>, 5> kAmbiguous = {
       {{"%27", '\''}, {"%28", '('}, {"%29", ')'}, {"%2c", ','}, {"%24", '$'}}};
@@ -62,7 +62,7 @@ std::string with_quotes_encoded(std::string_view path) {
   return encoded;
 }
 
-/// The ways in which the path may have stood when it was signed; as it stands comes first.
+/// Returns the forms in which the client may have signed the path. The first one is the path as it was sent.
 std::vector<std::string> paths_signed(const std::string& path, const std::string& account) {
   std::vector<std::string> paths = {path};
   const std::string secondary = "/" + account + std::string(kSecondarySuffix);

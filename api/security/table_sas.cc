@@ -1,5 +1,5 @@
-// Owns: the fields of table signatures, what is signed of them, and what they mean (table_sas.h).
-// Must never: look at what a signature says before it is known to be one.
+// Owns: the fields of table signatures, their text to sign, and their meaning (table_sas.h).
+// Must never: interpret the fields of a signature before it is verified.
 #include "varve/security/table_sas.h"
 
 #include <algorithm>
@@ -35,7 +35,7 @@ Status check_bounds(const TableSas& sas) {
   return Status();
 }
 
-/// What the fields mean.
+/// Returns the meaning of the fields.
 Result<TableSasTerms> terms_of(const TableSas& sas) {
   if (Status versioned = check_version(sas.sv, kOldestTableVersion); !versioned.ok()) return versioned;
   if (Status bounded = check_bounds(sas); !bounded.ok()) return bounded;
@@ -87,14 +87,14 @@ TableSas fields_of(const TableSasTerms& terms) {
   return sas;
 }
 
-/// A lower bound at the beginning of a partition, as the format says it.
+/// Writes a lower bound at the start of a partition as the format does: without a RowKey.
 TableSasTerms simplified(TableSasTerms terms) {
   std::optional<KeyBound>& from = terms.interval.from;
   if (from && from->row_key && from->row_key->empty()) from->row_key.reset();
   return terms;
 }
 
-/// Whether a verifier will read back what was meant.
+/// Returns true if a verifier will read back the same terms.
 bool says(const TableSas& sas, const TableSasTerms& terms) {
   const Result<TableSas> read = parse_table_sas(to_query(sas));
   if (!read.ok() || *read != sas) return false;
@@ -150,7 +150,7 @@ std::string string_to_sign(const TableSas& sas, std::string_view account) {
   add({sas.sp, sas.st, sas.se, canonical, sas.si});
   if (signs_conditions(sas)) add({sas.sip, sas.spr});
   add({sas.sv, sas.spk, sas.srk, sas.epk, sas.erk});
-  text.pop_back();  // Fields are joined, not ended, by line feeds.
+  text.pop_back();  // Line feeds separate the fields, and do not end them.
   return text;
 }
 

@@ -1,5 +1,5 @@
 // Owns: the conditions of signatures (token_conditions.h).
-// Must never: let what cannot be read count as no condition.
+// Must never: take an unreadable condition for no condition.
 #include "api/security/token_conditions.h"
 
 #include <array>
@@ -19,7 +19,7 @@ struct AddressRange {
   std::uint32_t last = 0;
 };
 
-/// A number of up to three digits without zeros before it, taken from the front.
+/// Takes a number of one to three digits without leading zeros from the front.
 std::optional<std::uint32_t> take_octet(std::string_view& text) noexcept {
   std::size_t digits = 0;
   std::uint32_t value = 0;

@@ -1,5 +1,5 @@
-// Owns: what table and account signatures say alike: version, time, address, protocol.
-// Must never: take a text for another condition than it was signed as.
+// Owns: the fields that table and account signatures share: version, time, address, protocol.
+// Must never: take a text for a condition other than the signed one.
 #pragma once
 
 #include <optional>
@@ -14,19 +14,20 @@ namespace varve::security {
 
 inline constexpr std::string_view kVersionDefault = "2020-12-06";
 
-// Errors of all: kForbidden (AuthenticationFailed), besides those named.
+// Errors of all functions: kForbidden (AuthenticationFailed), besides those named.
 
-/// `YYYY-MM-DD`, at least `oldest`. (S-13, S-14)
+/// Checks for `YYYY-MM-DD`, not before `oldest`. (S-13, S-14)
 Status check_version(std::string_view version, std::string_view oldest);
-/// Nothing where the text is empty. (S-11)
+/// Returns the time, or nothing if the text is empty. (S-11)
 Result<std::optional<DateTime>> parse_time(std::string_view text);
-/// True if only HTTPS will do. (S-12)
+/// Returns true if only HTTPS is allowed. (S-12)
 Result<bool> parse_protocols(std::string_view text);
-/// One IPv4 address, a range, or nothing. (S-12)
+/// Checks for one IPv4 address, a range of two, or an empty text. (S-12)
 Status check_addresses(std::string_view text);
 
-/// Whether `now` is in [start, expiry). (S-11)
+/// Checks that `now` is in [start, expiry). Without an expiry it fails. (S-11)
 Status check_window(const std::optional<DateTime>& start, const std::optional<DateTime>& expiry, DateTime now);
+/// Checks the client's address and protocol.
 /// Errors: kForbidden (AuthorizationSourceIPMismatch, AuthorizationProtocolMismatch). (S-12)
 Status check_arrival(std::string_view addresses, bool https_only, const Arrival& arrival);
 

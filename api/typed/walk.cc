@@ -1,5 +1,5 @@
 // Owns: how one page follows another (walk.h).
-// Must never: ask for more than is still to be returned.
+// Must never: request more entities than are still to be returned.
 #include "varve/walk.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ Result<std::optional<Page>> PageWalk::next() {
     if (error_.ok()) return std::optional<Page>();
     return error_;
   }
-  if (left_ == 0 || scan_.page_size_max == 0) {  // a page size of zero never gets on
+  if (left_ == 0 || scan_.page_size_max == 0) {  // with a page size of zero, a scan never advances
     ended_ = true;
     return std::optional<Page>();
   }

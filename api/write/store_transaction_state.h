@@ -1,5 +1,5 @@
-// Owns: what stands behind a StoreTransaction: the state it reads, what it read, and what it means to write.
-// Must never: be seen by users.
+// Owns: the implementation of a StoreTransaction: the state it reads, the keys it read, and the writes it collected.
+// Must never: be visible to users.
 #pragma once
 
 #include <memory>
@@ -24,7 +24,7 @@ struct StoreTransaction::State {
     TransactionOperation operation;
   };
 
-  /// Lets go of the snapshot, however a commit ends.
+  /// Releases the snapshot, however a commit ends.
   class Ending {
    public:
     explicit Ending(State& state) noexcept : state_(state) {}
@@ -47,9 +47,9 @@ struct StoreTransaction::State {
                                const WriteOptions& options);
 
   std::shared_ptr<StoreCore> core;
-  Snapshot snapshot;  // until it ends
+  Snapshot snapshot;  // until the transaction ends
   DateTime began_at;
-  /// Sort keys, with the ids that the tables had in the snapshot.
+  /// Sort keys, with the table ids of the snapshot.
   std::vector<std::string> reads;
   std::vector<Write> writes;
   bool ended = false;

@@ -1,5 +1,5 @@
-// Owns: what a repair saved, and what it could not.
-// Must never: keep quiet about a loss; where there are more than a person would read, the count tells the rest.
+// Owns: the report of a repair: what Store::repair() saved, and what it could not save.
+// Must never: hide a loss. If a list is longer than its limit, the count beside it is still complete.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@
 
 namespace varve {
 
-/// Where an entity stands. Where no name is known of account or table, their numbers stand for them; the store's own
-/// rows, which say what accounts and tables there are, have an empty account.
+/// The names and keys of one entity. If the name of an account or table is not known, its number is given instead. A
+/// row of the store's own catalog has an empty account; its table is "accounts", "tables", "service" or "drops".
 struct RepairKey {
   std::string account;
   std::string table;
@@ -23,84 +23,88 @@ struct RepairKey {
   std::string row_key;
 };
 
-/// A part of a file that is missing or does not verify. What was committed in it is lost, if it stood nowhere else.
+/// A part of a file that is missing or does not verify. A commit in it is lost unless another file also holds it.
 struct RepairLoss {
   std::string file;
-  /// In bytes from the file's start.
+  /// Start of the part, in bytes from the start of the file.
   std::uint64_t offset = 0;
-  /// Zero where it is not known.
+  /// Length of the part in bytes. Zero if it is not known.
   std::uint64_t bytes = 0;
   std::string what;
-  /// How many versions of entities, deletions included, it held at most; zero where it is not known.
+  /// Upper bound of the entity versions in the part, deletions included. Zero if it is not known.
   std::uint64_t entries_max = 0;
-  /// All that is lost lies between these, and they may be among it. Without one there is no bound on that side.
+  /// Smallest and largest key that the part may have held, both included. If one is not set, that side has no bound.
   std::optional<RepairKey> first{};
   std::optional<RepairKey> last{};
-  /// And was written between these, both included.
+  /// Earliest and latest commit that the part may have held, both included. If one is not set, that side has no bound.
   std::optional<DateTime> oldest{};
   std::optional<DateTime> newest{};
-  /// Entities that were saved from elsewhere, and of which a newer version, or the deletion, may be lost here.
+  /// Number of saved entities of which this part may have held a newer version or the deletion.
   std::uint64_t entities_possibly_stale = 0;
 };
 
-/// Of one kind of file.
+/// Files of one kind, counted by their state.
 struct RepairedFileCount {
   std::uint64_t whole = 0;
   std::uint64_t damaged = 0;
   std::uint64_t missing = 0;
 };
 
-/// What Store::repair found and made.
+/// What Store::repair() found and wrote.
+///
+/// The reports that the `progress` callback receives are incomplete. Until the last one, they lack the version, all
+/// counts and names of accounts and tables, the written files, the findings and the losses.
 struct RepairReport {
   RepairedFileCount current;
   RepairedFileCount manifests;
   RepairedFileCount log_segments;
   RepairedFileCount log_buffers;
   RepairedFileCount table_files;
-  /// Which files the store consisted of was known. Otherwise every file was read that may have been part of it, and
-  /// what was changed or deleted may have come back: a loss without bounds says so.
+  /// True if the repair knows exactly which files belonged to the store. If false, it read every file that may have
+  /// belonged to it, so old values and deleted entities may be back. A loss without bounds reports this.
   bool files_are_certain = false;
-  /// Limits and default durability of the store were known; otherwise the new one has the usual ones.
+  /// True if the store's limits and default durability were readable. If false, the new store has the defaults.
   bool options_are_known = false;
 
-  /// Records and commits of the log that are not in table files, and the bytes of an unfinished write at its end, as a
-  /// crash leaves it.
+  /// Records read from the log, and the commits in them that the table files did not hold yet. `torn_bytes` is the
+  /// length of an unfinished write at the end of the log, as a crash leaves it.
   std::uint64_t log_records = 0;
   std::uint64_t commits = 0;
   std::uint64_t torn_bytes = 0;
   std::uint64_t read_bytes = 0;
 
-  // What the new store holds.
+  // Contents of the new store.
   std::uint64_t accounts = 0;
   std::uint64_t tables = 0;
   std::uint64_t entities = 0;
   std::uint64_t value_bytes = 0;
   std::uint64_t written_files = 0;
   std::uint64_t written_bytes = 0;
-  /// No version of the damaged store was above it.
+  /// No version in the damaged store was above this one.
   DateTime version{};
 
-  /// Of the entities, those that may be older than they were, or deleted since.
+  /// Number of saved entities that may have had a newer version, or may have been deleted.
   std::uint64_t entities_possibly_stale = 0;
-  /// Entities of tables that no row of the catalog names and that may have been dropped, or never finished loading.
+  /// Number of entities that were not saved because no catalog row names their table. The table may have been dropped,
+  /// or its load may never have finished.
   std::uint64_t entities_left_out = 0;
-  /// Tables whose names were lost, as "account/table": they have new names.
+  /// Tables whose names were lost, as "account/table" with the new name. For example, "myaccount/Recovered7".
   std::vector<std::string> renamed_tables;
-  /// Accounts whose own rows were lost and made anew.
+  /// Names of the accounts whose catalog rows were lost and written anew.
   std::vector<std::string> remade_accounts;
 
-  /// One line for each thing amiss, those that cost nothing too. At most kFindingsKept are kept.
+  /// One line for each problem, also for a problem that lost nothing. Holds at most kFindingsKept lines.
   std::vector<std::string> findings;
   std::uint64_t finding_count = 0;
-  /// At most kLossesKept are kept.
+  /// The lost parts of files. Holds at most kLossesKept of them.
   std::vector<RepairLoss> losses;
   std::uint64_t loss_count = 0;
 
   static constexpr std::size_t kFindingsKept = 1000;
   static constexpr std::size_t kLossesKept = 1000;
-  /// The new store holds all that the old one did.
+  /// Returns true if the new store holds everything that the old store held.
   bool lost_nothing() const noexcept { return loss_count == 0 && entities_left_out == 0; }
-  /// And no file of the old one was damaged.
+  /// Returns true if nothing was lost and no file of the old store was damaged.
   bool was_sound() const noexcept { return lost_nothing() && finding_count == 0; }
 };
 

@@ -1,5 +1,5 @@
-// Owns: a value or the reason there is none. A leaf beside status.h.
-// Must never: be read before ok() was asked; doing so ends the process, as reading past an end would.
+// Owns: a value, or the reason why there is no value. It is a leaf header: like status.h, every layer may include it.
+// Must never: return a value that does not exist. Reading the value of a failed Result aborts the process.
 #pragma once
 
 #include <cstdlib>
@@ -13,13 +13,13 @@
 
 namespace varve {
 
-/// A `T`, or a Status that is not Ok.
+/// Holds a `T`, or a Status that is not Ok. Check ok() before reading the value.
 template <typename T>
 class [[nodiscard]] Result {
  public:
   using value_type = T;
 
-  // Implicit on purpose: a function returns a value or a Status in the same words.
+  // These constructors are implicit, so that a function can return a value or a Status directly.
   Result(T value) noexcept(std::is_nothrow_move_constructible_v<T>) : value_(std::move(value)) {}
   Result(Status status) noexcept : status_(std::move(status)) {
     if (status_.ok()) std::abort();  // An Ok without a value is a bug of the function that returned it.

@@ -1,5 +1,5 @@
-// Owns: when a call is worth repeating.
-// Must never: repeat what may have happened (kUnknown), or wait by itself: it has no clock.
+// Owns: the decision when a failed call is worth repeating.
+// Must never: repeat a call that may have taken effect (kUnknown), or sleep by itself: it has no clock.
 #pragma once
 
 #include <concepts>
@@ -13,14 +13,16 @@
 
 namespace varve {
 
-/// Calls `operation`, which returns a Status or a Result, again as long as it answers kBusy, at most `attempts_max`
-/// times in all and at least once; gives what the last call gave. `pause` is called before each repetition, with the
-/// number of attempts made; it may sleep, or do nothing, since a busy call has waited WriteOptions::wait_max already.
+/// Calls `operation`, which returns a Status or a Result, and repeats it as long as it returns kBusy. Makes at most
+/// `attempts_max` calls and at least one. Returns the result of the last call. Before each repetition it calls `pause`
+/// with the number of attempts made so far. `pause` may sleep or do nothing: a busy call has already waited
+/// WriteOptions::wait_max.
 ///
-/// Only kBusy is repeated: then nothing changed, and the cause ends by itself. Above all kUnknown is not: the commit
-/// may have happened, and only reading after a reopen tells. What writes by insert_or_replace() or deletes if it exists
-/// may be repeated then, as it is the same done once or twice. Nor is kConflict: what a transaction read has changed,
-/// so that it is to be begun again, which Store::transact does.
+/// Only kBusy is repeated: nothing changed, and the cause ends by itself. Two other codes need the caller's decision:
+/// - kUnknown: the commit may have happened. Only a read after a reopen shows whether it did. Even so, a write by
+///   insert_or_replace() or remove_if_exists() may be repeated: twice has the same effect as once.
+/// - kConflict: data that the transaction read has changed, so the whole transaction must run again.
+///   Store::transact() does that.
 template <typename Operation, typename Pause>
 requires std::invocable<Pause&, std::uint32_t>
 auto retry_busy(std::uint32_t attempts_max, Operation&& operation, Pause&& pause) {

@@ -1,4 +1,4 @@
-// Owns: what a scan is going to read, told before it reads.
+// Owns: the description of what a scan will read, available before it reads.
 // Must never: be needed to run the scan.
 #pragma once
 
@@ -12,49 +12,51 @@
 
 namespace varve {
 
-/// The ways to a scan's entities, by what they cost.
+/// How a scan reaches its entities, ordered from the cheapest way to the most expensive one.
 enum class AccessPath : std::uint8_t {
-  kNothing,         // bounds contradict each other
+  kNothing,         // the bounds contradict each other
   kPoint,           // one PartitionKey and one RowKey
-  kPoints,          // several of them
+  kPoints,          // several points
   kRowRange,        // RowKeys of one partition between bounds
-  kRowPrefix,       // those that begin with a text
-  kPartition,       // all of one partition
+  kRowPrefix,       // RowKeys of one partition that begin with a text
+  kPartition,       // all entities of one partition
   kPartitionRange,  // partitions between bounds
   kTable,
   kSeveral,  // ranges of different kinds
 };
-/// "nothing", "point", "points", "row range", "row prefix", "partition", "partition range", "table", "several ranges".
+/// Returns the path as text: "nothing", "point", "points", "row range", "row prefix", "partition", "partition range",
+/// "table" or "several ranges".
 std::string_view access_path_name(AccessPath path) noexcept;
 
 struct TextBound {
   std::string text;
-  /// Whether the key `text` itself is within.
+  /// True if the range includes the key `text` itself.
   bool inclusive = true;
   bool operator==(const TextBound&) const = default;
 };
 
-/// One range of keys, without a gap.
+/// One contiguous range of keys.
 struct PlannedRange {
-  /// None of kNothing, kPoints and kSeveral.
+  /// Never kNothing, kPoints or kSeveral.
   AccessPath path = AccessPath::kTable;
-  /// The one partition that the range lies in.
+  /// The partition of the range, if the whole range is in one partition.
   std::optional<std::string> partition_key;
-  /// Of RowKeys where there is one partition, else of PartitionKeys; none is no bound. Of a point, the RowKey twice; of
-  /// a prefix, the prefix as the lower one.
+  /// Bounds of the RowKeys if `partition_key` is set, else of the PartitionKeys. If one is not set, that side has no
+  /// bound. For a point, both hold the RowKey. For a prefix, `lower` holds the prefix.
   std::optional<TextBound> lower;
   std::optional<TextBound> upper;
   bool operator==(const PlannedRange&) const = default;
 
-  /// For people: "rows from '05' to before '07' of partition 'b'".
+  /// Returns text for people, for example "rows from '05' to before '07' of partition 'b'".
   std::string to_string() const;
 };
 
 struct ScanPlan {
   AccessPath path = AccessPath::kNothing;
-  /// In the order in which they are read.
+  /// In the order in which the scan reads them.
   std::vector<PlannedRange> ranges;
-  /// What of the filter is judged of each entity read, as a filter; empty: the ranges say all.
+  /// The part of the filter that the scan evaluates for each entity it reads, as a filter. Empty if the ranges alone
+  /// decide.
   std::string residual;
 };
 

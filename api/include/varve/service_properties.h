@@ -1,5 +1,5 @@
-// Owns: an account's service properties as values: logging, metrics, CORS rules, and their limits.
-// Must never: act on them; who serves the account does.
+// Owns: the service properties of an account as values: logging, metrics, CORS rules, and their limits.
+// Must never: act on them. The server of the account does that.
 #pragma once
 
 #include <cstdint>
@@ -13,50 +13,51 @@
 
 namespace varve {
 
-/// Kept, and without effect: the store writes no log of requests. Source: P-02, P-03.
+/// Settings for request logs. The store keeps them, but they have no effect: it writes no request log. Source: P-02,
+/// P-03.
 struct LoggingProperties {
   bool read = false;
   bool write = false;
   bool remove = false;
-  /// Days for which is kept what was logged, 1 to limits::kRetentionDaysMax; nothing: no retention is enabled.
+  /// Days to keep the logs, 1 to limits::kRetentionDaysMax. If not set, retention is disabled.
   std::optional<std::uint32_t> retention_days{};
   bool operator==(const LoggingProperties&) const = default;
 };
 
-/// Kept, and without effect. Source: P-02, P-03.
+/// Settings for request metrics. The store keeps them, but they have no effect. Source: P-02, P-03.
 struct MetricsProperties {
   bool enabled = false;
-  /// Only of enabled metrics.
+  /// May be true only if `enabled` is true.
   bool include_apis = false;
-  /// As of logging.
+  /// Days to keep the metrics, 1 to limits::kRetentionDaysMax. If not set, retention is disabled.
   std::optional<std::uint32_t> retention_days{};
   bool operator==(const MetricsProperties&) const = default;
 };
 
-/// What pages of other origins may do. Source: P-10, P-11.
+/// What pages from other origins may do. Source: P-10, P-11.
 struct CorsRule {
-  /// At least one; `*` is any.
+  /// At least one origin; `*` allows every origin.
   std::vector<std::string> allowed_origins;
   /// At least one of DELETE, GET, HEAD, MERGE, OPTIONS, PATCH, POST, PUT.
   std::vector<std::string> allowed_methods;
   std::uint32_t max_age_seconds = 0;
-  /// Names of headers; one that ends in `*` stands for all that begin so.
+  /// Names of headers. A name that ends in `*` is a prefix: "x-ms-*" matches every header that begins with "x-ms-".
   std::vector<std::string> exposed_headers{};
   std::vector<std::string> allowed_headers{};
   bool operator==(const CorsRule&) const = default;
 };
 
-/// See Store::set_service_properties(). A new account has them as they are here.
+/// All service properties of an account. A new account has the defaults below. See Store::set_service_properties().
 struct ServiceProperties {
   LoggingProperties logging{};
   MetricsProperties hour_metrics{};
   MetricsProperties minute_metrics{};
-  /// In the order in which they are tried.
+  /// In the order in which the server tries them.
   std::vector<CorsRule> cors_rules{};
   bool operator==(const ServiceProperties&) const = default;
 };
 
-/// What is to be replaced; what is not there keeps its value (P-03).
+/// The properties to replace. A property that is not set keeps its value (P-03).
 struct ServicePropertiesChange {
   std::optional<LoggingProperties> logging{};
   std::optional<MetricsProperties> hour_metrics{};
@@ -65,11 +66,19 @@ struct ServicePropertiesChange {
   bool operator==(const ServicePropertiesChange&) const = default;
 };
 
-/// Errors   kInvalidArgument (InvalidXmlDocument)     APIs of metrics that are not enabled; days over 365; more than
-///                                                    limits::kCorsRulesMax rules, or over limits::kCorsBytesMax in all
-///          kInvalidArgument (InvalidXmlNodeValue)    no days; of a rule, no origin or method, an unknown
-///                                                    method, more origins or headers than limits.h has, or one that is
-///                                                    empty, too long, or holds other than visible ASCII without commas
+/// Checks the limits of the properties that the change sets.
+/// Errors   kInvalidArgument (InvalidXmlDocument):
+///          - `include_apis` is set for metrics that are not enabled;
+///          - a retention of more than limits::kRetentionDaysMax (365) days;
+///          - more than limits::kCorsRulesMax (5) CORS rules, or more than limits::kCorsBytesMax (2048) bytes in all
+///            rules.
+///
+///          kInvalidArgument (InvalidXmlNodeValue):
+///          - a retention of 0 days;
+///          - a CORS rule without an origin or method, or with an unknown method;
+///          - a CORS rule with more origins, headers or header prefixes than limits.h allows;
+///          - an origin or header that is empty, too long, or not visible ASCII without commas;
+///          - a `max_age_seconds` above 2^31 - 1.
 /// Source   P-03, P-10.
 Status check_service_properties(const ServicePropertiesChange& change);
 

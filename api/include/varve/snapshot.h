@@ -1,5 +1,5 @@
 // Owns: a version of a store that stays readable.
-// Must never: be needed for a single read: every read sees one version anyway.
+// Must never: be needed for a single read. Every read sees one version of the store anyway.
 #pragma once
 
 #include <memory>
@@ -10,16 +10,22 @@
 
 namespace varve {
 
-/// Reads at a snapshot see every commit up to it and nothing of later ones, dropped tables and accounts included, for
-/// as long as any copy of it lives. It costs memory and disk space for what was overwritten or dropped since; let it go
-/// when it is done with. Cheap to copy; any thread. It may outlive the Store object; reading with it answers kClosed
-/// then.
+/// Keeps one version of the store readable. A read at a snapshot sees every commit up to that version and no later one.
+/// It also sees tables and accounts that were dropped later. The version stays readable as long as a copy of the
+/// snapshot exists.
+///
+/// A snapshot costs memory and disk space: the store keeps everything that was overwritten or dropped since. Destroy a
+/// snapshot as soon as it is no longer needed.
+///
+/// Copies are cheap, and every thread may use a snapshot. A snapshot may outlive the Store object; a read at it then
+/// returns kClosed.
 class Snapshot {
  public:
-  /// Of nothing; a read with it is refused.
+  /// Makes a snapshot of no store. A read at it is refused.
   Snapshot() noexcept = default;
 
-  /// The version of the last commit it sees. Commits are ordered by version; Timestamps are versions.
+  /// Returns the version of the last commit that the snapshot sees. Versions order commits, and Timestamps are
+  /// versions.
   DateTime version() const noexcept;
 
  private:

@@ -1,5 +1,5 @@
-// Owns: the figures a store tells about itself.
-// Must never: be needed for correctness by anybody.
+// Owns: the figures that a store reports about itself.
+// Must never: be needed for correctness. No code decides by a figure.
 #pragma once
 
 #include <chrono>
@@ -15,41 +15,41 @@
 
 namespace varve {
 
-/// What the open found and did.
+/// The state of the log as the open found it.
 struct RecoveryStatistics {
-  /// The store was closed cleanly.
+  /// True if the store was closed cleanly before.
   bool clean = true;
   std::uint64_t log_records = 0;
   std::uint64_t commits = 0;
   std::uint64_t log_bytes = 0;
-  /// Commits found in the log buffer alone: a power cut in place of a killed process would have taken them.
+  /// Commits that only the log buffer held. A killed process does not lose them; a power cut would have lost them.
   std::uint64_t commits_from_buffer = 0;
-  /// Bytes behind the last whole record: writes that were never acknowledged.
+  /// Bytes after the last whole record of the log. They belong to writes that were never acknowledged.
   std::uint64_t torn_bytes = 0;
 };
 
-/// What a checkpoint consists of.
+/// The files of a checkpoint.
 struct CheckpointStatistics {
-  /// The last commit in it; zero where there is none.
+  /// The last commit in the checkpoint; zero if there is none.
   DateTime version;
-  /// Shared with the store, at no cost of space as long as both have them.
+  /// Files shared with the store by hard links. They take no extra disk space as long as both stores have them.
   std::uint64_t files_linked = 0;
   std::uint64_t linked_bytes = 0;
-  /// Where the file system gives no links.
+  /// Files copied because the file system does not support links.
   std::uint64_t files_copied = 0;
   std::uint64_t copied_bytes = 0;
 };
 
-/// One level of table files. Level 0 holds what memtables became; each further one is larger than the one above it.
+/// One level of table files. Level 0 holds flushed memtables. Each further level is larger than the level above it.
 struct LevelStatistics {
   std::uint64_t files = 0;
   std::uint64_t bytes = 0;
-  /// Entities, their older versions, deletions, catalog rows.
+  /// Entities, older versions of them, deletions and catalog rows.
   std::uint64_t entries = 0;
   std::uint64_t deletions = 0;
 };
 
-/// Blocks of table files in memory, of all stores that share the cache.
+/// The block cache: blocks of table files in memory. All stores that share the cache report the same figures.
 struct CacheStatistics {
   std::uint64_t bytes = 0;
   std::uint64_t bytes_max = 0;
@@ -58,11 +58,12 @@ struct CacheStatistics {
   std::uint64_t misses = 0;
 };
 
-/// Counters are since the open. Each is exact; taken together they are of slightly different moments.
+/// The figures of one store. Counters start at zero when the store opens. Each figure is exact, but two figures may be
+/// from slightly different moments.
 struct Statistics {
-  /// How files are reached, "io_uring" or "posix" on a real machine.
+  /// The way the store accesses files: "io_uring" or "posix" on a real machine.
   std::string back_end;
-  /// Log writes pass the page cache by.
+  /// True if log writes bypass the page cache.
   bool direct_io = false;
   Health health = Health::kHealthy;
   bool read_only = false;
@@ -71,73 +72,77 @@ struct Statistics {
   DateTime visible_version;
 
   std::uint64_t commits = 0;
-  /// Commits refused for want of space, or because their table was dropped before their turn.
+  /// Commits refused because there was no space, or because their table was dropped first.
   std::uint64_t commits_refused = 0;
-  /// Groups of commits that went to the log together.
+  /// Groups of commits; each group was written to the log together.
   std::uint64_t groups = 0;
   std::uint64_t log_writes = 0;
-  /// What callers wrote, encoded, and what the log wrote for it, filling included.
+  /// Bytes of the commits, as encoded, and bytes written to the log for them. The second figure includes padding.
   std::uint64_t batch_bytes = 0;
   std::uint64_t log_bytes = 0;
-  /// Zeros written to prepare log space; they count as writes to the device too.
+  /// Zero bytes written to prepare log space. They are writes to the device, too.
   std::uint64_t fill_bytes = 0;
   std::uint64_t log_segments = 0;
-  /// Bytes of log that recovery would read now.
+  /// Bytes of log that a recovery would read now.
   std::uint64_t live_log_bytes = 0;
   std::uint64_t manifest_bytes = 0;
 
-  /// Entries in memory: entities, their older versions, deletions, catalog rows.
+  /// Entries in memory: entities, older versions of them, deletions and catalog rows.
   std::uint64_t memtable_entries = 0;
   std::uint64_t memtable_bytes = 0;
   std::uint64_t memtable_bytes_max = 0;
-  /// Level 0 first.
+  /// Starts with level 0.
   std::vector<LevelStatistics> levels;
-  /// Value files: log segments that stay since large values (16 KiB and more) in them are written nowhere else. Their
-  /// bytes, and how many of these entities still use.
+  /// Value files: log segments that the store keeps because they hold the only copy of large values (16 KiB and more).
+  /// The three figures are their number, their bytes, and the bytes that entities still use.
   std::uint64_t value_files = 0;
   std::uint64_t value_file_bytes = 0;
   std::uint64_t value_file_live_bytes = 0;
   CacheStatistics cache;
-  /// Blocks read from table files for readers, and their bytes as stored.
+  /// Reads of blocks and large values from the device, and the bytes read, as stored. One read may bring several
+  /// blocks. Blocks that a compaction merges are counted in compaction_read_bytes instead.
   std::uint64_t block_reads = 0;
   std::uint64_t block_read_bytes = 0;
-  /// Memtables written to table files, and the bytes of these.
+  /// Memtables written to table files, and the bytes of these table files.
   std::uint64_t flushes = 0;
   std::uint64_t flushed_bytes = 0;
-  /// Compactions, what they read and wrote, and files that changed their level or went without being read.
+  /// Compactions, and the bytes that they read and wrote. Files that only moved to another level, or were removed
+  /// unread, are in moved_files and unlinked_files.
   std::uint64_t compactions = 0;
   std::uint64_t compaction_read_bytes = 0;
   std::uint64_t compaction_written_bytes = 0;
-  /// Of those written, what was copied by whole runs, neither decompressed nor merged.
+  /// The part of compaction_written_bytes that was copied in whole runs, without decompressing or merging.
   std::uint64_t compaction_copied_bytes = 0;
   std::uint64_t moved_files = 0;
   std::uint64_t unlinked_files = 0;
-  /// What compaction has still to rewrite until every level is within its target, and what drops have left that is to
-  /// be given back.
+  /// Estimated bytes that compaction must rewrite until every level is within its target, plus the three dead_ figures
+  /// below.
   std::uint64_t compaction_debt_bytes = 0;
-  /// Of that: what the log, table files and value files hold of dropped tables. Of value files it is all that no entity
-  /// uses, where that is worth giving back.
+  /// Bytes of dropped tables in the log, in table files and in value files. The figure for value files counts all bytes
+  /// that no entity uses, as soon as they are worth reclaiming.
   std::uint64_t dead_log_bytes = 0;
   std::uint64_t dead_table_bytes = 0;
   std::uint64_t dead_value_bytes = 0;
-  /// What writes have waited, all together, because flushes and compactions were behind.
+  /// Total time for which writes were slowed down because flushes and compactions could not keep up. It does not
+  /// contain waits for a full write buffer.
   std::chrono::nanoseconds write_wait{0};
-  /// Tables that loaders finished, their entities, and the bytes that all loaders wrote to files, for sorting too.
+  /// Tables that loaders finished, and their entities. `load_written_bytes` counts the file bytes of all loaders,
+  /// including their sort files.
   std::uint64_t loads = 0;
   std::uint64_t loaded_entities = 0;
   std::uint64_t load_written_bytes = 0;
-  /// Dropped tables and accounts of which bytes remain.
+  /// Dropped tables and accounts of which the store still holds bytes.
   std::uint64_t retired_ids = 0;
   std::uint64_t open_snapshots = 0;
-  /// How often a write had to wait for another one of its partition.
+  /// How often a write had to wait for another write of its partition.
   std::uint64_t partition_waits = 0;
-  /// The wall clock jumped ahead by more than an hour and is not followed until the store is reopened.
+  /// True if the wall clock jumped ahead by more than an hour. The store ignores that clock until it is reopened.
   bool clock_jump_ignored = false;
-  /// How far the store's clock of commits is ahead of the machine's; zero where it is not. Once the machine's clock was
-  /// ahead, every later Timestamp stays there until the machine's clock has come as far.
+  /// How far the store's commit clock is ahead of the machine's clock; zero if it is not ahead. A commit clock never
+  /// goes back: if it was ahead once, later Timestamps stay ahead until the machine's clock has caught up.
   std::chrono::seconds clock_ahead{0};
-  /// Disk space that the store sets aside in its file BALLAST, so that drops and the close succeed on a full disk. A
-  /// full disk may have taken it.
+  /// Disk space, in bytes, that the store reserves in its file BALLAST. It lets drops and the close succeed on a full
+  /// disk. A full disk may already have used it up.
   std::uint64_t ballast_bytes = 0;
 
   RecoveryStatistics recovery;

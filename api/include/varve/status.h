@@ -1,5 +1,7 @@
-// Owns: what can go wrong, as a value. A leaf: it includes nothing of ours, so that every layer can name a failure.
-// Must never: throw (an out-of-memory while a message is built loses the message, not the code), log, or be ignored.
+// Owns: every failure, as a value. It is a leaf header: it includes no header of the project, so every layer may name a
+// failure.
+// Must never: throw, log, or be ignored. If memory runs out while a message is built, the message is lost, not the
+// code.
 #pragma once
 
 #include <cstdint>
@@ -14,54 +16,56 @@
 
 namespace varve {
 
-/// One set of codes for all layers. Their numbers are stable; new ones are added at the end.
+/// The codes of all layers. Their numbers are stable; a new code is added at the end.
 enum class Code : std::uint8_t {
   kOk = 0,
-  /// The entity, table, account or file named is not there. Nothing changed.
+  /// The entity, table, account or file does not exist. Nothing changed.
   kNotFound = 1,
-  /// The key or name is already there. Nothing changed.
+  /// The key or name exists already. Nothing changed.
   kExists = 2,
-  /// The stored ETag differs from the one given. Nothing changed.
+  /// The stored ETag differs from the given one. Nothing changed.
   kPreconditionFailed = 3,
-  /// The caller's input breaks a rule. Nothing changed; repeating it gives the same answer.
+  /// The caller's input breaks a rule. Nothing changed. The same call fails again.
   kInvalidArgument = 4,
   /// The caller's input is over a limit, which the message names. Nothing changed.
   kTooLarge = 5,
-  /// Somebody else held what was needed for all of the time given. Nothing changed; worth repeating.
+  /// Another caller held a needed resource for the whole wait time. Nothing changed. The call is worth repeating.
   kBusy = 6,
-  /// No room on the device, or in a budget, which the message names. Nothing changed; ends by itself when room appears.
+  /// The device, or a budget that the message names, has no room. Nothing changed. The state ends by itself when there
+  /// is room again.
   kNoSpace = 7,
-  /// Stored bytes do not verify. The message names file and offset. The store never guesses what they were.
+  /// Stored bytes do not verify. The message names the file and the offset. The store never guesses the right bytes.
   kCorruption = 8,
-  /// The operating system refused or failed a call; the message names path, call and error, os_error() is the errno.
+  /// A system call failed. The message names the path, the call and the error; os_error() is the errno.
   kIoError = 9,
-  /// This commit may or may not survive. Reopen the store and read to learn which; never repeat it blindly.
+  /// The commit may or may not survive. Reopen the store and read to find out. Never repeat the commit blindly.
   kUnknown = 10,
-  /// An earlier log failure stopped the store. Nothing changed; reads go on; reopen it to write.
+  /// An earlier log failure stopped all writes. Nothing changed. Reads still work; reopen the store to write.
   kPoisoned = 11,
-  /// Another handle or process has the store, or this process is a fork of the one that has it.
+  /// Another handle or process has the store open. Or this process is a fork of the process that opened it.
   kLocked = 12,
   /// The store was opened for reading only.
   kReadOnly = 13,
-  /// Memory could not be had. Nothing changed.
+  /// There was not enough memory. Nothing changed.
   kOutOfMemory = 14,
-  /// The process or the system is out of file descriptors. Nothing changed.
+  /// The process or the system has no file descriptor left. Nothing changed.
   kTooManyFiles = 15,
-  /// The bytes or the request are of a newer or another kind than this build knows. Nothing changed.
+  /// This build does not know the format of the bytes, or the kind of request. Nothing changed.
   kUnsupported = 16,
   /// The handle was closed.
   kClosed = 17,
-  /// Another owner has taken the store over; every later write through this handle gets this answer.
+  /// Another owner has taken over the store. Every later write through this handle returns this code.
   kFenced = 18,
-  /// What a transaction read was written by somebody else before it could commit. Nothing changed; run it again.
+  /// Another writer changed data that the transaction had read, before the transaction could commit. Nothing changed.
+  /// Run the transaction again.
   kConflict = 19,
-  /// What the caller may do does not include this, or the caller did not show who it is. Nothing changed.
+  /// The caller lacks the permission, or did not authenticate. Nothing changed.
   kForbidden = 20,
-  /// Its caller asked it to stop before it had done anything. Nothing changed.
+  /// The caller stopped the operation before it took effect. Nothing changed.
   kCancelled = 21,
 };
 
-/// The code's name as it is written in messages, "NotFound" for kNotFound.
+/// Returns the name of the code as messages write it, for example "NotFound" for kNotFound.
 constexpr std::string_view code_name(Code code) noexcept {
   switch (code) {
     case Code::kOk: return "Ok";
@@ -90,27 +94,27 @@ constexpr std::string_view code_name(Code code) noexcept {
   return "?";
 }
 
-/// The sorts of files that a store is made of.
+/// The kinds of files that make up a store.
 enum class FileKind : std::uint8_t {
   kNone = 0,
   kRoot = 1,        // CURRENT
   kManifest = 2,    // MANIFEST-*
-  kLogSegment = 3,  // *.wal, be it as a part of the log or as a value file
+  kLogSegment = 3,  // *.wal, in use as a part of the log or as a value file
   kLogBuffer = 4,   // *.buf
   kTable = 5,       // *.sst
   kValueFile = 6,   // *.val
 };
 
-/// The file of a store that a failure concerns, and where in it.
+/// The file of a store where a failure happened, and the position in it.
 struct StoredPlace {
   FileKind kind = FileKind::kNone;
   std::uint64_t number = 0;
-  std::optional<std::uint64_t> offset = std::nullopt;  // bytes from the start of the file, where that is known
+  std::optional<std::uint64_t> offset = std::nullopt;  // bytes from the start of the file; not set if it is not known
 
   explicit operator bool() const noexcept { return kind != FileKind::kNone; }
 };
 
-/// A file of a store: what it is, and its name for people.
+/// A file of a store: its kind, its number, and its name for people.
 struct NamedFile {
   FileKind kind = FileKind::kNone;
   std::uint64_t number = 0;
@@ -119,12 +123,12 @@ struct NamedFile {
   operator std::string_view() const noexcept { return name; }  // NOLINT(google-explicit-constructor)
 };
 
-/// Ok, or a code with the message a person needs to act on it: the file, offset, key or limit concerned.
+/// Ok, or a code with a message. The message says what a person needs to know: the file, offset, key or limit.
 ///
-/// A failure of the table model also carries the table service's own error string (`service_error`, for example
-/// "EntityAlreadyExists"), and inside an entity group transaction the index of the operation that failed.
-/// A failure of the machine carries the system's error number and the file concerned. Programs decide by these fields,
-/// never by the message.
+/// A failure of the table model also has the error string of the table service: service_error() may be
+/// "EntityAlreadyExists". A failure inside an entity group transaction has the index of the operation that failed. A
+/// failure of the machine has the errno and the file. Programs decide by these fields, never by the message.
+///
 /// Copies are cheap. An Ok status allocates nothing.
 class [[nodiscard]] Status {
  public:
@@ -145,34 +149,35 @@ class [[nodiscard]] Status {
   bool ok() const noexcept { return code_ == Code::kOk; }
   Code code() const noexcept { return code_; }
 
-  /// Free text for people. Empty for Ok and where memory was too short to keep it.
+  /// Returns text for people. It is empty for Ok, and if there was not enough memory to keep it.
   std::string_view message() const noexcept {
     return detail_ ? std::string_view(detail_->message) : std::string_view();
   }
 
-  /// The errno of the system call that failed, or 0 where no call did.
+  /// Returns the errno of the system call that failed, or 0 if no system call failed.
   int os_error() const noexcept { return os_error_; }
 
-  /// The file of the store that could not be read, written or understood. None where the failure is of no one file,
-  /// and where memory was too short to keep it.
+  /// Returns the file of the store that could not be read, written or understood. Returns kNone if the failure concerns
+  /// no single file, or if there was not enough memory to keep it.
   StoredPlace place() const noexcept { return detail_ ? detail_->place : StoredPlace(); }
 
-  /// The table service's error string, or empty where the failure has none.
+  /// Returns the error string of the table service. It is empty if the failure has none.
   std::string_view service_error() const noexcept { return service_error_; }
 
-  /// Zero-based index of the operation of a batch that failed, where one did.
+  /// Returns the zero-based index of the operation that failed, if one operation of a batch failed.
   std::optional<std::uint32_t> operation_index() const noexcept {
     return operation_index_ < 0 ? std::nullopt : std::optional<std::uint32_t>(operation_index_);
   }
 
-  /// The same status with the service's error string, which must outlive it (a string literal does).
+  /// Returns a copy with the error string of the table service. The string must outlive the status, as a string literal
+  /// does.
   [[nodiscard]] Status with_service_error(std::string_view literal) const noexcept {
     Status copy = *this;
     copy.service_error_ = literal;
     return copy;
   }
 
-  /// The same status, blamed on one operation of a batch.
+  /// Returns a copy that blames one operation of a batch.
   [[nodiscard]] Status at_operation(std::uint32_t index) const noexcept {
     Status copy = *this;
     copy.operation_index_ = static_cast<std::int64_t>(index);
@@ -185,26 +190,27 @@ class [[nodiscard]] Status {
     return copy;
   }
 
-  /// The same failure under another code: the error number, the place and the message stay.
+  /// Returns a copy with another code. The error number, place and message stay.
   [[nodiscard]] Status with_code(Code code) const noexcept {
     Status copy = *this;
     copy.code_ = code;
     return copy;
   }
 
-  /// The same status, told of that place; of the one that it tells of already, if it does.
+  /// Returns a copy that names the place. If the status is Ok or already names a place, the copy is unchanged.
   [[nodiscard]] Status at_place(const StoredPlace& place) const noexcept {
     if (ok() || (detail_ && detail_->place)) return *this;
     return with_detail(message(), place);
   }
 
-  /// The same status, its message preceded by what only the caller knows: "name: message".
+  /// Returns a copy whose message starts with `name`: "name: message".
   [[nodiscard]] Status in_file(std::string_view name) const noexcept { return prefixed(name, std::nullopt, place()); }
-  /// "name, offset N: message". `offset` is in bytes from the start of the file.
+  /// Returns a copy whose message starts with the file and offset: "name, offset N: message". `offset` is in bytes from
+  /// the start of the file.
   [[nodiscard]] Status in_file(std::string_view name, std::uint64_t offset) const noexcept {
     return prefixed(name, offset, place());
   }
-  /// As above, and the status tells of that file, unless it tells of one already.
+  /// These two do the same and also set place() to the file, unless the status already names a place.
   [[nodiscard]] Status in_file(const NamedFile& file) const noexcept {
     return prefixed(file.name, std::nullopt, place_in(file, std::nullopt));
   }
@@ -212,7 +218,7 @@ class [[nodiscard]] Status {
     return prefixed(file.name, offset, place_in(file, offset));
   }
 
-  /// "Corruption: 000003.wal, offset 4096: ..." or "Exists (EntityAlreadyExists): ...".
+  /// Returns for example "Corruption: 000003.wal, offset 4096: ..." or "Exists (EntityAlreadyExists): ...".
   std::string to_string() const {
     std::string text(code_name(code_));
     if (!service_error_.empty()) text.append(" (").append(service_error_).append(")");
@@ -221,7 +227,7 @@ class [[nodiscard]] Status {
   }
 
  private:
-  /// What an Ok status and a bare code have no need of.
+  /// Fields that an Ok status and a bare code do not need.
   struct Detail {
     std::string message;
     StoredPlace place;
@@ -231,7 +237,7 @@ class [[nodiscard]] Status {
     try {
       detail_ = std::make_shared<const Detail>(Detail{std::string(message), StoredPlace()});
     } catch (const std::bad_alloc&) {
-      detail_.reset();  // The code says what happened; the words are the luxury.
+      detail_.reset();  // The code is kept without its message.
     }
   }
 

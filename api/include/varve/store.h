@@ -1,5 +1,5 @@
-// Owns: a store as a whole: its opening and end, its accounts and tables.
-// Must never: know an entity; table.h has the verbs for those.
+// Owns: a store as a whole: opening and closing it, its accounts and its tables.
+// Must never: know an entity. table.h has the verbs for entities.
 //
 //   Result<std::unique_ptr<Store>> store = Store::open("/var/lib/orders", {.create_if_missing = true});
 //   if (!store.ok()) return store.status();
@@ -44,200 +44,238 @@ struct AccountInfo {
 };
 
 struct TableInfo {
-  /// As it was spelt when the table was made.
+  /// Spelt as it was when the table was created.
   std::string name;
   DateTime created;
 };
 
-/// What a listing asks for.
+/// What a listing returns.
 struct ListOptions {
-  /// Only names that begin with it; of tables in any case of letters (B-07).
+  /// Returns only names that begin with this prefix. Prefixes of table names ignore case (B-07).
   std::string prefix{};
-  /// The token of the page before; empty begins at the beginning.
+  /// The token of the page before. Empty starts with the first name.
   std::string continuation{};
-  /// 1 to limits::kPageSizeMax.
+  /// Names in a page, 1 to limits::kPageSizeMax.
   std::uint32_t page_size_max = limits::kPageSizeMax;
-  /// Lists what was there at this version; without it, at the newest.
+  /// Lists the names that existed at this snapshot. If not set, lists those that exist now.
   std::optional<Snapshot> snapshot{};
 };
 
 struct AccountPage {
-  /// In the order of names.
+  /// In the order of their names.
   std::vector<AccountInfo> accounts;
   /// As Page::continuation.
   std::optional<std::string> continuation;
 };
 
 struct TablePage {
-  /// In the order of names in lower case (B-06).
+  /// In the order of their names in lower case (B-06).
   std::vector<TableInfo> tables;
   /// As Page::continuation.
   std::optional<std::string> continuation;
 };
 
-/// An open store. One handle at a time, in one process, has it open for writing.
+/// An open store. Only one handle at a time, in one process, may have a store open for writing.
 ///
-/// Threads   every verb may be called from any thread, but close() and the destructor come last: no other call on the
-///           store or on its tables may be under way. Tables and snapshots may live on; they answer kClosed then.
-/// Errors    that any verb may give besides its own: kClosed, kCorruption, kIoError, kOutOfMemory; and any that writes:
-///           kBusy, kNoSpace, kReadOnly, kPoisoned, kUnknown, kLocked, as table.h has them. Nothing changed, save for
-///           kUnknown.
+/// Threads   Every thread may call every verb, except close() and the destructor. These come last, when no other call
+///           on the store or on its tables is running. Tables and snapshots may outlive the store; their verbs then
+///           return kClosed.
+/// Errors    Every verb may return these codes besides its own: kClosed, kLocked, kCorruption, kIoError, kTooManyFiles,
+///           kOutOfMemory. A verb that writes may also return kBusy, kNoSpace, kReadOnly, kPoisoned, kFenced or
+///           kUnknown; table.h explains them. Nothing changed, except perhaps after kUnknown.
 class Store {
  public:
-  /// Opens, or makes, the store in the directory `path`. Reads no entity.
-  /// Errors   kNotFound           no store there, and options.create_if_missing is not set
-  ///          kInvalidArgument    the directory holds other things; or stored options asked for differ
-  ///          kLocked             another handle or process has it
-  ///          kUnsupported        a newer format or an unknown feature, named
-  ///          kCorruption         what is damaged is named, with file and offset; nothing was changed
-  ///          kNoSpace, kIoError, kReadOnly, kTooManyFiles, kOutOfMemory
+  /// Opens the store in the directory `path`, or creates it. Reads no entity.
+  /// Errors:
+  ///   kNotFound           no store exists there, and options.create_if_missing is false
+  ///   kInvalidArgument    `path` is not a directory, or holds other things; an option is out of range; or a stored
+  ///                       option has another value
+  ///   kLocked             another handle or process has the store open
+  ///   kUnsupported        the store has a newer format, or a feature that this build does not know; the message names
+  ///                       it
+  ///   kCorruption         the message names the damaged file and the offset; nothing was changed
+  ///   kNoSpace, kIoError, kReadOnly, kTooManyFiles, kOutOfMemory
   static Result<std::unique_ptr<Store>> open(std::string_view path, const StoreOptions& options = {});
 
-  /// Closes without losing anything if close() was not called; its errors are then lost.
+  /// Closes the store if close() was not called. Nothing acknowledged is lost, but the errors of closing are.
   ~Store();
   Store(const Store&) = delete;
   Store& operator=(const Store&) = delete;
 
-  /// Makes everything durable and leaves a store that opens without recovery. After an error the next open recovers;
-  /// nothing acknowledged as durable is lost. In a fork of the process that opened the store it lets go of the
-  /// inherited lock, leaves the rest to the parent, and succeeds. Errors: kIoError, kNoSpace, kPoisoned, kFenced.
+  /// Makes everything durable and leaves a store that opens without recovery. After an error the next open runs
+  /// recovery; nothing acknowledged as durable is lost.
+  ///
+  /// In a fork of the process that opened the store, it only releases the inherited lock, and succeeds. Everything else
+  /// is left to the parent.
+  /// Errors: kIoError, kNoSpace, kPoisoned, kFenced, kInvalidArgument (called on the store's asynchronous thread,
+  /// async.h).
   Status close();
 
-  /// Makes every write acknowledged so far durable, buffered ones too.
+  /// Makes every acknowledged write durable, buffered writes included.
   Status sync();
 
-  /// Brings everything written so far to table files and merges these until nothing is left to do that helps readers or
-  /// space. Never needed: it happens by itself. Waits for all of it, beside reads and writes. Errors: any of writing,
-  /// and that of the first merge that failed, when all others are done. A damaged file that merges leave alone is
-  /// told by each call, as kCorruption, as long as it is there.
+  /// Flushes all memtables to table files and compacts these, until no work is left that helps reads or saves space.
+  /// Waits until all of it is done; reads and writes go on meanwhile. A program never needs to call it: the store does
+  /// this work in the background.
+  ///
+  /// Errors: those of a write, and the error of the first compaction that failed. compact() returns it after all other
+  /// compactions are done. If compaction leaves a damaged file alone, every call returns kCorruption as long as that
+  /// file exists.
   Status compact();
 
-  /// Makes a store of its own of everything written so far, in the directory `path`, which is absent or empty: a state
-  /// to keep, to read beside this store, or to write to. It shares files with this one, which neither ever changes, and
-  /// copies them where the file system gives no links; after that the two go their own ways. Beside reads and writes,
-  /// which wait for none of it but the end of a log segment; drops give back their space when it is done. Durable when
-  /// it returns. After an error or a crash `path` does not open as a store (after an I/O error or a crash at its last
-  /// step it may, whole). Not of a store opened for reading only.
-  /// Errors   kExists             the directory holds something; nothing changed
-  ///          kInvalidArgument    `path` is no directory
-  ///          kNotFound           the directory above `path` is absent
+  /// Creates a second store in the directory `path`, which must be absent or empty. It holds everything written so far.
+  /// Use it as a backup, for reads, or for writes of its own.
+  ///
+  /// The two stores share files, which neither of them changes. If the file system does not support links, the files
+  /// are copied. Later writes to one store do not affect the other one.
+  ///
+  /// Reads and writes go on meanwhile. A write waits at most until a log segment is closed. Dropped tables give their
+  /// disk space back only after the checkpoint is done. When checkpoint() returns, the new store is durable.
+  ///
+  /// After an error or a crash, `path` does not open as a store. One exception: after an I/O error or a crash in the
+  /// last step, it may open, and is then complete.
+  /// Errors:
+  ///   kExists             the directory is not empty; nothing changed
+  ///   kInvalidArgument    `path` is not a directory
+  ///   kNotFound           the parent directory does not exist
+  ///   kReadOnly           this store was opened for reading only
   Result<CheckpointStatistics> checkpoint(std::string_view path);
 
   /// Keeps the newest state readable. Errors: kClosed, kOutOfMemory.
   Result<Snapshot> snapshot() const;
 
-  /// Also of a closed store.
+  /// Returns the store's figures, also after close().
   Result<Statistics> statistics() const;
-  /// Those that the store was made with.
+  /// Returns the limits that the store was created with.
   const StoreLimits& limits() const noexcept;
 
-  /// Begins a transaction over any partitions and tables, at the newest state. Errors: kClosed, kOutOfMemory.
+  /// Begins a transaction over any partitions and tables, which reads the newest state. Errors: kClosed, kOutOfMemory.
   Result<StoreTransaction> begin_transaction() const;
-  /// Runs `body` in a transaction and commits it; begins again, `body` included, when what it read was written
-  /// meanwhile, at most `attempts_max` times in all. `body` runs under no lock, may run several times, and must not
-  /// change anything besides the transaction. An error that it returns ends all, and nothing was written.
+  /// Runs `body` in a transaction and commits the transaction. If another writer changed what it read, transact()
+  /// begins again with a new transaction and calls `body` again. It makes at most `attempts_max` attempts.
+  ///
+  /// `body` runs without any lock, may run several times, and must change nothing except the transaction. If `body`
+  /// returns an error, transact() returns that error and writes nothing.
   /// Errors: those of `body` and of StoreTransaction::commit(); kConflict after the last attempt.
   Result<std::vector<ETag>> transact(const std::function<Status(StoreTransaction&)>& body,
                                      const WriteOptions& options = {}, int attempts_max = 16) const;
 
-  /// The tag of the last commit that carried one, as recovered at the open or committed since.
+  /// Returns the tag of the last commit that had one, whether that commit was recovered at the open or made since.
   Result<std::optional<std::string>> last_tag() const;
 
   // -- Accounts ---------------------------------------------------------------------------------------------------
 
-  /// Errors: kInvalidArgument (InvalidResourceName: the name is not of 3 to 24 lower-case letters and digits),
-  /// kExists (ResourceAlreadyExists). Source: D-03.
+  /// Creates an account, with the store's default durability.
+  /// Errors: kInvalidArgument (InvalidResourceName: the name is not 3 to 24 lower-case letters and digits), kExists
+  /// (ResourceAlreadyExists). Source: D-03.
   Status create_account(std::string_view account);
-  /// Removes the account with all its tables in one commit that costs the same whatever they hold, save for one small
-  /// deletion for each table. On stable storage when it returns.
-  /// Errors: kNotFound (ResourceNotFound). kTooLarge: too many tables for one commit; drop tables first.
+  /// Drops the account with all its tables, in one commit. Its cost does not depend on the entities: it is one small
+  /// deletion for each table. The drop is on stable storage when this returns.
+  /// Errors: kNotFound (ResourceNotFound), kTooLarge (too many tables for one commit: drop tables first).
   Status drop_account(std::string_view account);
-  /// Errors: kInvalidArgument (InvalidInput: page size, token, or a snapshot of another store).
+  /// Returns one page of account names. Errors: kInvalidArgument (InvalidInput: page size, prefix, token, or a snapshot
+  /// of another store).
   Result<AccountPage> list_accounts(const ListOptions& options = {}) const;
 
   // -- Tables -----------------------------------------------------------------------------------------------------
 
-  /// Makes an empty table. Names are compared without regard to the case of letters; the spelling is kept. As durable
-  /// as the store's default has it; accounts likewise. Errors   kExists (TableAlreadyExists)
-  ///          kNotFound (ResourceNotFound)               no such account
-  ///          kInvalidArgument (OutOfRangeInput)         a name of less than 3 or more than 63 characters
-  ///          kInvalidArgument (InvalidResourceName)     other characters than letters and digits, or a digit first
-  ///          kInvalidArgument (InvalidInput)            the reserved name `tables`
-  ///          kBusy (TableBeingDeleted)                  StoreOptions::recreation_delay runs
-  /// Source   D-04, D-05, D-06, B-01, B-02.
+  /// Creates an empty table, with the store's default durability. Table names are compared without regard to case; the
+  /// table keeps the spelling.
+  /// Errors:
+  ///   kExists (TableAlreadyExists)               the table exists
+  ///   kNotFound (ResourceNotFound)               the account does not exist
+  ///   kInvalidArgument (OutOfRangeInput)         the name has less than 3 or more than 63 characters
+  ///   kInvalidArgument (InvalidResourceName)     the name has characters other than letters and digits, or begins with
+  ///                                              a digit
+  ///   kInvalidArgument (InvalidInput)            the name is `tables`, which is reserved
+  ///   kBusy (TableBeingDeleted)                  the table was dropped, and StoreOptions::recreation_delay has not
+  ///                                              passed
+  /// Source: D-04, D-05, D-06, B-01, B-02.
   Result<Table> create_table(std::string_view account, std::string_view table);
-  /// Begins to fill a table, one that is not there or is empty, beside the log. See loader.h.
-  /// Errors: kExists (TableAlreadyExists: it holds entities); otherwise as create_table().
+  /// Begins to load a new or empty table, without writing its entities to the log. See loader.h.
+  /// Errors: kExists (TableAlreadyExists: the table has entities); otherwise as create_table().
   Result<Loader> load_table(std::string_view account, std::string_view table);
-  /// A handle of a table that is there. Errors: kNotFound (TableNotFound; ResourceNotFound: no such account).
+  /// Returns a handle of an existing table. Errors: kNotFound (TableNotFound; or ResourceNotFound: the account does not
+  /// exist).
   Result<Table> open_table(std::string_view account, std::string_view table) const;
-  /// Removes a table with all its entities, in one commit that costs the same whatever it holds. On stable storage when
-  /// it returns; snapshots taken before go on reading the table. The name may be used again at once,
-  /// or after StoreOptions::recreation_delay.
-  /// Errors: kNotFound (ResourceNotFound), also for a name that no table can have; kBusy (TableBeingDeleted: it was
-  /// dropped, and the delay runs). Source: B-03, B-04, B-05, X-11.
+  /// Drops a table with all its entities, in one commit. Its cost does not depend on the size of the table. The drop is
+  /// on stable storage when this returns. Snapshots taken before still read the table. The name may be used again at
+  /// once, or after StoreOptions::recreation_delay.
+  /// Errors: kNotFound (ResourceNotFound), also for a name that no table can have; kBusy (TableBeingDeleted: the table
+  /// was dropped, and the delay has not passed). Source: B-03, B-04, B-05, X-11.
   Status drop_table(std::string_view account, std::string_view table);
-  /// Errors: kNotFound (ResourceNotFound: no such account), kInvalidArgument (InvalidInput: page size, token, or a
-  /// snapshot of another store). Source: B-06.
+  /// Returns one page of table names. Errors: kNotFound (ResourceNotFound: the account does not exist),
+  /// kInvalidArgument (InvalidInput: page size, prefix, token, or a snapshot of another store). Source: B-06.
   Result<TablePage> list_tables(std::string_view account, const ListOptions& options = {}) const;
 
   // -- Access policies --------------------------------------------------------------------------------------------
 
-  /// Gives the table exactly these policies; none removes all. They stand in the table's catalog row: they survive as
-  /// the table does, vanish with it, and are on stable storage when this returns. What signatures say of them ends at
-  /// once (S-27).
-  /// Errors   kNotFound (TableNotFound; ResourceNotFound: no such account)
-  ///          kInvalidArgument (InvalidXmlDocument, InvalidXmlNodeValue)    as check_access_policies()
-  /// Source   S-40, S-41, S-42.
+  /// Replaces all access policies of the table; an empty list removes them. The policies are part of the table's
+  /// catalog row and are deleted with the table. They are on stable storage when this returns. A signature that names a
+  /// policy follows the change at once (S-27).
+  /// Errors:
+  ///   kNotFound (TableNotFound; or ResourceNotFound: the account does not exist)
+  ///   kInvalidArgument (InvalidXmlDocument, InvalidXmlNodeValue), as check_access_policies()
+  /// Source: S-40, S-41, S-42.
   Status set_access_policies(std::string_view account, std::string_view table, std::span<const AccessPolicy> policies);
-  /// In the order in which they were given. Errors: kNotFound, as above.
+  /// Returns the policies in the order in which they were set. Errors: kNotFound, as set_access_policies().
   Result<std::vector<AccessPolicy>> access_policies(std::string_view account, std::string_view table) const;
 
   // -- Service properties -----------------------------------------------------------------------------------------
 
-  /// Replaces what `change` holds of the account's properties. They stand in the account's catalog row: they survive as
-  /// the account does, vanish with it, and are on stable storage when this returns.
-  /// Errors   kNotFound (ResourceNotFound: no such account)
-  ///          kInvalidArgument (InvalidXmlDocument, InvalidXmlNodeValue)    as check_service_properties()
-  /// Source   P-01, P-03.
+  /// Replaces the account's properties that `change` sets. The properties are part of the account's catalog row and are
+  /// deleted with the account. They are on stable storage when this returns.
+  /// Errors:
+  ///   kNotFound (ResourceNotFound: the account does not exist)
+  ///   kInvalidArgument (InvalidXmlDocument, InvalidXmlNodeValue), as check_service_properties()
+  /// Source: P-01, P-03.
   Status set_service_properties(std::string_view account, const ServicePropertiesChange& change);
-  /// Errors: kNotFound, as above.
+  /// Returns all properties of the account. Errors: kNotFound, as set_service_properties().
   Result<ServiceProperties> service_properties(std::string_view account) const;
 
   // -- Verification -----------------------------------------------------------------------------------------------
 
-  /// Reads everything in the store at `path`, which nobody has open for writing, and judges it; changes nothing.
-  /// `progress` is called now and then, on the calling thread; it may be empty. Of `options` the machine is used.
-  /// Errors: those of open(), where the store is damaged so that it cannot be read at all (kCorruption names file and
-  /// offset). Damage found behind that is in the report.
+  /// Reads and checks everything in the store at `path`, and changes nothing. No process may have the store open for
+  /// writing (kLocked). Calls `progress`, unless it is empty, from time to time on the calling thread. Uses only `env`
+  /// of the options.
+  ///
+  /// Errors: those of open(), if damage prevents reading the store at all; kCorruption names the file and the offset.
+  /// All other damage is in the report.
   static Result<VerifyReport> verify(std::string_view path, const StoreOptions& options = {},
                                      const std::function<void(const VerifyReport&)>& progress = {});
 
   // -- Repair -----------------------------------------------------------------------------------------------------
 
-  /// Makes, in the directory `target`, which is absent or empty, a new store of everything in the damaged one at `path`
-  /// that still verifies and can be read; the damaged one is only read, and stays as it is, to the byte. Every entity
-  /// has its version and so its Timestamp and ETag. Nothing is guessed: what is saved was committed as it is saved, and
-  /// what could not be read is named in the report, with the entities that may be older than they were because of it. A
-  /// sound store gives an equal one. Not while the store is open for writing. It takes the time and space of writing
-  /// everything once; memory is that of the log and of about a MiB for each file that is merged. `progress` is called
-  /// now and then, on the calling thread; it may be empty. Of `options` the machine is used.
-  /// Threads  any; it touches no open store.
-  /// Errors   kNotFound           no store at `path`, nor files of one; or the directory above `target` is absent
-  ///          kLocked             the store is open for writing
-  ///          kUnsupported        a newer format or an unknown feature, named
-  ///          kExists             `target` holds something; nothing changed
-  ///          kInvalidArgument    `target` is no directory, or lies inside the damaged store
-  ///          kIoError            nothing of the store can be read, or `target` cannot be written
-  ///          kNoSpace, kTooManyFiles, kOutOfMemory; `target` does not open as a store then (after an I/O
-  ///          error at the last step it may, whole)
+  /// Creates a new store in the directory `target`, which must be absent or empty. The new store holds everything in
+  /// the damaged store at `path` that can be read and still verifies. The damaged store is only read and stays
+  /// unchanged, byte by byte. It must not be open for writing.
+  ///
+  /// Every saved entity keeps its version, and so its Timestamp and ETag. The repair guesses nothing: it saves an
+  /// entity only as it was committed. The report names the parts that could not be read, and how many entities may be
+  /// out of date because of them. A repair of an undamaged store makes an equal store.
+  ///
+  /// A repair needs the time and disk space of writing all data once. It needs memory for the log, plus about one MiB
+  /// for each file that it merges. Calls `progress`, unless it is empty, from time to time on the calling thread. Uses
+  /// only `env` of the options. It uses no open store, so any thread may call it.
+  /// Errors:
+  ///   kNotFound           no store, and no file of a store, exists at `path`; or the parent directory of `target` does
+  ///                       not exist
+  ///   kLocked             the store is open for writing
+  ///   kUnsupported        the store has a newer format, or a feature that this build does not know; the message names
+  ///                       it
+  ///   kExists             `target` is not empty; nothing changed
+  ///   kInvalidArgument    `target` is not a directory, or is inside the damaged store
+  ///   kIoError            nothing of the store can be read, or `target` cannot be written
+  ///   kNoSpace, kTooManyFiles, kOutOfMemory
+  ///   After an error, `target` does not open as a store. After an I/O error in the last step it may, and is complete.
   static Result<RepairReport> repair(std::string_view path, std::string_view target, const StoreOptions& options = {},
                                      const std::function<void(const RepairReport&)>& progress = {});
 
  private:
   friend class AsyncStore;
   explicit Store(std::shared_ptr<StoreCore> core) noexcept;
-  /// As open_table() where that reads nothing, on any thread; else nothing. Errors: those known without a read.
+  /// Does open_table() if that needs no read of the catalog, else returns nothing. Any thread. Errors: those known
+  /// without a read.
   Result<std::optional<Table>> open_known_table(std::string_view account, std::string_view table) const;
   std::shared_ptr<StoreCore> core_;
 };

@@ -1,5 +1,5 @@
-// Owns: transactions over any partitions and tables of one store; an addition of this store to the table service's
-// model. Must never: hold a lock while its user's code runs.
+// Owns: transactions over any partitions and tables of one store. The table service's model has no such transactions.
+// Must never: hold a lock while code of the caller runs.
 //
 //   Result<StoreTransaction> transaction = store->begin_transaction();
 //   if (!transaction.ok()) return transaction.status();
@@ -31,30 +31,37 @@
 
 namespace varve {
 
-/// Reads of one state of the store and writes of many entities that all happen or none. Optimistic: nothing is locked
-/// until commit(), which takes the locks of all partitions read and written together and in one order, so that
-/// transactions cannot wait for each other in a circle; looks whether what get() and get_many() returned is still the
-/// newest; judges the conditions of the writes; and commits. So transactions that commit are serializable in what they
-/// read by key. What scan() returned is of the one state too, but is not looked at again: entities that appear in its
-/// range, change or go meanwhile do not refuse the commit. Get what must not change.
+/// Reads one state of the store, and writes many entities: all of them or none.
 ///
-/// Reads do not see the transaction's own writes: those are judged, like those of an entity group transaction, on the
-/// state before it.
+/// Transactions are optimistic. Nothing is locked until commit(), which does four steps:
+/// - It locks all partitions read and written, together and in one order. So transactions cannot deadlock.
+/// - It checks that every entity that get() or get_many() read has not been written since.
+/// - It checks the conditions of the writes.
+/// - It commits.
 ///
-/// One that is let go without commit() leaves nothing behind. Holds a snapshot (snapshot.h) until then. Moves, does not
-/// copy; one thread at a time. It may outlive the Store object; its verbs answer kClosed then.
+/// So committed transactions are serializable in what they read by key. What scan() returned is from the same state,
+/// but commit() does not check it again: an entity that another writer adds, changes or deletes in its range does not
+/// prevent the commit. Use get() for entities that must not change.
+///
+/// Reads do not see the transaction's own writes. The writes are checked against the state before the transaction, as
+/// in an entity group transaction.
+///
+/// A transaction that is destroyed without commit() has no effect. Until then it holds a snapshot (snapshot.h). It can
+/// be moved, but not copied; use it from one thread at a time. It may outlive the Store object; its verbs then return
+/// kClosed.
 class StoreTransaction {
  public:
   StoreTransaction(StoreTransaction&&) noexcept;
   StoreTransaction& operator=(StoreTransaction&&) noexcept;
   ~StoreTransaction();
 
-  /// Of the state that its reads see.
+  /// Returns the version of the state that the transaction reads.
   DateTime version() const noexcept;
 
   // -- Reads, as Table has them -----------------------------------------------------------------------------------
   // Errors besides those of Table: kInvalidArgument (InvalidInput: a table of another store, a snapshot in the options,
-  // or the transaction has ended), kTooLarge (InvalidInput: more entities than limits::kStoreTransactionReadsMax).
+  // or the transaction has ended), kTooLarge (InvalidInput: more than limits::kStoreTransactionReadsMax entities read
+  // by key).
 
   Result<std::optional<Entity>> get(const Table& table, std::string_view partition_key, std::string_view row_key,
                                     const ReadOptions& options = {});
@@ -62,8 +69,8 @@ class StoreTransaction {
                                                       const ReadOptions& options = {});
   Result<Page> scan(const Table& table, Scan scan) const;
 
-  // -- Writes, collected; commit() judges them --------------------------------------------------------------------
-  // They throw std::bad_alloc as containers do, and have collected nothing then.
+  // -- Writes, collected; commit() checks them --------------------------------------------------------------------
+  // If memory runs out, they throw std::bad_alloc, as containers do, and have collected nothing.
 
   StoreTransaction& insert(const Table& table, Entity entity);
   StoreTransaction& replace(const Table& table, Entity entity, ETag if_match);
@@ -73,17 +80,18 @@ class StoreTransaction {
   StoreTransaction& remove(const Table& table, std::string partition_key, std::string row_key, ETag if_match);
   std::size_t size() const noexcept;
 
-  /// Writes all or nothing and ends the transaction, whatever comes of it. Returns an ETag for each write, none for
-  /// removes; all are equal. Without writes there is nothing to do: what was read is one state of the store.
+  /// Commits all writes or none, and ends the transaction, also if it fails. Returns an ETag for each write, and no
+  /// ETag for a remove; all ETags are equal. A transaction without writes always succeeds: its reads were of one state
+  /// of the store.
   ///
-  /// Errors, besides those that any write may give; nothing changed save for kUnknown. operation_index() names the
-  /// write that is to blame, counted in the order of the calls:
-  ///   kConflict                                      an entity that was read has been written since: begin again
-  ///   kNotFound (TableNotFound)                      a table is not there, or was dropped meanwhile
-  ///   kInvalidArgument (InvalidInput)                a table of another store; the transaction has ended
+  /// Errors, besides those that any write may return. Nothing changed, except perhaps after kUnknown. operation_index()
+  /// is the write that failed, counted in the order of the calls:
+  ///   kConflict                                      an entity that was read has been written since; begin again
+  ///   kNotFound (TableNotFound)                      a table does not exist, or was dropped meanwhile
+  ///   kInvalidArgument (InvalidInput)                a table of another store; or the transaction has ended
   ///   kInvalidArgument (InvalidDuplicateRow)         the second write of the same entity
-  ///   kTooLarge (InvalidInput, RequestBodyTooLarge)  more writes, or bytes, than limits::kStoreTransaction...Max
-  ///   and of each write those that the verb of Table has.
+  ///   kTooLarge (InvalidInput, RequestBodyTooLarge)  more writes or bytes than limits::kStoreTransaction...Max
+  ///   and for each write the errors of the Table verb of the same name.
   Result<std::vector<ETag>> commit(const WriteOptions& options = {});
 
  private:

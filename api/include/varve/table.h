@@ -1,5 +1,5 @@
 // Owns: the verbs on the entities of one table.
-// Must never: hold anything open: a Table is a name and the store it belongs to.
+// Must never: hold any resource open. A Table is a name and the store that it belongs to.
 #pragma once
 
 #include <memory>
@@ -23,126 +23,149 @@
 
 namespace varve {
 
-/// A handle that follows a name: when the table is dropped its verbs answer TableNotFound, and when a table of that
-/// name is made again, in any spelling, they mean the new one, which is empty; nothing written for the old one can
-/// appear in it (B-04). Cheap to copy. It may outlive the Store object; its verbs answer kClosed then.
+/// A handle that follows a name. If the table is dropped, its verbs return TableNotFound. If a table of that name is
+/// created again, in any spelling, they use the new table. The new table is empty: a write that was meant for the old
+/// table cannot appear in it (B-04). Handles are cheap to copy. A handle may outlive the Store object; its verbs then
+/// return kClosed.
 ///
-/// Threads   any; a verb on one Table may run beside every other verb on it. Only writers of the same partition wait
-///           for each other.
-/// After     a write that succeeded is durable as its Durability says, visible to every read that starts later, and its
-///           ETag is above every ETag given before in the store.
-/// Reads     see everything acknowledged before they started and, save for buffered writes, nothing that is not
-/// durable.
+/// Threads   Any thread may use a Table, and all verbs may run at the same time. A write waits only for another write
+///           of the same partition.
+/// Writes    A write that succeeded is durable as its Durability says, and every read that starts later sees it. Its
+///           ETag is above every ETag that the store gave before.
+/// Reads     A read sees everything acknowledged before it started. Except for buffered writes, it sees nothing that is
+///           not durable.
 ///
-/// Errors that any verb may give, besides its own; in each case nothing changed:
-///   kNotFound (TableNotFound)             the table is not there
-///   kInvalidArgument (InvalidInput)       a text is not UTF-8; the tag is too long
-///   kClosed                               the store was closed
-///   kForbidden                            of a handle from restricted_to(), which see
-///   kCorruption, kIoError                 the file or the place is named
-///   kOutOfMemory
-/// and any write, besides:
+/// Errors that any verb may return besides its own; nothing changed:
+///   kNotFound (TableNotFound)           the table does not exist
+///   kInvalidArgument (InvalidInput)     a text is not UTF-8; the tag is too long
+///   kInvalidArgument                    the verb was called on the store's asynchronous thread (async.h)
+///   kClosed                             the store was closed
+///   kLocked                             this process is a fork of the process that opened the store
+///   kForbidden                          the handle is restricted, see restricted_to()
+///   kCorruption, kIoError               the message names the file or the place
+///   kOutOfMemory, kTooManyFiles
+///
+/// Errors that any write may return:
 ///   kBusy         other writers held the partition for all of WriteOptions::wait_max; nothing changed
-///   kNoSpace      no room on the device or in the write buffer; the message has the cause; nothing changed
-///   kReadOnly     the store was opened for reading only
-///   kPoisoned     an earlier log failure stopped the store; nothing changed, reopen it
+///   kNoSpace      the device or the write buffer has no room; the message has the cause; nothing changed
+///   kReadOnly     the store was opened for reading only; nothing changed
+///   kPoisoned     an earlier log failure stopped the store; nothing changed; reopen the store to write
 ///   kFenced       another owner or program took the store's directory or files away; nothing changed
-///   kUnknown      the log failed under this commit or one before it: reopen the store and read to learn whether it
-///                 happened; never repeat it blindly
-///   kLocked       this process is a fork of the one that opened the store (reads answer it too); nothing changed
-/// and any write of an entity, what the entity breaks (limits.h has the limits), nothing changed:
-///   kTooLarge         (PropertyValueTooLarge, PropertyNameTooLong, TooManyProperties, EntityTooLarge)
-///   kInvalidArgument  (OutOfRangeInput: a forbidden character in a key, a DateTime out of range; InvalidInput: `/` or
-///                     `\` in a key, save for insert, where it is OutOfRangeInput; PropertyNameInvalid;
-///                     DuplicatePropertiesSpecified; DuplicateKeyPropertySpecified: a property called PartitionKey or
-///                     RowKey)
-/// What the handle may not do is refused before all else (O-07). Then faults of the input are judged, in this order of
-/// verbs' stages: keys and properties; the table; the entity's existence; its ETag; the resulting size (O-07).
+///   kUnknown      the log failed in this commit or an earlier one. Reopen the store and read to find out whether the
+///                 commit happened. Never repeat it blindly.
+///
+/// Errors that any write of an entity may return if the entity breaks a limit of limits.h; nothing changed:
+///   kTooLarge         PropertyValueTooLarge, PropertyNameTooLong, TooManyProperties, EntityTooLarge
+///   kInvalidArgument  OutOfRangeInput: a forbidden character in a key, or a DateTime out of range;
+///                     InvalidInput: `/` or `\` in a key; for insert(), this is OutOfRangeInput;
+///                     PropertyNameInvalid, DuplicatePropertiesSpecified;
+///                     DuplicateKeyPropertySpecified: a property called PartitionKey or RowKey
+///
+/// The checks have a fixed order (O-07): what a restricted handle forbids; keys and properties; the table; the entity's
+/// existence; its ETag; the size of the result. execute() first checks the transaction as a whole.
 class Table {
  public:
   std::string_view account() const noexcept;
-  /// As it was spelt when this handle was made.
+  /// Returns the table name as it was spelt when this handle was made.
   std::string_view name() const noexcept;
 
-  /// Adds an entity whose key is not there yet. Its etag() is ignored.
+  /// Adds an entity whose key does not exist yet. Ignores the entity's etag().
   /// Errors: kExists (EntityAlreadyExists). Source: O-10.
   Result<ETag> insert(const Entity& entity, const WriteOptions& options = {});
 
-  /// Gives an entity exactly these properties. `if_match` is the ETag that the stored entity must have, or ETag::any().
-  /// Errors   kNotFound (ResourceNotFound)                         no such entity
-  ///          kPreconditionFailed (UpdateConditionNotSatisfied)    its ETag is another one
-  ///          kInvalidArgument (InvalidInput)                      `if_match` is none
-  /// Source   O-02, O-11.
+  /// Replaces the properties of an existing entity. `if_match` is the ETag that the stored entity must have, or
+  /// ETag::any().
+  /// Errors:
+  ///   kNotFound (ResourceNotFound)                         the entity does not exist
+  ///   kPreconditionFailed (UpdateConditionNotSatisfied)    the entity has another ETag
+  ///   kInvalidArgument (InvalidInput)                      `if_match` is none
+  /// Source: O-02, O-11.
   Result<ETag> replace(const Entity& entity, ETag if_match, const WriteOptions& options = {});
 
-  /// Sets these properties of an entity, whatever their types were, and keeps its others. Without properties it still
-  /// gives a new ETag. The limits hold for the result. Errors as replace(). Source: O-12.
+  /// Sets these properties of an existing entity, and keeps its other properties. A property may change its type. A
+  /// merge without properties still gives the entity a new ETag. The limits apply to the result. Errors: as replace().
+  /// Source: O-12.
   Result<ETag> merge(const Entity& entity, ETag if_match, const WriteOptions& options = {});
 
-  /// replace() if the entity is there, whatever its ETag, else insert(). Source: O-13.
+  /// Does replace() with any ETag if the entity exists, else insert(). Source: O-13.
   Result<ETag> insert_or_replace(const Entity& entity, const WriteOptions& options = {});
 
-  /// merge() if the entity is there, whatever its ETag, else insert(). Source: O-13.
+  /// Does merge() with any ETag if the entity exists, else insert(). Source: O-13.
   Result<ETag> insert_or_merge(const Entity& entity, const WriteOptions& options = {});
 
-  /// Deletes an entity. Errors as replace(); a key that is too long to exist is kNotFound too. Source: O-14, D-12.
+  /// Deletes an entity. If a key is longer than a key can be, the entity does not exist (kNotFound). Errors: as
+  /// replace(). Source: O-14, D-12.
   Status remove(std::string_view partition_key, std::string_view row_key, ETag if_match,
                 const WriteOptions& options = {});
 
-  /// All operations or none, in one commit. Returns an ETag for each operation, none for kRemove; all of one
-  /// transaction are equal.
+  /// Executes all operations or none, in one commit. Returns an ETag for each operation, and no ETag for kRemove. All
+  /// ETags of one transaction are equal.
   ///
-  /// An error names the operation it blames in operation_index(). The transaction as a whole is judged first:
-  ///   kInvalidArgument (InvalidInput)                                more than 100 operations, index 99 (T-08); none,
-  ///                                                                  without an index (T-12)
-  ///   kInvalidArgument (CommandsInBatchActOnDifferentPartitions)     the first that deviates (T-06)
-  ///   kInvalidArgument (InvalidDuplicateRow)                         the second of the same entity (T-07)
-  ///   kTooLarge (RequestBodyTooLarge)                                the one that passes the limit (T-09)
-  /// then what each operation brings, in their order; then the table (index 0, T-10); then, in their order, existence,
-  /// ETag and resulting size of each.
+  /// operation_index() of an error is the operation that failed. The transaction as a whole is checked first:
+  ///   kInvalidArgument (InvalidInput)                                more than 100 operations
+  ///                                                                  (StoreLimits::transaction_operations_max); the
+  ///                                                                  index is 99, the last one allowed (T-08)
+  ///   kInvalidArgument (InvalidInput)                                no operations; without an index (T-12)
+  ///   kInvalidArgument (CommandsInBatchActOnDifferentPartitions)     the first operation on another partition (T-06)
+  ///   kInvalidArgument (InvalidDuplicateRow)                         the second operation on the same entity (T-07)
+  ///   kTooLarge (RequestBodyTooLarge)                                the operation that exceeds the limit (T-09)
+  ///
+  /// Then execute() checks the input of each operation, in their order. Then it checks the table (index 0, T-10). Last,
+  /// in their order, it checks existence, ETag and resulting size of each entity.
   Result<std::vector<ETag>> execute(const EntityGroupTransaction& transaction, const WriteOptions& options = {});
 
-  /// The entity, or nothing if it is not there; a key too long to exist is not there (D-12).
+  /// Returns the entity, or nothing if it does not exist. A key that is too long to exist is not found (D-12).
   /// Errors: kInvalidArgument (OutOfRangeInput, InvalidInput: a forbidden character in a key, as above; InvalidInput:
-  /// too many names selected, or a snapshot of another store). Source: O-15.
+  /// too many selected names, or a snapshot of another store). Source: O-15.
   Result<std::optional<Entity>> get(std::string_view partition_key, std::string_view row_key,
                                     const ReadOptions& options = {}) const;
 
-  /// get() of many keys, all at one state of the store; the entities stand in the order of the keys. What has to be
-  /// read from the disk is read side by side, so that it takes far less time than one get() after the other. Errors: as
-  /// get(), of the first key that fails; then nothing is returned.
+  /// Does get() for many keys, all at one state of the store. Returns the entities in the order of the keys. It reads
+  /// from the disk in parallel, which takes far less time than one get() after another. Errors: as get(), for the first
+  /// key that fails; then nothing is returned.
   Result<std::vector<std::optional<Entity>>> get_many(std::span<const EntityKey> keys,
                                                       const ReadOptions& options = {}) const;
 
-  /// One page of a range. Errors: kInvalidArgument (InvalidInput: page size, time or selection over their limits, a
-  /// continuation that is no token or of the other direction, a snapshot of another store, a filter that does not
-  /// parse: the message names the character), kUnsupported (NotImplemented: a filter with functions or arithmetic, or
-  /// that compares two properties). Source.
+  /// Returns one page of a range.
+  /// Errors:
+  ///   kInvalidArgument (InvalidInput)  page size, page time or selection over its limit; a bound that is not UTF-8; a
+  ///                                    snapshot of another store;
+  ///                                    a continuation that is not a token, or is from a scan with another direction,
+  ///                                    or with `take` where this scan has none, or the reverse;
+  ///                                    a filter that does not parse (the message names the character), is too long, or
+  ///                                    has more comparisons than StoreLimits::filter_comparisons_max
+  ///   kUnsupported (NotImplemented)    a filter with functions or arithmetic, or that compares two properties
+  /// Source.
   Result<Page> scan(const Scan& scan) const;
-  /// As scan(), but the page's entities are not kept in it: `reader` is given each where it lies, on this thread,
-  /// before the call returns, which takes half the time where nobody needs a copy. What it was given counts only if
-  /// the scan succeeds. It may read from the store. No lock is held while it runs, but what the page reads stays in
-  /// memory and on disk until the call returns. Errors: as scan().
+  /// Does scan(), but calls `reader` for each entity instead of copying it into the page. The reader gets a view of the
+  /// entity in the store's memory, on this thread, before the call returns. A page takes about half the time if no copy
+  /// is needed.
+  ///
+  /// If the scan fails, the caller must discard what `reader` received. `reader` may read from the store. No lock is
+  /// held while it runs, but the blocks and files of the page stay in use until the call returns. Errors: as scan().
   Result<Page> scan_in_place(const Scan& scan, const EntityReader& reader) const;
 
-  /// A handle that can do less: what this one can and `access` allows. Restricting a restricted handle intersects;
-  /// there is no way back. Of its verbs, scans silently return what is inside of the interval alone, whatever range,
-  /// filter or continuation they are given, and
-  ///   kForbidden (AuthorizationPermissionMismatch)    refuses what needs a permission that is not there
-  ///   kForbidden (AuthorizationFailure)               refuses keys outside, of reads and of writes; get_many() and
-  ///                                                   transactions as a whole if one is outside
-  /// before anything is read or changed. In a transaction each operation is judged by itself, and its index is told.
+  /// Returns a handle that may do less: only what both this handle and `access` allow. Restricting a restricted handle
+  /// intersects the two; a restriction cannot be removed. Scans of such a handle silently return only entities inside
+  /// the interval, whatever their range, filter or continuation. Other calls fail before anything is read or changed:
+  ///   kForbidden (AuthorizationPermissionMismatch)   the call needs a permission that the handle lacks
+  ///   kForbidden (AuthorizationFailure)              a key is outside the interval; get_many() and transactions fail
+  ///                                                  as a whole if one key is outside
+  ///
+  /// In a transaction each operation is checked by itself, and the error has its index.
   /// Errors: kInvalidArgument (InvalidInput: a bound is not UTF-8). Source: S-24, S-25, S-26.
   Result<Table> restricted_to(const Access& access) const;
 
-  /// As Store::access_policies(). A restricted handle does not tell them: kForbidden (AuthorizationFailure).
+  /// Returns the table's policies, as Store::access_policies(). A restricted handle returns kForbidden
+  /// (AuthorizationFailure).
   Result<std::vector<AccessPolicy>> access_policies() const;
-  /// How many entities the scan would return, counted without decoding them, in the time of one page
-  /// (Scan::time_max); page_size_max and page_bytes_max do not end it. Errors: as scan().
+  /// Returns how many entities the scan would return, without decoding them. It stops after the time of one page
+  /// (Scan::time_max) and then returns a continuation. page_size_max and page_bytes_max do not limit it. Errors: as
+  /// scan().
   Result<Count> count(const Scan& scan) const;
 
-  /// Which keys the scan would read, and what would be left to judge; reads none of them. What a page cost stands in
-  /// the page. Errors: as scan(). Source: Q-31.
+  /// Returns the keys that the scan would read, and the part of the filter that remains to be evaluated. Reads no
+  /// entity. Page::cost has the cost of a page that was read. Errors: as scan(). Source: Q-31.
   Result<ScanPlan> explain(const Scan& scan) const;
 
  private:

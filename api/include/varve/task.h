@@ -1,5 +1,5 @@
-// Owns: an asynchronous operation as a value: begun by who waits for it, ended on the thread that ends it.
-// Must never: start a thread, or know a store; async.h has the operations.
+// Owns: an asynchronous operation as a value. The caller that waits for a task begins it. The task ends on some thread.
+// Must never: start a thread, or know a store. async.h has the operations.
 //
 //   Task<Status> archive(AsyncTable from, AsyncTable to, std::string partition_key, std::string row_key) {
 //     Result<std::optional<Entity>> entity = co_await from.get(partition_key, row_key);
@@ -10,7 +10,7 @@
 //     co_return co_await from.remove(partition_key, row_key, (*entity)->etag());
 //   }
 //
-// A coroutine's parameters must be values: it goes on when the call that made it has long returned.
+// The parameters of a coroutine must be values, not references: a coroutine outlives the call that created it.
 #pragma once
 
 #include <atomic>
@@ -36,9 +36,11 @@ class Task;
 
 namespace task_detail {
 
-/// A task that this thread is just beginning. Where it ends before that is over, who waits for it goes on here, at the
-/// bottom of the stack: to go on from the end would take stack each time where a compiler makes no tail calls, as g++
-/// does not below -O2, and a loop over tasks that end at once would use it up.
+/// A task that this thread is beginning right now. If the task ends before the beginning is over, the waiting coroutine
+/// resumes here, at the bottom of the stack.
+///
+/// Resuming it from the end of the task would use more stack each time, unless the compiler makes tail calls; g++ does
+/// not below -O2. A loop over tasks that end at once would then overflow the stack.
 class Beginning {
  public:
   explicit Beginning(const void* task) noexcept : task_(task), outer_(innermost) { innermost = this; }
@@ -47,9 +49,10 @@ class Beginning {
   Beginning& operator=(const Beginning&) = delete;
 
   bool has_ended() const noexcept { return has_ended_; }
-  /// At the end of a task, on any thread; `beginning` may be long gone. True: who waits goes on where it began.
+  /// Reports the end of a task. Runs on any thread; `beginning` may no longer exist. Returns true if the waiting
+  /// coroutine resumes where the task began.
   static bool tell_end(const void* task, const Beginning* beginning) noexcept {
-    // Both, for the memory of either may belong to another one meanwhile.
+    // Both are compared, since the memory of either may belong to another object by now.
     if (innermost == nullptr || innermost != beginning || innermost->task_ != task) return false;
     innermost->has_ended_ = true;
     return true;
@@ -62,14 +65,14 @@ class Beginning {
   bool has_ended_ = false;
 };
 
-/// What every task keeps of how it ends.
+/// The state of a task: its result, and the coroutine that waits for it.
 template <typename T>
 class TaskPromise {
  public:
   Task<T> get_return_object() noexcept;
   std::suspend_always initial_suspend() const noexcept { return {}; }
 
-  /// Goes on with who waits.
+  /// Resumes the waiting coroutine.
   struct Resume {
     bool await_ready() const noexcept { return false; }
     std::coroutine_handle<> await_suspend(std::coroutine_handle<TaskPromise> ended) const noexcept {
@@ -85,7 +88,7 @@ class TaskPromise {
   void return_value(U&& value) {
     value_.emplace(std::forward<U>(value));
   }
-  /// A lack of memory is an answer, where there is a way to give it.
+  /// Turns std::bad_alloc into Code::kOutOfMemory, if T can be made from a Status. Keeps every other exception.
   void unhandled_exception() noexcept {
     exception_ = std::current_exception();
     if constexpr (std::is_constructible_v<T, Status>) {
@@ -94,13 +97,14 @@ class TaskPromise {
       } catch (const std::bad_alloc&) {
         exception_ = nullptr;
         value_.emplace(Status::out_of_memory());
-      } catch (...) {  // Kept for who waits.
+      } catch (...) {  // Kept for the waiting coroutine.
         return;
       }
     }
   }
 
-  /// False: it has ended, and `waiting` goes on; otherwise it may be gone already.
+  /// Begins the task. Returns false if the task has ended already: then `waiting` resumes at once. If it returns true,
+  /// this promise may be destroyed already.
   bool begin(std::coroutine_handle<> waiting) noexcept {
     const Beginning beginning(this);
     beginning_ = &beginning;
@@ -123,13 +127,13 @@ class TaskPromise {
 
 }  // namespace task_detail
 
-/// One operation, or a coroutine made of several, that gives a T. It does nothing before it is awaited by co_await,
-/// start() or wait(), which may be done once. A task that was begun must not be destroyed before it has ended.
+/// One operation, or a coroutine made of several, that returns a T. A task does nothing until co_await, start() or
+/// wait() awaits it; it can be awaited once. A begun task must not be destroyed before it has ended.
 ///
-/// Threads   of one thread at a time. What a store's operations wait for ends on the store's asynchronous thread, and
-///           whoever awaits them goes on there (async.h).
-/// Errors    what is thrown inside is thrown to who awaits; std::bad_alloc becomes Code::kOutOfMemory where T can say
-///           so. Making a task takes memory, and throws std::bad_alloc where there is none.
+/// Threads   One thread at a time uses a task. If an operation of a store must wait, it ends on the store's
+///           asynchronous thread, and the awaiting coroutine resumes there (async.h).
+/// Errors    An exception inside the task is thrown to the awaiting coroutine. If T can be made from a Status,
+///           std::bad_alloc becomes Code::kOutOfMemory. Making a task allocates memory and may throw std::bad_alloc.
 template <typename T>
 class [[nodiscard]] Task {
  public:
@@ -157,7 +161,7 @@ class [[nodiscard]] Task {
     std::coroutine_handle<promise_type> coroutine_;
   };
   Awaiter operator co_await() const noexcept {
-    assert(coroutine_);  // It was moved away.
+    assert(coroutine_);  // The task was moved from.
     return Awaiter(coroutine_);
   }
 
@@ -174,7 +178,7 @@ Task<T> TaskPromise<T>::get_return_object() noexcept {
   return Task<T>(std::coroutine_handle<TaskPromise>::from_promise(*this));
 }
 
-/// A coroutine that nobody waits for; it goes when it has ended.
+/// A coroutine that nothing waits for. It destroys itself when it has ended.
 struct Detached {
   struct promise_type {  // NOLINT(readability-identifier-naming): the language's name
     Detached get_return_object() const noexcept { return {}; }
@@ -188,15 +192,16 @@ struct Detached {
 template <typename T, typename Callback>
 Detached run_detached(Task<T> task, Callback on_end) {
   T result = co_await task;
-  { const Task<T> ended = std::move(task); }  // What it kept goes before anybody is told.
+  { const Task<T> ended = std::move(task); }  // Frees the task's state before the callback runs.
   std::move(on_end)(std::move(result));
 }
 
-/// Ends that are counted down to none. Shared by all who count, since the last one may be gone before it was told.
+/// Counts down to zero. All users share it, since the last of them may be destroyed before it learns that it was the
+/// last.
 class Countdown {
  public:
   explicit Countdown(std::size_t count) noexcept : left_(count) {}
-  /// True: it was the last.
+  /// Counts one end. Returns true if it was the last.
   bool count() noexcept {
     if (left_.fetch_sub(1, std::memory_order_acq_rel) > 1) return false;
     left_.notify_all();
@@ -213,13 +218,13 @@ class Countdown {
   std::atomic<std::size_t> left_;
 };
 
-/// Suspends until every task has ended.
+/// Suspends a coroutine until every task has ended.
 template <typename T>
 class AllAwaiter {
  public:
   explicit AllAwaiter(std::vector<Task<T>>& tasks) noexcept : tasks_(tasks) {}
   bool await_ready() const noexcept { return tasks_.empty(); }
-  /// One more is counted than there are tasks, so that none resumes who waits while others are still being begun.
+  /// Counts one more than there are tasks. So the waiting coroutine cannot resume while tasks are still being begun.
   bool await_suspend(std::coroutine_handle<> waiting) noexcept {
     results_.resize(tasks_.size());
     const auto countdown = std::make_shared<Countdown>(tasks_.size() + 1);
@@ -245,15 +250,15 @@ class AllAwaiter {
 
 }  // namespace task_detail
 
-/// Begins the task and calls `on_end` with what it gives: on the thread on which it ends, or before this returns where
-/// there was nothing to wait for. What the task or `on_end` throws ends the process.
+/// Begins the task and calls `on_end` with its result. The call runs on the thread on which the task ends. If the task
+/// had nothing to wait for, it runs before start() returns. An exception of the task or of `on_end` ends the process.
 template <typename T, typename Callback>
 void start(Task<T> task, Callback on_end) {
   task_detail::run_detached(std::move(task), std::move(on_end));
 }
 
-/// Begins the task and blocks this thread until it has ended. Not on a store's asynchronous thread, which would wait
-/// for itself. What the task throws ends the process.
+/// Begins the task, blocks this thread until the task has ended, and returns its result. Must not be called on a
+/// store's asynchronous thread, which would wait for itself. An exception of the task ends the process.
 template <typename T>
 T wait(Task<T> task) {
   std::optional<T> given;
@@ -266,8 +271,8 @@ T wait(Task<T> task) {
   return *std::move(given);
 }
 
-/// All tasks side by side; what they give, in their order. What one throws ends the process, and so does a lack of
-/// memory to begin them.
+/// Runs all tasks at the same time. Returns their results in the order of the tasks. An exception of a task ends the
+/// process, and so does a lack of memory to begin the tasks.
 template <typename T>
 Task<std::vector<T>> all(std::vector<Task<T>> tasks) {
   co_return co_await task_detail::AllAwaiter<T>(tasks);

@@ -1,5 +1,5 @@
 // Owns: the list of operations of an entity group transaction.
-// Must never: check what needs a store; Table::execute does that, and writes all of it or nothing.
+// Must never: check anything that needs a store. Table::execute() does that, and writes all operations or none.
 #pragma once
 
 #include <cstddef>
@@ -20,15 +20,15 @@ namespace varve {
 struct TransactionOperation {
   enum class Kind : std::uint8_t { kInsert, kReplace, kMerge, kInsertOrReplace, kInsertOrMerge, kRemove };
   Kind kind = Kind::kInsert;
-  /// For kRemove its keys alone count.
+  /// For kRemove, only its keys are used.
   Entity entity;
-  /// Of kReplace, kMerge and kRemove.
+  /// The condition of kReplace, kMerge and kRemove.
   ETag if_match;
 };
 
-/// 1 to 100 writes to entities of one partition of one table, each entity at most once: all happen or none, and every
-/// read sees all of them or none (T-01, T-03). Each operation means what the verb of the same name on Table means;
-/// conditions are judged on the state before the transaction (T-04).
+/// 1 to 100 writes to entities of one partition of one table, each entity at most once. All of them happen or none, and
+/// every read sees all of them or none (T-01, T-03). Each operation does the same as the Table verb of its name. All
+/// conditions are checked against the state before the transaction (T-04).
 ///
 ///   EntityGroupTransaction transaction;
 ///   transaction.insert(order).merge(customer, customer.etag()).remove("eu", "0007", ETag::any());
@@ -50,7 +50,7 @@ class EntityGroupTransaction {
   std::size_t size() const noexcept { return operations_.size(); }
   bool empty() const noexcept { return operations_.empty(); }
   void clear() noexcept { operations_.clear(); }
-  /// Memory for as many operations, taken at once. May throw std::bad_alloc, as every call that adds one.
+  /// Allocates memory for this many operations. May throw std::bad_alloc, as every call that adds an operation may.
   void reserve(std::size_t operations) { operations_.reserve(operations); }
 
  private:
@@ -58,9 +58,9 @@ class EntityGroupTransaction {
   std::vector<Operation> operations_;
 };
 
-/// What Table::execute says of the transaction as a whole, without asking a store: the number of operations, one
-/// partition, each entity once, the size. `limits` are those that the store was made with. Errors: as execute() has
-/// them. Source: T-01, T-06 to T-09, T-12, X-05.
+/// Does the checks of Table::execute() that concern the transaction as a whole and need no store: the number of
+/// operations, one partition, each entity once, and the size. `limits` are the limits that the store was created with.
+/// Errors: as execute(). Source: T-01, T-06 to T-09, T-12, X-05.
 Status check_transaction(std::span<const TransactionOperation> operations, const StoreLimits& limits = {});
 
 }  // namespace varve

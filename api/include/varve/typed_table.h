@@ -1,5 +1,5 @@
 // Owns: the verbs of a table on a mapped struct.
-// Must never: write without a condition where the struct carries one.
+// Must never: write without a condition if the struct has an ETag member.
 #pragma once
 
 #include <optional>
@@ -24,7 +24,7 @@ namespace varve {
 
 namespace mapped {
 
-/// The ETag that an object carries, as the condition of its next write.
+/// Returns the object's ETag member, which is the condition of its next write.
 template <Mapped T>
 ETag carried_etag(const T& object) {
   static_assert(count_of<T>(Element::kETag) == 1,
@@ -34,7 +34,7 @@ ETag carried_etag(const T& object) {
   return etag;
 }
 
-/// Gives an object's ETag and Timestamp members what a write gave its entity.
+/// Sets the object's ETag and Timestamp members to those of its written entity.
 template <Mapped T>
 void stamp(T& object, ETag etag) {
   with_element<Element::kETag, T>([&](const auto& element) { object.*element.member = etag; });
@@ -43,13 +43,13 @@ void stamp(T& object, ETag etag) {
 
 }  // namespace mapped
 
-/// A table whose entities are `T`, or whose interesting ones are: other entities may lie between them. As cheap and as
-/// safe for threads as the Table in it, whose verbs and errors these are; besides, kInvalidArgument where a struct and
-/// an entity do not fit each other (mapped_entity.h).
+/// A table whose entities are `T`. It may also hold other entities. A TypedTable is as cheap to copy and as safe for
+/// threads as its Table, and has the verbs and errors of Table. It also returns kInvalidArgument if a struct and an
+/// entity do not match (mapped_entity.h).
 ///
-/// A write that gets an object which may be changed gives its ETag and Timestamp members what it now has. replace(),
-/// merge() and remove() of an object without a condition insist on the ETag that it carries; one that was not read, and
-/// so carries none, is refused. ETag::any() forces. Source: C-01, C-03.
+/// A successful write of a non-const object sets the object's ETag and Timestamp members to the new values. replace(),
+/// merge() and remove() without a condition require the ETag that the object has. An object that was not read from a
+/// store has no ETag, and is refused. Pass ETag::any() to write regardless of the stored ETag. Source: C-01, C-03.
 template <Mapped T>
 class TypedTable {
  public:
@@ -72,7 +72,7 @@ class TypedTable {
     return write(object, [&](const Entity& entity) { return table_.insert_or_replace(entity, options); });
   }
 
-  /// Optional members without a value leave the stored property as it is (D-45).
+  /// An optional member without a value does not change the stored property (D-45).
   Result<ETag> insert_or_merge(T& object, const WriteOptions& options = {}) {
     return stamped(object, insert_or_merge(std::as_const(object), options));
   }
@@ -96,7 +96,7 @@ class TypedTable {
   Result<ETag> merge(T& object, ETag if_match, const WriteOptions& options = {}) {
     return stamped(object, merge(std::as_const(object), if_match, options));
   }
-  /// Optional members without a value leave the stored property as it is (D-45).
+  /// An optional member without a value does not change the stored property (D-45).
   Result<ETag> merge(const T& object, ETag if_match, const WriteOptions& options = {}) {
     return write(object, [&](const Entity& entity) { return table_.merge(entity, if_match, options); });
   }
@@ -109,7 +109,7 @@ class TypedTable {
     return table_.remove(key.partition_key, key.row_key, if_match, options);
   }
 
-  /// The object, or nothing if it is not there.
+  /// Returns the object, or nothing if it does not exist.
   Result<std::optional<T>> get(std::string_view partition_key, std::string_view row_key,
                                const ReadOptions& options = {}) const {
     const Result<std::optional<Entity>> found = table_.get(partition_key, row_key, options);
@@ -120,9 +120,9 @@ class TypedTable {
     return std::optional<T>(*std::move(object));
   }
 
-  /// Reads nothing yet.
+  /// Returns a walk over the objects that match. Reads nothing yet.
   Walk<T> query(Condition where = {}) const { return run(Query<T>().where(std::move(where))); }
-  /// Reads nothing yet.
+  /// Returns a walk over the results of the query. Reads nothing yet.
   Walk<T> run(const Query<T>& query) const { return query.run(table_); }
 
  private:

@@ -1,7 +1,7 @@
 // Owns: the values of the table model: typed properties, entities, ETags.
-// Must never: know of a store. What is here is plain data; limits are checked where data enters a store.
+// Must never: know a store. Everything here is plain data; limits are checked when data enters a store.
 //
-// Texts are UTF-8 everywhere. Nothing here is locked: one object, one thread at a time; different objects are
+// All texts are UTF-8. Nothing here is locked: use one object from one thread at a time. Different objects are
 // independent.
 #pragma once
 
@@ -24,7 +24,7 @@
 
 namespace varve {
 
-/// The eight types of the table service ("EDM types"). The numbers are stable: they are stored.
+/// The eight types of the table service ("EDM types"). Their numbers are stable, since they are stored.
 enum class PropertyType : std::uint8_t {
   kBinary = 1,
   kBoolean = 2,
@@ -36,43 +36,46 @@ enum class PropertyType : std::uint8_t {
   kString = 8,
 };
 
-/// "Edm.Binary", "Edm.Boolean" and so on.
+/// Returns "Edm.Binary", "Edm.Boolean" and so on.
 std::string_view property_type_name(PropertyType type) noexcept;
 
-/// Bytes without a meaning to the store.
+/// Bytes that the store does not interpret.
 struct Binary {
   std::string bytes;
   bool operator==(const Binary&) const = default;
 };
 
-/// A point of time in UTC, to 100 ns, in the proleptic Gregorian calendar without leap seconds.
+/// A point in time in UTC, with a resolution of 100 ns. It uses the proleptic Gregorian calendar without leap seconds.
 struct DateTime {
-  /// Ticks of 100 ns since 0001-01-01T00:00:00Z. What a property may hold is limited by limits::kDateTimeTicksMin and
-  /// kDateTimeTicksMax; a Timestamp lies within them too.
+  /// Ticks of 100 ns since 0001-01-01T00:00:00Z. A property or Timestamp is between limits::kDateTimeTicksMin and
+  /// kDateTimeTicksMax.
   std::uint64_t ticks = 0;
 
-  /// `YYYY-MM-DDThh:mm:ss`, then optionally a fraction (digits beyond the seventh are cut off), then optionally `Z` or
-  /// `+hh:mm` or `-hh:mm`; without a zone it is UTC. The seconds with their fraction, or the whole time with its zone,
-  /// may be left out: they are zero.
-  /// Errors   kInvalidArgument (InvalidInput)       the text is none of that, or names no day or time
-  ///          kInvalidArgument (OutOfRangeInput)    before 1601 or after 9999
-  /// Source   D-34, X-02, X-16.
+  /// Parses `YYYY-MM-DDThh:mm:ss`, an optional fraction, and an optional zone: `Z`, `+hh:mm` or `-hh:mm`, at most 14
+  /// hours from UTC. For example, "2026-03-03T10:20:30.5+01:00". Without a zone the time is UTC. Digits of the fraction
+  /// after the seventh are cut off. The seconds with their fraction, or the whole time with its zone, may be missing;
+  /// they are then zero.
+  /// Errors:
+  ///   kInvalidArgument (InvalidInput)          the text has another form, or no such day or time exists
+  ///   kInvalidArgument (OutOfRangeInput)       before the year 1601 or after 9999
+  /// Source: D-34, X-02, X-16.
   static Result<DateTime> parse(std::string_view text);
-  /// `YYYY-MM-DDThh:mm:ss[.f]Z`, a fraction only where it is not zero, without zeros at its end. Source: D-35.
+  /// Returns `YYYY-MM-DDThh:mm:ss[.f]Z`. A fraction of zero is left out, and a fraction never ends in zeros. Source:
+  /// D-35.
   std::string to_string() const;
 
   auto operator<=>(const DateTime&) const = default;
 };
 
-/// 128 bits. Compared in the order of its text.
+/// 128 bits. Guids compare in the order of their texts.
 struct Guid {
   /// In the order of the text: the first byte is the first two digits.
   std::array<std::uint8_t, 16> bytes{};
 
-  /// `8-4-4-4-12` hexadecimal digits in either case, also between braces, also 32 digits without hyphens.
+  /// Parses `8-4-4-4-12` hexadecimal digits in either case, also in braces, or 32 digits without hyphens.
   /// Errors: kInvalidArgument (InvalidInput). Source: D-37.
   static Result<Guid> parse(std::string_view text);
-  /// Lower case, with hyphens, without braces.
+  /// Returns the text in lower case, with hyphens and without braces.
   std::string to_string() const;
 
   auto operator<=>(const Guid&) const = default;
@@ -84,17 +87,17 @@ concept PropertyValue = std::same_as<T, Binary> || std::same_as<T, bool> || std:
     std::same_as<T, double> || std::same_as<T, Guid> || std::same_as<T, std::int32_t> ||
     std::same_as<T, std::int64_t> || std::same_as<T, std::string>;
 
-/// One property value. There is no null: a property without a value is not there (D-45).
+/// One property value. There is no null: a property without a value does not exist (D-45).
 class Value {
  public:
   /// In the order of PropertyType.
   using Variant = std::variant<Binary, bool, DateTime, double, Guid, std::int32_t, std::int64_t, std::string>;
 
-  /// Text without characters.
+  /// Makes an empty String.
   Value() : variant_(std::string()) {}
 
-  // Implicit on purpose: entity.set("Age", 7). What is not exactly one of the types is refused, so that no pointer
-  // becomes a Boolean and no number changes its type unseen.
+  // These constructors are implicit, so that entity.set("Age", 7) works. A type that is not exactly one of them is
+  // refused. So no pointer becomes a Boolean, and no number changes its type unnoticed.
   Value(Binary value) noexcept : variant_(std::move(value)) {}
   Value(bool value) noexcept : variant_(value) {}
   Value(DateTime value) noexcept : variant_(value) {}
@@ -109,22 +112,22 @@ class Value {
   Value(T) = delete;
 
   PropertyType type() const noexcept { return static_cast<PropertyType>(variant_.index() + 1); }
-  /// The value, or null if it is of another type.
+  /// Returns the value, or null if it has another type.
   template <PropertyValue T>
   const T* get_if() const noexcept {
     return std::get_if<T>(&variant_);
   }
-  /// For std::visit.
+  /// Returns the variant for std::visit.
   const Variant& variant() const noexcept { return variant_; }
 
-  /// Same type and same value. A Double that is not a number equals nothing.
+  /// True if type and value are equal. A Double that is NaN equals nothing.
   bool operator==(const Value&) const = default;
 
  private:
   Variant variant_;
 };
 
-/// Which PropertyType a C++ type stands for.
+/// Returns the PropertyType of a C++ type.
 template <PropertyValue T>
 constexpr PropertyType property_type_of() noexcept {
   if constexpr (std::same_as<T, Binary>) return PropertyType::kBinary;
@@ -145,8 +148,8 @@ struct Property {
 
 class PropertyRoom;
 
-/// The properties of one entity, one behind the other. Their memory is their own or, of an entity that came with a page
-/// of others, a part of what these share; a list that outgrows its part moves to memory of its own.
+/// The properties of one entity, in contiguous memory. The list owns its memory, unless its entity came with a page of
+/// others: then it uses a part of a block that these share. A list that outgrows its part moves to memory of its own.
 class PropertyList {
  public:
   PropertyList() noexcept = default;
@@ -170,16 +173,16 @@ class PropertyList {
   std::span<const Property> all() const noexcept { return {first_, size_}; }
   std::span<Property> all() noexcept { return {first_, size_}; }
 
-  /// Makes room for so many in all.
+  /// Makes room for `count` properties in all.
   void reserve(std::size_t count);
-  /// Adds what `make()` returns, in its place at once.
+  /// Appends the result of `make()`, constructed in place.
   template <typename Make>
   void add(const Make& make) {
     if (size_ == capacity_) grow();
     ::new (static_cast<void*>(first_ + size_)) Property(make());
     ++size_;
   }
-  /// `place` is below the size.
+  /// Removes the property at `place`, which must be below the size.
   void remove(std::size_t place) noexcept;
 
   bool operator==(const PropertyList& other) const noexcept;
@@ -195,49 +198,52 @@ class PropertyList {
   Property* first_ = nullptr;
   std::uint32_t size_ = 0;
   std::uint32_t capacity_ = 0;
-  Shared* shared_ = nullptr;  // where the memory is a part of; null: its own
+  Shared* shared_ = nullptr;  // the block that the memory is a part of; null if the list owns its memory
 };
 
-/// Which state of an entity a write insists on. An entity's ETag changes with every successful write to it, also with
-/// one that changes no value, and is never given twice, also when the entity is deleted and inserted again (D-53,
-/// D-55).
+/// Identifies one state of an entity, as the condition of a write. The ETag changes with every successful write of the
+/// entity, also with one that changes no value. No ETag is ever used twice, also not after the entity is deleted and
+/// inserted again (D-53, D-55).
 class ETag {
  public:
-  /// None: an entity that was not read from a store has it.
+  /// Makes no ETag: the ETag of an entity that was not read from a store.
   constexpr ETag() noexcept = default;
-  /// `*`: any state, but the entity must exist.
+  /// Returns `*`, which matches any state of an existing entity.
   static constexpr ETag any() noexcept { return ETag(kAny); }
   static constexpr ETag of_timestamp(DateTime timestamp) noexcept { return ETag(timestamp.ticks); }
 
-  /// `*`, or `W/"..."`, whose W may be of either case and whose text is opaque: if no store can have written it, the
-  /// ETag is foreign. In the form that to_string() writes, `:` may stand for `%3A`, and the fraction may end in zeros.
-  /// Errors: kInvalidArgument (InvalidInput: no W, no quotes, or a quote or control character between them).
+  /// Parses `*` or `W/"..."`. The W may have either case, and the text in quotes is opaque. If no store can have
+  /// written the text, the ETag is foreign. If it has the form of to_string(), `:` may be written for `%3A`, and the
+  /// fraction may end in zeros.
+  /// Errors: kInvalidArgument (InvalidInput: no W, no quotes, or a quote or control character between the quotes).
   /// Source: D-52, O-02, X-27.
   static Result<ETag> parse(std::string_view text);
-  /// `W/"datetime'2026-03-03T10%3A20%3A30.4767Z'"`; `*` for any(); empty for none. Source: D-52.
+  /// Returns for example `W/"datetime'2026-03-03T10%3A20%3A30.4767Z'"`; `*` for any(); empty for no ETag. A foreign
+  /// ETag is `W/"foreign-` with its number in hexadecimal, which parse() reads back. Source: D-52.
   std::string to_string() const;
 
   constexpr bool is_none() const noexcept { return ticks_ == 0; }
   constexpr bool is_any() const noexcept { return ticks_ == kAny; }
-  /// Of no state that a store can have: a condition with it is well-formed and never met. Two foreign texts give two
-  /// ETags, as far as a hash of 63 bits tells them apart.
+  /// Returns true if no state in a store can have this ETag. A foreign ETag is valid as a condition, but never matches.
+  /// Two foreign texts give two ETags, unless a hash of 63 bits collides.
   constexpr bool is_foreign() const noexcept { return ticks_ >= kFirstForeign && ticks_ != kAny; }
-  /// When the state was written, which is also its commit version. Meaningful for neither none nor any() nor a foreign
-  /// ETag.
+  /// Returns the time when the state was written, which is also its commit version. Has no meaning for no ETag, any()
+  /// and a foreign ETag.
   constexpr DateTime timestamp() const noexcept { return DateTime{ticks_}; }
 
   constexpr bool operator==(const ETag&) const = default;
 
  private:
   static constexpr std::uint64_t kAny = UINT64_MAX;
-  /// Ticks end with the year 9999, which is far below.
+  /// Above all ticks, which end with the year 9999.
   static constexpr std::uint64_t kFirstForeign = std::uint64_t{1} << 63;
   constexpr explicit ETag(std::uint64_t ticks) noexcept : ticks_(ticks) {}
   std::uint64_t ticks_ = 0;
 };
 
-/// A key, a set of typed properties in the order in which they were added, and, when it came from a store, when it was
-/// written. Different entities of a table may have different properties; the same name may have different types.
+/// A key and a list of typed properties in the order in which they were added. An entity that came from a store also
+/// has an ETag and a Timestamp. Two entities of one table may have different properties, and properties of one name may
+/// differ in type.
 ///
 ///   Entity entity("eu", "0001");
 ///   entity.set("Customer", "Ann").set("Lines", 3).set("Total", 12.5);
@@ -252,24 +258,24 @@ class Entity {
   const std::string& partition_key() const noexcept { return partition_key_; }
   const std::string& row_key() const noexcept { return row_key_; }
 
-  /// In the order in which they were added; what a store returns keeps the order in which it was written.
+  /// Returns the properties in the order in which they were added. A store keeps the order in which they were written.
   std::span<const Property> properties() const noexcept { return properties_.all(); }
 
-  /// Sets the property with this name, case-sensitive, or adds it at the end. Names and values are checked when the
-  /// entity is written. `Timestamp` as a name is ignored then (D-50); `PartitionKey` and `RowKey` are refused.
+  /// Sets the property with this name, or appends it. Names are case-sensitive. Names and values are checked when the
+  /// entity is written. A write ignores a property `Timestamp` (D-50), and refuses `PartitionKey` and `RowKey`.
   Entity& set(std::string_view name, Value value);
-  /// Adds a property without looking whether the name is there; an entity with the same name twice is refused when it
-  /// is written (D-23). For those who bring many properties and know their names to differ.
+  /// Appends a property without checking whether the name exists. If a name occurs twice, the write is refused (D-23).
+  /// This is faster for a caller that adds many properties with different names.
   Entity& add(std::string name, Value value);
-  /// Makes room for so many properties in all, for those who know how many they bring.
+  /// Makes room for this many properties in all.
   void reserve(std::size_t property_count) { properties_.reserve(property_count); }
-  /// True if there was one.
+  /// Returns true if the property existed.
   bool remove(std::string_view name) noexcept;
 
-  /// The first property with this name, or null.
+  /// Returns the first property with this name, or null.
   const Value* find(std::string_view name) const noexcept;
-  /// The property's value. Errors: kNotFound (no such property), kInvalidArgument (it is of another type; the message
-  /// says which).
+  /// Returns the value of the property. Errors: kNotFound (no such property), kInvalidArgument (it has another type,
+  /// which the message names).
   template <PropertyValue T>
   Result<T> get(std::string_view name) const {
     const Value* value = find(name);
@@ -278,13 +284,14 @@ class Entity {
     return wrong_type(name, value->type(), property_type_of<T>());
   }
 
-  /// When it was written, if it came from a store; zero otherwise. Ignored by writes (D-50).
+  /// Returns the time when the entity was written, or zero if it did not come from a store. Writes ignore it (D-50).
   DateTime timestamp() const noexcept { return etag_.timestamp(); }
-  /// None unless it came from a store. A write insists on it only where it is passed as the condition.
+  /// Returns the ETag, or none if the entity did not come from a store. A write checks it only if it is passed as the
+  /// condition.
   ETag etag() const noexcept { return etag_; }
   void set_etag(ETag etag) noexcept { etag_ = etag; }
 
-  /// Keys, properties in their order, and ETag.
+  /// True if keys, properties with their order, and ETags are equal.
   bool operator==(const Entity&) const = default;
 
  private:
@@ -298,11 +305,14 @@ class Entity {
   ETag etag_;
 };
 
-/// The size that counts against limits::kEntityBytesMax, in bytes: 4 + 2 for each code unit of both keys + for each
-/// property 8 + 2 for each code unit of its name + its value (String 4 + 2 for each code unit, Binary 4 + its bytes,
-/// Boolean 1, Int32 4, Guid 16, others 8). A property called Timestamp counts nothing, as it is not stored. In a text
-/// that is not UTF-8 each byte counts as one code unit.
-/// Source: D-60.
+/// Returns the size that counts against limits::kEntityBytesMax, in bytes. It is the sum of:
+/// - 4, and 2 for each code unit of both keys;
+/// - for each property 8, and 2 for each code unit of its name;
+/// - for each value: String 4 and 2 for each code unit, Binary 4 and its bytes, Boolean 1, Int32 4, Guid 16, other
+///   types 8.
+///
+/// A property called Timestamp counts nothing, because it is not stored. In a text that is not UTF-8, each byte counts
+/// as one code unit. Source: D-60.
 std::size_t accounted_size_bytes(const Entity& entity) noexcept;
 
 }  // namespace varve

@@ -1,5 +1,5 @@
-// Owns: what a verification found.
-// Must never: hold more findings than a person would read; the count tells the rest.
+// Owns: the report of a verification.
+// Must never: keep more findings than a person would read. `finding_count` counts all of them.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace varve {
 
-/// What Store::verify read and what it found wrong.
+/// What Store::verify() read, and the problems it found.
 struct VerifyReport {
   std::uint64_t accounts = 0;
   std::uint64_t tables = 0;
@@ -21,13 +21,13 @@ struct VerifyReport {
   std::uint64_t entities = 0;
   std::uint64_t properties = 0;
   std::uint64_t value_bytes = 0;
-  /// Live table files, every byte of which was read.
+  /// Live table files and value files, and their bytes. Every byte of them was read.
   std::uint64_t table_files = 0;
   std::uint64_t table_file_bytes = 0;
-  /// Each names the file or key concerned. At most kFindingsKept are kept.
+  /// The problems found. Each names the file or key. Holds at most kFindingsKept of them.
   std::vector<std::string> findings;
   std::uint64_t finding_count = 0;
-  /// What reading the log said.
+  /// What the verification found in the log.
   RecoveryStatistics recovery;
 
   static constexpr std::size_t kFindingsKept = 100;

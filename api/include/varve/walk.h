@@ -1,5 +1,5 @@
-// Owns: going through all pages of a scan: entity by entity, or page by page.
-// Must never: read a page before it is needed, or end early without saying why.
+// Owns: reading all pages of a scan, page by page or entity by entity.
+// Must never: read a page before it is needed, or end early without an error.
 #pragma once
 
 #include <concepts>
@@ -24,25 +24,28 @@
 
 namespace varve {
 
-/// The pages of one scan, one after the other. One object, one thread at a time. Pages are not one state of the table
-/// together, unless the scan reads at a snapshot. It may be left at any time: what was not asked for is not read.
+/// The pages of one scan, one after another. Use it from one thread at a time. The pages are not one state of the
+/// table, unless the scan reads at a snapshot. The caller may stop at any time; later pages are then not read.
 class PageWalk {
  public:
   static constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();
 
-  /// At most `take` entities in all; page sizes are as `scan` has them, which begins at its continuation.
+  /// Returns at most `take` entities in all. The pages are as large as `scan` says, and begin at its continuation. If
+  /// `scan.page_size_max` is zero, there are no pages.
   explicit PageWalk(Table table, Scan scan, std::uint64_t take = kNoLimit);
-  /// A walk that gives this error and ends.
+  /// Makes a scan that returns this error once, and ends.
   explicit PageWalk(Status error);
 
-  /// The next page, which may be short or empty though others follow; nothing at the end, and after an error.
-  /// Errors: as Table::scan.
+  /// Returns the next page. A page may be short or empty although more pages follow. Returns nothing at the end, and
+  /// after an error. Errors: as Table::scan.
   Result<std::optional<Page>> next();
 
-  /// Where a later walk of the same scan goes on, behind the pages that next() gave: a token for Scan::continuation,
-  /// good in another process too. Nothing: at the end of the range. After an error: where that page began.
+  /// Returns the token for Scan::continuation with which a later scan goes on after the pages that next() returned. It
+  /// is valid in another process, too. After an error it is the start of the failed page. Not set at the end of
+  /// the range, and as long as no page was read, unless the scan began with a token.
   const std::optional<std::string>& continuation() const noexcept { return continuation_; }
-  /// What the pages cost together; key_ranges is that of the first.
+  /// Returns the cost so far. `entities_examined` is the sum over all pages; `key_ranges` is that of the first page.
+  /// The counts of blocks are zero; Page::cost has them for each page.
   const PageCost& cost() const noexcept { return cost_; }
 
  private:
@@ -55,25 +58,27 @@ class PageWalk {
   Status error_;
 };
 
-/// The entities of one scan, each as a `T`, or why there are no more:
+/// The entities of one scan, each as a `T`:
 ///
 ///   for (Result<Order>& order : walk) {
 ///     if (!order.ok()) return order.status();
 ///     total += order->total;
 ///   }
 ///
-/// An error is the last element. It cannot be overlooked: who takes the value of a Result that has none ends the
-/// process. Pages are read when the loop comes to them. One pass: begin() goes on where the walk stands. One object,
-/// one thread at a time. `Pages` is where the entities come from: PageWalk, or MergedPages. Source: C-06.
+/// If an error ends the scan, it is the last element. It cannot be overlooked: reading the value of a failed Result
+/// aborts the process. Each page is read when the loop needs it.
+///
+/// A walk can be iterated once: begin() continues at the current position. Use it from one thread at a time. `Pages` is
+/// the source of the entities: PageWalk or MergedPages. Source: C-06.
 template <typename T, typename Pages = PageWalk>
 class Walk {
  public:
-  /// Makes a `T` of an entity that the scan returned.
+  /// Converts an entity of the scan to a `T`.
   using Resolver = std::function<Result<T>(Entity&&)>;
 
   Walk(Pages pages, Resolver resolver) : pages_(std::move(pages)), resolver_(std::move(resolver)) {}
 
-  /// The next one; nothing behind the last, or behind an error.
+  /// Returns the next element. Returns nothing after the last element and after an error.
   std::optional<Result<T>> next() {
     if (ended_) return std::nullopt;
     while (at_ == page_.size()) {
@@ -91,7 +96,7 @@ class Walk {
     return resolved;
   }
 
-  /// The next one, if there is one. Errors: as Table::scan, and those of the resolver.
+  /// Returns the next element, or nothing at the end. Errors: as Table::scan, and those of the resolver.
   Result<std::optional<T>> first() {
     std::optional<Result<T>> found = next();
     if (!found) return std::optional<T>();
@@ -99,7 +104,7 @@ class Walk {
     return std::optional<T>(*std::move(*found));
   }
 
-  /// All that are left; nothing of them after an error.
+  /// Returns all remaining elements. After an error, returns only the error.
   Result<std::vector<T>> all() {
     std::vector<T> found;
     while (std::optional<Result<T>> element = next()) {
@@ -109,7 +114,7 @@ class Walk {
     return found;
   }
 
-  /// What was read for it so far.
+  /// Returns the cost so far, as PageWalk::cost() or MergedPages::cost().
   PageCost cost() const { return pages_.cost(); }
 
   class Iterator {
@@ -148,7 +153,7 @@ class Walk {
   bool ended_ = false;
 };
 
-/// The entities of a scan as they are.
+/// Returns the entities of a scan unchanged.
 Walk<Entity> walk(Table table, Scan scan, std::uint64_t take = PageWalk::kNoLimit);
 
 }  // namespace varve

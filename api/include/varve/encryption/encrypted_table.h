@@ -1,5 +1,5 @@
-// Owns: the verbs of a table whose entities are encrypted on their way in and decrypted on their way out.
-// Must never: let a verb through that would leave an entity half encrypted.
+// Owns: the verbs of a table that encrypts entities when they are written and decrypts them when they are read.
+// Must never: accept a verb that would leave an entity half encrypted.
 #pragma once
 
 #include <memory>
@@ -15,51 +15,56 @@
 namespace varve {
 
 struct TableEncryption {
-  /// Encrypts what is written, and decrypts what was written by it. Without one entities are written as they are.
+  /// Encrypts new entities, and decrypts the entities that it encrypted. If null, entities are written unencrypted.
   std::shared_ptr<const KeyEncryptionKey> key{};
   PropertyChoice properties{};
-  /// Finds keys for reading; `key` is taken where it knows none.
+  /// Finds keys for reads. If it does not know a key, `key` is used, provided that its id matches.
   KeyResolver resolver{};
-  /// Refuses to write without a key, and to read what is not encrypted.
+  /// Refuses a write without a key (kInvalidArgument), and a read of an entity that is not encrypted.
   bool require_encryption = false;
   EncryptionProtocol protocol = EncryptionProtocol::kAuthenticated;
-  /// Borrowed for as long as the table lives; see EncryptOptions::random.
+  /// Borrowed as long as the table exists; see EncryptOptions::random.
   RandomBytes* random = nullptr;
 };
 
-/// A Table (its verbs mean what they mean there) that encrypts. Cheap to copy as a Table is, save for what the choice
-/// of properties holds. May be used from several threads at once, if key, resolver and callback may.
+/// A Table that encrypts. Its verbs do what the verbs of Table do. A copy is as cheap as that of a Table, plus the
+/// choice of properties. Several threads may use it at once, if they may use the key, the resolver and the callback at
+/// once.
 ///
 ///   Result<std::shared_ptr<const KeyEncryptionKey>> key = make_aes_key("key-2026", std::move(bytes));
 ///   EncryptedTable patients(*store->open_table("myaccount", "Patients"),
 ///                           {.key = *key, .properties = PropertyChoice::names({"Diagnosis"})});
 ///
-/// A filter sees what is stored: conditions on encrypted properties never match their texts.
-/// Errors   of writes, besides Table's: those of encrypt(); nothing changed
-///          of reads, besides Table's: those of decrypt(), naming the entity; nothing is returned
-///          of merge(), insert_or_merge() and transactions with either: kUnsupported; nothing changed. What is merged
-///          would be encrypted by another key than what is there, which the store cannot know
-/// Source   C-25.
+/// A filter compares stored values: a condition on an encrypted property never matches its text.
+///
+/// Errors besides those of Table:
+///   writes     those of encrypt(); kInvalidArgument (no key although encryption is required; or the entity has a
+///              property named as the metadata is); nothing changed
+///   reads      those of decrypt(); the message names the entity; nothing is returned
+///   merges     merge(), insert_or_merge() and transactions with one of them return kUnsupported; nothing changed. A
+///              merge would encrypt its properties with another content key than the stored ones, which the store
+///              cannot know.
+/// Source: C-25.
 class EncryptedTable {
  public:
   EncryptedTable(Table table, TableEncryption encryption);
 
-  /// The table with its entities as they are stored.
+  /// Returns the table with its entities as they are stored.
   Table& table() noexcept { return table_; }
   const Table& table() const noexcept { return table_; }
 
   Result<ETag> insert(const Entity& entity, const WriteOptions& options = {});
   Result<ETag> replace(const Entity& entity, ETag if_match, const WriteOptions& options = {});
   Result<ETag> insert_or_replace(const Entity& entity, const WriteOptions& options = {});
-  /// Both only say that they are refused.
+  /// Both always return kUnsupported.
   Result<ETag> merge(const Entity& entity, ETag if_match, const WriteOptions& options = {});
   Result<ETag> insert_or_merge(const Entity& entity, const WriteOptions& options = {});
   Status remove(std::string_view partition_key, std::string_view row_key, ETag if_match,
                 const WriteOptions& options = {});
-  /// Every entity has a content key and an IV of its own. Errors of encryption name the operation.
+  /// Encrypts each entity with its own content key and IV. An error of encryption has the index of its operation.
   Result<std::vector<ETag>> execute(const EntityGroupTransaction& transaction, const WriteOptions& options = {});
 
-  /// A selection of names has room for 253: both parts of the metadata are read with it.
+  /// `options.select` holds at most 253 names: both parts of the metadata are read with them.
   Result<std::optional<Entity>> get(std::string_view partition_key, std::string_view row_key,
                                     const ReadOptions& options = {}) const;
   Result<std::vector<std::optional<Entity>>> get_many(std::span<const EntityKey> keys,

@@ -1,5 +1,5 @@
-// Owns: an entity with some of its texts encrypted, and back: pure functions.
-// Must never: touch a store, or return an entity of which a part could not be decrypted.
+// Owns: encryption and decryption of single properties of an entity, as pure functions.
+// Must never: access a store, or return an entity of which a part could not be decrypted.
 #pragma once
 
 #include <functional>
@@ -16,21 +16,23 @@
 
 namespace varve {
 
-/// Which properties of an entity are encrypted. Only String properties can be, and neither keys nor Timestamp.
+/// The choice of the properties to encrypt. Only String properties can be encrypted, never the keys or the Timestamp.
 /// Source: C-21.
 class PropertyChoice {
  public:
   using Callback = std::function<bool(std::string_view partition_key, std::string_view row_key, std::string_view name)>;
 
-  /// No property.
+  /// Chooses no property.
   PropertyChoice() = default;
-  /// These, each of which every entity must have: a name that is spelt wrong must not leave a secret in clear.
+  /// Chooses these properties. Every entity must have each of them, so that a misspelt name cannot leave a secret
+  /// unencrypted.
   static PropertyChoice names(std::vector<std::string> names);
-  /// Those for which `callback` says true. It is asked about each property of the entity, and must not throw.
+  /// Chooses the properties for which `callback` returns true. It is called for each property of the entity and must
+  /// not throw.
   static PropertyChoice resolver(Callback callback);
 
-  /// The names chosen. Errors: kInvalidArgument (a name of a system property, or one that is there twice; a property
-  /// that is not a String, or not there).
+  /// Returns the names of the chosen properties. Errors: kInvalidArgument (a system property is chosen, or a property
+  /// twice; a property is missing, occurs twice or is not a String; its name or text is not UTF-8).
   Result<std::vector<std::string>> of(const Entity& entity) const;
 
  private:
@@ -40,25 +42,25 @@ class PropertyChoice {
 
 struct EncryptOptions {
   EncryptionProtocol protocol = EncryptionProtocol::kAuthenticated;
-  /// Borrowed for the call. Null takes system_random_bytes(). What it gives must never be the same twice, save in
-  /// tests.
+  /// Borrowed for the call. Null uses system_random_bytes(). Except in tests, the source must never give the same bytes
+  /// twice.
   RandomBytes* random = nullptr;
 };
 
-/// The entity with the chosen properties as Binary, and with two more that tell how to read them; 250 are left to the
-/// caller. A content key and an IV are made for it, and kept nowhere else. Sizes grow: by up to 16 bytes a value, and a
-/// text counts by its UTF-8 then; the table judges limits when the entity is written.
-///
-/// Errors   kInvalidArgument    as PropertyChoice::of(); the entity has a property named as the metadata is; a chosen
-///                              text is not UTF-8; the key's id is too long
-///          kTooLarge           a value of more than 16 MiB
-///          what `key` and the source of randomness say
-/// Source   C-20 to C-23, C-26.
+/// Returns the entity with the chosen properties encrypted as Binary, and with two metadata properties. So at most 250
+/// properties are left to the caller. Creates a content key and an IV for the entity, and stores them only in it. A
+/// value grows by up to 16 bytes, and a text counts with its UTF-8 bytes. The table checks its limits when the entity
+/// is written.
+/// Errors:
+///   kInvalidArgument  as PropertyChoice::of(); a property is named as the metadata is; the key's id is too long
+///   kTooLarge         a value of more than 16 MiB
+///   and the errors of `key` and of the random source
+/// Source: C-20 to C-23, C-26.
 Result<Entity> encrypt(const Entity& entity, const PropertyChoice& properties, const KeyEncryptionKey& key,
                        const EncryptOptions& options = {});
 
-/// Where keys are found: `resolver` is asked first, if there is one; `key`, if there is one, is taken where its id is
-/// the one that is looked for.
+/// The keys for decryption. `resolver`, if set, is called first. If it returns no key, `key` is used, provided that its
+/// id matches.
 struct DecryptionKeys {
   KeyResolver resolver{};
   std::shared_ptr<const KeyEncryptionKey> key{};
@@ -67,22 +69,22 @@ struct DecryptionKeys {
 struct DecryptOptions {
   /// Refuses an entity that is not encrypted.
   bool require_encryption = false;
-  /// The entity may lack properties, since not all were asked for.
+  /// True if the entity may lack properties because the read selected some names only.
   bool is_projection = false;
 };
 
-/// The entity as it was before encrypt(), without the metadata. One that is not encrypted is returned as it is. Marks
-/// are not needed: the entity says which of its properties are encrypted.
+/// Returns the entity as it was before encrypt(), without the metadata. An entity without metadata is returned
+/// unchanged. The caller need not choose properties: the entity itself lists its encrypted ones.
 ///
-/// What is not detected, since each entity is encrypted alone: that somebody brought an older state of the whole entity
-/// back, deleted it, or changed properties that are not encrypted.
-///
-/// Errors   kUnsupported    the protocol or the way of wrapping is not known
-///          kNotFound       the key is not known
-///          kCorruption     metadata or values are damaged, or were changed; the entity is not encrypted though that is
-///                          required
-///          what the resolver and the key say
-/// Source   C-24.
+/// Each entity is encrypted alone. So decrypt() cannot detect that another writer restored an older state of the whole
+/// entity, deleted it, or changed properties that are not encrypted.
+/// Errors:
+///   kUnsupported    the protocol or the wrapping algorithm is not known
+///   kNotFound       the key is not known
+///   kCorruption     metadata or values are damaged or were changed; or the entity is not encrypted although this is
+///                   required
+///   and the errors of the resolver and of the key
+/// Source: C-24.
 Result<Entity> decrypt(const Entity& entity, const DecryptionKeys& keys, const DecryptOptions& options = {});
 
 }  // namespace varve

@@ -1,5 +1,5 @@
-// Owns: where content keys and initialisation vectors come from.
-// Must never: be predictable, save where a test brings its own source.
+// Owns: the source of content keys and initialization vectors.
+// Must never: be predictable, except for a test that brings its own source.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,11 @@ namespace varve {
 class RandomBytes {
  public:
   virtual ~RandomBytes() = default;
-  /// Fills all of `out`. Called from any thread. Errors: what the source says; nothing is encrypted then.
+  /// Fills all of `out`. Any thread. Errors: those of the source; then nothing is encrypted.
   virtual Status fill(std::span<std::uint8_t> out) = 0;
 };
 
-/// The operating system's randomness by way of OpenSSL. Errors of fill(): kIoError.
+/// Returns the operating system's random source, through OpenSSL. Errors of fill(): kIoError.
 RandomBytes& system_random_bytes() noexcept;
 
 }  // namespace varve

@@ -1,5 +1,5 @@
-// Owns: bytes that nobody may find in memory later: content keys and key-encryption keys.
-// Must never: be copied by accident, or be freed before it was wiped.
+// Owns: bytes that must not stay in memory after their use: content keys and key-encryption keys.
+// Must never: be copied by accident, or be freed before they are wiped.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,8 @@
 
 namespace varve {
 
-/// A fixed number of bytes, zero at first, wiped when they go. Can be moved; a copy must be asked for.
+/// A fixed number of bytes. They are zero at first, and are wiped when they are destroyed or replaced. They can be
+/// moved; a copy needs copy_of().
 class SecretBytes {
  public:
   SecretBytes() noexcept = default;

@@ -1,5 +1,5 @@
-// Owns: the two secret keys of an account, and what is signed and verified with them.
-// Must never: give a key away, store one, or take a time that depends on a secret.
+// Owns: the two secret keys of an account: signing with them, and verifying signatures.
+// Must never: reveal or store a key, or take a time that depends on a secret.
 #pragma once
 
 #include <cstdint>
@@ -12,21 +12,21 @@
 
 namespace varve::security {
 
-/// Which of an account's keys signs. A signature by either one is valid.
+/// The key of the account that signs. A signature by either key is valid.
 enum class KeyChoice : std::uint8_t { kPrimary, kSecondary };
 
-/// Copies are cheap and share the keys, which are overwritten when the last copy goes. Any thread.
+/// Copies are cheap and share the keys. The keys are overwritten when the last copy is destroyed. Any thread.
 class AccountKeys {
  public:
-  /// From base64. Without a secondary key there is one key only.
-  /// Errors: kInvalidArgument (InvalidInput: not base64, or of no or more than 1024 bytes), kOutOfMemory.
+  /// Makes the keys from base64. If `secondary` is empty, the account has one key.
+  /// Errors: kInvalidArgument (InvalidInput: a key is not base64, or not 1 to 1024 bytes), kOutOfMemory.
   static Result<AccountKeys> create(std::string_view primary, std::string_view secondary = {});
 
-  /// Base64(HMAC-SHA256(key, message)).
-  /// Errors: kNotFound (there is no such key), kOutOfMemory (also what else keeps OpenSSL from it).
+  /// Returns base64(HMAC-SHA256(key, message)).
+  /// Errors: kNotFound (the account has no such key), kOutOfMemory (also if OpenSSL fails for another reason).
   Result<std::string> sign(std::string_view message, KeyChoice choice = KeyChoice::kPrimary) const;
-  /// Whether one of the keys signs the message so. Compares in constant time, with all keys. False also where OpenSSL
-  /// fails.
+  /// Returns true if `signature` is the signature of the message by one of the keys. Compares in constant time, with
+  /// all keys. If OpenSSL fails, returns false.
   bool verify(std::string_view message, std::string_view signature) const;
 
  private:
@@ -35,7 +35,7 @@ class AccountKeys {
   std::shared_ptr<const Secrets> secrets_;
 };
 
-/// An account as its owner knows it.
+/// The name of an account and its keys, as its owner has them.
 struct AccountCredentials {
   std::string name;
   AccountKeys keys;

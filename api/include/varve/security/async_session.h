@@ -1,5 +1,5 @@
-// Owns: the session of a caller for who must not wait: what reads the store goes on where that may wait.
-// Must never: judge anything; Session does.
+// Owns: the session of a caller on a thread that must not wait. Reads of the store run on a thread that may wait.
+// Must never: decide anything. Session does.
 #pragma once
 
 #include <stop_token>
@@ -11,16 +11,16 @@
 
 namespace varve::security {
 
-/// As Session, with the verbs that a server asks for each request as tasks. Where nothing has to be read, which is what
-/// signatures without a policy and tables in use come to, a task has nothing to wait for, and ends on the thread that
-/// begins it; else on the store's asynchronous thread (async.h).
+/// Session with the verbs that a server needs for each request, as tasks. If a verb reads nothing from the store, its
+/// task ends on the thread that begins it. That is so for a signature without a policy and a table in use. Otherwise
+/// the task ends on the store's asynchronous thread (async.h).
 ///
-/// Errors   those of the verb, and those of AsyncStore::run().
+/// Errors   those of the verb, and those of AsyncStore::run()
 class AsyncSession {
  public:
   explicit AsyncSession(Session session) noexcept : session_(std::move(session)) {}
 
-  /// As Session::open().
+  /// Opens a session, as Session::open().
   static Task<Result<Session>> open(Store& store, const AccountCredentials& account, const Request& request,
                                     const Arrival& arrival, Clock clock, std::stop_token stop = {});
   static Task<Result<Session>> open(Store& store, const VerifiedSignature& signature, const Arrival& arrival,

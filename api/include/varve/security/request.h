@@ -1,5 +1,5 @@
-// Owns: a request as authentication sees it, whatever carried it.
-// Must never: interpret a path: what was signed is how it stood on the request line.
+// Owns: a request as authentication sees it, independent of how it arrived.
+// Must never: interpret a path. The client signed the path as it is in the request line.
 #pragma once
 
 #include <string>
@@ -9,20 +9,20 @@
 namespace varve::security {
 
 struct Request {
-  /// The real one: POST where X-HTTP-Method tunnels another (S-05).
+  /// The method of the request line. If X-HTTP-Method tunnels another method through POST, this is POST (S-05).
   std::string verb;
-  /// As on the request line, percent-encoding untouched, without the query.
+  /// As in the request line, still percent-encoded, without the query.
   std::string path;
-  /// As on the request line, without `?`.
+  /// As in the request line, without the `?`.
   std::string query{};
-  /// Names in any case of letters.
+  /// Names in any case.
   std::vector<std::pair<std::string, std::string>> headers{};
 };
 
-/// From where and how a request came.
+/// How a request arrived: the client's address, and the protocol.
 struct Arrival {
-  /// IPv4 in dotted decimals, perhaps written as a mapped IPv6 address (`::ffff:`). What else it is matches no address
-  /// that a signature names.
+  /// The client's IPv4 address in dotted decimals, also as a mapped IPv6 address (`::ffff:`). Any other text matches no
+  /// address of a signature.
   std::string client_ip{};
   bool is_https = true;
 };

@@ -1,10 +1,10 @@
-// Owns: the session of a caller who has shown a signature: what the caller may do, bound to a store.
-// Must never: hand out a handle that can do more than the signature says, now or later.
+// Owns: the session of a caller who showed a signature: what the caller may do in a store.
+// Must never: return a handle that may do more than the signature permits, now or later.
 //
 //   Result<Session> session = Session::open(store, account, "sv=2020-12-06&tn=Orders&sp=r&...", arrival, now);
 //   if (!session.ok()) return session.status();
 //   Result<Table> orders = session->table("Orders");
-//   Result<Page> page = orders->scan(Scan{});  // what the signature's interval holds
+//   Result<Page> page = orders->scan(Scan{});  // only entities inside the signature's interval
 #pragma once
 
 #include <functional>
@@ -26,15 +26,16 @@
 
 namespace varve::security {
 
-/// The present time. Called on any thread, at each verb; must not wait.
+/// Returns the present time. Called at each verb, on any thread; must not wait.
 using Clock = std::function<DateTime()>;
 
-/// What a signature in a query says, after it was verified with the keys of an account. Nothing of it hangs on time,
-/// place or policies: who is shown the same query again may keep this for as long as the account has those keys.
+/// The content of a signature in a query, after it was verified with the keys of an account. It does not depend on
+/// time, address or policies. So a server may keep it for repeated queries as long as the account has these keys.
 /// Copies are cheap.
 class VerifiedSignature {
  public:
-  /// Errors: those of Session::open() by a query, but for what it says of time and arrival.
+  /// Verifies the signature in the query. Errors: those of Session::open() with a query, except those of time and
+  /// arrival.
   static Result<VerifiedSignature> verify(const AccountCredentials& account, std::string_view query);
 
  private:
@@ -44,44 +45,53 @@ class VerifiedSignature {
   std::shared_ptr<const Said> said_;
 };
 
-/// When what is judged: signature, address and protocol at open(), against the keys given there; time, and the stored
-/// access policy that the signature names, at open() and again at each verb of the session and of its tables. So a
-/// token that expires, and a policy that is changed or removed, end what they gave at once, with the next verb. A key
-/// that is replaced ends tokens when they are shown the next time: whoever replaces keys drops the sessions.
+/// The checks happen at two times:
+/// - At open(): the signature against the given keys, the client's address, and the protocol.
+/// - At open() and at each verb of the session and of its tables: the time, and the stored access policy that the
+///   signature names.
 ///
-/// Threads   any. Copies are cheap.
-/// Lifetime  the store outlives the session; tables from it may outlive both, and answer kClosed then.
-/// Errors    of its verbs, besides those of the same verbs of Store, nothing being read or changed then:
-///             kForbidden (AuthenticationFailed)                      expired, or the policy is gone
-///             kForbidden (AuthorizationFailure)                      a table SAS does not go there (S-21, S-24); an
-///                                                                    account SAS at access policies (S-32)
-///             kForbidden (AuthorizationResourceTypeMismatch,
-///                         AuthorizationPermissionMismatch)           an account SAS without what it takes (S-32)
+/// So if a token expires, or its policy is changed or removed, the next verb fails. If a key is replaced, its tokens
+/// fail at their next open(). A server that replaces keys must therefore close the open sessions.
 ///
-/// open() and the verbs read the store where the signature names a policy, and wait for that; AsyncSession
-/// (async_session.h) is for who must not.
+/// Threads   Any. Copies are cheap.
+/// Lifetime  The store must outlive the session. Tables from the session may outlive both; their verbs then return
+///           kClosed.
+///
+/// Errors of each verb, besides those of the Store verb of the same name; nothing was read or changed:
+///   kForbidden (AuthenticationFailed)                            the signature has expired, or its policy does not
+///                                                                exist any more
+///   kForbidden (AuthorizationFailure)                            a table SAS does not permit this (S-21, S-24); or an
+///                                                                account SAS was used for access policies (S-32)
+///   kForbidden (AuthorizationResourceTypeMismatch, AuthorizationPermissionMismatch)
+///                                                                an account SAS lacks the resource type or permission
+///                                                                (S-32)
+///
+/// If the signature names a policy, open() and the verbs wait for a read of the store. On a thread that must not wait,
+/// use AsyncSession (async_session.h).
 class Session {
  public:
-  /// By the query parameters of a table SAS or an account SAS; others are passed over (S-10, S-13).
-  /// Errors   kForbidden (NoAuthenticationInformation)           no `sig`
-  ///          kForbidden (AuthenticationFailed)                  the signature is wrong, out of its time, or malformed
-  ///          kForbidden (AuthorizationServiceMismatch)          it is not for tables
-  ///          kForbidden (AuthorizationSourceIPMismatch, AuthorizationProtocolMismatch)
+  /// Opens a session by the query parameters of a table SAS or an account SAS. Ignores other parameters (S-10, S-13).
+  /// Errors:
+  ///   kForbidden (NoAuthenticationInformation)      the query has no `sig`
+  ///   kForbidden (AuthenticationFailed)             the signature is wrong, malformed, expired or not valid yet
+  ///   kForbidden (AuthorizationServiceMismatch)     the signature is not for tables
+  ///   kForbidden (AuthorizationSourceIPMismatch, AuthorizationProtocolMismatch)
   static Result<Session> open(Store& store, const AccountCredentials& account, std::string_view query,
                               const Arrival& arrival, Clock clock);
-  /// By a request: its Authorization header if it has one, else as above by its query. A session by an account key may
-  /// do everything. Errors: those of verify_shared_key() too.
+  /// Opens a session by the Authorization header of a request. If the request has none, uses its query, as above. A
+  /// session by an account key may do everything. Errors: as above, and those of verify_shared_key().
   static Result<Session> open(Store& store, const AccountCredentials& account, const Request& request,
                               const Arrival& arrival, Clock clock);
 
-  /// By what was in a query. Errors: those of the first one that hang on time, arrival or policies.
+  /// Opens a session by a signature that was verified before. Errors: those of the first open() that depend on time,
+  /// arrival or policies.
   static Result<Session> open(Store& store, const VerifiedSignature& signature, const Arrival& arrival, Clock clock);
 
-  /// Whether the operation may be done: for what the session has no verb.
+  /// Checks that the session permits the operation. It is for operations without a verb below.
   Status check(AccountOperation operation) const;
 
-  /// A table of the account, restricted to what the session may do with it (Table::restricted_to). For a table SAS, its
-  /// own table only.
+  /// Returns a table of the account, restricted to what the session may do (Table::restricted_to). A table SAS permits
+  /// only its own table.
   Result<Table> table(std::string_view table) const;
 
   // As the verbs of Store.
@@ -94,7 +104,7 @@ class Session {
  private:
   friend class AsyncSession;
   struct State;
-  /// As open(), but for what is judged again at each verb. Reads nothing of the store.
+  /// These do open() without the checks that each verb repeats. They read nothing from the store.
   static Result<Session> shown(Store& store, const VerifiedSignature& signature, const Arrival& arrival, Clock clock);
   static Result<Session> shown(Store& store, const AccountCredentials& account, std::string_view query,
                                const Arrival& arrival, Clock clock);

@@ -1,6 +1,6 @@
-// Owns: table signatures ("table SAS", "service SAS"): query parameters that let whoever has them do some things with
-// one table.
-// Must never: let a bearer change what was signed, or take part of it away: a missing field and an empty one are alike.
+// Owns: table signatures ("table SAS", "service SAS"): query parameters that allow their bearer some operations on one
+// table.
+// Must never: let a bearer change or remove a signed field. A missing field and an empty one are the same.
 #pragma once
 
 #include <optional>
@@ -17,52 +17,56 @@
 
 namespace varve::security {
 
-/// The fields by the names that they have in the query, percent-decoded; empty where missing. Source: S-20.
+/// The fields under their names in the query, percent-decoded. A missing field is empty. Source: S-20.
 struct TableSas {
   std::string sv, tn, sp, st, se, spk, srk, epk, erk, si, sip, spr, sig;
   bool operator==(const TableSas&) const = default;
 };
 
-/// What such a signature says.
+/// The meaning of the fields.
 struct TableSasTerms {
   /// `YYYY-MM-DD`, 2012-02-12 or later.
   std::string version = "2020-12-06";
-  /// In any case of letters.
+  /// In any case.
   std::string table{};
-  /// This and `expiry` are given here or by the policy; `start` by one of them or none (S-20, S-27).
+  /// `permissions` and `expiry` must be set either here or by the policy, not by both. `start` is set by one of them,
+  /// or not at all (S-20, S-27).
   std::optional<Permissions> permissions{};
   std::optional<DateTime> start{};
   std::optional<DateTime> expiry{};
   /// The id of a stored access policy, or empty.
   std::string policy{};
   KeyInterval interval{};
-  /// One IPv4 address or two with `-` between, both inside; empty for any.
+  /// One IPv4 address, or a range of two with `-` between them, both included. Empty allows every address.
   std::string addresses{};
   bool https_only = false;
   bool operator==(const TableSasTerms&) const = default;
 };
 
-/// Errors: kForbidden (AuthenticationFailed: sv, tn or sig missing or malformed; a field given twice or badly encoded).
+/// Reads the fields from a query.
+/// Errors: kForbidden (AuthenticationFailed: sv is missing, malformed or too old; tn or sig is missing; a field occurs
+/// twice or is badly encoded; the query has fields of an account signature).
 Result<TableSas> parse_table_sas(std::string_view query);
-/// As it stands in a URL behind `?`.
+/// Returns the fields as the part of a URL after the `?`.
 std::string to_query(const TableSas& sas);
-/// Source: S-22, S-23.
+/// Returns the text that the signature signs. Source: S-22, S-23.
 std::string string_to_sign(const TableSas& sas, std::string_view account);
 
-/// For a whole table, a range of partitions, a range of keys, with or without a policy (C-10). A bound of the interval
-/// cannot be an empty PartitionKey, nor its upper one an empty RowKey: the format takes those for missing.
-/// Errors: kInvalidArgument (InvalidInput: the format cannot say these terms, or they lack what is required), and those
-/// of check_table_name() and AccountKeys::sign().
+/// Signs the terms with a key of the account. The terms are for a whole table, a range of partitions or a range of
+/// keys, with or without a policy (C-10). The format takes an empty bound for a missing one. So no bound may have an
+/// empty PartitionKey, and the upper bound no empty RowKey.
+/// Errors: kInvalidArgument (InvalidInput: the format cannot express these terms, or a required term is missing), and
+/// those of check_table_name() and AccountKeys::sign().
 Result<TableSas> sign_table_sas(const TableSasTerms& terms, const AccountCredentials& account,
                                 KeyChoice choice = KeyChoice::kPrimary);
 
-/// What was signed, if it was signed with a key of the account; nothing is judged that depends on time, place or
-/// policies. Errors: kForbidden (AuthenticationFailed). Source: S-14, S-25.
+/// Returns the terms if a key of the account signed them. Does not check time, address and policies.
+/// Errors: kForbidden (AuthenticationFailed). Source: S-14, S-25.
 Result<TableSasTerms> verify_table_sas(const TableSas& sas, const AccountCredentials& account);
 
-/// What the terms permit at the time `now`, if the table has these policies.
-/// Errors: kForbidden (AuthenticationFailed: not within its time; the policy is not there; something is said twice or
-/// not at all). Source: S-11, S-20, S-27.
+/// Returns the permissions of the terms at the time `now`, for a table with these policies.
+/// Errors: kForbidden (AuthenticationFailed: expired or not valid yet; the policy does not exist; the signature and the
+/// policy both set a term; or neither sets permissions or expiry). Source: S-11, S-20, S-27.
 Result<Permissions> permitted_at(const TableSasTerms& terms, std::span<const AccessPolicy> policies, DateTime now);
 
 }  // namespace varve::security
