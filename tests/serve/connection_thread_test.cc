@@ -175,7 +175,7 @@ TEST_F(ConnectionThread, IsFreeWhileTheAccountIsAsked) {
 
 TEST_F(ConnectionThread, IsFreeWhileThePageLooksIntoTables) {
   EXPECT_EQ(look("api/tables"), "200");
-  EXPECT_EQ(look("varve/table?table=" + unused_table()), "200");
+  EXPECT_EQ(look("api/table?table=" + unused_table()), "200");
   EXPECT_EQ(look("api/entities?table=" + unused_table()), "200");
   EXPECT_EQ(look("api/entities?table=NoSuchTable"), "404");
 }

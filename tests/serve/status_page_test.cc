@@ -75,7 +75,7 @@ TEST_F(Page, IsOnlyLookedAt) {
     request.head.verb = verb;
     EXPECT_EQ(outcome(bench_.send(std::move(request))), "405") << verb;
   }
-  HttpRequest head = WatchBench::page_request("varve/status");
+  HttpRequest head = WatchBench::page_request("api/status");
   head.head.verb = "HEAD";
   EXPECT_EQ(bench_.send(std::move(head)).body, "");
 }
@@ -83,7 +83,7 @@ TEST_F(Page, IsOnlyLookedAt) {
 /// A foreign site's name that was made to point to this machine: the browser takes its page for this server's, and
 /// names the site in Host.
 TEST_F(Page, IsNotServedUnderAForeignName) {
-  for (const std::string_view name : {std::string_view("varve/status"), kEntities, std::string_view("page.js")}) {
+  for (const std::string_view name : {std::string_view("api/status"), kEntities, std::string_view("page.js")}) {
     SCOPED_TRACE(name);
     for (const std::string host :
          {"localhost", "localhost:10002", "LocalHost:1", "127.0.0.1:10002", "127.0.0.2", "[::1]:10002", "[::1]"}) {
@@ -122,7 +122,7 @@ TEST_F(Page, IsNotServedUnderAForeignName) {
 }
 
 TEST_F(Page, TellsForeignPagesNothing) {
-  for (const std::string_view name : {std::string_view("varve/status"), kEntities}) {
+  for (const std::string_view name : {std::string_view("api/status"), kEntities}) {
     SCOPED_TRACE(name);
     const auto with = [&](Headers headers) { return ask(name, with_host("localhost:10002", std::move(headers))); };
     EXPECT_EQ(with({{"Sec-Fetch-Site", "same-origin"}}), 200);
@@ -145,7 +145,7 @@ TEST_F(Page, IsForThisMachineAlone) {
   }
   for (const std::string client : {"192.0.2.1", "10.0.0.1", "::", "::2", "::ffff:10.0.0.1", "fe80::1", ""}) {
     EXPECT_EQ(ask_from(client, kEntities), 403) << client;
-    EXPECT_EQ(ask_from(client, "varve/status"), 403) << client;
+    EXPECT_EQ(ask_from(client, "api/status"), 403) << client;
     EXPECT_EQ(ask_from(client, ""), 403) << client;
   }
   for (const std::string name : {"X-Forwarded-For", "Forwarded", "Via", "X-Real-IP"}) {
@@ -155,11 +155,11 @@ TEST_F(Page, IsForThisMachineAlone) {
 
 TEST(PageRights, FiguresMayBePublicAndTablesNeverAre) {
   WatchBench bench({true, true});
-  HttpRequest request = WatchBench::page_request("varve/status", with_host("tables.example"));
+  HttpRequest request = WatchBench::page_request("api/status", with_host("tables.example"));
   request.arrival.client_ip = "192.0.2.1";
   EXPECT_EQ(bench.send(request).status, 200);
   for (const std::string_view name :
-       {kEntities, std::string_view("api/tables"), std::string_view("varve/table?table=Orders")}) {
+       {kEntities, std::string_view("api/tables"), std::string_view("api/table?table=Orders")}) {
     HttpRequest exploring = WatchBench::page_request(name, with_host("tables.example"));
     exploring.arrival.client_ip = "192.0.2.1";
     EXPECT_EQ(bench.send(exploring).status, 403) << name;
@@ -172,10 +172,10 @@ TEST(PageRights, FiguresMayBePublicAndTablesNeverAre) {
 
 TEST(PageRights, TablesAreShownWhereThatIsAllowed) {
   WatchBench bench({false, false});
-  EXPECT_EQ(bench.look("varve/status").status, 200);
-  EXPECT_THAT(bench.look("varve/status").body, HasSubstr("\"has_explorer\":false"));
+  EXPECT_EQ(bench.look("api/status").status, 200);
+  EXPECT_THAT(bench.look("api/status").body, HasSubstr("\"has_explorer\":false"));
   for (const std::string_view name :
-       {kEntities, std::string_view("api/tables"), std::string_view("varve/table?table=Orders")}) {
+       {kEntities, std::string_view("api/tables"), std::string_view("api/table?table=Orders")}) {
     EXPECT_EQ(bench.look(name).status, 403) << name;
     EXPECT_THAT(bench.look(name).body, HasSubstr("--status-page explore"));
   }
@@ -184,7 +184,7 @@ TEST(PageRights, TablesAreShownWhereThatIsAllowed) {
 TEST_F(Page, TellsWhatMonitorsAreTold) {
   EXPECT_EQ(bench_.insert("1"), "201");
   EXPECT_EQ(bench_.insert("1"), "409 EntityAlreadyExists");
-  const std::string text = bench_.look("varve/status").body;
+  const std::string text = bench_.look("api/status").body;
   EXPECT_THAT(text, HasSubstr(R"({"name":"InsertEntity","requests":2,"failures":1,)"));
   EXPECT_THAT(text, HasSubstr(R"("connections_open":2,"connections_accepted":5,"connections_refused":3)"));
   EXPECT_THAT(text, HasSubstr(R"("health":{"accepts_writes":true,"state":"healthy","reason":""})"));
@@ -198,13 +198,13 @@ TEST_F(Page, ListsTablesAndMeasuresThem) {
   EXPECT_EQ(bench_.look("api/tables").body,
             R"({"accounts":["devstoreaccount1"],"account":"devstoreaccount1","tables":["Archive","Orders"],)"
             R"("continuation":null})");
-  EXPECT_EQ(bench_.look("varve/table?table=Orders").body, R"({"entities":0,"bytes":0,"complete":true})");
+  EXPECT_EQ(bench_.look("api/table?table=Orders").body, R"({"entities":0,"bytes":0,"complete":true})");
   EXPECT_EQ(bench_.insert("1"), "201");
   EXPECT_EQ(bench_.insert("2"), "201");
   const std::uint64_t bytes = 2 * accounted_size_bytes(Entity("p", "1"));
-  EXPECT_EQ(bench_.look("varve/table?table=Orders").body,
+  EXPECT_EQ(bench_.look("api/table?table=Orders").body,
             R"({"entities":2,"bytes":)" + std::to_string(bytes) + R"(,"complete":true})");
-  EXPECT_EQ(bench_.look("varve/table?table=Nothing").status, 404);
+  EXPECT_EQ(bench_.look("api/table?table=Nothing").status, 404);
   EXPECT_EQ(bench_.look("api/tables?account=stranger").status, 404);
 }
 

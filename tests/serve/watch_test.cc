@@ -129,7 +129,7 @@ TEST(Healthy, WhileTheStoreTakesWrites) {
   EXPECT_EQ(bench.watch("/health").status, 503);
   EXPECT_THAT(bench.watch("/health").body, StartsWith("poisoned: the log failed"));
   EXPECT_THAT(bench.watch("/metrics").body, HasSubstr("varve_accepts_writes 0\n"));
-  EXPECT_THAT(bench.look("varve/status").body, HasSubstr(R"("health":{"accepts_writes":false,"state":"poisoned")"));
+  EXPECT_THAT(bench.look("api/status").body, HasSubstr(R"("health":{"accepts_writes":false,"state":"poisoned")"));
 }
 
 TEST(Healthy, NotWithoutSpaceNorForReadingOnly) {
@@ -174,12 +174,12 @@ TEST(RequestLines, AreOfFailuresAloneWhereThatIsAskedFor) {
 
 TEST(RequestLines, TellWhoLooksIntoTablesAndNotEachSecondOfThePage) {
   WatchBench bench;
-  EXPECT_EQ(bench.look("varve/status").status, 200);
+  EXPECT_EQ(bench.look("api/status").status, 200);
   EXPECT_TRUE(bench.lines.empty());
   EXPECT_EQ(bench.look("api/entities?table=Orders").status, 200);
   ASSERT_EQ(bench.lines.size(), 1U);
   EXPECT_THAT(bench.lines[0], HasSubstr(" GET /_varve/api/entities?table=Orders StatusPage 200 - "));
-  EXPECT_EQ(bench.send(WatchBench::page_request("varve/status", {{"Host", "evil.example"}})).status, 403);
+  EXPECT_EQ(bench.send(WatchBench::page_request("api/status", {{"Host", "evil.example"}})).status, 403);
   EXPECT_EQ(bench.lines.size(), 2U);
 }
 
@@ -261,7 +261,7 @@ TEST_P(StuckDisk, HoldsUpNobodyWhoWatches) {
     files().await_stuck(1);
     EXPECT_EQ(bench_.watch("/metrics").status, 200);
     EXPECT_EQ(bench_.watch("/health").body, "healthy\n");
-    EXPECT_EQ(bench_.look("varve/status").status, 200);
+    EXPECT_EQ(bench_.look("api/status").status, 200);
     files().faults().clear();
     files().let_go();
   }

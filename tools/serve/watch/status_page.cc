@@ -45,7 +45,7 @@ const PageFile* find_page_file(std::string_view name) noexcept {
 }
 
 bool is_of_explorer(std::string_view name) noexcept {
-  return name == "api/tables" || name == "varve/table" || name == "api/entities";
+  return name == "api/tables" || name == "api/table" || name == "api/entities";
 }
 
 }  // namespace
@@ -75,7 +75,7 @@ Task<Result<std::string>> StatusPage::explore(const HttpRequest& request, std::s
     Result<std::string> listed = co_await listing;
     co_return listed;
   }
-  if (name == "varve/table") {
+  if (name == "api/table") {
     Task<Result<std::string>> measuring = explorer_.measure_table(call);
     Result<std::string> measured = co_await measuring;
     co_return measured;
@@ -95,7 +95,7 @@ Task<Result<HttpResponse>> StatusPage::serve(HttpRequest request, HomeThread* ho
     response = page_response(308, "text/plain", "/_varve/\n").with("Location", "/_varve/");
   } else if (const PageFile* const file = find_page_file(name); file != nullptr) {
     response = page_response(200, file->type, std::string(file->content));
-  } else if (name == "varve/status") {
+  } else if (name == "api/status") {
     response = page_response(200, kJsonType, status_json(observed_, rules_.has_explorer));
   } else if (is_of_explorer(name)) {
     Task<Result<std::string>> exploring = explore(request, name, home);
