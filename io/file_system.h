@@ -60,7 +60,7 @@ class Directory {
   /// Errors: EEXIST, kNoSpace; no file is left behind.
   virtual Result<std::unique_ptr<LogSegment>> create_log_segment(std::string_view name, std::uint64_t bytes) = 0;
 
-  /// Makes a file of `bytes` (a multiple of kSectorBytes), its space allocated and its size durable, and maps it.
+  /// Makes a file of `bytes` (a multiple of kSectorBytes), its space allocated and its size durable, and memory of the same size.
   /// Errors: EEXIST, kNoSpace; no file is left behind.
   virtual Result<std::unique_ptr<SharedMemory>> create_shared_memory(std::string_view name, std::uint64_t bytes) = 0;
 

@@ -32,7 +32,7 @@ class ReadQueue {
   /// Waits until no read is in flight; how they ended is lost, and some may not have been made at all.
   virtual ~ReadQueue() = default;
 
-  /// For statistics: "io_uring", "threads", "memory".
+  /// For statistics: "io_uring", "threads", "memory", and "calls" for an io_uring queue that gave its ring up.
   virtual std::string_view name() const noexcept = 0;
   /// The most that may be in flight.
   virtual std::size_t depth() const noexcept = 0;

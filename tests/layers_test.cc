@@ -209,6 +209,7 @@ TEST(ThreadRule, LeavesTheDoorsOfIoAlone) {
 TEST(HeadRule, WantsWhatAFileOwnsAndMustNeverDo) {
   EXPECT_EQ(lines_found(check_head_and_length, "io/x.h", "// Owns: a.\n// Must never: b.\n#pragma once\n"), (Lines{}));
   EXPECT_EQ(lines_found(check_head_and_length, "io/x.h", "// Owns: a.\n#pragma once\n// Must never: b.\n"), (Lines{1}));
+  EXPECT_EQ(lines_found(check_head_and_length, "io/x.h", "// Owns: a. Must never: b.\n#pragma once\n"), (Lines{1}));
   EXPECT_EQ(lines_found(check_head_and_length, "io/x.h", "// Owns: a.\n// Must never: b.\nint x;\n"), (Lines{1}));
   EXPECT_EQ(lines_found(check_head_and_length, "io/x.cc", "// Owns: a.\nint x;\n"), (Lines{}));
   EXPECT_EQ(lines_found(check_head_and_length, "io/x.cc", "int x;\n// Owns: a.\n"), (Lines{1}));

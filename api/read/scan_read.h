@@ -1,5 +1,5 @@
 // Owns: scans: their checks and plans, and reading them page by page, counting or explaining them.
-// Must never: keep anything between two pages.
+// Must never: keep anything between two pages but the plans of filters.
 #pragma once
 
 #include <stop_token>

@@ -105,10 +105,7 @@ Result<std::optional<Page>> MergedPages::next() {
 
 PageCost MergedPages::cost() const {
   PageCost all;
-  for (const Source& source : sources_) {
-    all.key_ranges += source.pages.cost().key_ranges;
-    all.entities_examined += source.pages.cost().entities_examined;
-  }
+  for (const Source& source : sources_) all += source.pages.cost();
   return all;
 }
 

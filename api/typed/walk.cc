@@ -32,8 +32,9 @@ Result<std::optional<Page>> PageWalk::next() {
     return page.status();
   }
   if (left_ != kNoLimit) left_ -= page->entities.size();
-  if (cost_.entities_examined == 0 && cost_.key_ranges == 0) cost_.key_ranges = page->cost.key_ranges;
-  cost_.entities_examined += page->cost.entities_examined;
+  PageCost more = page->cost;
+  if (cost_.key_ranges > 0) more.key_ranges = 0;  // The first page has counted them up to the end of the scan.
+  cost_ += more;
   continuation_ = page->continuation;
   ended_ = !page->continuation.has_value() || left_ == 0;
   if (page->continuation) scan_.continuation = *page->continuation;

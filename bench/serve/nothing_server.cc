@@ -1,5 +1,6 @@
 // Owns: a server that does nothing: each request without a body gets the same answer, which shows what the client can
-// do. Must never: be taken for a server of anything.
+// do.
+// Must never: be taken for a server of anything.
 #include <array>
 #include <cstdint>
 #include <cstdlib>

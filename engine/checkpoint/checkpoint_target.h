@@ -1,5 +1,6 @@
 // Owns: the directory that a checkpoint, or a repaired store, is made in: that it was empty, its files, its name as a
-// store. Must never: touch a file that it did not make, or let CURRENT stand before or longer than what it leads to.
+// store.
+// Must never: touch a file that it did not make, or let CURRENT stand before or longer than what it leads to.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 // Owns: the one order of commits: groups, versions, publication, acknowledgement, and the end of all that after a
-// failure. Must never: show a version before it is durable as asked, acknowledge out of order, or let anything fail
-// between the assignment of a version and its publication.
+// failure.
+// Must never: show a version before it is durable as asked, acknowledge out of order, or let anything fail between the
+// assignment of a version and its publication.
 //
 // Q1  published <= inserted <= assigned; a group that must be durable is published only when the log is, up to its end.
 // Q2  none of the three ever goes back, also across a restart: the clock starts above every durable ceiling, and no

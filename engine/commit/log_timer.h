@@ -1,5 +1,6 @@
 // Owns: the thread that writes buffered commits within their interval, and full slots of them at once, and marks the
-// end of an idle log. Must never: decide what is durable; it asks the commit queue for a flush like any caller.
+// end of an idle log.
+// Must never: decide what is durable; it asks the commit queue for a flush like any caller.
 #pragma once
 
 #include "engine/commit/commit_queue.h"

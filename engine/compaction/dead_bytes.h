@@ -1,5 +1,6 @@
 // Owns: how many bytes of dropped tables a store still holds: in memtables, which is what the log holds of them, in
-// table files and in value files. Must never: count what is live, or what nobody could give back.
+// table files and in value files.
+// Must never: count what is live, or what nobody could give back.
 #pragma once
 
 #include <cstdint>

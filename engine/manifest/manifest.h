@@ -2,8 +2,9 @@
 // Must never: append again to a file whose append or sync failed, or apply an edit to the set before it is durable.
 //
 // N1  an edit is applied in memory only after its record is durable, or after a fresh manifest that contains it is
-// named. N2  records are appended one at a time, each when its predecessor is durable. N3  a number handed out was
-// below a durable ceiling when it was handed out.
+//     named.
+// N2  records are appended one at a time, each when its predecessor is durable.
+// N3  a number handed out was below a durable ceiling when it was handed out.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +24,7 @@ struct ManifestMark {
   std::uint64_t durable_bytes = 0;
 };
 
-/// Any thread; edits are written one at a time, and block on the disk. Never called under another lock.
+/// Any thread; edits are written one at a time, and block on the disk. The tree calls it under its own mutex, and nobody under another lock.
 class Manifest {
  public:
   /// Begins a manifest that holds `files`, durably, and names it in CURRENT with the state "open". The new manifest's

@@ -1,6 +1,6 @@
 // Owns: filling a memtable by two threads, in no order: what is added is inserted by another thread, and by the one
-// that adds where that is behind. Must never: make the filling depend on the other thread: where there is none, it
-// takes longer.
+// that adds where that is behind.
+// Must never: make the filling depend on the other thread: where there is none, it takes longer.
 #pragma once
 
 #include <array>

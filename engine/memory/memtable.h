@@ -1,4 +1,4 @@
-// Owns: what was committed since the log began, in key order, in memory.
+// Owns: the commits since the memtable before it was sealed, in key order, in memory.
 // Must never: change a published entry, lose count of its memory, or let a reader take a lock.
 //
 // M1  an entry reachable at level 0 is complete: key, value and tower were written before the link (release/acquire).

@@ -1,5 +1,6 @@
 // Owns: the account of who holds room, the order of those who wait for it, and the choice of who is asked
-// (write_room.h). Must never: let go of a memtable, or give room back by the budget's own call, under its mutex.
+// (write_room.h).
+// Must never: let go of a memtable, or give room back by the budget's own call, under its mutex.
 #include "engine/memory/write_room.h"
 
 #include <algorithm>

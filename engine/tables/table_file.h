@@ -1,6 +1,6 @@
 // Owns: the table files (and, by value_file.h, the value files) that are in use: opened when first read, closed and,
-// once they left the store, removed when nobody uses them any more. Must never: serve a file that is not the one the
-// manifest names, or remove one that it does.
+// once they left the store, removed when nobody uses them any more.
+// Must never: serve a file that is not the one the manifest names, or remove one that it does.
 #pragma once
 
 #include <atomic>

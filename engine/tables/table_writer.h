@@ -1,5 +1,6 @@
 // Owns: one table file while it is written: its number, its bytes on the way to the disk, its removal if it is given
-// up. Must never: leave a file behind that nobody will name, or call a file finished whose sync did not succeed.
+// up.
+// Must never: leave a file behind that nobody will name, or call a file finished whose sync did not succeed.
 #pragma once
 
 #include <cstdint>

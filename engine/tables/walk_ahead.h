@@ -1,7 +1,7 @@
 // Owns: the blocks that long walks come to next, read and decompressed by a thread of the store while the walks are
-// busy with those before, or while nobody has asked for the next page yet. Must never: decide what a walk sees: what
-// fails here is read again by the walk, which tells of it where it stands. Nor hold more than its bound, or keep a file
-// in use once it rests.
+// busy with those before, or while nobody has asked for the next page yet.
+// Must never: decide what a walk sees: what fails here is read again by the walk, which tells of it where it stands.
+// Nor hold more than its bound, or keep a file in use once it rests.
 //
 // A *stream* is what lies before one walk. It is found by its place alone, so that a page goes on with the stream of
 // the page before it. The walk and the thread share the decompression: the walk takes out what it comes to first, the

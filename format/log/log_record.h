@@ -41,7 +41,7 @@
 namespace varve::format {
 
 enum class RecordType : std::uint8_t {
-  kGroup = 1,         // commits; payload by append_group_member
+  kGroup = 1,         // commits; payload by store_group_member
   kWatermark = 2,     // no payload: carries marks and a ceiling
   kFooter = 3,        // ends a sealed segment; no record follows
   kManifestEdit = 4,  // payload: manifest_edit.h

@@ -11,6 +11,7 @@
 //  17 segment announced       19 segment closed          21 segment removed
 //  23 table file added        25 table file removed      27 dead id added            29 dead id removed
 //  31 loading id added        33 loading id removed      35 value file added         37 value file removed
+//  39 flushed version         41 table moved
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // Owns: time and randomness that a test decides: a clock that stands until it is moved, numbers that follow from a
-// seed. Must never: read the machine's clocks or entropy; a run that uses these two is the same every time.
+// seed.
+// Must never: read the machine's clocks or entropy; a run that uses these two is the same every time.
 #pragma once
 
 #include <atomic>

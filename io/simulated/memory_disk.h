@@ -46,7 +46,7 @@ struct PendingName {
   bool in_flight = false;
 };
 
-class SharedPages;  // memory that a process has mapped (memory_file.h); only a running file system has any
+class SharedPages;  // memory that a process has mapped (memory_state.h); only a running file system has any
 
 struct FileState {
   MemoryContent cached;
@@ -103,7 +103,7 @@ class MemoryDisk {
   /// Whether a process would read the same from both. What is durable is not compared.
   bool same_content(const MemoryDisk& other) const;
 
-  /// For the rooms of io/ that share this state.
+  /// For the files of this room that share the state.
   struct State {
     std::map<FileId, FileState> files;
     std::map<std::string, DirectoryState, std::less<>> directories;  // by normal path

@@ -1,4 +1,5 @@
-// Owns: batches as texts, for the tests of batches. Must never: judge; the tests do.
+// Owns: batches as texts, for the tests of batches.
+// Must never: judge; the tests do.
 #pragma once
 
 #include <string>

@@ -1,5 +1,6 @@
 // Owns: what a test of the service stands on: a store in memory, a dispatcher, an account, and short words for
-// requests. Must never: judge; the tests do.
+// requests.
+// Must never: judge; the tests do.
 #pragma once
 
 #include <memory>

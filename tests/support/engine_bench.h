@@ -1,5 +1,6 @@
 // Owns: what an engine test stands on: a disk, a clock, randomness and a scheduler of its own, and short words for
-// commits. Must never: judge; the tests do.
+// commits.
+// Must never: judge; the tests do.
 #pragma once
 
 #include <memory>

@@ -271,8 +271,8 @@ Offences check_head_and_length(const SourceFile& file) {
   if (!head.starts_with("// Owns: ")) {
     offences.push_back({file.path, 1, "must begin with \"// Owns: \" and what it owns"});
   }
-  if (file.path.ends_with(".h") && head.find("Must never: ") == std::string_view::npos) {
-    offences.push_back({file.path, 1, "must say \"Must never: \" in the comment at its head"});
+  if (file.path.ends_with(".h") && head.find("\n// Must never: ") == std::string_view::npos) {
+    offences.push_back({file.path, 1, "must say \"Must never: \" at the start of a line of the comment at its head"});
   }
   if (file.path.ends_with(".h") && file.text.find("\n#pragma once\n") == std::string::npos) {
     offences.push_back({file.path, 1, "must say #pragma once"});

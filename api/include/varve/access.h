@@ -1,5 +1,5 @@
 // Owns: the rights of a table handle: permissions, a key interval, and a rule that is evaluated at each operation.
-// Must never: know how a caller proves its identity. The security library (security/) verifies signatures.
+// Must never: know how a caller proves its identity. The library varve_security verifies signatures.
 #pragma once
 
 #include <cstdint>

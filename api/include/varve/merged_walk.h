@@ -59,8 +59,7 @@ class MergedPages {
   /// Errors: as Table::scan, from any query.
   Result<std::optional<Page>> next();
 
-  /// Returns the key ranges and the entities examined of all pages so far, including pages read ahead. Block counts are
-  /// zero.
+  /// Returns the cost of all queries so far, including pages read ahead.
   PageCost cost() const;
 
  private:

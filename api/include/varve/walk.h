@@ -44,8 +44,7 @@ class PageWalk {
   /// is valid in another process, too. After an error it is the start of the failed page. Not set at the end of
   /// the range, and as long as no page was read, unless the scan began with a token.
   const std::optional<std::string>& continuation() const noexcept { return continuation_; }
-  /// Returns the cost so far. `entities_examined` is the sum over all pages; `key_ranges` is that of the first page.
-  /// The counts of blocks are zero; Page::cost has them for each page.
+  /// Returns the cost so far. `key_ranges` is that of the first page; all other figures are sums over the pages.
   const PageCost& cost() const noexcept { return cost_; }
 
  private:

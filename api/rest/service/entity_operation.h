@@ -1,5 +1,6 @@
 // Owns: writes of one entity: from a request, or a part of a batch, to the store's operation, and from its outcome to
-// an answer. Single writes and batches share it, so that they cannot differ. Must never: touch a store.
+// an answer. Single writes and batches share it, so that they cannot differ.
+// Must never: touch a store.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // Owns: the signatures that were verified lately, by the queries they stood in: clients show the same one again and
-// again. Must never: outlive the keys they were verified with, or remember anything that time, place or a policy
-// decides.
+// again.
+// Must never: outlive the keys they were verified with, or remember anything that time, place or a policy decides.
 #pragma once
 
 #include <array>

@@ -1,5 +1,6 @@
 // Owns: filters as trees, evaluated slowly by the words of the rules, and written as text: what the real ones are
-// compared with. Must never: share code with api/filter.
+// compared with.
+// Must never: share code with api/filter.
 #pragma once
 
 #include <cstdint>

@@ -69,6 +69,35 @@ TEST_F(MergedWalks, C08_PartitionsReadSideBySideComeInTheOrderOfKeys) {
   }
 }
 
+/// The figures of a cost, in one text.
+std::string text_of(const PageCost& cost) {
+  return std::to_string(cost.key_ranges) + " ranges, " + std::to_string(cost.entities_examined) + " entities, " +
+         std::to_string(cost.blocks_read + cost.blocks_from_cache) + " blocks, " + std::to_string(cost.blocks_skipped) +
+         " skipped";
+}
+
+TEST_F(MergedWalks, CostAllThatTheirPagesCost) {
+  ASSERT_TRUE(is_ok(bench_.store->compact()));  // so that pages read blocks
+  std::vector<PageWalk> sources;
+  PageCost pages;
+  for (const Query<>& query : of_each_partition(13)) {
+    PageWalk walk(table_, *query.scan());
+    PageCost of_walk;
+    for (Result<std::optional<Page>> page = walk.next(); *page; page = walk.next()) {
+      if (of_walk.key_ranges > 0) (*page)->cost.key_ranges = 0;
+      of_walk += (*page)->cost;
+    }
+    EXPECT_EQ(text_of(walk.cost()), text_of(of_walk));
+    EXPECT_GT(of_walk.blocks_from_cache + of_walk.blocks_read, 0U);
+    pages += of_walk;
+    sources.emplace_back(table_, *query.scan());
+  }
+  MergedPages merged(std::move(sources), {});
+  while (*merged.next()) {
+  }
+  EXPECT_EQ(text_of(merged.cost()), text_of(pages));
+}
+
 TEST_F(MergedWalks, C08_WhatWasSpreadOverPartitionsComesInTheOrderOfRowKeys) {
   const std::vector<Entity> found = merged(17, {.order = MergeOrder::kRowKey, .run_all = on_threads});
   ASSERT_EQ(found.size(), static_cast<std::size_t>(kEntities));

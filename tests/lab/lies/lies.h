@@ -1,6 +1,7 @@
 // Owns: a machine that lies: writes that are lost or go elsewhere though they succeed, syncs that did nothing, reads
-// that answer other bytes than were written. Must never: ask for what such a machine makes impossible: what is lost may
-// be lost. But it must be noticed, or be the end of the order, and no answer may be wrong.
+// that answer other bytes than were written.
+// Must never: ask for what such a machine makes impossible: what is lost may be lost. But it must be noticed, or be the
+// end of the order, and no answer may be wrong.
 #pragma once
 
 #include "tests/lab/crash/law.h"

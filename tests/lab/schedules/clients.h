@@ -1,5 +1,6 @@
 // Owns: a store with its clients under the seeded scheduler: what they do is drawn from the seed, what they see is
-// recorded. Must never: judge an order of operations; the recorder does.
+// recorded.
+// Must never: judge an order of operations; the recorder does.
 #pragma once
 
 #include <cstdint>

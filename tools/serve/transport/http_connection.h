@@ -2,7 +2,8 @@
 // Must never: hold more of a request than the limits allow, wait without a deadline, or go on where a request did not
 // end as it should: what follows could be read as another one.
 //
-// Everything here runs on the one thread of the connection's context, save begin(), end_soon(), end_now() and post().
+// Everything here runs on the one thread of the connection's context, except begin(), end_soon(), end_now(), end_unread(), cut_off(),
+// is_here() and post().
 // The connection lives as long as something of it is under way. Where memory ends, std::bad_alloc goes to who runs the
 // context; nothing of the connection is under way then, and it is closed.
 #pragma once

@@ -9,9 +9,9 @@
 namespace varve::serve {
 
 /// Made once, before the process has other threads, and in force until the process is gone:
-///   SIGTERM, SIGINT           ask for the end; until expect() they end the process as ever. Another one changes
-///   nothing. SIGHUP, SIGUSR1, SIGUSR2  a line in the log SIGPIPE, SIGXFSZ, SIGTTOU nothing: what is written answers an
-///   error instead
+///   SIGTERM, SIGINT            ask for the end. Until expect() they end the process as ever. A second one changes nothing.
+///   SIGHUP, SIGUSR1, SIGUSR2   a line in the log
+///   SIGPIPE, SIGXFSZ, SIGTTOU  nothing: the write returns an error instead
 class StopSignals {
  public:
   StopSignals();
