@@ -244,8 +244,8 @@ Result<bool> Catalog::try_drop_account(std::string_view account) {
   const Result<AccountRow> owner = decode_account_row(account, row->version, *row->value);
   if (!owner.ok()) return owner.status();
 
-  // create_table() writes a table row together with the account's row, so the view contains the rows of all created
-  // tables. If the drop of a row is not published, this deletes the row a second time, which changes nothing.
+  // A commit that adds a table row also writes the account's row, so the view contains the rows of all tables. If the
+  // drop of a row is not published, this deletes the row a second time, which changes nothing.
   const NameCache::DropMark mark = names_.mark_account_drop(account);
   format::BatchBuilder batch;
   {

@@ -11,7 +11,7 @@
 
 #include <varve/result.h>
 
-#include "secret_bytes.h"
+#include "varve/encryption/secret_bytes.h"
 
 namespace varve {
 

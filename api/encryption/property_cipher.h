@@ -8,9 +8,9 @@
 #include <varve/result.h>
 #include <varve/types.h>
 
-#include "encryption_metadata.h"
-#include "key_encryption_key.h"
-#include "secret_bytes.h"
+#include "varve/encryption/encryption_metadata.h"
+#include "varve/encryption/key_encryption_key.h"
+#include "varve/encryption/secret_bytes.h"
 
 namespace varve {
 

@@ -7,8 +7,8 @@
 namespace varve::format {
 namespace {
 
-constexpr unsigned kVarintBits = 7;
-constexpr std::uint64_t kVarintMore = 0x80;
+using internal::kVarintBits;
+using internal::kVarintMore;
 /// The tenth byte holds bit 63 alone.
 constexpr std::uint64_t kLastVarintByteMax = 1;
 
@@ -76,12 +76,7 @@ void append_sized(std::string& out, std::string_view bytes) {
   out.append(bytes);
 }
 
-std::size_t varint_bytes(std::uint64_t value) noexcept {
-  const auto bits = static_cast<std::size_t>(std::bit_width(value | 1));  // zero takes a byte too
-  return (bits + kVarintBits - 1) / kVarintBits;
-}
-
-char* store_varint(char* at, std::uint64_t value) noexcept {
+char* internal::store_long_varint(char* at, std::uint64_t value) noexcept {
   while (value >= kVarintMore) {
     *at++ = static_cast<char>(value | kVarintMore);
     value >>= kVarintBits;
@@ -103,7 +98,7 @@ bool ByteReader::read_u64(std::uint64_t* value) noexcept {
   return read_fixed(rest_, value);
 }
 
-bool ByteReader::read_varint(std::uint64_t* value) noexcept {
+bool ByteReader::read_long_varint(std::uint64_t* value) noexcept {
   std::uint64_t read = 0;
   for (std::size_t i = 0; i < rest_.size() && i < kVarint64BytesMax; ++i) {
     const std::uint64_t byte = static_cast<unsigned char>(rest_[i]);

@@ -97,9 +97,23 @@ void append_varint(std::string& out, std::uint64_t value);
 /// Varint length, then the bytes.
 void append_sized(std::string& out, std::string_view bytes);
 
-std::size_t varint_bytes(std::uint64_t value) noexcept;
-/// Stores a varint at a place that holds varint_bytes(value); returns the place behind it.
-char* store_varint(char* at, std::uint64_t value) noexcept;
+namespace internal {
+constexpr unsigned kVarintBits = 7;
+/// The flag of a varint's byte that another byte follows. Smaller values take one byte: most tags and sizes do.
+constexpr std::uint64_t kVarintMore = 0x80;
+char* store_long_varint(char* at, std::uint64_t value) noexcept;
+}  // namespace internal
+
+inline std::size_t varint_bytes(std::uint64_t value) noexcept {
+  if (value < internal::kVarintMore) return 1;
+  return (static_cast<std::size_t>(std::bit_width(value)) + internal::kVarintBits - 1) / internal::kVarintBits;
+}
+/// Stores a varint at a place that holds varint_bytes(value). Returns the place after it.
+inline char* store_varint(char* at, std::uint64_t value) noexcept {
+  if (value >= internal::kVarintMore) return internal::store_long_varint(at, value);
+  *at = static_cast<char>(value);
+  return at + 1;
+}
 
 /// Reads front to back. A read that does not fit returns false, leaves its output alone and the cursor where it was.
 /// Varints must be in their shortest form: one value, one encoding.
@@ -111,7 +125,13 @@ class ByteReader {
   [[nodiscard]] bool read_u16(std::uint16_t* value) noexcept;
   [[nodiscard]] bool read_u32(std::uint32_t* value) noexcept;
   [[nodiscard]] bool read_u64(std::uint64_t* value) noexcept;
-  [[nodiscard]] bool read_varint(std::uint64_t* value) noexcept;
+  [[nodiscard]] bool read_varint(std::uint64_t* value) noexcept {
+    const std::uint64_t first = rest_.empty() ? internal::kVarintMore : static_cast<unsigned char>(rest_.front());
+    if (first >= internal::kVarintMore) return read_long_varint(value);
+    *value = first;
+    rest_.remove_prefix(1);
+    return true;
+  }
   [[nodiscard]] bool read_bytes(std::size_t count, std::string_view* bytes) noexcept;
   /// What append_sized wrote. The view points into the buffer read.
   [[nodiscard]] bool read_sized(std::string_view* bytes) noexcept;
@@ -121,6 +141,9 @@ class ByteReader {
   std::size_t offset() const noexcept { return static_cast<std::size_t>(rest_.data() - start_); }
 
  private:
+  /// Reads a varint of any length.
+  bool read_long_varint(std::uint64_t* value) noexcept;
+
   std::string_view rest_;
   const char* start_;
 };

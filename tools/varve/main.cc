@@ -13,6 +13,7 @@
 #include "tools/varve/outcome.h"
 #include "tools/varve/terminal_filter.h"
 #include "tools/varve/verbs.h"
+#include "varve/version.h"
 
 namespace varve::tool {
 
@@ -94,7 +95,7 @@ int run(int argc, char** argv) {
   CLI::App app("varve: a table store in a directory. `varve VERB --help` tells about a verb.", "varve");
   app.footer(kFooter);
   app.require_subcommand(1);
-  app.set_version_flag("--version", "varve 0.1.0");
+  app.set_version_flag("--version", "varve " VARVE_VERSION);
   int exit_code = kSuccess;
   add_import_verb(app, exit_code);
   add_export_verb(app, exit_code);

@@ -11,16 +11,16 @@
 namespace varve::serve {
 namespace {
 
-constexpr std::size_t kNone = std::string_view::npos;
+constexpr std::size_t kAbsent = std::string_view::npos;
 /// Of a part, as clients write it.
 constexpr std::size_t kUsualHeaders = 6;
 
-Status refuse(std::string_view what) {
+Status refuse_batch(std::string_view what) {
   return service_error::invalid_input(what);
 }
 
 bool is_blank(std::string_view text) noexcept {
-  return text.find_first_not_of(" \t\r\n") == kNone;
+  return text.find_first_not_of(" \t\r\n") == kAbsent;
 }
 
 /// The next line without its end.
@@ -40,16 +40,16 @@ class Splitter {
   /// Whether there is a delimiter; the parts begin behind it.
   bool enter() {
     find();
-    return place_ != kNone;
+    return place_ != kAbsent;
   }
   /// The next part that is not blank, or nothing behind the last one. Errors: as read_batch().
   Result<std::optional<std::string_view>> next() {
-    while (place_ != kNone) {
+    while (place_ != kAbsent) {
       const std::size_t begin = place_ + delimiter_.size();
       if (body_.substr(begin).starts_with("--")) break;  // An epilogue has no meaning.
       find();
-      std::string_view part = body_.substr(begin, place_ == kNone ? kNone : place_ - begin);
-      if (!is_blank(take_line(part))) return refuse("a delimiter has text behind it");
+      std::string_view part = body_.substr(begin, place_ == kAbsent ? kAbsent : place_ - begin);
+      if (!is_blank(take_line(part))) return refuse_batch("a delimiter has text behind it");
       if (!is_blank(part)) return std::optional(part);
     }
     return std::optional<std::string_view>();
@@ -58,13 +58,13 @@ class Splitter {
  private:
   /// Sets place_ to the next delimiter. Text that only begins like a delimiter is none.
   void find() {
-    for (place_ = body_.find(delimiter_, from_); place_ != kNone; place_ = body_.find(delimiter_, place_ + 1)) {
+    for (place_ = body_.find(delimiter_, from_); place_ != kAbsent; place_ = body_.find(delimiter_, place_ + 1)) {
       std::string_view behind = body_.substr(place_ + delimiter_.size());
       if (behind.starts_with("--")) behind.remove_prefix(2);
       const bool is_whole = is_blank(behind.substr(0, 1));
       if (is_whole && (begins_line(place_) || follows_json(place_))) break;
     }
-    if (place_ != kNone) from_ = place_ + delimiter_.size();
+    if (place_ != kAbsent) from_ = place_ + delimiter_.size();
   }
   bool begins_line(std::size_t place) const noexcept { return place == 0 || body_[place - 1] == '\n'; }
 
@@ -88,7 +88,7 @@ class Splitter {
   const std::string_view body_;
   const std::string delimiter_;
   std::size_t from_ = 0;
-  std::size_t place_ = kNone;
+  std::size_t place_ = kAbsent;
   /// Up to where follows_json() has looked, and whether it stands in a text there.
   std::size_t looked_at_ = 0;
   bool is_text_ = false;
@@ -103,7 +103,7 @@ struct HeaderBudget {
     ++lines;
     bytes += line_bytes;
     const bool fits = lines <= lines_max && bytes <= bytes_max;
-    return fits ? Status() : refuse("the headers of the batch's parts are too many or too long");
+    return fits ? Status() : refuse_batch("the headers of the batch's parts are too many or too long");
   }
 
   std::size_t lines_max;
@@ -132,7 +132,8 @@ Result<Headers> take_headers(std::string_view& rest, HeaderBudgets& budgets) {
     const std::size_t colon = line.find(':');
     const bool has_control =
         std::any_of(line.begin(), line.end(), [](char c) { return c >= 0 && c < ' ' && c != '\t'; });
-    if (colon == kNone || colon == 0 || has_control) return refuse("a header of a part is not written Name: value");
+    if (colon == kAbsent || colon == 0 || has_control)
+      return refuse_batch("a header of a part is not written Name: value");
     headers.emplace_back(trimmed(line.substr(0, colon)), trimmed(line.substr(colon + 1)));
   }
   return headers;
@@ -161,11 +162,11 @@ bool is_http_version(std::string_view text) noexcept {
 /// `POST URL HTTP/1.1`; of a URL with spaces in it, what stands between the first and the last.
 Status read_request_line(std::string_view line, BatchPart& part) {
   line = trimmed(line);
-  if (line.size() > kPartLineBytesMax) return refuse("the request line of a part is too long");
+  if (line.size() > kPartLineBytesMax) return refuse_batch("the request line of a part is too long");
   const std::size_t first = line.find(' ');
   const std::size_t last = line.rfind(' ');
-  if (first == kNone || first == last || !is_http_version(line.substr(last + 1))) {
-    return refuse("a part of the batch does not begin with a request line");
+  if (first == kAbsent || first == last || !is_http_version(line.substr(last + 1))) {
+    return refuse_batch("a part of the batch does not begin with a request line");
   }
   part.verb = line.substr(0, first);
   part.url = trimmed(line.substr(first, last - first));
@@ -181,7 +182,7 @@ Result<BatchPart> read_request(const Headers& part_headers, std::string_view res
   Result<Headers> headers = take_headers(rest, budgets);
   if (!headers.ok()) return headers.status();
   if (!are_single(*headers) || find_header(*headers, "transfer-encoding") != nullptr) {
-    return refuse("a request of the batch has a header twice, or a Transfer-Encoding");
+    return refuse_batch("a request of the batch has a header twice, or a Transfer-Encoding");
   }
   part.headers = *std::move(headers);
   part.body = rest.substr(0, rest.find_last_not_of("\r\n") + 1);
@@ -192,10 +193,10 @@ Result<BatchPart> read_request(const Headers& part_headers, std::string_view res
 
 /// The request behind `headers`, which are those of the part itself.
 Result<BatchPart> read_part(const Headers& headers, std::string_view text, HeaderBudgets& budgets) {
-  if (!are_single(headers)) return refuse("a part of the batch has a header twice");
+  if (!are_single(headers)) return refuse_batch("a part of the batch has a header twice");
   const std::optional<MediaType> media = parse_media_type(value_of(headers, "content-type"));
-  if (!media || media->type != "application/http") return refuse("a part of the batch is not application/http");
-  if (!is_plain(headers)) return refuse("Content-Transfer-Encoding of a part must be binary, 7bit or 8bit");
+  if (!media || media->type != "application/http") return refuse_batch("a part of the batch is not application/http");
+  if (!is_plain(headers)) return refuse_batch("Content-Transfer-Encoding of a part must be binary, 7bit or 8bit");
   return read_request(headers, text, budgets);
 }
 
@@ -205,7 +206,7 @@ Result<Batch> read_change_set(std::string_view boundary, std::string_view text, 
   Splitter splitter(text, boundary);
   if (!splitter.enter()) {
     if (is_blank(text)) return batch;
-    return refuse("the boundary of the change set is not in it");
+    return refuse_batch("the boundary of the change set is not in it");
   }
   while (batch.parts.size() <= parts_max) {
     const Result<std::optional<std::string_view>> next = splitter.next();
@@ -225,12 +226,12 @@ Result<Batch> read_change_set(std::string_view boundary, std::string_view text, 
 /// The one part of the whole body.
 Result<std::string_view> only_part(std::string_view body, std::string_view boundary) {
   Splitter splitter(body, boundary);
-  if (!splitter.enter()) return refuse("the boundary of the multipart body is not in it");
+  if (!splitter.enter()) return refuse_batch("the boundary of the multipart body is not in it");
   const Result<std::optional<std::string_view>> first = splitter.next();
   if (!first.ok()) return first.status();
   const Result<std::optional<std::string_view>> second = splitter.next();
   if (!second.ok()) return second.status();
-  if (!*first || *second) return refuse("a batch holds one change set, or one read, and nothing else");
+  if (!*first || *second) return refuse_batch("a batch holds one change set, or one read, and nothing else");
   return **first;
 }
 
@@ -238,14 +239,14 @@ Result<std::string_view> only_part(std::string_view body, std::string_view bound
 
 Result<Batch> read_batch(std::string_view content_type, std::string_view body, std::size_t parts_max) {
   const std::optional<std::string> boundary = boundary_of(content_type);
-  if (!boundary) return refuse("the batch is not multipart/mixed with a boundary of 1 to 70 characters");
+  if (!boundary) return refuse_batch("the batch is not multipart/mixed with a boundary of 1 to 70 characters");
   const Result<std::string_view> only = only_part(body, *boundary);
   if (!only.ok()) return only.status();
   std::string_view text = *only;
   HeaderBudgets budgets;
   const Result<Headers> headers = take_headers(text, budgets);
   if (!headers.ok()) return headers.status();
-  if (!are_single(*headers)) return refuse("the part of the batch has a header twice");
+  if (!are_single(*headers)) return refuse_batch("the part of the batch has a header twice");
   const std::optional<std::string> inner = boundary_of(value_of(*headers, "content-type"));
   if (inner) return read_change_set(*inner, text, parts_max, budgets);
   Result<BatchPart> part = read_part(*headers, text, budgets);

@@ -1,0 +1,25 @@
+// Owns: the version of the library, in one place: CMake reads it from this file.
+// Must never: be generated.
+#pragma once
+
+#include <string_view>
+
+#pragma GCC visibility push(default)
+
+#define VARVE_VERSION_MAJOR 0
+#define VARVE_VERSION_MINOR 1
+#define VARVE_VERSION_PATCH 0
+#define VARVE_VERSION "0.1.0"
+
+namespace varve {
+
+/// The version of the headers that this program was compiled with, for example "0.1.0".
+inline constexpr std::string_view kVersion = VARVE_VERSION;
+
+/// Returns the version of the library that this program runs with. It may differ from kVersion if the library is shared.
+/// Any thread.
+std::string_view library_version() noexcept;
+
+}  // namespace varve
+
+#pragma GCC visibility pop
