@@ -77,7 +77,7 @@ std::string text_of(const PageCost& cost) {
 }
 
 TEST_F(MergedWalks, CostAllThatTheirPagesCost) {
-  ASSERT_TRUE(is_ok(bench_.store->compact()));  // so that pages read blocks
+  ASSERT_EQ(said(bench_.store->compact()), kFine);  // so that pages read blocks
   std::vector<PageWalk> sources;
   PageCost pages;
   for (const Query<>& query : of_each_partition(13)) {
