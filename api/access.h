@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: what the bearer of a table handle may do: permissions, an interval of keys, and a rule that is asked each time.
 // Must never: know how somebody shows who they are; signatures are verified elsewhere (security/).
 #pragma once

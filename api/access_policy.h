@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: stored access policies as values: what they hold, their limits, and how their times are written.
 // Must never: judge a signature that names one.
 #pragma once

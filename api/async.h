@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: the verbs of a store and its tables as tasks: hundreds at once, without a thread for each.
 // Must never: mean anything else than the verb of the same name that waits; table.h and store.h say what each does.
 //

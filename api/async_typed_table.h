@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: the verbs of a table on a mapped struct, as tasks.
 // Must never: mean anything else than the verb of the same name of TypedTable.
 #pragma once

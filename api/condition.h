@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: filters put together in code: conditions on properties, with literals written as the grammar has them.
 // Must never: let a name or a value change what the filter means, whatever characters it holds.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: an entity of a page where the store keeps it: for those who turn pages into something else, and need no copy.
 // Must never: outlive the call that is given it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: the way from the store's threads to a thread of the caller's: that of an event loop.
 // Must never: know what kind of thread that is.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: the verbs that take for granted what is there already, or is gone already.
 // Must never: hide any other error.
 #pragma once

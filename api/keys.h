@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: keys made of numbers, times and several parts, so that the order of keys is the order that is meant.
 // Must never: make a key with a forbidden character (D-11). How long a key may be is judged where it is written (D-12).
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: every limit of the table model, with its source.
 // Must never: hold a limit of the machine or of one process; those are options.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: the door for filling a table beside the log.
 // Must never: show a reader a part of what is loaded.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: a mapped struct as an entity, and an entity as a mapped struct, or as one of several.
 // Must never: lose a digit, or take one type for another, without saying so.
 #pragma once

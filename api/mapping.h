@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: how a C++ struct is declared to be an entity, and what a compiler can say against it.
 // Must never: touch a store, or keep what a declaration says anywhere but in constants.
 //

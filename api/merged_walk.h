@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: several queries read side by side, their results in one order.
 // Must never: make a thread: who calls brings the means to run things at once.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: the rules of names and keys: accounts, tables, PartitionKey and RowKey, properties.
 // Must never: look at a store.
 #pragma once

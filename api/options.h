@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: what an opener of a store may choose, and what one call may choose.
 // Must never: hold a choice that nobody needs to make; limits of the table model stand in limits.h.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: long lists of writes, cut into entity group transactions.
 // Must never: be taken for a transaction: each part happens or not by itself.
 #pragma once

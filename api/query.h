@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: what a scan asks for and what a page of it holds.
 // Must never: keep anything in the store between two pages: all a scan knows is in its continuation token.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: queries put together in code, whose results are entities or mapped structs.
 // Must never: ask a store for anything that the text of a filter could not ask for.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: what a query's request options say, as the service writes them: `$filter`, `$top`, `$select` and a
 // continuation. Must never: judge a filter; whoever runs the scan does.
 #pragma once

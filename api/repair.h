@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: what a repair saved, and what it could not.
 // Must never: keep quiet about a loss; where there are more than a person would read, the count tells the rest.
 #pragma once

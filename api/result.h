@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: a value or the reason there is none. A leaf beside status.h.
 // Must never: be read before ok() was asked; doing so ends the process, as reading past an end would.
 #pragma once

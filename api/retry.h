@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: when a call is worth repeating.
 // Must never: repeat what may have happened (kUnknown), or wait by itself: it has no clock.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: what a scan is going to read, told before it reads.
 // Must never: be needed to run the scan.
 #pragma once

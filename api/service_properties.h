@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: an account's service properties as values: logging, metrics, CORS rules, and their limits.
 // Must never: act on them; who serves the account does.
 #pragma once

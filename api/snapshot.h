@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: a version of a store that stays readable.
 // Must never: be needed for a single read: every read sees one version anyway.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: the figures a store tells about itself.
 // Must never: be needed for correctness by anybody.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: what can go wrong, as a value. A leaf: it includes nothing of ours, so that every layer can name a failure.
 // Must never: throw (an out-of-memory while a message is built loses the message, not the code), log, or be ignored.
 #pragma once

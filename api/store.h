@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: a store as a whole: its opening and end, its accounts and tables.
 // Must never: know an entity; table.h has the verbs for those.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: the limits that a store may raise when it is made.
 // Must never: hold a limit that cannot be raised; those stand in limits.h alone.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: transactions over any partitions and tables of one store; an addition of this store to the table service's
 // model. Must never: hold a lock while its user's code runs.
 //

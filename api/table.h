@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: the verbs on the entities of one table.
 // Must never: hold anything open: a Table is a name and the store it belongs to.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: an asynchronous operation as a value: begun by who waits for it, ended on the thread that ends it.
 // Must never: start a thread, or know a store; async.h has the operations.
 //

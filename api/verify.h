@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: what a verification found.
 // Must never: hold more findings than a person would read; the count tells the rest.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: going through all pages of a scan: entity by entity, or page by page.
 // Must never: read a page before it is needed, or end early without saying why.
 #pragma once

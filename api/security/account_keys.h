@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: the two secret keys of an account, and what is signed and verified with them.
 // Must never: give a key away, store one, or take a time that depends on a secret.
 #pragma once

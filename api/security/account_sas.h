@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: account signatures ("account SAS"): query parameters that let whoever has them do some things in all tables.
 // Must never: take a narrower signature than this kind can be for one of this kind.
 #pragma once

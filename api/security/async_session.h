@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: the session of a caller for who must not wait: what reads the store goes on where that may wait.
 // Must never: judge anything; Session does.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: a request as authentication sees it, whatever carried it.
 // Must never: interpret a path: what was signed is how it stood on the request line.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: the session of a caller who has shown a signature: what the caller may do, bound to a store.
 // Must never: hand out a handle that can do more than the signature says, now or later.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: requests signed with an account's key: SharedKey and SharedKeyLite.
 // Must never: accept a signature whose string was not made from the request at hand.
 #pragma once

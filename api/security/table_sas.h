@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: table signatures ("table SAS", "service SAS"): query parameters that let whoever has them do some things with
 // one table.
 // Must never: let a bearer change what was signed, or take part of it away: a missing field and an empty one are alike.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: the verbs of a table whose entities are encrypted on their way in and decrypted on their way out.
 // Must never: let a verb through that would leave an entity half encrypted.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: an entity with some of its texts encrypted, and back: pure functions.
 // Must never: touch a store, or return an entity of which a part could not be decrypted.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: what a key-encryption key must be able to do, wherever it lies: in memory, in a file, in a vault.
 // Must never: see the data; it wraps and unwraps content keys alone.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: where content keys and initialisation vectors come from.
 // Must never: be predictable, save where a test brings its own source.
 #pragma once

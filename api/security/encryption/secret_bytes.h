@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: bytes that nobody may find in memory later: content keys and key-encryption keys.
 // Must never: be copied by accident, or be freed before it was wiped.
 #pragma once
