@@ -1,6 +1,9 @@
 // Owns: the proof that the tree keeps the rules of the house, and that each rule can fail.
 // Method: every rule is run over the whole tree, and over small files with an offence planted in them.
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -86,6 +89,45 @@ TEST(Lint, EverySourceIncludesItsOwnHeaderFirst) {
 TEST(Lint, EveryTypeHasOneDefinition) {
   const std::vector<SourceFile> files = sources_of({"io", "format", "engine", "api"}, kCpp);
   for (const Offence& offence : check_one_definition(files)) ADD_FAILURE() << offence.to_string();
+}
+
+/// A file by its path from the root of the repository. One that is not there is empty.
+SourceFile file_at(const std::string& path) {
+  std::ifstream in(std::string(VARVE_SOURCE_DIR) + "/" + path, std::ios::binary);
+  return {path, {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()}};
+}
+
+TEST(Lint, InstalledHeadersNameTheirLicence) {
+  const std::vector<SourceFile> headers = sources_of({"api/include"}, {".h"});
+  EXPECT_GE(headers.size(), 40U);
+  for (const SourceFile& header : headers) {
+    for (const Offence& offence : check_licence_line(header)) ADD_FAILURE() << offence.to_string();
+  }
+}
+
+TEST(Lint, TheLicenceIsTheApacheLicence) {
+  for (const Offence& offence : check_licence_text(file_at("LICENSE"))) ADD_FAILURE() << offence.to_string();
+}
+
+TEST(Lint, TheNoticeNamesEveryLibraryThatIsInstalledForABuild) {
+  const SourceFile installer = file_at("tools/install-packages");
+  EXPECT_NE(installer.text.find("liburing-dev"), std::string::npos);
+  for (const Offence& offence : check_notice(installer, file_at("NOTICE"))) ADD_FAILURE() << offence.to_string();
+}
+
+TEST(Lint, LinksInDocumentsLeadToFiles) {
+  const std::filesystem::path root = VARVE_SOURCE_DIR;
+  std::vector<SourceFile> documents = sources_of({"api", "bench", "docs", "engine", "fuzz", "tests", "tools"}, {".md"});
+  for (const auto& entry : std::filesystem::directory_iterator(root)) {
+    if (entry.path().extension() == ".md") documents.push_back(file_at(entry.path().filename().string()));
+  }
+  EXPECT_GE(documents.size(), 10U);
+  for (const SourceFile& document : documents) {
+    for (const Offence& offence :
+         check_links(document, [&root](const std::string& path) { return std::filesystem::exists(root / path); })) {
+      ADD_FAILURE() << offence.to_string();
+    }
+  }
 }
 
 TEST(Lint, NothingIsLeftUnfinished) {
@@ -216,6 +258,59 @@ TEST(HeadRule, WantsWhatAFileOwnsAndMustNeverDo) {
   EXPECT_EQ(lines_found(check_head_and_length, "io/x.cc", ""), (Lines{1}));
 }
 
+TEST(HeadRule, LetsALicenceLineStandAboveTheHeadAndNothingElse) {
+  const std::string licence = "// SPDX-License-Identifier: Apache-2.0\n";
+  const std::string head = "// Owns: a.\n// Must never: b.\n#pragma once\n";
+  EXPECT_EQ(lines_found(check_head_and_length, "api/x.h", licence + head), (Lines{}));
+  EXPECT_EQ(lines_found(check_head_and_length, "api/x.h", licence + licence + head), (Lines{2}));
+  EXPECT_EQ(lines_found(check_head_and_length, "api/x.h", licence + "\n" + head), (Lines{2, 2}));
+  EXPECT_EQ(lines_found(check_head_and_length, "api/x.h", "// Copyright: c.\n" + head), (Lines{1}));
+  EXPECT_EQ(lines_found(check_head_and_length, "api/x.h", licence + "#pragma once\n"), (Lines{2, 2}));
+}
+
+TEST(LicenceRule, WantsTheLicenceOnTheFirstLineOfAnInstalledHeader) {
+  const std::string licence = "// SPDX-License-Identifier: Apache-2.0\n";
+  const std::string head = "// Owns: a.\n// Must never: b.\n#pragma once\n";
+  EXPECT_EQ(lines_found(check_licence_line, "api/x.h", licence + head), (Lines{}));
+  EXPECT_EQ(lines_found(check_licence_line, "api/x.h", head), (Lines{1}));
+  EXPECT_EQ(lines_found(check_licence_line, "api/x.h", head + licence), (Lines{1}));
+  EXPECT_EQ(lines_found(check_licence_line, "api/x.h", "// SPDX-License-Identifier: MIT\n" + head), (Lines{1}));
+  EXPECT_EQ(lines_found(check_licence_line, "api/x.h", "// SPDX-License-Identifier: Apache-2.0 OR MIT\n"), (Lines{1}));
+  EXPECT_EQ(lines_found(check_licence_line, "api/x.h", ""), (Lines{1}));
+  EXPECT_EQ(check_licence_line({"api/x.h", head}).at(0).to_string(),
+            "api/x.h:1: an installed header must name its licence; put the line "
+            "\"// SPDX-License-Identifier: Apache-2.0\" above all others");
+}
+
+TEST(LicenceRule, KnowsTheApacheLicenceByEachOfItsBytes) {
+  const std::string licence = file_at("LICENSE").text;
+  EXPECT_EQ(lines_found(check_licence_text, "LICENSE", licence), (Lines{}));
+  EXPECT_EQ(lines_found(check_licence_text, "LICENSE", licence + "\n"), (Lines{1}));
+  EXPECT_EQ(lines_found(check_licence_text, "LICENSE", ""), (Lines{1}));
+  for (std::size_t at = 0; at < licence.size(); ++at) {
+    std::string changed = licence;
+    changed[at] = static_cast<char>(changed[at] ^ 1);
+    ASSERT_EQ(lines_found(check_licence_text, "LICENSE", changed), (Lines{1})) << "byte " << at;
+  }
+}
+
+TEST(NoticeRule, FindsALibraryThatTheNoticeDoesNotName) {
+  const SourceFile installer{"tools/install-packages", "packages=(\n  g++ liba-dev\n  libb-dev  # of the server\n)\n"};
+  const auto found = [&installer](std::string notice) {
+    Lines lines;
+    for (const Offence& offence : check_notice(installer, {"NOTICE", std::move(notice)})) {
+      lines.push_back(offence.line);
+    }
+    return lines;
+  };
+  EXPECT_EQ(found("A (liba-dev), MIT\nB (libb-dev), MIT\n"), (Lines{}));
+  EXPECT_EQ(found("A (liba-dev), MIT\n"), (Lines{3}));
+  EXPECT_EQ(found("xliba-dev libb-devel\n"), (Lines{2, 3}));
+  EXPECT_EQ(check_notice(installer, {"NOTICE", "liba-dev"}).at(0).to_string(),
+            "tools/install-packages:3: installs libb-dev, which NOTICE does not name; add the library there, "
+            "with its licence");
+}
+
 TEST(HeadRule, WantsAtMostFiveHundredLines) {
   std::string text = "// Owns: lines.\n";
   while (lines_found(check_head_and_length, "io/x.cc", text).empty()) text += "\n";
@@ -255,6 +350,25 @@ TEST(OneDefinitionRule, FindsASecondTypeOfOneNameInOneNamespace) {
   EXPECT_EQ(found(job, "namespace varve::engine {\nstruct Tree::Job {};\n}\n"), 0u);
   EXPECT_EQ(found(job, "namespace varve::engine {\ntemplate <class Job>\nint f() { return 1; }\n}\n"), 0u);
   EXPECT_EQ(found("template <typename T>\nclass Box {};\n", "template <>\nclass Box<int> {};\n"), 0u);
+}
+
+TEST(LinkRule, FindsLinksToWhatDoesNotExist) {
+  const auto found = [](std::string path, std::string text) {
+    Lines lines;
+    const auto exists = [](const std::string& asked) { return asked == "A.md" || asked == "docs/B.md"; };
+    for (const Offence& offence : check_links({std::move(path), std::move(text)}, exists)) {
+      lines.push_back(offence.line);
+    }
+    return lines;
+  };
+  EXPECT_EQ(found("A.md", "[b](docs/B.md)\n![b](docs/B.md#part) [a](A.md)\n"), (Lines{}));
+  EXPECT_EQ(found("docs/B.md", "[a](../A.md)\n[b](B.md)\n[part](#part)\n[web](https://example.com/x)\n"), (Lines{}));
+  EXPECT_EQ(found("A.md", "```cpp\nstart([](auto entity) {});\n```\n[b](B.md)\n"), (Lines{4}));
+  EXPECT_EQ(found("A.md", "\n[b](B.md)\n"), (Lines{2}));
+  EXPECT_EQ(found("docs/B.md", "[a](A.md)\n"), (Lines{1}));
+  EXPECT_EQ(found("A.md", "[a](A.md) [c](C.md#part)"), (Lines{1}));
+  EXPECT_EQ(check_links({"A.md", "[b](B.md)\n"}, [](const std::string&) { return false; }).at(0).to_string(),
+            "A.md:1: links to B.md, which does not exist; correct the path or remove the link");
 }
 
 TEST(FinishedRule, FindsMarksOfUnfinishedWorkAndMissingNewlines) {

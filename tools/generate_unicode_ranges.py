@@ -56,6 +56,7 @@ def main():
     version = unicodedata.unidata_version
     text = f"""// Owns: which characters beyond ASCII may stand in a property name: Unicode {version} and XML 1.0.
 // Must never: be edited; tools/generate_unicode_ranges.py writes it.
+// Source: the Unicode Character Database, whose copyright and licence are in NOTICE.
 #pragma once
 
 #include <array>

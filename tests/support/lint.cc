@@ -3,10 +3,15 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <filesystem>
 #include <map>
 #include <set>
 #include <span>
+#include <sstream>
 #include <string_view>
+
+#include "format/bytes/checksum.h"
 
 namespace varve::test {
 namespace {
@@ -14,6 +19,12 @@ namespace {
 using Names = std::span<const std::string_view>;
 
 constexpr std::size_t kLinesMax = 500;
+
+constexpr std::string_view kLicenceLine = "// SPDX-License-Identifier: Apache-2.0\n";
+
+// Size and content hash of /usr/share/common-licenses/Apache-2.0.
+constexpr std::size_t kLicenceBytes = 11358;
+constexpr std::uint64_t kLicenceHash = 0x182f5cce7d7d5588;
 
 constexpr std::string_view kPublicHeaders = "api/include/varve/";
 constexpr std::array<std::string_view, 2> kLeafHeaders = {"varve/status.h", "varve/result.h"};
@@ -267,19 +278,61 @@ Offences check_threads_and_clocks(const SourceFile& file) {
 
 Offences check_head_and_length(const SourceFile& file) {
   Offences offences;
-  const std::string_view head = head_comment(file.text);
+  std::string_view head = head_comment(file.text);
+  const bool has_licence_line = head.starts_with(kLicenceLine);
+  if (has_licence_line) head.remove_prefix(kLicenceLine.size());
+  const std::size_t first_line = has_licence_line ? 2 : 1;
   if (!head.starts_with("// Owns: ")) {
-    offences.push_back({file.path, 1, "must begin with \"// Owns: \" and what it owns"});
+    offences.push_back({file.path, first_line, "must begin with \"// Owns: \" and what it owns"});
   }
   if (file.path.ends_with(".h") && head.find("\n// Must never: ") == std::string_view::npos) {
-    offences.push_back({file.path, 1, "must say \"Must never: \" at the start of a line of the comment at its head"});
+    offences.push_back(
+        {file.path, first_line, "must say \"Must never: \" at the start of a line of the comment at its head"});
   }
   if (file.path.ends_with(".h") && file.text.find("\n#pragma once\n") == std::string::npos) {
-    offences.push_back({file.path, 1, "must say #pragma once"});
+    offences.push_back({file.path, first_line, "must say #pragma once"});
   }
   if (const std::size_t lines = count_lines(file.text); lines > kLinesMax) {
     offences.push_back({file.path, kLinesMax + 1,
                         std::to_string(lines) + " lines; split it, a file has at most " + std::to_string(kLinesMax)});
+  }
+  return offences;
+}
+
+Offences check_licence_line(const SourceFile& file) {
+  if (file.text.starts_with(kLicenceLine)) return {};
+  return Offences{{file.path, 1,
+                   "an installed header must name its licence; put the line \"" +
+                       std::string(kLicenceLine.substr(0, kLicenceLine.size() - 1)) + "\" above all others"}};
+}
+
+Offences check_licence_text(const SourceFile& file) {
+  if (file.text.size() == kLicenceBytes && format::content_hash(file.text) == kLicenceHash) return {};
+  return Offences{
+      {file.path, 1,
+       "must be the Apache License 2.0, byte for byte; copy it from /usr/share/common-licenses/Apache-2.0"}};
+}
+
+Offences check_notice(const SourceFile& installer, const SourceFile& notice) {
+  const auto words_of = [](std::string_view text) {
+    std::vector<std::string_view> words;
+    const std::string_view separators = " \t\n(),;";
+    for (std::size_t at = text.find_first_not_of(separators); at != std::string_view::npos;
+         at = text.find_first_not_of(separators, at)) {
+      const std::size_t end = std::min(text.find_first_of(separators, at), text.size());
+      words.push_back(text.substr(at, end - at));
+      at = end;
+    }
+    return words;
+  };
+  const std::vector<std::string_view> noticed = words_of(notice.text);
+  Offences offences;
+  for (const std::string_view word : words_of(installer.text)) {
+    if (!word.ends_with("-dev") || std::find(noticed.begin(), noticed.end(), word) != noticed.end()) continue;
+    const auto offset = static_cast<std::size_t>(word.data() - installer.text.data());
+    offences.push_back({installer.path, 1 + count_lines(std::string_view(installer.text).substr(0, offset)),
+                        "installs " + std::string(word) + ", which " + notice.path +
+                            " does not name; add the library there, with its licence"});
   }
   return offences;
 }
@@ -393,6 +446,26 @@ Offences check_one_definition(const std::vector<SourceFile>& files) {
       const auto [first, is_new] = known.emplace(type.text, file.path + ":" + std::to_string(type.line));
       if (is_new) continue;
       offences.push_back({file.path, type.line, type.text + " is defined at " + first->second + " too"});
+    }
+  }
+  return offences;
+}
+
+Offences check_links(const SourceFile& file, const std::function<bool(const std::string&)>& exists) {
+  Offences offences;
+  const std::filesystem::path directory = std::filesystem::path(file.path).parent_path();
+  std::istringstream lines(file.text);
+  std::size_t number = 0;
+  bool is_code = false;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    if (line.starts_with("```")) is_code = !is_code;
+    for (std::size_t at = line.find("]("); !is_code && at != std::string::npos; at = line.find("](", at + 2)) {
+      const std::string target = line.substr(at + 2, line.find_first_of(")#", at + 2) - at - 2);
+      if (target.empty() || target.find(':') != std::string::npos) continue;  // a section of this file, or an address
+      if (exists((directory / target).lexically_normal().generic_string())) continue;
+      offences.push_back(
+          {file.path, number, "links to " + target + ", which does not exist; correct the path or remove the link"});
     }
   }
   return offences;

@@ -113,6 +113,22 @@ TEST_F(InstallLong, ThePackageRefusesAnotherMinorVersionAndUnknownComponents) {
   EXPECT_THAT(log(), HasSubstr("components static, shared, security and encryption"));
 }
 
+TEST_F(InstallLong, TheLicenceAndTheNoticeGoWithTheLibrary) {
+  for (const std::string name : {"/LICENSE", "/NOTICE"}) {
+    const std::string source = test::content_of(VARVE_SOURCE_DIR + name);
+    EXPECT_FALSE(source.empty()) << name;
+    EXPECT_EQ(test::content_of(prefix_ + "/share/doc/varve" + name), source) << name;
+  }
+}
+
+/// libcsv and the C library are under the LGPL; NOTICE says that both are linked dynamically.
+TEST_F(InstallLong, TheProgramLinksLibrariesUnderTheLgplDynamically) {
+  ASSERT_TRUE(run("readelf -d prefix/bin/varve && nm --defined-only prefix/bin/varve")) << log();
+  EXPECT_THAT(log(), HasSubstr("Shared library: [libcsv.so."));
+  EXPECT_THAT(log(), HasSubstr("Shared library: [libc.so."));
+  EXPECT_THAT(log(), Not(HasSubstr(" csv_parse\n")));
+}
+
 TEST_F(InstallLong, PublicHeadersIncludeOnlyEachOtherAndTheStandardLibrary) {
   std::string all;
   const std::filesystem::path root = prefix_ + "/include";

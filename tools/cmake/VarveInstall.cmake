@@ -83,5 +83,7 @@ install(FILES "${PROJECT_BINARY_DIR}/package/varve.pc" DESTINATION "${CMAKE_INST
 if(TARGET varve)
   install(TARGETS varve)
 endif()
-install(FILES "${PROJECT_SOURCE_DIR}/README.md" "${PROJECT_SOURCE_DIR}/FORMAT.md" "${PROJECT_SOURCE_DIR}/CHANGELOG.md"
+# The licence goes wherever the library goes: Apache-2.0 asks for both files, and so do the licences of what is inside.
+install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" "${PROJECT_SOURCE_DIR}/NOTICE" "${PROJECT_SOURCE_DIR}/README.md"
+  "${PROJECT_SOURCE_DIR}/FORMAT.md" "${PROJECT_SOURCE_DIR}/CHANGELOG.md"
   DESTINATION "${CMAKE_INSTALL_DOCDIR}")

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: the rights of a table handle: permissions, a key interval, and a rule that is evaluated at each operation.
 // Must never: know how a caller proves its identity. The library varve_security verifies signatures.
 #pragma once

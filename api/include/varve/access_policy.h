@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: stored access policies as values: their content, their limits, and the text form of their times.
 // Must never: judge a signature that refers to a policy.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: the operations of a store and its tables as tasks. Hundreds of tasks run at once without a thread for each.
 // Must never: differ in meaning from the blocking operation of the same name. table.h and store.h document each one.
 //

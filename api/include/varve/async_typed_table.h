@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: the operations of a table on mapped structs, as tasks.
 // Must never: differ in meaning from the operation of the same name in TypedTable.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: filters built in code: conditions on properties, with literals in the syntax of the filter grammar.
 // Must never: let a property name or a value change the meaning of a filter, whatever characters it contains.
 //

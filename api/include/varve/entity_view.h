@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: a read-only view of an entity in the store's memory, for callers that convert pages and need no copy.
 // Must never: be used after the call that receives it has returned.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: the switch from the store's threads to a thread of the caller, for example the thread of an event loop.
 // Must never: depend on the kind of the caller's thread.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: create operations that accept an existing object, and delete operations that accept a missing one.
 // Must never: hide any other error.
 #pragma once

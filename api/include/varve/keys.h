@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: keys built from numbers, times and several parts, so that key order equals the intended order.
 // Must never: build a key that contains a forbidden character (D-11). The length of a key is checked on write (D-12).
 //

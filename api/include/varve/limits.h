@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: all limits of the table model, with their sources.
 // Must never: contain a limit of the machine or of one process. Such limits are options.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: the public interface for loading a table without the log.
 // Must never: show a reader a part of a load.
 //

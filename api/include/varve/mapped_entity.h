@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: the conversion of a mapped struct to an entity, and of an entity to a mapped struct or to one of several.
 // Must never: lose a digit, or accept one type for another, without an error.
 #pragma once

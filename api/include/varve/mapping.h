@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: the declaration that maps a C++ struct to an entity, and the checks that the compiler makes on it.
 // Must never: use a store, or keep the content of a declaration anywhere except in constants.
 //

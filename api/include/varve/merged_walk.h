@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: the merge of several queries, read concurrently, into one order.
 // Must never: start a thread. The caller supplies the means to run tasks concurrently.
 #pragma once

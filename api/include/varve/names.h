@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: the rules for names and keys: accounts, tables, PartitionKey and RowKey, properties.
 // Must never: read a store.
 #pragma once

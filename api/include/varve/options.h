@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: the options of opening a store, and the options of one write.
 // Must never: contain an option that no user needs. limits.h has the limits of the table model.
 #pragma once

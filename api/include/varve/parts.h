@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: the split of long lists of writes into entity group transactions.
 // Must never: pass for one transaction. Each part succeeds or fails by itself.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: the request of a scan, and the content of a page.
 // Must never: keep state in the store between two pages. The continuation token holds all state of a scan.
 #pragma once

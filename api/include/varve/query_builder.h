@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: queries built in code, with entities or mapped structs as results.
 // Must never: ask a store for anything that the text of a filter cannot express.
 //

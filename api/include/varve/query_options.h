@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: the request options of a query as the service writes them: `$filter`, `$top`, `$select` and a continuation.
 // Must never: judge a filter. The scan judges it.
 #pragma once

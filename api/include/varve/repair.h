@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: the report of a repair: what Store::repair() saved, and what it could not save.
 // Must never: hide a loss. If a list is longer than its limit, the count beside it is still complete.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: a value, or the reason why there is no value. It is a leaf header: like status.h, every layer may include it.
 // Must never: return a value that does not exist. Reading the value of a failed Result aborts the process.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: the decision when a failed call is worth repeating.
 // Must never: repeat a call that may have taken effect (kUnknown), or sleep by itself: it has no clock.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: the description of what a scan will read, available before it reads.
 // Must never: be needed to run the scan.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: the service properties of an account as values: logging, metrics, CORS rules, and their limits.
 // Must never: act on them. The server of the account does that.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: a version of a store that stays readable.
 // Must never: be needed for a single read. Every read sees one version of the store anyway.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: the figures that a store reports about itself.
 // Must never: be needed for correctness. No code decides by a figure.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: every failure, as a value. It is a leaf header: it includes no header of the project, so every layer may name a
 // failure.
 // Must never: throw, log, or be ignored. If memory runs out while a message is built, the message is lost, not the

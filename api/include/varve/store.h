@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: a store as a whole: opening and closing it, its accounts and its tables.
 // Must never: know an entity. table.h has the verbs for entities.
 //

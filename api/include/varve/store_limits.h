@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: the limits that may be raised when a store is created.
 // Must never: hold a limit that cannot be raised. limits.h alone has those.
 #pragma once

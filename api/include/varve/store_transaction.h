@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: transactions over any partitions and tables of one store. The table service's model has no such transactions.
 // Must never: hold a lock while code of the caller runs.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: the verbs on the entities of one table.
 // Must never: hold any resource open. A Table is a name and the store that it belongs to.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: an asynchronous operation as a value. The caller that waits for a task begins it. The task ends on some thread.
 // Must never: start a thread, or know a store. async.h has the operations.
 //

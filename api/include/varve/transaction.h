@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: the list of operations of an entity group transaction.
 // Must never: check anything that needs a store. Table::execute() does that, and writes all operations or none.
 #pragma once

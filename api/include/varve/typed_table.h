@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: the verbs of a table on a mapped struct.
 // Must never: write without a condition if the struct has an ETag member.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: the values of the table model: typed properties, entities, ETags.
 // Must never: know a store. Everything here is plain data; limits are checked when data enters a store.
 //

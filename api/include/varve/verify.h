@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: the report of a verification.
 // Must never: keep more findings than a person would read. `finding_count` counts all of them.
 #pragma once

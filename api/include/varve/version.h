@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: the version of the library, in one place: CMake reads it from this file.
 // Must never: be generated.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: reading all pages of a scan, page by page or entity by entity.
 // Must never: read a page before it is needed, or end early without an error.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: the verbs of a table that encrypts entities when they are written and decrypts them when they are read.
 // Must never: accept a verb that would leave an entity half encrypted.
 #pragma once

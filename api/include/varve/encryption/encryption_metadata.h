@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: the two properties that describe how an entity was encrypted, as text.
 // Must never: trust a byte of them. They come from the store, where others may have written.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: encryption and decryption of single properties of an entity, as pure functions.
 // Must never: access a store, or return an entity of which a part could not be decrypted.
 #pragma once

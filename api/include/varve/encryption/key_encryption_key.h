@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: the interface of a key-encryption key, which may be in memory, in a file or in a vault.
 // Must never: see the data. It only wraps and unwraps content keys.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: the source of content keys and initialization vectors.
 // Must never: be predictable, except for a test that brings its own source.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: bytes that must not stay in memory after their use: content keys and key-encryption keys.
 // Must never: be copied by accident, or be freed before they are wiped.
 #pragma once

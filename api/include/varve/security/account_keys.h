@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: the two secret keys of an account: signing with them, and verifying signatures.
 // Must never: reveal or store a key, or take a time that depends on a secret.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: account signatures ("account SAS"): query parameters that allow their bearer some operations on all tables.
 // Must never: accept a signature of a narrower kind as an account signature.
 #pragma once

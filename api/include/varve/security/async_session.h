@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: the session of a caller on a thread that must not wait. Reads of the store run on a thread that may wait.
 // Must never: decide anything. Session does.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: a request as authentication sees it, independent of how it arrived.
 // Must never: interpret a path. The client signed the path as it is in the request line.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: the session of a caller who showed a signature: what the caller may do in a store.
 // Must never: return a handle that may do more than the signature permits, now or later.
 //

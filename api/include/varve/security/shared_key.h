@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: requests that are signed with an account's key: SharedKey and SharedKeyLite.
 // Must never: accept a signature that was not made for the request at hand.
 #pragma once

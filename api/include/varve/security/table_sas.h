@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns: table signatures ("table SAS", "service SAS"): query parameters that allow their bearer some operations on one
 // table.
 // Must never: let a bearer change or remove a signed field. A missing field and an empty one are the same.
