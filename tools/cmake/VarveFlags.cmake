@@ -7,6 +7,16 @@ endif()
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g1 -DNDEBUG")
 set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O1 -g -DNDEBUG")
 
+# A second build of nearly the same tree takes a fraction of the first where ccache is installed. Another launcher, or an
+# empty one, is respected. Precompiled headers need the first two of these settings, generated files the others.
+if(PROJECT_IS_TOP_LEVEL AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
+  find_program(VARVE_CCACHE ccache DOC "Compiler cache; VARVE_CCACHE=OFF builds without it")
+  if(VARVE_CCACHE)
+    set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env
+      CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime "${VARVE_CCACHE}")
+  endif()
+endif()
+
 add_library(varve_flags INTERFACE)
 target_compile_options(varve_flags INTERFACE
   -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wnon-virtual-dtor -Wold-style-cast -Woverloaded-virtual
