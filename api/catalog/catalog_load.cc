@@ -134,6 +134,7 @@ Status Catalog::finish_load(const TableName& name, const LoadTarget& target, eng
     const Result<NameRelease::Found> dropped = release_.look(*view, name.account, name.lower);
     if (!dropped.ok()) return dropped.status();
     if (!dropped->status.ok()) return refuse(std::move(request.locks), dropped->rests_on, dropped->status);
+    batch.put(account_key, *owner->value);  // A drop of the account waits for its newest row, and so for this commit.
     batch.put(table_key, encode_table_row(name.spelling, target.id));
     NameRelease::forget(batch, *dropped, name.account, name.lower);
     view.reset();
