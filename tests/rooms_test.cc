@@ -60,8 +60,14 @@ TEST(Rooms, AreSmallEnoughToBeSeenAtOnce) {
 
 TEST(Rooms, EachHasAReadmeThatNamesWhatIsThere) {
   for (const std::string& layer : kLayers) {
+    const Rooms rooms = rooms_of(layer, readme_in(layer));
     std::set<std::string> folders;
-    for (const SourceFile& file : files_of(layer)) folders.insert(file.path.substr(0, file.path.rfind('/')));
+    for (const SourceFile& file : files_of(layer)) {
+      const std::string folder = file.path.substr(0, file.path.rfind('/'));
+      const std::string room = room_of(rooms, file.path);
+      folders.insert(room == "." ? layer : layer + "/" + room);
+      if (!readme_in(folder).empty()) folders.insert(folder);
+    }
     for (const std::string& folder : folders) {
       const std::string text = readme_in(folder);
       if (text.empty()) {

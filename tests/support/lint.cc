@@ -43,6 +43,7 @@ const std::vector<Layer>& layers() {
       {"api/security/", {"api/", "varve/"}},  // on OpenSSL, beside the core
       {"api/encryption/", {"api/encryption/", "varve/"}},
       {"api/rest/", {"api/", "varve/", "format/"}},
+      {"api/testing/", {"api/testing/", "varve/", "io/"}},
       {"api/",
        {"api/", "varve/", "engine/", "format/", "io/env.h", "io/parents_object.h", "io/posix/posix_process.h",
         "io/scheduler.h"}},
@@ -204,7 +205,7 @@ bool names_a_neighbour(const SourceFile& file, const Include& include) {
 /// The libraries beside the core, which the core must not know.
 bool is_beside_the_core(std::string_view path) {
   return path.find("/security/") != std::string_view::npos || path.find("/encryption/") != std::string_view::npos ||
-         path.starts_with("api/rest/");
+         path.starts_with("api/rest/") || path.starts_with("api/testing/");
 }
 
 }  // namespace

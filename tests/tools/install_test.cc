@@ -100,6 +100,12 @@ TEST_F(InstallLong, AProgramLinksEncryptionBesideEitherLibrary) {
   }
 }
 
+TEST_F(InstallLong, ATestLinksTheSimulatorBesideTheStaticLibrary) {
+  build_by_cmake("-DTESTED=ON");
+  EXPECT_TRUE(run("out/tested")) << log();
+  EXPECT_THAT(log(), HasSubstr("power cuts, nothing lost"));
+}
+
 TEST_F(InstallLong, ThePackageRefusesAnotherMinorVersionAndUnknownComponents) {
   const std::string find = VARVE_CMAKE " -S . -B found -DCMAKE_PREFIX_PATH=" + prefix_;
   const auto finds = [&](const std::string& what) {
@@ -110,7 +116,9 @@ TEST_F(InstallLong, ThePackageRefusesAnotherMinorVersionAndUnknownComponents) {
   EXPECT_TRUE(finds("0.1 REQUIRED COMPONENTS static shared")) << log();
   EXPECT_FALSE(finds("0.2 REQUIRED"));
   EXPECT_FALSE(finds("REQUIRED COMPONENTS wooden"));
-  EXPECT_THAT(log(), HasSubstr("components static, shared, security and encryption"));
+  EXPECT_THAT(log(), HasSubstr("components static, shared, security, encryption and testing"));
+  EXPECT_FALSE(finds("REQUIRED COMPONENTS shared testing"));
+  EXPECT_THAT(log(), HasSubstr("the component testing needs the static library"));
 }
 
 TEST_F(InstallLong, TheLicenceAndTheNoticeGoWithTheLibrary) {
@@ -136,7 +144,9 @@ TEST_F(InstallLong, PublicHeadersIncludeOnlyEachOtherAndTheStandardLibrary) {
     if (entry.is_directory()) continue;
     const std::string name = std::filesystem::relative(entry.path(), root).string();
     all += "#include <" + name + ">\n";
-    if (name.starts_with("varve/security/") || name.starts_with("varve/encryption/")) continue;  // static libraries
+    if (name.starts_with("varve/security/") || name.starts_with("varve/encryption/") || name == "varve/testing.h") {
+      continue;  // static libraries
+    }
     EXPECT_THAT(test::content_of(entry.path()), HasSubstr("#pragma GCC visibility push(default)")) << name;
   }
   EXPECT_THAT(all, HasSubstr("<varve/store.h>"));

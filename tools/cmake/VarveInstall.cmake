@@ -42,27 +42,31 @@ varve_without_debug_information(varve_static)
 varve_merged_library(shared SHARED)
 target_link_options(varve_shared PRIVATE -Wl,--no-undefined -Wl,--exclude-libs,ALL)
 
-# varve_side_package(<name>): varve_<name>, which goes with either of them; it needs nothing of the
-# core but what the public headers show.
+# varve_side_package(<name> HEADERS <folder> OBJECTS <target>... LINKS <target>...): varve_<name>, which goes with one of them.
 function(varve_side_package name)
   if(NOT TARGET varve_${name})
     return()
   endif()
+  cmake_parse_arguments(PARSE_ARGV 1 side "" "HEADERS" "OBJECTS;LINKS")
   set(target "varve_${name}_package")
-  add_library(${target} STATIC $<TARGET_OBJECTS:varve_${name}>)
+  list(TRANSFORM side_OBJECTS REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>")
+  add_library(${target} STATIC ${side_OBJECTS})
   set_target_properties(${target} PROPERTIES
     OUTPUT_NAME varve_${name} EXPORT_NAME ${name} LINKER_LANGUAGE CXX)
   target_compile_features(${target} INTERFACE cxx_std_20)
   varve_without_debug_information(${target})
-  target_link_libraries(${target} INTERFACE OpenSSL::Crypto)
+  target_link_libraries(${target} INTERFACE ${side_LINKS})
   install(TARGETS ${target} EXPORT varve-${name}-targets)
   install(EXPORT varve-${name}-targets NAMESPACE varve:: DESTINATION "${package_dir}")
-  install(DIRECTORY "${PROJECT_SOURCE_DIR}/api/include/varve/${name}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/varve"
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/${side_HEADERS}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/varve"
     FILES_MATCHING PATTERN "*.h")
 endfunction()
 
-varve_side_package(security)
-varve_side_package(encryption)
+# These two need nothing of the core but what its public headers show, and go with the static and the shared library.
+varve_side_package(security HEADERS api/include/varve/security OBJECTS varve_security LINKS OpenSSL::Crypto)
+varve_side_package(encryption HEADERS api/include/varve/encryption OBJECTS varve_encryption LINKS OpenSSL::Crypto)
+# The simulator takes the place of the core's own files, clock and threads, so it goes with the static library alone.
+varve_side_package(testing HEADERS api/testing/include/varve/ OBJECTS varve_testing varve_simulated)
 
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/api/include/varve" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
   FILES_MATCHING PATTERN "*.h" PATTERN security EXCLUDE PATTERN encryption EXCLUDE)
