@@ -61,7 +61,7 @@ class WriteBudget {
 
   std::uint64_t used_bytes() const noexcept { return used_bytes_.load(std::memory_order_relaxed); }
   std::uint64_t bytes_max() const noexcept { return bytes_max_; }
-  /// What commits of this part may use, all together.
+  /// Returns the bytes that all commits of this part together may use.
   std::uint64_t bytes_for(BudgetPart part) const noexcept {
     return part == BudgetPart::kAll ? bytes_max_ : bytes_max_ - kept_bytes_;
   }

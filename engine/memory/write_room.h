@@ -61,7 +61,7 @@ class RoomGrant {
   std::uint64_t bytes_ = 0;
 };
 
-/// What a commit needs that found no room, in bytes.
+/// The bytes that a commit lacked when it found no room.
 struct RoomNeed {
   std::uint64_t in_active = 0;  // needed in the memtable that was active then; zero: lacks nothing
   std::uint64_t in_fresh = 0;   // needed in an empty memtable
