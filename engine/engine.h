@@ -133,12 +133,13 @@ class Engine {
   /// - kUnknown: the log failed under this commit or an earlier one. Reopen the store to learn whether the commit
   ///   survived.
   /// - kPoisoned: the store was stopped earlier. Nothing changed.
+  /// - kFenced: another owner took over the store. Nothing changed.
   /// - kReadOnly, kClosed, kOutOfMemory, kLocked (called in a forked child): nothing changed.
   Result<CommitVersion> commit(CommitRequest request);
 
   bool is_published(CommitVersion version) const noexcept;
   /// Waits until the commit with this version is published. A refusal based on an unpublished version is returned only
-  /// after that. Errors: kPoisoned.
+  /// after that. Errors: kPoisoned, kFenced.
   Status await_published(CommitVersion version);
 
   /// Makes every commit acknowledged so far durable. Errors: as commit().

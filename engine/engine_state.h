@@ -93,7 +93,7 @@ class EngineState {
   CommitVersion visible() const noexcept { return queue ? queue->visible() : recovered_version; }
 };
 
-/// Returns whether the store can take commits. Errors: kClosed, kReadOnly, kLocked.
+/// Checks that the store can take commits. Errors: kClosed, kReadOnly, kLocked, kFenced.
 Status check_committable(const EngineState& state);
 
 /// Waits, after a commit was refused with a Member::room_need, until `grant` has the room. The repeated request takes

@@ -113,7 +113,7 @@ class CommitQueue {
   /// Closes the current log segment, if it contains a commit. Everything acknowledged before is then durable in
   /// segments that no longer change. Returns the last version in these segments. Errors: kNoSpace; those of commit().
   Result<CommitVersion> close_segment();
-  /// Waits for the publication of an assigned version. Errors: kPoisoned.
+  /// Waits for the publication of an assigned version. Errors: kPoisoned, kFenced.
   Status await_published(CommitVersion version);
   /// Notes that a write was refused for this reason; health() reports it until resume(). Returns the writer's error. It
   /// equals the error in the health event while the cause is the same.
@@ -124,7 +124,7 @@ class CommitQueue {
   }
   /// Stops all acknowledgement until the store is reopened.
   void poison(const Status& cause) noexcept;
-  /// Refuses later commits, waits for the commits in progress, and ends the log. Errors: kPoisoned, those of
+  /// Refuses later commits, waits for the commits in progress, and ends the log. Errors: kPoisoned, kFenced, those of
   /// Wal::close.
   Status close();
 
@@ -266,7 +266,7 @@ class CommitQueue {
 
 inline constexpr std::chrono::milliseconds kBufferedInterval{10};
 inline constexpr std::chrono::milliseconds kIdleInterval{100};
-/// Bytes of batches from which a group takes no more members. A single batch may be larger.
+/// Largest total bytes of the batches in a group. A group of a single batch may be larger.
 inline constexpr std::size_t kGroupBytesMax = 1 << 20;
 /// Bytes of batches from which a group stops gathering. Such a write consists mostly of transfer, so it begins at once.
 inline constexpr std::size_t kGatheredBytesMax = 64 << 10;

@@ -54,8 +54,12 @@ class Tree {
 
   /// Makes the edit durable and gives readers the resulting arrangement. `change` changes the rest of the readers'
   /// state in the same step. The edit also removes dead ids of which no table contains anything any more.
-  /// Errors: those of Directory::sync and of Manifest::append. After the former, the edit's new files are removed and
-  /// nothing has changed. After both the store has stopped.
+  /// Errors:
+  ///
+  /// - Those of Directory::sync: the edit's new files are removed and nothing has changed, but the store has stopped.
+  /// - Those of Manifest::append: if the manifest has stopped, so has the store. Otherwise the edit's new files are
+  ///   removed, nothing has changed, and the store goes on.
+  /// - kOutOfMemory: nothing has changed, unless the edit was durable already. In that case the store has stopped.
   Status apply(format::ManifestEdit edit, const std::function<void(ReadState&)>& change);
 
   /// Applies an edit with new files of one table that nothing else contains. It puts the files into the deepest level
