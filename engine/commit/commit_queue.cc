@@ -281,7 +281,7 @@ void CommitQueue::frame(CommitGroup& group) noexcept {
 }
 
 void CommitQueue::enter_flight(CommitGroup& group) noexcept {
-  const bool slot_open = wal_.has_open_slot();  // The last read of a field that only the holder of the lead may read.
+  const bool slot_open = wal_.has_open_slot();  // The last look at what only the holder of the lead may read.
   figures_.groups.fetch_add(1, std::memory_order_relaxed);
   CommitGroup* next = nullptr;
   {

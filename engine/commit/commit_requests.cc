@@ -96,7 +96,7 @@ CommitQueue::TimerWork CommitQueue::wait_for_timer_work() {
       if (!closed_ && poisoned_.ok() && !wal_.has_deferred()) return TimerWork::kFlush;
     } else if (poisoned_.ok() && mark_due_) {
       const std::uint64_t seen = turns_;
-      timer_sleep_ = TimerSleep::kForASlot;  // Records in the buffer are due before the mark.
+      timer_sleep_ = TimerSleep::kForASlot;  // What comes to the buffer is due earlier than the mark.
       (void)timer_.wait_for(mutex_, kIdleInterval);
       timer_sleep_ = TimerSleep::kNone;
       if (!closed_ && poisoned_.ok() && turns_ == seen) return TimerWork::kWatermark;

@@ -29,7 +29,7 @@ io::PageMemory SpareBlocks::take() noexcept {
 void SpareBlocks::keep(io::PageMemory block, std::uint64_t bytes_max) noexcept {
   assert(block.bytes().size() == kBlockBytes);
   const io::MutexGuard guard(mutex_);
-  if ((blocks_.size() + 1) * kBlockBytes > bytes_max) return;  // `block` is freed after the guard.
+  if ((blocks_.size() + 1) * kBlockBytes > bytes_max) return;  // What was given ends after the guard.
   const std::span<std::byte> bytes = block.bytes();
   try {
     blocks_.push_back(std::move(block));

@@ -125,7 +125,7 @@ std::unique_ptr<BlockReader::Tools> BlockReader::take_tools() {
 }
 
 void BlockReader::give_back(std::unique_ptr<Tools> tools) noexcept {
-  tools->stored.clear();  // The next user reads another file, and searches these bytes by offset only.
+  tools->stored.clear();  // The next one reads another file, and looks into its bytes by offset alone.
   if (tools->stored.memory_bytes() > kBufferBytesKept) return;
   const io::MutexGuard guard(mutex_);
   if (tools_.size() < kToolsKept) tools_.push_back(std::move(tools));  // Room was reserved.
