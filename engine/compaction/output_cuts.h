@@ -22,7 +22,7 @@ class OutputCuts {
   /// of keys. Never returns true for a file without entries.
   ///
   /// - `file_bytes`: the bytes of the current file so far.
-  /// - `table_bytes`: the bytes of the current table in this job's output, over all files.
+  /// - `table_bytes`: the bytes of the last written table in this job's output, over all files.
   /// - `new_table`: the key's table, if it differs from the table of the key before.
   bool begins_new_file(std::string_view key, std::uint64_t file_bytes, std::uint64_t table_bytes,
                        std::optional<TableId> new_table) noexcept;

@@ -91,7 +91,7 @@ class WalkAhead {
     std::uint64_t last_use = 0;
     std::shared_ptr<const TableFile> file;  // while there is work to do
   };
-  /// The thread takes blocks that scans have left in batches of this size.
+  /// Number of blocks left by scans from which the thread takes them over to free them.
   static constexpr std::size_t kLeftMax = 16;
   /// The next work of the thread.
   struct Work {
@@ -161,8 +161,8 @@ class WalkAhead {
   io::Condition changed_;  // wakes scans that wait for the thread
   std::array<Stream, kStreams> streams_ VARVE_GUARDED_BY(mutex_);
   std::uint64_t used_bytes_ VARVE_GUARDED_BY(mutex_) = 0;  // of all pieces
-  /// Blocks that scans have left. The thread frees their memory, since it allocated it; a scan that freed it would wait
-  /// for the thread's allocator. The last blocks may still be in use.
+  /// Blocks that scans have left. The thread frees their memory, which it allocated; a scan would have to wait for that.
+  /// The last blocks may still be in use.
   std::vector<PinnedBlock> left_ VARVE_GUARDED_BY(mutex_);
   std::uint64_t uses_ VARVE_GUARDED_BY(mutex_) = 0;
   bool has_thread_ VARVE_GUARDED_BY(mutex_) = false;
