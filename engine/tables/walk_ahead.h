@@ -161,8 +161,8 @@ class WalkAhead {
   io::Condition changed_;  // wakes scans that wait for the thread
   std::array<Stream, kStreams> streams_ VARVE_GUARDED_BY(mutex_);
   std::uint64_t used_bytes_ VARVE_GUARDED_BY(mutex_) = 0;  // of all pieces
-  /// Blocks that scans have left. The thread frees their memory, which it allocated; a scan would have to wait for that.
-  /// The last blocks may still be in use.
+  /// Blocks that scans have left. The thread frees their memory, which it allocated. A scan that freed it would have to
+  /// wait for that. The last blocks may still be in use.
   std::vector<PinnedBlock> left_ VARVE_GUARDED_BY(mutex_);
   std::uint64_t uses_ VARVE_GUARDED_BY(mutex_) = 0;
   bool has_thread_ VARVE_GUARDED_BY(mutex_) = false;
