@@ -1,4 +1,4 @@
-// Owns: what a batch may hold (commit_request.h).
+// Owns: what a batch may contain (commit_request.h).
 // Must never: change a batch.
 #include "engine/commit_request.h"
 
@@ -11,8 +11,7 @@ namespace varve::engine {
 
 namespace {
 
-/// What a caller may not put into a batch: an adoption but that of the load it brings along. This one was read through
-/// once.
+/// Refuses a batch that adopts a table, unless it is the table of the request's load. The batch was validated before.
 Status check_operations(format::BatchReader reader, const Load* load) {
   format::Operation operation;
   while (*reader.next(&operation)) {
@@ -33,7 +32,7 @@ Status describe(CommitRequest& request, Member& member) {
   }
   const Result<MemtableDemand> demand = Memtable::demand_of(request.batch);
   if (!demand.ok()) return demand.status();
-  const format::BatchReader reader = *format::BatchReader::open(request.batch);  // demand_of() read it through.
+  const format::BatchReader reader = *format::BatchReader::open(request.batch);  // demand_of() validated it.
   if (demand->other_count > 0) {
     if (Status allowed = check_operations(reader, request.load); !allowed.ok()) return allowed;
   }

@@ -1,4 +1,4 @@
-// Owns: what a caller brings to a commit, and the judgement whether it may be one.
+// Owns: the caller's input to a commit, and the check whether it may be committed.
 // Must never: know how commits are ordered.
 #pragma once
 
@@ -16,27 +16,28 @@ namespace varve::engine {
 class Load;
 using format::TableId;
 
-/// One commit, complete but for its version.
+/// One commit, complete except for its version.
 struct CommitRequest {
-  /// Made by format::BatchBuilder.
+  /// The batch, made by format::BatchBuilder.
   std::string batch;
-  /// The tables by whose handles the batch was made: if one was retired by an earlier version, the commit is refused.
+  /// The tables whose handles made the batch. If an earlier version retired one of them, the commit is refused.
   std::vector<TableId> tables;
-  /// The locks of every partition the batch writes; let go as soon as the entries can be read by the next writer.
+  /// The locks of every partition that the batch writes. They are released as soon as the next writer can read the
+  /// entries.
   PartitionGuard locks;
   Durability durability = Durability::kSync;
-  /// Set for commits that give space back (a drop): they may use the space kept aside for a full disk.
+  /// Set for commits that free space (a drop): they may use the space kept for a full disk.
   bool frees_space = false;
-  /// The load that the batch brings to life by its `adopt`, the only one it may hold. The load ends with this commit,
-  /// however the commit does. Outlives the call.
+  /// The load whose table the batch adopts; the batch may contain no other `adopt`. The load ends with this commit,
+  /// whatever the commit's result. Outlives the call.
   Load* load = nullptr;
-  /// Of the write buffer, gathered after the commit was refused for want of it (wait_for_room). Outlives the call; null
-  /// if there is none.
+  /// Room in the write buffer, gathered after the commit was refused for lack of it (wait_for_room). Outlives the call;
+  /// null if there is none.
   RoomGrant* room = nullptr;
 };
 
-/// What the queue is given of it, locks included; refers to the request. Errors: kTooLarge, kUnsupported, those of
-/// format::BatchReader.
+/// Fills the queue's member from the request, locks included. The member refers to the request. Errors: kTooLarge,
+/// kUnsupported, those of format::BatchReader.
 Status describe(CommitRequest& request, Member& member);
 
 }  // namespace varve::engine

@@ -1,4 +1,4 @@
-// Owns: handing each verb to the part that does it (engine.h).
+// Owns: handing each call to the part that performs it (engine.h).
 // Must never: do the work of a part itself.
 #include "engine/engine.h"
 
@@ -30,7 +30,7 @@ Engine::Engine() noexcept = default;
 
 Result<std::unique_ptr<Engine>> Engine::open(const io::Env& env, std::string_view path, const EngineOptions& options) {
   try {
-    // Before there is a state: one that is open has threads, and ends by close() alone.
+    // The engine is created before its state: an open state has threads, and only close() ends them.
     std::unique_ptr<Engine> engine(new Engine());
     Result<std::unique_ptr<EngineState>> state = open_state(env, path, options);
     if (!state.ok()) return state.status();
@@ -42,7 +42,7 @@ Result<std::unique_ptr<Engine>> Engine::open(const io::Env& env, std::string_vie
 }
 
 Engine::~Engine() {
-  if (state_) (void)close();  // Whoever wants to know calls close(); what was acknowledged is safe either way.
+  if (state_) (void)close();  // A caller that needs the result calls close(). Acknowledged writes are safe either way.
   if (state_ && !is_usable()) io::leave_to_parent(state_);
 }
 
@@ -52,8 +52,8 @@ bool Engine::is_usable() const noexcept {
 
 namespace {
 
-/// A program that drops a table and ends has nobody who gives the space back later. What fails is done after the next
-/// open. Where a drop frees less than a segment of the log, the close is not held up for it.
+/// Frees the space of drops before the close. A program that drops a table and ends has no later moment for that. The
+/// next open does what fails here. If the drops free less than a segment of the log, the close does not wait for it.
 void give_space_back(EngineState& state) {
   try {
     if (!state.compactor->has_space_to_give_back()) return;
@@ -77,7 +77,7 @@ Status Engine::close() {
   state_->walk_ahead->stop();
   Status result;
   if (state_->queue) {
-    // What they have under way is done again after the next open: the log has it.
+    // The log contains the unfinished work of the background threads. The next open repeats it.
     state_->pacer->stop();
     state_->compactor->stop();
     give_space_back(*state_);
@@ -150,7 +150,7 @@ Result<CommitVersion> Engine::commit_request(CommitRequest& request) {
       look_around(view(), request.batch, *state_->queue);
     }
     if (member.room_need.in_active == 0) return committed;
-    // Rare, since commits are held up earlier: it is a large one, or others hold the write buffer.
+    // Rare, since commits are held back earlier: the commit is large, or other stores hold the write buffer.
     request.room = &room;
     if (Status found = wait_for_room(*state_, member.room_need, room); !found.ok()) return found;
   }
@@ -201,8 +201,8 @@ ReadView Engine::view() const noexcept {
   for (;;) {
     ReadStates::Pin pin = state_->states->pin();
     const CommitVersion version = state_->visible();
-    // The memtable that took the version's commit is in the state, if the state is still the installed one: else the
-    // view would lack a part of what its version promises.
+    // If the state is still installed, it has the memtable with the version's commit. Otherwise the view could lack a
+    // commit that its version promises.
     if (state_->states->is_current(pin)) return ReadView(*state_, std::move(pin), version);
   }
 }
@@ -300,7 +300,8 @@ void add_tables(const EngineState& state, Statistics& figures) {
   figures.commit_wait = state.pacer->waited();
 }
 
-/// Ceilings count too: nothing is committed below them.
+/// Returns how far the newest version is ahead of the clock. Ceilings count too, since no commit gets a version below
+/// them.
 std::chrono::seconds clock_ahead(const EngineState& state) {
   const CommitVersion last = std::max(state.visible(), state.recovered_ceiling);
   const io::Ticks now = state.env.clock.wall();
@@ -308,7 +309,7 @@ std::chrono::seconds clock_ahead(const EngineState& state) {
   return std::chrono::seconds(ahead / io::kTicksPerSecond);
 }
 
-/// Whatever drops have left, whether the manifest knows of them or the log alone.
+/// Adds the space that drops have left, whether the manifest contains the drops or only the log.
 void add_debt(const EngineState& state, Statistics& figures) {
   const ReadStates::Pin pin = state.states->pin();
   const Levels& levels = *pin->tables;
@@ -411,7 +412,7 @@ Result<Newest> ReadView::newest(std::string_view sort_key, EntryPart part) const
 Result<std::vector<Newest>> ReadView::newest_many(std::span<const std::string_view> sort_keys, EntryPart part) const {
   std::vector<Newest> newest;
   newest.reserve(sort_keys.size());
-  if (sort_keys.size() == 1) {  // A queue is for many.
+  if (sort_keys.size() == 1) {  // A read queue pays only for several keys.
     Result<Newest> one = this->newest(sort_keys.front(), part);
     if (!one.ok()) return one.status();
     newest.push_back(*std::move(one));

@@ -1,7 +1,7 @@
-// Owns: the wiring of one store's parts, their start and their end; the door of the engine.
-// Must never: hold an algorithm of its own, know what a value means, or know a table by name.
+// Owns: the connection of one store's parts, their start and their end; the door of the engine.
+// Must never: contain an algorithm of its own, know the meaning of a value, or know a table by name.
 //
-// Threads: every verb may be called from any thread, except close() and the destructor, which come last.
+// Threads: any thread may call any function, except close() and the destructor, which come last.
 #pragma once
 
 #include <chrono>
@@ -33,24 +33,25 @@ namespace varve::engine {
 class Load;
 using format::TableId;
 
-/// The newest assigned state of a key, published or not. Look under the key's partition lock, by a view made under it.
+/// The newest assigned state of a key, published or not. The caller searches under the key's partition lock, through a
+/// view made under that lock.
 struct Newest {
-  /// Of the put or delete the answer rests on; zero when the key was never written, or is forgotten.
+  /// Version of the put or delete that the answer is based on. Zero if the key was never written, or is forgotten.
   CommitVersion version = 0;
-  /// The value of a put; empty for a deleted or unknown key. Valid as long as both this and the view it came from.
+  /// The value of a put; empty for a deleted or unknown key. Valid as long as both this object and its view.
   std::optional<std::string_view> value;
   FoundEntry entry;
 
   static Newest of(std::optional<FoundEntry> found) noexcept;
 };
 
-/// Of what was found, only what is there: deletes become nothing.
+/// Removes deletes from the found entries: they become empty.
 void keep_live(std::vector<std::optional<FoundEntry>>& found) noexcept;
 
 class EngineState;
 
-/// A fixed state of the store: memtables and file set, at one version. Moves, does not copy. Values of memtables and
-/// cursors made from it are valid while it lives; it must not outlive the engine. Any thread.
+/// A fixed state of the store: memtables and file set, at one version. Movable, not copyable. While it lives, the
+/// values of memtables and the cursors made from it are valid. It must not outlive the engine. Thread-safe.
 class ReadView {
  public:
   ReadView(ReadView&&) noexcept = default;
@@ -58,22 +59,23 @@ class ReadView {
 
   CommitVersion version() const noexcept { return version_; }
 
-  /// The key's value at this version, or empty. The value is valid as long as both this view and what is returned.
+  /// Returns the key's value at this version, or empty. The value is valid as long as both this view and the result.
   /// Errors: kCorruption, kUnsupported, kIoError, kTooManyFiles, kOutOfMemory.
-  /// `cost`, here and below, is told what the read cost, and may be null.
+  /// `cost`, here and below, receives the costs of the read; it may be null.
   Result<std::optional<FoundEntry>> get(std::string_view sort_key, ReadCost* cost = nullptr) const;
-  /// get() of many keys, in their order; what must be read from the disk is read side by side. Errors: as get(), of the
+  /// Returns get() of many keys, in their order. Reads from the disk are made in parallel. Errors: as get(), for the
   /// first key that fails.
   Result<std::vector<std::optional<FoundEntry>>> get_many(std::span<const std::string_view> sort_keys,
                                                           ReadCost* cost = nullptr) const;
-  /// The newest assigned state, whatever this view's version. With kVersion the value of a put says nothing but that it
-  /// is there. Errors: as get().
+  /// Returns the newest assigned state, whatever this view's version. With kVersion, the value of a put only says that
+  /// it exists. Errors: as get().
   Result<Newest> newest(std::string_view sort_key, EntryPart part = EntryPart::kAll) const;
-  /// newest() of many keys, in their order, as get_many().
+  /// Returns newest() of many keys, in their order, as get_many() does.
   Result<std::vector<Newest>> newest_many(std::span<const std::string_view> sort_keys, EntryPart part) const;
-  /// Walks the live keys of [lower, upper) at this version, forward and backward. An empty `upper` is no bound.
-  /// `cost` and `judge` outlive the cursor. With a judge the walk may leave out keys whose values it does not want.
-  /// Where it is known about how many entries the walk comes to, what lies on its way is read at once; zero: not known.
+  /// Returns a cursor over the live keys of [lower, upper) at this version, forward and backward. An empty `upper` is
+  /// no bound. `cost` and `judge` outlive the cursor. With a judge, the cursor may leave out keys whose values the
+  /// judge does not want. If `entries_expected` (about how many entries the scan reads) is known, their blocks are read
+  /// together; zero means unknown.
   Cursor cursor(std::string_view lower, std::string_view upper, ReadCost* cost = nullptr, BlockJudge* judge = nullptr,
                 std::uint64_t entries_expected = 0) const;
 
@@ -89,86 +91,93 @@ class ReadView {
 
 class Engine {
  public:
-  /// Opens, or makes, the store in `path`.
-  /// Errors   kNotFound           no store there, and options.create_if_missing is not set
-  ///          kInvalidArgument    the directory holds other things; or stored options asked for differ
-  ///          kLocked             another handle or process has it
-  ///          kUnsupported        a newer format or an unknown feature, named
-  ///          kCorruption         what is damaged is named, with file and offset; nothing was changed
-  ///          kNoSpace, kIoError, kReadOnly, kTooManyFiles, kOutOfMemory
+  /// Opens the store in `path`, or creates it. Errors:
+  ///
+  /// - kNotFound: there is no store, and options.create_if_missing is not set.
+  /// - kInvalidArgument: the directory contains other files, or a requested stored option differs.
+  /// - kLocked: another handle or process has the store open.
+  /// - kUnsupported: the format is newer, or a feature is unknown; the error names it.
+  /// - kCorruption: the error names the damage, with file and offset. Nothing was changed.
+  /// - kNoSpace, kIoError, kReadOnly, kTooManyFiles, kOutOfMemory.
   static Result<std::unique_ptr<Engine>> open(const io::Env& env, std::string_view path, const EngineOptions& options);
 
-  /// Closes without losing anything if close() was not called; its errors are then lost.
+  /// Closes without losing anything if close() was not called. The errors of that close are lost.
   ~Engine();
 
-  /// False in a fork of the process that opened it. There only close() and the destructor may be called.
+  /// Returns false in a fork of the process that opened the store. There only close() and the destructor may be called.
   bool is_usable() const noexcept;
 
-  /// In a fork: lets go of the lock that the process inherited, and leaves everything else to the parent. Otherwise
-  /// waits for commits under way, seals the log and leaves a clean store. Later verbs answer kClosed. A poisoned store
-  /// writes nothing more; the next open recovers it. Errors: kIoError, kNoSpace; the next open recovers then too.
+  /// In a fork: releases the lock that the process inherited, and leaves everything else to the parent. Otherwise waits
+  /// for commits in progress, ends the log and leaves a clean store. Later calls return kClosed. A poisoned store
+  /// writes nothing more.
+  /// Errors: kIoError, kNoSpace; kPoisoned or kFenced if the store was stopped before. After an error the next open
+  /// recovers the store.
   Status close();
 
-  /// Asked once before each commit, about so many bytes long, by who holds no lock: where commits come faster than they
-  /// can be written to tables and merged, this is where they wait, a little each and early. A drop need not ask.
+  /// Holds back a commit of about `commit_bytes` bytes while commits are faster than flushes and compaction. The caller
+  /// holds no lock and calls it once before each commit; a drop need not. The waits are short and begin early.
   void pace(std::uint64_t commit_bytes) noexcept;
-  /// Whether pace() may wait now.
+  /// Returns whether pace() may wait now.
   bool is_pacing() const noexcept;
-  /// Locks of the partitions whose hashes (format::partition_hash) are given. Errors: kBusy, kOutOfMemory.
+  /// Takes the locks of the partitions with these hashes (format::partition_hash). Errors: kBusy, kOutOfMemory.
   Result<PartitionGuard> lock_partitions(std::span<const std::uint64_t> hashes,
                                          std::optional<std::chrono::milliseconds> wait_max = std::nullopt);
 
-  /// Commits. On success: published, so visible to every view made later, and durable as asked.
-  /// Errors   kNotFound     a table was retired before this commit's place in the order; nothing changed
-  ///          kPreconditionFailed    the table that request.load watches was written; nothing changed
-  ///          kNoSpace      no room in the log or the write buffer; nothing changed; it waits for what can be made
-  ///          kIoError, kTooManyFiles    the log cannot go on, or no memtable be flushed to make room; nothing changed
-  ///          kUnknown      the log failed under this commit or one before it; reopen to learn whether it survived
-  ///          kPoisoned     the store was stopped earlier; nothing changed
-  ///          kReadOnly, kClosed, kOutOfMemory, kLocked (called in a forked child); nothing changed
+  /// Commits. After success the commit is published, so visible to every view made later, and durable as asked. If the
+  /// write buffer has no room, the call waits for room that can still come. Errors:
+  ///
+  /// - kNotFound: a table was retired before this commit's place in the order. Nothing changed.
+  /// - kPreconditionFailed: the table that request.load watches was written. Nothing changed.
+  /// - kNoSpace: there is no room in the log or the write buffer. Nothing changed.
+  /// - kIoError, kTooManyFiles: the log cannot continue, or no memtable can be flushed to make room. Nothing changed.
+  /// - kUnknown: the log failed under this commit or an earlier one. Reopen the store to learn whether the commit
+  ///   survived.
+  /// - kPoisoned: the store was stopped earlier. Nothing changed.
+  /// - kFenced: another owner took over the store. Nothing changed.
+  /// - kReadOnly, kClosed, kOutOfMemory, kLocked (called in a forked child): nothing changed.
   Result<CommitVersion> commit(CommitRequest request);
 
   bool is_published(CommitVersion version) const noexcept;
-  /// Waits until the commit with this version is published. A refusal that rests on an unpublished version is told only
-  /// after that. Errors: kPoisoned.
+  /// Waits until the commit with this version is published. A refusal based on an unpublished version is returned only
+  /// after that. Errors: kPoisoned, kFenced.
   Status await_published(CommitVersion version);
 
   /// Makes every commit acknowledged so far durable. Errors: as commit().
   Status sync();
-  /// Brings everything committed so far to tables. Errors: as commit(), and those of writing files.
+  /// Writes everything committed so far to tables. Errors: as commit(), and those of writing files.
   Status flush();
-  /// Brings everything committed so far to tables, and compacts until nothing is left to do that helps readers or
-  /// space. Waits for all of it. Errors: as flush(), and that of the first job that failed, when all others are done.
+  /// Writes everything committed so far to tables. Then compacts until no work is left that helps readers or space, and
+  /// waits for that. Errors: as flush(); that of the first job that failed, returned when all other jobs are done.
   Status compact();
 
-  /// Makes a store of its own of everything acknowledged so far, in a directory that is absent or empty, beside
-  /// commits, flushes, compactions and drops. Errors: those of make_checkpoint() (engine/checkpoint), kReadOnly,
-  /// kClosed.
+  /// Creates an independent store with everything acknowledged so far, in a directory that is absent or empty. Commits,
+  /// flushes, compactions and drops may run meanwhile. Errors: those of make_checkpoint() (engine/checkpoint),
+  /// kReadOnly, kClosed.
   Result<CheckpointFigures> checkpoint(std::string_view path);
 
-  /// Begins to load a table beside the log. What is returned must not outlive the engine. Errors: kClosed, kReadOnly.
+  /// Begins to load a table without the log. The load must not outlive the engine. Errors: kClosed, kReadOnly.
   Result<std::unique_ptr<Load>> begin_load(const LoadOptions& options = {});
 
-  /// The published state now.
+  /// Returns a view of the current published state.
   ReadView view() const noexcept;
-  /// A version that a snapshot holds.
+  /// Returns a view of a version that a snapshot holds.
   ReadView view_at(CommitVersion version) const noexcept;
-  /// Keeps the published state now readable until it is let go.
+  /// Returns a snapshot, which keeps the current published state readable until it is released.
   Snapshot snapshot();
 
-  /// The caller's tag on the last commit that carried one, as recovered at open or committed since.
+  /// Returns the caller's tag on the last commit with a tag, recovered at the open or committed since.
   std::optional<format::CommitTag> last_tag() const;
 
-  /// Whether the table, or its account, was dropped before this open. What remains of it in files is nobody's, and
-  /// goes.
+  /// Returns whether the table, or its account, was dropped before this open. Its remains in files are no longer used,
+  /// and will be removed.
   bool was_dropped(TableId table) const noexcept;
 
-  /// Reads every byte of every live table file and judges it, one after the other. `on_file` is told of each: its bytes
-  /// and how it was found. Returns when all were read.
+  /// Reads and checks every byte of every live table file and value file, one file after the other. For each file,
+  /// calls `on_file` with its bytes and the result of its check. Returns when all files were read.
   void check_tables(const std::function<void(std::uint64_t bytes, const Status& found)>& on_file) const;
 
   Statistics statistics() const;
-  /// What the store was created with.
+  /// Returns the values that the store was created with.
   Durability default_durability() const noexcept;
   const std::string& model_options() const noexcept;
   const io::Env& env() const noexcept;

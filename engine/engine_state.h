@@ -1,12 +1,12 @@
-// Owns: the parts of one open store, in the order in which they are made; they end in the opposite order.
+// Owns: the parts of one open store, in the order of their creation. They are destroyed in the reverse order.
 // Must never: be seen outside engine/.
 //
-// Lock order: partition (ascending hash) -> commit queue -> write tracker, wal memory, log supply, manifest. No I/O
-// under the queue's mutex; the manifest's own mutex is the one under which I/O is done, and is taken last and by no
-// commit but for its mark, which is an atomic read.
+// Lock order: partition (ascending hash) -> commit queue -> write tracker, wal memory, log supply, manifest. No I/O is
+// done under the queue's mutex. I/O is done under the manifest's own mutex only. The manifest's mutex is taken last. A
+// commit never takes it; it only reads the manifest's mark, which is atomic.
 //
-// Stores that share a write budget also share a write room. Its mutex comes after a store's partitions and before the
-// sealed memtables of any store. The commit queue's mutex is never held with it.
+// Stores that share a write budget also share a write room. Its mutex is taken after a store's partitions and before
+// the sealed memtables of any store. The commit queue's mutex is never held together with it.
 #pragma once
 
 #include <atomic>
@@ -58,7 +58,7 @@ class EngineState {
   format::StoredOptions stored_options;
   RecoveryFigures recovery;
   RetiredIds dropped_at_open;
-  std::uint64_t recovered_dead_bytes = 0;  // of dropped tables, in the log that was recovered
+  std::uint64_t recovered_dead_bytes = 0;  // of dropped tables, in the recovered log
   CommitVersion recovered_ceiling = 0;
   std::uint64_t write_buffer_bytes_max = 0;
   PartitionLocks locks;
@@ -71,7 +71,7 @@ class EngineState {
   std::unique_ptr<ReadStates> states;
   std::unique_ptr<WalkAhead> walk_ahead;
 
-  // Of a store open for writing:
+  // Parts of a store open for writing:
   std::unique_ptr<Manifest> manifest;
   std::unique_ptr<WriteShare> write_share;
   std::unique_ptr<Pacer> pacer;
@@ -85,7 +85,7 @@ class EngineState {
   std::unique_ptr<Flusher> flusher;
   LoadCounters load_counters;
 
-  // Of a read-only one, where no queue moves it:
+  // Fields of a read-only store, in which no queue changes the version:
   CommitVersion recovered_version = 0;
   std::optional<format::CommitTag> recovered_tag;
   std::uint64_t recovered_log_bytes = 0;
@@ -93,11 +93,12 @@ class EngineState {
   CommitVersion visible() const noexcept { return queue ? queue->visible() : recovered_version; }
 };
 
-/// Errors: kClosed, kReadOnly, kLocked.
+/// Checks that the store can take commits. Errors: kClosed, kReadOnly, kLocked, kFenced.
 Status check_committable(const EngineState& state);
 
-/// For a commit that was refused with a Member::room_need: waits until `grant` has the room, which then goes with the
-/// request. By no holder of the lead. Errors: why there is none (WriteShare::wait_for); what can pass pauses writes.
+/// Waits, after a commit was refused with a Member::room_need, until `grant` has the room. The repeated request takes
+/// the room. The holder of the lead must not call it. Errors: those of WriteShare::wait_for. If the cause may pass,
+/// writes are paused.
 Status wait_for_room(EngineState& state, const RoomNeed& need, RoomGrant& grant) noexcept;
 
 }  // namespace varve::engine

@@ -1,5 +1,5 @@
-// Owns: where a look begins and how far it goes (look_around.h).
-// Must never: leave the table of what was deleted.
+// Owns: where a search begins and how far it extends (look_around.h).
+// Must never: leave the table of the deleted key.
 #include "engine/look_around.h"
 
 #include <new>
@@ -12,7 +12,8 @@ namespace varve::engine {
 
 namespace {
 
-/// Each way. What lies further away is met by the next look, which passes what this one found.
+/// Dead keys after which a search ends, in each direction. The next search skips the range that this one found, and
+/// continues there.
 constexpr std::uint64_t kDeadKeysMax = 2048;
 
 std::string_view first_delete(std::string_view batch) {
@@ -33,12 +34,12 @@ void look_around(const ReadView& view, std::string_view batch, CommitQueue& queu
     const std::string_view table = key.substr(0, format::kTableIdBytes);
     Cursor cursor = view.cursor(table, format::end_of_prefix(table));
     cursor.stop_after(kDeadKeysMax);
-    // What went wrong is told to who wants to read there.
+    // Errors are ignored here: a reader of these keys gets them.
     cursor.seek(key);
     if (queue.stretches().end_of(key, view.version())) cursor.tell_all();
     cursor.seek_before(key);
   } catch (const std::bad_alloc&) {
-    // Nothing is learnt.
+    // Without memory, the search has no result.
   }
 }
 

@@ -1,4 +1,4 @@
-// Owns: the look at what lies beside keys that were just deleted.
+// Owns: the search for dead keys around keys that were just deleted.
 // Must never: fail a commit, or take long.
 #pragma once
 
@@ -9,8 +9,8 @@
 
 namespace varve::engine {
 
-/// The batch, which holds a delete and was read through, is committed and visible to the view. What is dead around it
-/// becomes known to `queue.stretches()`.
+/// Searches around a committed batch and reports dead ranges to `queue.stretches()`. The batch contains a delete, was
+/// validated, and is visible to the view.
 void look_around(const ReadView& view, std::string_view batch, CommitQueue& queue) noexcept;
 
 }  // namespace varve::engine

@@ -1,5 +1,5 @@
 // Owns: the steps of an open (open.h).
-// Must never: go on after a step that failed.
+// Must never: continue after a failed step.
 #include "engine/open.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace varve::engine {
 
 namespace {
 
-/// The kernel may keep a killed process's lock until its last write has ended.
+/// Longest wait for the lock. The kernel may keep a killed process's lock until that process's last write has ended.
 constexpr std::chrono::milliseconds kLockWaitMax{500};
 
 Result<std::unique_ptr<io::Directory>> find_directory(const io::Env& env, std::string_view path,
@@ -49,15 +49,16 @@ Status check_stored_options(const EngineOptions& asked, const format::StoredOpti
   return Status();
 }
 
-/// A sealed memtable is this part of the write buffer: while one is written, others fill.
+/// A sealed memtable is this part of the write buffer, so that new memtables can fill while one is flushed.
 constexpr std::uint64_t kMemtablesInBuffer = 4;
 constexpr std::uint64_t kMemtableBytesMax = std::uint64_t{64} << 20;
 
-/// What is read ahead of walks lies beyond the cache's budget, pinned, and is to be little beside it.
+/// Bounds of the blocks read ahead of scans. They are pinned beyond the cache's budget, so they must be small beside
+/// it.
 constexpr std::uint64_t kWalkAheadPart = 8;
 constexpr std::uint64_t kWalkAheadBytesMax = std::uint64_t{4} << 20;
 
-/// The parts that read, on top of what was recovered.
+/// Starts the parts that read, from the recovered state.
 Status start_reading(EngineState& state, const FileSet& files, std::unique_ptr<Memtable> memtable) {
   io::Scheduler& scheduler = state.env.scheduler;
   state.cache = state.options.block_cache;
@@ -79,7 +80,7 @@ Status start_reading(EngineState& state, const FileSet& files, std::unique_ptr<M
   return Status();
 }
 
-/// The parts that commit, on top of what was established.
+/// Starts the parts that commit, from the established state.
 Status start_writing(EngineState& state, Established established, CommitStart begin) {
   state.manifest = std::move(established.manifest);
   std::shared_ptr<WriteBudget> budget = state.options.write_budget;
@@ -112,7 +113,7 @@ Status start_writing(EngineState& state, Established established, CommitStart be
   if (Status started = state.supply->start(); !started.ok()) return started;
   if (Status started = state.compactor->start(); !started.ok()) return started;
   if (Status started = state.flusher->start(); !started.ok()) return started;
-  return state.timer->start();  // Last, since it ends with the queue alone.
+  return state.timer->start();  // Last, since only the end of the queue ends it.
 }
 
 Status open_new(EngineState& state) {
@@ -167,7 +168,7 @@ Result<std::unique_ptr<EngineState>> open_state(const io::Env& env, std::string_
   if (!directory.ok()) return directory.status();
   state->directory = std::make_unique<RoomDirectory>(*std::move(directory), chosen.open_files);
 
-  // Once without the lock, because taking it makes a file, and a directory of somebody else's is left untouched.
+  // Searches first without the lock, since taking the lock creates a file. A foreign directory must not be changed.
   Result<StoreFound> found = find_store(*state->directory);
   if (!found.ok()) return found.status();
   const bool may_make = options.create_if_missing && !options.read_only;
@@ -178,7 +179,7 @@ Result<std::unique_ptr<EngineState>> open_state(const io::Env& env, std::string_
   if (!lock.ok()) return answer_for_writer(lock.status());
   state->lock = *std::move(lock);
 
-  found = find_store(*state->directory);  // Once more under it: another opener may just have made the store.
+  found = find_store(*state->directory);  // Again under the lock: another process may just have created the store.
   if (!found.ok()) return found.status();
   if (*found != StoreFound::kStore && !may_make) return no_store(path);
   const Status opened = *found == StoreFound::kStore ? open_existing(*state) : open_new(*state);

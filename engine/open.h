@@ -1,5 +1,5 @@
 // Owns: the order in which a store is opened: look, lock, recover, establish, start.
-// Must never: change anything in a directory before it is known to hold a store, or nothing.
+// Must never: change anything in a directory before it is known to contain a store, or nothing.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace varve::engine {
 
-/// Errors: those of Engine::open.
+/// Opens the store and returns its state. Errors: those of Engine::open.
 Result<std::unique_ptr<EngineState>> open_state(const io::Env& env, std::string_view path,
                                                 const EngineOptions& options);
 

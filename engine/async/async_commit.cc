@@ -1,5 +1,5 @@
-// Owns: the beginning of a commit that nobody waits for (async_commit.h).
-// Must never: differ from Engine::commit() in what it refuses.
+// Owns: the beginning of a commit without a waiting thread (async_commit.h).
+// Must never: refuse other commits than Engine::commit() does.
 #include "engine/async/async_commit.h"
 
 #include <cassert>
@@ -16,8 +16,8 @@ AsyncCommit::AsyncCommit(EngineState& state, CommitRequest request, Executor& ex
   assert(request_.load == nullptr);
 }
 
-/// Operations that a processor is at, or is wanted for, may be about to join the group: a write of the log costs more
-/// than it takes to let them.
+/// Runs the turn. Other operations that are running, or ready to run, may soon join the group. So the thread yields to
+/// them first, since a write of the log costs more than the yield.
 void AsyncCommit::Turn::run() noexcept {
   if (commit_.executor_.has_several_operations()) commit_.state_.env.scheduler.give_way();
   commit_.state_.queue->lead_for(commit_.member_);

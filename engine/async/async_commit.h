@@ -1,5 +1,5 @@
-// Owns: one commit on its way without a thread that waits for it.
-// Must never: go before it was told the end, or run a turn of a leader on the thread of the operation.
+// Owns: one commit in progress without a thread that waits for it.
+// Must never: be destroyed before its end was reported, or run a leader's turn on the thread of the operation.
 #pragma once
 
 #include "engine/async/executor.h"
@@ -11,23 +11,24 @@
 
 namespace varve::engine {
 
-/// One thread at a time. Stays where it is.
+/// Used by one thread at a time. Must not move.
 class AsyncCommit {
  public:
-  /// `done` is posted to `told` when the commit has ended; `leaders` wait for the log, should it come to lead a group.
-  /// It is part of an operation of the executor. All outlive it. The request holds no load. Begun once.
+  /// The step `done` is posted to the taker given with it when the commit has ended. If the commit leads a group,
+  /// `leaders` run its turn and wait for the log. It is part of an operation of the executor. All arguments outlive it.
+  /// The request has no load. begin() is called once.
   AsyncCommit(EngineState& state, CommitRequest request, Executor& executor, StepTaker& leaders, StepTaker& told,
               Step& done) noexcept;
   AsyncCommit(const AsyncCommit&) = delete;
   AsyncCommit& operator=(const AsyncCommit&) = delete;
 
-  /// Any thread; once begun, this may have ended and be gone before the call returns. Errors: as Engine::commit; it was
-  /// not begun then, and nobody is told.
+  /// Begins the commit, on any thread. The commit may end, and this object may be destroyed, before the call returns.
+  /// Errors: as Engine::commit; then the commit was not begun, and nothing is posted.
   Status begin();
-  /// After `done`: how it ended. Errors: as Engine::commit.
+  /// Returns the result, after `done` was posted. Errors: as Engine::commit.
   Result<CommitVersion> end() noexcept { return state_.queue->end_commit(member_); }
-  /// After end(): the room in the write buffer for want of which it was refused, if it was. With that room
-  /// (AsyncEngine::wait_for_room) it may be repeated.
+  /// Returns, after end(), the room in the write buffer for lack of which the commit was refused. With that room
+  /// (AsyncEngine::wait_for_room) the commit may be repeated.
   const RoomNeed& room_need() const noexcept { return member_.room_need; }
   bool may_be_repeated() const noexcept { return member_.room_need.in_active > 0; }
 

@@ -1,5 +1,5 @@
-// Owns: what asynchronous operations on a store run on: one thread for their steps, a few for what has to wait.
-// Must never: be part of a store that nobody uses so: it is made with the first operation.
+// Owns: the threads of a store's asynchronous operations: one thread for their steps, and a few for calls that wait.
+// Must never: exist in a store without asynchronous operations: the first operation creates it.
 #pragma once
 
 #include <cstddef>
@@ -17,44 +17,46 @@
 
 namespace varve::engine {
 
-/// Any thread.
+/// Thread-safe.
 class AsyncEngine {
  public:
-  /// Calls that have no other form than one that waits, side by side.
+  /// Number of calls that may wait at once. Such calls have only a blocking form.
   static constexpr std::size_t kWaitingCallsMax = 8;
 
-  /// The engine outlives it. Errors: those of Executor::start and Workers::start.
+  /// Starts the threads. The engine outlives them. Errors: those of Executor::start and Workers::start.
   static Result<std::unique_ptr<AsyncEngine>> start(Engine& engine);
-  /// For start() alone.
+  /// Called only by start().
   explicit AsyncEngine(Engine& engine);
-  /// stop() if need be.
+  /// Calls stop() if necessary.
   ~AsyncEngine() { stop(); }
 
-  /// Lets no operation begin any more, and waits for the end of all. Not on the executor's thread.
+  /// Prevents new operations, and waits for the end of all. Not called on the executor's thread.
   void stop() noexcept;
   bool is_on_its_thread() const noexcept { return executor_->is_this_thread(); }
-  /// Not in a fork of the process that started it, which has none of its threads.
+  /// Returns whether the object can be used. It is false in a fork of the process that started it, because a fork has
+  /// none of the threads.
   bool is_usable() const noexcept { return owner_.is_this_process(); }
 
   Executor& executor() noexcept { return *executor_; }
-  /// For calls that wait.
+  /// Returns the threads for calls that wait.
   Workers& workers() noexcept { return workers_; }
 
-  /// For a commit refused with AsyncCommit::may_be_repeated(): waits for its room, which goes with the next request.
-  /// Not on the executor's thread, and by nobody who holds a lock: a flush may need a commit. Errors: those of
-  /// engine::wait_for_room().
+  /// Waits for the room of a commit refused with AsyncCommit::may_be_repeated(). The next request takes the room. Not
+  /// called on the executor's thread, and not by a thread with a lock, since a flush may need a commit.
+  /// Errors: those of engine::wait_for_room().
   Status wait_for_room(const RoomNeed& need, RoomGrant& room) noexcept {
     return engine::wait_for_room(*engine_.state_, need, room);
   }
 
-  // The parts of an operation. On any thread, without a wait: the lock of a partition that nobody has. Else the guard
-  // holds none. Errors: kOutOfMemory.
+  // The parts of an operation.
+  /// Takes the lock of a partition if it is free. Otherwise the guard is empty. On any thread, without a wait.
+  /// Errors: kOutOfMemory.
   Result<PartitionGuard> try_lock(std::uint64_t partition_hash) noexcept {
     return engine_.state_->locks.try_lock(partition_hash);
   }
-  // Its turns are told by steps that run on the executor's thread.
+  /// Returns a request whose turns are reported by steps on the executor's thread.
   LockRequest lock_request(Step& turn) noexcept { return {engine_.state_->locks, *executor_, turn}; }
-  // Its end is told by a step that `told` takes.
+  /// Returns a commit that posts `done` to the given taker at its end.
   AsyncCommit commit(CommitRequest request, Step& done, StepTaker& told) noexcept {
     return {*engine_.state_, std::move(request), *executor_, leaders_, told, done};
   }
@@ -62,8 +64,8 @@ class AsyncEngine {
  private:
   Engine& engine_;
   const io::OwnerProcess owner_ = io::OwnerProcess::current();
-  // Each has one write of the log at a time, and a group leads only when one of these is free. Apart from the workers,
-  // whose calls may wait for a commit.
+  // Each leader has one write of the log at a time, and a group leads only when a leader is free. They are separate
+  // from the workers, whose calls may wait for a commit.
   Workers leaders_;
   Workers workers_;
   std::unique_ptr<Executor> executor_;

@@ -1,5 +1,5 @@
 // Owns: counting the searches of one read (async_read.h).
-// Must never: search in tables for what a memtable has.
+// Must never: search tables for a key that a memtable has.
 #include "engine/async/async_read.h"
 
 #include <new>
@@ -17,7 +17,7 @@ class AsyncRead::KeySearch final : public SearchStep {
       : SearchStep(levels, sort_key, at_most, part), place_(place), read_(read) {}
 
   std::size_t place() const noexcept { return place_; }
-  /// True when nothing is left to be read.
+  /// Returns true if no read is needed.
   bool look(BlockReader& blocks) noexcept {
     has_ended_ = try_now(blocks);
     return has_ended_;

@@ -1,5 +1,5 @@
-// Owns: the reading of keys at one state, without a thread that waits.
-// Must never: go before every search of it has ended.
+// Owns: reading keys at one state, without a waiting thread.
+// Must never: be destroyed before all its searches have ended.
 #pragma once
 
 #include <cstddef>
@@ -15,23 +15,25 @@
 
 namespace varve::engine {
 
-/// One thread at a time. Stays where it is.
+/// Used by one thread at a time. Must not move.
 class AsyncRead {
  public:
-  /// Both outlive it.
+  /// Both arguments outlive it.
   AsyncRead(Executor& executor, const ReadView& view) noexcept;
   ~AsyncRead();
   AsyncRead(const AsyncRead&) = delete;
   AsyncRead& operator=(const AsyncRead&) = delete;
 
-  /// Looks for the newest entry of each key that is not above `at_most`, or for its version alone, in memtables and in
-  /// blocks that the cache has; once, first, on any thread. True when that was all; else begin() is next. The keys'
-  /// bytes outlive this. Errors: kOutOfMemory; nothing was begun.
+  /// Searches memtables and cached blocks for the newest entry of each key up to `at_most`, or only for its version.
+  /// Called once, first, on any thread. Returns true if that found everything; otherwise the caller calls begin() next.
+  /// The keys' bytes outlive this object.
+  /// Errors: kOutOfMemory; then nothing was begun.
   Result<bool> look(std::span<const std::string_view> sort_keys, CommitVersion at_most, EntryPart part);
-  /// Reads what was not there. On the executor's thread, where `end` runs when all is found: not within this call.
+  /// Reads the missing blocks. Called on the executor's thread, which runs `end` once all searches have ended. `end`
+  /// never runs within this call.
   void begin(Step& end) noexcept;
-  /// After the end, once: in the order of the keys, as read_point() says. Errors: as read_point(), of the first key
-  /// that fails.
+  /// Returns the entries after the end, once, in the order of the keys, as read_point() does. Errors: as read_point(),
+  /// for the first key that fails.
   Result<std::vector<std::optional<FoundEntry>>> take();
 
  private:

@@ -9,7 +9,7 @@ namespace varve::engine {
 
 namespace {
 
-/// Whose thread this is.
+/// The executor of this thread.
 thread_local const Executor* thread_owner = nullptr;
 
 }  // namespace
@@ -83,7 +83,7 @@ void Executor::stop() noexcept {
   {
     const io::MutexGuard guard(mutex_);
     is_stopping_ = true;
-    // Where it waits for a read it goes on doing so, and the next post must find it there.
+    // If the thread waits for a read, it continues to wait, and the next post must find it there.
     if (waiting_ == Waiting::kForPost) changed_.notify_all();
   }
   thread_.join();
@@ -174,7 +174,7 @@ void Executor::run_due_timers() noexcept {
   }
 }
 
-/// Those too that end while the others go on.
+/// Runs the steps of ended searches, including those that end while other searches run.
 void Executor::run_ended_searches() noexcept {
   while (Search* const search = searches_.take_ended()) static_cast<SearchStep*>(search)->run();
 }

@@ -1,11 +1,9 @@
-// Owns: the one thread on which asynchronous operations go on: their steps, the reads they have in flight, their
-// timers.
-// Must never: run a step that waits for anything but the executor's own reads and, once for each, the opening of a
-// table file.
+// Owns: the one thread that runs asynchronous operations: their steps, their reads in flight, their timers.
+// Must never: run a step that waits, except for the executor's own reads and for the first opening of a table file.
 //
-// X1  what is posted runs once, on the executor's thread, in the order in which each thread posted it.
-// X2  the thread waits in one place at a time: for a post or a timer while no read is in flight, else for a read, and a
-//     post wakes it there.
+// X1  Each posted step runs once, on the executor's thread. Steps posted by one thread run in their order.
+// X2  The thread waits in one place at a time. If no read is in flight, it waits for a post or a timer. Otherwise it
+//     waits for a read, and a post wakes it there.
 #pragma once
 
 #include <atomic>
@@ -26,7 +24,7 @@
 
 namespace varve::engine {
 
-/// A search, and the step that is next when it has ended.
+/// A search, and the step to run when it has ended.
 class SearchStep : public Step, public Search {
  public:
   using Search::Search;
@@ -34,37 +32,38 @@ class SearchStep : public Step, public Search {
 
 class Executor final : public StepTaker {
  public:
-  /// Reads in flight, of all operations together.
+  /// Largest number of reads in flight, for all operations together.
   static constexpr std::size_t kReadsInFlightMax = 256;
 
-  /// Both outlive it. Errors: those of FileSystem::make_read_queue, of ReadQueue::allow_wake, and of starting a thread.
+  /// Starts the thread. `env` and `blocks` outlive it. Errors: those of FileSystem::make_read_queue, of
+  /// ReadQueue::allow_wake, and of starting a thread.
   static Result<std::unique_ptr<Executor>> start(const io::Env& env, BlockReader& blocks);
-  /// For start() alone.
+  /// Called only by start().
   Executor(const io::Env& env, BlockReader& blocks, std::unique_ptr<io::ReadQueue> queue);
-  /// stop() if need be.
+  /// Calls stop() if necessary.
   ~Executor() override;
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
 
-  /// Whether the caller runs on this executor's thread.
+  /// Returns whether the caller runs on this executor's thread.
   bool is_this_thread() const noexcept;
   void post(Step& step) noexcept override;
 
-  /// Before the first step of an operation; false when stop() was called. Each is ended by end_operation(), behind
-  /// which it posts nothing. Both from any thread.
+  /// Begins an operation before its first step; returns false after stop(). Each operation is ended by end_operation(),
+  /// after which it posts nothing. Any thread may call both functions.
   bool begin_operation() noexcept;
   void end_operation() noexcept;
-  /// Whether more than one is under way.
+  /// Returns whether more than one operation is in progress.
   bool has_several_operations() noexcept;
-  /// Lets no operation begin any more and waits for the end of those that have. Not on the executor's thread.
+  /// Prevents new operations and waits for the end of the running ones. Not called on the executor's thread.
   void stop() noexcept;
 
-  // On the executor's thread:
+  // Called on the executor's thread:
 
-  /// `search` runs as a step when it has ended, but never within this call.
+  /// Begins a search. `search` runs as a step when it has ended, but never within this call.
   void begin(SearchStep& search) noexcept { searches_.begin(search); }
 
-  /// A step to be run at a time, unless it is called off. Stays where it is until then.
+  /// A step to run at a given time, unless it is called off. Must not move until then.
   class Timer {
    public:
     explicit Timer(Step& step) noexcept : step_(step) {}
@@ -74,16 +73,16 @@ class Executor final : public StepTaker {
     Step& step_;
     std::optional<std::chrono::nanoseconds> at_;
   };
-  /// At `at` of the monotonic clock, or a little later. Errors: kOutOfMemory.
+  /// Runs the timer's step at `at` of the monotonic clock, or a little later. Errors: kOutOfMemory.
   Status set(Timer& timer, std::chrono::nanoseconds at) noexcept;
-  /// Does nothing where it has run, or was not set.
+  /// Calls a timer off. Does nothing if the timer has run or was not set.
   void call_off(Timer& timer) noexcept;
 
  private:
   enum class Waiting : std::uint8_t { kNot, kForPost, kForRead };
 
   void run() noexcept;
-  /// Waits where there is nothing else to do. False at the end.
+  /// Takes the posted steps. Waits if there is no other work. Returns false at the end.
   bool take_posted(StepList& steps) noexcept;
   bool must_wait() const noexcept VARVE_REQUIRES(mutex_);
   void wake() noexcept VARVE_REQUIRES(mutex_);
@@ -96,9 +95,9 @@ class Executor final : public StepTaker {
   const io::Env& env_;
   io::ReadQueue* const queue_;  // of searches_
 
-  // Of its thread alone:
+  // Used only by its thread:
   Searches searches_;
-  StepList own_;  // posted by itself
+  StepList own_;  // posted by the thread itself
   std::set<std::pair<std::chrono::nanoseconds, Timer*>> timers_;
 
   io::Mutex mutex_;
@@ -109,7 +108,7 @@ class Executor final : public StepTaker {
   bool is_stopping_ VARVE_GUARDED_BY(mutex_) = false;
 
   Workers helper_;     // of searches_
-  io::Thread thread_;  // last: it uses all of the above
+  io::Thread thread_;  // last: it uses all the members above
 };
 
 }  // namespace varve::engine

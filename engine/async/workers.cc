@@ -1,5 +1,5 @@
 // Owns: the hand-over of steps to threads (workers.h).
-// Must never: touch a step that was run.
+// Must never: use a step after it was run.
 #include "engine/async/workers.h"
 
 #include <utility>
@@ -47,15 +47,15 @@ void Workers::post(Step& step) noexcept {
     idle = take_idle();
     if (idle == nullptr) {
       steps_.push(step);
-      if (threads_.size() < threads_max_) (void)add_thread();  // Without it the others do the step, later.
+      if (threads_.size() < threads_max_) (void)add_thread();  // Without it, the other threads run the step later.
       return;
     }
   }
   idle->step = &step;
-  idle->woken.set();  // Until this it waits, and lives.
+  idle->woken.set();  // The thread waits for this event, so it still lives.
 }
 
-/// Null at the end.
+/// Returns the next step, or null at the end.
 Step* Workers::next_step() noexcept {
   Idle idle(scheduler_);
   {

@@ -1,5 +1,5 @@
-// Owns: a few threads for what has to wait: a step each at a time, first come, first served.
-// Must never: have more threads than it was told, or leave a step that was posted undone.
+// Owns: a few threads for steps that wait. Each thread runs one step at a time, in the order of posting.
+// Must never: have more threads than `threads_max`, or leave a posted step undone.
 #pragma once
 
 #include <cstddef>
@@ -13,30 +13,30 @@
 
 namespace varve::engine {
 
-/// Any thread.
+/// Thread-safe.
 class Workers final : public StepTaker {
  public:
-  /// `name` is that of the threads.
+  /// `name` is the name of the threads.
   Workers(io::Scheduler& scheduler, std::string_view name, std::size_t threads_max);
   ~Workers() override { stop(); }
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
 
-  /// Starts the first thread; the others come as they are needed, as far as the system gives them.
+  /// Starts the first thread. More threads are started when needed, if the system allows.
   /// Errors: kOutOfMemory, kIoError.
   Status start();
-  /// Waits for what was posted. Nothing is posted from now on.
+  /// Waits for the posted steps. Nothing may be posted from now on.
   void stop() noexcept;
-  /// After start().
+  /// Posts a step, after start().
   void post(Step& step) noexcept override;
 
  private:
-  /// A thread without a step, on its own stack. It is given one and woken, and needs no mutex for either: who posts may
-  /// hold others, which a thread woken there would run into.
+  /// An idle thread, on its own stack. A poster gives it a step and wakes it without a mutex of the woken thread. The
+  /// poster may hold other mutexes, and the woken thread would block on them.
   struct Idle {
     explicit Idle(io::Scheduler& scheduler) noexcept : woken(scheduler) {}
     io::Event woken;
-    Step* step = nullptr;  // none at the end
+    Step* step = nullptr;  // null at the end
     Idle* next = nullptr;
   };
 
@@ -50,8 +50,8 @@ class Workers final : public StepTaker {
   const std::size_t threads_max_;
 
   io::Mutex mutex_;
-  StepList steps_ VARVE_GUARDED_BY(mutex_);        // for which no thread was idle
-  Idle* idle_ VARVE_GUARDED_BY(mutex_) = nullptr;  // the last one to become so is the first
+  StepList steps_ VARVE_GUARDED_BY(mutex_);        // steps for which no thread was idle
+  Idle* idle_ VARVE_GUARDED_BY(mutex_) = nullptr;  // a stack: the thread idle last is used first
   bool is_ending_ VARVE_GUARDED_BY(mutex_) = false;
   std::vector<io::Thread> threads_ VARVE_GUARDED_BY(mutex_);
 };

@@ -10,7 +10,7 @@ namespace varve::engine {
 
 namespace {
 
-/// A shard's share, where there is enough for two: room for blocks of some MiB.
+/// Bytes of a shard's share, if there is enough for two shards: room for blocks of some MiB.
 constexpr std::uint64_t kShardBytes = 8 << 20;
 
 std::uint64_t shard_count_for(std::uint64_t bytes_max) noexcept {
@@ -50,7 +50,7 @@ const CachedBlock* BlockCache::ReadGuard::find(std::uint64_t file_id, std::uint6
 }
 
 PinnedBlock BlockCache::ReadGuard::pin(const CachedBlock& found) noexcept {
-  // Blocks are made by us alone, and none of them is const.
+  // Only the cache creates blocks, and none of them is const.
   return CacheShard::pin(const_cast<BlockNode&>(static_cast<const BlockNode&>(found)));
 }
 

@@ -1,31 +1,33 @@
-// Owns: the blocks of table files that are kept in memory, for all stores that share the cache, and the bound on them.
-// Must never: hold more than its budget, pinned blocks apart; make a reader of a cached block wait or take a lock; know
-// what a block means.
+// Owns: the blocks of table files kept in memory, for all stores that share the cache, and the bound on their bytes.
+// Must never: hold more than its budget, except pinned blocks; make a reader of a cached block wait or take a lock;
+// know the meaning of a block.
 //
-// C1  what is found under a name is what was inserted under it, whole. Names are never used twice.
-// C2  used_bytes <= bytes_max at every moment, but while set_bytes_max() runs. Every byte that a block or a table takes
-//     counts: slots of blocks with all that is in them, index, ghosts, and what was evicted and waits for readers to
-//     look away. Beside it the memory of blocks has free slots: block_memory.h bounds them, a shard moves blocks to
-//     keep to that, and span_source.h bounds what is kept for the next who takes a span.
-// C3  what is found under a guard stays in memory while the guard lives; what is pinned, while it is pinned.
+// C1  The block found under a name is the block inserted under that name, complete. Names are never used twice.
+// C2  used_bytes <= bytes_max at every moment, except while set_bytes_max() runs. Every byte that a block or a table
+//     takes counts. These are the slots of blocks with their content, the index, the ghosts, and evicted blocks that
+//     wait for readers to finish. Free slots and free spans do not count. block_memory.h bounds the free slots; a shard
+//     moves blocks to keep that bound. span_source.h bounds the free spans kept for reuse.
+// C3  A block found under a guard stays in memory while the guard lives. A pinned block stays in memory while it is
+//     pinned.
 //
-// Two ways to read. A point read opens a ReadGuard, finds, looks, and closes it again:
+// There are two ways to read. A point read opens a ReadGuard, finds the block, searches it, and closes the guard:
 //
-//   { BlockCache::ReadGuard guard(cache);
-//     if (const CachedBlock* block = guard.find(file_id, offset)) return search(*block); }    // copies what it needs
-//   Result<Block> block = cache.allocate(file_id, offset, raw_bytes, type);    // no guard is open during the read
-//   ... read, verify, decompress into block->content() ...
-//   const PinnedBlock pinned = cache.insert(file_id, offset, *std::move(block), BlockPriority::kNormal);
-//   return search(*pinned);
+//     { BlockCache::ReadGuard guard(cache);
+//       if (const CachedBlock* block = guard.find(file_id, offset)) return search(*block); }    // copies the result
+//     Result<Block> block = cache.allocate(file_id, offset, raw_bytes, type);    // no guard is open during the read
+//     ... read, verify, decompress into block->content() ...
+//     const PinnedBlock pinned = cache.insert(file_id, offset, *std::move(block), BlockPriority::kNormal);
+//     return search(*pinned);
 //
-// A guard costs one change of a counter that no other thread uses, and its end another. A cursor, which stays in a
-// block for long and waits between two steps, pins it: one change of the block's counter, once a block.
+// A guard costs two changes of a counter, at its start and its end; no other thread uses that counter. A cursor stays
+// in a block for long and waits between two steps, so it pins the block. That costs one change of the block's counter
+// for each block.
 //
-// The cache is divided into shards by the hash of a block's name. A shard's mutex is taken to insert, to evict, to
-// erase, and by the last pin of a block that was evicted; never to find or to pin. No I/O and no user's code runs under
+// The cache is divided into shards by the hash of a block's name. Inserting, evicting and erasing take a shard's mutex;
+// so does the last pin of an evicted block. Finding and pinning never take it. No I/O and no caller's code runs under
 // it.
 //
-// The object itself, some 9 KiB, belongs to whoever made it and counts as nobody's budget.
+// The object itself has about 9 KiB, which belong to its creator and count in no budget.
 #pragma once
 
 #include <array>
@@ -44,51 +46,55 @@ struct BlockCacheFigures {
   std::uint64_t bytes_max = 0;
   /// Bytes of blocks and tables, without pinned_bytes.
   std::uint64_t used_bytes = 0;
-  /// Beyond the budget: blocks that only pins keep in memory. Such were evicted while pinned, or found no room.
+  /// Bytes beyond the budget: blocks that only pins keep in memory. They were evicted while pinned, or found no room.
   std::uint64_t pinned_bytes = 0;
-  /// What blocks of a kilobyte to sixteen take of the memory that they share, and what is held of the system for them.
+  /// Bytes of shared spans that blocks of 1 to 16 KiB take, and bytes held from the system for these spans.
   std::uint64_t slot_bytes = 0;
   std::uint64_t span_bytes = 0;
   std::uint64_t block_count = 0;
-  /// Finds and pins, since the cache was made; those under a guard are told when it ends.
+  /// Finds and pins since the cache was created. Those under a guard are counted when the guard ends.
   std::uint64_t hits = 0;
   std::uint64_t misses = 0;
-  /// Blocks that left for want of room.
+  /// Blocks removed for lack of room.
   std::uint64_t evictions = 0;
-  /// Blocks that were copied to another place, so that their memory could be given back.
+  /// Blocks copied to another place, so that their span could be freed.
   std::uint64_t moves = 0;
-  /// Inserts that left the block outside: too large, no room while a guard was open, or no memory for the index.
+  /// Inserts that left the block outside the cache. Causes: a block that is too large; no room while a guard was open;
+  /// no memory for the index; a passing block (kPassing) and a full cache.
   std::uint64_t refusals = 0;
 };
 
-/// Any thread.
+/// Thread-safe.
 class BlockCache {
  public:
-  /// `bytes_max` may be zero: then nothing is cached. The number of shards follows from it, for good: one for every 8
-  /// MiB, at most kShardsMax. A block of more than half a shard's share is never cached. `scheduler` outlives the
-  /// cache.
+  /// If `bytes_max` is zero, nothing is cached. The number of shards is fixed from it: one for every 8 MiB, rounded
+  /// down to a power of two, at most kShardsMax. A block above half a shard's share is never cached. `scheduler`
+  /// outlives the cache.
   BlockCache(io::Scheduler& scheduler, std::uint64_t bytes_max) noexcept;
-  /// Nothing is pinned and no guard is open.
+  /// No block may be pinned and no guard may be open.
   ~BlockCache();
   BlockCache(const BlockCache&) = delete;
   BlockCache& operator=(const BlockCache&) = delete;
 
   static constexpr std::size_t kShardsMax = 16;
 
-  /// For a file that is being opened: a number that no other file of this cache had or will have. Not zero.
+  /// Returns a number for a file that is being opened. No other file of this cache ever has that number. It is not
+  /// zero.
   std::uint64_t next_file_id() noexcept { return next_file_id_.fetch_add(1, std::memory_order_relaxed); }
 
-  /// Keeps what it finds in memory while it lives. On the stack, for a moment, on one thread. Under a guard nobody
-  /// locks, waits, does I/O, inserts, or lets go of a pin; what does those things here asserts it, and others may by
-  /// ReadEpoch::held_by_this_thread(). Seam calls of a test's own are harmless. Guards may nest.
+  /// Keeps each block that it finds in memory while the guard lives. A guard is on the stack of one thread, briefly.
+  /// Under a guard, code must not lock, wait, do I/O, insert, or release a pin. The functions of the cache that do so
+  /// assert it; other code can check ReadEpoch::held_by_this_thread(). Calls that a test makes at a seam do no harm.
+  /// Guards may nest.
   class ReadGuard {
    public:
     explicit ReadGuard(BlockCache& cache) noexcept : cache_(cache), guard_(cache.epoch_) {}
 
-    /// Null when it is not cached. Valid while the guard lives.
+    /// Returns the block, valid while the guard lives. Returns null if the block is not cached.
     const CachedBlock* find(std::uint64_t file_id, std::uint64_t offset) noexcept;
-    /// Keeps a block that this guard found beyond the guard. Empty when it was evicted since, and freed but for us:
-    /// then it is used up under the guard, or read again.
+    /// Pins a block that this guard found, so that it stays after the guard. Returns an empty pin if the block was
+    /// evicted since and has no other holder. Then the caller finishes with the block under the guard, or reads it
+    /// again.
     PinnedBlock pin(const CachedBlock& found) noexcept;
 
    private:
@@ -96,38 +102,40 @@ class BlockCache {
     ReadEpoch::Guard guard_;
   };
 
-  /// Empty when it is not cached.
+  /// Returns an empty pin if the block is not cached.
   PinnedBlock pin(std::uint64_t file_id, std::uint64_t offset) noexcept;
-  /// The same for a walk that comes to the block at `next_offset` before long: if that one is cached, its beginning is
-  /// fetched from memory meanwhile.
+  /// Pins like the function above, for a scan that will soon need the block at `next_offset`. If that block is cached,
+  /// its start is prefetched from memory.
   PinnedBlock pin(std::uint64_t file_id, std::uint64_t offset, std::uint64_t next_offset) noexcept;
 
-  /// Whether it is cached now; does not count as a find, nor keep the block any longer.
+  /// Returns whether the block is cached now. Does not count as a find, and does not prolong the block's stay.
   bool contains(std::uint64_t file_id, std::uint64_t offset) noexcept;
 
-  /// A block for what is about to be read, under whose name it will be inserted. Its content, of `size_bytes` bytes, is
-  /// not initialised. Errors: kOutOfMemory.
+  /// Allocates a block for a coming read; it will be inserted under this name. Its content of `size_bytes` bytes is not
+  /// initialised. Errors: kOutOfMemory.
   Result<Block> allocate(std::uint64_t file_id, std::uint64_t offset, std::uint32_t size_bytes,
                          std::uint8_t type) noexcept;
 
-  /// Adds a block that was just read, and pins it. Where another thread was faster, its block stays and is returned,
-  /// and this one is freed. Never fails: where there is no room (or no memory for the index) the block is returned all
-  /// the same, held by its pin alone. `block` was allocated under this name.
+  /// Adds a block that was just read, and pins it. If another thread inserted the block first, that block is returned
+  /// and this one is freed. Never fails: if there is no room, or no memory for the index, only the returned pin holds
+  /// the block. `block` was allocated under this name.
   PinnedBlock insert(std::uint64_t file_id, std::uint64_t offset, Block block, BlockPriority priority) noexcept;
 
-  /// The file is gone, or closed for good, and nobody will read it again. Its blocks leave before this returns; their
-  /// bytes come back with them, or, where a guard was open somewhere, with the next insert or erase in their shard,
-  /// pinned ones with their last pin. Reads the index once, 11 to 25 bytes for each block in the cache.
+  /// Removes all blocks of a file. The file is deleted or closed for good, and is never read again. The blocks leave
+  /// the cache before this returns, and usually their bytes are freed then. If a guard was open, the next insert or
+  /// erase in the shard frees them. The bytes of a pinned block are freed with its last pin. Reads the index once: 11
+  /// to 25 bytes for each block in the cache.
   void erase_file(std::uint64_t file_id) noexcept;
 
-  /// Shrinks at once: returns when used_bytes is within the new bound. Waits for open guards.
+  /// Sets the bound. Returns when used_bytes is within it, so it waits for open guards.
   void set_bytes_max(std::uint64_t bytes_max) noexcept;
   std::uint64_t bytes_max() const noexcept { return bytes_max_.load(std::memory_order_relaxed); }
 
-  /// Sums over shards and threads: each figure exact when nothing goes on, and C2 holds for used_bytes always.
+  /// Returns sums over shards and threads. Each figure is exact if no operation is in progress. C2 holds for used_bytes
+  /// at any time.
   BlockCacheFigures figures() const noexcept;
 
-  /// Asserts what the shards promise; reads the header of every block.
+  /// Asserts the invariants of the shards. Reads the header of every block.
   void check_invariants() const noexcept;
 
  private:
@@ -139,7 +147,7 @@ class BlockCache {
   static constexpr int kShardShift = 60;
   static_assert(kShardsMax == std::size_t{1} << (64 - kShardShift));
 
-  // Read by all, changed by none, or hardly ever.
+  // Readers read these fields, which change rarely or never.
   const std::uint64_t shard_mask_;
   std::atomic<std::uint64_t> bytes_max_{0};
 
@@ -148,7 +156,7 @@ class BlockCache {
   Shards shards_;
 
   alignas(kCacheLineBytes) std::atomic<std::uint64_t> next_file_id_{1};
-  io::Mutex resizing_;  // one set_bytes_max at a time; before a shard's mutex
+  io::Mutex resizing_;  // one set_bytes_max() at a time; locked before a shard's mutex
 };
 
 }  // namespace varve::engine

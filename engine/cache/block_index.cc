@@ -1,5 +1,5 @@
-// Owns: the walk from bucket to bucket.
-// Must never: read a slot in an order weaker than E2 of read_epoch.h asks for.
+// Owns: the search from bucket to bucket.
+// Must never: read a slot in an order weaker than E2 of read_epoch.h requires.
 
 #include "engine/cache/block_index.h"
 
@@ -18,7 +18,7 @@ constexpr std::align_val_t kAlignment{kCacheLineBytes};
 }  // namespace
 
 void BlockIndex::Free::operator()(BlockIndex* index) const noexcept {
-  index->~BlockIndex();  // The buckets need none: words alone.
+  index->~BlockIndex();  // The buckets contain only words and need no destructor.
   ::operator delete(index, kAlignment);
 }
 
@@ -33,7 +33,7 @@ BlockIndex::Owned BlockIndex::make(std::uint64_t bucket_count) noexcept {
 
 std::uint64_t BlockIndex::word_of(const BlockNode& node, std::uint64_t hash) noexcept {
   const auto address = reinterpret_cast<std::uintptr_t>(&node);
-  assert(address >> kAddressBits == 0);  // What the processors of today give to programs.
+  assert(address >> kAddressBits == 0);  // Today's processors give programs 48-bit addresses.
   return tag_of(node.key, hash) << kTagShift | address >> kAlignmentBits;
 }
 
@@ -63,7 +63,7 @@ BlockNode* BlockIndex::find(BlockKey key, std::uint64_t hash) const noexcept {
   for (std::uint64_t step = 0; step <= mask_; ++step) {
     const Bucket& bucket = buckets()[(hash + step) & mask_];
     for (unsigned candidates = candidates_in(bucket, tag); candidates != 0; candidates &= candidates - 1) {
-      // Read again, since to keep all seven costs more. What stands there now is judged as what stood there then.
+      // Reads the word again, since keeping all seven words costs more. The new word is checked like the old one.
       const auto slot = static_cast<std::size_t>(std::countr_zero(candidates));
       const std::uint64_t word = bucket.slots[slot].load(std::memory_order_seq_cst);
       if (word == 0) continue;  // free: a tag may be zero

@@ -1,16 +1,19 @@
-// Owns: the way from a block's name to the block, for any number of readers beside one writer.
+// Owns: the index from a block's name to the block, for any number of readers beside one writer.
 // Must never: move an entry to another place, or let a reader miss a block that stays.
 //
-// A table of buckets, each one cache line: seven slots and a count. A block goes to the first bucket with a free slot,
-// from the bucket of its hash on; every bucket it had to pass counts it. A reader goes on from a bucket only if
-// somebody passed it. So nothing is ever moved, and no mark of a removed entry stays behind. A slot is one atomic word:
-// 42 bits of the block's address and a tag of 22 bits, 11 of the file's number and 11 of the hash. A lookup so reads
-// one line, and that of the block; and all blocks of a file are found without reading any of another.
+// The index is a table of buckets. A bucket is one cache line: seven slots and a count. A block is put into the first
+// bucket with a free slot, starting at the bucket of its hash. Every full bucket that the block passes counts it. A
+// reader goes on to the next bucket only if some block passed this one. So no entry ever moves, and a removed entry
+// leaves no mark.
 //
-// I1  a slot that is not zero names a block that is in the cache.
-// I2  a bucket's count is the number of blocks in the table that passed it.
+// A slot is one atomic word: 42 bits of the block's address and a tag of 22 bits. The tag has 11 bits of the file's
+// number and 11 bits of the hash. So a look-up reads one line of the index and the line of the block. A search for all
+// blocks of a file reads nearly no block of another file.
 //
-// Source: N. Bronson, X. Shi, "Open-sourcing F14" (buckets with tags and counts of those that passed).
+// I1  A slot that is not zero refers to a block in the cache.
+// I2  A bucket's count is the number of blocks in the table that passed it.
+//
+// Source: N. Bronson, X. Shi, "Open-sourcing F14" (buckets with tags and counts of passing entries).
 #pragma once
 
 #include <array>
@@ -31,34 +34,35 @@ class BlockIndex {
   };
   using Owned = std::unique_ptr<BlockIndex, Free>;
 
-  /// A power of two of buckets. Null when the system has no memory.
+  /// Creates a table with `bucket_count` buckets, a power of two. Returns null if the system has no memory.
   static Owned make(std::uint64_t bucket_count) noexcept;
   static std::uint64_t bytes_for(std::uint64_t bucket_count) noexcept {
     return sizeof(BlockIndex) + bucket_count * sizeof(Bucket);
   }
-  /// So many that lookups stay short.
+  /// Returns the number of blocks with which look-ups stay short.
   static std::uint64_t room_in(std::uint64_t bucket_count) noexcept { return bucket_count * kRoomPerBucket; }
 
   std::uint64_t bucket_count() const noexcept { return mask_ + 1; }
   std::uint64_t bytes() const noexcept { return bytes_for(bucket_count()); }
 
-  /// Readers: under a guard; sees every block that was inserted before the guard and stays. The writer: any time.
+  /// Returns the block or null. A reader calls it under a guard, and sees every block that was inserted before the
+  /// guard and stays. The writer may call it at any time.
   BlockNode* find(BlockKey key, std::uint64_t hash) const noexcept;
-  /// Fetches the beginning of the block from memory, if it lies in the bucket of its hash, as nearly all do; looks at
-  /// no block, so it may fetch another one too. Under a guard.
+  /// Prefetches the start of the block from memory, if the block is in the bucket of its hash, as nearly all are. It
+  /// compares tags only, so it may also prefetch another block. Called under a guard.
   void prefetch(BlockKey key, std::uint64_t hash) const noexcept;
 
-  /// In a list of tables that were replaced.
+  /// The next table in a list of replaced tables.
   Owned next;
 
-  // One thread at a time.
-  /// The table has room, and does not hold the block.
+  // Called by one thread at a time.
+  /// Adds a block. The table has room, and does not contain the block.
   void insert(BlockNode& node, std::uint64_t hash) noexcept;
-  /// The table holds the block.
+  /// Removes a block, which the table contains.
   void remove(const BlockNode& node, std::uint64_t hash) noexcept;
-  /// The table holds `from`; from now on it holds `to`, of the same name.
+  /// Replaces `from`, which the table contains, by `to`, which has the same name.
   void replace(const BlockNode& from, const BlockNode& to, std::uint64_t hash) noexcept;
-  /// Calls `visit` with each block of the file; it may remove that one.
+  /// Calls `visit` with each block of the file. `visit` may remove that block.
   template <typename Visit>
   void for_each_of_file(std::uint64_t file_id, Visit&& visit) {
     for (std::uint64_t at = 0; at <= mask_; ++at) {
@@ -79,7 +83,7 @@ class BlockIndex {
   static constexpr int kTagShift = kAddressBits - kAlignmentBits;
   static constexpr int kFileTagShift = 53;
   static constexpr std::uint64_t kHashTagMask = (std::uint64_t{1} << (kFileTagShift - kTagShift)) - 1;
-  static constexpr int kHashTagFrom = 32;  // the bits below choose the bucket
+  static constexpr int kHashTagFrom = 32;  // the lower bits choose the bucket
 
   struct alignas(kCacheLineBytes) Bucket {
     std::atomic<std::uint64_t> passed{0};
@@ -89,7 +93,7 @@ class BlockIndex {
   explicit BlockIndex(std::uint64_t bucket_count) noexcept : mask_(bucket_count - 1) {}
   ~BlockIndex() = default;
 
-  /// A bit for each slot with this tag.
+  /// Returns one bit for each slot with this tag.
   static unsigned candidates_in(const Bucket& bucket, std::uint64_t tag) noexcept;
   static std::uint64_t file_tag_of(std::uint64_t file_id) noexcept {
     return file_id & ((std::uint64_t{1} << (64 - kFileTagShift)) - 1);
@@ -106,7 +110,7 @@ class BlockIndex {
     return *reinterpret_cast<BlockNode*>((word & kAddressMask) << kAlignmentBits);
   }
 
-  // The buckets lie directly behind this object, which so begins a cache line and fills it.
+  // The buckets follow this object directly. So it begins a cache line and fills it.
   Bucket* buckets() noexcept { return reinterpret_cast<Bucket*>(this + 1); }
   const Bucket* buckets() const noexcept { return reinterpret_cast<const Bucket*>(this + 1); }
 

@@ -1,5 +1,5 @@
-// Owns: the choice of a slot, and of the span that is emptied.
-// Must never: touch the content of a block.
+// Owns: the choice of a slot, and of the span to empty.
+// Must never: read the content of a block.
 
 #include "engine/cache/block_memory.h"
 
@@ -16,9 +16,10 @@ namespace varve::engine {
 namespace {
 
 constexpr std::align_val_t kBlockAlignment{CachedBlock::kHeaderBytes};
-/// Overwrites what is freed, so that a reader who comes too late reads nonsense and not yesterday's block.
+/// Byte that overwrites a freed block, so that a late reader reads nonsense and not old data. Only the header is
+/// overwritten, except in VARVE_VERIFY builds.
 constexpr int kScribble = 0xDB;
-/// What may be free: a part of all spans, and the rest of some that are open.
+/// The bytes that may be free: one part in kFreePart of all spans, plus the rest of some open spans.
 constexpr std::uint64_t kFreePart = 32;
 constexpr std::uint64_t kFreeAlways = 2 * kSpanBytes;
 
@@ -45,12 +46,12 @@ void end(BlockNode& node) noexcept {
 #ifdef VARVE_VERIFY
   const std::size_t scribbled_bytes = bytes_of(static_cast<std::uint32_t>(node.content().size()));
 #else
-  const std::size_t scribbled_bytes = CachedBlock::kHeaderBytes;  // the size among it: a cache line we own already
+  const std::size_t scribbled_bytes = CachedBlock::kHeaderBytes;  // includes the size; this line is owned already
 #endif
   node.~BlockNode();
   void* const memory = &node;
   std::memset(memory, kScribble, scribbled_bytes);
-  asm volatile("" : : "r"(memory) : "memory");  // or the compiler leaves out what nobody may read any more
+  asm volatile("" : : "r"(memory) : "memory");  // keeps the compiler from removing a store that no code reads
 }
 
 }  // namespace
@@ -113,13 +114,13 @@ void BlockMemory::free(BlockNode& node) noexcept {
   if (span.used_count() == 0) remove(span);
 }
 
-/// So many slots more, or fewer, of a span that is not left.
+/// Counts `slots` more free slots (or fewer, if negative) in a span that is not left.
 void BlockMemory::count_free(const BlockSpan& span, std::int64_t slots) noexcept {
   sizes_[span.slot_count].free_slots += static_cast<std::uint64_t>(slots);
   free_bytes_ += static_cast<std::uint64_t>(slots) * span.slot_bytes;
 }
 
-/// In front: what was opened last is filled first, so that others have a chance to become empty.
+/// Adds the span at the front of its list. The span opened last is filled first, so that other spans can become empty.
 void BlockMemory::open(BlockSpan& span) noexcept {
   BlockSpan*& first = sizes_[span.slot_count].open;
   span.previous_open = nullptr;
@@ -192,7 +193,8 @@ std::uint64_t BlockMemory::bytes_to_move() noexcept {
   return emptied_->slot_bytes;
 }
 
-/// Of those whose blocks find room in others of their size, and that are not known to hold what cannot be moved.
+/// Returns the span with most free bytes whose blocks fit into other spans of its size. Spans known to hold a block
+/// that cannot be moved are skipped.
 BlockSpan* BlockMemory::sparsest() noexcept {
   BlockSpan* found = nullptr;
   for (BlockSpan* span = spans_.get(); span != nullptr; span = span->next.get()) {
@@ -210,7 +212,7 @@ BlockNode* BlockMemory::next_to_move() noexcept {
     auto* const node = reinterpret_cast<BlockNode*>(emptied_->slots + std::size_t{slot} * emptied_->slot_bytes);
     const std::uint32_t state = node->state.load(std::memory_order_relaxed);
     if (state == BlockNode::kCached) return node;
-    is_stuck_ |= state != 0 || !node->indexed;  // pinned, or still being filled; others are about to be freed
+    is_stuck_ |= state != 0 || !node->indexed;  // pinned, or still being filled; other blocks will soon be freed
   }
   if (emptied_ != nullptr && is_stuck_) {
     emptied_->is_stuck = true;
@@ -225,7 +227,7 @@ void BlockMemory::stop_moving() noexcept {
   look_later();
 }
 
-/// What is emptied takes blocks again.
+/// Lets the span that was being emptied take blocks again.
 void BlockMemory::put_back() noexcept {
   BlockSpan& span = *emptied_;
   emptied_ = nullptr;
@@ -234,7 +236,8 @@ void BlockMemory::put_back() noexcept {
   open(span);
 }
 
-/// Where no span could be emptied, none can before more is free; and all are looked at to find one.
+/// Delays the next search, which reads all spans. After a search without result, none can succeed before more bytes are
+/// free.
 void BlockMemory::look_later() noexcept {
   for (BlockSpan* span = spans_.get(); span != nullptr; span = span->next.get()) span->is_stuck = false;
   worth_a_look_at_ = free_bytes_ + kSpanBytes / 8 + span_count_ * kCacheLineBytes;

@@ -1,13 +1,13 @@
-// Owns: the memory of the blocks of one shard: spans, divided into slots of one size each, and which slots are free.
-// Must never: let a slot be in two hands; keep a span in which no block lies.
+// Owns: the memory of one shard's blocks: spans, each divided into slots of one size, and the account of free slots.
+// Must never: give a slot to two blocks, or keep a span without blocks.
 //
-// Blocks come and go at random, and their sizes change with what is read: what is free is then scattered over spans
-// that all hold something. So who owns the blocks empties the sparsest spans, by moving what lies in them:
+// Blocks come and go at random, and their sizes change with the reads. So the free slots become scattered over spans
+// that all hold some block. The owner of the blocks therefore empties the sparsest spans, by moving their blocks:
 //
-//   while (memory.is_scattered() && (node = memory.next_to_move()) != nullptr) ... move it to allocate_beside(...)
+//     while (memory.is_scattered() && (node = memory.next_to_move()) != nullptr) ... move it to allocate_beside(...)
 //
-// which is worth it: to move a block costs a small part of what reading one does, and an allocator that moves nothing
-// was seen to hold twice the bytes of the blocks.
+// Moving a block costs a small part of the cost of reading one. An allocator that moves nothing was measured to hold
+// twice the bytes of its blocks.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@ namespace varve::engine {
 
 class BlockMemory;
 
-/// Where a block's memory comes from; every block names one.
+/// The source of a block's memory. Every block points to one.
 struct BlockSpan {
   CacheShard* shard = nullptr;
   BlockMemory* memory = nullptr;
@@ -32,10 +32,10 @@ struct BlockSpan {
   std::uint32_t slot_bytes = 0;
   std::uint32_t slot_count = 0;
   std::uint32_t free_count = 0;
-  bool is_left = false;   // no block comes here any more: they are on their way out
-  bool is_stuck = false;  // something in it could not be moved when that was tried
+  bool is_left = false;   // takes no new blocks, since it is being emptied
+  bool is_stuck = false;  // a block in it could not be moved at the last attempt
   std::array<std::uint64_t, 2> free{};
-  // Among those of its size that have a free slot and are not left; and among all.
+  // Links in the list of open spans of this slot size (with a free slot, and not left), and in the list of all spans.
   BlockSpan* next_open = nullptr;
   BlockSpan* previous_open = nullptr;
   std::unique_ptr<BlockSpan> next;
@@ -45,7 +45,7 @@ struct BlockSpan {
   std::uint32_t used_count() const noexcept { return slot_count - free_count; }
 };
 
-/// One thread at a time.
+/// Used by one thread at a time.
 class BlockMemory {
  public:
   BlockMemory(CacheShard* shard, SpanSource& source) noexcept;
@@ -53,28 +53,30 @@ class BlockMemory {
   BlockMemory(const BlockMemory&) = delete;
   BlockMemory& operator=(const BlockMemory&) = delete;
 
-  /// A block whose content is not initialised. Null when the system has no memory.
+  /// Returns a block with uninitialised content, or null if the system has no memory.
   BlockNode* allocate(std::uint32_t content_bytes, std::uint8_t type) noexcept;
-  /// The same in a slot of a span that is there already. Null when there is none.
+  /// Returns a block in a slot of an existing span, or null if no such slot is free.
   BlockNode* allocate_beside(std::uint32_t content_bytes, std::uint8_t type) noexcept;
   void free(BlockNode& node) noexcept;
 
-  /// Of the slots in which blocks lie.
+  /// Returns the bytes of the slots that hold blocks.
   std::uint64_t slot_bytes() const noexcept { return slot_bytes_; }
-  /// Of the slots in which none does, in spans that are not left.
+  /// Returns the bytes of the free slots in spans that are not left.
   std::uint64_t free_bytes() const noexcept { return free_bytes_; }
 
-  /// More is free than is worth keeping, and as far as is known some span can be emptied into others.
+  /// Returns whether more bytes are free than are worth keeping, unless the last search found no span that can be
+  /// emptied.
   bool is_scattered() const noexcept { return free_bytes_ > free_bytes_max() && free_bytes_ >= worth_a_look_at_; }
-  /// Of the span that is emptied now; chooses it if there is none. Zero when there is none to choose.
+  /// Returns the slot size of the span that is being emptied; chooses a span if there is none. Returns zero if there is
+  /// none to choose.
   std::uint64_t bytes_to_move() noexcept;
-  /// A block of that span which the cache alone holds. Each is told once. Null when there is none left.
+  /// Returns a block of that span that only the cache holds. Each block is returned once; null at the end.
   BlockNode* next_to_move() noexcept;
-  /// There was no slot for what had to move.
+  /// Stops emptying, because there was no slot for the block to move.
   void stop_moving() noexcept;
 
  private:
-  /// By how many slots a span of that size has.
+  /// The spans with the same number of slots, and therefore the same slot size.
   struct SlotSize {
     BlockSpan* open = nullptr;
     std::uint64_t free_slots = 0;  // of the open spans
@@ -95,14 +97,14 @@ class BlockMemory {
   BlockSpan own_;  // of blocks that are pieces of their own
   std::array<SlotSize, kSlotsMax + 1> sizes_{};
   std::unique_ptr<BlockSpan> spans_;
-  BlockSpan* emptied_ = nullptr;  // being emptied
-  std::uint32_t looked_at_ = 0;   // slots of it
-  bool is_stuck_ = false;         // something in it cannot be moved
+  BlockSpan* emptied_ = nullptr;  // the span being emptied
+  std::uint32_t looked_at_ = 0;   // slots of that span looked at so far
+  bool is_stuck_ = false;         // a block in that span cannot be moved
   std::uint32_t next_colour_ = 0;
   std::uint64_t span_count_ = 0;
   std::uint64_t slot_bytes_ = 0;
   std::uint64_t free_bytes_ = 0;
-  std::uint64_t worth_a_look_at_ = 0;  // free bytes
+  std::uint64_t worth_a_look_at_ = 0;  // free bytes from which a search for a span is worthwhile
 };
 
 }  // namespace varve::engine

@@ -1,8 +1,8 @@
-// Owns: the header of a block as the cache sees it: its name, its place in a queue, who holds it.
-// Must never: grow beyond a cache line, or be seen by whoever only reads blocks.
+// Owns: the header of a block inside the cache: its name, its place in a queue, its holders.
+// Must never: grow beyond a cache line, or be seen by code that only reads blocks.
 //
-// B1  the memory is freed by whoever takes the state to zero; nobody takes it up from there.
-// B2  a block that was ever in the index is freed by way of the epochs alone (read_epoch.h).
+// B1  The thread that sets the state to zero frees the memory. No thread raises the state from zero.
+// B2  A block that was ever in the index is freed only through the epochs (read_epoch.h).
 #pragma once
 
 #include <atomic>
@@ -15,18 +15,18 @@ namespace varve::engine {
 class CacheShard;
 struct BlockSpan;
 
-/// Names a block: the file's number in this cache, and where in the file the block begins.
+/// The name of a block: the file's number in this cache, and the block's offset in the file.
 struct BlockKey {
   std::uint64_t file_id = 0;
   std::uint64_t offset = 0;
   bool operator==(const BlockKey&) const = default;
 };
 
-/// The index takes the low 32 bits for a place and bits 32 to 42 for its tag, the cache takes the uppermost for the
-/// shard.
+/// Returns the hash of a name. The index uses the low 32 bits for a place and bits 32 to 42 for its tag. The cache uses
+/// the four uppermost bits for the shard.
 inline std::uint64_t hash_of(BlockKey key) noexcept {
-  // Multiply and shift, twice; constants of SplitMix64 (G. Steele et al., "Fast splittable pseudorandom number
-  // generators"), whose mixing is good in all bits.
+  // Multiply and shift, twice. The constants are those of SplitMix64, whose mixing is good in all bits. Source: G.
+  // Steele et al., "Fast splittable pseudorandom number generators".
   std::uint64_t x = key.file_id * 0x9E3779B97F4A7C15 + key.offset;
   x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9;
   x = (x ^ (x >> 27)) * 0x94D049BB133111EB;
@@ -36,7 +36,7 @@ inline std::uint64_t hash_of(BlockKey key) noexcept {
 enum class QueueName : std::uint8_t { kSmall, kMain, kHigh };
 
 struct BlockNode : CachedBlock {
-  // The state: who holds the block. The cache, if the lowest bit is set, and any number of pins.
+  // The state counts the holders of the block: the cache, if the lowest bit is set, and any number of pins.
   static constexpr std::uint32_t kCached = 1;
   static constexpr std::uint32_t kOnePin = 2;
 
@@ -46,7 +46,7 @@ struct BlockNode : CachedBlock {
   char* content_begin() noexcept { return reinterpret_cast<char*>(this) + kHeaderBytes; }
   void set_aux(std::uint64_t aux) noexcept { aux_ = aux; }
 
-  /// A hit. Written only when it changes something, so that readers of a hot block share its cache line in peace.
+  /// Marks a hit. Writes only if that changes the mark, so that readers of a hot block can share its cache line.
   void visit() noexcept {
     if (visited.load(std::memory_order_relaxed) == 0) visited.store(1, std::memory_order_relaxed);
   }
@@ -55,7 +55,8 @@ struct BlockNode : CachedBlock {
     visited.store(0, std::memory_order_relaxed);
     return true;
   }
-  /// One pin more, if anybody holds the block. Under a guard, or under the shard's mutex while the block is cached.
+  /// Adds a pin, and returns true if the block has a holder. Called under a guard, or under the shard's mutex while the
+  /// block is cached.
   bool try_pin() noexcept {
     std::uint32_t before = state.load(std::memory_order_relaxed);
     do {
@@ -66,13 +67,13 @@ struct BlockNode : CachedBlock {
   }
 
   BlockKey key;
-  BlockSpan* span;             // whose memory it is, and of which shard
-  BlockNode* newer = nullptr;  // in its queue, or the next in a list of those that wait to be freed
+  BlockSpan* span;             // the source of its memory, which also names the shard
+  BlockNode* newer = nullptr;  // in its queue, or the next in a list of blocks that wait to be freed
   BlockNode* older = nullptr;
   std::atomic<std::uint32_t> state{0};
   std::atomic<std::uint8_t> visited{0};
   QueueName queue = QueueName::kSmall;
-  bool indexed = false;        // was ever: B2
+  bool indexed = false;        // was ever in the index: B2
   bool beyond_budget = false;  // its bytes count as pinned, not as used
 };
 

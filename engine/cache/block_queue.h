@@ -1,4 +1,4 @@
-// Owns: blocks in the order in which they came, and the sum of their bytes.
+// Owns: a list of blocks in the order of their arrival, and the sum of their bytes.
 // Must never: own or free a block.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace varve::engine {
 
-/// One thread at a time.
+/// Used by one thread at a time.
 class BlockQueue {
  public:
   BlockNode* oldest() const noexcept { return oldest_; }
@@ -37,7 +37,7 @@ class BlockQueue {
     --count_;
   }
 
-  /// `to` takes the place of `from`; both are of the same size.
+  /// Puts `to` in the place of `from`. Both have the same size.
   void replace(BlockNode& from, BlockNode& to) noexcept {
     assert(from.memory_bytes() == to.memory_bytes());
     to.newer = std::exchange(from.newer, nullptr);

@@ -1,5 +1,5 @@
-// Owns: how a shard makes room, and what it does where there is none.
-// Must never: evict more than one insertion needs because what was evicted has not been freed yet.
+// Owns: how a shard makes room, and its behaviour if there is none.
+// Must never: evict more than one insert needs, even if the evicted blocks are not freed yet.
 
 #include "engine/cache/cache_shard.h"
 
@@ -13,12 +13,12 @@ namespace varve::engine {
 
 namespace {
 
-/// High priority keeps this part of the budget against all data: four fifths, because a partition leads to some two
-/// hundred blocks of data and is missed as often as all of them together.
+/// Returns the bytes that data cannot take from blocks of high priority: four fifths of the budget. A partition leads
+/// to about 200 data blocks, and is missed as often as all of them together.
 constexpr std::uint64_t high_protected_bytes(std::uint64_t budget_bytes) noexcept {
   return budget_bytes / 5 * 4;
 }
-/// A block that is larger than this would drive out too much at once; it stays outside.
+/// Returns the largest block that is cached. A larger block would evict too much at once.
 constexpr std::uint64_t block_bytes_max(std::uint64_t budget_bytes) noexcept {
   return budget_bytes / 2;
 }
@@ -30,11 +30,11 @@ std::uint64_t buckets_for(std::uint64_t block_count) noexcept {
   while (BlockIndex::room_in(buckets) < block_count) buckets *= 2;
   return buckets;
 }
-/// Blocks that are moved to gather free memory: with one that is inserted, and with a file that goes. The first bounds
-/// what an insert costs; the inserts that follow go on with it.
+/// Largest number of blocks moved to free spans: in one insert, and in the erasure of a file. The first number bounds
+/// the cost of an insert; later inserts continue the work.
 constexpr std::uint64_t kMovesOfInsert = 4;
 constexpr std::uint64_t kMovesOfErase = 256;
-/// How long set_budget() sleeps between two looks at the guards.
+/// Time that set_budget() sleeps between two checks of the guards.
 constexpr std::chrono::microseconds kPause{50};
 
 }  // namespace
@@ -73,7 +73,7 @@ PinnedBlock CacheShard::insert(BlockKey key, std::uint64_t hash, Block block, Bl
   const io::MutexGuard guard(mutex_);
   if (BlockNode* const present = find(key, hash); present != nullptr) {
     present->visit();
-    return pin(*present);  // The cache holds it and we have the mutex: it cannot fail.
+    return pin(*present);  // Cannot fail: the cache holds the block, and this thread has the mutex.
   }
   BlockNode& node = *block.node_.release();
   node.key = key;
@@ -100,7 +100,7 @@ bool CacheShard::admit(BlockNode& node, std::uint64_t hash, BlockPriority priori
   node.state.store(BlockNode::kCached + BlockNode::kOnePin, std::memory_order_relaxed);
   node.indexed = true;
   order_.add(node, hash, priority);
-  index_owner_->insert(node, hash);  // H2. From here on readers find it.
+  index_owner_->insert(node, hash);  // H2. From here on readers find the block.
   return true;
 }
 
@@ -108,7 +108,7 @@ bool CacheShard::index_has_room() const noexcept {
   return index_owner_ != nullptr && order_.count() < BlockIndex::room_in(index_owner_->bucket_count());
 }
 
-/// Without anything that leaves.
+/// Returns whether the bytes fit without an eviction.
 bool CacheShard::has_room(std::uint64_t bytes) const noexcept {
   const std::uint64_t table_bytes = index_has_room() ? 0 : tables_bytes_for(more_buckets());
   return used_now_bytes() + bytes + table_bytes <= budget_bytes_;
@@ -122,7 +122,7 @@ bool CacheShard::make_slot() noexcept {
   if (index_has_room()) return true;
   const std::uint64_t buckets = more_buckets();
   if (make_room(tables_bytes_for(buckets)) && resize_tables(buckets)) return true;
-  // The old one serves on, with fewer blocks.
+  // The old index stays in use, with fewer blocks.
   return index_owner_ != nullptr && evict_one();
 }
 
@@ -130,8 +130,8 @@ bool CacheShard::make_room(std::uint64_t bytes) noexcept {
   while (kept_bytes() + bytes > budget_bytes_) {
     if (!evict_one()) return false;
   }
-  // Guards are short, so what was just evicted can usually be freed at once. Where a guard lasts (its thread was put
-  // aside by the system), the block to be inserted stays outside: nobody waits, nothing more is evicted.
+  // Guards are short, so an evicted block can usually be freed at once. A guard can last if the system has suspended
+  // its thread. Then the new block stays outside the cache: no thread waits, and nothing more is evicted.
   for (std::uint64_t tries = 0; used_now_bytes() + bytes > budget_bytes_; ++tries) {
     if (tries == kTriesMax) return false;
     retired_.free_unseen();
@@ -152,7 +152,7 @@ void CacheShard::detach(BlockNode& node) noexcept {
   give_up(node);
 }
 
-/// The cache's hold on a block that no new guard can find.
+/// Ends the cache's hold on a block that no new guard can find.
 void CacheShard::give_up(BlockNode& node) noexcept {
   const std::uint32_t before = node.state.fetch_and(~BlockNode::kCached, std::memory_order_acq_rel);
   assert((before & BlockNode::kCached) != 0);
@@ -164,13 +164,13 @@ void CacheShard::give_up(BlockNode& node) noexcept {
   }
 }
 
-/// Empties spans that hold little by moving their blocks into others. A block that is moved is there twice until guards
-/// have ended, and has its place within the budget both times (H1).
+/// Empties sparse spans by moving their blocks into other spans. A moved block exists twice until guards have ended.
+/// Both copies count within the budget (H1).
 void CacheShard::gather_free_memory(std::uint64_t moves_max) noexcept {
   for (std::uint64_t moves = 0; moves < moves_max && memory_.is_scattered(); ++moves) {
     const std::uint64_t bytes = memory_.bytes_to_move();
     if (bytes == 0 || !make_room(bytes)) return;
-    BlockNode* const from = memory_.next_to_move();  // after making room, for which it may have gone
+    BlockNode* const from = memory_.next_to_move();  // after make_room(), which may have evicted the block
     if (from == nullptr) continue;
     BlockNode* const to = memory_.allocate_beside(static_cast<std::uint32_t>(from->content().size()), from->type());
     if (to == nullptr) return memory_.stop_moving();
@@ -178,8 +178,8 @@ void CacheShard::gather_free_memory(std::uint64_t moves_max) noexcept {
   }
 }
 
-/// For readers the copy is the block: same name, same content. Who found the original under a guard, or pins it in this
-/// very moment, keeps that.
+/// Replaces the block by its copy for readers: the name and content are equal. A reader that found the original under a
+/// guard, or pins it at this moment, keeps the original.
 void CacheShard::move(BlockNode& from, BlockNode& to) noexcept {
   std::memcpy(to.content_begin(), from.content().data(), from.content().size());
   to.set_aux(from.aux());
@@ -242,7 +242,8 @@ void CacheShard::set_budget(std::uint64_t bytes) noexcept {
 void CacheShard::shrink_to_budget() noexcept {
   while (order_.bytes() > budget_bytes_ && evict_one()) {
   }
-  // Tables made for many more blocks than are left would take their place; smaller ones are made beside the old.
+  // Tables made for many more blocks would take the remaining blocks' memory. Smaller tables are made beside the old
+  // ones.
   if (kept_bytes() > budget_bytes_ && index_owner_ != nullptr) {
     const std::uint64_t buckets = buckets_for(order_.count());
     if (buckets < index_owner_->bucket_count()) (void)resize_tables(buckets);

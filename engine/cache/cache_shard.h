@@ -1,13 +1,13 @@
 // Owns: one part of the block cache: its index, its order of eviction, its share of the budget.
-// Must never: hold more than its share, pinned blocks apart; free what a guard may see; wait for a reader while it
-// inserts.
+// Must never: hold more than its share, except pinned blocks; free memory that a guard may see; wait for a reader in an
+// insert.
 //
-// H1  used <= budget whenever the mutex is free, but while set_budget() runs.
-// H2  a block is in the order of eviction and in the index, or in neither.
-// H3  each byte taken for a block or a table is in used or in pinned until it is given back. Used: the cached blocks,
-//     the index, the ghosts, and what was unlinked and waits for guards to end. Pinned: blocks that pins alone keep,
-//     and those of them that wait. A block takes its slot, whole. Slots in which none lies are bounded beside that
-//     (block_memory.h): where more are free, blocks are moved.
+// H1  used <= budget whenever the mutex is free, except while set_budget() runs.
+// H2  A block is in the order of eviction and in the index, or in neither.
+// H3  Each byte taken for a block or a table counts in used or in pinned until it is given back. Used: the cached
+//     blocks, the index, the ghosts, and unlinked memory that waits for guards to end. Pinned: blocks that only pins
+//     keep, and those of them that wait. A block counts with its whole slot. Free slots have a bound of their own
+//     (block_memory.h): if more slots are free, blocks are moved.
 #pragma once
 
 #include <atomic>
@@ -25,43 +25,44 @@
 
 namespace varve::engine {
 
-/// Any thread.
+/// Thread-safe.
 class CacheShard {
  public:
   CacheShard(io::Scheduler& scheduler, ReadEpoch& epoch, SpanSource& spans) noexcept;
-  ~CacheShard();  // nothing is pinned, nobody reads
+  ~CacheShard();  // no block is pinned, and no thread reads
   CacheShard(const CacheShard&) = delete;
   CacheShard& operator=(const CacheShard&) = delete;
 
-  /// Under a guard of the epoch; valid while it lives.
+  /// Returns the block or null. Called under a guard of the epoch; the result is valid while the guard lives.
   BlockNode* find(BlockKey key, std::uint64_t hash) const noexcept {
     const BlockIndex* const index = index_.load(std::memory_order_seq_cst);
     return index == nullptr ? nullptr : index->find(key, hash);
   }
-  /// Under a guard too: fetches the beginning of a block from memory, if it is cached.
+  /// Prefetches the start of a block from memory if the block is cached. Called under a guard.
   void prefetch(BlockKey key, std::uint64_t hash) const noexcept {
     if (const BlockIndex* const index = index_.load(std::memory_order_seq_cst); index != nullptr) {
       index->prefetch(key, hash);
     }
   }
-  /// Of a block found under a guard that still lives; empty when it was evicted meanwhile and nobody else holds it.
+  /// Pins a block found under a guard that still lives. Returns an empty pin if the block was evicted meanwhile and has
+  /// no other holder.
   static PinnedBlock pin(BlockNode& node) noexcept { return PinnedBlock(node.try_pin() ? &node : nullptr); }
 
-  // Not under a guard, since they lock.
-  /// Errors: kOutOfMemory.
+  // Not called under a guard, since these functions lock.
+  /// Returns a block to fill. Errors: kOutOfMemory.
   Result<Block> allocate(std::uint32_t size_bytes, std::uint8_t type) noexcept;
-  /// A block that was allocated and not inserted.
+  /// Frees a block that was allocated and not inserted.
   void discard(BlockNode& node) noexcept;
-  /// The block that is cached under this name, this one or the one that was faster; or this one, pinned and not cached,
-  /// when there is no room.
+  /// Inserts and pins the block. If another thread inserted a block of this name first, returns that block. If there is
+  /// no room, returns this block, pinned but not cached.
   PinnedBlock insert(BlockKey key, std::uint64_t hash, Block block, BlockPriority priority) noexcept;
   void erase_file(std::uint64_t file_id) noexcept;
-  /// Returns when used_bytes() is within the new budget; so it waits for guards that are open.
+  /// Sets the budget. Returns when used_bytes() is within it, so it waits for open guards.
   void set_budget(std::uint64_t bytes) noexcept;
-  /// The cache let go of this block, and now the last pin has.
+  /// Handles the last unpin of a block that the cache no longer holds.
   void let_go(BlockNode& node) noexcept;
 
-  // Each is exact; two of them may be of different moments.
+  // Each figure is exact; two figures may be of different moments.
   std::uint64_t used_bytes() const noexcept { return used_bytes_.load(std::memory_order_relaxed); }
   std::uint64_t pinned_bytes() const noexcept { return pinned_bytes_.load(std::memory_order_relaxed); }
   std::uint64_t block_count() const noexcept { return block_count_.load(std::memory_order_relaxed); }
@@ -69,10 +70,10 @@ class CacheShard {
   std::uint64_t moves() const noexcept { return moves_.load(std::memory_order_relaxed); }
   std::uint64_t refusals() const noexcept { return refusals_.load(std::memory_order_relaxed); }
 
-  /// Of used and pinned, and blocks that are being filled, what lies in slots.
+  /// Returns the bytes in slots: of used blocks, pinned blocks, and blocks being filled.
   std::uint64_t slot_bytes() const noexcept { return slot_bytes_.load(std::memory_order_relaxed); }
 
-  /// Asserts H1 and H2; reads the header of every block.
+  /// Asserts H1 and H2. Reads the header of every block.
   void check_invariants() const noexcept;
 
  private:
@@ -94,23 +95,23 @@ class CacheShard {
   void drop_tables() noexcept VARVE_REQUIRES(mutex_);
   void shrink_to_budget() noexcept VARVE_REQUIRES(mutex_);
   bool index_has_room() const noexcept VARVE_REQUIRES(mutex_);
-  /// Of the next larger index.
+  /// Returns the bucket count of the next larger index.
   std::uint64_t more_buckets() const noexcept VARVE_REQUIRES(mutex_);
-  /// Of used, what is not waiting for guards.
+  /// Returns the used bytes without the memory that waits for guards.
   std::uint64_t kept_bytes() const noexcept VARVE_REQUIRES(mutex_);
   std::uint64_t used_now_bytes() const noexcept VARVE_REQUIRES(mutex_) { return kept_bytes() + retired_.used_bytes(); }
   void publish_figures() noexcept VARVE_REQUIRES(mutex_);
 
   static constexpr std::uint64_t kTriesMax = 64;
 
-  // What readers read lies on a line that changes only when the index is replaced.
+  // Fields of the readers. Their cache line changes only when the index is replaced.
   alignas(kCacheLineBytes) std::atomic<BlockIndex*> index_{nullptr};
   ReadEpoch& epoch_;
 
   alignas(kCacheLineBytes) mutable io::Mutex mutex_;
-  io::Condition pause_;  // never notified; its time is what is wanted
+  io::Condition pause_;  // never notified: only its timeout is used
   BlockIndex::Owned index_owner_ VARVE_GUARDED_BY(mutex_);
-  BlockMemory memory_ VARVE_GUARDED_BY(mutex_);  // before what frees blocks when it ends
+  BlockMemory memory_ VARVE_GUARDED_BY(mutex_);  // declared before the members that free blocks in their destructors
   EvictionOrder order_ VARVE_GUARDED_BY(mutex_);
   RetiredBlocks retired_ VARVE_GUARDED_BY(mutex_);
   std::uint64_t budget_bytes_ VARVE_GUARDED_BY(mutex_) = 0;

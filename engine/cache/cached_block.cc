@@ -1,4 +1,4 @@
-// Owns: what those who hold a block do with it.
+// Owns: the functions of a block's holders.
 // Must never: free a block; its shard does.
 
 #include "engine/cache/cached_block.h"

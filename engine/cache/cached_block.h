@@ -1,10 +1,10 @@
-// Owns: a block in memory: while it is filled, while it lies in the cache, while a cursor holds it.
-// Must never: change its content once it was inserted.
+// Owns: a block in memory while it is filled, while it is cached, and while a cursor holds it.
+// Must never: change its content after it was inserted.
 //
-// A block is one piece of memory: a header of one cache line, and the content directly behind it, so aligned to 64
-// bytes. That is not enough for direct I/O, on purpose: blocks lie unaligned in their files and most are compressed.
-// Whoever reads one reads whole sectors into memory of his own, verifies there, and decompresses, or copies, into the
-// block.
+// A block is one piece of memory: a header of one cache line, directly followed by the content. So the content is
+// aligned to 64 bytes. That is too little for direct I/O, on purpose: blocks are unaligned in their files, and most are
+// compressed. A reader of the file reads whole sectors into its own memory and verifies them there. Then it
+// decompresses or copies them into the block.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ namespace varve::engine {
 
 struct BlockNode;
 
-/// What readers see of a block. Never changes.
+/// The part of a block that its readers see. It never changes.
 class CachedBlock {
  public:
   static constexpr std::size_t kHeaderBytes = 64;
@@ -28,11 +28,11 @@ class CachedBlock {
   std::string_view content() const noexcept {
     return {reinterpret_cast<const char*>(this) + kHeaderBytes, size_bytes_};
   }
-  /// What the block is, in the words of whoever inserted it.
+  /// Returns the type of the block, as its inserter defined it.
   std::uint8_t type() const noexcept { return type_; }
-  /// Whatever of the content its reader wants to have at hand; zero unless it was set.
+  /// Returns a number that the inserter derived from the content for quick access; zero unless it was set.
   std::uint64_t aux() const noexcept { return aux_; }
-  /// Bytes of memory, header included: all that nobody else can have.
+  /// Returns the bytes of memory that the block takes, header and rest of its slot included.
   std::uint64_t memory_bytes() const noexcept { return taken_bytes_for(kHeaderBytes + std::size_t{size_bytes_}); }
 
  protected:
@@ -44,8 +44,8 @@ class CachedBlock {
   std::uint8_t type_;
 };
 
-/// A block that is being filled: BlockCache::allocate() makes it. Moves, does not copy. Destroyed before the cache, and
-/// not under a ReadGuard.
+/// A block that is being filled, made by BlockCache::allocate(). Movable, not copyable. It is destroyed before the
+/// cache, and not under a ReadGuard.
 class Block {
  public:
   Block() noexcept = default;
@@ -64,9 +64,9 @@ class Block {
   std::unique_ptr<BlockNode, Free> node_;
 };
 
-/// Keeps one block in memory, in the cache or not, until it is destroyed. Costs a change of a counter that is shared by
-/// all who pin the block, so it is for those that stay: a cursor takes one for each block. One thread at a time; may be
-/// destroyed on another thread, not under a ReadGuard, and before the cache.
+/// Keeps one block in memory until the pin is destroyed, whether or not the block is cached. It changes a counter that
+/// all pins of the block share, so it suits long holders: a cursor takes one pin for each block. One thread uses a pin
+/// at a time. It may be destroyed on another thread, but before the cache and not under a ReadGuard.
 class PinnedBlock {
  public:
   PinnedBlock() noexcept = default;
@@ -85,14 +85,14 @@ class PinnedBlock {
   const CachedBlock* operator->() const noexcept { return &**this; }
 
   void release() noexcept;
-  /// Another pin of the same block; this one is not empty.
+  /// Returns another pin of this block. This pin is not empty.
   PinnedBlock again() const noexcept;
 
  private:
   friend class CacheShard;
   explicit PinnedBlock(BlockNode* node) noexcept : node_(node) {}
 
-  BlockNode* node_ = nullptr;  // one of its references is ours
+  BlockNode* node_ = nullptr;  // this pin owns one of its references
 };
 
 }  // namespace varve::engine

@@ -6,7 +6,8 @@ namespace varve::engine {
 
 namespace {
 
-/// The part of the blocks of normal priority, in bytes, at which small is held: one in so many. The paper's tenth.
+/// The queue small is held at one part in kSmallPart of the bytes of all blocks of normal priority. The paper uses a
+/// tenth.
 constexpr std::uint64_t kSmallPart = 10;
 
 }  // namespace

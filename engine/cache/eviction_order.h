@@ -1,20 +1,24 @@
-// Owns: who goes when there is no room.
-// Must never: own, free or unlink a block; or take long over one decision.
+// Owns: the choice of the block to evict if there is no room.
+// Must never: own, free or unlink a block, or spend long on one decision.
 //
-// Three queues, each in the order of arrival: S3-FIFO, and a third queue for what is worth more.
+// There are three queues, each in the order of arrival. The algorithm is S3-FIFO, with a third queue for more valuable
+// blocks.
 //
-//   small  a block of normal priority begins here. The queue is held at a tenth of the bytes of such blocks. At its end
-//          a block that was visited meanwhile goes to main; others leave, and are remembered by name (ghost_table.h).
-//   main   blocks visited in small, and blocks that came back while they were remembered. At its end a visited block
-//          begins again, without its mark; others leave.
-//   high   blocks of high priority. Works as main does. While it holds no more than its protected share, it loses none
-//          for the sake of other blocks.
+// - small: a block of normal priority begins here. The queue is held at a tenth of the bytes of such blocks. At its
+//   end, a block that was visited meanwhile moves to main. Other blocks are evicted, and their names are remembered
+//   (ghost_table.h).
+// - main: blocks visited in small, and blocks that came back while they were remembered. At its end, a visited block
+//   begins again, with its mark cleared. Other blocks are evicted.
+// - high: blocks of high priority. It works like main. While it holds at most its protected share, no block of it is
+//   evicted for the sake of other blocks.
 //
-// So a scan passes through small and leaves main and high as they are. What a long one comes by does not even enter
-// where something would have to leave for it: it is remembered, as if it had been in small, and enters main when it is
-// read again. A mark is one bit, set by the first hit after it
-// was cleared; more counting would cost hits more and gains little here. No decision passes over more than kPardonsMax
-// visited blocks: where all are hot, one of them goes.
+// So a scan passes through small and leaves main and high as they are. A block read by a long scan (kPassing) is not
+// even added if another block would have to be evicted for it. Its name is remembered, as if it had been in small. It
+// enters main when it is read again.
+//
+// A mark is one bit, set by the first hit after it was cleared. More counting would make hits slower and gain little
+// here. No decision skips more than kPardonsMax visited blocks: if all blocks are hot, one of them is evicted.
+//
 // Source: J. Yang et al., "FIFO queues are all you need for cache eviction", SOSP 2023.
 #pragma once
 
@@ -29,26 +33,26 @@ namespace varve::engine {
 
 enum class BlockPriority : std::uint8_t {
   kNormal,   // data
-  kHigh,     // what leads to data: index and filter partitions
-  kPassing,  // data that a long walk comes by
+  kHigh,     // blocks that lead to data: index and filter partitions
+  kPassing,  // data that a long scan reads in passing
 };
 
-/// One thread at a time; visits may come from any.
+/// Used by one thread at a time, except that any thread may mark visits.
 class EvictionOrder {
  public:
   static constexpr std::uint64_t kPardonsMax = 1'000;
 
-  /// Whether a block that is in no queue was here, or was remembered, lately.
+  /// Returns whether a block that is in no queue was recently evicted from small, or recently remembered.
   bool remembers(std::uint64_t hash) const noexcept { return ghosts_.has(hash, small().count() + main().count()); }
   void remember(std::uint64_t hash) noexcept { ghosts_.add(hash); }
   void add(BlockNode& node, std::uint64_t hash, BlockPriority priority) noexcept;
   void remove(BlockNode& node) noexcept { queue(node.queue).remove(node); }
-  /// A copy takes the place of its original.
+  /// Puts a copy in the place of its original.
   void replace(BlockNode& from, BlockNode& to) noexcept {
     to.queue = from.queue;
     queue(from.queue).replace(from, to);
   }
-  /// Removes the block that shall go. Null when there is none.
+  /// Removes and returns the block to evict. Returns null if there is none.
   BlockNode* take_victim(std::uint64_t high_protected_bytes) noexcept;
 
   std::uint64_t count() const noexcept { return small().count() + main().count() + high().count(); }
@@ -77,7 +81,7 @@ class EvictionOrder {
   QueueName queue_to_shorten(std::uint64_t high_protected_bytes) const noexcept;
   void push(BlockNode& node, QueueName name) noexcept;
 
-  std::array<BlockQueue, 3> queues_;  // by QueueName
+  std::array<BlockQueue, 3> queues_;  // indexed by QueueName
   GhostTable ghosts_;
 };
 

@@ -1,4 +1,4 @@
-// Owns: where in the ghost table a name goes, and which one it displaces.
+// Owns: the place of a name in the ghost table, and the choice of the name that it replaces.
 
 #include "engine/cache/ghost_table.h"
 
@@ -17,7 +17,7 @@ constexpr std::align_val_t kGhostAlignment{kCacheLineBytes};
 }  // namespace
 
 void GhostTable::Free::operator()(Set* sets) const noexcept {
-  ::operator delete(sets, kGhostAlignment);  // words alone
+  ::operator delete(sets, kGhostAlignment);  // sets contain only words
 }
 
 bool GhostTable::resize(std::uint64_t set_count) noexcept {
@@ -70,7 +70,7 @@ void GhostTable::put(std::uint64_t word) noexcept {
   if (age_of(oldest) > age_of(word)) oldest = word;
 }
 
-/// A free word is older than any.
+/// Returns the age of a word. A free word is older than any name.
 std::uint32_t GhostTable::age_of(std::uint64_t word) const noexcept {
   return word == 0 ? ~std::uint32_t{0} : time_ - static_cast<std::uint32_t>(word >> kTimeShift);
 }

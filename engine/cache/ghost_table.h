@@ -1,9 +1,9 @@
-// Owns: the memory of what was evicted lately, by name alone.
+// Owns: the memory of recently evicted blocks, by name only.
 // Must never: hold more than its fixed number of names.
 //
-// Sets of eight words, each a cache line; a word is the low half of the name's hash and the time of its eviction, which
-// counts evictions. A set that is full forgets its oldest. Two names of the same half hash are taken for each other,
-// which does no more harm than a block kept too long.
+// The table consists of sets of eight words; a set is one cache line. A word has the low half of the name's hash and
+// the time of its eviction. The time counts evictions. A full set forgets its oldest name. Two names with equal half
+// hashes are confused, which does no more harm than keeping a block too long.
 // Source: J. Yang et al., "FIFO queues are all you need for cache eviction", SOSP 2023, section on the ghost queue.
 #pragma once
 
@@ -16,21 +16,21 @@
 
 namespace varve::engine {
 
-/// One thread at a time.
+/// Used by one thread at a time.
 class GhostTable {
  public:
   GhostTable() noexcept = default;
 
-  /// A power of two of sets, in place of those it had; keeps what it knew, as far as there is room. Zero: frees all,
-  /// and cannot fail. False when the system has no memory; nothing changed.
+  /// Replaces the sets by `set_count` sets, a power of two. Keeps the names that it has, as far as there is room. Zero
+  /// frees all sets and cannot fail. Returns false if the system has no memory; then nothing has changed.
   bool resize(std::uint64_t set_count) noexcept;
   static std::uint64_t bytes_for(std::uint64_t set_count) noexcept { return set_count * sizeof(Set); }
   std::uint64_t bytes() const noexcept { return bytes_for(set_count_); }
 
   void add(std::uint64_t hash) noexcept;
-  /// True if the name was among the last `window` that were added.
+  /// Returns whether the name is among the last `window` names added.
   bool has(std::uint64_t hash, std::uint64_t window) const noexcept;
-  /// True if the name was among the last `window` that were added; it is forgotten then.
+  /// Returns whether the name is among the last `window` names added, and forgets the name.
   bool take(std::uint64_t hash, std::uint64_t window) noexcept;
 
  private:

@@ -6,7 +6,7 @@ namespace varve::engine {
 
 namespace {
 
-/// Threads are numbered in the order of their first guard, so that the first kSlots of them have a slot each.
+/// Threads are numbered in the order of their first guard, so that each of the first kSlots threads has its own slot.
 constinit std::atomic<std::uint32_t> threads_numbered{0};
 
 }  // namespace
@@ -23,7 +23,7 @@ bool ReadEpoch::try_advance() noexcept {
     const std::uint64_t readers = slot.readers[(epoch + 1) % 2].load(std::memory_order_seq_cst);
     if ((readers & kReadersMask) != 0) return false;
   }
-  // Another thread may have been faster: then the epoch has moved on as well.
+  // Another thread may have been faster; then the epoch has advanced as well.
   now_.compare_exchange_strong(epoch, epoch + 1, std::memory_order_seq_cst);
   return true;
 }

@@ -1,17 +1,17 @@
-// Owns: the answer to "may anybody still be looking at this?", for readers that take no lock.
-// Must never: let an epoch pass while a guard of the epoch before it lives, or make a reader wait for anybody.
+// Owns: the answer to "can any reader still see this?", for readers that take no lock.
+// Must never: let an epoch pass while a guard of the preceding epoch lives, or make a reader wait.
 //
-// E1  a guard that was entered belongs to the epoch now(), or to the one before it.
-// E2  who was unlinked when now() was r, is seen by no guard once now() is r + 2.
+// E1  An entered guard belongs to the epoch now(), or to the epoch before it.
+// E2  An object unlinked when now() was r is seen by no guard once now() is r + 2.
 //
-// A guard adds one to a counter of its epoch's parity, and takes it back at its end. The counter lies in a slot that
-// its thread shares with no other (until there are more threads than slots). After adding, the guard looks whether the
-// epoch is still the one it counted for, and begins again if not; so no guard enters an epoch that has passed. The
-// epoch moves on from e to e + 1 when every slot was seen without a guard of e - 1: by E1 all guards are then of e.
+// A guard adds one to a counter of its epoch's parity, and subtracts it at its end. The counter is in a slot that its
+// thread shares with no other thread (up to kSlots threads). After adding, the guard checks whether the epoch is still
+// the one that it counted for. If not, it starts again. So no guard enters an epoch that has passed. The epoch advances
+// from e to e + 1 when every slot was seen without a guard of e - 1. By E1 all guards then belong to e.
 //
-// E2 rests on one total order: the store that unlinks, the loads and stores of the epoch, and the loads by which a
-// guard finds its way are sequentially consistent. A guard of epoch r + 1 read an epoch that was stored after the
-// unlinker read r, so it cannot find what was unlinked before. On x86 such loads cost nothing.
+// E2 depends on one total order. Sequentially consistent are the store that unlinks, the loads and stores of the epoch,
+// and the loads by which a guard finds objects. A guard of epoch r + 1 read an epoch that was stored after the
+// unlinking thread read r. So it cannot find anything unlinked before. On x86 such loads cost nothing extra.
 //
 // Sources: K. Fraser, "Practical lock-freedom" (epochs); P. McKenney, "Sleepable read-copy update" (counters by
 // parity).
@@ -27,9 +27,10 @@
 
 namespace varve::engine {
 
-/// Any thread.
+/// Thread-safe.
 class ReadEpoch {
-  // A counter of readers holds the guards of its parity in its low bits, and above them the hits of those that ended.
+  // A counter of readers has two parts. The low 12 bits count the guards of its parity; the bits above count the hits
+  // of ended guards.
   static constexpr std::uint64_t kOneReader = 1;
   static constexpr std::uint64_t kOneHit = 1 << 12;
   static constexpr std::uint64_t kReadersMask = kOneHit - 1;
@@ -47,14 +48,15 @@ class ReadEpoch {
   ReadEpoch(const ReadEpoch&) = delete;
   ReadEpoch& operator=(const ReadEpoch&) = delete;
 
-  /// What it finds stays in memory while it lives. Lives on the stack of one thread, briefly: while it does, nothing
-  /// that was unlinked is freed anywhere in the cache. Guards may nest. No lock, no waiting and no I/O under a guard.
+  /// Keeps every object that it finds in memory while the guard lives. A guard is on the stack of one thread, briefly.
+  /// While it lives, no unlinked memory is freed anywhere in the cache. Guards may nest. Under a guard, code must not
+  /// lock, wait or do I/O.
   class Guard {
    public:
     explicit Guard(ReadEpoch& epoch) noexcept : slot_(epoch.slot()), readers_(epoch.enter(slot_)) { ++thread_guards; }
     ~Guard() {
       --thread_guards;
-      // Tells the hits in the same step, which costs nothing more.
+      // Adds the hits in the same step, at no extra cost.
       readers_.fetch_add(hits_ * kOneHit - kOneReader, std::memory_order_release);
       if (misses_ > 0) slot_.misses.fetch_add(misses_, std::memory_order_relaxed);
     }
@@ -71,14 +73,15 @@ class ReadEpoch {
     std::uint32_t misses_ = 0;
   };
 
-  /// True while this thread holds a guard of any cache. What locks, waits or does I/O asserts that it is false.
+  /// Returns whether this thread holds a guard of any cache. Code that locks, waits or does I/O asserts that it does
+  /// not.
   static bool held_by_this_thread() noexcept { return thread_guards > 0; }
 
   std::uint64_t now() const noexcept { return now_.load(std::memory_order_seq_cst); }
-  /// One step, if no guard of the epoch before this one is left. False when there is one.
+  /// Advances the epoch by one, if no guard of the preceding epoch is left. Returns false if there is one.
   bool try_advance() noexcept;
 
-  /// Of all guards that have ended.
+  /// Return the hits and misses of all ended guards.
   std::uint64_t hits() const noexcept;
   std::uint64_t misses() const noexcept;
 
@@ -88,7 +91,8 @@ class ReadEpoch {
       number_this_thread();
     return slots_[thread_number % kSlots];
   }
-  /// Counts a reader for an epoch that was now() a moment ago. Null, with nothing counted, when it is not now any more.
+  /// Counts a reader for an epoch that was now() a moment ago. Returns null, with nothing counted, if the epoch has
+  /// advanced since.
   std::atomic<std::uint64_t>* try_enter(Slot& slot, std::uint64_t epoch) noexcept {
     std::atomic<std::uint64_t>& readers = slot.readers[epoch % 2];
     const std::uint64_t before = readers.fetch_add(kOneReader, std::memory_order_seq_cst);

@@ -1,4 +1,4 @@
-// Owns: bags by epoch.
+// Owns: the bags, one for each epoch.
 
 #include "engine/cache/retired_blocks.h"
 
@@ -11,7 +11,7 @@ namespace varve::engine {
 
 namespace {
 
-/// A bag of this many epochs ago is seen by nobody.
+/// Number of epochs after which no reader can see a bag.
 constexpr std::uint64_t kEpochsToPass = 2;
 
 }  // namespace
@@ -44,7 +44,7 @@ void RetiredBlocks::free_unseen() noexcept {
 }
 
 RetiredBlocks::Bag& RetiredBlocks::bag_of_now() noexcept {
-  const std::uint64_t now = epoch_.now();  // E2: read after whatever is retired was unlinked
+  const std::uint64_t now = epoch_.now();  // E2: read after the memory to retire was unlinked
   Bag& bag = bags_[now % bags_.size()];
   if (bag.epoch != now) {
     static_assert(kEpochsToPass < std::tuple_size_v<decltype(bags_)>);

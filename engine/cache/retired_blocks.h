@@ -1,5 +1,5 @@
-// Owns: what was unlinked while somebody may still look at it, until nobody does.
-// Must never: free anything before the epoch has moved on twice since it was unlinked (E2 of read_epoch.h).
+// Owns: unlinked memory that a reader may still see, until no reader can.
+// Must never: free memory before the epoch has advanced twice since its unlinking (E2 of read_epoch.h).
 #pragma once
 
 #include <array>
@@ -11,29 +11,29 @@
 
 namespace varve::engine {
 
-/// One thread at a time.
+/// Used by one thread at a time.
 class RetiredBlocks {
  public:
   explicit RetiredBlocks(ReadEpoch& epoch) noexcept : epoch_(epoch) {}
-  ~RetiredBlocks();  // nobody reads any more
+  ~RetiredBlocks();  // no thread reads any more
   RetiredBlocks(const RetiredBlocks&) = delete;
   RetiredBlocks& operator=(const RetiredBlocks&) = delete;
 
-  /// Neither the cache nor a pin holds the block, and no new guard can find it.
+  /// Adds a block that neither the cache nor a pin holds, and that no new guard can find.
   void add(BlockNode& node) noexcept;
-  /// The index was replaced. May be null.
+  /// Adds an index that was replaced. It may be null.
   void add(BlockIndex::Owned index) noexcept;
 
-  /// Frees what nobody can see any more; moves the epoch on where that may help. Waits for nobody.
+  /// Frees memory that no reader can see any more, and advances the epoch if that may help. Does not wait.
   void free_unseen() noexcept;
 
   bool empty() const noexcept { return used_bytes_ == 0 && pinned_bytes_ == 0; }
-  /// What is kept here of the budget, and beyond it.
+  /// Return the bytes kept here that count in the budget, and those beyond it.
   std::uint64_t used_bytes() const noexcept { return used_bytes_; }
   std::uint64_t pinned_bytes() const noexcept { return pinned_bytes_; }
 
  private:
-  /// What was unlinked in one epoch.
+  /// The memory unlinked in one epoch.
   struct Bag {
     std::uint64_t epoch = 0;
     BlockNode* nodes = nullptr;  // linked by `newer`
@@ -45,7 +45,7 @@ class RetiredBlocks {
   void empty(Bag& bag) noexcept;
 
   ReadEpoch& epoch_;
-  std::array<Bag, 3> bags_;  // by epoch modulo 3: when one is needed again, what was in it has long passed
+  std::array<Bag, 3> bags_;  // by epoch modulo 3: when a bag is needed again, its old content has long passed
   std::uint64_t used_bytes_ = 0;
   std::uint64_t pinned_bytes_ = 0;
 };

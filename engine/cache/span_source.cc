@@ -1,5 +1,5 @@
-// Owns: which region a span comes from, and when one goes back to the system.
-// Must never: call the system for each span that comes and goes.
+// Owns: the choice of a span's region, and of the moment when a span is given back to the system.
+// Must never: call the system for each span that is taken or given back.
 
 #include "engine/cache/span_source.h"
 
@@ -15,15 +15,15 @@ namespace varve::engine {
 namespace {
 
 constexpr std::size_t kSmallRegionBytes = std::size_t{512} << 10;
-/// So much is mapped as small regions before the first large one.
+/// Bytes mapped as small regions before the first large region.
 constexpr std::uint64_t kSmallRegionsBytes = std::uint64_t{16} << 20;
-/// Free spans that are kept for the next who takes one: some, a large region's where there are such, and a part of
-/// those in use.
+/// Free spans kept for reuse: a few, the spans of one large region if there are large regions, and a part of the used
+/// spans.
 constexpr std::uint64_t kKeptAlways = 4;
 constexpr std::uint64_t kKeptOfLarge = io::kLargePageBytes / kSpanBytes;
 constexpr std::uint64_t kKeptPart = 64;
 
-using Mask = std::uint32_t;  // a bit for each span of a region
+using Mask = std::uint32_t;  // one bit for each span of a region
 static_assert(io::kLargePageBytes / kSpanBytes <= 32);
 
 constexpr Mask bit(std::size_t span) noexcept {
@@ -37,8 +37,9 @@ struct SpanSource::Region {
   std::size_t spans() const noexcept { return memory.bytes().size() / kSpanBytes; }
   bool is_free() const noexcept { return static_cast<std::size_t>(std::popcount(free)) == spans(); }
   Mask kept() const noexcept { return free & ~absent; }
-  /// The lower, the sooner spans are taken from it: those come first whose pages are there, then those with few that
-  /// are free, so that others have a chance to become free. Zero: nothing is free.
+  /// Returns the rank: spans are taken from the region with the lowest rank. Regions that have free spans with pages
+  /// come first, then regions without. Among them, fewer free spans come first, so that other regions can become free.
+  /// Zero means that no span is free.
   std::size_t wanted_rank() const noexcept {
     const auto count = static_cast<std::size_t>(std::popcount(free));
     return count == 0 || kept() != 0 ? count : count + kRegionSpansMax;
@@ -46,10 +47,10 @@ struct SpanSource::Region {
 
   io::PageMemory memory;
   Mask free;
-  Mask absent = 0;  // of the free ones, those whose pages the system has
+  Mask absent = 0;  // free spans whose pages were given back to the system
   Region* before = nullptr;
   std::unique_ptr<Region> next;
-  std::size_t rank = 0;  // the list that it stands in, between these two
+  std::size_t rank = 0;  // the list that contains the region, between these two
   Region* alike_before = nullptr;
   Region* alike_after = nullptr;
 };
@@ -122,7 +123,7 @@ SpanSource::Region* SpanSource::add_region() noexcept {
 }
 
 void SpanSource::remove(Region& region) noexcept {
-  allow(region.memory.bytes());  // The addresses will be somebody else's.
+  allow(region.memory.bytes());  // Other code will get these addresses.
   take_from_rank(region);
   mapped_bytes_ -= region.memory.bytes().size();
   kept_ -= static_cast<std::uint64_t>(std::popcount(region.kept()));

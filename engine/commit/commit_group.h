@@ -1,5 +1,5 @@
-// Owns: a group of commits that share one log record, and the places of its members on their callers' stacks.
-// Must never: outlive its last member's look at the result.
+// Owns: a group of commits that share one log record, and the links to its members on their callers' stacks.
+// Must never: outlive the moment when its last member reads its result.
 #pragma once
 
 #include <atomic>
@@ -19,64 +19,66 @@
 
 namespace varve::engine {
 
-/// Whom to tell where no thread waits, and who leads then.
+/// The steps of a member without a waiting thread: who leads its group, and where its end is reported.
 struct MemberSteps {
-  /// Leads the group this member begins. Posted once, or never.
+  /// Leads the group that this member begins. Posted at most once.
   Step* lead = nullptr;
   StepTaker* leaders = nullptr;
-  /// Posted when the member's result stands.
+  /// Posted when the member's result is final.
   Step* done = nullptr;
   StepTaker* told = nullptr;
 };
 
 struct CommitGroup;
 
-/// One caller in a group. Lives where its caller waits until the group is done.
+/// One caller in a group. Lives on the stack of its waiting caller, or with its steps, until the group is done.
 struct Member {
-  // What the caller brings. A member without a batch only wants what was acknowledged before it to be durable.
+  // Set by the caller. A member without a batch only asks that everything acknowledged before it becomes durable.
   std::string_view batch;
   std::string_view tag;
   bool has_tag = false;
   std::span<const format::TableId> tables;
   PartitionGuard* locks = nullptr;
-  /// The commit is refused if the table was written by an earlier one since the watch began; null asks nothing.
+  /// The commit is refused if an earlier commit wrote the table since the watch began. Null asks nothing.
   const WriteWatches::Watch* unwritten = nullptr;
   Durability durability = Durability::kSync;
   bool frees_space = false;
   bool watermark = false;
   bool seals_memtable = false;
-  /// With that: for what was dropped, so that the log's space behind the memtable comes back whole.
+  /// Set with seals_memtable after drops: also ends the log's segment, so that the flush frees all log space of the
+  /// memtable.
   bool gives_log_back = false;
   bool closes_segment = false;
   MemtableDemand demand;
-  /// Of the write buffer, gathered for the batch before; null if none was.
+  /// Room in the write buffer, gathered earlier for this batch; null if none was gathered.
   RoomGrant* room = nullptr;
-  /// Null where the caller's thread waits.
+  /// Null if the caller's thread waits.
   const MemberSteps* steps = nullptr;
 
-  // What joining adds.
+  // Set by joining.
   CommitGroup* group = nullptr;
   Member* next = nullptr;
 
-  // What the leader adds.
+  // Set by the leader.
   Memtable::Reservation reservation;
-  LogPlace in_log;            // of the batch
+  LogPlace in_log;            // place of the batch
   CommitVersion version = 0;  // zero: refused, or without a batch
   Status status;
-  RoomNeed room_need;             // in_active above zero: refused for that
-  CommitVersion closed_upto = 0;  // of one that closes a segment: the last version in closed ones
+  RoomNeed room_need;             // if in_active is above zero: refused for lack of this room
+  CommitVersion closed_upto = 0;  // of a member that closes a segment: the last version in closed segments
 };
 
 struct CommitGroup {
   explicit CommitGroup(io::Scheduler& scheduler) noexcept : lead(scheduler), done(scheduler) {}
 
-  /// Set when the first member is to lead the group, if its thread waits for that; or when all is over, if another
-  /// member led it.
+  /// Set when the first member must lead the group, if its thread waits for that. If another member led the group, set
+  /// when the group is finished.
   io::Event lead;
-  /// Set when every member's result stands.
+  /// Set when every member's result is final.
   io::Event done;
 
-  // Under the queue's mutex until the lead is taken; the leader's alone from then to its entry into flight.
+  // Guarded by the queue's mutex until the lead is taken. Then the leader alone uses these fields, until the group
+  // enters flight.
   Member* first = nullptr;
   Member* last = nullptr;
   std::size_t batch_bytes = 0;
@@ -87,30 +89,31 @@ struct CommitGroup {
   bool seals_memtable = false;
   bool gives_log_back = false;
   bool closes_segment = false;
-  /// Somebody waits in line for a lock of a member's, and so cannot join.
+  /// A thread waits in line for a lock of a member, and therefore cannot join.
   bool is_awaited = false;
-  /// The one whose joining got the lead runs the turn, in place of the first.
+  /// The member whose joining got the lead runs the turn, in place of the first member.
   bool is_led_by_joiner = false;
 
   // Set by the leader before the group enters flight.
-  Memtable* memtable = nullptr;  // takes its batches; sealed ones stay until every group placed in them is published
+  Memtable* memtable = nullptr;  // takes the batches; a sealed one stays until every group placed in it is published
   CommitVersion first_version = 0;
   CommitVersion last_version = 0;
   LogPosition log_end = 0;
-  bool framed = false;  // a record stands in the log for it
+  bool framed = false;  // the log contains a record for the group
   bool needs_durable = false;
-  std::string tag;                // of the last member that has one; its room is made before a version is assigned
+  std::string tag;                // of the last member with a tag; room for it is reserved before a version is assigned
   CommitVersion tag_version = 0;  // zero: no tag
 
-  // Under the queue's mutex.
+  // Guarded by the queue's mutex.
   bool inserted = false;
   CommitGroup* next = nullptr;
 
-  /// Members that have not looked at their result yet, and who tells them; the last one deletes the group.
+  /// Number of members that have not read their result yet, plus one for the reporting thread. The last user deletes
+  /// the group.
   std::atomic<std::size_t> users_left{1};
 };
 
-/// A queue of groups, linked through them, so that joining it allocates nothing.
+/// A queue of groups, linked through the groups, so that adding a group allocates nothing.
 class GroupList {
  public:
   bool empty() const noexcept { return first_ == nullptr; }

@@ -1,5 +1,6 @@
 // Owns: joining, leading, publishing and failing groups of commits (commit_queue.h).
-// Must never: take the mutex for longer than a look at the lists, or touch a group whose members were told.
+// Must never: hold the mutex longer than a short operation on the lists, or use a group after its end was reported to
+// its members.
 #include "engine/commit/commit_queue.h"
 
 #include <algorithm>
@@ -49,7 +50,7 @@ CommitQueue::~CommitQueue() {
   assert(flight_.empty());
 }
 
-// ---------------------------------------------------------------------------------------------- joining a group
+// ------------------------------------------------------------------------------------------------ joining a group
 
 Result<CommitVersion> CommitQueue::commit(Member& member) {
   const Result<Part> part = join(member);
@@ -112,15 +113,16 @@ Result<CommitQueue::Part> CommitQueue::join(Member& member) {
   return part;
 }
 
-/// Whether more members are to come before it gets the lead. Those in flight become fewer until they do, or none is
-/// left. Who must wait for this group's own locks cannot come, so it would wait for nobody; and with another group
-/// behind it, or many bytes, it is large enough.
+/// Returns whether the group waits for more members before it gets the lead. Commits in flight become fewer until the
+/// group has as many, or none are left. A thread that waits for a lock of this group cannot join, so then gathering
+/// would be useless. A group is also large enough with another group after it, or with many bytes.
 bool CommitQueue::gathers(const CommitGroup& group) const noexcept {
   return group.wants_durable && group.batch_count < commits_in_flight_ && !group.is_awaited &&
          group.batch_bytes < kGatheredBytesMax && &group == waiting_.back();
 }
 
-/// Who is to be woken by begin_lead(), if anybody is, when the mutex was let go: a leader's first step takes it.
+/// Grants the lead and returns the group that gets it; null if none does. The caller then releases the mutex and calls
+/// begin_lead(), since the leader's first step takes the mutex.
 CommitGroup* CommitQueue::grant_lead() noexcept {
   if (lead_taken_ || waiting_.empty()) return nullptr;
   if (wal_.tracker().in_flight() >= kLogWritesInFlightMax || gathers(*waiting_.front())) return nullptr;
@@ -128,7 +130,7 @@ CommitGroup* CommitQueue::grant_lead() noexcept {
   return waiting_.front();  // It stays in the queue, open to more members, until its leader begins.
 }
 
-/// Without this it does not begin, so it is still there.
+/// Starts the group's leader. The group cannot begin before this call, so it still exists.
 void CommitQueue::begin_lead(CommitGroup* group) noexcept {
   if (group == nullptr) return;
   if (group->first->steps != nullptr) {
@@ -150,7 +152,7 @@ void CommitQueue::let_go(CommitGroup* group) noexcept {
   if (group->users_left.fetch_sub(1, std::memory_order_acq_rel) == 1) delete group;
 }
 
-/// A member may be gone as soon as it was told.
+/// Reports the end of the group. A member may be gone as soon as its end is reported.
 void CommitQueue::tell(CommitGroup* group) noexcept {
   for (Member* member = group->first; member != nullptr;) {
     Member* const next = member->next;
@@ -168,7 +170,7 @@ void CommitQueue::run_turn(CommitGroup& group) noexcept {
   {
     const io::MutexGuard guard(mutex_);
     assert(waiting_.front() == &group);
-    waiting_.pop_front();  // Nobody joins from here on.
+    waiting_.pop_front();  // No member joins from here on.
   }
   if (Status prepared = prepare(group); !prepared.ok()) refuse(group, prepared);
   assign(group);
@@ -184,7 +186,7 @@ void CommitQueue::run_turn(CommitGroup& group) noexcept {
 
   insert(group);
   if (needs_durable) {
-    perform_deferred();  // The timer, which they are left to, may itself be waiting for this group.
+    perform_deferred();  // The timer, which usually performs them, may itself wait for this group.
     perform(owed, watermark ? sync_points::kLogWatermark : sync_points::kLogGroup);
   }
   mark_inserted(group);
@@ -214,7 +216,7 @@ void CommitQueue::assign(CommitGroup& group) noexcept {
       if (member->has_tag) {
         group.tag.assign(member->tag);  // Its room was reserved.
         group.tag_version = member->version;
-        assigned_tag_.bytes.assign(member->tag);  // So was this one's.
+        assigned_tag_.bytes.assign(member->tag);  // Room was reserved here too.
         assigned_tag_.version = member->version;
       }
     }
@@ -224,7 +226,7 @@ void CommitQueue::assign(CommitGroup& group) noexcept {
                         group.last_version > wal_.tracker().durable_ceiling();  // Q2
 }
 
-/// Q5. What speaks against it is earlier than this group in the order, so its publication comes before this member's
+/// Checks Q5. The retiring or writing commit is earlier than this group, so it is published before this member's
 /// answer.
 bool CommitQueue::may_be_assigned(Member& member) noexcept {
   for (const format::TableId table : member.tables) {
@@ -246,7 +248,7 @@ bool CommitQueue::assign_member(Member& member, CommitVersion version) noexcept 
   format::Operation operation;
   while (reader.ok()) {
     const Result<bool> more = reader->next(&operation);
-    if (!more.ok() || !*more) break;  // The batch was read through before it joined.
+    if (!more.ok() || !*more) break;  // The batch was validated before it joined.
     if (operation.kind == Kind::kAdopt) {
       unsealed_adoptions_.push_back(format::load_u64_big_endian(operation.key.data()));  // Room was reserved.
     }
@@ -303,7 +305,7 @@ void CommitQueue::insert(CommitGroup& group) noexcept {
     if (member->version == 0) continue;
     if (stretches_.is_on()) stretches_.note(member->batch, member->version);
     group.memtable->insert(member->reservation, member->batch, member->version, member->in_log);
-    // The next writer of the partition builds on what it finds now, before the sync.
+    // The next writer of the partition builds on these entries now, before the sync.
     if (member->locks != nullptr) member->locks->release();
   }
 }
@@ -320,10 +322,10 @@ void CommitQueue::perform_deferred() noexcept {
 
 void CommitQueue::write_deferred() noexcept {
   perform_deferred();
-  publish();  // Groups may have waited for what is durable now, and leaders for fewer writes under way.
+  publish();  // Groups may have waited for these writes, and leaders for fewer writes in progress.
 }
 
-// ------------------------------------------------------------------------------------------------- publication
+// --------------------------------------------------------------------------------------------------- publication
 
 void CommitQueue::mark_inserted(CommitGroup& group) noexcept {
   {
@@ -395,7 +397,7 @@ void CommitQueue::publish_group(CommitGroup& group) noexcept {
 void CommitQueue::fail_group(CommitGroup& group) noexcept {
   failing_ = true;
   for (Member* member = group.first; member != nullptr; member = member->next) {
-    // A refusal may rest on what is in doubt now, and a flush has flushed nothing.
+    // The cause of a refusal may itself be in doubt now, and a flush has flushed nothing.
     member->status = member->version > 0 ? unknown_ : poisoned_;
   }
 }
@@ -408,7 +410,7 @@ void CommitQueue::poison(const Status& cause) noexcept {
     const io::MutexGuard guard(mutex_);
     is_first = poisoned_.ok();
     if (is_first) {
-      health_.store(Health::kPoisoned, std::memory_order_relaxed);  // Known to whoever is told of it.
+      health_.store(Health::kPoisoned, std::memory_order_relaxed);  // Set before any caller gets the error.
       const Code code = cause.code() == Code::kFenced ? Code::kFenced : Code::kPoisoned;
       poisoned_ = cause.with_code(code).in_file("a failure stopped the store, which must be reopened");
       unknown_ =

@@ -1,30 +1,38 @@
-// Owns: the one order of commits: groups, versions, publication, acknowledgement, and the end of all that after a
+// Owns: the one order of commits: groups, versions, publication, acknowledgement, and the end of all these after a
 // failure.
-// Must never: show a version before it is durable as asked, acknowledge out of order, or let anything fail between the
-// assignment of a version and its publication.
+// Must never: show a version before it is durable as asked, acknowledge out of order, or let anything fail between a
+// version's assignment and its publication.
 //
-// Q1  published <= inserted <= assigned; a group that must be durable is published only when the log is, up to its end.
-// Q2  none of the three ever goes back, also across a restart: the clock starts above every durable ceiling, and no
+// Q1  published <= inserted <= assigned. A group that must be durable is published only when the log is durable up to
+//     the group's end.
+// Q2  None of the three ever decreases, even across a restart: the clock starts above every durable ceiling, and no
 //     version is published above the durable ceiling.
-// Q3  the order of versions is the order of records in the log.
-// Q4  after the first failed write nothing assigned later is published, and nothing more is assigned.
-// Q5  a batch whose table was retired by an earlier version is refused, and told so after that version's publication.
-//     So is one that asks for a table to be unwritten, if an earlier version wrote it.
+// Q3  The order of versions is the order of records in the log.
+// Q4  After the first failed write, nothing assigned later is published, and nothing more is assigned.
+// Q5  A batch is refused if an earlier version retired its table. Its caller gets the refusal after that version's
+//     publication. A batch that requires an unwritten table is refused likewise, if an earlier version wrote the table.
 //
-// How a commit goes. A caller joins the youngest waiting group, or begins one. The oldest one gets the lead when it is
-// free and fewer than kLogWritesInFlightMax writes are under way; a group that must be durable gathers first, until it
-// is as large as all that are on their way to the device together. Its leader is the caller whose joining was the last
-// that it wanted, who need not be woken for it; else the first. Holding no mutex, the leader reserves log space and
-// memory (the last thing that can fail), assigns versions, frames one record, and hands the lead on. Beside the next
-// leader it inserts its members' batches, lets go of their partition locks (so that the next writer of a hot partition
-// builds on them before they are durable), and performs the write on its own thread. Groups are published in order.
+// A commit has these steps:
 //
-// Why groups gather: a write costs the same processor time for one commit as for many, and clients that wait for their
-// commits come back together. So they form two groups, one of which gathers while the other is written, where otherwise
-// each write would take along the few that came since the last one began. Nobody waits for more than the writes that
-// are under way.
+// 1. The caller joins the youngest waiting group, or begins a group.
+// 2. The oldest group gets the lead when the lead is free and fewer than kLogWritesInFlightMax writes are in progress.
+//    A group that must be durable gathers first, until it has as many commits as all groups on their way to the device
+//    together.
+// 3. The group's leader is the caller whose joining completed the group, since its thread need not be woken. Otherwise
+//    the first member leads.
+// 4. Holding no mutex, the leader reserves log space and memory, which is the last step that can fail. It assigns
+//    versions, frames one record, and passes the lead on.
+// 5. In parallel with the next leader, it inserts its members' batches and releases their partition locks. So the next
+//    writer of a hot partition can build on the batches before they are durable. Then it performs the write on its own
+//    thread.
+// 6. Groups are published in order.
 //
-// The leader inserts for its members: to wake each of them once more for it would cost more context switches.
+// Groups gather because a write costs the same processor time for one commit as for many. Clients that wait for their
+// commits return together. So they form two groups, and one gathers while the other is written. Without gathering, each
+// write would contain only the few commits that arrived since the last write began. No commit waits longer than for the
+// writes in progress.
+//
+// The leader inserts for its members, because waking each member again would cost more context switches.
 #pragma once
 
 #include <atomic>
@@ -57,57 +65,58 @@ struct CommitFigures {
   std::atomic<std::uint64_t> batch_bytes{0};
 };
 
-/// What the queue begins with: as recovered.
+/// The start values of the queue, as recovered.
 struct CommitStart {
   CommitVersion last_version = 0;
   CommitVersion version_ceiling = 0;
-  /// What tables hold already; see FileSet.
+  /// Every version up to this one is in tables; see FileSet.
   CommitVersion flushed_version = 0;
   std::optional<format::CommitTag> last_tag;
   RetiredIds retired;
   /// Loaded tables adopted above flushed_version.
   std::vector<format::TableId> adopted;
-  /// Of dropped tables, in the log and not in the memtable.
+  /// Bytes of dropped tables that are in the log and not in the memtable.
   std::uint64_t dead_log_bytes = 0;
 };
 
-/// Why writes are refused for a while.
+/// The reason why writes are refused for a while.
 enum class Pause : std::uint8_t {
   kLog = 1,     // nothing can be logged
   kFlush = 2,   // the write buffer is full, and this store's memtables cannot be flushed
-  kOthers = 4,  // the write buffer is full of what others hold
+  kOthers = 4,  // the write buffer is full with data of other stores
 };
 
-/// Any thread.
+/// Thread-safe.
 class CommitQueue {
  public:
-  /// `on_health` is called under no lock.
+  /// The queue calls `on_health` of `events` under no lock.
   CommitQueue(const io::Env& env, Wal& wal, Memtables& memtables, CommitStart start, EventSink* events);
   ~CommitQueue();
 
   /// Commits the member's batch; blocks until the group is done. Errors: those of Engine::commit.
   Result<CommitVersion> commit(Member& member);
-  /// The same without a thread that waits: `member.steps` is told. Errors: as commit(); then it was not begun, and
-  /// nobody is told.
+  /// Begins a commit without a waiting thread; `member.steps` gets the reports. Errors: as commit(); then the commit
+  /// was not begun, and no step is posted.
   Status begin_commit(Member& member);
-  /// What `member.steps->lead` does.
+  /// Runs the turn of the member's group, for `member.steps->lead`.
   void lead_for(Member& member) noexcept { run_turn(*member.group); }
-  /// How it ended, after `member.steps->done` was posted; once.
+  /// Returns the result, after `member.steps->done` was posted. Called once.
   Result<CommitVersion> end_commit(Member& member) noexcept { return result_of(member); }
-  /// Makes everything acknowledged so far durable. With `watermark` the log also gets a record that marks its end.
+  /// Makes everything acknowledged so far durable. With `watermark`, also writes a record to the log that marks its
+  /// end.
   Status flush(bool watermark);
-  /// Seals the active memtable, if it holds anything, and makes what it holds durable.
+  /// Seals the active memtable if it has entries, and makes its entries durable.
   Status seal_memtable();
-  /// seal_memtable(), and ends the log's segment with it if there is room for another: its flush then lets go of all of
-  /// the log, whose segments are small again.
+  /// Seals the memtable as seal_memtable() does, and ends the log's segment if there is room for another. Then its
+  /// flush frees the whole log, whose segments begin small again.
   Status give_log_back();
-  /// Closes the log segment in use, if it holds a commit. Everything acknowledged before is durable then, in segments
-  /// that do not change any more; returns the last version in them. Errors: kNoSpace; those of commit().
+  /// Closes the current log segment, if it contains a commit. Everything acknowledged before is then durable in
+  /// segments that no longer change. Returns the last version in these segments. Errors: kNoSpace; those of commit().
   Result<CommitVersion> close_segment();
-  /// Waits for the publication of a version that was assigned. Errors: kPoisoned.
+  /// Waits for the publication of an assigned version. Errors: kPoisoned, kFenced.
   Status await_published(CommitVersion version);
-  /// A write was refused for this: so says health() until resume(). Returns what the writer is told: the same words as
-  /// health was told, as long as the cause is the same.
+  /// Notes that a write was refused for this reason; health() reports it until resume(). Returns the writer's error. It
+  /// equals the error in the health event while the cause is the same.
   Status pause(Pause why, const Status& cause) noexcept;
   void resume(Pause why) noexcept {
     Status none;
@@ -115,44 +124,46 @@ class CommitQueue {
   }
   /// Stops all acknowledgement until the store is reopened.
   void poison(const Status& cause) noexcept;
-  /// Refuses later commits, waits for those under way, and ends the log. Errors: kPoisoned, those of Wal::close.
+  /// Refuses later commits, waits for the commits in progress, and ends the log. Errors: kPoisoned, kFenced, those of
+  /// Wal::close.
   Status close();
 
   CommitVersion visible() const noexcept { return visible_.load(std::memory_order_acquire); }
-  /// Every version given so far, or known from before the open, is at or below it. After close().
+  /// Returns a bound of all versions assigned so far or known from before the open. Called after close().
   CommitVersion clock_floor() const noexcept { return clock_.last(); }
   Health health() const noexcept { return health_.load(std::memory_order_relaxed); }
   std::optional<format::CommitTag> last_tag() const;
   std::size_t retired_count() const noexcept;
-  /// Ids dropped by commits in the active memtable, published or not.
+  /// Returns the ids dropped by commits in the active memtable, published or not.
   std::vector<format::DeadId> unsealed_drops() const;
-  /// These, and those by commits in memtables that are not flushed yet: the manifest does not know of them.
+  /// Returns unsealed_drops(), and the ids dropped by commits in memtables not flushed yet. The manifest does not
+  /// contain these drops.
   std::vector<format::DeadId> unflushed_drops() const;
-  /// Of dropped tables: bytes that only the log holds, since recovery left them out of the memtable, until that is
-  /// flushed.
+  /// Returns the bytes of dropped tables that only the log contains, because recovery left them out of the memtable.
+  /// Zero once that memtable is flushed.
   std::uint64_t recovered_dead_bytes() const noexcept { return recovered_dead_bytes_.load(std::memory_order_relaxed); }
-  /// Ids of which neither the files of the manifest nor the log hold anything any more count no longer as retired.
-  /// Commits to them are refused as before.
+  /// Stops counting ids as retired if neither the manifest's files nor the log contain anything of them. Commits to
+  /// such ids are still refused.
   void forget_drops(const Manifest& manifest) noexcept;
-  /// What a commit can ask about the tables that others write.
+  /// Returns the watches that a commit can use to learn about writes of other commits.
   WriteWatches& watches() noexcept { return watches_; }
-  /// What is known of keys beside each other that were deleted. Nothing, until somebody asked by know_stretches().
+  /// Returns the known stretches of deleted keys. It is empty until know_stretches() is called.
   DeadStretches& stretches() noexcept { return stretches_; }
   void know_stretches();
   bool clock_jump_ignored() const noexcept { return clock_.jump_ignored(); }
   const CommitFigures& figures() const noexcept { return figures_; }
 
-  /// What the log's timer thread has to do next. Records in the buffer are due kBufferedInterval after they came; an
-  /// idle log's mark is due kIdleInterval after the last turn.
+  /// The next work of the log's timer thread. Records in the buffer are due kBufferedInterval after their arrival. The
+  /// mark of an idle log is due kIdleInterval after the last turn.
   enum class TimerWork : std::uint8_t { kFlush, kWatermark, kDeferredWrites, kRestore, kEnd };
   TimerWork wait_for_timer_work();
   /// Performs the log's deferred writes. A failure poisons the queue.
   void write_deferred() noexcept;
-  /// Once, behind the failure that poisoned the queue. Waits for the leader.
+  /// Restores the log buffer, once, after the failure that poisoned the queue. Waits for the leader.
   void restore_log_buffer() noexcept;
 
  private:
-  /// What a member's thread does for its group.
+  /// The work of a member's thread for its group.
   enum class Part : std::uint8_t { kFollows, kAwaitsLead, kLeads };
   Result<Part> join(Member& member);
   static bool may_join(const CommitGroup& group, const Member& member) noexcept;
@@ -160,10 +171,10 @@ class CommitQueue {
   bool gathers(const CommitGroup& group) const noexcept VARVE_REQUIRES(mutex_);
   CommitGroup* grant_lead() noexcept VARVE_REQUIRES(mutex_);
   static void begin_lead(CommitGroup* group) noexcept;
-  /// After a turn, if it left the timer something to do that the timer does not wait for already.
+  /// Called after a turn. Wakes the timer if the turn left it work that the timer is not already waiting for.
   void wake_timer() noexcept VARVE_REQUIRES(mutex_);
 
-  // The turn of a leader, in this order. Up to assign() things may fail; from there on nothing can.
+  // The turn of a leader, in this order. Steps before assign() may fail; assign() and later steps cannot.
   void run_turn(CommitGroup& group) noexcept;
   Status prepare(CommitGroup& group);
   Status reserve_for(CommitGroup& group);
@@ -201,12 +212,12 @@ class CommitQueue {
   Wal& wal_;
   Memtables& memtables_;
   EventSink* events_;
-  VersionClock clock_;              // of the holder of the lead
-  RetiredIds retired_;              // of the holder of the lead
-  CommitVersion assigned_version_;  // the last one given to a commit, or recovered; of the holder of the lead
-  // Likewise, about the active memtable:
-  LogPosition memtable_log_start_ = 0;  // where the log stood when it began
-  format::CommitTag assigned_tag_;      // the last tag given a version; its room is reserved
+  VersionClock clock_;              // used by the holder of the lead
+  RetiredIds retired_;              // used by the holder of the lead
+  CommitVersion assigned_version_;  // the last version assigned or recovered; used by the holder of the lead
+  // Also used by the holder of the lead, about the active memtable:
+  LogPosition memtable_log_start_ = 0;  // end of the log when the memtable began
+  format::CommitTag assigned_tag_;      // the last tag with a version; its room is reserved
   std::vector<format::TableId> unsealed_adoptions_;
   const CommitVersion recovered_version_;
   std::atomic<std::uint64_t> recovered_dead_bytes_;
@@ -224,25 +235,30 @@ class CommitQueue {
   GroupList flight_ VARVE_GUARDED_BY(mutex_);
   bool lead_taken_ VARVE_GUARDED_BY(mutex_) = false;
   bool closed_ VARVE_GUARDED_BY(mutex_) = false;
-  bool failing_ VARVE_GUARDED_BY(mutex_) = false;  // a group has failed: so does every later one
-  Status poisoned_ VARVE_GUARDED_BY(mutex_);       // Ok while the store lives
+  bool failing_ VARVE_GUARDED_BY(mutex_) = false;  // a group has failed, so every later group fails
+  Status poisoned_ VARVE_GUARDED_BY(mutex_);       // Ok while the store works
   bool buffer_restored_ VARVE_GUARDED_BY(mutex_) = false;
   std::uint8_t pauses_ VARVE_GUARDED_BY(mutex_) = 0;
-  Status pause_cause_ VARVE_GUARDED_BY(mutex_);  // as writers are told
-  Status unknown_ VARVE_GUARDED_BY(mutex_);      // what commits in flight are told then
+  Status pause_cause_ VARVE_GUARDED_BY(mutex_);  // as returned to writers
+  Status unknown_ VARVE_GUARDED_BY(mutex_);      // the error of commits in flight after poisoning
   std::vector<format::DeadId> unsealed_drops_ VARVE_GUARDED_BY(mutex_);
-  std::vector<format::DeadId> counted_drops_ VARVE_GUARDED_BY(mutex_);  // of which something may remain
-  std::vector<std::string> forgotten_ VARVE_GUARDED_BY(mutex_);         // retired_ is to hear of them
-  std::size_t commits_in_flight_ VARVE_GUARDED_BY(mutex_) = 0;          // of groups that must be durable
-  CommitVersion entered_version_ VARVE_GUARDED_BY(mutex_);              // the last one whose group entered flight
+  std::vector<format::DeadId> counted_drops_ VARVE_GUARDED_BY(mutex_);  // ids of which something may remain
+  std::vector<std::string> forgotten_ VARVE_GUARDED_BY(mutex_);         // retired_ has not processed these yet
+  std::size_t commits_in_flight_ VARVE_GUARDED_BY(mutex_) = 0;          // in groups that must be durable
+  CommitVersion entered_version_ VARVE_GUARDED_BY(mutex_);              // the last version whose group entered flight
   std::size_t awaiting_ VARVE_GUARDED_BY(mutex_) = 0;
   std::optional<format::CommitTag> last_tag_ VARVE_GUARDED_BY(mutex_);
-  // For the timer, as the last leader left them.
+  // Set by the last leader, for the timer.
   bool slot_open_ VARVE_GUARDED_BY(mutex_) = false;
   bool mark_due_ VARVE_GUARDED_BY(mutex_) = false;
-  /// What the timer thread sleeps for: something to do, or, an idle log's mark being due later, an open slot; while
-  /// that slot's interval passes, for deferred writes alone, which it never sleeps over. It wakes by itself only when a
-  /// time has passed.
+  /// What may wake the sleeping timer thread.
+  ///
+  /// - kForAnything: any work.
+  /// - kForASlot: an open slot or deferred writes, while the mark of an idle log is due later.
+  /// - kForDeferredWrites: only deferred writes, while the interval of an open slot passes. The timer never sleeps
+  ///   while there are deferred writes.
+  ///
+  /// Otherwise it wakes only at the end of its time.
   enum class TimerSleep : std::uint8_t { kNone, kForAnything, kForASlot, kForDeferredWrites };
   TimerSleep timer_sleep_ VARVE_GUARDED_BY(mutex_) = TimerSleep::kNone;
   std::uint64_t turns_ VARVE_GUARDED_BY(mutex_) = 0;
@@ -250,11 +266,11 @@ class CommitQueue {
 
 inline constexpr std::chrono::milliseconds kBufferedInterval{10};
 inline constexpr std::chrono::milliseconds kIdleInterval{100};
-/// A group grows no further once its batches are this large; one batch alone may be larger.
+/// Largest total bytes of the batches in a group. A group of a single batch may be larger.
 inline constexpr std::size_t kGroupBytesMax = 1 << 20;
-/// Nor does it gather any longer then: the write is mostly transfer, and best begun.
+/// Bytes of batches from which a group stops gathering. Such a write consists mostly of transfer, so it begins at once.
 inline constexpr std::size_t kGatheredBytesMax = 64 << 10;
-/// No batch may be larger: a record must fit a segment.
+/// Largest bytes of a batch, since a record must fit into a segment.
 inline constexpr std::size_t kBatchBytesMax = 32 << 20;
 
 }  // namespace varve::engine

@@ -1,6 +1,6 @@
-// Owns: what is asked of the commit queue without a batch: a flush, the end of a memtable, of a segment and of the log,
-// what its timer has to do, and what it knows, its health above all.
-// Must never: go past the order of commits: each is a member of a group like any commit.
+// Owns: requests to the commit queue without a batch: a flush, and the end of a memtable, of a segment and of the log.
+// Also the timer's work, and the queue's figures and health.
+// Must never: bypass the order of commits: each request is a member of a group like any commit.
 #include <algorithm>
 #include <new>
 #include <set>
@@ -74,7 +74,7 @@ Status CommitQueue::close() {
   return closed;
 }
 
-/// Whoever leads may fill a slot. Nobody joins a poisoned queue, so the lead stays free once it is.
+/// A leader may fill a slot, so this waits for it. No member joins a poisoned queue, so the lead then stays free.
 void CommitQueue::restore_log_buffer() noexcept {
   {
     const io::MutexGuard guard(mutex_);
@@ -121,8 +121,8 @@ std::vector<format::DeadId> CommitQueue::unsealed_drops() const {
 }
 
 std::vector<format::DeadId> CommitQueue::unflushed_drops() const {
-  // In this order: what is sealed in between is found twice, and not missed. What is flushed in between is told by the
-  // manifest.
+  // The order matters: a drop sealed between the two reads is found twice, and not missed. The manifest contains drops
+  // that are flushed in between.
   std::vector<format::DeadId> drops = unsealed_drops();
   const std::vector<format::DeadId> sealed = memtables_.sealed_drops();
   drops.insert(drops.end(), sealed.begin(), sealed.end());
@@ -149,7 +149,7 @@ void CommitQueue::forget_drops(const Manifest& manifest) noexcept {
       }
     }
     if (counted.size() == counted_drops_.size()) return;
-    counted.reserve(counted_drops_.capacity());  // A commit under way counts on the room.
+    counted.reserve(counted_drops_.capacity());  // A commit in progress relies on the room.
     counted_drops_ = std::move(counted);
     forgotten_ = std::move(forgotten);
     retired_count_.store(counted_drops_.size(), std::memory_order_relaxed);
@@ -158,7 +158,7 @@ void CommitQueue::forget_drops(const Manifest& manifest) noexcept {
   }
 }
 
-/// Drops are rare, so the lead hears then which of the earlier ones it may forget.
+/// Makes room for the drops of a group. Drops are rare, so the lead also processes here which earlier drops to forget.
 Status CommitQueue::make_room_for_drops(std::size_t retire_count) {
   std::vector<std::string> forgotten;
   {
@@ -177,7 +177,7 @@ Status CommitQueue::make_room_for_drops(std::size_t retire_count) {
   return Status();
 }
 
-/// Room was reserved; a prefix is short.
+/// Counts a drop. Room was reserved; a prefix is short.
 void CommitQueue::count_drop(std::string_view prefix, CommitVersion version) noexcept {
   const std::size_t known = retired_.size();
   retired_.add(prefix, version);
@@ -196,8 +196,8 @@ std::size_t CommitQueue::retired_count() const noexcept {
   return retired_count_.load(std::memory_order_relaxed);
 }
 
-/// Between groups too: the group's own commits go to the segment that comes next. Without room for that one, those who
-/// asked are refused, and nobody else.
+/// Closes the segment between two groups: the group's own commits are written to the next segment. Without room for the
+/// next segment, only the members that asked are refused.
 Status CommitQueue::close_segment_if_asked(CommitGroup& group) {
   if (!group.closes_segment) return Status();
   const Status closed = wal_.close_segment();
@@ -210,18 +210,19 @@ Status CommitQueue::close_segment_if_asked(CommitGroup& group) {
   return Status();
 }
 
-/// The log segments of a memtable of large values can stay for the values in them, if they end where it does. Before
-/// it is sealed: its flush, which may begin at once, asks which segments are closed.
+/// Ends the log's segment with a memtable of mostly large values. Its segments can then stay as value files. This
+/// happens before the sealing: the flush may begin at once, and it asks which segments are closed.
 Status CommitQueue::end_log_with_values(std::uint64_t log_bytes) {
   const bool is_mostly_values = memtables_.active().large_value_bytes() >= std::max<std::uint64_t>(1, log_bytes / 2);
-  // What a full disk has left is not for that; without another segment, values are written to a table as small ones
-  // are.
+  // The last space of a full disk is not used for that. Without another segment, the values are written to a table like
+  // small values.
   if (!is_mostly_values || !wal_.may_have_room()) return Status();
   const Status closed = wal_.close_segment();
   return wal_.failed() ? stop_after(closed) : Status();
 }
 
-/// Before the memtable is sealed, as above. Without room for another segment this one stays, and what is in it.
+/// Ends the log's segment before the memtable is sealed, for the reason above. Without room for another segment, the
+/// current segment and its content stay.
 Status CommitQueue::end_log_for_drops(bool asked, bool* ended) {
   if (!asked || !wal_.may_have_room()) return Status();
   const Status closed = wal_.close_segment();
@@ -230,14 +231,14 @@ Status CommitQueue::end_log_for_drops(bool asked, bool* ended) {
   return Status();
 }
 
-/// What is told to those who come after a failure of the log.
+/// Poisons the queue and returns the error of later commits, after a failure of the log.
 Status CommitQueue::stop_after(const Status& log_failure) {
   poison(log_failure);
   const io::MutexGuard guard(mutex_);
   return poisoned_;
 }
 
-/// A full disk is met by the log and by flushes, at other files each time. It is one cause with one message.
+/// A full disk makes the log and flushes fail, each at different files. It is one cause, so it has one message.
 Status CommitQueue::pause(Pause why, const Status& cause) noexcept {
   Status told = cause.in_file(cause.code() == Code::kNoSpace ? "writes are refused until there is room"
                                                              : "writes are refused until files can be written");

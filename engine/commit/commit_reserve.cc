@@ -1,5 +1,5 @@
-// Owns: what the leader of a group reserves: a memtable that takes its batches, log space, and memory for each batch.
-// Must never: change anything that a refusal would have to take back.
+// Owns: the leader's reservations: a memtable for its batches, log space, and memory for each batch.
+// Must never: change anything that a refusal would have to undo.
 #include <algorithm>
 #include <new>
 #include <utility>
@@ -20,7 +20,8 @@ Status CommitQueue::prepare(CommitGroup& group) {
   }
 }
 
-/// Between groups: the leader before has placed all its batches in the memtable that was active then.
+/// Begins a new memtable between two groups. The preceding leader has placed all its batches in the memtable that was
+/// active then.
 Status CommitQueue::begin_memtable_if_due(const CommitGroup& group) {
   const std::uint64_t log_bytes = wal_.position() - memtable_log_start_;
   const bool is_full = memtables_.must_seal(log_bytes);
@@ -65,7 +66,7 @@ Status CommitQueue::reserve_for(CommitGroup& group) {
 
   if (Status placed = wal_.prepare(payload_bytes, group.wants_durable, group.frees_space); !placed.ok()) {
     if (wal_.failed()) return stop_after(placed);
-    // Whether the disk is full or the directory is gone: no write is logged, and each later one tries again.
+    // The disk may be full or the directory gone. No write is logged then, and each later write tries again.
     const bool is_the_machines = placed.code() == Code::kNoSpace || placed.os_error() != 0;
     return is_the_machines && group.batch_count > 0 ? pause(Pause::kLog, placed) : placed;
   }
@@ -77,7 +78,7 @@ Status CommitQueue::reserve_for(CommitGroup& group) {
   return Status();
 }
 
-/// A store that takes writes does not say that it refuses them.
+/// Ends the pauses: a store that accepts writes must not report that it refuses them.
 void CommitQueue::note_success(bool finds_room) noexcept {
   resume(Pause::kLog);
   if (!finds_room) return;
@@ -85,7 +86,7 @@ void CommitQueue::note_success(bool finds_room) noexcept {
   resume(Pause::kOthers);
 }
 
-/// A member that finds no room is refused alone: a small batch may still fit where a large one does not. Returns
+/// Reserves memory for one member. A member without room is refused alone, since a smaller batch may still fit. Returns
 /// whether it found room that all commits may use.
 bool CommitQueue::reserve_memory(Memtable& memtable, Member& member) {
   const BudgetPart part = member.frees_space ? BudgetPart::kAll : BudgetPart::kCommon;

@@ -25,7 +25,7 @@ void LogTimer::run() noexcept {
       queue_.write_deferred();
       continue;
     }
-    // A failure poisons the queue, which tells everybody who commits; nobody waits for this flush.
+    // A failure poisons the queue, which reports it to every committing caller. No caller waits for this flush.
     (void)queue_.flush(work == CommitQueue::TimerWork::kWatermark);
   }
 }

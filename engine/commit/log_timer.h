@@ -1,6 +1,6 @@
-// Owns: the thread that writes buffered commits within their interval, and full slots of them at once, and marks the
-// end of an idle log.
-// Must never: decide what is durable; it asks the commit queue for a flush like any caller.
+// Owns: the thread that writes buffered commits within their interval, writes full slots at once, and marks the end of
+// an idle log.
+// Must never: decide about durability; it asks the commit queue for a flush like any caller.
 #pragma once
 
 #include "engine/commit/commit_queue.h"
@@ -10,7 +10,7 @@ namespace varve::engine {
 class LogTimer {
  public:
   LogTimer(const io::Env& env, CommitQueue& queue) noexcept : env_(env), queue_(queue) {}
-  /// Ends by itself once the queue is closed; the destructor waits for that.
+  /// Starts the thread. The thread ends after the queue is closed; the destructor waits for that.
   Status start();
 
  private:

@@ -1,4 +1,4 @@
-// Owns: who holds which hash, and the lines of those who wait.
+// Owns: the holder of each hash, and the lines of waiting requests.
 // Must never: wake a waiter whose stack may be gone.
 
 #include "engine/commit/partition_locks.h"
@@ -16,7 +16,7 @@ namespace varve::engine {
 
 namespace {
 
-/// Longer waits are cut to this, so that adding up times cannot overflow. Who waits a year may be told kBusy early.
+/// Longest wait: a year. It avoids an overflow of added times. A longer wait may end early with kBusy.
 constexpr std::chrono::milliseconds kWaitMax = std::chrono::hours(24 * 365);
 
 }  // namespace
@@ -29,7 +29,7 @@ Status partition_was_held(std::chrono::milliseconds wait_max) noexcept {
   return {Code::kBusy, {text.data(), static_cast<std::size_t>(length)}};
 }
 
-/// When a request gives up.
+/// The time at which a request gives up.
 class PartitionLocks::Deadline {
  public:
   Deadline(io::Clock& clock, std::optional<std::chrono::milliseconds> wait_max) noexcept : clock_(clock) {
@@ -49,11 +49,11 @@ class PartitionLocks::Deadline {
   std::chrono::nanoseconds at_{0};
 };
 
-/// The hashes that are held. Few at any time, so that the list is searched from end to end.
+/// The held hashes. They are few at any time, so the list is searched from start to end.
 struct alignas(64) PartitionLocks::Shard {
   struct Held {
     std::uint64_t hash = 0;
-    Waiter* first = nullptr;  // the longest waiting
+    Waiter* first = nullptr;  // the waiter that has waited longest
     Waiter* last = nullptr;
 
     void push(Waiter& waiter) noexcept {
@@ -78,7 +78,7 @@ struct alignas(64) PartitionLocks::Shard {
     return nullptr;
   }
 
-  /// L1: `hash` is not held. Errors: kOutOfMemory.
+  /// Adds the hash, which is not held (L1). Errors: kOutOfMemory.
   Status add(std::uint64_t hash) noexcept VARVE_REQUIRES(mutex) {
     try {
       held.push_back({hash});
@@ -136,7 +136,7 @@ PartitionLocks::PartitionLocks(io::Scheduler& scheduler, io::Clock& clock) : sch
 PartitionLocks::~PartitionLocks() {
   for (const std::unique_ptr<Shard>& shard : shards_) {
     const io::MutexGuard guard(shard->mutex);
-    assert(shard->held.empty());  // A guard that outlived this would let go in freed memory.
+    assert(shard->held.empty());  // A guard that outlives this object would release in freed memory.
   }
 }
 
@@ -235,7 +235,7 @@ Status PartitionLocks::wait_in_line_until(std::uint64_t hash, const Deadline& de
   waits_.fetch_add(1, std::memory_order_relaxed);
   while (!waiter.is_holder) {
     if (left.count() <= 0) {
-      shard.find(hash)->remove(waiter);  // The entry may have moved within the list, but it is there: others hold it.
+      shard.find(hash)->remove(waiter);  // The entry may have moved, but it exists: the lock is held.
       return deadline.passed();
     }
     handed_over.wait_for(shard.mutex, left);
@@ -244,7 +244,7 @@ Status PartitionLocks::wait_in_line_until(std::uint64_t hash, const Deadline& de
   return Status();
 }
 
-/// True: the lock is held. False: the waiter is in line.
+/// Returns true if the lock is held now, false if the waiter is in line.
 Result<bool> PartitionLocks::take_or_line_up(std::uint64_t hash, Waiter& waiter) noexcept {
   Shard& shard = shard_of(hash);
   const io::MutexGuard guard(shard.mutex);
@@ -259,7 +259,7 @@ Result<bool> PartitionLocks::take_or_line_up(std::uint64_t hash, Waiter& waiter)
   return false;
 }
 
-/// False: it is the holder, and was told.
+/// Returns false if the waiter is the holder already and has been notified.
 bool PartitionLocks::leave_line(std::uint64_t hash, Waiter& waiter) noexcept {
   Shard& shard = shard_of(hash);
   const io::MutexGuard guard(shard.mutex);
@@ -279,15 +279,15 @@ void PartitionLocks::unlock_one(std::uint64_t hash) noexcept {
     if (next == nullptr) {
       shard.erase(held);
     } else {
-      held->remove(*next);  // L2: the hash stays held, so that nobody new can come between.
+      held->remove(*next);  // L2: the hash stays held, so no new request can take it in between.
       handed_over = next->event;
       next->is_holder = true;
-      // Under the mutex: without it the waiter could be gone already.
+      // Under the mutex: otherwise the waiter could be gone already.
       if (next->condition != nullptr) next->condition->notify_one();
       if (next->step != nullptr) next->taker->post(*next->step);
     }
   }
-  if (handed_over != nullptr) handed_over->set();  // Until this it waits, and lives.
+  if (handed_over != nullptr) handed_over->set();  // The waiter waits for this event, so it still lives.
 }
 
 bool PartitionLocks::has_line(std::uint64_t hash) noexcept {

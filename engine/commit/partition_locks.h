@@ -1,13 +1,13 @@
-// Owns: one writer a partition.
-// Must never: run a user's code, pace or sync under a lock; let a waiter starve; take two locks in a falling order.
+// Owns: the locks of partitions, which allow one writer for each partition.
+// Must never: run a caller's code, pace or sync under a lock; let a waiter starve; take two locks in descending order.
 //
-// A lock is known by the 64-bit hash of (table id, PartitionKey); two partitions may share one. A commit takes all its
-// locks together, in ascending order of hash, each once, so no two commits can wait for each other in a circle. Locks
-// are handed over first come, first served. They belong to no thread: whoever holds the guard may release it, so that
-// the leader of a commit group lets go of its members' locks as soon as their entries can be read.
+// A lock is identified by the 64-bit hash of (table id, PartitionKey); two partitions may share a lock. A commit takes
+// all its locks together, in ascending order of hash, each once. So no two commits can wait for each other in a circle.
+// Locks are granted in the order of the requests. Locks belong to no thread: any owner of the guard may release it. So
+// the leader of a commit group releases its members' locks as soon as their entries can be read.
 //
-// L1  a hash has at most one holder, and it has an entry in its shard exactly while it is held.
-// L2  on release the longest waiting request becomes the holder before anybody new can.
+// L1  A hash has at most one holder, and it has an entry in its shard exactly while it is held.
+// L2  On a release, the request that has waited longest becomes the holder before any new request can.
 #pragma once
 
 #include <atomic>
@@ -27,10 +27,10 @@ namespace varve::engine {
 
 class PartitionLocks;
 
-/// kBusy: what who waited in vain for `wait_max` is told.
+/// Returns the error of a request that waited for `wait_max` without getting its lock: kBusy.
 Status partition_was_held(std::chrono::milliseconds wait_max) noexcept;
 
-/// Holds the locks of one commit; releases them when destroyed, on any thread.
+/// Holds the locks of one commit. Its destructor releases them, on any thread.
 class PartitionGuard {
  public:
   PartitionGuard() noexcept = default;
@@ -39,45 +39,46 @@ class PartitionGuard {
   ~PartitionGuard() { release(); }
   void release() noexcept;
   bool holds_any() const noexcept { return locks_ != nullptr; }
-  /// Whether somebody waits in line for one of them now.
+  /// Returns whether a request is waiting for one of the locks now.
   bool is_awaited() const noexcept;
 
  private:
   friend class PartitionLocks;
   friend class LockRequest;
-  PartitionLocks* locks_ = nullptr;     // null when none is held
+  PartitionLocks* locks_ = nullptr;     // null if no lock is held
   std::uint64_t single_ = 0;            // the usual commit holds one lock and allocates nothing
-  std::vector<std::uint64_t> several_;  // ascending; used instead when there are more
+  std::vector<std::uint64_t> several_;  // ascending; used instead of single_ for more than one lock
 };
 
-/// Any thread.
+/// Thread-safe.
 class PartitionLocks {
  public:
-  /// Both are referred to. The clock bounds waits.
+  /// `scheduler` and `clock` outlive this object. The clock bounds waits.
   PartitionLocks(io::Scheduler& scheduler, io::Clock& clock);
-  /// No lock is held.
+  /// No lock may be held.
   ~PartitionLocks();
   PartitionLocks(const PartitionLocks&) = delete;
   PartitionLocks& operator=(const PartitionLocks&) = delete;
 
-  /// Takes every lock named, in any order and with repetitions as given. `wait_max` bounds the wait for all of them
-  /// together; zero or less does not wait, and without it there is no bound.
-  /// Errors: kBusy (not all could be had in time), kOutOfMemory; no lock is held then.
+  /// Takes all the locks; `hashes` may be in any order and have repetitions. `wait_max` bounds the total wait for all
+  /// of them. If it is zero or less, the call does not wait; without it, there is no bound.
+  /// Errors: kBusy (not all locks could be taken in time), kOutOfMemory; then no lock is held.
   Result<PartitionGuard> lock(std::span<const std::uint64_t> hashes,
                               std::optional<std::chrono::milliseconds> wait_max = std::nullopt);
 
-  /// The lock of one partition, if nobody has it: else the guard holds none. Errors: kOutOfMemory.
+  /// Takes the lock of one partition if it is free. Otherwise the guard is empty. Errors: kOutOfMemory.
   Result<PartitionGuard> try_lock(std::uint64_t hash) noexcept;
 
-  /// How often a request had to wait for a lock, since the start. Counted when the wait begins.
+  /// Returns how many requests had to wait for a lock since the start. A wait is counted when it begins.
   std::uint64_t waits() const noexcept { return waits_.load(std::memory_order_relaxed); }
 
  private:
   friend class PartitionGuard;
   friend class LockRequest;
   struct Shard;
-  /// One request in line. Told by the event when it waits without a bound: then nobody else wakes it, and it need not
-  /// take the shard's mutex again; by the condition when it may give up; by the step when no thread waits.
+  /// One request in line. A request without a bound waits for the event: nothing else wakes it, and it need not take
+  /// the shard's mutex again. A request that may give up waits for the condition. A request without a thread gets its
+  /// step posted.
   struct Waiter {
     io::Event* event = nullptr;
     io::Condition* condition = nullptr;
@@ -108,28 +109,29 @@ class PartitionLocks {
   std::atomic<std::uint64_t> waits_{0};
 };
 
-/// The locks of one commit, asked for without a thread that waits: as PartitionLocks::lock(), step by step. Used by one
-/// thread at a time, and stays where it is.
+/// A request for the locks of one commit without a waiting thread: like PartitionLocks::lock(), step by step. One
+/// thread at a time uses it, and it must not move.
 class LockRequest {
  public:
-  /// `turn` is posted to `taker` each time a lock that was waited for is handed over. All outlive this.
+  /// `turn` is posted to `taker` each time a lock that the request waited for is granted. All three outlive this
+  /// object.
   LockRequest(PartitionLocks& locks, StepTaker& taker, Step& turn) noexcept : locks_(locks) {
     waiter_.step = &turn;
     waiter_.taker = &taker;
   }
-  /// Lets go of what it has. It does not wait in a line.
+  /// Releases the locks that it holds. It must not be waiting in a line.
   ~LockRequest() { give_up(); }
   LockRequest(const LockRequest&) = delete;
   LockRequest& operator=(const LockRequest&) = delete;
 
-  /// Which locks, in any order and with repetitions. Once, first. Errors: kOutOfMemory.
+  /// Sets the hashes, in any order and with repetitions. Called once, before the other functions. Errors: kOutOfMemory.
   Status ask(std::span<const std::uint64_t> hashes);
-  /// Takes what can be had: true when all are held; false when one must be waited for, after whose turn this is called
-  /// again. Errors: kOutOfMemory; no lock is held then.
+  /// Takes the locks that are free. Returns true if all are held. Returns false if it must wait for one; the caller
+  /// calls advance() again at the posted turn. Errors: kOutOfMemory; then no lock is held.
   Result<bool> advance() noexcept;
-  /// Leaves the line, after which no lock is held and no turn comes. False when the turn is on its way already.
+  /// Leaves the line. Then no lock is held and no turn is posted. Returns false if the turn is already posted.
   bool call_off() noexcept;
-  /// After advance() returned true.
+  /// Returns the guard, after advance() returned true.
   PartitionGuard take() noexcept;
 
  private:
@@ -138,8 +140,8 @@ class LockRequest {
   PartitionLocks& locks_;
   PartitionLocks::Waiter waiter_;
   std::vector<std::uint64_t> hashes_;  // ascending
-  std::size_t held_ = 0;               // of them, from the front
-  bool waits_ = false;                 // for the next one
+  std::size_t held_ = 0;               // number of hashes held, from the front
+  bool waits_ = false;                 // for the next hash
 };
 
 }  // namespace varve::engine

@@ -1,9 +1,10 @@
-// Owns: noticing that a table was written since somebody asked.
-// Must never: miss a write that the asker's next commit does not come after, or cost anything while nobody asks.
+// Owns: noticing that a table was written since a watch began.
+// Must never: miss a write that is assigned its version after the watch began, or cost anything while there is no
+// watch.
 //
-// W1  a write that was assigned its version before the watch began is below the asker's next commit, and so in every
-//     view that this commit is in; one assigned after it is noticed. The turns of leaders follow each other through the
-//     queue's mutex, and the asker's commit passes it too.
+// W1  If a write was assigned its version before the watch began, its version is below that of the watcher's next
+//     commit. So it is in every view that contains this commit. A write assigned later is noticed. Leaders' turns
+//     follow each other through the queue's mutex, and the watcher's commit takes that mutex too.
 #pragma once
 
 #include <algorithm>
@@ -16,14 +17,14 @@
 
 namespace varve::engine {
 
-/// Any thread.
+/// Thread-safe.
 class WriteWatches {
  public:
   explicit WriteWatches(io::Scheduler& scheduler) noexcept : mutex_(scheduler) {}
   WriteWatches(const WriteWatches&) = delete;
   WriteWatches& operator=(const WriteWatches&) = delete;
 
-  /// One table, from its making to its end. Outlived by the watches.
+  /// A watch of one table, from its creation to its destruction. The WriteWatches outlive it.
   class Watch {
    public:
     Watch(WriteWatches& watches, format::TableId table) : watches_(watches), table_(table) {
@@ -49,7 +50,7 @@ class WriteWatches {
     std::atomic<bool> written_{false};
   };
 
-  /// By the holder of the lead, for every batch that is given a version.
+  /// Notes a write to the table. The holder of the lead calls it for every batch that gets a version.
   void note(format::TableId table) noexcept {
     if (count_.load(std::memory_order_acquire) == 0) return;
     const io::MutexGuard guard(mutex_);

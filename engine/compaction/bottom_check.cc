@@ -1,4 +1,4 @@
-// Owns: the search for something older.
+// Owns: the search for older entries.
 #include "engine/compaction/bottom_check.h"
 
 #include <algorithm>

@@ -25,11 +25,11 @@ namespace varve::engine {
 
 namespace {
 
-/// How long the thread sleeps when there is nothing to do. Drops that nobody flushed yet are looked for as often: the
-/// space of a dropped table comes back within two of these.
+/// Longest sleep without work. Unflushed drops are searched as often, so the space of a dropped table is freed within
+/// two sleeps.
 constexpr std::chrono::milliseconds kSleepMax{500};
 
-/// Steps that are of no one file, and rest by themselves.
+/// Steps that concern no single file, and have rests of their own.
 constexpr BackOff::Key kRemoval{FileKind::kNone, 1};
 constexpr BackOff::Key kSealing{FileKind::kNone, 2};
 
@@ -44,7 +44,7 @@ bool is_damage_of_file(const Status& status) noexcept {
   return status.code() == Code::kCorruption || status.code() == Code::kUnsupported;
 }
 
-/// Of which the job's files hold enough for a file of their own. Errors: those of read_directory().
+/// Returns the tables with enough bytes in the job's files for a file of their own. Errors: those of read_directory().
 Result<std::set<TableId>> large_tables(const Job& job, const TreeShape& shape) {
   std::map<TableId, std::uint64_t> bytes;
   for (const LevelFiles* files : {&job.inputs, &job.overlapped}) {
@@ -73,10 +73,10 @@ struct Compactor::View {
   std::vector<CommitVersion> horizon;
   CommitVersion reclaimable = 0;
   DeadRanges dead;
-  /// Value files that are to go, and by table file what it points to in them.
+  /// Value files that must go, and for each table file its bytes in them.
   std::vector<std::uint64_t> leaving_value_files;
   std::map<std::uint64_t, std::uint64_t> leaving_value_bytes;
-  /// Table files of dropped tables alone, which leave when the manifest knows of the drop: no job reads them.
+  /// Table files with only dropped tables. They leave when the manifest contains the drop, so no job reads them.
   std::set<std::uint64_t> leaving_tables;
 };
 
@@ -146,7 +146,7 @@ void Compactor::run() noexcept {
       more = worked.ok() && *worked;
       const io::MutexGuard guard(mutex_);
       if (!worked.ok() && first_failure_.ok()) first_failure_ = worked.status();
-      // A damaged file that was left alone long ago is work that is not done.
+      // A quarantined file is unfinished work, even if it was damaged long ago.
       if (!more && idle_round_ && first_failure_.ok() && !quarantine_.empty())
         first_failure_ = quarantine_.begin()->second;
       if (!more && idle_round_) ++rounds_done_;
@@ -161,7 +161,7 @@ void Compactor::run() noexcept {
   }
 }
 
-/// A round ends early for want of memory alone. The next one begins after a rest.
+/// Runs one round. A round ends early only for lack of memory. The next round then begins after a rest.
 Result<bool> Compactor::try_work() noexcept {
   try {
     return work();
@@ -184,7 +184,7 @@ Compactor::View Compactor::look(const FileSet& files) const {
   view.horizon = snapshots_.horizon([this] { return queue_.visible(); });
   view.levels = tree_.levels();
   view.reclaimable = std::min(view.horizon.front(), files.flushed_version);
-  view.dead = DeadRanges(files.dead_ids, view.horizon.front());  // What the manifest calls dead is durably so.
+  view.dead = DeadRanges(files.dead_ids, view.horizon.front());  // Ids that are dead in the manifest are durably dead.
   return view;
 }
 
@@ -233,8 +233,8 @@ void Compactor::hasten(View& view) {
   rest({kSealing}, "what was dropped or deleted could not be put on its way", hastened);
 }
 
-/// A drop gives space back only when the manifest knows of it, which is when the memtable that holds it is flushed. If
-/// that frees files or log, or if writers rest, it is not waited for until the memtable is full.
+/// Speeds up drops. A drop frees space only when the manifest contains it, which is after the flush of its memtable. If
+/// that frees files or log, or if writers rest, the memtable is sealed before it is full.
 Status Compactor::hasten_drops(View& view) {
   const std::vector<format::DeadId> unflushed = queue_.unflushed_drops();
   if (unflushed.empty()) return Status();
@@ -254,7 +254,7 @@ Status Compactor::hasten_drops(View& view) {
   return frees_files || writers_rest_ ? queue_.seal_memtable() : Status();
 }
 
-/// What the log and whole table files hold of these ids, at least as far as it makes a segment.
+/// Returns the bytes that the log and whole table files have of these ids. It stops counting at one segment.
 std::uint64_t Compactor::dead_bytes(const std::vector<format::DeadId>& dropped) const {
   const std::uint64_t known = queue_.recovered_dead_bytes() +
                               dead_whole_file_bytes(*tree_.levels(), DeadRanges(dropped, format::kCommitVersionMax));
@@ -280,20 +280,20 @@ void Compactor::unlink_dead() noexcept {
       }
     }
     if (edit.removed_tables.empty()) return;
-    // What fails here is done after the next open.
+    // The next open does what fails here.
     if (tree_.apply(edit, [](ReadState&) {}).ok()) (void)tree_.remove_garbage();
   } catch (const std::bad_alloc&) {
     io::probe("dead files stayed over a close");
   }
 }
 
-/// Every walk steps over deletes, and over what they hide, until they are compacted away. When writers rest that is
-/// not put off until the memtable is full.
+/// Speeds up deletes. Every scan reads deletes and the entries that they hide, until a compaction removes both. If
+/// writers rest, that does not wait until the memtable is full.
 Status Compactor::hasten_deletes() {
   return writers_rest_ && tree_.collects_deletes() ? queue_.seal_memtable() : Status();
 }
 
-/// How much of each file that holds dead tables beside live ones is dead.
+/// Computes the dead bytes of each file that has dead tables.
 void Compactor::read_directories(const View& view) {
   dead_bytes_.clear();
   const std::chrono::nanoseconds now = env_.clock.monotonic();
@@ -413,7 +413,7 @@ Status Compactor::merge(const Job& job, const View& view, format::ManifestEdit& 
   return Status();
 }
 
-/// By the fields of the failure alone: its words are for people.
+/// Sets the affected files aside. Decides by the failure's fields only: its message is for people.
 void Compactor::set_aside(const Job& job, const Status& status) {
   keep_failure(status);
   const StoredPlace place = status.place();

@@ -1,15 +1,16 @@
-// Owns: the thread that compacts: it asks the picker for a job, does it, and installs what came of it; and the removal
-// of files that left.
-// Must never: hold a lock that a reader or a commit needs while it reads or writes, or drop what a reader may ask for.
+// Owns: the compaction thread: it asks the picker for a job, performs it, and installs the result. It also removes
+// files that left.
+// Must never: hold a lock that a reader or a commit needs during its own I/O, or drop an entry that a reader may ask
+// for.
 //
-// K1  a job's outputs are durable, names included, before the manifest names them; its inputs are removed when the
-//     edit that lets them go is durable and nobody reads them any more.
-// K2  after an error the inputs stay, and a table file that is damaged is left alone from then on, until it
-//     holds nothing but dead tables: then it leaves unread, as a sound one does. From a value file that is damaged no
-//     value is brought home any more, and everything else goes on: pointers into it are copied as they are.
-// K3  what failed for another reason rests, ever longer up to BackOff::kLongest, and is logged once for each attempt.
-//     The rest holds up nothing but jobs of the same files. Which files those are the failure's place says, and without
-//     one all files of the job.
+// K1  A job's outputs and their names are durable before the manifest names them. Its inputs are removed when the edit
+//     that removes them is durable and no reader uses them any more.
+// K2  After an error the inputs stay. A damaged table file is quarantined: it is left alone until it contains only dead
+//     tables, and then leaves unread like a sound file. From a damaged value file, no value is copied into tables any
+//     more. All other work goes on, and pointers into that file are copied unchanged.
+// K3  After any other failure the affected files rest, each time longer, up to BackOff::kLongest. Each attempt is
+//     logged once. A rest delays only jobs of these files. The failure's place names the file; without a place, all
+//     files of the job rest.
 #pragma once
 
 #include <atomic>
@@ -35,39 +36,41 @@ namespace varve::engine {
 
 class Compactor {
  public:
-  /// All outlive the compactor.
+  /// All arguments outlive the compactor.
   Compactor(const io::Env& env, CommitQueue& queue, Snapshots& snapshots, Tree& tree, BlockReader& blocks,
             EventSink* events);
   ~Compactor();
 
   /// Starts the thread. Errors: kOutOfMemory, kIoError.
   Status start();
-  /// Ends it; a job under way is given up.
+  /// Ends the thread; a job in progress is given up.
   void stop() noexcept;
-  /// There may be something to do.
+  /// Wakes the thread, because there may be work.
   void wake() noexcept;
 
-  /// Waits until there is nothing left to do that helps readers or space, idle work included. What rests after a
-  /// failure is tried once more. Errors: that of the first job that failed meanwhile, told when all others are done;
-  /// kClosed.
+  /// Waits until no work is left that helps readers or space, idle work included. Files that rest after a failure are
+  /// tried once more.
+  /// Errors: that of the first job that failed meanwhile, returned when all other jobs are done; kClosed.
   Status wait_until_done();
 
-  /// Whether drops that the manifest does not know of yet free at least a segment of the log, or as much in files.
+  /// Returns whether drops that the manifest does not contain yet would free at least one log segment, or as many bytes
+  /// in files.
   bool has_space_to_give_back() const;
-  /// After stop(): what holds dead tables alone leaves, unread. What cannot be done is left to the next open.
+  /// Called after stop(): removes files that contain only dead tables, without reading them. The next open does the
+  /// rest.
   void unlink_dead() noexcept;
 
-  /// All but the debt, which the pacer knows.
+  /// Returns all figures except the debt, which the pacer knows.
   CompactionFigures figures() const noexcept;
 
  private:
-  /// What one look at the store tells the picker.
+  /// The picker's input from one look at the store.
   struct View;
 
   void run() noexcept;
   Result<bool> try_work() noexcept;
   void begin_round() noexcept;
-  /// One round: garbage, drops, at most one job. True if there may be more to do at once.
+  /// Performs one round: garbage, drops, at most one job. Returns true if there may be more to do at once.
   Result<bool> work();
   bool wait_for_work();
   std::optional<Job> pick(const View& view);
@@ -97,14 +100,14 @@ class Compactor {
   const TreeShape shape_;
   std::atomic<bool> stopping_{false};
 
-  // Of the thread alone:
-  CommitVersion seen_version_ = 0;             // what was visible in the round before
+  // Used only by the thread:
+  CommitVersion seen_version_ = 0;             // the visible version in the round before
   bool writers_rest_ = false;                  // nothing was committed since then
-  bool idle_round_ = false;                    // this round is for somebody who waits until all is done
+  bool idle_round_ = false;                    // wait_until_done() waits for this round
   std::set<std::uint64_t> quarantined_;        // table files
-  std::map<BackOff::Key, Status> quarantine_;  // why, of table files and value files
+  std::map<BackOff::Key, Status> quarantine_;  // the causes, for table files and value files
   BackOff back_off_;
-  std::map<std::uint64_t, std::vector<format::DirectoryEntry>> directories_;  // by file, of those with dead tables
+  std::map<std::uint64_t, std::vector<format::DirectoryEntry>> directories_;  // by file, for files with dead tables
   std::map<std::uint64_t, std::uint64_t> dead_bytes_;
 
   std::atomic<std::uint64_t> jobs_{0};
@@ -117,10 +120,10 @@ class Compactor {
   io::Mutex mutex_;
   io::Condition changed_;
   bool awake_ VARVE_GUARDED_BY(mutex_) = true;
-  bool idle_asked_ VARVE_GUARDED_BY(mutex_) = false;        // somebody waits for all work to be done
-  std::uint64_t rounds_done_ VARVE_GUARDED_BY(mutex_) = 0;  // such rounds that found nothing to do
-  bool wakes_all_ VARVE_GUARDED_BY(mutex_) = false;         // what rests is to be tried at once
-  Status first_failure_ VARVE_GUARDED_BY(mutex_);           // since somebody asked for all work to be done
+  bool idle_asked_ VARVE_GUARDED_BY(mutex_) = false;        // wait_until_done() is waiting
+  std::uint64_t rounds_done_ VARVE_GUARDED_BY(mutex_) = 0;  // idle rounds that found nothing to do
+  bool wakes_all_ VARVE_GUARDED_BY(mutex_) = false;         // resting files must be tried at once
+  Status first_failure_ VARVE_GUARDED_BY(mutex_);           // since wait_until_done() began
   io::Thread thread_;
 };
 

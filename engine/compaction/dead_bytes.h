@@ -1,6 +1,6 @@
-// Owns: how many bytes of dropped tables a store still holds: in memtables, which is what the log holds of them, in
-// table files and in value files.
-// Must never: count what is live, or what nobody could give back.
+// Owns: the count of the bytes of dropped tables that a store still holds: in memtables (and so in the log), in table
+// files and in value files.
+// Must never: count live bytes, or bytes that cannot be freed.
 #pragma once
 
 #include <cstdint>
@@ -17,21 +17,21 @@
 
 namespace varve::engine {
 
-/// Bytes of keys and values under the prefixes in all memtables of the state. The walk ends where they are `enough`.
+/// Returns the bytes of keys and values under the prefixes in all memtables of the state. Stops counting at `enough`.
 std::uint64_t dead_bytes_in_memory(const ReadState& state, std::span<const format::DeadId> dead_ids,
                                    std::uint64_t enough = std::numeric_limits<std::uint64_t>::max());
 
-/// Of a file with this directory. A block counts for the table of its first entry; where all tables are dead, all of
-/// the file is.
+/// Returns the dead bytes of a file with this directory. A block counts for the table of its first entry. If all tables
+/// are dead, the whole file counts.
 std::uint64_t dead_bytes_of(const std::vector<format::DirectoryEntry>& directory, const DeadRanges& dead,
                             std::uint64_t file_bytes) noexcept;
 
-/// Of table files that hold dead tables alone, and of what these use in value files. Nothing is read.
+/// Returns the bytes of table files with only dead tables, and of their values in value files. Reads nothing.
 std::uint64_t dead_whole_file_bytes(const Levels& levels, const DeadRanges& dead) noexcept;
-/// Of all table files. Reads the directory of those that hold dead tables beside live ones; what cannot be read counts
-/// as live.
+/// Returns the dead bytes of all table files. Reads the directories of files with dead and live tables. A file that
+/// cannot be read counts as live.
 std::uint64_t dead_table_file_bytes(const Levels& levels, const DeadRanges& dead);
-/// Of value files: what no live table points to, where that is worth giving back.
+/// Returns the bytes of value files that no live table points to, for the files that are worth rewriting.
 std::uint64_t dead_value_file_bytes(const Levels& levels, const DeadRanges& dead);
 
 }  // namespace varve::engine

@@ -1,5 +1,5 @@
 // Owns: the steps of a flush (flush.h).
-// Must never: give up a memtable: what cannot be written now is tried again.
+// Must never: give up a memtable: a failed flush is tried again.
 #include "engine/compaction/flush.h"
 
 #include <algorithm>
@@ -20,13 +20,13 @@ namespace varve::engine {
 
 namespace {
 
-/// After a failure the flush is tried again after so long; after each further one, after twice as long, up to the
-/// longest. Writers may wait for it, so that is short. On a full disk it is tried as often as at first: room may come
-/// at any time.
+/// The first and the longest pause before a failed flush is tried again. Each further failure doubles the pause. It is
+/// short because writers may wait for the flush. On a full disk the pause stays at the first value, since space may
+/// become free at any time.
 constexpr std::chrono::milliseconds kFlushRetryFirst{500};
 constexpr std::chrono::milliseconds kFlushRetryLongest{4000};
 
-/// The dead ids that a set does not know yet.
+/// Adds to the edit the dead ids that the file set does not contain yet.
 void add_dead_ids(const std::vector<format::DeadId>& retired, const FileSet& files, format::ManifestEdit& edit) {
   for (const format::DeadId& dead : retired) {
     const auto same = [&](const format::DeadId& known) { return known.prefix == dead.prefix; };
@@ -97,7 +97,7 @@ void Flusher::run() noexcept {
     if (kind == FlushWork::Kind::kSeal) {
       memtables_.report_seal(done);
     } else {
-      if (done.ok()) flushes_.fetch_add(1, std::memory_order_relaxed);  // before who waits for it is told
+      if (done.ok()) flushes_.fetch_add(1, std::memory_order_relaxed);  // before the waiting threads are notified
       memtables_.report_flush(done);
     }
     if (done.ok()) {
@@ -105,10 +105,10 @@ void Flusher::run() noexcept {
       rested = Memtables::Rest::kOver;
       continue;
     }
-    // A poisoned store flushes nothing more; anything else may pass.
+    // A poisoned store flushes nothing more. Any other failure may pass.
     if (queue_.health() == Health::kPoisoned) return memtables_.end_flushing();
     io::probe("a flush is tried again");
-    // What writers ask for in a row is told once.
+    // Failures of consecutive retries that writers asked for are logged once.
     if (rested == Memtables::Rest::kOver && !stopping_.load(std::memory_order_relaxed)) {
       log_failure(events_, "a flush failed and is tried again", done);
     }
@@ -136,8 +136,8 @@ Status Flusher::flush(const SealedMemtable& sealed) {
   return Status();
 }
 
-/// A flush of the log comes behind every group that was placed in the memtable, so all of it is published then, and
-/// durable.
+/// Makes all commits in the memtable durable. The log flush follows every group placed in the memtable, so all of them
+/// are then published and durable.
 Status Flusher::make_durable(const SealedMemtable& sealed) {
   const Status flushed = queue_.flush(false);
   assert(!flushed.ok() || queue_.visible() >= sealed.last_version);  // L1
@@ -161,7 +161,7 @@ Result<format::ManifestEdit> Flusher::write_table(const SealedMemtable& sealed) 
   return edit;
 }
 
-/// What overlaps nothing moves down and stays as it is.
+/// Returns whether the new table will soon be merged. A table that overlaps nothing moves down unchanged.
 bool Flusher::will_be_merged(const Memtable& memtable) const {
   MemtableCursor first(memtable);
   first.seek(std::string_view(), format::kCommitVersionMax);
@@ -185,7 +185,7 @@ Status Flusher::write_entries(const SealedMemtable& sealed, Retention& retention
   if (!written.ok()) return written.status();
   written_bytes_.fetch_add(written->bytes_written, std::memory_order_relaxed);
   edit.added_tables = std::move(written->files);
-  // What nothing points into, since all of it was overwritten or dropped, need not stay.
+  // If all values of a segment were overwritten or dropped, nothing points into it, so it need not stay.
   format::ValueFileUses used;
   for (const format::TableFileEntry& table : edit.added_tables) {
     for (const format::ValueFileUse& use : table.value_files) format::add_value_file_use(used, use);

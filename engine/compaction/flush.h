@@ -1,12 +1,14 @@
-// Owns: the thread that writes sealed memtables to tables of level 0 and lets the log behind them go.
-// Must never: write what is not durable in the log, or let a segment go before the manifest has the table made of it.
+// Owns: the thread that writes sealed memtables to tables of level 0, and frees the log up to their end.
+// Must never: write an entry that is not durable in the log, or free a segment before the manifest has the table made
+// of it.
 //
-// L1  memtables are flushed in the order in which they were sealed; a table's edit names no version above the durable
-//     one.
-// L2  in the same edit: the table, the version up to which the log is not needed, the ids dropped in that part of it,
-//     its last tag, a ceiling above all its versions, and the segments that end at or below it.
-// L3  also in it: the loaded tables that were adopted in that part of the log are ordinary ones from then on.
-// L4  also in it: a segment that is mostly large values becomes a value file, and the table points into it.
+// L1  Memtables are flushed in the order in which they were sealed. A table's edit names no version above the durable
+//     version.
+// L2  The same edit contains the table and the version up to which the log is no longer needed. For that part of the
+//     log it contains the dropped ids, the last tag, and a ceiling above all its versions. It also removes the segments
+//     that end at or below that version.
+// L3  The same edit makes ordinary tables of the loaded tables that were adopted in that part of the log.
+// L4  In the same edit, a segment of mostly large values becomes a value file, and the table points into it.
 #pragma once
 
 #include <atomic>
@@ -26,14 +28,14 @@ namespace varve::engine {
 
 class Flusher {
  public:
-  /// All outlive the flusher.
+  /// All arguments outlive the flusher.
   Flusher(const io::Env& env, CommitQueue& queue, Memtables& memtables, Wal& wal, SegmentSupply& supply,
           Snapshots& snapshots, Tree& tree, EventSink* events);
   ~Flusher();
 
   /// Starts the thread. Errors: kOutOfMemory, kIoError.
   Status start();
-  /// Ends it; a flush under way is given up, since the log still has all of it.
+  /// Ends the thread. A flush in progress is given up, since the log still contains all its entries.
   void stop() noexcept;
 
   std::uint64_t written_bytes() const noexcept { return written_bytes_.load(std::memory_order_relaxed); }

@@ -1,4 +1,4 @@
-// Owns: the closure of a job, its freedom from others, and whether it can be a move.
+// Owns: the closure of a job, its freedom from other jobs, and whether it can be a move.
 #include "engine/compaction/merge_choice.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ LevelFiles to_files(Levels::Span files) {
   return LevelFiles(files.begin(), files.end());
 }
 
-/// `seed` and all of `files` that overlap it, directly or by others, in the order of `files`.
+/// Returns `seed` and all of `files` that overlap it, directly or through other files, in the order of `files`.
 LevelFiles connected_to(const LevelFilePtr& seed, const LevelFiles& files) {
   KeyRange range = range_of(*seed);
   LevelFiles found;
@@ -65,7 +65,7 @@ bool MergeChoice::is_free(const Job& job) const {
                       [&job](const Job& running) { return conflict(job, running); });
 }
 
-/// Files of level 0 that may go down, oldest first: free ones that stand on no file that has to stay.
+/// Returns the files of level 0 that may move down, oldest first: free files that overlap no older file that must stay.
 LevelFiles MergeChoice::free_level0() const {
   LevelFiles files = input_.levels.level(0);
   std::reverse(files.begin(), files.end());
@@ -98,7 +98,7 @@ std::optional<Job> MergeChoice::from_level0(JobReason reason, const LevelFile* w
   return std::nullopt;
 }
 
-/// Small files that each could move are put together first, or a trickle of writes would fill the tree with them.
+/// Merges small files that could move one by one. Otherwise a trickle of writes would fill the tree with small files.
 void MergeChoice::widen_small_move(const LevelFiles& files, Job& job) const {
   if (bytes_of(job.inputs) >= own_file_bytes(shape_)) return;
   KeyRange range = range_of_all(job.inputs);
@@ -107,7 +107,7 @@ void MergeChoice::widen_small_move(const LevelFiles& files, Job& job) const {
     if (file == job.inputs.front()) continue;
     const KeyRange wider = range.with(range_of(*file));
     if (!input_.levels.overlapping(job.output_level, wider).empty()) continue;
-    // Whatever lies between comes along, or the outputs could overlap it.
+    // All files in the wider range come along, since the outputs could overlap them.
     LevelFiles inputs;
     for (const LevelFilePtr& other : files) {
       if (range_of(*other).overlaps(wider)) inputs.push_back(other);
@@ -124,7 +124,7 @@ std::optional<Job> MergeChoice::cheapest_of(std::uint32_t level, JobReason reaso
   double best_cost = 0;
   for (const LevelFilePtr& file : input_.levels.level(level)) {
     if (is_taken(*file)) continue;
-    // What is dead or a tombstone needs not be written again.
+    // Dead bytes and tombstones need not be written again.
     const double size = static_cast<double>(file->entry.size_bytes + dead_bytes_of(*file));
     const double tombstones = static_cast<double>(file->entry.tombstone_count) /
                               static_cast<double>(std::max<std::uint64_t>(1, file->entry.entry_count));
@@ -137,7 +137,7 @@ std::optional<Job> MergeChoice::cheapest_of(std::uint32_t level, JobReason reaso
     if (!better) continue;
     std::optional<Job> job = to_next_level(file, reason);
     if (!job) continue;
-    // Only the file chosen counts from here; those that come along are found again below.
+    // From here only the chosen file counts. The files that come along are searched again below.
     job->inputs = {file};
     best = std::move(job);
     best_cost = cost;
@@ -158,7 +158,7 @@ std::optional<Job> MergeChoice::to_next_level(const LevelFilePtr& file, JobReaso
   return job;
 }
 
-/// Neighbours that overlap nothing but what is rewritten anyway come along.
+/// Adds neighbours of the file that overlap only files that are rewritten anyway.
 void MergeChoice::widen_within(Job& job) const {
   const LevelFiles& files = input_.levels.level(job.level);
   const std::size_t place = input_.levels.first_at_or_after(job.level, job.inputs.front()->entry.smallest_key);
@@ -194,7 +194,7 @@ void MergeChoice::decide_kind(Job& job) const {
   if (job.inputs.size() != 1 || !job.overlapped.empty()) return;
   const LevelFile& file = *job.inputs.front();
   const KeyRange range = range_of(file);
-  // Moved tombstones would stay for good where nothing lies beneath; written anew they go at once.
+  // Without files beneath, moved tombstones would stay forever. A rewrite drops them at once.
   if (is_tombstone_dense(file) && is_bottom_for(input_.levels, job.output_level, range)) return;
   if (job.output_level < kLastLevel &&
       bytes_of(input_.levels.overlapping(job.output_level + 1, range)) > shape_.grandparent_bytes_max) {

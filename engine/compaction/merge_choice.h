@@ -1,5 +1,5 @@
-// Owns: how a job is made whole around the file that it is for.
-// Must never: give a job that is not free (P1) or not closed (P2).
+// Owns: how a job is completed around the file that it is for.
+// Must never: return a job that is not free (P1) or not closed (P2).
 #pragma once
 
 #include <optional>
@@ -14,22 +14,22 @@ class MergeChoice {
   MergeChoice(const PickInput& input, const TreeShape& shape);
 
   const LevelTargets& targets() const noexcept { return targets_; }
-  /// A running job has it, or it rests, or it is quarantined.
+  /// Returns whether a running job has the file, it rests, or it is quarantined.
   bool is_taken(const LevelFile& file) const noexcept;
-  /// A running job has it, or it rests.
+  /// Returns whether a running job has the file, or it rests.
   bool is_running(const LevelFile& file) const noexcept;
-  /// Whether the file is mostly tombstones that every reader sees.
+  /// Returns whether at least half of the file's entries are tombstones that every reader sees.
   bool is_tombstone_dense(const LevelFile& file) const noexcept;
-  /// Zero where it is not known.
+  /// Returns the dead bytes of a file; zero if they are not known.
   std::uint64_t dead_bytes_of(const LevelFile& file) const noexcept;
 
-  /// Level 0 from its oldest free files on. `wanted`, if any, is among the inputs.
+  /// Returns a job of level 0 that begins at its oldest free files. If `wanted` is given, it is among the inputs.
   std::optional<Job> from_level0(JobReason reason, const LevelFile* wanted) const;
-  /// The file of a level from 1 to 5 that costs the least for what it moves.
+  /// Returns a job for the file of a level from 1 to 5 with the lowest cost for its size.
   std::optional<Job> cheapest_of(std::uint32_t level, JobReason reason) const;
-  /// This file of a level from 1 to 5 to the next one.
+  /// Returns a job that moves or merges this file of a level from 1 to 5 into the next level.
   std::optional<Job> to_next_level(const LevelFilePtr& file, JobReason reason) const;
-  /// This file alone, to where it is.
+  /// Returns a job that rewrites this file alone in its level.
   std::optional<Job> in_place(const LevelFilePtr& file, JobReason reason) const;
 
  private:
@@ -42,7 +42,7 @@ class MergeChoice {
   const PickInput& input_;
   const TreeShape& shape_;
   LevelTargets targets_;
-  std::set<std::uint64_t> running_;  // and resting
+  std::set<std::uint64_t> running_;  // running and resting files
 };
 
 }  // namespace varve::engine

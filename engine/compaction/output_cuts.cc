@@ -1,4 +1,4 @@
-// Owns: the rules by which outputs are cut.
+// Owns: the rules for cutting outputs.
 #include "engine/compaction/output_cuts.h"
 
 #include <utility>
@@ -21,8 +21,8 @@ bool OutputCuts::begins_new_file(std::string_view key, std::uint64_t file_bytes,
   if (new_table) table_ = new_table;
   const bool at_boundary = pass_grandparents(key, !empty);
   if (empty) return false;
-  // At the edge of a file below, a cut saves the next step down from touching that file twice; one that is nearly full
-  // waits for nothing better.
+  // A cut at the edge of a file below prevents the next merge down from using that file twice. So a file that is three
+  // quarters full is cut at such an edge.
   const bool full = file_bytes >= file_bytes_max_ || (at_boundary && file_bytes >= file_bytes_max_ / 4 * 3);
   const bool too_wide = passed_bytes_ > shape_.grandparent_bytes_max;
   const bool table_ends = new_table && table_bytes >= own_file_bytes(shape_);
@@ -31,8 +31,8 @@ bool OutputCuts::begins_new_file(std::string_view key, std::uint64_t file_bytes,
   return true;
 }
 
-/// A large one, so that its drop leaves nothing to be rewritten; and the first behind the store's own, those of account
-/// zero, which change whenever a table is made or dropped.
+/// Returns true for a large table, so that its drop leaves nothing to rewrite. Also returns true for the first table
+/// after the store's own tables (account zero), since these change whenever a table is created or dropped.
 bool OutputCuts::stands_apart(TableId table) const noexcept {
   const bool first_of_users = table_ && format::account_of(*table_) == 0 && format::account_of(table) != 0;
   return first_of_users || large_tables_.contains(table);

@@ -12,23 +12,26 @@
 
 namespace varve::engine {
 
-/// For the one thread that executes a job. `levels`, those the job was picked from, outlive it.
+/// Used by the one thread that executes a job. `levels` are the levels from which the job was picked; they outlive it.
 class OutputCuts {
  public:
-  /// `large_tables` are those of which the job's files hold enough for a file of their own.
+  /// `large_tables` are the tables with enough bytes in the job's files for a file of their own.
   OutputCuts(const Levels& levels, const Job& job, const TreeShape& shape, std::set<TableId> large_tables = {});
 
-  /// Asked before the first version of each key that is written, in ascending order of keys: whether it begins a new
-  /// file. `file_bytes` are the bytes of the file so far, `table_bytes` those of its last table in this job's output
-  /// (over all files); `new_table` is the key's table where it is another one. Never true for a file without entries.
+  /// Returns whether a key begins a new file. Called before the first version of each written key, in ascending order
+  /// of keys. Never returns true for a file without entries.
+  ///
+  /// - `file_bytes`: the bytes of the current file so far.
+  /// - `table_bytes`: the bytes of the last written table in this job's output, over all files.
+  /// - `new_table`: the key's table, if it differs from the table of the key before.
   bool begins_new_file(std::string_view key, std::uint64_t file_bytes, std::uint64_t table_bytes,
                        std::optional<TableId> new_table) noexcept;
 
  private:
-  /// Steps over the grandparents that end before the key; whether it left any.
+  /// Skips the grandparents that end before the key. Returns whether it skipped any.
   bool pass_grandparents(std::string_view key, bool counted) noexcept;
 
-  /// Whether the table is to be apart from the one before it, whatever that one's size.
+  /// Returns whether the table must begin a new file, whatever the size of the table before it.
   bool stands_apart(TableId table) const noexcept;
 
   const TreeShape shape_;
@@ -37,7 +40,7 @@ class OutputCuts {
   std::optional<TableId> table_;  // of the key before
   Levels::Span grandparents_;     // files one level below the output that overlap the job
   std::size_t place_ = 0;
-  std::uint64_t passed_bytes_ = 0;  // of grandparents, by the file at hand
+  std::uint64_t passed_bytes_ = 0;  // of grandparents, in the current file
 };
 
 }  // namespace varve::engine

@@ -1,5 +1,5 @@
-// Owns: the account of what commits owe (pacer.h).
-// Must never: take more than a few atomic reads where nothing presses.
+// Owns: the account of the waits that commits owe (pacer.h).
+// Must never: need more than a few atomic reads if there is no pressure.
 #include "engine/compaction/pacer.h"
 
 #include "engine/levels/debt.h"
@@ -9,7 +9,7 @@ namespace varve::engine {
 
 namespace {
 
-/// The system wakes a sleeper some 60 microseconds late; a sleep is several times that.
+/// Shortest sleep. The system wakes a sleeping thread about 60 microseconds late; the sleep is several times that.
 constexpr std::chrono::nanoseconds kSleepMin = std::chrono::microseconds(250);
 
 }  // namespace
@@ -32,7 +32,7 @@ std::chrono::nanoseconds Pacer::delay_of(std::uint64_t commit_bytes) const noexc
 }
 
 bool Pacer::is_pacing() const noexcept {
-  constexpr std::uint64_t kLargeCommit = 1 << 20;  // Too small a one has a delay of zero.
+  constexpr std::uint64_t kLargeCommit = 1 << 20;  // A smaller commit may have a delay of zero.
   return delay_of(kLargeCommit).count() > 0;
 }
 
@@ -45,7 +45,7 @@ void Pacer::pace(std::uint64_t commit_bytes) noexcept {
 }
 
 void Pacer::wait_out(std::chrono::nanoseconds duration) noexcept {
-  if (duration.count() <= 0) return;  // Another one has taken it over.
+  if (duration.count() <= 0) return;  // Another thread has taken it over.
   io::probe("a commit was held back");
   share_.relieve();
   waited_nanoseconds_.fetch_add(duration.count(), std::memory_order_relaxed);

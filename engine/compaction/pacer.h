@@ -1,5 +1,5 @@
-// Owns: the waiting of commits that come faster than compaction works (pacing.h has the curve).
-// Must never: be called by who holds a lock, or make anybody wait after stop().
+// Owns: the waits of commits that are faster than compaction (pacing.h defines the curve).
+// Must never: be called by a thread that holds a lock, or let a commit wait after stop().
 #pragma once
 
 #include <atomic>
@@ -14,27 +14,27 @@
 
 namespace varve::engine {
 
-/// Any thread.
+/// Thread-safe.
 class Pacer {
  public:
-  /// Both outlive the pacer.
+  /// `scheduler` and `share` outlive the pacer.
   Pacer(io::Scheduler& scheduler, WriteShare& share) noexcept;
 
-  /// The tables are these now.
+  /// Updates the figures from the current levels.
   void look_at(const Levels& levels) noexcept;
 
-  /// Waits as long as a commit of so many bytes must. Waits too short to be slept are added up, over all threads, and
-  /// slept by the commit that completes a fair one.
+  /// Waits as long as a commit of `commit_bytes` bytes must wait. Waits too short for a sleep are added up over all
+  /// threads. The commit that completes a sufficient wait sleeps for all of it.
   void pace(std::uint64_t commit_bytes) noexcept;
-  /// Whether commits have to wait at all now.
+  /// Returns whether commits must wait at all now.
   bool is_pacing() const noexcept;
 
-  /// Nobody waits from now on.
+  /// Ends all waits, and prevents later ones.
   void stop() noexcept;
 
-  /// What compaction was behind when the tables were last looked at.
+  /// Returns the debt of compaction in bytes, as of the last look_at().
   std::uint64_t debt_bytes() const noexcept { return debt_bytes_.load(std::memory_order_relaxed); }
-  /// What commits have waited so far, all together.
+  /// Returns the total time that commits have waited so far.
   std::chrono::nanoseconds waited() const noexcept {
     return std::chrono::nanoseconds(waited_nanoseconds_.load(std::memory_order_relaxed));
   }

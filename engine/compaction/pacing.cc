@@ -8,7 +8,7 @@ namespace {
 
 constexpr double kDelayBaseNanoseconds = 10e6;
 constexpr double kDelayNanosecondsPerByte = 1e6 / 65536;
-/// A byte's price at full pressure, and what a commit costs beside its bytes.
+/// The price of a byte at full pressure, and the cost of a commit in addition to its bytes, expressed in bytes.
 constexpr double kPriceNanosecondsPerByte = 20'000;
 constexpr double kCommitBytes = 512;
 
@@ -16,7 +16,7 @@ double delay_max(std::uint64_t commit_bytes) noexcept {
   return kDelayBaseNanoseconds + kDelayNanosecondsPerByte * static_cast<double>(commit_bytes);
 }
 
-/// Zero up to `begin`, one from `full`, a straight line between.
+/// Returns zero up to `begin`, one from `full`, and a straight line between.
 double ramp(double value, double begin, double full) noexcept {
   return std::clamp((value - begin) / (full - begin), 0.0, 1.0);
 }

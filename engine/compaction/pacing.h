@@ -1,11 +1,12 @@
 // Owns: how long a commit waits, before it holds anything, so that compaction keeps up.
-// Must never: jump: the delay is a smooth function of every argument, and rises with each.
+// Must never: jump: the delay is a continuous function of every argument, and rises with each.
 //
-// Three things press: memtables that fill the write buffer, files in level 0, and debt. Each is zero up to where normal
-// work takes it and one where it has to end; together they are 1 - (1 - a)(1 - b)(1 - c). The price of a byte rises
-// with the fourth power of the pressure: it begins so gently that the first commits delayed do not notice, and covers
-// four decades, so that for any speed of the disk there is a pressure at which writers are as fast as compaction. The
-// delay bends towards its bound instead of being cut off there.
+// There are three pressures: memtables that fill the write buffer, files in level 0, and debt. Each is zero in the
+// range of normal work, and one at its limit. Together they are 1 - (1 - a)(1 - b)(1 - c).
+//
+// The price of a byte rises with the fourth power of the pressure. So it begins so gently that the first delayed
+// commits do not notice it. It covers four decades, so for any disk speed there is a pressure at which writers are as
+// fast as compaction. Near its bound the delay flattens smoothly; it is not cut off there.
 #pragma once
 
 #include <chrono>
@@ -20,20 +21,21 @@ struct PacingInput {
   std::uint64_t debt_bytes = 0;
 };
 
-/// Where each pressure begins and where it is one.
+/// The values at which each pressure begins, and at which it is one.
 struct PacingLimits {
-  double write_buffer_begin = 0.5;  // of the whole, which is one
+  double write_buffer_begin = 0.5;  // as a part of the whole buffer
   std::uint64_t level0_files_begin = 12;
   std::uint64_t level0_files_full = 48;
   std::uint64_t debt_bytes_begin = std::uint64_t{4} << 30;
   std::uint64_t debt_bytes_full = std::uint64_t{64} << 30;
 };
 
-/// No commit waits longer than this: 10 ms, and 1 ms more for every 64 KiB.
+/// Returns the longest wait of a commit: 10 ms, plus 1 ms for every 64 KiB.
 std::chrono::nanoseconds commit_delay_max(std::uint64_t commit_bytes) noexcept;
-/// From 0 to 1; 0 when nothing presses.
+/// Returns the pressure, from 0 to 1; 0 means that no commit waits.
 double write_pressure(const PacingInput& input, const PacingLimits& limits) noexcept;
-/// What a commit of `commit_bytes` waits. A caller that cannot sleep so shortly adds up what it owes until it can.
+/// Returns the wait of a commit of `commit_bytes` bytes. A caller that cannot sleep so briefly adds up its waits until
+/// it can.
 std::chrono::nanoseconds commit_delay(const PacingInput& input, const PacingLimits& limits,
                                       std::uint64_t commit_bytes) noexcept;
 

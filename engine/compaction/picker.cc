@@ -1,4 +1,4 @@
-// Owns: the order of what is worth doing.
+// Owns: the order of the jobs.
 #include "engine/compaction/picker.h"
 
 #include <algorithm>
@@ -11,7 +11,8 @@
 namespace varve::engine {
 namespace {
 
-/// Rewriting pays at once when it frees at least as much as it writes, and in an idle moment at this part of the file.
+/// Rewriting pays at once if it frees at least as many bytes as it writes. In an idle moment it pays if this part of
+/// the file is dead (one byte in 8).
 constexpr std::uint64_t kIdleDeadPart = 8;
 
 bool holds_dead_tables_alone(const PickInput& input, const MergeChoice& choice, const LevelFile& file) {
@@ -19,8 +20,8 @@ bool holds_dead_tables_alone(const PickInput& input, const MergeChoice& choice, 
   return file.entry.size_bytes > 0 && choice.dead_bytes_of(file) == file.entry.size_bytes;
 }
 
-/// A file that nobody can ask for anything may go unread, and so even where it is damaged. Of one in quarantine that is
-/// all that counts: what its tombstones hide is not judged by what it says itself.
+/// Returns whether a file may be removed unread, because no reader can ask for its entries. This holds even for a
+/// damaged file. For a quarantined file only dead tables count, since its own figures about tombstones are not trusted.
 bool may_leave_unread(const PickInput& input, const MergeChoice& choice, const LevelFile& file) {
   if (choice.is_running(file)) return false;
   if (holds_dead_tables_alone(input, choice, file)) return true;
@@ -42,7 +43,7 @@ std::optional<Job> unlink_dead(const PickInput& input, const MergeChoice& choice
   return job;
 }
 
-/// Down to where it meets what it hides; where there is nothing left to meet, it is written anew without tombstones.
+/// Moves tombstones down to the entries that they hide. If nothing is beneath them, rewrites the file without them.
 std::optional<Job> sink_tombstones(const PickInput& input, const MergeChoice& choice, const LevelFilePtr& file,
                                    JobReason reason) {
   if (is_bottom_for(input.levels, *file)) return choice.in_place(file, reason);
@@ -60,7 +61,7 @@ std::optional<Job> dense_tombstones(const PickInput& input, const MergeChoice& c
   return std::nullopt;
 }
 
-/// The file with the largest part dead, if at least one in `part` bytes is.
+/// Rewrites the file with the largest dead part, if at least one byte in `part` is dead.
 std::optional<Job> excise(const PickInput& input, const MergeChoice& choice, std::uint64_t part, JobReason reason) {
   LevelFiles files;
   for (std::uint32_t level = 0; level < kLevelCount; ++level) {
@@ -82,7 +83,7 @@ std::optional<Job> excise(const PickInput& input, const MergeChoice& choice, std
   return std::nullopt;
 }
 
-/// Written anew in place, the file with most of it brings its values home.
+/// Rewrites in place the file with the most bytes in leaving value files. Its values are copied into the new file.
 std::optional<Job> free_value_files(const PickInput& input, const MergeChoice& choice) {
   if (input.leaving_value_bytes == nullptr) return std::nullopt;
   LevelFiles files;
@@ -100,7 +101,7 @@ std::optional<Job> free_value_files(const PickInput& input, const MergeChoice& c
   return std::nullopt;
 }
 
-/// How far each level is above what it should hold; what is at or below has less than one or exactly one.
+/// Returns each level's size divided by its target. A level at or below its target has one or less.
 std::array<double, kLevelCount> fullness(const PickInput& input, const LevelTargets& targets, const TreeShape& shape) {
   std::array<double, kLevelCount> full{};
   full[0] = static_cast<double>(input.levels.level(0).size()) / shape.level0_files;
@@ -126,7 +127,7 @@ std::optional<Job> fullest_level(const PickInput& input, const MergeChoice& choi
   return std::nullopt;
 }
 
-/// Tombstones that were moved to where nothing lies beneath them.
+/// Rewrites files with tombstones that were moved to a level with nothing beneath.
 std::optional<Job> stranded_tombstones(const PickInput& input, const MergeChoice& choice) {
   for (const LevelFilePtr& file : input.levels.level(kLastLevel)) {
     if (file->entry.tombstone_count == 0 || file->entry.tombstone_count < file->entry.entry_count / kIdleDeadPart)

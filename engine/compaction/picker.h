@@ -1,16 +1,22 @@
 // Owns: the choice of the next compaction.
-// Must never: read a file, a clock or a state of its own: the same input gives the same job, on any machine.
+// Must never: read a file, a clock or a state of its own: equal inputs give equal jobs, on any machine.
 //
-// P1  a job is free: none of its files is being compacted or rests after a failure, none that it reads or moves is
-// quarantined, and it conflicts
-//     with no running job. What holds dead tables alone is unlinked in quarantine too: nobody reads it again.
-// P2  a job is closed: with a file it takes every file of its output level that overlaps it, and of level 0 every older
-//     one that does. So an entry never comes to lie beneath an older one of its key.
-// P3  it ends: without new files, a finite row of jobs leads to none.
+// P1  A job is free: none of its files is being compacted or rests after a failure. No file that it reads or moves is
+//     quarantined, and the job conflicts with no running job. A quarantined file with only dead tables is unlinked too,
+//     since no reader needs it.
+// P2  A job is closed: with a file, it takes every file of its output level that overlaps it. From level 0 it also
+//     takes every older file that overlaps it. So an entry is never placed beneath an older entry of its key.
+// P3  Picking ends: without new files, a finite series of jobs leaves no job.
 //
-// In order: unlink what is dead; level 0 when it is twice full; files that are mostly tombstones; files that are mostly
-// dead, or dead in part when writers rest; files that keep wasteful value files; the level furthest above its target;
-// and, when somebody asked for it, what is worth little.
+// The order of choice:
+//
+// 1. Unlink dead files.
+// 2. Level 0, if it has twice its target.
+// 3. Files of mostly tombstones.
+// 4. Files that are mostly dead, or partly dead while writers rest.
+// 5. Files that keep wasteful value files.
+// 6. The level furthest above its target.
+// 7. Work of little value, if a caller asked for all work.
 #pragma once
 
 #include <cstdint>
@@ -28,27 +34,27 @@ namespace varve::engine {
 struct PickInput {
   const Levels& levels;
   std::span<const Job> running;
-  /// Numbers of files that nobody may read or move.
+  /// Numbers of files that no job may read or move.
   const std::set<std::uint64_t>& quarantined;
-  /// Of the ids that no reader can name, now or later.
+  /// The ranges of ids that no reader can use, now or later.
   const DeadRanges& dead;
-  /// By file number, where the table directory was read: bytes in tables of `dead`; the file's whole size where it
-  /// holds nothing else.
+  /// For each file number whose table directory was read: bytes in tables of `dead`. It is the whole file size if the
+  /// file has nothing else.
   const std::map<std::uint64_t, std::uint64_t>& dead_bytes;
-  /// Every reader, now and later, reads at or above it, and it is durable. Tombstones up to it may go.
+  /// Every reader reads at or above this version, now and later, and it is durable. Tombstones up to it may be dropped.
   CommitVersion reclaimable_version = 0;
-  /// Somebody waits until all is done: work that only helps readers and space is welcome.
+  /// A caller waits until all work is done, so work that only helps readers and space is done too.
   bool idle = false;
-  /// No writer is busy: space is given back for which others would have to wait.
+  /// No writer is busy, so space is freed for which writers would otherwise have to wait.
   bool writers_rest = false;
-  /// By file number: bytes it points to in value files that are to go. Null: none do.
+  /// For each file number: its bytes in value files that must go. Null: no value file must go.
   const std::map<std::uint64_t, std::uint64_t>* leaving_value_bytes = nullptr;
-  /// Numbers of files whose last job failed: no job takes them for now, not even one that leaves them unread. Null:
+  /// Numbers of files whose last job failed. No job takes them for now, not even one that leaves them unread. Null:
   /// none.
   const std::set<std::uint64_t>* resting = nullptr;
 };
 
-/// At most one job; none when there is nothing to do or all of it is blocked.
+/// Returns at most one job; none if there is nothing to do or all jobs are blocked.
 std::optional<Job> pick_job(const PickInput& input, const TreeShape& shape);
 
 }  // namespace varve::engine

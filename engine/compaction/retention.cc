@@ -1,5 +1,5 @@
-// Owns: the judgement over each entry (retention.h).
-// Must never: remember anything of a key but where its last entry was shown.
+// Owns: the decision about each entry (retention.h).
+// Must never: remember anything of a key except where its last entry was shown.
 #include "engine/compaction/retention.h"
 
 #include <algorithm>
@@ -32,12 +32,12 @@ bool Retention::judge(const Entry& entry) {
   const bool hidden = place == last_place_;
   last_place_ = place;
   if (hidden) return false;
-  // At the lowest version nothing of the key that is older is kept: if there is nothing below either, the delete hides
+  // At the lowest version, no older entry of the key is kept. If there is nothing below either, the delete hides
   // nothing.
   return entry.kind != Kind::kDelete || place != 0 || !nothing_below_(entry.sort_key);
 }
 
-/// A put that is the only entry of its key is what every version from its own on shows.
+/// Keeps a run in which each key has one put: every version at or above a put shows that put.
 Retention::RunFate Retention::judge_run(const format::RunEntry& run) {
   const format::TableId table = format::table_id_of(run.smallest_key);
   if (table != format::table_id_of(run.largest_key)) return RunFate::kUnknown;

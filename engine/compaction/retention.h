@@ -1,10 +1,10 @@
-// Owns: which entries a rewrite keeps: what some reader may still ask for.
-// Must never: drop an entry that a held version, or a later one, would show or that hides an older one elsewhere.
+// Owns: which entries a rewrite keeps: those that some reader may still ask for.
+// Must never: drop an entry that a held version, or a later one, would show, or that hides an older entry elsewhere.
 //
-// The horizon is the list of versions somebody may read at: those of snapshots, and what was visible when the rewrite
-// began; all later ones too. For each version of the horizon the newest entry of a key that is not above it counts, and
-// each entry above the whole horizon; nothing else. A delete that nothing older can hide behind goes as well, and so
-// does everything of a table that was dropped before the whole horizon.
+// The horizon is the list of versions that readers may read at: the versions of snapshots, the version visible when the
+// rewrite began, and all later ones. For each version of the horizon, a rewrite keeps the newest entry of a key at or
+// below it. It also keeps each entry above the whole horizon. It keeps nothing else. It also drops a delete that hides
+// nothing older, and all entries of a table that was dropped before the whole horizon.
 #pragma once
 
 #include <cstdint>
@@ -21,25 +21,27 @@ namespace varve::engine {
 
 class Retention {
  public:
-  /// Of a key: whether no entry of it can be anywhere below the rewrite's inputs. Keys are asked about in their order.
+  /// Returns whether no entry of the key can be anywhere below the rewrite's inputs. Called with keys in ascending
+  /// order.
   using NothingBelow = std::function<bool(std::string_view sort_key)>;
 
-  /// `horizon` rises and is not empty; `dead` are the ids dropped at or below all of it, and outlives this.
+  /// `horizon` is ascending and not empty. `dead` has the ids dropped at or below all of it, and outlives this object.
   Retention(std::vector<CommitVersion> horizon, const DeadRanges& dead, NothingBelow nothing_below);
 
-  /// Asked for every entry of the inputs, in the order of internal keys.
+  /// Returns whether an entry is kept. Called for every entry of the inputs, in the order of internal keys.
   bool keeps(const Entry& entry);
 
-  /// What becomes of a whole run that no other input touches, and whose keys no other entry of them shares.
+  /// The decision about a whole run that no other input overlaps and that shares no key with other entries.
   enum class RunFate : std::uint8_t {
-    kKept,     // all of it
-    kDropped,  // all of it
-    kUnknown,  // its entries are to be asked for
+    kKept,     // the whole run
+    kDropped,  // the whole run
+    kUnknown,  // keeps() decides for each entry
   };
-  /// Asked before its first entry. Unless kUnknown is answered its entries are not asked for any more.
+  /// Decides about a run before its first entry. Unless it returns kUnknown, keeps() is not called for the run's
+  /// entries.
   RunFate judge_run(const format::RunEntry& run);
 
-  /// Of what it did not keep, since the beginning.
+  /// Returns the number of entries not kept, since the beginning.
   std::uint64_t dropped_entries() const noexcept { return dropped_entries_; }
 
  private:
@@ -47,7 +49,7 @@ class Retention {
 
   bool judge(const Entry& entry);
   void begin_key(std::string_view sort_key);
-  /// The place of the lowest version of the horizon that shows it.
+  /// Returns the index of the lowest version of the horizon that shows an entry of this version.
   std::size_t shown_at(CommitVersion version) const noexcept;
 
   const std::vector<CommitVersion> horizon_;
@@ -58,7 +60,7 @@ class Retention {
   bool has_key_ = false;
   bool table_is_dropped_ = false;
   CommitVersion last_version_ = 0;          // of the key's last entry; zero: none yet
-  std::size_t last_place_ = kAboveHorizon;  // likewise
+  std::size_t last_place_ = kAboveHorizon;  // of the key's last entry too
   format::TableId table_ = 0;
   bool has_table_ = false;
   std::uint64_t dropped_entries_ = 0;

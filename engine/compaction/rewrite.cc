@@ -1,5 +1,5 @@
 // Owns: the loop of a rewrite and its cuts (rewrite.h).
-// Must never: go on after the first error.
+// Must never: continue after the first error.
 #include "engine/compaction/rewrite.h"
 
 #include <algorithm>
@@ -69,7 +69,7 @@ class Rewriter {
     return std::binary_search(numbers.begin(), numbers.end(), number);
   }
 
-  /// The value stays in its log segment.
+  /// Adds an entry whose value stays in its log segment.
   Status add_kept(const Entry& entry, const LogPlace& place) {
     pointer_.clear();
     format::append_value_pointer(pointer_,
@@ -77,7 +77,7 @@ class Rewriter {
     return writer_->add({entry.sort_key, entry.version, Kind::kPutExternal, pointer_}, true);
   }
 
-  /// The value stays where it is, unless its file is to go.
+  /// Adds an entry whose value is in a value file. The value stays there, unless that file must go.
   Status add_external(const Entry& entry, bool was_in_memory) {
     const Result<format::ValuePointer> pointer = format::decode_value_pointer(entry.value);
     if (!pointer.ok()) return pointer.status();
@@ -94,7 +94,7 @@ class Rewriter {
     });
   }
 
-  /// False: its entries are to be taken one by one.
+  /// Takes a whole run. Returns false if its entries must be taken one by one.
   Result<bool> take_run(const format::RunSource& source, const EntryStream& input) {
     const format::RunEntry& run = *source.run;
     if (Status look = look_for_end(); !look.ok()) return look;
@@ -126,7 +126,7 @@ class Rewriter {
     return true;
   }
 
-  /// There is a file for the key.
+  /// Ensures that there is a file for the key.
   Status make_ready(std::string_view sort_key) {
     if (last_key_ != sort_key) {
       const bool same_table = !last_key_.empty() && format::table_id_of(sort_key) == format::table_id_of(last_key_);
@@ -167,7 +167,7 @@ class Rewriter {
 
   Status end_file() {
     if (!writer_) return Status();
-    // The next file goes on with what this one learned, be it that there is nothing to learn.
+    // The next file continues with the dictionary of this file, even if that is empty.
     table_.dictionary = writer_->dictionary();
     table_.learns_dictionary = options_.table.learns_dictionary && (!holds_one_table_ || writer_->learns_dictionary());
     Result<format::TableFileEntry> file = writer_->finish(options_.level);
@@ -194,8 +194,8 @@ class Rewriter {
   format::Decompressor decompressor_;
   std::string last_key_;
   std::string pointer_;
-  bool holds_one_table_ = true;    // the file at hand
-  std::uint64_t table_start_ = 0;  // bytes written before the table at hand
+  bool holds_one_table_ = true;    // the current file
+  std::uint64_t table_start_ = 0;  // bytes written before the current table
   std::uint64_t entries_written_ = 0;
   Rewritten done_;
 };

@@ -1,4 +1,4 @@
-// Owns: writing sorted entries to new table files: what retention keeps, cut where cuts are right.
+// Owns: writing sorted entries to new table files: the entries that retention keeps, cut at suitable places.
 // Must never: split the versions of one key over two files of a level, or report a file that is not durable.
 #pragma once
 
@@ -19,26 +19,26 @@
 
 namespace varve::engine {
 
-/// Where new table files come from.
+/// The environment of new table files.
 struct TableSink {
   const io::Env& env;
   io::Directory& directory;
   Manifest& manifest;
   TableFiles& tables;
-  /// Set when the store closes: work that can be done again later ends soon.
+  /// Set when the store closes. Work that can be repeated later then ends soon.
   const std::atomic<bool>& stopping;
 };
 
 struct RewriteOptions {
   std::uint32_t level = 0;
   format::TableOptions table;
-  /// Whether a key begins a new file; may be empty: none does. As OutputCuts::begins_new_file().
+  /// Returns whether a key begins a new file, as OutputCuts::begins_new_file(). If empty, no key does.
   std::function<bool(std::string_view key, std::uint64_t file_bytes, std::uint64_t table_bytes,
                      std::optional<format::TableId> new_table)>
       begins_new_file;
-  /// Log segments that stay: their values are pointed to. Numbers rise.
+  /// Log segments that stay: the new files point to their values. Ascending numbers.
   std::vector<std::uint64_t> kept_segments;
-  /// Value files that are to go: values in them are written to the new files. Numbers rise; none without `values`.
+  /// Value files that must go: their values are written to the new files. Ascending numbers; empty without `values`.
   std::vector<std::uint64_t> leaving_value_files;
   ExternalValues* values = nullptr;
 };
@@ -47,14 +47,14 @@ struct Rewritten {
   std::vector<format::TableFileEntry> files;
   std::uint64_t entries_read = 0;
   std::uint64_t bytes_written = 0;
-  /// Of those, what was copied by whole runs.
+  /// The part of bytes_written that was copied in whole runs.
   std::uint64_t bytes_copied = 0;
 };
 
-/// Writes, or copies by whole runs, what `retention` keeps of all entries from where `input` stands. What could be read
-/// without the disk can be so in the new files too, as far as it was not copied (fresh_blocks.h). All files are
-/// durable, but for their names. After an error none of them is left. Checks that what was read is what was kept and
-/// what was dropped. Errors: those of the input, of io, of the manifest's numbers; kClosed (the store is closing).
+/// Writes the entries that `retention` keeps, from the current place of `input` on. Copies whole runs where it can. Hot
+/// entries stay in the cache (fresh_blocks.h). All files are durable, except for their names. After an error none of
+/// the files is left. Checks that the number of entries read equals the entries kept and dropped.
+/// Errors: those of the input, of io, of the manifest's numbers; kClosed (the store is closing).
 Result<Rewritten> rewrite(EntryStream& input, Retention& retention, const TableSink& sink,
                           const RewriteOptions& options);
 

@@ -1,5 +1,5 @@
 // Owns: the order of a change (tree.h).
-// Must never: tell readers of a change before it is durable.
+// Must never: show a change to readers before it is durable.
 #include "engine/compaction/tree.h"
 
 #include <algorithm>
@@ -60,8 +60,8 @@ bool holds_any_of(const FileSet& files, std::string_view prefix) noexcept {
   });
 }
 
-/// Leaves out of the edit's new dead ids, and takes out of the set's old ones, those of which no table holds anything.
-/// `after` is the set with the edit. What a memtable holds of such an id is left out when it is flushed.
+/// Removes dead ids of which no table contains anything: from the edit's new ids, and from the set's old ids. `after`
+/// is the set with the edit. Entries of such an id in a memtable are left out when it is flushed.
 void forget_dead_ids(const FileSet& before, const FileSet& after, format::ManifestEdit& edit) {
   std::erase_if(edit.added_dead_ids, [&](const format::DeadId& dead) { return !holds_any_of(after, dead.prefix); });
   for (const format::DeadId& dead : before.dead_ids) {
@@ -69,7 +69,7 @@ void forget_dead_ids(const FileSet& before, const FileSet& after, format::Manife
   }
 }
 
-/// Takes what no table points into out of the set, by the same edit. `after` is the set with the edit.
+/// Removes value files that no table points into, by the same edit. `after` is the set with the edit.
 void forget_value_files(FileSet& after, format::ManifestEdit& edit) {
   std::set<std::uint64_t> used;
   for (const auto& [number, table] : after.tables) {
@@ -89,14 +89,14 @@ void forget_value_files(FileSet& after, format::ManifestEdit& edit) {
 
 format::TableOptions table_options(std::uint32_t level) {
   format::TableOptions options;
-  // The fastest level that makes files small: the processor, not the disk, bounds compaction. A file of level 0 that
-  // overlaps nothing moves down as it is.
+  // The fastest level that produces small files, since the processor limits compaction, not the disk. A file of level 0
+  // that overlaps nothing moves down unchanged.
   options.compression_level = 1;
-  // One key of 250 that are not there passes either kind. The last level holds nearly everything, and gets the smaller
-  // one; a file that moves there as it is answers no worse.
+  // Either kind passes one absent key in 250. The last level contains nearly everything, so it gets the smaller kind. A
+  // file that moves there unchanged is no less accurate.
   options.filter.bits_per_key = 12;
   if (level == kLastLevel) options.filter.kind = format::FilterKind::kBinaryFuse;
-  // There alone a dictionary is worth the time that it takes to learn one.
+  // Only in the last level a dictionary is worth the time to learn it.
   options.learns_dictionary = level == kLastLevel;
   return options;
 }
@@ -129,7 +129,7 @@ Result<std::shared_ptr<const Levels>> Tree::rearrange(const FileSet& files) {
 }
 
 bool Tree::collects_deletes() const noexcept {
-  constexpr std::uint64_t kMany = 10'000;  // a walk over them takes milliseconds
+  constexpr std::uint64_t kMany = 10'000;  // a scan over them takes milliseconds
   const ReadStates::Pin pin = states_.pin();
   const std::uint64_t deletes = pin->active->delete_count();
   return deletes >= kMany && deletes >= pin->active->entry_count() / 2;
@@ -139,7 +139,8 @@ Status Tree::make_durable(const format::ManifestEdit& edit) {
   if (!edit.added_tables.empty()) {
     if (Status synced = directory_.sync(sync_points::kTableNames); !synced.ok()) {
       tables_.discard(edit.added_tables);
-      // What a directory did not keep once, this handle of it never promises again: nothing could be flushed any more.
+      // After a failed sync, this handle of the directory never promises durability again, so no later flush could
+      // succeed.
       on_fatal_(synced);
       return synced;
     }
@@ -203,10 +204,11 @@ Status Tree::change_tables(format::ManifestEdit edit, const std::function<void(R
     if (complete) {
       if (Status completed = complete(edit); !completed.ok()) return completed;
     }
-    // All that may fail for want of memory comes before the edit is durable. Only segments may change beside this.
+    // All steps that may fail for lack of memory come before the edit is durable. Only segments may change
+    // concurrently.
     const FileSet before = manifest_.files();
     if (edit.oldest_readable_version) {
-      // A long compaction knew an earlier horizon than a flush that was quicker.
+      // A long compaction has an earlier horizon than a flush that finished first.
       edit.oldest_readable_version = std::max(*edit.oldest_readable_version, before.oldest_readable_version);
     }
     FileSet after = before;
@@ -236,7 +238,7 @@ Status Tree::change_tables(format::ManifestEdit edit, const std::function<void(R
         for (const auto& [number, table] : left) table->leave();
         for (const auto& [number, values] : left_values) values->leave();
       } catch (const std::bad_alloc&) {
-        failure = Status::out_of_memory();  // On disk and in memory are different things now.
+        failure = Status::out_of_memory();  // The disk and the memory differ now.
       }
     }
   }
@@ -250,7 +252,7 @@ Status Tree::change_tables(format::ManifestEdit edit, const std::function<void(R
 
 HeldFiles Tree::hold_files() {
   HeldFiles held;
-  held.hold = removal_.hold();  // Before the look: what leaves after it keeps its name.
+  held.hold = removal_.hold();  // First: files that leave after this keep their names.
   const io::MutexGuard guard(changing_);
   held.files = manifest_.files();
   held.levels = levels();

@@ -1,8 +1,9 @@
-// Owns: the live table files of an open store: their arrangement by level as readers see it, and every change of it.
-// Must never: show readers a file that the manifest does not name, or let a file's name go while a reader needs it.
+// Owns: the live table files of an open store: their arrangement in levels as readers see it, and every change of it.
+// Must never: show readers a file that the manifest does not name, or remove a file's name while a reader needs it.
 //
-// Changes (a flush, a compaction, the end of a drop) are made one at a time: the edit is made durable first, then
-// readers get the new arrangement, then files that left it are removed when the last reader has let go of them.
+// Changes (a flush, a compaction, the end of a drop) are made one at a time. First the edit becomes durable, then
+// readers get the new arrangement. Files that left the arrangement are removed when their last reader has released
+// them.
 #pragma once
 
 #include <atomic>
@@ -26,43 +27,48 @@
 
 namespace varve::engine {
 
-/// How files of a level are written.
+/// Returns the options for files of a level.
 format::TableOptions table_options(std::uint32_t level);
-/// How files are written that will be merged before long: in half the time, and larger.
+/// Returns the options for files that will soon be merged. They are written in half the time, and are larger.
 format::TableOptions passing_table_options();
 
-/// A file set, and what keeps its files: the names of tables stay as long as the arrangement they are in, those of log
-/// segments as long as the hold. Ends before the tree.
+/// A file set whose files keep their names: tables as long as `levels`, log segments as long as `hold`. It is destroyed
+/// before the tree.
 struct HeldFiles {
   NameRemoval::Hold hold;
   FileSet files;
   std::shared_ptr<const Levels> levels;
 };
 
-/// Any thread.
+/// Thread-safe.
 class Tree {
  public:
-  /// The arrangement of the tables that a set names; none is opened before it is read.
-  /// Errors: kCorruption (two files of one level overlap, say), kOutOfMemory.
+  /// Returns the arrangement of the tables in a file set. A table is opened at its first read.
+  /// Errors: kCorruption (for example, two files of one level overlap), kOutOfMemory.
   static Result<std::shared_ptr<const Levels>> arrange(const FileSet& files, TableFiles& tables);
 
-  /// All outlive the tree. `on_fatal` is called, under no lock of a commit, when a change can neither be made nor left:
-  /// the store must stop. `on_change` is called after every change.
+  /// All arguments outlive the tree. `on_fatal` is called, under no lock of a commit, if a change can neither be
+  /// completed nor undone: the store must stop. `on_change` is called after every change.
   Tree(const io::Env& env, io::Directory& directory, Manifest& manifest, ReadStates& states, TableFiles& tables,
        std::function<void(const Status&)> on_fatal, std::function<void()> on_change);
 
-  /// Makes the edit durable and gives readers the arrangement that follows from it, together with what `change` does to
-  /// the rest of their state. Dead ids of which no table holds anything any more leave the set in the same edit.
-  /// Errors: those of Directory::sync, after which the edit's new files are removed and nothing has changed, and those
-  /// of Manifest::append; after both the store has stopped.
+  /// Makes the edit durable and gives readers the resulting arrangement. `change` changes the rest of the readers'
+  /// state in the same step. The edit also removes dead ids of which no table contains anything any more.
+  /// Errors:
+  ///
+  /// - Those of Directory::sync: the edit's new files are removed and nothing has changed, but the store has stopped.
+  /// - Those of Manifest::append: if the manifest has stopped, so has the store. Otherwise the edit's new files are
+  ///   removed, nothing has changed, and the store goes on.
+  /// - kOutOfMemory: nothing has changed, unless the edit was durable already. In that case the store has stopped.
   Status apply(format::ManifestEdit edit, const std::function<void(ReadState&)>& change);
 
-  /// apply(), for new files that hold one table of which nothing else holds anything: they go to the deepest level
-  /// where they neither overlap a file nor a claim. Their entries say no level yet. Errors: as apply(); kBusy (no such
-  /// level; nothing changed): in a store below some TiB one is free as soon as compaction has caught up.
+  /// Applies an edit with new files of one table that nothing else contains. It puts the files into the deepest level
+  /// where they overlap neither a file nor a claim. Their entries have no level yet.
+  /// Errors: as apply(); kBusy (no such level; nothing has changed). In a store below some TiB, a level is free once
+  /// compaction has caught up.
   Status install(format::ManifestEdit edit);
 
-  /// The place of what a compaction will write: until it ends, nothing is installed there.
+  /// Reserves the place of a compaction's output. While the claim lives, nothing is installed there.
   class Claim {
    public:
     Claim(Claim&& other) noexcept : tree_(std::exchange(other.tree_, nullptr)), id_(other.id_) {}
@@ -75,28 +81,28 @@ class Tree {
     Tree* tree_;
     std::uint64_t id_;
   };
-  /// Claims the job's range of its output level. Nothing if `seen`, from which the job was picked, is not the
-  /// arrangement any more: then the job must be picked anew.
+  /// Claims the job's range of its output level. Returns nothing if `seen`, from which the job was picked, is no longer
+  /// the arrangement. Then the job must be picked again.
   std::optional<Claim> claim(const Levels& seen, const Job& job);
 
-  /// Where new files come from, until `stopping` is set.
+  /// Returns the environment of new files, valid until `stopping` is set.
   TableSink sink(const std::atomic<bool>& stopping) noexcept {
     return {env_, directory_, manifest_, tables_, stopping};
   }
   std::shared_ptr<const Levels> levels() const { return states_.pin()->tables; }
-  /// Whether the memtable that takes commits holds many deletes, and mostly those.
+  /// Returns whether the active memtable contains many deletes, and mostly deletes.
   bool collects_deletes() const noexcept;
-  /// As dead_bytes_in_memory() of the state that readers see.
+  /// Returns dead_bytes_in_memory() of the readers' current state.
   std::uint64_t dead_bytes_in_memory(const std::vector<format::DeadId>& dead_ids, std::uint64_t enough) const {
     return engine::dead_bytes_in_memory(*states_.pin(), dead_ids, enough);
   }
   Manifest& manifest() noexcept { return manifest_; }
 
-  /// The set of this moment, whose files keep their names for now.
+  /// Returns the current file set, whose files keep their names while it is held.
   HeldFiles hold_files();
-  /// Removes the name of a file that the manifest names no more and nobody uses.
+  /// Removes the name of a file that the manifest no longer names and that has no users.
   void remove_file(format::FileType type, std::uint64_t number) noexcept;
-  /// As TableFiles::remove_garbage().
+  /// Removes garbage as TableFiles::remove_garbage() does.
   Status remove_garbage() { return tables_.remove_garbage(removal_); }
 
  private:
@@ -122,7 +128,7 @@ class Tree {
   const std::function<void(const Status&)> on_fatal_;
   const std::function<void()> on_change_;
   NameRemoval removal_;
-  mutable io::Mutex changing_;  // held across I/O, by background work and loads; before the manifest's
+  mutable io::Mutex changing_;  // held during I/O, by background work and loads; locked before the manifest's
   std::vector<ClaimedRange> claims_ VARVE_GUARDED_BY(changing_);
   std::uint64_t claims_made_ VARVE_GUARDED_BY(changing_) = 0;
 };

@@ -24,7 +24,7 @@ std::map<std::uint64_t, std::uint64_t> large_bytes_by_segment(const Memtable& me
   return bytes;
 }
 
-/// By value file: bytes that tables point to.
+/// Returns the bytes that tables point to, by value file.
 std::map<std::uint64_t, std::uint64_t> bytes_in_use(const FileSet& files) {
   std::map<std::uint64_t, std::uint64_t> bytes;
   for (const auto& [number, file] : files.value_files) bytes.emplace(number, 0);

@@ -11,23 +11,23 @@
 
 namespace varve::engine {
 
-/// Of the closed segments that end at or below `flushed_version`, those that are at least half large values of the
-/// memtable, not counting those of dead tables: kept as value files, they spare writing these to a table, and what
-/// compaction would make of it.
+/// Returns the closed segments up to `flushed_version` that are at least half large values of the memtable. Values of
+/// dead tables do not count. Such segments are kept as value files. So their values are neither written to a table nor
+/// rewritten by compactions.
 std::vector<format::ValueFileEntry> segments_worth_keeping(const Memtable& memtable, const FileSet& files,
                                                            CommitVersion flushed_version, const DeadRanges& dead);
 
-/// Whether at least one byte in `part` of a value file is garbage.
+/// Returns whether at least one byte in `part` of a value file is garbage.
 constexpr bool is_wasteful(std::uint64_t size_bytes, std::uint64_t used_bytes, std::uint64_t part) noexcept {
   return used_bytes < size_bytes && size_bytes - used_bytes >= size_bytes / part;
 }
-/// While writers are busy a value file must be mostly garbage to be worth the work; where they rest, be it that the
-/// disk is full, a part is enough: more than the fifth that the log rounds up to sectors around the smallest of large
-/// values, or files without garbage would be rewritten.
+/// The garbage parts from which a value file is rewritten: half while writers are busy, a quarter while they rest, for
+/// example on a full disk. A quarter is more than the fifth by which the log rounds up the smallest large values to
+/// sectors. Otherwise files without garbage would be rewritten.
 inline constexpr std::uint64_t kWastefulPart = 2;
 inline constexpr std::uint64_t kWastefulPartAtRest = 4;
 
-/// Value files of which at least one byte in `part` is pointed to by nobody any more. Their numbers rise.
+/// Returns the value files in which at least one byte in `part` is no longer pointed to. Ascending numbers.
 std::vector<std::uint64_t> wasteful_value_files(const FileSet& files, std::uint64_t part);
 
 }  // namespace varve::engine

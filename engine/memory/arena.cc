@@ -1,5 +1,5 @@
-// Owns: how an arena asks the system for memory: in blocks, a large piece in a block of its own.
-// Must never: count what it did not get.
+// Owns: how an arena asks the system for memory: in blocks, and in a block of its own for each large piece.
+// Must never: count memory that it did not get.
 
 #include "engine/memory/arena.h"
 
@@ -16,11 +16,11 @@ namespace varve::engine {
 namespace {
 
 constexpr std::size_t kBlockBytes = SpareBlocks::kBlockBytes;
-/// A piece above this gets a block of its own, so that at most a third of a block is ever left unused at its end. An
-/// entity of the largest size that the service allows is below it.
+/// A piece above this many bytes gets a block of its own, so at most a third of a block is wasted. The largest entity
+/// that the service allows is below it.
 constexpr std::size_t kLargePieceBytes = kBlockBytes / 3;
-/// The first blocks are touched page by page: a store that is hardly written to holds hardly any memory. The others are
-/// made of large pages, which spares a look into a tree of the size of a memtable much of its address translation.
+/// The first blocks are small and the system maps them page by page, so a store with few writes holds little memory.
+/// Later blocks consist of large pages, which spare most of the address translation of a search in the memtable.
 constexpr std::size_t kSmallBlocks = 4;
 constexpr std::size_t kSmallBlockBytes = (1 << 20) / kFileScale;
 
@@ -51,7 +51,7 @@ char* Arena::take(std::size_t bytes) noexcept {
   return piece;
 }
 
-/// Empty when the system has no memory.
+/// Returns a block for a piece of this size; an empty one if the system has no memory.
 io::PageMemory Arena::block_for(std::size_t piece_bytes) noexcept {
   const bool is_large = piece_bytes > kLargePieceBytes;
   if (!is_large && budget_) {
@@ -64,10 +64,10 @@ io::PageMemory Arena::block_for(std::size_t piece_bytes) noexcept {
   return block.ok() ? *std::move(block) : io::PageMemory();
 }
 
-/// The first piece of a block that is added for it.
+/// Adds a block and returns its start, which is the piece that the block is added for. Returns null without memory.
 char* Arena::add_block(std::size_t piece_bytes) noexcept {
   try {
-    // The place in the list first: then nothing can fail once the block is there.
+    // The place in the list is reserved first, so nothing can fail once the block exists.
     if (blocks_.size() == blocks_.capacity()) blocks_.reserve(2 * blocks_.size() + 8);
   } catch (const std::bad_alloc&) {
     return nullptr;
@@ -78,7 +78,7 @@ char* Arena::add_block(std::size_t piece_bytes) noexcept {
   char* const start = reinterpret_cast<char*>(bytes.data());
   blocks_.push_back(std::move(block));
   allocated_bytes_.store(allocated_bytes() + bytes.size(), std::memory_order_relaxed);
-  if (piece_bytes <= kLargePieceBytes) {  // The block begun goes on serving small pieces beside a large one.
+  if (piece_bytes <= kLargePieceBytes) {  // Beside a large piece, the current block goes on serving small ones.
     at_ = start + piece_bytes;
     left_bytes_ = bytes.size() - piece_bytes;
   }

@@ -1,4 +1,4 @@
-// Owns: memory that is taken piece by piece and given back all at once.
+// Owns: an arena, which hands out memory in pieces and frees all of them at its end.
 // Must never: move or free a piece while the arena lives.
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace varve::engine {
 
-/// One thread at a time takes; the counts may be read by any.
+/// take() must be called by one thread at a time. Any thread may read the byte counts at any time.
 class Arena {
  public:
   static constexpr std::size_t kAlignment = 8;
@@ -24,16 +24,17 @@ class Arena {
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
-  /// `bytes` contiguous bytes, more than zero, aligned to kAlignment. Null when the system has no memory; nothing
-  /// changed then.
+  /// Returns `bytes` contiguous bytes, aligned to kAlignment; `bytes` is above zero. Returns null if the system has no
+  /// memory; then the arena is unchanged.
   char* take(std::size_t bytes) noexcept;
 
-  /// From now on blocks are those that lie unused there, and all go there at the end. Nothing is charged by the arena.
+  /// Connects the arena to `budget`: it takes its blocks from the budget's spare blocks and leaves its own there at the
+  /// end. The arena charges nothing to the budget.
   void draw_on(std::shared_ptr<WriteBudget> budget) noexcept { budget_ = std::move(budget); }
 
-  /// What was taken, each piece rounded up to kAlignment.
+  /// Returns the bytes handed out, each piece rounded up to kAlignment.
   std::uint64_t used_bytes() const noexcept { return used_bytes_.load(std::memory_order_relaxed); }
-  /// What is held from the system: what was taken, and the ends of blocks that were too small for the next piece.
+  /// Returns the bytes held from the system: the pieces, and the unused ends of blocks.
   std::uint64_t allocated_bytes() const noexcept { return allocated_bytes_.load(std::memory_order_relaxed); }
 
  private:

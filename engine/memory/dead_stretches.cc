@@ -1,5 +1,5 @@
-// Owns: entering, joining and cutting stretches (dead_stretches.h).
-// Must never: fail a commit: what there is no memory for is forgotten.
+// Owns: how stretches are entered, joined and cut (dead_stretches.h).
+// Must never: fail a commit: without memory, the list forgets.
 #include "engine/memory/dead_stretches.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace varve::engine {
 
 namespace {
 
-/// The keys that a batch puts, one after the other. It was read through once.
+/// Iterates over the keys that a batch puts. The batch was validated before, so a read error is treated as its end.
 class PutKeys {
  public:
   explicit PutKeys(std::string_view batch) : reader_(format::BatchReader::open(batch)) {}
@@ -29,7 +29,7 @@ class PutKeys {
     }
     return std::nullopt;
   }
-  /// After the last key: whether the batch brings a loaded table to life too.
+  /// Returns, after the last key, whether the batch also adopts a loaded table.
   bool adopts() const noexcept { return adopts_; }
 
  private:
@@ -46,7 +46,7 @@ void DeadStretches::begin(const std::function<CommitVersion()>& newest_unnoted) 
   if (is_on()) return;
   recent_.reserve(kRecentPuts);
   on_.store(true, std::memory_order_release);
-  forgotten_ = newest_unnoted();  // Whoever looks at on_ later notes its puts, and waits here before it does.
+  forgotten_ = newest_unnoted();  // A committer that sees on_ set notes its puts, and note() waits for the mutex.
   unasked_ = 0;
 }
 
@@ -69,7 +69,7 @@ void DeadStretches::note(std::string_view batch, CommitVersion version) noexcept
 
   const io::MutexGuard guard(mutex_);
   if (!is_on()) return;
-  // What a load brings along is not noted key by key.
+  // A loaded table's puts are not noted key by key, so nothing is known any more.
   if (keys.adopts() || ++unasked_ > kUnaskedMax) return end();
   try {
     remember({version, std::string(smallest), std::string(largest)});
@@ -100,7 +100,7 @@ void DeadStretches::remember(const Put& put) {
   next_recent_ = (next_recent_ + 1) % kRecentPuts;
 }
 
-/// The stretch that holds the key becomes what lies before it and what lies behind it.
+/// Splits the stretch that contains the key into the part before the key and the part after it.
 void DeadStretches::cut(std::string_view key) {
   const auto found = at_or_before(key);
   if (found == stretches_.end() || found->second.to <= key) return;
@@ -150,7 +150,7 @@ void DeadStretches::add(std::string_view from, std::string_view to, CommitVersio
   enter(std::move(joined_from), std::move(joined));
 }
 
-/// In the place of the one that was not asked for the longest, where there are many.
+/// Adds a stretch. If the list is full, it replaces the stretch with the oldest last use.
 void DeadStretches::enter(std::string from, Stretch stretch) {
   if (stretches_.size() >= kStretchesMax) {
     io::probe("a stretch of deletes was forgotten for another");
@@ -166,7 +166,7 @@ void DeadStretches::use(Stretch& stretch) noexcept {
   unasked_ = 0;
 }
 
-/// The last one that begins at the key or before it; the end where there is none.
+/// Returns the last stretch that begins at or before the key; the end if there is none.
 DeadStretches::Stretches::iterator DeadStretches::at_or_before(std::string_view key) {
   const auto behind = stretches_.upper_bound(key);
   return behind == stretches_.begin() ? stretches_.end() : std::prev(behind);

@@ -1,13 +1,13 @@
-// Owns: stretches of keys that are known to hold nothing live, so that no walk need step over what was deleted there.
-// Must never: keep a stretch that a published put is in, or cost anything while hardly anything is deleted.
+// Owns: stretches of keys that are known to hold nothing live, so that a scan can skip the deleted entries there.
+// Must never: keep a stretch that contains a published put, or cost anything while hardly any key is deleted.
 //
-// What is known is of content, wherever it lies: neither a flush nor a compaction changes it.
+// A stretch describes the content of the store, wherever the entries are. Flushes and compactions do not change it.
 //
-// Z1  nothing in a stretch is live at any version from its `since` to the newest one visible. It was walked over at
-//     that version, and every put above it was noted before it was published: the list was told of it, and is cut
-//     there, or will be told before anybody can read at its version.
-// Z2  a put that is not among the recent ones was not noted while the list was in use, or is forgotten; its version is
-//     at or below forgotten_, and no walk at a version below that is believed.
+// Z1  Nothing in a stretch is live at any version from its `since` to the newest visible version. A scan read the whole
+//     stretch at `since`. Every put above `since` is noted before it is published. So the list either is cut at that
+//     put already, or will be cut before any reader can read at the put's version.
+// Z2  A put missing from the recent puts was either committed while the list was off, or is forgotten. Its version is
+//     at or below forgotten_. The list discards every report of a scan at a version below forgotten_.
 #pragma once
 
 #include <atomic>
@@ -25,38 +25,39 @@
 
 namespace varve::engine {
 
-/// Any thread.
+/// Thread-safe.
 class DeadStretches {
  public:
-  /// After so many deletes somebody looks around.
+  /// Number of deletes after which one committer starts a search for dead ranges.
   static constexpr std::uint64_t kDeletesBetweenLooks = 64;
   static constexpr std::size_t kStretchesMax = 64;
   static constexpr std::size_t kRecentPuts = 256;
-  /// After so many puts while nobody adds or asks for a stretch all are forgotten, and puts are noted no more.
+  /// Number of puts noted without an add() or a successful look-up, after which the list forgets all stretches and
+  /// turns itself off.
   static constexpr std::uint64_t kUnaskedMax = 100'000;
 
   explicit DeadStretches(io::Scheduler& scheduler) noexcept : mutex_(scheduler) {}
   DeadStretches(const DeadStretches&) = delete;
   DeadStretches& operator=(const DeadStretches&) = delete;
 
-  /// Whether there may be stretches, and puts are to be noted.
+  /// Returns whether the list is on: then there may be stretches, and committers must note their puts.
   bool is_on() const noexcept { return on_.load(std::memory_order_acquire); }
-  /// Puts are noted from now on. `newest_unnoted` gives a version at or above that of every put that was not, or will
-  /// not be, noted because is_on() said no.
+  /// Turns the list on: committers note their puts from now on. `newest_unnoted` returns a version at or above that of
+  /// every put that goes unnoted because its committer saw is_on() return false.
   void begin(const std::function<CommitVersion()>& newest_unnoted);
-  /// The batch's puts are about to be published.
+  /// Notes the puts of a batch. The caller calls it before it publishes the batch.
   void note(std::string_view batch, CommitVersion version) noexcept;
 
-  /// Counts; true where it is time to look around for what is dead beside these.
+  /// Counts deletes. Returns true if it is time to look for dead keys around them.
   bool count_deletes(std::uint64_t count) noexcept;
-  /// Who walked over [from, to) at a visible version, every source of it, found nothing live. Both lie in one table,
-  /// `to` may be its end.
+  /// Reports that a scan read [from, to) in all its sources, at a visible version, and found nothing live. Both keys
+  /// are in one table; `to` may be the end of that table.
   void add(std::string_view from, std::string_view to, CommitVersion version);
 
-  /// Of the stretch that holds the key, if that is known to be dead at `version`, which is visible: the first key
-  /// behind it.
+  /// Returns the end of the stretch that contains the key: the first key after it. Returns nothing unless that stretch
+  /// is known to be dead at `version`, which is visible.
   std::optional<std::string> end_of(std::string_view key, CommitVersion version);
-  /// Of the stretch that holds the keys right below this one: its first.
+  /// Returns the first key of the stretch that contains the keys directly below `key`, under the condition of end_of().
   std::optional<std::string> begin_below(std::string_view key, CommitVersion version);
 
  private:
@@ -65,7 +66,7 @@ class DeadStretches {
     CommitVersion since = 0;
     std::uint64_t last_use = 0;
   };
-  using Stretches = std::map<std::string, Stretch, std::less<>>;  // by first key; they neither overlap nor touch
+  using Stretches = std::map<std::string, Stretch, std::less<>>;  // by first key; stretches neither overlap nor touch
   struct Put {
     CommitVersion version = 0;
     std::string smallest;
@@ -91,7 +92,7 @@ class DeadStretches {
   std::size_t next_recent_ VARVE_GUARDED_BY(mutex_) = 0;
   CommitVersion forgotten_ VARVE_GUARDED_BY(mutex_) = 0;
   std::uint64_t uses_ VARVE_GUARDED_BY(mutex_) = 0;
-  std::uint64_t unasked_ VARVE_GUARDED_BY(mutex_) = 0;  // puts noted since the last use
+  std::uint64_t unasked_ VARVE_GUARDED_BY(mutex_) = 0;  // puts noted since a stretch was last added or found
 };
 
 }  // namespace varve::engine

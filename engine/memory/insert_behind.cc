@@ -1,5 +1,5 @@
 // Owns: the hand-over between the two threads (insert_behind.h).
-// Must never: let the one that adds wait while there is something to insert.
+// Must never: let the adding thread wait while there is a chunk to insert.
 #include "engine/memory/insert_behind.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace varve::engine {
 InsertBehind::~InsertBehind() {
   {
     const io::MutexGuard guard(mutex_);
-    waiting_count_ = 0;  // Nobody will have the memtable.
+    waiting_count_ = 0;  // The memtable will not be used.
     ending_ = true;
     changed_.notify_all();
   }
@@ -40,7 +40,7 @@ void InsertBehind::hand_over() {
   filling_bytes_ = 0;
 }
 
-/// A system without another thread to give is no reason to refuse a store.
+/// Starts the second thread. A store must open even if the system has no thread to give.
 void InsertBehind::start() {
   was_started_ = true;
   Result<io::Thread> thread = scheduler_.start("varve-replay", [this] { run(); });
@@ -77,7 +77,7 @@ void InsertBehind::run() noexcept {
   }
 }
 
-/// Into an empty chunk, whose memory takes the other one's place.
+/// Takes a waiting chunk by swapping it with `chunk`, which is empty. The memory of `chunk` is reused by the array.
 bool InsertBehind::take(Chunk& chunk) noexcept {
   if (waiting_count_ == 0) return false;
   std::swap(chunks_[--waiting_count_], chunk);

@@ -1,6 +1,6 @@
-// Owns: filling a memtable by two threads, in no order: what is added is inserted by another thread, and by the one
-// that adds where that is behind.
-// Must never: make the filling depend on the other thread: where there is none, it takes longer.
+// Owns: filling a memtable with two threads, in no order. The second thread inserts the batches; the adding thread
+// helps when the second thread falls back.
+// Must never: depend on the second thread: without it, filling only takes longer.
 #pragma once
 
 #include <array>
@@ -15,24 +15,25 @@
 
 namespace varve::engine {
 
-/// Of one thread, but for the other one within.
+/// One thread uses it; the second thread is internal.
 class InsertBehind {
  public:
-  /// Both outlive it. Little is inserted by the thread that adds, and no other one is started.
+  /// `scheduler` and `memtable` outlive it. Fewer than kChunkBytes are inserted by the calling thread; then no thread
+  /// is started.
   InsertBehind(io::Scheduler& scheduler, Memtable& memtable) noexcept
       : scheduler_(scheduler), memtable_(memtable), mutex_(scheduler), changed_(scheduler) {}
-  /// What was not waited for may be left out.
+  /// Drops batches that no wait() has covered yet.
   ~InsertBehind();
   InsertBehind(const InsertBehind&) = delete;
   InsertBehind& operator=(const InsertBehind&) = delete;
 
-  /// As Memtable::insert(), by the end of the next wait(). Until then the batch stays where it is. Throws
-  /// std::bad_alloc; then nothing was added.
+  /// Inserts like Memtable::insert(), by the end of the next wait() at the latest. The bytes of `batch` must stay in
+  /// place until then. Throws std::bad_alloc; then nothing was added.
   void add(const Memtable::Reservation& room, std::string_view batch, CommitVersion version);
-  /// Everything added is in the memtable when it returns.
+  /// Waits until everything added is in the memtable.
   void wait() noexcept VARVE_EXCLUDES(mutex_);
 
-  /// So much is handed over at once.
+  /// Bytes that add() gathers before it hands them over together.
   static constexpr std::size_t kChunkBytes = (std::size_t{256} << 10) / kFileScale;
 
  private:
@@ -47,7 +48,7 @@ class InsertBehind {
 
   void hand_over() VARVE_EXCLUDES(mutex_);
   void start();
-  /// Empties the chunk.
+  /// Inserts the chunk's commits and empties the chunk.
   void insert(Chunk& chunk) noexcept;
   bool take(Chunk& chunk) noexcept VARVE_REQUIRES(mutex_);
   void run() noexcept VARVE_EXCLUDES(mutex_);
@@ -55,15 +56,15 @@ class InsertBehind {
   io::Scheduler& scheduler_;
   Memtable& memtable_;
 
-  // Of the thread that adds.
+  // Fields of the thread that adds.
   Chunk filling_;
   std::size_t filling_bytes_ = 0;
-  bool was_started_ = false;  // or was to be
+  bool was_started_ = false;  // or its start failed
   bool has_thread_ = false;
 
   io::Mutex mutex_;
   io::Condition changed_;
-  // The first waiting_count_ wait; the memory of the others is used again.
+  // The first waiting_count_ chunks wait to be inserted. The others are empty and keep their memory for reuse.
   std::array<Chunk, kWaitingMax> chunks_ VARVE_GUARDED_BY(mutex_);
   std::size_t waiting_count_ VARVE_GUARDED_BY(mutex_) = 0;
   bool is_inserting_ VARVE_GUARDED_BY(mutex_) = false;

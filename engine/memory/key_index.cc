@@ -1,5 +1,5 @@
-// Owns: the slots: what is in one, how one is found, taken and replaced.
-// Must never: free a slot, or put an older entry in place of a newer one.
+// Owns: the slots: their content, and how a slot is found, taken and replaced.
+// Must never: free a slot, or replace an entry by an older one.
 
 #include "engine/memory/key_index.h"
 
@@ -18,8 +18,8 @@ namespace varve::engine {
 
 namespace {
 
-/// An entry's address without the three bits that alignment makes zero, and above it the uppermost bits of its hash.
-/// Zero: free.
+/// An entry's address without its three lowest bits, which alignment makes zero. The bits above the address hold the
+/// uppermost bits of the key's hash. Zero means that the slot is free.
 using Slot = std::uint64_t;
 constexpr int kAlignmentBits = 3;
 constexpr int kAddressBits = 48;
@@ -29,7 +29,7 @@ static_assert(Arena::kAlignment == 1 << kAlignmentBits);
 
 Slot slot_of(const MemtableNode& node, std::uint64_t hash) noexcept {
   const auto address = reinterpret_cast<std::uintptr_t>(&node);
-  assert(address >> kAddressBits == 0);  // What the processors of today give to programs.
+  assert(address >> kAddressBits == 0);  // Today's processors give programs 48-bit addresses.
   return (hash & ~kAddressMask) | (address >> kAlignmentBits);
 }
 
@@ -38,8 +38,9 @@ const MemtableNode& node_of(Slot slot) noexcept {
   return *reinterpret_cast<const MemtableNode*>((slot & kAddressMask) << kAlignmentBits);
 }
 
-constexpr std::uint64_t kFirstSlots = 512;  // a page
-/// Small tables grow fourfold, so that there are few; large ones twofold, so that little is ever unused.
+constexpr std::uint64_t kFirstSlots = 512;  // one page: 4 KiB
+/// Slot count from which tables grow twofold, so that little memory is unused. Smaller tables grow fourfold, so that
+/// there are few.
 constexpr std::uint64_t kLargeSlots = 128 << 10;
 
 constexpr std::uint64_t slots_after(std::uint64_t slots) noexcept {
@@ -53,8 +54,8 @@ constexpr std::uint64_t room_in(std::uint64_t slots) noexcept {
 
 class KeyIndex::Table {
  public:
-  /// The system has pages zeroed: no thread has to stop and fill all of them. Of large ones it takes few, where each
-  /// key would be on a page of its own otherwise.
+  /// Makes a table. The system hands out zeroed pages, so no thread stops to clear all of them. Large pages keep the
+  /// number of pages low: with small pages, each key would be on a page of its own.
   static OwnedTable make(std::uint64_t slot_count) noexcept {
     Result<io::PageMemory> memory = io::PageMemory::map(slot_count * sizeof(Slot));
     if (!memory.ok()) return nullptr;
@@ -65,7 +66,7 @@ class KeyIndex::Table {
 
   void prefetch(std::uint64_t hash) const noexcept { format::prefetch(&slots_[hash & mask_]); }
 
-  /// Null when the key is not here; else where it is.
+  /// Returns the key's slot, or null if this table does not have the key.
   Slot* find(std::string_view sort_key, std::uint64_t hash) const noexcept {
     for (std::uint64_t at = hash & mask_;; at = (at + 1) & mask_) {
       Slot& slot = slots_[at];
@@ -75,7 +76,7 @@ class KeyIndex::Table {
     }
   }
 
-  /// Takes a free slot; or answers the one that another writer has taken for the same key meanwhile.
+  /// Takes a free slot and returns null. If another writer has taken a slot for this key meanwhile, returns that slot.
   Slot* take(const MemtableNode& node, std::uint64_t hash) noexcept {
     const Slot mine = slot_of(node, hash);
     for (std::uint64_t at = hash & mask_;; at = (at + 1) & mask_) {
@@ -89,7 +90,7 @@ class KeyIndex::Table {
     }
   }
 
-  /// X1: unless the slot's entry is newer.
+  /// Replaces the slot's entry by `node`, unless the slot's entry is newer (X1).
   static void replace(Slot& slot, const MemtableNode& node, std::uint64_t hash) noexcept {
     const Slot mine = slot_of(node, hash);
     Slot value = load(slot);
@@ -103,10 +104,10 @@ class KeyIndex::Table {
 
   static Slot load(Slot& slot) noexcept { return std::atomic_ref<Slot>(slot).load(std::memory_order_acquire); }
 
-  /// Reservations that are not used up, because the key had a slot.
+  /// Counts a reservation that its key did not need, because the key had a slot.
   void give_back() noexcept { given_back_.fetch_add(1, std::memory_order_relaxed); }
 
-  // Of the one thread that reserves.
+  // Called only by the thread that reserves.
   std::uint64_t room() const noexcept {
     return room_in(slot_count()) + given_back_.load(std::memory_order_relaxed) - reserved_;
   }
@@ -117,7 +118,7 @@ class KeyIndex::Table {
  private:
   Table(io::PageMemory memory, std::uint64_t slot_count) noexcept
       : memory_(std::move(memory)),
-        slots_(reinterpret_cast<Slot*>(memory_.bytes().data())),  // which zeros are
+        slots_(reinterpret_cast<Slot*>(memory_.bytes().data())),  // mapped pages are zeros
         mask_(slot_count - 1) {}
 
   static bool is_of(Slot value, std::string_view sort_key, std::uint64_t hash) noexcept {

@@ -1,13 +1,15 @@
-// Owns: the way from a sort key to its newest entry in the memtable in one step, where the skiplist takes some twenty.
-// Must never: allocate in insert(), move an entry while readers look, or miss an entry whose insert() has returned.
+// Owns: the index from a sort key to its newest entry in the memtable. It needs one step where the skiplist needs about
+// 20.
+// Must never: allocate in insert(), move an entry while readers look, or miss an entry if its insert() has returned.
 //
-// Tables of slots, each larger than the one before; none is ever rehashed or freed. A slot is one atomic word: the
-// entry's address and 19 bits of the key's hash, which spare a look at nearly all entries of other keys. A new key goes
-// into the table that was the newest when it was reserved; a new version of a key replaces the older one in its slot.
-// Lookups ask all tables, whose memory they fetch at the same time, so that many cost little more than one.
+// The index is a list of tables of slots, each larger than the table before it. Tables are never rehashed, and are
+// freed with the index. A slot is one atomic word: the entry's address and 19 bits of the key's hash. The hash bits
+// avoid reading nearly all entries of other keys. A new key is put into the table that was newest when the key was
+// reserved. A new version of a key replaces the older version in the key's slot. A look-up asks all tables. It
+// prefetches from all of them at once, so many tables cost little more than one.
 //
-// X1  a slot, once taken, belongs to its key for ever; its entry is replaced by newer versions alone.
-// X2  no table is filled above five eighths, so that linear probing ends soon. reserve() sees to it.
+// X1  A taken slot belongs to its key forever. Only a newer version of the key replaces the slot's entry.
+// X2  No table is filled above five eighths, so that linear probing ends soon. reserve() enforces this.
 #pragma once
 
 #include <atomic>
@@ -35,30 +37,31 @@ class KeyIndex {
 
   static std::uint64_t hash_of(std::string_view sort_key) noexcept;
 
-  // One thread at a time: room for entries, in steps so that memory is refused before anything changes.
-  /// Bytes of the table that must be added before `count` more entries have room; zero when they have.
+  // Called by one thread at a time. The steps are separate, so that lack of memory is reported before anything changes.
+  /// Returns the bytes of the table that must be added before `count` more entries have room. Returns zero if they have
+  /// room now.
   std::uint64_t missing_bytes(std::uint64_t count) const noexcept;
-  /// A table of these bytes, not yet added. Null when the system has no memory.
+  /// Returns a table of this many bytes, not yet added. Returns null if the system has no memory.
   static OwnedTable make_table(std::uint64_t bytes) noexcept;
-  /// Room for `count` entries, which are inserted with the table returned. `added` is the table that was missing, or
-  /// null when none was.
+  /// Reserves room for `count` entries, and returns the table to insert them with. `added` is the missing table, or
+  /// null if no table was missing.
   Table& reserve(std::uint64_t count, OwnedTable added) noexcept;
 
-  // Any number of threads at once.
-  /// Fetches what insert() will change.
+  // Called by any number of threads at once.
+  /// Prefetches the slot that insert() will change.
   static void prefetch(const Table& reserved, std::uint64_t hash) noexcept;
-  /// `node` is linked in the skiplist already. `has_older` tells that an older entry of its key was there; without it,
-  /// the key may get a second slot where entries of one key are inserted at the same time, which find() bears.
+  /// Enters `node`, which is linked in the skiplist already. `has_older` says that an older entry of the key was found
+  /// there. Without it, a key can get a second slot if two threads insert its entries at once. find() allows for that.
   void insert(Table& reserved, const MemtableNode& node, std::uint64_t hash, bool has_older) noexcept;
-  /// Fetches where find() begins.
+  /// Prefetches the slots at which find() begins.
   void prefetch(std::uint64_t hash) const noexcept;
-  /// The key's newest entry, or null. Sees every entry whose insert() has returned.
+  /// Returns the newest entry of the key, or null. Sees every entry whose insert() has returned.
   const MemtableNode* find(std::string_view sort_key, std::uint64_t hash) const noexcept;
 
   std::uint64_t bytes() const noexcept { return bytes_.load(std::memory_order_relaxed); }
 
  private:
-  OwnedTable newest_owner_;  // owns the tables older than it
+  OwnedTable newest_owner_;  // owns the older tables through Table::older
   std::atomic<Table*> newest_{nullptr};
   std::atomic<std::uint64_t> bytes_{0};
 };

@@ -1,5 +1,5 @@
-// Owns: copying what is live into a fresh memtable (live_copy.h).
-// Must never: change the memtable it copies from.
+// Owns: copying the live entries into a fresh memtable (live_copy.h).
+// Must never: change the memtable that it copies from.
 #include "engine/memory/live_copy.h"
 
 #include <string>

@@ -1,6 +1,6 @@
-// Owns: giving back, when a store is opened, the memory of tables that were dropped.
-// Must never: leave out an entry that a reader could still ask for: at open there are no readers, and versions below
-// the drop are readable no more.
+// Owns: freeing the memory of dropped tables when a store opens.
+// Must never: leave out an entry that a reader could still ask for. A store that opens has no readers, and versions
+// below the drop can no longer be read.
 #pragma once
 
 #include <memory>
@@ -11,14 +11,14 @@
 
 namespace varve::engine {
 
-/// What is live of a memtable, and the bytes of keys and values that were left out: the log still holds them.
+/// The live entries of a memtable, and the bytes of the keys and values left out. The log still contains those bytes.
 struct LiveCopy {
   std::unique_ptr<Memtable> memtable;
   std::uint64_t dead_bytes = 0;
 };
 
-/// A memtable with the entries of `all` but those of retired tables; `all` itself when there are none to leave out.
-/// Errors: kOutOfMemory.
+/// Returns a memtable with the entries of `all`, without the entries of retired tables. Returns `all` itself if there
+/// is nothing to leave out. Errors: kOutOfMemory.
 Result<LiveCopy> without_retired(std::unique_ptr<Memtable> all, const RetiredIds& retired);
 
 }  // namespace varve::engine

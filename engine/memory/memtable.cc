@@ -1,5 +1,5 @@
-// Owns: how entries are found, and how they are linked in beside readers and other writers.
-// Must never: link an entry that is not whole, or at a level before the level below it.
+// Owns: how entries are found, and how they are linked beside readers and other writers.
+// Must never: link an incomplete entry, or link an entry at a level before the level below it.
 
 #include "engine/memory/memtable.h"
 
@@ -22,17 +22,17 @@ namespace {
 
 using Link = MemtableNode::Link;
 
-/// Of a key that is looked for at an old version, so many newer entries are stepped over before it is searched for.
+/// Newer entries of a key that find() steps over, before it searches the skiplist for the old version.
 constexpr int kStepsMax = 8;
 
-/// Above every version that can be, so that it comes before all entries of its key.
+/// Above every version that can exist, so it sorts before all entries of its key.
 constexpr CommitVersion kNewest = std::numeric_limits<CommitVersion>::max();
 
 constexpr bool is_entry(Kind kind) noexcept {
   return kind == Kind::kPut || kind == Kind::kDelete;
 }
 
-/// Without the tower.
+/// Returns the bytes of an entry without its tower.
 std::uint64_t entry_bytes(const format::Operation& operation) noexcept {
   std::uint64_t bytes =
       sizeof(MemtableNode) + operation.key.size() + format::kInternalSuffixBytes + operation.value.size();
@@ -40,8 +40,9 @@ std::uint64_t entry_bytes(const format::Operation& operation) noexcept {
   return (bytes + Arena::kAlignment - 1) / Arena::kAlignment * Arena::kAlignment;
 }
 
-/// A tower's height follows from the reservation and the entry's place in its batch, so that reserve() knows the bytes
-/// of every tower before there is a version. Source of the mixing: MurmurHash3's 64-bit finalizer (A. Appleby).
+/// Returns the height of a tower. It depends only on the reservation and the entry's position in its batch. So
+/// reserve() knows the bytes of every tower before a version exists. Source of the mixing: MurmurHash3's 64-bit
+/// finalizer (A. Appleby).
 std::size_t tower_height(std::uint64_t seed, std::uint64_t index, std::size_t height_max) noexcept {
   std::uint64_t bits = seed * 0x9E3779B97F4A7C15u + index + 1;
   bits = (bits ^ (bits >> 33)) * 0xFF51AFD7ED558CCDu;
@@ -75,7 +76,7 @@ MemtableNode* lay_out(char* at, std::size_t height, const format::Operation& ope
   return node;
 }
 
-/// Of a value in a batch that stands at `in_log`.
+/// Returns the place of a value within a batch that is at `in_log` in the log.
 LogPlace place_within(std::string_view batch, std::string_view value, LogPlace in_log) noexcept {
   if (in_log.segment == 0) return LogPlace();
   return {in_log.segment, in_log.offset + static_cast<std::uint64_t>(value.data() - batch.data())};
@@ -86,9 +87,10 @@ Entry entry_of(const MemtableNode& node) noexcept {
   return {key.sort_key, key.version, key.kind, node.value()};
 }
 
-/// Neighbours in the order of keys lie anywhere in memory: the next one is fetched while this one is used.
+/// Prefetches an entry. Neighbours in key order are scattered in memory, so a scan fetches the next entry while it uses
+/// the current one.
 void prefetch_entry(const MemtableNode* node) noexcept {
-  if (node == nullptr) return;  // the last one has none
+  if (node == nullptr) return;  // the last entry has no successor
   constexpr std::size_t kLines = 5;
   constexpr std::size_t kLineBytes = 64;
   for (std::size_t line = 0; line < kLines; ++line) {
@@ -98,11 +100,11 @@ void prefetch_entry(const MemtableNode* node) noexcept {
 
 }  // namespace
 
-/// Where the last key of a batch went, at each level, for the next key to begin from.
+/// The position of a batch's last key at each level. The search for the next key begins there.
 ///
-/// F1  at every level, `before` is the head or an entry not behind the last key, and `after` is null or behind it; both
-///     are in that level's list. Other writers may have linked entries between the two since.
-/// F2  `before` never rises from a level to the one above it.
+/// F1  At every level, `before` is the head or an entry at or before the last key. `after` is null or an entry after
+///     the last key. Both are in that level's list. Other writers may have linked entries between the two since.
+/// F2  From each level to the level above it, `before` stays or moves towards the head.
 class Memtable::Finger {
  public:
   explicit Finger(MemtableNode* head) noexcept : head_(head) {
@@ -110,7 +112,7 @@ class Memtable::Finger {
     after_.fill(nullptr);
   }
 
-  /// Returns whether the key has an older entry.
+  /// Links the node and returns whether the key has an older entry.
   bool insert(MemtableNode* node, std::size_t height, std::string_view sort_key, CommitVersion version) noexcept {
     find(sort_key, version);
     const bool has_older = after_[0] != nullptr && after_[0]->sort_key() == sort_key;
@@ -129,12 +131,12 @@ class Memtable::Finger {
     }
   }
 
-  /// The lowest level whose gap holds the key and in whose gap nobody else has linked anything. The gaps of the levels
-  /// above it hold the key too: of what was linked at one of them, this level would show a trace.
+  /// Returns the lowest level whose gap contains the key and whose gap has no new entries by other writers. The gaps of
+  /// the levels above it contain the key too. An entry linked in one of those gaps would also show at this level.
   std::size_t bracketing_level(std::string_view sort_key, CommitVersion version) const noexcept {
     const MemtableNode* known_before = head_;
     const MemtableNode* known_behind = nullptr;  // a `before` that is not before this key
-    const MemtableNode* known_passed = nullptr;  // an `after` that this key is behind
+    const MemtableNode* known_passed = nullptr;  // an `after` that is before this key
     for (std::size_t level = 0; level < kHeightMax; ++level) {
       const MemtableNode* const before = before_[level];
       const MemtableNode* const after = after_[level];
@@ -151,12 +153,13 @@ class Memtable::Finger {
     return kHeightMax;
   }
 
-  /// Finds the key's gap at one level, from `before`, which is before the key; `limit` is known to be behind it.
+  /// Finds the key's gap at one level. Starts at `before`, which is before the key; `limit` is known to be after the
+  /// key.
   void advance(std::size_t level, MemtableNode* before, const MemtableNode* limit, std::string_view sort_key,
                CommitVersion version) noexcept {
     MemtableNode* next = before->next(level);
     while (next != limit) {
-      // As in find_gap(): where this one stops the level, what comes next is what the level below links to.
+      // As in find_gap(): if this entry ends the level, the search next reads the entry that the level below links to.
       if (level > 0) format::prefetch(before->link(level - 1).load(std::memory_order_relaxed));
       if (!next->is_before(sort_key, version)) break;
       before = next;
@@ -170,18 +173,18 @@ class Memtable::Finger {
     for (;;) {
       MemtableNode* expected = after_[level];
       node->link(level).store(expected, std::memory_order_relaxed);
-      // M1: release, so that whoever reaches the entry sees it whole.
+      // M1: the release makes every thread that reaches the entry see all of it.
       if (before_[level]->link(level).compare_exchange_strong(expected, node, std::memory_order_release,
                                                               std::memory_order_relaxed)) {
         before_[level] = node;
         return;
       }
-      advance(level, before_[level], after_[level], sort_key, version);  // Another writer was here first.
+      advance(level, before_[level], after_[level], sort_key, version);  // Another writer linked an entry first.
     }
   }
 
   MemtableNode* const head_;
-  // One more than the levels: above them all, the gap from the head to the end.
+  // One more than the levels: the topmost place has the gap from the head to the end.
   std::array<MemtableNode*, kHeightMax + 1> before_;
   std::array<MemtableNode*, kHeightMax + 1> after_;
   bool used_ = false;
@@ -269,7 +272,7 @@ void Memtable::fetch_ways(std::span<const std::string_view> batches) const noexc
   struct Way {
     std::string_view key;
     const MemtableNode* before = nullptr;
-    std::size_t level = 0;  // looked at next, and one more
+    std::size_t level = 0;  // one above the level that is read next
   };
   assert(batches.size() <= kWaysMax);
   std::array<Way, kWaysMax> ways;
@@ -289,7 +292,7 @@ void Memtable::fetch_ways(std::span<const std::string_view> batches) const noexc
         way = ways[--count];
         continue;
       }
-      // Its key, and the tower that stands before it.
+      // The node's key, and the tower directly before it.
       const auto* const ahead =
           reinterpret_cast<const char*>(way.before->link(way.level - 1).load(std::memory_order_relaxed));
       if (ahead != nullptr) {
@@ -349,9 +352,9 @@ Memtable::Gap Memtable::find_gap(std::string_view sort_key, CommitVersion versio
   const MemtableNode* after = nullptr;
   for (std::size_t level = kHeightMax; level > 0;) {
     const MemtableNode* const next = before->next(level - 1);
-    // What stopped the level above stops this one too: it need not be read again.
+    // The entry that ended the level above ends this level too. It need not be read again.
     if (next != after) {
-      // If this one stops here too, the next to be read is what the level below links to: fetched meanwhile.
+      // If this entry ends the level, the search next reads the entry that the level below links to. Prefetch it.
       if (level > 1) format::prefetch(before->link(level - 2).load(std::memory_order_relaxed));
       if (next->is_before(sort_key, version)) {
         before = next;

@@ -1,4 +1,4 @@
-// Owns: a memtable's entries behind the door of entry_cursor.h.
+// Owns: a cursor over a memtable's entries with the interface of entry_cursor.h.
 // Must never: outlive its memtable.
 #pragma once
 

@@ -1,9 +1,11 @@
-// Owns: how an entry of the memtable lies in memory.
+// Owns: the layout of a memtable's entry in memory.
 // Must never: be seen outside the memtable and its index.
 //
-//   tower (links of the highest level to level 0, 8 bytes each)  <- MemtableNode* points behind it
-//   bytes of the internal key (u32), bytes of the value (u32), internal key, value,
-//   of a value from kExternalValueBytesMin on its LogPlace, filling to a multiple of 8
+// 1. Tower: the links from the highest level down to level 0, 8 bytes each. A MemtableNode* points to the byte after
+//    it.
+// 2. Bytes of the internal key (u32), bytes of the value (u32), internal key, value.
+// 3. For a value of kExternalValueBytesMin bytes or more: its LogPlace.
+// 4. Padding to a multiple of 8 bytes.
 #pragma once
 
 #include <atomic>
@@ -24,12 +26,12 @@ struct MemtableNode {
   std::uint32_t key_bytes = 0;  // of the internal key
   std::uint32_t value_bytes = 0;
 
-  // The bytes behind and the tower before: the arena's piece is larger than this object at both ends.
+  // The key and value follow this object and the tower precedes it. The arena's piece extends over both ends.
   const char* bytes() const noexcept { return reinterpret_cast<const char*>(this + 1); }
   char* bytes() noexcept { return reinterpret_cast<char*>(this + 1); }
   const Link& link(std::size_t level) const noexcept { return *(reinterpret_cast<const Link*>(this) - 1 - level); }
   Link& link(std::size_t level) noexcept { return *(reinterpret_cast<Link*>(this) - 1 - level); }
-  /// Acquires: whoever follows a link sees the whole entry behind it (M1).
+  /// Returns the next node at a level. Acquires, so a thread that follows the link sees the whole entry (M1).
   MemtableNode* next(std::size_t level) const noexcept { return link(level).load(std::memory_order_acquire); }
 
   std::string_view internal_key() const noexcept { return {bytes(), key_bytes}; }
@@ -43,7 +45,7 @@ struct MemtableNode {
   }
   format::CommitVersion version() const noexcept { return format::split_internal_key(internal_key()).version; }
 
-  /// Whether it comes before (key, version): keys ascend, and of one key the versions descend.
+  /// Returns whether this entry sorts before (key, version). Keys ascend; within a key, versions descend.
   bool is_before(std::string_view key, format::CommitVersion at) const noexcept {
     const int order = sort_key().compare(key);
     return order < 0 || (order == 0 && version() > at);

@@ -1,5 +1,5 @@
 // Owns: sealing (memtables.h).
-// Must never: seal before the readers' state has both memtables, the sealed one and its successor.
+// Must never: flush a memtable before the readers' state has both it and its successor.
 #include "engine/memory/memtables.h"
 
 #include <cassert>
@@ -22,7 +22,7 @@ Memtables::Memtables(io::Scheduler& scheduler, ReadStates& states, WriteShare& s
 bool Memtables::must_seal(std::uint64_t log_bytes) const noexcept {
   const std::uint64_t bytes = active_->used_bytes();
   if (bytes >= memtable_bytes_max_ || log_bytes >= kLogBytesPerMemtable) return true;
-  // A write buffer that others fill too: what this store holds of it is given back.
+  // Other stores share the write buffer: this store gives back its part.
   return bytes >= memtable_bytes_max_ / kPartsWorthSealing && is_crowded();
 }
 
@@ -42,7 +42,7 @@ Status Memtables::seal(CommitVersion last_version, std::vector<format::DeadId> r
     });
     share_.note_sealed(*next);
     {
-      // Only now may it be flushed: a flush takes it out of the readers' state.
+      // A flush may begin only now, since it takes the memtable out of the readers' state.
       const io::MutexGuard guard(mutex_);
       sealed_.push_back(std::move(sealed));  // Room was reserved.
       seal_asked_ = false;
@@ -63,7 +63,7 @@ FlushWork Memtables::wait_for_work() {
   if (std::exchange(room_came_, false)) {
     work.kind = FlushWork::Kind::kHeal;
   } else if (!sealed_.empty()) {
-    ++attempts_;  // also of one that ends here for want of memory: who waits for it is told
+    ++attempts_;  // Counts before it can fail: a thread that waits for an attempt hears of one that lacks memory.
     work.oldest = sealed_.front();
     work.kind = FlushWork::Kind::kFlush;
   } else {
@@ -79,8 +79,8 @@ void Memtables::report_seal(const Status& sealed) noexcept {
 }
 
 void Memtables::report_flush(const Status& flushed) noexcept {
-  SealedMemtable done;      // Let go under no mutex: it may be the end of the memtable, and others wait for its room.
-  note_to_others(flushed);  // First: who waits for the flush may ask for room at once.
+  SealedMemtable done;      // Freed after the mutex: it may end the memtable, and other threads wait for its room.
+  note_to_others(flushed);  // First: a thread that waits for the flush may ask for room at once.
   {
     const io::MutexGuard guard(mutex_);
     last_flush_ = flushed;
@@ -151,7 +151,7 @@ void Memtables::wait_for_room() noexcept {
 Status Memtables::wait_until_flushed() {
   const io::MutexGuard guard(mutex_);
   const std::uint64_t target = flushed_ + sealed_.size();
-  // What failed before may succeed now: only an attempt that begins from here on is an answer.
+  // An earlier failure is no answer, since a retry may succeed. Only an attempt that begins from here on counts.
   const std::uint64_t begun = attempts_;
   retry_asked_ = true;
   changed_.notify_all();

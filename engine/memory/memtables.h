@@ -1,9 +1,10 @@
-// Owns: which memtable takes the next commits, when it is sealed, and the queue of sealed ones that wait to be written
-// to a table.
-// Must never: let a commit into a sealed memtable that was not placed there before it was sealed.
+// Owns: which memtable takes the next commits, when it is sealed, and the queue of sealed memtables that wait for a
+// flush.
+// Must never: let a commit into a sealed memtable, unless the commit was placed there before the sealing.
 //
-// T1  memtables hold ranges of versions that do not overlap, in the order in which they were active.
-// T2  a memtable leaves the readers' state only in the step that brings the table made of it.
+// T1  Memtables hold ranges of versions that do not overlap. The ranges are in the order in which the memtables were
+//     active.
+// T2  A memtable leaves the readers' state only in the step that adds the table made of it.
 #pragma once
 
 #include <atomic>
@@ -22,27 +23,27 @@
 
 namespace varve::engine {
 
-/// A memtable that takes no new commits; those placed in it may still be on their way.
+/// A memtable that takes no new commits. Commits placed in it before the sealing may still be inserting.
 struct SealedMemtable {
   std::shared_ptr<const Memtable> memtable;
-  /// Every version in it is at or below it, and above that of the one sealed before.
+  /// Every version in the memtable is at or below this one, and above last_version of the memtable sealed before.
   CommitVersion last_version = 0;
-  /// What the commits up to last_version retired, and their last tag.
+  /// The ids that commits up to last_version retired, and the last tag of those commits.
   std::vector<format::DeadId> retired;
   std::optional<format::CommitTag> tag;
   /// Loaded tables that commits up to last_version adopted.
   std::vector<format::TableId> adopted;
-  /// The log's segment ended with it, so that its flush lets all of them go.
+  /// The log's segment ended with this memtable, so its flush frees all segments up to that end.
   bool ends_segment = false;
 };
 
-/// What the thread that flushes is to do next.
+/// The next work of the flush thread.
 struct FlushWork {
   enum class Kind : std::uint8_t {
     kEnd,
-    kFlush,  // `oldest`
-    kSeal,   // the active memtable, since a commit of some store lacks room
-    kHeal,   // tell that there is room again
+    kFlush,  // flush `oldest`
+    kSeal,   // seal the active memtable, since a commit of some store lacks room
+    kHeal,   // report that there is room again
   };
   Kind kind = Kind::kEnd;
   std::optional<SealedMemtable> oldest;
@@ -50,60 +51,64 @@ struct FlushWork {
 
 class Memtables final : private RoomGiver {
  public:
-  /// `states` has the first active memtable, which may hold what was recovered. A memtable is sealed when it has
-  /// `memtable_bytes_max`. The share outlives this. From now on other stores may ask for room. Throws std::bad_alloc.
+  /// `states` has the first active memtable, which may contain recovered entries. A memtable is sealed at
+  /// `memtable_bytes_max` bytes. The share outlives this object. From now on other stores may ask for room. Throws
+  /// std::bad_alloc.
   Memtables(io::Scheduler& scheduler, ReadStates& states, WriteShare& share, std::uint64_t memtable_bytes_max);
   ~Memtables() override { share_.leave(); }
 
-  // By the holder of the lead alone:
+  // Only the holder of the lead calls these functions:
 
-  /// Where the turn's batches go.
+  /// Returns the memtable that takes the batches of the current turn.
   Memtable& active() noexcept { return *active_; }
-  /// Whether it is time for a new one. `log_bytes` is what the log has taken since the active one began.
+  /// Returns whether the active memtable must be sealed. `log_bytes` is the growth of the log since that memtable
+  /// began.
   bool must_seal(std::uint64_t log_bytes) const noexcept;
-  /// Whether there is anything to write to a table, or to let go in the log.
+  /// Returns whether there is anything to flush to a table, or to free in the log.
   bool holds_anything(std::uint64_t log_bytes) const noexcept { return active_->entry_count() > 0 || log_bytes > 0; }
-  /// Ends the active memtable and begins another. Errors: kOutOfMemory; nothing changed.
+  /// Seals the active memtable and begins another. Errors: kOutOfMemory; then nothing has changed.
   Status seal(CommitVersion last_version, std::vector<format::DeadId> retired, std::optional<format::CommitTag> tag,
               std::vector<format::TableId> adopted, bool ends_segment = false);
 
-  // By the thread that flushes:
+  // Only the flush thread calls these functions:
 
-  /// Waits for it. Throws std::bad_alloc.
+  /// Waits for the next work and returns it. Throws std::bad_alloc.
   FlushWork wait_for_work();
-  /// How the sealing ended that was asked for. An error counts as that of a flush.
+  /// Reports the result of a requested sealing. An error counts as the error of a flush.
   void report_seal(const Status& sealed) noexcept;
-  /// How the flush of the oldest sealed one ended. After Ok it is in a table and out of the readers' state, and leaves
-  /// the queue; after an error it stays, and those who wait for room are told.
+  /// Reports the result of flushing the oldest sealed memtable. After Ok, the memtable leaves the queue; its entries
+  /// are in a table, and it is out of the readers' state. After an error it stays, and the commits that wait for room
+  /// are notified.
   void report_flush(const Status& flushed) noexcept;
   enum class Rest : std::uint8_t { kStopped, kAsked, kOver };
-  /// Waits before a further attempt, until someone asks for one at the longest.
+  /// Waits before a retry, for `pause` at most; a thread that asks for a retry ends the wait.
   Rest wait_before_retry(std::chrono::nanoseconds pause) noexcept;
-  /// Nothing more will be flushed: the store is poisoned. Who waits is told how the last attempt ended.
+  /// Reports that nothing more will be flushed, since the store is poisoned. Waiting threads get the error of the last
+  /// attempt.
   void end_flushing() noexcept;
 
-  // Any thread:
+  // Any thread may call these functions:
 
-  /// Waits while the memtables take too much of the budget and a flush that may succeed is under way: the door at which
-  /// commits are held up when they are faster than flushes, before they hold anything. Returns at once when nothing is
-  /// to be hoped for: then a commit that finds no room is refused.
+  /// Waits while the memtables take too much of the budget and a flush that may succeed is in progress. Commits that
+  /// are faster than flushes wait here, before they hold anything. Returns at once if no flush can succeed; then a
+  /// commit that finds no room is refused.
   void wait_for_room() noexcept;
-  /// Whether wait_for_room() may wait.
+  /// Returns whether wait_for_room() may wait.
   bool is_crowded() const noexcept;
-  /// Waits until every memtable sealed so far is flushed, and has a retry that is due made at once.
-  /// Errors: those of an attempt made after the call; kClosed.
+  /// Waits until every memtable sealed so far is flushed. If a retry is pending, it is made at once.
+  /// Errors: those of an attempt that began after the call; kClosed.
   Status wait_until_flushed();
-  /// What commits in sealed memtables retired. May throw std::bad_alloc.
+  /// Returns the ids that commits in sealed memtables retired. May throw std::bad_alloc.
   std::vector<format::DeadId> sealed_drops() const;
   void stop_waiting() noexcept;
 
  private:
   void note_to_others(const Status& flushed) noexcept;
 
-  /// At this share of the budget commits wait for a flush, so that those under way still find room.
+  /// From this share of the budget on (3 of 4 parts), commits wait for a flush. Commits in progress still find room.
   static constexpr std::uint64_t kBudgetParts = 4;
   static constexpr std::uint64_t kPartsUsedMax = 3;
-  /// A smaller part of a whole memtable is not worth a table of its own.
+  /// An active memtable below this part of its full size is not worth a table of its own.
   static constexpr std::uint64_t kPartsWorthSealing = 8;
 
   void make_room() noexcept override;
@@ -117,10 +122,10 @@ class Memtables final : private RoomGiver {
   mutable io::Mutex mutex_;
   io::Condition changed_;
   std::vector<SealedMemtable> sealed_ VARVE_GUARDED_BY(mutex_);
-  std::uint64_t flushed_ VARVE_GUARDED_BY(mutex_) = 0;  // memtables, so far
+  std::uint64_t flushed_ VARVE_GUARDED_BY(mutex_) = 0;  // number of memtables flushed so far
   Status last_flush_ VARVE_GUARDED_BY(mutex_);
-  std::uint64_t attempts_ VARVE_GUARDED_BY(mutex_) = 0;        // to flush, begun so far
-  std::uint64_t failed_attempt_ VARVE_GUARDED_BY(mutex_) = 0;  // the last that failed
+  std::uint64_t attempts_ VARVE_GUARDED_BY(mutex_) = 0;        // number of flush attempts begun so far
+  std::uint64_t failed_attempt_ VARVE_GUARDED_BY(mutex_) = 0;  // number of the last attempt that failed
   bool has_ended_ VARVE_GUARDED_BY(mutex_) = false;
   bool retry_asked_ VARVE_GUARDED_BY(mutex_) = false;
   bool seal_asked_ VARVE_GUARDED_BY(mutex_) = false;
@@ -128,7 +133,7 @@ class Memtables final : private RoomGiver {
   bool stopping_ VARVE_GUARDED_BY(mutex_) = false;
 };
 
-/// A memtable is also sealed when the log has grown by this since it began, so that recovery has a bounded way to go.
+/// Bytes of log since a memtable began at which it is also sealed. This bounds the log that a recovery reads.
 inline constexpr std::uint64_t kLogBytesPerMemtable = std::uint64_t{128} << 20;
 
 }  // namespace varve::engine

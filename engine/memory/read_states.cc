@@ -1,5 +1,5 @@
 // Owns: the cells of read states and the order of their counters (read_states.h).
-// Must never: free a cell, or reuse one that is pinned.
+// Must never: free a cell, or reuse a pinned cell.
 #include "engine/memory/read_states.h"
 
 #include <algorithm>
@@ -17,9 +17,9 @@ struct ReadStates::Cell {
   std::array<Counter, kShards> counters;
 
   alignas(kCacheLineBytes) ReadState state;
-  // Set between the cell's replacement and its reclamation. Read by whoever lets go of a pin.
+  // Set from the cell's replacement until its reclamation. A thread that releases a pin reads it.
   std::atomic<bool> replaced{false};
-  bool used = false;  // under cells_mutex_
+  bool used = false;  // guarded by cells_mutex_
 
   bool is_pinned() const noexcept {
     return std::any_of(counters.begin(), counters.end(),
@@ -43,7 +43,7 @@ const ReadState& ReadStates::Pin::operator*() const noexcept {
 
 ReadStates::Pin ReadStates::Pin::again() const noexcept {
   if (cell_ == nullptr) return Pin();
-  // Pinned already, so it is neither reclaimed nor reused meanwhile.
+  // The cell is pinned already, so it is neither reclaimed nor reused meanwhile.
   cell_->counters[shard_].pins.fetch_add(1, std::memory_order_seq_cst);
   return Pin(states_, cell_, shard_);
 }
@@ -52,7 +52,8 @@ void ReadStates::Pin::release() noexcept {
   Cell* const cell = std::exchange(cell_, nullptr);
   if (cell == nullptr) return;
   const ReadStates* const states = states_;
-  // Either this sees that the cell was replaced, or whoever replaces it sees this count gone: both are seq_cst.
+  // Either this thread sees that the cell was replaced, or the replacing thread sees that this count is gone. Both are
+  // seq_cst.
   cell->counters[shard_].pins.fetch_sub(1, std::memory_order_seq_cst);
   if (cell->replaced.load(std::memory_order_seq_cst)) states->reclaim();
 }
@@ -76,7 +77,7 @@ ReadStates::Pin ReadStates::pin() const noexcept {
     cell->counters[shard].pins.fetch_add(1, std::memory_order_seq_cst);
     if (current_.load(std::memory_order_seq_cst) == cell) return Pin(this, cell, shard);  // S2
     cell->counters[shard].pins.fetch_sub(1, std::memory_order_seq_cst);
-    if (cell->replaced.load(std::memory_order_seq_cst)) reclaim();  // Its last pin may have seen this count.
+    if (cell->replaced.load(std::memory_order_seq_cst)) reclaim();  // The last real pin may have seen this count.
   }
 }
 
@@ -112,7 +113,7 @@ ReadStates::Cell* ReadStates::take_cell() {
 }
 
 void ReadStates::give_back(Cell& cell) const noexcept {
-  const ReadState gone = std::exchange(cell.state, ReadState());  // Let go under no mutex.
+  const ReadState gone = std::exchange(cell.state, ReadState());  // Freed after the mutex.
   const io::MutexGuard guard(cells_mutex_);
   cell.used = false;
 }
@@ -126,7 +127,7 @@ void ReadStates::install(Cell& cell) noexcept {
 
 void ReadStates::reclaim() const noexcept {
   for (;;) {
-    ReadState gone;  // Let go under no mutex: it may be the end of a memtable and of files.
+    ReadState gone;  // Freed after the mutex: it may end a memtable and files.
     {
       const io::MutexGuard guard(cells_mutex_);
       const auto free = std::find_if(cells_.begin(), cells_.end(), [](const auto& cell) {

@@ -1,13 +1,13 @@
-// Owns: what readers see of a moment - memtables and tables - and keeping it alive while somebody reads.
-// Must never: make readers write to a cache line that they all share, or let go of a state that is pinned.
+// Owns: the state that readers see at one moment (memtables and tables), and keeping it alive while a reader uses it.
+// Must never: make readers write to a cache line that all of them share, or free a pinned state.
 //
-// S1  a state, once installed, never changes; the next one is made beside it and takes its place in one step.
-// S2  a pin taken is of a state that was the installed one at a moment within the call.
+// S1  An installed state never changes. The next state is built separately and replaces it in one step.
+// S2  A pin refers to a state that was installed at some moment within the call of pin().
 //
-// States lie in cells that are reused and never freed while the store is open, each with a counter of pins for every
-// few threads. A reader counts itself in the cell that it sees installed, and looks again: if the cell is still the
-// installed one, nobody can have taken it away before the count, and nobody does after it. If it is not, the count is
-// taken back; in a cell that was reused meanwhile it did no harm.
+// States are in cells, which are reused and never freed while the store is open. Each cell has a counter of pins for
+// every few threads. A reader counts itself in the installed cell and reads the installed cell again. If the cell is
+// unchanged, nothing replaced it before the count, and the count protects it from then on. If the cell has changed, the
+// reader takes its count back. A count in a cell that was reused meanwhile does no harm.
 #pragma once
 
 #include <array>
@@ -27,19 +27,19 @@ class Levels;
 
 struct ReadState {
   std::shared_ptr<Memtable> active;
-  /// Newest first; each holds only versions below those of the one before it.
+  /// Sealed memtables, newest first. Each holds only versions below those of the memtable before it.
   std::vector<std::shared_ptr<const Memtable>> sealed;
-  /// Holds only versions below those of the memtables.
+  /// Table files. They hold only versions below those of the memtables.
   std::shared_ptr<const Levels> tables;
 };
 
-/// Any thread.
+/// Thread-safe.
 class ReadStates {
  private:
   struct Cell;
 
  public:
-  /// Keeps one state. Let go on any thread.
+  /// Keeps one state alive. It may be released on any thread.
   class Pin {
    public:
     Pin() noexcept = default;
@@ -50,7 +50,7 @@ class ReadStates {
 
     const ReadState& operator*() const noexcept;
     const ReadState* operator->() const noexcept { return &**this; }
-    /// Another pin of the same state.
+    /// Returns another pin of this state.
     Pin again() const noexcept;
 
    private:
@@ -65,16 +65,16 @@ class ReadStates {
   };
 
   ReadStates(io::Scheduler& scheduler, ReadState first);
-  /// No pin is held.
+  /// No pin may be held.
   ~ReadStates();
   ReadStates(const ReadStates&) = delete;
   ReadStates& operator=(const ReadStates&) = delete;
 
   Pin pin() const noexcept;
-  /// Whether this pin's state is the installed one.
+  /// Returns whether this pin's state is the installed state.
   bool is_current(const Pin& pin) const noexcept;
 
-  /// The memory of one update(), for those that must not fail when their turn has come. Given back if it is not used.
+  /// The memory of one update(), taken in advance by callers whose update must not fail. Unused memory is given back.
   class Room {
    public:
     Room(Room&& other) noexcept : states_(other.states_), cell_(std::exchange(other.cell_, nullptr)) {}
@@ -88,12 +88,12 @@ class ReadStates {
     const ReadStates* states_;
     Cell* cell_;
   };
-  /// Throws std::bad_alloc.
+  /// Takes the memory. Throws std::bad_alloc.
   Room make_room();
 
-  /// Installs what `change` makes of a copy of the installed state; one change at a time. Takes no memory but that of
-  /// `change`, unless kSealedInRoom memtables were sealed since the room was made. What is thrown (std::bad_alloc)
-  /// leaves the installed state as it was.
+  /// Installs the state that `change` makes from a copy of the installed state. Changes run one at a time. Takes no
+  /// memory beyond that of `change`, unless more than kSealedInRoom memtables were sealed since the room was made. If
+  /// `change` throws (std::bad_alloc), the installed state is unchanged.
   template <typename Change>
   void update(Room room, const Change& change) {
     const io::MutexGuard guard(changing_);
@@ -105,7 +105,7 @@ class ReadStates {
     update(make_room(), change);
   }
 
-  /// States that were replaced and are still pinned.
+  /// Returns the number of replaced states that are still pinned.
   std::size_t replaced_count() const noexcept;
 
  private:
@@ -113,15 +113,15 @@ class ReadStates {
 
   static constexpr std::size_t kSealedInRoom = 64;
 
-  /// The cell with a copy of the installed state.
+  /// Copies the installed state into the cell and returns the copy.
   ReadState& begin_next(Cell& cell) const VARVE_REQUIRES(changing_);
   void install(Cell& cell) noexcept VARVE_REQUIRES(changing_);
   Cell* take_cell();
   void give_back(Cell& cell) const noexcept;
-  /// Lets go of replaced states that nobody pins any more.
+  /// Frees replaced states that have no pins any more.
   void reclaim() const noexcept;
 
-  io::Mutex changing_;  // before cells_mutex_
+  io::Mutex changing_;  // locked before cells_mutex_
   std::atomic<Cell*> current_{nullptr};
 
   mutable io::Mutex cells_mutex_;

@@ -1,5 +1,5 @@
 // Owns: the table of dropped ids in memory.
-// Must never: be more than half full, or a search might not end.
+// Must never: be more than half full, since a search might not end.
 
 #include "engine/memory/retired_ids.h"
 
@@ -84,9 +84,9 @@ Status RetiredIds::forget(std::span<const std::string> prefixes) {
       forgotten.push_back({first, last, entry.version});
     }
     join(forgotten);
-    // From here on nothing can fail.
+    // Nothing can fail from here on.
     forgotten_ = std::move(forgotten);
-    std::swap(entries_, left);  // The new places are free, and `left` is what there was.
+    std::swap(entries_, left);  // The new places are all free; `left` now has the old entries.
     count_ = 0;
     for (std::size_t place = 0; place < left.size(); ++place) {
       const Entry& entry = left[place];
@@ -100,7 +100,7 @@ Status RetiredIds::forget(std::span<const std::string> prefixes) {
   return Status();
 }
 
-/// Sorts them, and makes one of those that meet.
+/// Sorts the stretches and joins those that overlap or are adjacent.
 void RetiredIds::join(std::vector<Stretch>& stretches) {
   std::sort(stretches.begin(), stretches.end(),
             [](const Stretch& left, const Stretch& right) { return left.first < right.first; });
@@ -156,7 +156,7 @@ std::vector<format::DeadId> RetiredIds::list() const {
   return ids;
 }
 
-/// Where the id is, or the free place where it would go. There is one: at most half are taken.
+/// Returns the place of the id, or the free place for it. A free place exists, since at most half of them are taken.
 std::size_t RetiredIds::place_of(std::uint64_t id, bool account) const noexcept {
   const std::size_t mask = entries_.size() - 1;
   std::size_t place = static_cast<std::size_t>(mixed(id)) & mask;

@@ -1,4 +1,4 @@
-// Owns: what a budget does when room is short (write_budget.h).
+// Owns: the budget's slow path, when room is short (write_budget.h).
 // Must never: be called by a commit that finds room at once.
 #include "engine/memory/write_budget.h"
 

@@ -1,7 +1,7 @@
-// Owns: one bound on the memory that holds entities, for all stores that share it, and what of it lies unused.
-// Must never: be passed by a commit; only recovery may, since what was accepted must be held.
+// Owns: one bound on the memory that holds entities, for all stores that share it, and the spare memory within it.
+// Must never: be exceeded by a commit. Only recovery may exceed it, since recovery must hold every accepted write.
 //
-// Which stores hold it, and who waits for room, is known to its WriteRoom (engine/memory/write_room.h).
+// WriteRoom knows which stores hold the memory and which commits wait for room (engine/memory/write_room.h).
 #pragma once
 
 #include <algorithm>
@@ -18,13 +18,13 @@ namespace varve::engine {
 
 class WriteRoom;
 
-/// How much of a budget a commit may use.
+/// The part of a budget that a commit may use.
 enum class BudgetPart : std::uint8_t {
-  kCommon,  // all but what is kept
-  kAll,     // of a commit that gives space back (a drop): where the disk is full, so is this, for nothing is flushed
+  kCommon,  // all but the kept bytes
+  kAll,     // for a commit that frees space (a drop): on a full disk nothing is flushed, so the budget is full too
 };
 
-/// Any thread.
+/// Thread-safe.
 class WriteBudget {
  public:
   /// `scheduler` outlives it.
@@ -36,7 +36,7 @@ class WriteBudget {
   WriteBudget(const WriteBudget&) = delete;
   WriteBudget& operator=(const WriteBudget&) = delete;
 
-  /// False, with nothing changed, if it would pass the bound.
+  /// Takes bytes from the budget. Returns false, with nothing changed, if that would exceed the bound.
   bool take(std::uint64_t bytes, BudgetPart part = BudgetPart::kCommon) noexcept {
     const std::uint64_t bound = bytes_for(part);
     std::uint64_t used = used_bytes_.load(std::memory_order_relaxed);
@@ -47,28 +47,30 @@ class WriteBudget {
     return true;
   }
   void take_regardless(std::uint64_t bytes) noexcept { used_bytes_.fetch_add(bytes, std::memory_order_relaxed); }
-  /// Either this sees that someone waits, or who begins to wait sees the room: both are seq_cst.
+  /// Gives bytes back. Either this call sees a waiting thread, or a thread that begins to wait sees the room: both are
+  /// seq_cst.
   void give_back(std::uint64_t bytes) noexcept {
     give_back_untold(bytes);
     if (attention_.load(std::memory_order_seq_cst) > 0) tell_of_room();
   }
 
-  /// Memory that lies unused within the bound, in blocks (SpareBlocks): to be had again, and given up by who took it.
+  /// Take and keep spare blocks (SpareBlocks), which are unused memory within the bound.
   io::PageMemory take_spare() noexcept { return spare_.take(); }
   void keep_spare(io::PageMemory block) noexcept { spare_.keep(std::move(block), spare_bytes_max()); }
   std::uint64_t spare_bytes() const noexcept { return spare_.bytes(); }
 
   std::uint64_t used_bytes() const noexcept { return used_bytes_.load(std::memory_order_relaxed); }
   std::uint64_t bytes_max() const noexcept { return bytes_max_; }
-  /// What commits of this part may use, all together.
+  /// Returns the bytes that all commits of this part together may use.
   std::uint64_t bytes_for(BudgetPart part) const noexcept {
     return part == BudgetPart::kAll ? bytes_max_ : bytes_max_ - kept_bytes_;
   }
-  /// What stores hold that cannot write it to tables now: they failed, or have stopped.
+  /// Returns the bytes held by stores that cannot flush now, because their flush failed or they have stopped.
   std::uint64_t stuck_bytes() const noexcept { return stuck_bytes_.load(std::memory_order_relaxed); }
 
-  /// The room that all stores on the caller's scheduler share, which is there as long as one of them. Null where the
-  /// budget's other stores run on another scheduler: their threads cannot wake each other. Throws std::bad_alloc.
+  /// Returns the WriteRoom of all stores on the caller's scheduler. It lives as long as one of them. Returns null if
+  /// the budget's other stores run on another scheduler, since threads of two schedulers cannot wake each other. Throws
+  /// std::bad_alloc.
   std::shared_ptr<WriteRoom> room(io::Scheduler& scheduler);
 
  private:
@@ -79,16 +81,17 @@ class WriteBudget {
     assert(before >= bytes);
     static_cast<void>(before);
   }
-  /// Takes what is free of this part, `bytes` at most; returns how much that is.
+  /// Takes the free bytes of this part, at most `bytes`, and returns how many it took.
   std::uint64_t take_up_to(std::uint64_t bytes, BudgetPart part) noexcept;
   void tell_of_room() noexcept;
 
-  /// Kept for commits that give space back: some dozens of them.
+  /// Bytes kept for commits that free space: enough for some dozens of them.
   static constexpr std::uint64_t kKeptBytes = 16 << 10;
-  static constexpr std::uint64_t kPartKept = 8;         // but no more of a small budget
-  static constexpr std::uint64_t kPartKeptLarge = 256;  // and more of a large one
+  static constexpr std::uint64_t kPartKept = 8;         // at most this part of a small budget
+  static constexpr std::uint64_t kPartKeptLarge = 256;  // at least this part of a large budget
 
-  /// As much as one memtable, and with what is used no more than stores fill before their commits wait.
+  /// Returns the bytes that spare blocks may have: at most one memtable. Used and spare bytes together stay below the
+  /// line at which commits begin to wait.
   std::uint64_t spare_bytes_max() const noexcept {
     const std::uint64_t part = bytes_max_ / kPartSpare;
     const std::uint64_t used = used_bytes();
@@ -101,7 +104,7 @@ class WriteBudget {
   const std::uint64_t kept_bytes_;
   std::atomic<std::uint64_t> used_bytes_{0};
   std::atomic<std::uint64_t> stuck_bytes_{0};
-  std::atomic<std::uint64_t> attention_{0};  // commits that wait for room, and stores that are to be told of it
+  std::atomic<std::uint64_t> attention_{0};  // commits that wait for room, and stores to notify of it
   io::Mutex making_;
   std::weak_ptr<WriteRoom> room_ VARVE_GUARDED_BY(making_);
   SpareBlocks spare_;

@@ -1,6 +1,6 @@
-// Owns: the account of who holds room, the order of those who wait for it, and the choice of who is asked
+// Owns: the account of the stores that hold room, the order of waiting commits, and the choice of stores to ask
 // (write_room.h).
-// Must never: let go of a memtable, or give room back by the budget's own call, under its mutex.
+// Must never: free a memtable under its mutex, or give room back there by the budget's own call.
 #include "engine/memory/write_room.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace varve::engine {
 
 namespace {
 
-/// A commit to which nothing has come for so long has one more store asked.
+/// If no room has come to a commit for this long, it asks one more store.
 constexpr std::chrono::milliseconds kPatience{100};
 
 Status larger_than_buffer(std::uint64_t need_bytes, std::uint64_t bytes_max) noexcept {
@@ -44,7 +44,8 @@ bool WriteRoom::is_stuck(const Holder& holder, const Moment& at) noexcept {
   return holder.failure_number > at.failures_before || at.now - holder.failed_at < kFailureIsFresh;
 }
 
-/// What comes of it if it is asked. After a failure that is what waits for the next attempt.
+/// Returns the bytes that the store would give back if asked. After a failure, those are the sealed bytes of the next
+/// attempt.
 std::uint64_t WriteRoom::bytes_to_give(const Holder& holder) noexcept {
   const bool retries = !holder.failure.ok() && holder.sealed_bytes > 0;
   return retries ? holder.sealed_bytes : holder.active->used_bytes();
@@ -54,14 +55,14 @@ bool WriteRoom::can_be_asked(const Holder& holder, const Moment& at) noexcept {
   return !holder.was_asked && !holder.is_closing && !is_stuck(holder, at) && bytes_to_give(holder) > 0;
 }
 
-/// On its way without a further question.
+/// Returns the bytes that will come back without asking again.
 std::uint64_t WriteRoom::bytes_to_come(const Holder& holder, const Moment& at) noexcept {
   if (holder.is_closing || is_stuck(holder, at)) return 0;
   const std::uint64_t asked = holder.was_asked ? bytes_to_give(holder) : 0;
   return holder.failure.ok() ? holder.sealed_bytes + asked : asked;
 }
 
-// ------------------------------------------------------------------------------------- what stores tell of themselves
+// ---------------------------------------------------------------------------------------------- reports of the stores
 
 void WriteRoom::join(Holder& holder) {
   const io::MutexGuard guard(mutex_);
@@ -135,7 +136,7 @@ void WriteRoom::tell_of_room() noexcept {
   changed_.notify_all();
 }
 
-/// Room for less is told by the next commit that takes it.
+/// Notifies the store if there is room for the commit that it awaits. If there is less, a later call checks again.
 void WriteRoom::tell_if_room_is_there(Holder& holder) noexcept {
   if (!holder.awaits_room) return;
   const std::uint64_t used = budget_.used_bytes_.load(std::memory_order_seq_cst);
@@ -154,7 +155,8 @@ void WriteRoom::tell_when_room_comes(Holder& own, const RoomNeed& need) noexcept
   tell_if_room_is_there(own);
 }
 
-// --------------------------------------------------------------------------------------------------- who is asked
+// ------------------------------------------------------------------------------------------- the choice of stores to
+// ask
 
 std::uint64_t WriteRoom::stuck_bytes(const Moment& at) const noexcept {
   std::uint64_t bytes = 0;
@@ -176,7 +178,8 @@ bool WriteRoom::is_any_coming(const Moment& at) const noexcept {
   });
 }
 
-/// Those that hold most, until what comes is so much. Each costs a table of its own, so the fewest are asked.
+/// Asks the stores that hold most, until `bytes` bytes are coming. Each asked store writes a table, so it asks the
+/// fewest.
 void WriteRoom::ask_for(std::uint64_t bytes, const Moment& at, const Holder* except) noexcept {
   std::uint64_t coming = coming_bytes(at);
   while (coming < bytes) {
@@ -199,7 +202,7 @@ void WriteRoom::relieve(const Holder& own) noexcept {
   relieve_locked(own);
 }
 
-/// Commits are held back from half of the buffer on. Down to there, what others hold is asked for; the store itself
+/// Commits are held back from half of the buffer on. This asks other stores for the bytes above half. The store itself
 /// seals its memtable when that is due.
 void WriteRoom::relieve_locked(const Holder& own) noexcept {
   if (holders_.size() < 2) return;  // W3
@@ -211,7 +214,7 @@ void WriteRoom::relieve_locked(const Holder& own) noexcept {
   if (used - stuck > half) ask_for(used - stuck - half, at, &own);
 }
 
-// ------------------------------------------------------------------------------------------------- who waits for room
+// ---------------------------------------------------------------------------------------------------- waiting commits
 
 void WriteRoom::enter(Waiter& me, bool is_first) noexcept {
   Waiter** place = &first_;
@@ -257,15 +260,15 @@ WriteRoom::Refusal WriteRoom::refusal_by_quiet(const Holder& own) const noexcept
   return {Refusal::Why::kReaders, Status()};
 }
 
-/// The index of a memtable that has many entries may have to grow by more than there ever is: then its successor, which
-/// is empty, takes the commit.
+/// Returns the bytes to gather. The index of a memtable with many entries may have to grow by more than the budget can
+/// ever give. Then the successor, which is empty, takes the commit.
 std::uint64_t WriteRoom::wanted_bytes(const RoomNeed& need, const Moment& at) const noexcept {
   const std::uint64_t bound = budget_.bytes_for(need.part);
   const std::uint64_t hoped = bound - std::min(bound, stuck_bytes(at));
   return std::max(need.in_fresh, std::min(need.in_active, hoped));
 }
 
-/// Whether anything came.
+/// Takes free room for the need, and returns whether any was taken.
 bool WriteRoom::take_for(const RoomNeed& need, const Moment& at, RoomGrant& grant) noexcept {
   const std::uint64_t wanted = wanted_bytes(need, at);
   if (grant.bytes_ >= wanted) return false;
@@ -276,7 +279,7 @@ bool WriteRoom::take_for(const RoomNeed& need, const Moment& at, RoomGrant& gran
 
 WriteRoom::Refusal WriteRoom::gather(Holder& own, const RoomNeed& need, RoomGrant& grant, Waiter& me) noexcept {
   std::chrono::nanoseconds quiet_since = own.clock->monotonic();
-  std::chrono::nanoseconds quiet{0};  // The clock of a test may stand still.
+  std::chrono::nanoseconds quiet{0};  // A test's clock may not move.
   std::uint64_t one_more = 0;
   for (;;) {
     const Moment at{own.clock->monotonic(), me.failures_before};
@@ -299,7 +302,7 @@ WriteRoom::Refusal WriteRoom::gather(Holder& own, const RoomNeed& need, RoomGran
     if (std::max(quiet, at.now - quiet_since) >= kQuietMax) return refusal_by_quiet(own);
     if (changed_.wait_for(mutex_, kPatience)) continue;
     quiet += kPatience;
-    one_more = coming_bytes(at) + 1;  // Those who were asked may be slow.
+    one_more = coming_bytes(at) + 1;  // The stores asked so far may be slow.
   }
 }
 

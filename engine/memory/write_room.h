@@ -1,13 +1,13 @@
-// Owns: who holds the room in a write budget, who waits for it, and who is asked to give it back.
-// Must never: wait for one store under a lock of another one. A store that is asked is told so by a flag, and its own
-// background threads seal and flush its memtable.
+// Owns: the account of a write budget: which stores hold room, which commits wait for room, and which stores are asked
+// to give room back.
+// Must never: wait for one store under a lock of another store. A flag asks a store, and the store's own background
+// threads seal and flush its memtable.
 //
-// W1  a commit that fits an empty budget waits until it has its room. It is refused only if the room that it lacks is
-//     held by stores that cannot write it to tables, or by readers and closing stores for longer than kQuietMax.
-// W2  waiting commits get room in their order. The first one keeps what it has gathered, so that no stream of small
-//     commits holds up a large one. No other one keeps anything, so that no two of them wait for each other.
-// W3  a lone store that finds room is asked nothing, and takes no lock here except when a memtable is sealed or
-// flushed.
+// W1  A commit that fits an empty budget waits until it has its room. It is refused only if other holders keep the room
+//     that it lacks. Those are stores that cannot flush, or, for longer than kQuietMax, readers and closing stores.
+// W2  Waiting commits get room in their order. The first waiter keeps the room that it has gathered, so that no stream
+//     of small commits holds up a large one. The other waiters keep nothing, so no two of them wait for each other.
+// W3  A lone store that finds room is never asked. It takes a lock here only when a memtable is sealed or flushed.
 #pragma once
 
 #include <atomic>
@@ -28,18 +28,19 @@ namespace varve::engine {
 
 class Memtable;
 
-/// A store that can give room back. Called under the room's mutex: sets a flag, wakes a thread, and returns.
+/// A store that can give room back. Its functions are called under the room's mutex. Each sets a flag, wakes a thread,
+/// and returns.
 class RoomGiver {
  public:
   virtual ~RoomGiver() = default;
-  /// The store's background threads seal the active memtable if it holds anything, and flush what is sealed. A flush
-  /// that rests after a failure is tried again at once.
+  /// Asks for room. The store's background threads seal the active memtable if it has entries, and flush the sealed
+  /// memtables. A flush that pauses after a failure is retried at once.
   virtual void make_room() noexcept = 0;
-  /// There is room again, after a commit of this store was refused for want of it.
+  /// Reports that there is room again, after a commit of this store was refused for lack of room.
   virtual void room_came() noexcept = 0;
 };
 
-/// Room that was gathered for one commit, counted as used. What the commit does not use goes back at the end.
+/// Room gathered for one commit, counted as used. The destructor gives back the bytes that the commit did not use.
 class RoomGrant {
  public:
   RoomGrant() noexcept = default;
@@ -47,9 +48,9 @@ class RoomGrant {
   RoomGrant& operator=(const RoomGrant&) = delete;
   ~RoomGrant() { let_go(); }
   std::uint64_t bytes() const noexcept { return bytes_; }
-  /// The memtable of the commit counts them from now on.
+  /// Ends the grant: from now on the commit's memtable counts the bytes.
   void hand_over() noexcept { bytes_ = 0; }
-  /// Before a wait for what another commit may have that waits for room.
+  /// Gives the bytes back. A commit calls it before it waits for anything that another waiting commit may hold.
   void let_go() noexcept {
     if (bytes_ > 0) budget_->give_back(std::exchange(bytes_, 0));
   }
@@ -60,16 +61,16 @@ class RoomGrant {
   std::uint64_t bytes_ = 0;
 };
 
-/// What a commit needs that found no room, in bytes.
+/// The bytes that a commit lacked when it found no room.
 struct RoomNeed {
-  std::uint64_t in_active = 0;  // of the memtable that was active then; zero: it lacks nothing
-  std::uint64_t in_fresh = 0;   // of an empty one
+  std::uint64_t in_active = 0;  // needed in the memtable that was active then; zero: lacks nothing
+  std::uint64_t in_fresh = 0;   // needed in an empty memtable
   BudgetPart part = BudgetPart::kCommon;
 };
 
-/// How a wait for room ended.
+/// The result of a wait for room.
 struct RoomAnswer {
-  /// Whose cause it is, where it is one that ends by itself.
+  /// If the cause ends by itself: whether it is this store's own or that of other stores.
   enum class Pause : std::uint8_t { kNone, kOwn, kOthers };
   Status status;
   Pause pause = Pause::kNone;
@@ -77,36 +78,36 @@ struct RoomAnswer {
 
 class WriteRoom {
  public:
-  /// A commit that nothing comes to is refused after this.
+  /// Time after which a waiting commit is refused if no room has come.
   static constexpr std::chrono::milliseconds kQuietMax{1000};
-  /// For so long the failure of a flush is the answer to all who ask. Later a further attempt is made for them.
+  /// Time for which a failed flush is the answer to every waiting commit. Later, a commit causes another attempt.
   static constexpr std::chrono::milliseconds kFailureIsFresh{100};
 
-  /// What the room knows of one store, under its mutex.
+  /// The room's data about one store, guarded by the room's mutex.
   struct Holder {
-    std::string name;  // for people
+    std::string name;  // for messages
     RoomGiver* giver = nullptr;
     const Memtable* active = nullptr;
     std::uint64_t sealed_bytes = 0;
     Status failure;                         // of the last attempt to flush; Ok after a success
-    std::uint64_t failure_number = 0;       // of this failure, in the room's row of all
-    std::chrono::nanoseconds failed_at{0};  // by its own clock
+    std::uint64_t failure_number = 0;       // its number among the failures of all stores
+    std::chrono::nanoseconds failed_at{0};  // by the store's own clock
     io::Clock* clock = nullptr;
     bool has_joined = false;
     bool was_asked = false;
     bool has_ended = false;  // it never flushes again
     bool is_closing = false;
     bool awaits_room = false;
-    RoomNeed awaited;                           // of the commit that was refused last, while the store awaits room
+    RoomNeed awaited;                           // of the last refused commit, while the store awaits room
     std::atomic<std::uint64_t> stuck_bytes{0};  // its part of WriteBudget::stuck_bytes()
   };
 
-  /// For WriteBudget alone.
+  /// Called only by WriteBudget.
   WriteRoom(WriteBudget& budget, io::Scheduler& scheduler) noexcept;
   bool is_on(const io::Scheduler& scheduler) const noexcept { return scheduler.simulation() == simulation_; }
   void tell_of_room() noexcept;
 
-  // For WriteShare alone, which has the words.
+  // Called only by WriteShare, which documents them.
   void join(Holder& holder);
   void leave(Holder& holder) noexcept;
   void note_sealed(Holder& holder, const Memtable& next) noexcept;
@@ -119,7 +120,7 @@ class WriteRoom {
   void relieve(const Holder& own) noexcept;
 
  private:
-  /// The moment of a question: failures that are not older are its answer.
+  /// The moment of a commit's question. Failures after that moment are its answer.
   struct Moment {
     std::chrono::nanoseconds now{0};
     std::uint64_t failures_before = 0;
@@ -128,11 +129,11 @@ class WriteRoom {
     Waiter* next = nullptr;
     std::uint64_t failures_before = 0;
   };
-  /// Why a commit gets no room.
+  /// The reason why a commit gets no room.
   struct Refusal {
     enum class Why : std::uint8_t { kNone, kTooLarge, kOwnFailure, kNeighbour, kClosing, kClosingNeighbour, kReaders };
     Why why = Why::kNone;
-    Status cause;  // that of a neighbour begins with its name
+    Status cause;  // begins with the neighbour's name if it is a neighbour's
   };
 
   static std::uint64_t held_bytes(const Holder& holder) noexcept;
@@ -163,17 +164,17 @@ class WriteRoom {
   io::Simulation* const simulation_;
   std::atomic<std::size_t> holder_count_{0};
 
-  io::Mutex mutex_;  // before the mutexes of stores that are called under it
+  io::Mutex mutex_;  // locked before the mutexes of stores that are called under it
   io::Condition changed_;
   std::vector<Holder*> holders_ VARVE_GUARDED_BY(mutex_);
   Waiter* first_ VARVE_GUARDED_BY(mutex_) = nullptr;
   std::uint64_t failures_ VARVE_GUARDED_BY(mutex_) = 0;
 };
 
-/// One store's part in a write budget. Any thread; join() and leave() by one.
+/// One store's part in a write budget. Thread-safe; only one thread calls join() and leave().
 class WriteShare {
  public:
-  /// `name` is what others are told of it: the store's path. Throws std::bad_alloc.
+  /// `name` is the store's path, for messages to other stores. Throws std::bad_alloc.
   WriteShare(std::shared_ptr<WriteBudget> budget, const io::Env& env, std::string_view name);
   ~WriteShare() { leave(); }
   WriteShare(const WriteShare&) = delete;
@@ -181,7 +182,7 @@ class WriteShare {
 
   const std::shared_ptr<WriteBudget>& budget() const noexcept { return budget_; }
 
-  // The budget as this store may hope for it: without what other stores hold and cannot give back.
+  // The budget that this store can hope for: without the bytes that other stores hold and cannot give back.
   std::uint64_t used_bytes() const noexcept {
     const std::uint64_t used = budget_->used_bytes();
     return used - std::min(used, lost_bytes());
@@ -191,37 +192,38 @@ class WriteShare {
     return bytes_max - std::min(bytes_max, lost_bytes());
   }
 
-  /// From now on the store is asked. Both outlive the time until leave(). Throws std::bad_alloc.
+  /// Lets other stores ask this store for room. Both arguments stay valid until leave(). Throws std::bad_alloc.
   void join(RoomGiver& giver, const Memtable& active);
   void leave() noexcept;
-  /// `next` is the active memtable now; the one before it, of `bytes`, waits to be flushed.
+  /// Reports that `next` is the active memtable now, and that the one before it waits for a flush.
   void note_sealed(const Memtable& next) noexcept {
     if (room_) room_->note_sealed(holder_, next);
   }
   void note_flushed(std::uint64_t bytes) noexcept {
     if (room_) room_->note_flushed(holder_, bytes);
   }
-  /// An attempt to flush failed. With `for_good` there is no other one.
+  /// Reports a failed flush. With `for_good`, no attempt follows.
   void note_failed(const Status& failure, bool for_good) noexcept {
     if (room_) room_->note_failed(holder_, failure, for_good);
   }
-  /// Whatever make_room() asked for has begun.
+  /// Reports that the work that make_room() asked for has begun.
   void note_answered() noexcept {
     if (room_) room_->note_answered(holder_);
   }
-  /// Nothing more is flushed, and what the store holds goes when it is closed.
+  /// Reports that the store closes: it flushes nothing more, and frees its memory at the end of the close.
   void note_closing() noexcept {
     if (room_) room_->note_closing(holder_);
   }
 
-  /// Waits until `grant` has the room that a commit of this store lacked. Not by a holder of the lead.
-  /// Errors: why there is none: kNoSpace (too large; held by others), kClosed, and how this store's own flush failed.
+  /// Waits until `grant` has the room that a commit of this store lacked. The holder of the lead must not call it.
+  /// Errors: the reason why there is none: kNoSpace (too large; held by others), kClosed, or the error of this store's
+  /// own flush.
   RoomAnswer wait_for(const RoomNeed& need, RoomGrant& grant) noexcept;
-  /// The giver is told once there is room for this again; at once if there is.
+  /// Notifies the giver once there is room for `need` again; at once if there is room now.
   void tell_when_room_comes(const RoomNeed& need) noexcept {
     if (room_) room_->tell_when_room_comes(holder_, need);
   }
-  /// Asks other stores for room if they hold much, before a commit of this one is held back.
+  /// Asks other stores for room if they hold much, before a commit of this store has to wait.
   void relieve() noexcept {
     if (room_) room_->relieve(holder_);
   }

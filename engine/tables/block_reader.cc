@@ -14,7 +14,7 @@ namespace varve::engine {
 
 namespace {
 
-/// Where the cache is told the types of blocks.
+/// Type of a value in the cache, in place of a block's type.
 constexpr std::uint8_t kValueInCache = 0;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Owns: bringing one block of a table, or one value of a value file, from the disk into the cache.
+// Owns: reading one block of a table, or one value of a value file, from the disk into the cache.
 // Must never: hand out a block that was not verified, or fail a read because the cache has no room.
 #pragma once
 
@@ -18,14 +18,15 @@ namespace varve::engine {
 
 class WalkAhead;
 
-/// A block, or a value that lies elsewhere, and what is needed to read it. Table and value file outlive it.
+/// A block of a table, or a value of a value file, with everything needed to read it. The table and the value file
+/// outlive it.
 struct BlockWanted {
   const OpenTable* table = nullptr;
   format::BlockHandle handle;
   format::BlockType type = format::BlockType::kData;
-  /// The one it belongs to.
+  /// The run that contains the block.
   const format::RunEntry* run = nullptr;
-  /// Of a value; null: it is a block.
+  /// The file of a value; null if a block is wanted.
   const OpenValueFile* values = nullptr;
   std::uint64_t value_hash = 0;
 
@@ -34,51 +35,51 @@ struct BlockWanted {
   const NamedFile& name() const noexcept { return values != nullptr ? values->name : table->name; }
 };
 
-/// What leads to data is worth more than data.
+/// Returns the cache priority of a block. Blocks that lead to data are worth more than data.
 constexpr BlockPriority priority_of(format::BlockType type) noexcept {
   return type == format::BlockType::kData ? BlockPriority::kNormal : BlockPriority::kHigh;
 }
 
-/// Any thread.
+/// Thread-safe.
 class BlockReader {
  public:
   BlockReader(io::Scheduler& scheduler, BlockCache& cache) noexcept : cache_(cache), mutex_(scheduler) {}
 
   BlockCache& cache() const noexcept { return cache_; }
-  /// Who reads ahead of long walks; null: nobody. Told before the first walk.
+  /// Returns the reader-ahead of long scans; null if there is none. It is set before the first scan.
   WalkAhead* ahead() const noexcept { return ahead_; }
   void set_ahead(WalkAhead* ahead) noexcept { ahead_ = ahead; }
 
-  /// From the cache, or else from the disk, and then kept in the cache where there is room.
+  /// Returns the block from the cache. If it is not cached, reads it from the disk, and caches it if there is room.
   /// Errors: kCorruption, kUnsupported (file and offset named), kIoError, kOutOfMemory.
   Result<PinnedBlock> get(const BlockWanted& wanted);
-  /// From the disk; for what was just looked for in the cache.
+  /// Reads the block from the disk. For a block that the caller has just not found in the cache.
   Result<PinnedBlock> read(const BlockWanted& wanted);
 
-  // For those who read several blocks at once:
+  // For callers that read several blocks at once:
 
-  /// Out of what was read of the file, which holds all of it; kept in the cache where there is room. Errors: as get().
+  /// Decodes the block from `stored`, which contains all of it, and caches it if there is room. Errors: as get().
   Result<PinnedBlock> take(const BlockWanted& wanted, const StoredBytes& stored);
-  /// What reading takes, kept for the next one: a zstd context costs more to make than a block to decompress, and
-  /// memory for many blocks more than to read them.
+  /// The objects that a read needs, kept for reuse. Creating a zstd context costs more than decompressing a block.
+  /// Allocating memory for many blocks costs more than reading them.
   struct Tools {
     format::Decompressor decompressor;
     StoredBytes stored;
   };
-  /// For one who reads block after block; their bytes hold nothing. Null where memory is short.
+  /// Lends tools to a caller that reads block after block; their `stored` is empty. Returns null if memory is short.
   std::unique_ptr<Tools> lend() noexcept;
   void give_back(std::unique_ptr<Tools> tools) noexcept;
-  /// Out of what these tools' bytes hold of the file, as the other; a data block comes into the cache as `priority`.
+  /// Decodes a block like take() above, from the bytes in `tools`. A data block is cached with `priority`.
   Result<PinnedBlock> take(const BlockWanted& wanted, Tools& tools, BlockPriority priority);
-  /// The same out of other bytes.
+  /// Decodes a block from `stored`, with the help of `tools`.
   Result<PinnedBlock> take(const BlockWanted& wanted, const StoredBytes& stored, Tools& tools, BlockPriority priority);
-  /// One more read of the disk.
+  /// Counts one read of the disk.
   void count_read(std::uint64_t bytes) noexcept {
     reads_.fetch_add(1, std::memory_order_relaxed);
     read_bytes_.fetch_add(bytes, std::memory_order_relaxed);
   }
 
-  /// Reads of the disk, and their bytes.
+  /// Return the number of disk reads, and their bytes.
   std::uint64_t reads() const noexcept { return reads_.load(std::memory_order_relaxed); }
   std::uint64_t read_bytes() const noexcept { return read_bytes_.load(std::memory_order_relaxed); }
 

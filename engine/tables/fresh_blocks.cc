@@ -1,6 +1,6 @@
-// Owns: what is put into the cache, and what is left out (fresh_blocks.h).
-// Must never: let a block in before its file is called finished be found by a reader: the name of the blocks is told to
-// nobody until the file is opened.
+// Owns: which blocks are put into the cache, and which are left out (fresh_blocks.h).
+// Must never: let a reader find a block before its file is finished. No reader knows the blocks' file id until the file
+// is opened.
 #include "engine/tables/fresh_blocks.h"
 
 #include <algorithm>
@@ -32,13 +32,13 @@ void FreshBlocks::take(format::BlockType type, format::BlockHandle place, std::s
       break;
     case format::BlockType::kIndexPartition:
       if (run_is_hot_) insert(type, place.offset, content);
-      run_is_hot_ = false;  // The run ends with it.
+      run_is_hot_ = false;  // The index ends the run.
       break;
     default: break;  // read once, when the file is opened
   }
 }
 
-/// Where memory or room is wanting, the block is read when it is asked for.
+/// Caches a block. If memory or room is short, the block is read later on demand.
 void FreshBlocks::insert(format::BlockType type, std::uint64_t offset, std::string_view content) noexcept {
   BlockCache& cache = files_.cache();
   if (cache.bytes_max() == 0) return;

@@ -1,13 +1,12 @@
-// Owns: which blocks of a table file that is being written go into the cache, and what becomes of them if the file is
-// given up.
-// Must never: fail the writing of a file, or show a block of a file that is not named yet to anybody.
+// Owns: the choice of blocks of a new table file to put into the cache, and their removal if the file is given up.
+// Must never: fail the writing of a file, or show a block to a reader before its file has a name.
 //
-// A flush or a compaction moves data from where it can be read at once (a memtable, cached blocks) to a file of which
-// nothing is cached. Without this, every reader of what was hot would go to the disk once for each block of the new
-// file. So a data block is put into the cache if at least half of the entries it is made of came from memory; and the
-// filter and index of a run if any of its data blocks was. What a run that is copied whole had in the cache, the copy
-// has there too. New blocks come into the cache as such that were read once: what nobody asks for leaves early and
-// drives out nothing that is in use (eviction_order.h).
+// A flush or a compaction moves data from fast places (a memtable, cached blocks) to a file without cached blocks.
+// Without this class, readers of hot data would read the disk once for each block of the new file. So a data block is
+// cached if at least half of its entries came from memory. The filter and the index of a run are cached if any data
+// block of the run was. If a run is copied whole, the cached blocks of the original are cached for the copy too. New
+// data blocks enter the cache like blocks read once. So unused ones leave early and evict nothing that is in use
+// (eviction_order.h).
 #pragma once
 
 #include <cstdint>
@@ -18,27 +17,28 @@
 
 namespace varve::engine {
 
-/// One thread at a time.
+/// Used by one thread at a time.
 class FreshBlocks final : public format::BlockObserver {
  public:
-  /// For the file of that number, which `files` was not told of yet; they outlive this. Throws std::bad_alloc.
+  /// Begins for the file `number`, which `files` does not know yet. `files` outlives this object. Throws
+  /// std::bad_alloc.
   FreshBlocks(TableFiles& files, std::uint64_t number);
-  /// Takes the blocks out of the cache again unless the file was finished.
+  /// Removes the blocks from the cache, unless the file was finished.
   ~FreshBlocks() override;
   FreshBlocks(const FreshBlocks&) = delete;
   FreshBlocks& operator=(const FreshBlocks&) = delete;
 
-  /// An entry was added to the block at hand.
+  /// Counts an entry that was added to the current block.
   void count_entry(bool was_in_memory) noexcept {
     ++entries_;
     if (was_in_memory) ++from_memory_;
   }
   void take(format::BlockType type, format::BlockHandle place, std::string_view content) noexcept override;
-  /// A run was copied, and a block of it was cached where it came from: it stays cached.
+  /// Caches a block of a copied run, because the block of the original run was cached.
   void take_copied(format::BlockType type, std::uint64_t offset, std::string_view content) noexcept {
     insert(type, offset, content);
   }
-  /// The file is whole. From now on it is for TableFiles::discard() to give it up.
+  /// Reports that the file is complete. From now on only TableFiles::discard() gives it up.
   void finish() noexcept { finished_ = true; }
 
  private:
@@ -47,8 +47,8 @@ class FreshBlocks final : public format::BlockObserver {
   TableFiles& files_;
   const std::uint64_t number_;
   const std::uint64_t cache_id_;
-  std::uint64_t entries_ = 0;      // of the block at hand
-  std::uint64_t from_memory_ = 0;  // of those
+  std::uint64_t entries_ = 0;      // of the current block
+  std::uint64_t from_memory_ = 0;  // of those entries
   bool run_is_hot_ = false;
   bool finished_ = false;
 };

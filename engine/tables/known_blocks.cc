@@ -1,5 +1,5 @@
 // Owns: how the known blocks of a batch are kept and found again (known_blocks.h).
-// Must never: let go of a block, or take hold of one, under a guard of the cache.
+// Must never: release or pin a block under a guard of the cache.
 #include "engine/tables/known_blocks.h"
 
 namespace varve::engine {
@@ -27,7 +27,7 @@ void KnownBlocks::note(const OpenTable& table, std::size_t run, format::BlockHan
     place = next_++ % kTablesMax;
   }
   Known& known = known_[place];
-  known.table = nullptr;  // should memory be short below
+  known.table = nullptr;  // in case memory is short below
   known.is_new = false;
   known.first_key.assign(first_key);
   known.last_key.assign(last_key);

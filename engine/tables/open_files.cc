@@ -16,7 +16,7 @@ namespace varve::engine {
 
 namespace {
 
-/// A read is over long before so many moments have passed.
+/// Attempts to open a file, one moment apart. A read ends long before that many moments.
 constexpr int kAttemptsMax = 1000;
 constexpr std::chrono::milliseconds kMoment{1};
 
@@ -109,7 +109,7 @@ Result<FilePin> HeldFile::pin_as(Wait wait) const noexcept {
   }
 }
 
-/// Of files that are open already some are closed, as many as it takes.
+/// Opens the file. If descriptors are short, closes as many other open files as needed.
 Result<std::unique_ptr<io::ReadableFile>> HeldFile::open_file(Wait wait) const {
   for (int attempt = 1;; ++attempt) {
     files_.make_room();
@@ -121,7 +121,8 @@ Result<std::unique_ptr<io::ReadableFile>> HeldFile::open_file(Wait wait) const {
   }
 }
 
-/// A copy that was put in its place holds the mark too, and each of its blocks is verified like those of the first one.
+/// Checks O2. A copied file in the original's place has the mark too, and each of its blocks is verified like the
+/// original's.
 Status HeldFile::confirm(const io::ReadableFile& file) const {
   if (file.size_bytes() != size_bytes_) {
     return Status::corruption("has " + std::to_string(file.size_bytes()) + " bytes, where the manifest says " +
@@ -169,7 +170,7 @@ bool OpenFiles::take_long_pin() noexcept {
 
 void OpenFiles::make_room() noexcept {
   for (;;) {
-    std::unique_ptr<io::ReadableFile> closed;  // behind the mutex
+    std::unique_ptr<io::ReadableFile> closed;  // closed after the mutex is released
     const io::MutexGuard guard(mutex_);
     if (clock_.size() < capacity()) return;
     closed = close_one();
@@ -179,7 +180,7 @@ void OpenFiles::make_room() noexcept {
 
 bool OpenFiles::give_some_up() noexcept {
   for (bool any = false;;) {
-    std::unique_ptr<io::ReadableFile> closed;  // behind the mutex
+    std::unique_ptr<io::ReadableFile> closed;  // closed after the mutex is released
     const io::MutexGuard guard(mutex_);
     if (!any) {
       const std::size_t fewer = std::max<std::size_t>(clock_.size() * 3 / 4, 1);
@@ -208,7 +209,7 @@ void OpenFiles::keep(const HeldFile& held, std::unique_ptr<io::ReadableFile>& fi
 }
 
 void OpenFiles::forget(const HeldFile& held) noexcept {
-  std::unique_ptr<io::ReadableFile> closed;  // behind the mutex
+  std::unique_ptr<io::ReadableFile> closed;  // closed after the mutex is released
   const io::MutexGuard guard(mutex_);
   const std::uint32_t state = held.state_.load(std::memory_order_acquire);
   assert((state & ~HeldFile::kOpen) == 0);  // O1
@@ -217,7 +218,8 @@ void OpenFiles::forget(const HeldFile& held) noexcept {
   closed = std::move(held.file_);
 }
 
-/// Or none, where all are pinned: in two rounds the hand has met each of them without its second chance.
+/// Removes a file from the clock and returns it. Returns null if all are pinned: in two rounds, the hand meets each
+/// file without its second chance.
 std::unique_ptr<io::ReadableFile> OpenFiles::close_one() noexcept {
   for (std::size_t steps = 2 * clock_.size(); steps > 0; --steps) {
     if (hand_ >= clock_.size()) hand_ = 0;

@@ -1,13 +1,13 @@
-// Owns: the descriptors of table and value files: how many are open at once, and which is closed for another one.
-// Must never: close a file under a reader, or let a file that is not the one opened first be read in its place.
+// Owns: the descriptors of table and value files: how many are open at once, and which one is closed for another.
+// Must never: close a file while it is read, or read another file in the place of the file opened first.
 //
-// O1  a file that is pinned is open, and stays so until its last pin has gone.
-// O2  what is opened again has the size of what was opened first, and is the same file or has the same mark.
-// O3  more than capacity() are open only while so many are pinned, and one for each thread that opens one.
-// O4  at most half of capacity() is pinned for long; who pins for a moment waits for nothing meanwhile.
+// O1  A pinned file is open, and stays open until its last pin is released.
+// O2  A file opened again has the size of the file opened first. It is the same file, or it has the same mark.
+// O3  More than capacity() files are open only while that many are pinned. Each thread that opens a file may add one.
+// O4  At most half of capacity() is pinned for long. A thread with a short pin does not wait while it holds the pin.
 //
-// A file keeps its name while anybody may read it (table_file.h), so it can always be opened again. Which file goes is
-// decided by a clock with a second chance. A pin of an open file is one change of the file's counter.
+// A file keeps its name while any reader may read it (table_file.h), so it can always be opened again. A clock with a
+// second chance chooses the file to close. A pin of an open file costs one change of the file's counter.
 #pragma once
 
 #include <atomic>
@@ -29,7 +29,7 @@ namespace varve::engine {
 class HeldFile;
 class OpenFiles;
 
-/// Keeps a file open. Moves, does not copy. The file outlives it.
+/// Keeps a file open. Movable, not copyable. The file outlives it.
 class FilePin {
  public:
   FilePin() noexcept = default;
@@ -50,31 +50,33 @@ class FilePin {
   bool is_long_ = false;  // counted by OpenFiles
 };
 
-/// A file that is read again and again and may be closed in between. Any thread.
+/// A file that is read many times and may be closed in between. Thread-safe.
 class HeldFile {
  public:
-  /// Opens it. `files` and `directory` outlive it. Errors: kCorruption (it is missing, or its size is another), those
-  /// of io::Directory::open.
+  /// Opens the file. `files` and `directory` outlive it. Errors: kCorruption (it is missing, or has another size),
+  /// those of io::Directory::open.
   static Result<std::unique_ptr<HeldFile>> open(OpenFiles& files, io::Scheduler& scheduler, io::Directory& directory,
                                                 std::string name, std::uint64_t size_bytes);
-  /// For open() alone.
+  /// Called only by open().
   HeldFile(OpenFiles& files, io::Scheduler& scheduler, io::Directory& directory, std::string name,
            std::uint64_t size_bytes);
   ~HeldFile();  // nothing is pinned
   HeldFile(const HeldFile&) = delete;
   HeldFile& operator=(const HeldFile&) = delete;
 
-  /// What it holds at `offset`, which no other file that ever had its name holds. Told once, before others know it.
+  /// Sets the bytes at `offset` that identify the file: no other file that ever had its name has them. Called once,
+  /// before other threads know the file.
   void set_mark(std::uint64_t offset, std::string_view bytes) noexcept;
 
   std::uint64_t size_bytes() const noexcept { return size_bytes_; }
-  /// As io::ReadableFile::read_exactly; opens the file for it where it was closed. Errors: as open(), too.
+  /// Reads as io::ReadableFile::read_exactly does, and opens the file first if it was closed. Errors: those of open(),
+  /// too.
   Status read_exactly(std::uint64_t offset, std::span<std::byte> bytes) const noexcept;
 
-  /// For a call or two, during which the caller waits for nothing else. Errors: as open().
+  /// Pins the file for one or two calls, during which the caller does not wait for anything else. Errors: as open().
   Result<FilePin> pin() const noexcept { return pin_as(Wait::kForOthers); }
-  /// For a read that is under way while its caller does other things. Errors: kBusy (enough are pinned so), as open().
-  /// Does not wait for others' pins.
+  /// Pins the file for a read in progress while its caller does other work. Does not wait for pins of other threads.
+  /// Errors: kBusy (enough files are pinned for long), those of open().
   Result<FilePin> pin_for_long() const noexcept;
 
  private:
@@ -82,13 +84,13 @@ class HeldFile {
   friend class OpenFiles;
   enum class Wait : std::uint8_t { kForOthers, kNever };
 
-  /// Empty if it is closed.
+  /// Returns an empty pin if the file is closed.
   FilePin pin_open() const noexcept;
   Result<FilePin> pin_as(Wait wait) const noexcept;
   Result<std::unique_ptr<io::ReadableFile>> open_file(Wait wait) const;
   Status confirm(const io::ReadableFile& file) const VARVE_REQUIRES(opening_);
 
-  /// Beside this bit: how many pins there are, and threads that look whether it is set.
+  /// The bit of an open file. The other bits count the pins, and the threads that are checking this bit.
   static constexpr std::uint32_t kOpen = std::uint32_t{1} << 31;
 
   OpenFiles& files_;
@@ -98,7 +100,7 @@ class HeldFile {
 
   mutable std::atomic<std::uint32_t> state_{0};
   mutable std::atomic<bool> used_{false};           // since the clock's hand passed
-  mutable std::unique_ptr<io::ReadableFile> file_;  // changes under the mutex of OpenFiles, and never while pinned
+  mutable std::unique_ptr<io::ReadableFile> file_;  // changes under the mutex of OpenFiles, never while pinned
   mutable std::size_t place_ = 0;                   // in the clock, while open; under the mutex of OpenFiles
 
   mutable io::Mutex opening_;
@@ -109,26 +111,27 @@ class HeldFile {
   std::uint64_t mark_hash_ = 0;
 };
 
-/// Any thread. Shared by stores. Its mutex is a leaf, under which nothing is opened or closed.
+/// Thread-safe, and shared by stores. Its mutex is a leaf: no file is opened or closed under it.
 class OpenFiles {
  public:
   static constexpr std::size_t kCapacityMin = 8;
   static constexpr std::size_t kCapacityMax = 3072;
-  /// Of a process that may have `limit` files open: a quarter. The rest is the host's, the log's and the rings'.
+  /// Returns the capacity of a process that may have `limit` files open: a quarter. The rest is for the host program,
+  /// the log and the rings.
   static std::size_t capacity_for(std::uint64_t limit) noexcept;
-  /// Of the capacity for this process.
+  /// Creates an object with the capacity for this process.
   static std::shared_ptr<OpenFiles> make_for_process(io::Scheduler& scheduler);
 
-  /// `capacity` is at least 1. `scheduler` outlives it.
+  /// `capacity` is at least 1. `scheduler` outlives this object.
   OpenFiles(io::Scheduler& scheduler, std::size_t capacity) noexcept;
 
-  /// How many may be open. Sinks, and stays so, when the system refuses one.
+  /// Returns how many files may be open. If the system refuses a descriptor, the capacity sinks for good.
   std::size_t capacity() const noexcept { return capacity_.load(std::memory_order_relaxed); }
   std::size_t open_count() const noexcept VARVE_EXCLUDES(mutex_);
-  /// The system refused a descriptor: some files are closed, and fewer are kept open from now on. False: all that are
-  /// open are pinned.
+  /// Closes some files and lowers the capacity, after the system refused a descriptor. Returns false if all open files
+  /// are pinned.
   bool give_some_up() noexcept VARVE_EXCLUDES(mutex_);
-  /// Since it was made: files opened, closed for others, and opened again.
+  /// Return the number of files opened, first or again, and of files closed for others, since creation.
   std::uint64_t openings() const noexcept { return openings_.load(std::memory_order_relaxed); }
   std::uint64_t closings() const noexcept { return closings_.load(std::memory_order_relaxed); }
 
@@ -136,11 +139,11 @@ class OpenFiles {
   friend class FilePin;
   friend class HeldFile;
 
-  /// Closes files until one more may be opened, or all that are open are pinned.
+  /// Closes files until one more may be opened, or until all open files are pinned.
   void make_room() noexcept VARVE_EXCLUDES(mutex_);
-  /// Until a pinned file may have become free.
+  /// Waits for a moment, in which a pinned file may become free.
   void wait_a_moment() noexcept VARVE_EXCLUDES(mutex_);
-  /// With a pin of the caller's. Throws std::bad_alloc, with nothing changed.
+  /// Takes an opened file, with one pin for the caller. Throws std::bad_alloc; then nothing has changed.
   void keep(const HeldFile& held, std::unique_ptr<io::ReadableFile>& file) VARVE_EXCLUDES(mutex_);
   void forget(const HeldFile& held) noexcept VARVE_EXCLUDES(mutex_);
   bool take_long_pin() noexcept;
@@ -155,7 +158,7 @@ class OpenFiles {
   std::atomic<std::uint64_t> closings_{0};
   mutable io::Mutex mutex_;
   io::Condition moment_;
-  std::vector<const HeldFile*> clock_ VARVE_GUARDED_BY(mutex_);  // the open ones
+  std::vector<const HeldFile*> clock_ VARVE_GUARDED_BY(mutex_);  // the open files
   std::size_t hand_ VARVE_GUARDED_BY(mutex_) = 0;
 };
 

@@ -9,12 +9,13 @@ namespace varve::engine {
 
 namespace {
 
-/// A walk over a small partition ends within the first; from the last size on the device is as fast as it gets.
+/// Smallest and largest bytes of a window. A scan over a small partition ends within the smallest. With the largest,
+/// the device reaches its full speed.
 constexpr std::uint64_t kWindowBytesMin = std::uint64_t{16} << 10;
 constexpr std::uint64_t kWindowBytesMax = std::uint64_t{512} << 10;
-/// A walk that reads so much at once is a long one: it would drive out of the cache what others ask for.
+/// Bytes read at once from which a scan is long. A long scan would evict blocks that other readers need.
 constexpr std::uint64_t kLongWalkBytes = std::uint64_t{64} << 10;
-/// A walk that reads so much at once, or is known to go on for long, is worth a thread's going ahead of it.
+/// Bytes read at once from which a thread reads ahead of the scan. It also does so if the scan is announced as long.
 constexpr std::uint64_t kFollowedBytes = std::uint64_t{256} << 10;
 
 WalkAhead::Way way_of(ReadAhead::Way way) noexcept {
@@ -53,7 +54,8 @@ Result<PinnedBlock> ReadAhead::get(const BlockWanted& wanted, Way way) {
   return blocks_.take(wanted, *tools_, priority());
 }
 
-/// If it is cached. One block of a run begins where the one before it ends.
+/// Pins the block if it is cached. Neighbouring blocks of a run are adjacent, so the end of this block is the offset of
+/// the next one.
 PinnedBlock ReadAhead::pin(const BlockWanted& wanted, Way way) const noexcept {
   const std::uint64_t file = wanted.table->cache_id;
   const format::BlockHandle block = wanted.handle;

@@ -1,5 +1,5 @@
-// Owns: how much a walk over one table reads at once, forward or backward: the more, the longer it has gone on.
-// Must never: read outside the data of the run at hand: what lies there is known exactly.
+// Owns: how many bytes a scan over one table reads at once, forward or backward. The number grows as the scan advances.
+// Must never: read outside the data of the current run, whose extent is known exactly.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,10 @@
 
 namespace varve::engine {
 
-/// One thread at a time.
+/// Used by one thread at a time.
 class ReadAhead {
  public:
-  /// All outlive it; `cost` may be null.
+  /// All arguments outlive it; `cost` may be null.
   ReadAhead(const TableFile& file, BlockReader& blocks, ReadCost* cost) noexcept
       : file_(file), blocks_(blocks), cost_(cost) {}
   ~ReadAhead() {
@@ -25,32 +25,32 @@ class ReadAhead {
   ReadAhead(const ReadAhead&) = delete;
   ReadAhead& operator=(const ReadAhead&) = delete;
 
-  /// Where the walk comes from: anywhere, the block before, or the block behind.
+  /// The direction of the scan: from anywhere, from the preceding block, or from the following block.
   enum class Way : std::uint8_t { kJump, kForward, kBackward };
-  /// A data block, from the cache, out of what was read ahead, or from the disk. All calls are about the file.
+  /// Returns a data block of the file, from the cache, from the bytes read ahead, or from the disk.
   /// Errors: those of BlockReader::get, and kOutOfMemory.
   Result<PinnedBlock> get(const BlockWanted& wanted, Way way);
-  /// A walk begins that likely takes so many bytes: unless it jumps, it need not go on for long to read them at once.
+  /// Announces a scan of about `bytes` bytes. Unless the scan jumps, its first read may take them at once.
   void expect(std::uint64_t bytes) noexcept;
 
  private:
   PinnedBlock pin(const BlockWanted& wanted, Way way) const noexcept;
   Status read_window(const BlockWanted& wanted, Way way);
-  /// What the store's thread has brought, if this walk is one that it goes ahead of.
+  /// Returns the block that the store's thread has read, if that thread reads ahead of this scan.
   std::optional<Result<PinnedBlock>> take_brought(const BlockWanted& wanted, Way way);
   void have_more_brought(const BlockWanted& wanted, format::BlockHandle read, Way way);
   BlockPriority priority() const noexcept;
-  /// What is read at once: the block, and what the walk comes to next.
+  /// Returns the bytes to read at once: the block, and the blocks that the scan needs next.
   format::BlockHandle window(const BlockWanted& wanted, Way way) const noexcept;
 
   const TableFile& file_;
   BlockReader& blocks_;
   ReadCost* const cost_;
   std::uint64_t window_bytes_ = 0;    // of the last reading ahead; zero: none yet
-  std::uint64_t expected_bytes_ = 0;  // that the walk is yet to take, as far as that is known
+  std::uint64_t expected_bytes_ = 0;  // that the scan will still take, as far as known
   bool is_long_ = false;
-  bool is_followed_ = false;                   // the store's thread may be ahead of this walk
-  std::unique_ptr<BlockReader::Tools> tools_;  // from the first read ahead on
+  bool is_followed_ = false;                   // the store's thread may be ahead of this scan
+  std::unique_ptr<BlockReader::Tools> tools_;  // from the first reading ahead on
 };
 
 }  // namespace varve::engine

@@ -1,5 +1,5 @@
-// Owns: room for the other files of a store where descriptors are short: table files that are open are closed for them.
-// Must never: try a call again that may have changed something.
+// Owns: room for the other files of a store if descriptors are short: open table files are closed for them.
+// Must never: repeat a call that may have changed something.
 #pragma once
 
 #include <memory>
@@ -11,8 +11,8 @@
 
 namespace varve::engine {
 
-/// Another directory, whose calls are made again while the system refuses them a descriptor and one can be given up.
-/// (kTooManyFiles says that nothing changed.)
+/// Wraps a directory. It repeats a call while the system refuses a descriptor and one can be given up. (kTooManyFiles
+/// says that nothing has changed.)
 class RoomDirectory final : public io::Directory {
  public:
   RoomDirectory(std::unique_ptr<io::Directory> directory, std::shared_ptr<OpenFiles> open_files) noexcept
@@ -36,7 +36,7 @@ class RoomDirectory final : public io::Directory {
   }
   Status replace(std::string_view name, std::span<const std::byte> expected, std::span<const std::byte> content,
                  io::SyncPoint point) override {
-    return directory_->replace(name, expected, content, point);  // Of its errors none says that nothing changed.
+    return directory_->replace(name, expected, content, point);  // None of its errors says that nothing has changed.
   }
   Status link(std::string_view name, io::Directory& into) override {
     return directory_->link(name, into);  // takes no descriptor

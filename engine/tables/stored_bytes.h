@@ -1,5 +1,6 @@
-// Owns: memory for a piece of a file that holds one block or several, cut as the device reads best: whole sectors.
-// Must never: hand out bytes that lie outside of it.
+// Owns: memory for a piece of a file with one or several blocks. The piece consists of whole sectors, as the device
+// reads best.
+// Must never: hand out bytes outside the piece.
 #pragma once
 
 #include <algorithm>
@@ -14,10 +15,10 @@
 
 namespace varve::engine {
 
-/// One thread at a time. Moves, does not copy.
+/// Used by one thread at a time. Movable, not copyable.
 class StoredBytes {
  public:
-  /// Gets ready for the `bytes` (not zero) from `offset` of a file of `file_bytes`; what it held is gone.
+  /// Prepares for `bytes` bytes (not zero) at `offset` of a file of `file_bytes` bytes. The old content is lost.
   /// Errors: kOutOfMemory.
   Status prepare(std::uint64_t offset, std::uint64_t bytes, std::uint64_t file_bytes) noexcept {
     offset_ = io::round_down_to_sector(offset);
@@ -32,19 +33,19 @@ class StoredBytes {
     return Status();
   }
 
-  /// It holds nothing.
+  /// Makes the piece empty.
   void clear() noexcept { size_bytes_ = 0; }
 
-  /// Where it begins in the file.
+  /// Returns the piece's offset in the file.
   std::uint64_t offset() const noexcept { return offset_; }
-  /// To be read into.
+  /// Returns the memory to read into.
   std::span<std::byte> bytes() noexcept { return buffer_.bytes().first(size_bytes_); }
   std::size_t memory_bytes() const noexcept { return buffer_.size_bytes(); }
 
   bool holds(const format::BlockHandle& block) const noexcept {
     return block.offset >= offset_ && block.bytes <= size_bytes_ && block.offset - offset_ <= size_bytes_ - block.bytes;
   }
-  /// holds() is true of it.
+  /// Returns the bytes of a block for which holds() returns true.
   std::string_view of(const format::BlockHandle& block) const noexcept {
     return {reinterpret_cast<const char*>(buffer_.bytes().data()) + (block.offset - offset_),
             static_cast<std::size_t>(block.bytes)};

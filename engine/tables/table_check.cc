@@ -1,5 +1,5 @@
 // Owns: reading a table for its check, and comparing (table_check.h).
-// Must never: take a figure that was not counted again.
+// Must never: accept a figure without counting it again.
 #include "engine/tables/table_check.h"
 
 #include <span>
@@ -11,7 +11,7 @@ namespace varve::engine {
 
 namespace {
 
-/// What the manifest adds of its own is not the file's to know.
+/// Compares the manifest's entry with the counted one. Fields that only the manifest has are not compared.
 bool tells_the_same(format::TableFileEntry manifest, const format::TableFileEntry& counted) {
   manifest.level = counted.level;
   manifest.origin = counted.origin;
@@ -20,7 +20,7 @@ bool tells_the_same(format::TableFileEntry manifest, const format::TableFileEntr
   return manifest == counted;
 }
 
-/// Of every entry whose value lies elsewhere; keeps the first failure.
+/// Checks every entry whose value is in another file. Keeps the first failure.
 class PointerVisitor final : public format::TableVisitor {
  public:
   explicit PointerVisitor(const CheckValue& check) noexcept : check_(check) {}

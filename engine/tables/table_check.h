@@ -1,5 +1,5 @@
-// Owns: the deep check of a live table file: every byte of it, and the manifest's word about it.
-// Must never: stop at what the cache has; it reads the device.
+// Owns: the deep check of a live table file: every byte of it, and the manifest's entry about it.
+// Must never: use cached blocks in place of the device.
 #pragma once
 
 #include <functional>
@@ -10,10 +10,10 @@
 
 namespace varve::engine {
 
-/// Whether a value that an entry points to is the one it names.
+/// Checks that a value is the one that its entry refers to.
 using CheckValue = std::function<Status(std::string_view pointer)>;
 
-/// Reads all of the file, and has each value checked that it points to. Errors: those of `check_value`; kCorruption,
+/// Reads the whole file, and checks each value that the file refers to. Errors: those of `check_value`; kCorruption,
 /// kUnsupported (file and offset named), kIoError, kTooManyFiles, kOutOfMemory.
 Status check_table(const TableFile& file, const CheckValue& check_value);
 

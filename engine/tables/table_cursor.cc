@@ -1,4 +1,4 @@
-// Owns: the moves of a walk over a table (table_cursor.h).
+// Owns: the moves of a scan over a table (table_cursor.h).
 // Must never: read a block twice in a row.
 #include "engine/tables/table_cursor.h"
 
@@ -11,7 +11,7 @@ namespace varve::engine {
 
 namespace {
 
-/// About what so many entries take there, and a block more.
+/// Returns the bytes that `entries` entries take in the run on average, plus one block.
 std::uint64_t bytes_of(const format::RunEntry& run, std::uint64_t entries) noexcept {
   constexpr std::uint64_t kEntriesMax = std::uint64_t{1} << 20;  // more than a window holds
   const std::uint64_t count = std::max<std::uint64_t>(run.entry_count, 1);
@@ -27,7 +27,8 @@ bool TableCursor::fail(const Status& status) {
   return false;
 }
 
-/// The index partition has no entry where one must be: what it says of that one, or that it ends too early.
+/// Fails because the index partition lacks a required entry. Reports the partition's own error, or that it ends too
+/// early.
 bool TableCursor::fail_index() {
   const Status walked = index_.status();
   return fail((walked.ok() ? Status::corruption("the index ends before its run's largest key") : walked)
@@ -91,7 +92,8 @@ bool TableCursor::begin_at_block(ReadAhead::Way way) {
   return open_block(way);
 }
 
-/// Of this run, or the next; false at the end of the file.
+/// Moves the index to the next entry, in this run or the next run. Returns false at the end of the file, or after a
+/// failure.
 bool TableCursor::next_index_entry(May may) {
   index_.next();
   if (index_.valid()) return true;
@@ -110,7 +112,7 @@ bool TableCursor::next_index_entry(May may) {
   return index_.valid() || fail_index();
 }
 
-/// To the first entry of the next block; false at the end of the file.
+/// Moves to the first entry of the next block. Returns false at the end of the file, or after a failure.
 bool TableCursor::next_block(May may) {
   if (rule_ == nullptr) may = May::kPassNothing;
   passed_before_ = passed_blocks_;
@@ -121,12 +123,13 @@ bool TableCursor::next_block(May may) {
   return true;
 }
 
-/// Of this run, or the one before; false at the beginning of the file.
+/// Moves the index to the preceding entry, in this run or the preceding run. Returns false at the start of the file, or
+/// after a failure.
 bool TableCursor::previous_index_entry(May may) {
   index_.previous();
   if (index_.valid()) return true;
   if (Status walked = index_.status(); !walked.ok()) return fail(walked.in_file(table_->name));
-  std::size_t behind = run_;  // the run is the one before this
+  std::size_t behind = run_;  // the run to open is the one before this one
   if (may == May::kPassUnwanted) {
     const std::string_view bound = rule_->pass_above();
     while (behind > 0 && may_pass_more() && runs()[behind - 1].smallest_key > bound && is_run_unwanted(behind - 1)) {
@@ -139,7 +142,7 @@ bool TableCursor::previous_index_entry(May may) {
   return index_.valid() || fail_index();
 }
 
-/// To the last entry of the block before; false at the beginning of the file.
+/// Moves to the last entry of the preceding block. Returns false at the start of the file, or after a failure.
 bool TableCursor::previous_block(May may) {
   if (rule_ == nullptr) may = May::kPassNothing;
   passed_before_ = passed_blocks_;
@@ -155,16 +158,16 @@ void TableCursor::count_skipped(std::uint64_t blocks) noexcept {
   if (cost_ != nullptr) cost_->blocks_skipped += blocks;
 }
 
-// What is not wanted is passed where it ends before the bound (walking backward: begins behind it), and no key of it
-// goes on behind it. After a failure nothing is unwanted.
+// A scan skips an unwanted block if the block ends before the bound and no key of it continues in the next block.
+// Scanning backward, the block must begin after the bound. After a failure, no block is unwanted.
 
-/// The run, wherever it ends.
+/// Returns whether the run is unwanted. Does not check the bound.
 bool TableCursor::is_run_unwanted(std::size_t run) {
   if (goes_on_behind(run)) return false;
   return !may_want(rule_->judge().may_want(runs()[run]));
 }
 
-/// The block that the index is at, wherever it ends.
+/// Returns whether the current index entry's block is unwanted. Does not check the bound.
 bool TableCursor::is_block_unwanted() {
   if (!index_.entry().has_statistics) return false;
   if (index_.separator() == runs()[run_].largest_key && goes_on_behind(run_)) return false;
@@ -177,7 +180,7 @@ bool TableCursor::may_want(const Result<bool>& judged) {
   return true;
 }
 
-/// Over blocks, from the one that the index is at; false at the end of the file.
+/// Skips unwanted blocks from the current index entry on. Returns false at the end of the file, or after a failure.
 bool TableCursor::pass_unwanted() {
   const std::string_view bound = rule_->pass_below();
   while (may_pass_more() && (bound.empty() || index_.separator() < bound) && is_block_unwanted()) {
@@ -196,7 +199,7 @@ bool TableCursor::pass_unwanted_backward() {
   return status_.ok();
 }
 
-/// After a move of data_: on to the next block at the end of one.
+/// Completes a move of data_: at the end of a block, moves on to the next block.
 void TableCursor::settle(May may) {
   while (!data_.valid()) {
     if (Status walked = data_.status(); !walked.ok()) {
@@ -208,7 +211,7 @@ void TableCursor::settle(May may) {
   valid_ = true;
 }
 
-/// After a move of data_: back to the block before at the beginning of one.
+/// Completes a move of data_: at the start of a block, moves back to the preceding block.
 void TableCursor::settle_backward(May may) {
   while (!data_.valid()) {
     if (Status walked = data_.status(); !walked.ok()) {
@@ -221,7 +224,7 @@ void TableCursor::settle_backward(May may) {
 }
 
 void TableCursor::seek(std::string_view sort_key, CommitVersion at_most) {
-  const std::string target(sort_key);  // It may be that of the entry at hand.
+  const std::string target(sort_key);  // `sort_key` may point into the current entry.
   if (!open()) return;
   const std::size_t run = table_->index.first_run_not_below(target);
   if (run == runs().size() || !open_run(run)) return;
@@ -233,7 +236,7 @@ void TableCursor::seek(std::string_view sort_key, CommitVersion at_most) {
   if (!begin_at_block(ReadAhead::Way::kForward)) return;
   data_.seek(target, at_most);
   settle();
-  // A key with very many versions: whole blocks of it may be too new.
+  // If a key has very many versions, whole blocks of it may be too new.
   while (valid_ && data_.key() == target && data_.version() > at_most) {
     data_.seek(target, at_most);
     valid_ = false;
@@ -257,7 +260,7 @@ void TableCursor::seek_before(std::string_view sort_key) {
   if (data_.valid()) {
     data_.previous();
   } else if (data_.status().ok()) {
-    data_.seek_to_last();  // All of the block is below the target.
+    data_.seek_to_last();  // The whole block is below the target.
   }
   settle_backward();
 }
@@ -282,8 +285,8 @@ bool TableCursor::goes_on_behind(std::size_t run) const noexcept {
   return run + 1 < runs().size() && runs()[run + 1].smallest_key == runs()[run].largest_key;
 }
 
-/// Whether the block that the index is at is deletes alone, ends below the bound, and hides nothing in the one behind
-/// it.
+/// Returns whether the current index entry's block has only deletes, ends below the bound, and hides nothing in the
+/// block after it.
 bool TableCursor::is_block_passable(std::string_view bound) const noexcept {
   if (!index_.entry().only_deletes) return false;
   if (!bound.empty() && index_.separator() >= bound) return false;
@@ -308,7 +311,7 @@ bool TableCursor::is_block_passable_backward(std::string_view bound) {
   return index_.entry().only_deletes && begins_behind(bound);
 }
 
-/// The block that the index is at. Where it begins is told by where the block before it ends.
+/// Returns whether the current index entry's block begins after the bound. The end of the preceding block shows that.
 bool TableCursor::begins_behind(std::string_view bound) {
   if (bound.empty()) return true;
   index_.previous();
@@ -324,7 +327,7 @@ bool TableCursor::begins_behind(std::string_view bound) {
 
 bool TableCursor::pass_deletes_backward(std::string_view bound) {
   assert(valid_);
-  if (!is_block_passable_backward(bound)) return !valid_;  // After a failure it has moved.
+  if (!is_block_passable_backward(bound)) return !valid_;  // A failed check has moved the cursor.
   valid_ = false;
   do {
     count_skipped(1);

@@ -1,4 +1,4 @@
-// Owns: a walk over the entries of one table file.
+// Owns: a scan over the entries of one table file.
 // Must never: hold more than one index partition and one data block, or show an entry of a block that failed.
 #pragma once
 
@@ -14,15 +14,15 @@
 
 namespace varve::engine {
 
-/// What it shows is valid until the next move.
+/// The current entry is valid until the next move.
 class TableCursor final : public EntryCursor {
  public:
-  /// After a move has passed so many blocks it reads the next one, wanted or not: whoever walks looks at the clock, and
-  /// at whether it is to stop, between moves.
+  /// Number of blocks after which one move stops skipping and reads the next block, wanted or not. Between moves, the
+  /// caller checks the time and whether to stop.
   static constexpr std::uint64_t kPassedAtOnceMax = 1024;
 
-  /// All outlive the cursor; `cost`, which is told what the walk costs, may be null. The file is opened at the first
-  /// move. `entries_expected` is how many entries a walk comes to from where it is sent; zero: that is not known.
+  /// All arguments outlive the cursor. `cost` receives the costs of the scan and may be null. The file is opened at the
+  /// first move. `entries_expected` is the number of entries that the scan will read; zero means unknown.
   TableCursor(const TableFile& file, BlockReader& blocks, ReadCost* cost, std::uint64_t entries_expected = 0) noexcept
       : file_(file), blocks_(blocks), cost_(cost), ahead_(file, blocks, cost), entries_expected_(entries_expected) {}
 
@@ -45,11 +45,11 @@ class TableCursor final : public EntryCursor {
   bool open();
   bool open_run(std::size_t run);
   Result<PinnedBlock> index_of(const format::RunEntry& run);
-  /// The data block that the index cursor is at.
+  /// Opens the data block of the current index entry.
   bool open_block(ReadAhead::Way way = ReadAhead::Way::kJump);
-  /// The same for a walk that begins there, and goes on that way.
+  /// Opens the data block too, for a scan that begins there and continues in the direction `way`.
   bool begin_at_block(ReadAhead::Way way);
-  /// What a move may pass unread beside what it must.
+  /// Whether a move may skip blocks that the rule does not want, in addition to its own step.
   enum class May : std::uint8_t { kPassNothing, kPassUnwanted };
   bool next_index_entry(May may = May::kPassNothing);
   bool next_block(May may);
@@ -78,12 +78,12 @@ class TableCursor final : public EntryCursor {
   const std::uint64_t entries_expected_;
   const PassRule* rule_ = nullptr;
   std::uint64_t passed_blocks_ = 0;
-  std::uint64_t passed_before_ = 0;  // the move under way
+  std::uint64_t passed_before_ = 0;  // when the current move began
   const OpenTable* table_ = nullptr;
   std::size_t run_ = kNoRun;
   PinnedBlock index_block_;
   format::IndexCursor index_;
-  std::uint64_t block_offset_ = 0;  // of the block in data_, zero: none
+  std::uint64_t block_offset_ = 0;  // of the block in data_; zero: none
   PinnedBlock data_block_;
   format::DataBlockCursor data_;
   bool valid_ = false;

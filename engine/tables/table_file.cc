@@ -14,7 +14,7 @@ namespace varve::engine {
 
 namespace {
 
-/// Reads pieces of one file into a buffer that is used again.
+/// Reads pieces of one file into a buffer that is reused.
 class PieceReader {
  public:
   explicit PieceReader(const HeldFile& file) noexcept : file_(file) {}
@@ -42,7 +42,7 @@ Status load_dictionaries(OpenTable& table, PieceReader& read, format::Decompress
   return Status();
 }
 
-/// The manifest and the file tell the same.
+/// Checks that the manifest and the file agree.
 Status check_entry(const format::TableFileEntry& entry, const format::TableProperties& properties) {
   const bool same =
       entry.entry_count == properties.entry_count && entry.tombstone_count == properties.tombstone_count &&
@@ -116,7 +116,7 @@ TableFiles::TableFiles(const io::Env& env, io::Directory& directory, std::shared
 
 TableFiles::~TableFiles() {
   const io::MutexGuard guard(mutex_);
-  for (const Garbage& garbage : garbage_) erase_blocks(garbage.cache_id);  // The cache may be of others, too.
+  for (const Garbage& garbage : garbage_) erase_blocks(garbage.cache_id);  // Other stores may use the cache, too.
 }
 
 std::shared_ptr<TableFile> TableFiles::add(const format::TableFileEntry& entry) {
@@ -167,7 +167,7 @@ Result<std::unique_ptr<const OpenTable>> TableFiles::open(const format::TableFil
   const auto read_and_mark = [&](std::uint64_t offset, std::uint64_t bytes) {
     const Result<std::string_view> got = read(offset, bytes);
     const bool is_footer = bytes == format::kTableFooterBytes && offset + bytes == entry.size_bytes;
-    if (got.ok() && is_footer) (*file)->set_mark(offset, *got);  // Its checksum is one of this file alone.
+    if (got.ok() && is_footer) (*file)->set_mark(offset, *got);  // The footer's checksum is unique to this file.
     return got;
   };
   format::Decompressor decompressor;

@@ -1,6 +1,6 @@
-// Owns: the table files (and, by value_file.h, the value files) that are in use: opened when first read, closed and,
-// once they left the store, removed when nobody uses them any more.
-// Must never: serve a file that is not the one the manifest names, or remove one that it does.
+// Owns: the table files in use, and (by value_file.h) the value files. A file is opened at its first read and closed.
+// Once it has left the store, it is removed when its last user has gone.
+// Must never: serve a file that the manifest does not name, or remove one that it does name.
 #pragma once
 
 #include <atomic>
@@ -27,11 +27,12 @@ namespace varve::engine {
 class TableFiles;
 class TableFile;
 
-/// What the file holds of each table. Reads one block.
+/// Returns what the file contains of each table. Reads one block.
 /// Errors: kCorruption, kUnsupported, kIoError, kTooManyFiles, kOutOfMemory; all name the file.
 Result<std::vector<format::DirectoryEntry>> read_directory(const TableFile& file);
 
-/// An open table file: what of it is kept in memory; its descriptor comes and goes. Never changes; any thread.
+/// The part of an open table file that stays in memory; its descriptor may be closed and opened again. Never changes.
+/// Thread-safe.
 struct OpenTable {
   OpenTable(std::unique_ptr<HeldFile> held, format::TableIndex pinned) noexcept
       : file(std::move(held)), index(std::move(pinned)) {}
@@ -44,11 +45,11 @@ struct OpenTable {
   std::uint64_t seed = 0;
   NamedFile name;
 
-  /// The one that the run names; null if it names none.
+  /// Returns the dictionary that the run names; null if it names none.
   const format::Dictionary* dictionary_of(const format::RunEntry& run) const noexcept;
 };
 
-/// Any thread.
+/// Thread-safe.
 class TableFile : public std::enable_shared_from_this<TableFile> {
  public:
   TableFile(TableFiles& files, format::TableFileEntry entry);
@@ -56,22 +57,23 @@ class TableFile : public std::enable_shared_from_this<TableFile> {
   TableFile(const TableFile&) = delete;
   TableFile& operator=(const TableFile&) = delete;
 
-  /// As the manifest named it when it came; its level may have changed since.
+  /// Returns the manifest's entry from the time when the file was added. The file's level may have changed since.
   const format::TableFileEntry& entry() const noexcept { return entry_; }
 
-  /// Opens the file if it is not open yet. Valid as long as this. A failure is told again at the next call only after
-  /// another attempt. Errors: kCorruption, kUnsupported, kIoError, kTooManyFiles, kOutOfMemory; all name the file.
+  /// Opens the file if it is not open yet. The result is valid as long as this object. After a failure, the next call
+  /// tries again.
+  /// Errors: kCorruption, kUnsupported, kIoError, kTooManyFiles, kOutOfMemory; all name the file.
   Result<const OpenTable*> open() const;
 
-  /// Whether the block at `offset` lies in the cache, without any effect on how long it stays there. The file is open.
+  /// Returns whether the block at `offset` is cached, without prolonging its stay. The file is open.
   bool caches(std::uint64_t offset) const noexcept;
-  /// That block, or an empty one. The file is open.
+  /// Pins the block at `offset` if it is cached; otherwise returns an empty pin. The file is open.
   PinnedBlock pin_cached(std::uint64_t offset) const noexcept;
 
-  /// Null if it is not open yet. Does no I/O.
+  /// Returns null if the file is not open yet. Does no I/O.
   const OpenTable* open_already() const noexcept { return open_.load(std::memory_order_acquire); }
 
-  /// The manifest names it no more: it is removed when this ends.
+  /// Notes that the manifest no longer names the file. The file is removed after this object ends.
   void leave() noexcept { has_left_.store(true, std::memory_order_relaxed); }
 
  private:
@@ -84,10 +86,10 @@ class TableFile : public std::enable_shared_from_this<TableFile> {
   mutable std::unique_ptr<const OpenTable> owned_ VARVE_GUARDED_BY(opening_);
 };
 
-/// Any thread.
+/// Thread-safe.
 class TableFiles {
  public:
-  /// `on_garbage` is called, perhaps under locks of the caller, when there is something for remove_garbage() to do.
+  /// `on_garbage` is called when remove_garbage() has work. The caller may hold locks at that time.
   TableFiles(const io::Env& env, io::Directory& directory, std::shared_ptr<BlockCache> cache,
              std::shared_ptr<OpenFiles> open_files, std::function<void()> on_garbage);
   ~TableFiles();  // no file is left
@@ -97,31 +99,31 @@ class TableFiles {
   std::shared_ptr<TableFile> add(const format::TableFileEntry& entry);
   std::shared_ptr<ValueFile> add(const format::ValueFileEntry& entry);
 
-  // A file that is being written:
+  // For a file that is being written:
 
-  /// Under what its blocks may be put into the cache already. Throws std::bad_alloc.
+  /// Assigns the cache id under which the file's blocks may be cached already. Throws std::bad_alloc.
   std::uint64_t name_blocks_of(std::uint64_t number);
-  /// It was given up: its blocks leave the cache. Nothing happens where it has none.
+  /// Removes the blocks of a file that was given up from the cache. Does nothing if it has no cache id.
   void forget_blocks_of(std::uint64_t number) noexcept;
-  /// The files were given up when they were whole, before they were added: names and blocks. A name that stays is a
-  /// stray, which the next open removes.
+  /// Gives up complete files that were not added: removes their names and their cached blocks. If a name cannot be
+  /// removed, the file is a stray, and the next open removes it.
   void discard(const std::vector<format::TableFileEntry>& files) noexcept;
 
   BlockCache& cache() const noexcept { return *cache_; }
   OpenFiles& open_files() const noexcept { return *open_files_; }
   io::Scheduler& scheduler() const noexcept { return env_.scheduler; }
 
-  /// Removes the files that have left and that nobody uses any more, and their blocks from the cache; value files by
-  /// `removal`, since one who holds the names of log segments may know it as one. Errors: those of Directory::remove,
-  /// after which the file is a stray that the next open removes.
+  /// Removes files that have left and have no users, and their cached blocks. Value files are removed through
+  /// `removal`, since a holder of the names of log segments may know such a file as a segment.
+  /// Errors: those of Directory::remove. Then the file is a stray that the next open removes.
   Status remove_garbage(NameRemoval& removal);
 
  private:
   friend class TableFile;
   friend class ValueFile;
 
-  /// A file that has left and that nobody uses any more. Often it is a reader that used it last, who is not to wait for
-  /// a walk over the cache.
+  /// A file that has left and has no users. Often its last user is a reader, which must not wait for a search of the
+  /// whole cache.
   struct Garbage {
     format::FileId file;
     std::uint64_t cache_id = 0;  // zero: none of its blocks was ever cached
@@ -129,7 +131,7 @@ class TableFiles {
 
   Result<std::unique_ptr<const OpenTable>> open(const format::TableFileEntry& entry);
   Result<std::unique_ptr<const OpenValueFile>> open(const format::ValueFileEntry& entry);
-  /// Of a file that has one already; zero if it has none.
+  /// Takes the cache id of a file that has one already. Returns zero if it has none.
   std::uint64_t take_name_of(std::uint64_t number) noexcept;
   void ended(const format::TableFileEntry& entry, bool has_left, std::uint64_t cache_id) noexcept;
   void ended(const format::ValueFileEntry& entry, bool has_left, std::uint64_t cache_id) noexcept;
@@ -143,7 +145,7 @@ class TableFiles {
   const std::function<void()> on_garbage_;
   io::Mutex mutex_;
   std::vector<Garbage> garbage_ VARVE_GUARDED_BY(mutex_);
-  /// Cache names by file number, of files that were not opened yet.
+  /// Cache ids by file number, for files that were not opened yet.
   std::map<std::uint64_t, std::uint64_t> fresh_ VARVE_GUARDED_BY(mutex_);
 };
 

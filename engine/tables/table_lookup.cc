@@ -1,5 +1,5 @@
 // Owns: the steps of a search in one table (table_lookup.h).
-// Must never: take a block's word for more than its own content.
+// Must never: conclude more from a block than its own content shows.
 #include "engine/tables/table_lookup.h"
 
 #include <cassert>
@@ -70,7 +70,7 @@ LookupStep TableLookup::take_index(const CachedBlock& block) {
   return want(State::kData, cursor.block(), format::BlockType::kData);
 }
 
-/// The run has no further block with the key: the next run may go on with its versions.
+/// Handles a run without further blocks of the key. The next run may continue with its versions.
 LookupStep TableLookup::next_block() {
   if (blocks_passed_ == 0) return fail(Status::corruption("the index ends before its run's largest key"));
   if (run_ + 1 >= table_->index.runs().size()) return LookupStep::kAbsent;

@@ -1,7 +1,8 @@
-// Owns: the search for one key in one table file, as steps between which its caller brings blocks.
+// Owns: the search for one key in one table file, as steps. Between the steps its caller provides blocks.
 // Must never: do I/O, or wait.
 //
-// Filter partition, index partition, data block; more data blocks where a key has more versions than a block holds.
+// A search reads the filter partition, the index partition and a data block. It reads more data blocks if the key has
+// more versions than one block contains.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,7 @@
 
 namespace varve::engine {
 
-/// What is looked for.
+/// The key and version to search for.
 struct LookupKey {
   std::string_view sort_key;
   /// format::content_hash(sort_key)
@@ -32,21 +33,21 @@ enum class LookupStep : std::uint8_t {
 
 class TableLookup {
  public:
-  /// Starts over. `key` and `table` outlive the search, and so does `known`, which may be null and is told which block
-  /// the index names.
+  /// Begins a new search. `key` and `table` outlive the search. So does `known`, which may be null; the search notes in
+  /// it the block that the index names.
   void begin(const LookupKey& key, const OpenTable& table, KnownBlocks* known) noexcept;
-  /// Starts over in a block that is the first that may hold the key; the next step takes its content.
+  /// Begins a new search in the first block that may contain the key. The next step takes the content of that block.
   void begin_in(const LookupKey& key, const KnownBlocks::Known& known) noexcept;
 
-  /// Goes on with the block that was wanted (null at first). The block need be valid during the call alone, but for
-  /// kFound: the entry found points into it.
+  /// Continues with the wanted block (null at first). The block must be valid only during the call, except after
+  /// kFound: the found entry points into it.
   LookupStep advance(const CachedBlock* block);
 
-  /// After kWantsBlock.
+  /// Valid after kWantsBlock.
   const BlockWanted& wanted() const noexcept { return wanted_; }
-  /// After kFound.
+  /// Valid after kFound.
   const Entry& entry() const noexcept { return entry_; }
-  /// After kFailed. Errors: kCorruption, kUnsupported; file and offset named.
+  /// Valid after kFailed. Errors: kCorruption, kUnsupported; file and offset named.
   Status status() const { return status_; }
 
  private:
@@ -64,7 +65,8 @@ class TableLookup {
   KnownBlocks* known_ = nullptr;
   std::size_t run_ = 0;
   State state_ = State::kBegin;
-  /// How many blocks of the run, from the first that may hold the key, were searched: they all end within its versions.
+  /// Number of searched blocks of the run, from the first that may contain the key. Each of them ends within the key's
+  /// versions.
   std::size_t blocks_passed_ = 0;
   BlockWanted wanted_;
   Entry entry_;

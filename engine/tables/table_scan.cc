@@ -1,4 +1,4 @@
-// Owns: the way from run to run and from block to block (table_scan.h).
+// Owns: the moves from run to run and from block to block (table_scan.h).
 // Must never: hold more than one run.
 #include "engine/tables/table_scan.h"
 
@@ -25,7 +25,7 @@ TableScan::TableScan(const TableFile& file, std::atomic<std::uint64_t>& read_byt
   settle();
 }
 
-/// The one before or behind it may go on with the versions of a key.
+/// Returns the current run, unless the run before or after it continues the versions of one of its keys.
 std::optional<format::RunSource> TableScan::whole_run() const {
   if (!valid_ || !at_run_start_) return std::nullopt;
   const std::vector<format::RunEntry>& runs = table_->index.runs();
@@ -37,7 +37,7 @@ std::optional<format::RunSource> TableScan::whole_run() const {
                            dictionary == nullptr ? std::string_view() : dictionary->bytes()};
 }
 
-/// The index at hand stays at the first block: another one walks over the same bytes.
+/// Uses a second cursor over the same index bytes, since index_ must stay at the first block.
 void TableScan::show_cached(const ShowCachedBlock& show) const {
   assert(at_run_start_);
   const format::RunEntry& run = table_->index.runs()[run_];
@@ -89,11 +89,11 @@ bool TableScan::open_run(std::size_t run) {
   return true;
 }
 
-/// With the sectors that it begins and ends in, as a direct read has to: nothing is copied then.
+/// Reads the run with its first and last whole sectors, as a direct read requires. So nothing is copied.
 Status TableScan::read_run(const format::RunEntry& run) {
   const std::uint64_t begin = io::round_down_to_sector(run.offset);
   const std::uint64_t end = run.offset + run.bytes();
-  // The last sector of a file may be a part of one.
+  // The last sector of a file may be incomplete.
   const std::uint64_t size = std::max(end, table_->file->size_bytes());
   const std::size_t bytes = std::min(io::round_up_to_sector(end), size) - begin;
   if (run_memory_.bytes().size() < bytes) {
@@ -106,7 +106,7 @@ Status TableScan::read_run(const format::RunEntry& run) {
   return Status();
 }
 
-/// The block that the index is at. False at the end of the file too.
+/// Opens the block of the current index entry. Returns false at the end of the file, or after a failure.
 bool TableScan::open_block() {
   while (!index_.valid()) {
     if (Status walked = index_.status(); !walked.ok()) return fail(walked.in_file(table_->name));

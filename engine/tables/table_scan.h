@@ -1,4 +1,4 @@
-// Owns: reading a whole table file front to back, a run at a time, past the cache: what compaction does.
+// Owns: reading a whole table file from start to end, one run at a time, without the cache. Compactions use it.
 // Must never: put a block into the cache, or show an entry of a block that was not verified.
 #pragma once
 
@@ -18,7 +18,7 @@ namespace varve::engine {
 
 class TableScan final : public EntryStream {
  public:
-  /// Begins at the file's first entry. `file` outlives the scan; `read_bytes` is told what was read.
+  /// Begins at the file's first entry. `file` outlives the scan. The scan adds the bytes that it reads to `read_bytes`.
   TableScan(const TableFile& file, std::atomic<std::uint64_t>& read_bytes);
 
   bool valid() const noexcept override { return valid_; }
@@ -43,7 +43,7 @@ class TableScan final : public EntryStream {
   const OpenTable* table_ = nullptr;
   std::size_t run_ = 0;
   io::PageMemory run_memory_;   // room for the largest run so far
-  std::string_view run_bytes_;  // in it: all of the run, as it stands in the file
+  std::string_view run_bytes_;  // in run_memory_: the whole run, as it is in the file
   std::string index_content_;
   format::IndexCursor index_;
   format::Decompressor decompressor_;

@@ -1,4 +1,4 @@
-// Owns: the way of a table's bytes from the builder to the file (table_writer.h).
+// Owns: the transfer of a table's bytes from the builder to the file (table_writer.h).
 // Must never: hold more of the file in memory than one piece to write.
 #include "engine/tables/table_writer.h"
 
@@ -17,11 +17,13 @@ namespace varve::engine {
 
 namespace {
 
-/// Large enough that the system is not asked often, small enough to stay in the processor's cache until it is written.
+/// Bytes of one write. Large enough for few system calls, small enough to stay in the processor's cache until it is
+/// written.
 constexpr std::size_t kPieceBytes = std::size_t{128} << 10;
 constexpr std::size_t kReadBackBytes = std::size_t{64} << 10;
 
-/// The file's bytes as the system has them now: a bit that memory lost on the way is found before anybody needs it.
+/// Checks the file's bytes as the system has them now. So a bit flipped in memory on the way is found before any reader
+/// needs it.
 Status check_read_back(io::Directory& directory, std::string_view name, const format::TableFileEntry& expected) {
   const Result<std::unique_ptr<io::ReadableFile>> file = open_expected(directory, name, io::ReadMode::kCached);
   if (!file.ok()) return file.status();
@@ -49,7 +51,7 @@ Result<std::unique_ptr<TableWriter>> TableWriter::create(const io::Env& env, io:
   Result<std::unique_ptr<format::TableBuilder>> builder =
       format::TableBuilder::make(number, env.random.next(), options);
   if (!builder.ok()) return builder.status();
-  // Who would remove the file comes before it.
+  // The writer, which removes the file in its destructor, is created before the file.
   std::unique_ptr<TableWriter> writer(
       new TableWriter(directory, format::file_name(format::FileType::kTable, number), *std::move(builder)));
   if (Status made = writer->make_file(); !made.ok()) return made;
@@ -75,7 +77,7 @@ Status TableWriter::make_file() {
 TableWriter::~TableWriter() {
   if (finished_ || !is_made_) return;
   file_.reset();
-  (void)directory_.remove(name_);  // One that stays is a stray, which the next open removes.
+  (void)directory_.remove(name_);  // A file that stays is a stray, which the next open removes.
 }
 
 void TableWriter::keep_blocks_of(TableFiles& files, std::uint64_t number) {
@@ -86,7 +88,7 @@ void TableWriter::keep_blocks_of(TableFiles& files, std::uint64_t number) {
 Status TableWriter::add(const Entry& entry, bool was_in_memory) {
   const format::DataEntry data{entry.sort_key, entry.version, entry.kind, entry.value};
   if (Status added = builder_->add(data); !added.ok()) return added.in_file(name_);
-  if (fresh_ != nullptr) fresh_->count_entry(was_in_memory);  // It may have cut the block before.
+  if (fresh_ != nullptr) fresh_->count_entry(was_in_memory);  // The add may have ended the block before.
   return builder_->pending().size() < kPieceBytes ? Status() : write_pending();
 }
 

@@ -1,6 +1,6 @@
-// Owns: one table file while it is written: its number, its bytes on the way to the disk, its removal if it is given
+// Owns: one table file while it is written: its number, its bytes until they are on disk, its removal if it is given
 // up.
-// Must never: leave a file behind that nobody will name, or call a file finished whose sync did not succeed.
+// Must never: leave a file that no manifest will name, or report a file as finished whose sync did not succeed.
 #pragma once
 
 #include <cstdint>
@@ -16,30 +16,30 @@
 
 namespace varve::engine {
 
-/// One thread at a time. After an error nothing but destruction is allowed.
+/// Used by one thread at a time. After an error only destruction is allowed.
 class TableWriter {
  public:
-  /// Makes the file. A file of that name is a leftover of an unfinished attempt (numbers are handed out once) and is
-  /// removed first. `directory` outlives the writer. Errors: kNoSpace and others of io; no file was made.
+  /// Creates the file. If a file of that name exists, an unfinished attempt left it (each number is used once); it is
+  /// removed first. `directory` outlives the writer. Errors: kNoSpace and others of io; then no file was created.
   static Result<std::unique_ptr<TableWriter>> create(const io::Env& env, io::Directory& directory, std::uint64_t number,
                                                      const format::TableOptions& options);
-  /// Blocks from now on go into the cache of `files`, as fresh_blocks.h says. Throws std::bad_alloc.
+  /// Puts later blocks into the cache of `files`, as fresh_blocks.h describes. Throws std::bad_alloc.
   void keep_blocks_of(TableFiles& files, std::uint64_t number);
   /// Removes the file if it was not finished.
   ~TableWriter();
   TableWriter(const TableWriter&) = delete;
   TableWriter& operator=(const TableWriter&) = delete;
 
-  /// Entries come in the order of internal keys. `was_in_memory`: where it comes from it could be read without the
-  /// disk. Errors: those of io and of TableBuilder::add.
+  /// Adds an entry, in the order of internal keys. `was_in_memory` says that its source could be read without the disk.
+  /// Errors: those of io and of TableBuilder::add.
   Status add(const Entry& entry, bool was_in_memory = false);
   bool can_append(const format::RunEntry& run) const noexcept { return builder_->can_append(run); }
-  /// Where the copy begins.
+  /// Copies a whole run and returns the offset at which the copy begins.
   Result<std::uint64_t> append_run(const format::RunSource& source, format::Decompressor& decompressor);
-  /// A block of such a run was cached where it came from.
+  /// Caches a block of a copied run, because the block of the original run was cached.
   void keep_copied(format::BlockType type, std::uint64_t offset, std::string_view content) noexcept;
 
-  /// As TableBuilder::append_made(). Errors: those of io.
+  /// Appends as TableBuilder::append_made() does. Errors: those of io.
   Status append_made(format::RunMaker& maker, const format::MadeRun& run);
 
   const std::string& dictionary() const noexcept { return builder_->dictionary(); }
@@ -48,8 +48,8 @@ class TableWriter {
   std::uint64_t entry_count() const noexcept { return builder_->entry_count(); }
   std::uint64_t estimated_bytes() const noexcept { return builder_->estimated_bytes(); }
 
-  /// Ends the file, which holds an entry at least, and makes its bytes durable; its name becomes so when the caller
-  /// syncs the directory. Errors: as add(); kCorruption (what was read back is not what was written).
+  /// Finishes the file, which has at least one entry, and makes its bytes durable. Its name becomes durable when the
+  /// caller syncs the directory. Errors: as add(); kCorruption (the bytes read back differ from the bytes written).
   Result<format::TableFileEntry> finish(std::uint32_t level);
 
  private:
@@ -60,7 +60,7 @@ class TableWriter {
   io::Directory& directory_;
   const std::string name_;
   std::unique_ptr<io::WritableFile> file_;
-  std::unique_ptr<FreshBlocks> fresh_;  // null: none go into a cache
+  std::unique_ptr<FreshBlocks> fresh_;  // null: no blocks are cached
   std::unique_ptr<format::TableBuilder> builder_;
   bool is_made_ = false;
   bool finished_ = false;

@@ -1,5 +1,5 @@
 // Owns: opening a value file, and its end (value_file.h).
-// Must never: read what lies behind the header.
+// Must never: read beyond the header.
 #include "engine/tables/value_file.h"
 
 #include <array>

@@ -1,5 +1,5 @@
-// Owns: a value file in use: a closed segment of the log that stays for the large values in it, opened when first read.
-// Must never: be read as a log, or serve a file that is not the one the manifest names.
+// Owns: a value file in use: a closed segment of the log, kept for its large values and opened at its first read.
+// Must never: be read as a log, or serve a file that the manifest does not name.
 #pragma once
 
 #include <atomic>
@@ -17,14 +17,14 @@ namespace varve::engine {
 
 class TableFiles;
 
-/// Never changes; any thread.
+/// Never changes. Thread-safe.
 struct OpenValueFile {
   std::unique_ptr<HeldFile> file;
   std::uint64_t cache_id = 0;
   NamedFile name;
 };
 
-/// Any thread.
+/// Thread-safe.
 class ValueFile {
  public:
   ValueFile(TableFiles& files, format::ValueFileEntry entry);
@@ -34,13 +34,14 @@ class ValueFile {
 
   const format::ValueFileEntry& entry() const noexcept { return entry_; }
 
-  /// Opens the file if it is not open yet. Valid as long as this. A failure is told again at the next call only after
-  /// another attempt. Errors: kCorruption, kUnsupported, kIoError, kTooManyFiles, kOutOfMemory; all name the file.
+  /// Opens the file if it is not open yet. The result is valid as long as this object. After a failure, the next call
+  /// tries again.
+  /// Errors: kCorruption, kUnsupported, kIoError, kTooManyFiles, kOutOfMemory; all name the file.
   Result<const OpenValueFile*> open() const;
-  /// Null if it is not open yet. Does no I/O.
+  /// Returns null if the file is not open yet. Does no I/O.
   const OpenValueFile* open_already() const noexcept { return open_.load(std::memory_order_acquire); }
 
-  /// The manifest names it no more: it is removed when this ends.
+  /// Notes that the manifest no longer names the file. The file is removed after this object ends.
   void leave() noexcept { has_left_.store(true, std::memory_order_relaxed); }
 
  private:
@@ -53,7 +54,7 @@ class ValueFile {
   mutable std::unique_ptr<const OpenValueFile> owned_ VARVE_GUARDED_BY(opening_);
 };
 
-/// By number.
+/// Value files by number.
 using ValueFiles = std::map<std::uint64_t, std::shared_ptr<ValueFile>>;
 
 }  // namespace varve::engine

@@ -1,4 +1,4 @@
-// Owns: the streams before walks, and the thread that fills them (walk_ahead.h).
+// Owns: the streams ahead of scans, and the thread that fills them (walk_ahead.h).
 // Must never: read, decompress or close a file under the mutex.
 #include "engine/tables/walk_ahead.h"
 
@@ -13,23 +13,24 @@ namespace varve::engine {
 
 namespace {
 
-/// One read of the device: from there on larger ones gain little.
+/// Largest bytes of one read of the device. Larger reads gain little.
 constexpr std::uint64_t kReadBytesMax = std::uint64_t{256} << 10;
 constexpr std::uint64_t kAheadBytesMin = std::uint64_t{64} << 10;
 constexpr std::uint64_t kAheadBytesMax = std::uint64_t{1} << 20;
-/// Stored bytes before a walk are this part of the bound: decompressed they take more.
+/// The stored bytes ahead of a scan are at most this part of the bound, since decompressed bytes take more.
 constexpr std::uint64_t kStoredPart = 4;
-/// Below this bound a walk reads as much at once by itself.
+/// Smallest useful bound in bytes. Below it, a scan by itself reads as much at once.
 constexpr std::uint64_t kWorthBytes = std::uint64_t{1} << 20;
-/// A walk this far behind a stream's edge may still have come from it: index and filter lie between two runs.
+/// Bytes beyond a stream's edge at which a scan may still belong to the stream. The index and filter are between two
+/// runs.
 constexpr std::uint64_t kGapBytes = std::uint64_t{1} << 20;
-/// Larger ones are given back at once, so that those that wait for it take little.
+/// A larger block is freed at once, so that the blocks waiting to be freed take little memory.
 constexpr std::uint64_t kLeftBlockBytesMax = std::uint64_t{32} << 10;
-/// A stream that was not used for so many uses of others has been left.
+/// A stream is abandoned after this many uses of other streams since its last use.
 constexpr std::uint64_t kUsesToLeave = 256;
 
-/// Goes through the blocks of a run from a place on, the way of a walk. One that only a part of lies before the place
-/// is among them.
+/// Iterates over the blocks of a run from a place on, in the direction of a scan. A block that contains the place is
+/// included.
 class BlocksOfRun {
  public:
   BlocksOfRun(format::IndexCursor& index, std::uint64_t edge, WalkAhead::Way way) : index_(index), way_(way) {
@@ -68,7 +69,7 @@ WalkAhead::Stream* WalkAhead::stream_at(std::uint64_t cache_id, Way way, std::ui
   return nullptr;
 }
 
-/// The walk's own, or one that is nobody's, or none. Those that were left are, from now on.
+/// Returns the scan's own stream, a free stream, or null. First frees the streams that were abandoned.
 WalkAhead::Stream* WalkAhead::stream_for(std::uint64_t cache_id, Way way, std::uint64_t offset) noexcept {
   if (Stream* const own = stream_at(cache_id, way, offset); own != nullptr) return own->is_planned ? nullptr : own;
   Stream* free = nullptr;
@@ -93,7 +94,7 @@ void WalkAhead::clear(Stream& stream) noexcept {
   stream.cache_id = 0;
 }
 
-/// What the walk has left behind goes.
+/// Returns the piece at `offset`, or null. Removes the pieces that the scan has passed.
 WalkAhead::Piece* WalkAhead::piece_at(Stream& stream, std::uint64_t offset) noexcept {
   const auto is_behind = [&](std::uint64_t place) {
     return stream.way == Way::kForward ? place < offset : place > offset;
@@ -123,7 +124,7 @@ bool WalkAhead::start_thread() noexcept {
   return has_thread_;
 }
 
-/// Where a walk that comes to the block stands in the file.
+/// Returns the position in the file of a scan that reaches the block.
 std::uint64_t WalkAhead::edge_of(const BlockWanted& wanted, Way way) noexcept {
   return way == Way::kForward ? wanted.handle.offset : wanted.handle.offset + wanted.handle.bytes;
 }
@@ -161,7 +162,7 @@ void WalkAhead::go_on_from(const TableFile& file, const BlockWanted& wanted, std
                            std::uint64_t bytes) noexcept {
   if (bytes_max_ < kWorthBytes) return;
   const OpenTable& table = *wanted.table;
-  std::shared_ptr<const TableFile> left;  // let go behind the mutex
+  std::shared_ptr<const TableFile> left;  // released after the mutex
   const io::MutexGuard guard(mutex_);
   Stream* const stream = stopping_ ? nullptr : stream_for(table.cache_id, way, wanted.handle.offset);
   if (stream == nullptr || !start_thread()) return;
@@ -174,7 +175,7 @@ void WalkAhead::go_on_from(const TableFile& file, const BlockWanted& wanted, std
   stream->window_bytes = std::max(2 * bytes, kAheadBytesMin);
   stream->last_use = ++uses_;
   wake_.notify_one();
-  changed_.notify_all();  // Whoever waits for what was cleared.
+  changed_.notify_all();  // A scan may wait for a piece that was cleared.
 }
 
 void WalkAhead::stop() noexcept {
@@ -184,7 +185,7 @@ void WalkAhead::stop() noexcept {
     wake_.notify_all();
   }
   thread_.join();
-  std::array<std::shared_ptr<const TableFile>, kStreams> left;  // let go behind the mutex
+  std::array<std::shared_ptr<const TableFile>, kStreams> left;  // released after the mutex
   const io::MutexGuard guard(mutex_);
   for (std::size_t i = 0; i < kStreams; ++i) {
     clear(streams_[i]);
@@ -206,7 +207,7 @@ void WalkAhead::run() noexcept {
       case Work::Kind::kRead: read(work, hands); break;
       case Work::Kind::kTakeOut: take_out(work, hands); break;
       case Work::Kind::kReap:
-      case Work::Kind::kLetGo: break;  // done, or with the work
+      case Work::Kind::kLetGo: break;  // done above, or with the end of `work`
     }
   }
   while (hands.queue && hands.queue->in_flight() > 0) reap(hands, hands.queue->in_flight());
@@ -218,7 +219,7 @@ WalkAhead::Work WalkAhead::next_work(std::size_t in_flight) noexcept {
   const io::MutexGuard guard(mutex_);
   for (;;) {
     if (stopping_) return {};
-    // Reading first: the device shall never rest while a walk goes on.
+    // Reading comes first: the device must never rest while a scan is running.
     std::optional<Work> work = in_flight < kReadsMax ? reading() : std::nullopt;
     if (!work) work = taking_out();
     if (!work && in_flight > 0) {
@@ -272,7 +273,7 @@ std::optional<WalkAhead::Work> WalkAhead::taking_out() noexcept {
   return std::nullopt;
 }
 
-/// All but those that the walks may still be in.
+/// Takes all left blocks, except the last ones, which the scans may still use.
 void WalkAhead::take_left(std::vector<PinnedBlock>& left) noexcept {
   if (left_.size() <= kStreams) return;
   const auto end = left_.end() - static_cast<std::ptrdiff_t>(kStreams);
@@ -283,7 +284,7 @@ void WalkAhead::take_left(std::vector<PinnedBlock>& left) noexcept {
   left_.erase(left_.begin(), end);
 }
 
-/// There is nothing to do: a file that leaves the store shall not wait for the next walk.
+/// Releases the files, since there is no work. A file that leaves the store must not wait for the next scan.
 std::optional<WalkAhead::Work> WalkAhead::letting_go() noexcept {
   Work work;
   bool any = false;
@@ -296,7 +297,7 @@ std::optional<WalkAhead::Work> WalkAhead::letting_go() noexcept {
   return work;
 }
 
-/// Whatever fails, the walk goes on by itself from where it comes to it.
+/// Reads the next blocks. After any failure, the scan reads on by itself from that place.
 void WalkAhead::read(Work& work, Hands& hands) noexcept {
   try {
     Result<std::vector<Piece>> planned = plan(work, work.place);
@@ -345,11 +346,11 @@ Status WalkAhead::submit(const Work& work, Hands& hands, std::vector<Piece>& pie
     end(*free, sent.ok());
     return sent;
   }
-  (void)hands.queue->reap({}, 0);  // begins it
+  (void)hands.queue->reap({}, 0);  // starts the read
   return Status();
 }
 
-/// From now on walks wait for them.
+/// Adds the pieces to the stream. From now on scans wait for them.
 Status WalkAhead::show(Stream& stream, std::vector<Piece>& pieces,
                        const std::shared_ptr<const StoredBytes>& stored) noexcept {
   const io::MutexGuard guard(mutex_);
@@ -385,7 +386,7 @@ void WalkAhead::end(Reading& reading, bool is_here) noexcept {
 
 Result<std::vector<WalkAhead::Piece>> WalkAhead::plan(const Work& work, Place& place) {
   std::vector<Piece> pieces;
-  const OpenTable& table = *work.file->open_already();  // by the walk
+  const OpenTable& table = *work.file->open_already();  // opened by the scan
   const std::vector<format::RunEntry>& runs = table.index.runs();
   const format::RunEntry& run = runs[place.run];
   const Result<PinnedBlock> content = blocks_.get({&table, run.index(), format::BlockType::kIndexPartition, &run});
@@ -424,7 +425,7 @@ void WalkAhead::take_out(const Work& work, Hands& hands) noexcept {
   for (Piece& piece : work.stream->pieces) {
     if (piece.stored != work.stored || piece.handle.offset != work.handle.offset) continue;
     if (!block.ok()) {
-      piece.stage = Stage::kAtWalk;  // which takes it out again, and tells.
+      piece.stage = Stage::kAtWalk;  // The scan decodes it again, and reports the error.
     } else {
       used_bytes_ -= piece.bytes();
       piece.block = *std::move(block);

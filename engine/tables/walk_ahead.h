@@ -1,11 +1,11 @@
-// Owns: the blocks that long walks come to next, read and decompressed by a thread of the store while the walks are
-// busy with those before, or while nobody has asked for the next page yet.
-// Must never: decide what a walk sees: what fails here is read again by the walk, which tells of it where it stands.
-// Nor hold more than its bound, or keep a file in use once it rests.
+// Owns: the blocks that long scans need next. A thread of the store reads and decompresses them while the scans use
+// earlier blocks, or before a client has asked for the next page.
+// Must never: decide what a scan sees. A block that fails here is read again by the scan, which reports the error at
+// its place. It also must not exceed its bound, or keep a file in use once it rests.
 //
-// A *stream* is what lies before one walk. It is found by its place alone, so that a page goes on with the stream of
-// the page before it. The walk and the thread share the decompression: the walk takes out what it comes to first, the
-// thread what lies a little further on.
+// A *stream* is the sequence of blocks ahead of one scan. It is found by its position only, so the scan of the next
+// page continues the stream of the page before. The scan and the thread share the decompression: the scan decodes the
+// blocks that it reaches first, the thread decodes later blocks.
 #pragma once
 
 #include <array>
@@ -24,13 +24,13 @@
 
 namespace varve::engine {
 
-/// Any thread. The mutex is a leaf but for those of the cache.
+/// Thread-safe. The mutex is a leaf, except for the mutexes of the cache.
 class WalkAhead {
  public:
   enum class Way : std::uint8_t { kForward, kBackward };
 
-  /// Holds at most about so many bytes, stored and decompressed ones; where that is little, nothing is done at all.
-  /// Both outlive this. The thread is started by the first walk that is worth it. May throw std::bad_alloc.
+  /// Holds about `bytes_max` bytes at most, stored and decompressed together. If the bound is small, it does nothing.
+  /// `blocks` and `queues` outlive it. The first scan that is worth it starts the thread. May throw std::bad_alloc.
   WalkAhead(BlockReader& blocks, ReadQueues& queues, std::uint64_t bytes_max)
       : blocks_(blocks),
         queues_(queues),
@@ -42,57 +42,58 @@ class WalkAhead {
   WalkAhead(const WalkAhead&) = delete;
   WalkAhead& operator=(const WalkAhead&) = delete;
 
-  /// A block, or the bytes that it is taken out of, or neither: then the walk finds it itself.
+  /// A block, or the stored bytes to decode it from. If both are missing, the scan reads the block itself.
   struct Brought {
     PinnedBlock block;
     std::shared_ptr<const StoredBytes> stored;
-    bool is_known = false;  // the walk has a stream
+    bool is_known = false;  // the scan has a stream
   };
-  /// A walk that goes this way comes to a data block. Waits while it is on its way. `file` is that of `wanted`.
+  /// Returns a data block for a scan in the direction `way`. Waits while the block is being read. `file` is the file of
+  /// `wanted`.
   Brought next(const TableFile& file, const BlockWanted& wanted, Way way) noexcept;
-  /// A walk has read by itself up to `edge`, which lies in the run of `wanted`, and is likely to take about `bytes`
-  /// more.
+  /// Reports that a scan has read up to `edge` by itself, and will probably take about `bytes` bytes more. `edge` is in
+  /// the run of `wanted`.
   void go_on_from(const TableFile& file, const BlockWanted& wanted, std::uint64_t edge, Way way,
                   std::uint64_t bytes) noexcept;
-  /// Ends the thread, and lets go of everything; from now on nothing is brought.
+  /// Ends the thread and frees everything. From now on no block is read ahead.
   void stop() noexcept;
 
  private:
-  /// As many walks as are likely to be under way at once; others do without.
+  /// Number of streams: as many scans as are likely to run at once. Other scans have no stream.
   static constexpr std::size_t kStreams = 4;
 
-  /// How far a block is: its bytes are on their way, or here; the thread, or the walk, takes it out; it is ready; or it
-  /// could not be read.
+  /// The progress of a block. Its bytes are being read or have arrived; the thread or the scan decodes it; it is ready;
+  /// or its read failed.
   enum class Stage : std::uint8_t { kOnTheWay, kStored, kAtThread, kAtWalk, kReady, kFailed };
   struct Piece {
     std::size_t run = 0;
     format::BlockHandle handle;
     std::shared_ptr<const StoredBytes> stored;  // until it is ready
-    PinnedBlock block;                          // once it is
+    PinnedBlock block;                          // once it is ready
     Stage stage = Stage::kOnTheWay;
 
     std::uint64_t bytes() const noexcept { return block ? block->memory_bytes() : handle.bytes; }
   };
-  /// Where the next reading begins, or, of a walk backward, ends.
+  /// The position of the next read: its start, or, for a backward scan, its end.
   struct Place {
     std::size_t run = 0;
     std::uint64_t edge = 0;
-    bool is_end = false;  // of the file, or of what its index could tell
+    bool is_end = false;  // of the file, or the index failed there
   };
   struct Stream {
-    std::uint64_t cache_id = 0;  // zero: nobody's
+    std::uint64_t cache_id = 0;  // zero: unused
     Way way = Way::kForward;
-    std::deque<Piece> pieces;  // in the order of the walk
+    std::deque<Piece> pieces;  // in the order of the scan
     Place place;
-    std::uint64_t walk_offset = 0;   // of the block that the walk came to last
-    std::uint64_t window_bytes = 0;  // so far before that is to be read
-    bool is_planned = false;         // the thread looks for what comes next
+    std::uint64_t walk_offset = 0;   // of the block that the scan reached last
+    std::uint64_t window_bytes = 0;  // the thread keeps this many bytes ahead of it
+    bool is_planned = false;         // the thread is looking for the next blocks
     std::uint64_t last_use = 0;
-    std::shared_ptr<const TableFile> file;  // while there is something to do
+    std::shared_ptr<const TableFile> file;  // while there is work to do
   };
-  /// Blocks that walks have left are given back so many at a time.
+  /// Number of blocks left by scans from which the thread takes them over to free them.
   static constexpr std::size_t kLeftMax = 16;
-  /// What the thread does next.
+  /// The next work of the thread.
   struct Work {
     enum class Kind : std::uint8_t { kEnd, kRead, kTakeOut, kReap, kLetGo };
     Kind kind = Kind::kEnd;
@@ -100,28 +101,29 @@ class WalkAhead {
     std::shared_ptr<const TableFile> file;
     Way way = Way::kForward;
     Place place;
-    std::uint64_t bytes = 0;  // to be read
+    std::uint64_t bytes = 0;  // bytes to read
     format::BlockHandle handle;
     std::shared_ptr<const StoredBytes> stored;
     std::array<std::shared_ptr<const TableFile>, kStreams> idle;
     std::vector<PinnedBlock> left;
   };
-  /// So many reads of a few hundred kilobytes keep a device busy.
+  /// Number of reads in flight. This many reads of a few hundred KiB keep a device busy.
   static constexpr std::size_t kReadsMax = 6;
-  /// A read in flight. Free where there is no file.
+  /// A read in flight. The place is free if it has no file.
   struct Reading {
     Stream* stream = nullptr;
     std::shared_ptr<const TableFile> file;
     std::shared_ptr<StoredBytes> stored;
-    FilePin pin;  // goes before the file
+    FilePin pin;  // released before the file
   };
-  /// What the thread alone has.
+  /// Objects that only the thread uses.
   struct Hands {
     std::unique_ptr<io::ReadQueue> queue;
     std::unique_ptr<BlockReader::Tools> tools;
     std::array<Reading, kReadsMax> readings;
   };
-  /// The thread begins behind those that a walk is likely to take out itself meanwhile: it shall not have to wait.
+  /// Number of blocks that the thread leaves to the scan. The scan will probably decode them itself meanwhile, and
+  /// should not have to wait for the thread.
   static constexpr std::size_t kPiecesLeftToWalk = 8;
 
   static std::uint64_t edge_of(const BlockWanted& wanted, Way way) noexcept;
@@ -141,7 +143,8 @@ class WalkAhead {
   std::optional<Work> letting_go() noexcept VARVE_REQUIRES(mutex_);
   void take_left(std::vector<PinnedBlock>& left) noexcept VARVE_REQUIRES(mutex_);
   void read(Work& work, Hands& hands) noexcept VARVE_EXCLUDES(mutex_);
-  /// What comes next of the file, and where it goes on after that. Errors: as BlockReader::get.
+  /// Returns the next blocks of the file that are not cached, and moves `place` after them. Errors: as
+  /// BlockReader::get.
   Result<std::vector<Piece>> plan(const Work& work, Place& place);
   Status submit(const Work& work, Hands& hands, std::vector<Piece>& pieces);
   Status show(Stream& stream, std::vector<Piece>& pieces, const std::shared_ptr<const StoredBytes>& stored) noexcept
@@ -154,12 +157,12 @@ class WalkAhead {
   ReadQueues& queues_;
   const std::uint64_t bytes_max_;
   io::Mutex mutex_;
-  io::Condition wake_;     // the thread
-  io::Condition changed_;  // walks that wait for it
+  io::Condition wake_;     // wakes the thread
+  io::Condition changed_;  // wakes scans that wait for the thread
   std::array<Stream, kStreams> streams_ VARVE_GUARDED_BY(mutex_);
   std::uint64_t used_bytes_ VARVE_GUARDED_BY(mutex_) = 0;  // of all pieces
-  /// That walks have left, and whose memory the thread gives back: it took it, and a walk that did would wait for it.
-  /// The last one may still be in use.
+  /// Blocks that scans have left. The thread frees their memory, which it allocated. A scan that freed it would have to
+  /// wait for that. The last blocks may still be in use.
   std::vector<PinnedBlock> left_ VARVE_GUARDED_BY(mutex_);
   std::uint64_t uses_ VARVE_GUARDED_BY(mutex_) = 0;
   bool has_thread_ VARVE_GUARDED_BY(mutex_) = false;
