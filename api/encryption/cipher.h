@@ -9,9 +9,8 @@
 #include <string>
 #include <string_view>
 
-#include <varve/result.h>
-
 #include "varve/encryption/secret_bytes.h"
+#include "varve/result.h"
 
 namespace varve {
 

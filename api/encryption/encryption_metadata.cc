@@ -6,11 +6,11 @@
 #include <utility>
 
 #include <nlohmann/json.hpp>
-#include <varve/limits.h>
 
 #include "api/encryption/cipher.h"
 #include "api/encryption/utf8.h"
 #include "varve/encryption/key_encryption_key.h"
+#include "varve/limits.h"
 
 namespace varve {
 namespace {

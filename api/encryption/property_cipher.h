@@ -5,12 +5,11 @@
 #include <string>
 #include <string_view>
 
-#include <varve/result.h>
-#include <varve/types.h>
-
 #include "varve/encryption/encryption_metadata.h"
 #include "varve/encryption/key_encryption_key.h"
 #include "varve/encryption/secret_bytes.h"
+#include "varve/result.h"
+#include "varve/types.h"
 
 namespace varve {
 
