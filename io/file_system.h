@@ -92,9 +92,9 @@ class Directory {
   virtual Result<std::unique_ptr<DirectoryLock>> lock(std::string_view name, LockMode mode,
                                                       std::chrono::milliseconds wait_max) = 0;
 
-  /// Asks the system whether the caller still owns the directory: its path must not name another directory, and the
-  /// exclusive lock taken through this handle, if any, must still exclude others. Costs some system calls. Callers use
-  /// it before they switch the store to another state. Errors: kFenced, kLocked (a forked child).
+  /// Asks the system whether the caller still owns the directory. The directory's path must not name another directory.
+  /// If an exclusive lock was taken through this handle, it must still exclude others. Costs some system calls. Callers
+  /// use it before they switch the store to another state. Errors: kFenced, kLocked (a forked child).
   virtual Status confirm_owner() = 0;
 
   /// Makes the file `name` hold `bytes` of allocated space without content, so that the space can be released later.

@@ -42,8 +42,8 @@ struct Job {
   bool takes(std::uint64_t file_number) const noexcept;
 };
 
-/// Returns whether the two jobs may not run at once: they share a file, or one writes files to a place from which the
-/// other takes files or to which it writes.
+/// Returns whether the two jobs must not run at once: they share a file, or one writes files into levels and keys that
+/// the other reads or writes.
 bool conflict(const Job& one, const Job& other) noexcept;
 
 }  // namespace varve::engine

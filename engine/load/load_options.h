@@ -17,9 +17,9 @@ struct LoadOptions {
   std::size_t merge_width = 32;
   /// Size of a load's files in bytes. They are installed in the last level.
   std::uint64_t file_bytes = file_bytes_at(kLastLevel);
-  /// Limit of the keys and values in bytes that a writing thread gets at once. It fills one run: 2 MiB of data that
-  /// compresses to half. Besides the chunk that is being filled, five are in progress, three of them together with the
-  /// runs made from them.
+  /// Limit in bytes of the keys and values that a writing thread gets at once. It is enough to fill a run, which takes
+  /// 2 MiB of data that compresses to half. Besides the chunk that is being filled, five are in progress, three of them
+  /// together with the runs made from them.
   std::size_t chunk_bytes_max = std::size_t{4} << 20;
   /// Number of writing threads. Two keep up with one adding thread. The third works while another waits for the disk at
   /// the end of a file. On two processors, that loads a seventh more entities a second.

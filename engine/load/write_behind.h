@@ -109,7 +109,7 @@ class WriteBehind {
   std::string last_key_;
   bool any_ = false;
 
-  // Used by the thread whose turn it is and, after all threads have ended, by the adding thread.
+  // Used by the thread that has the turn and, after all threads have ended, by the adding thread.
   SortedFiles files_;
 
   io::Mutex mutex_;

@@ -16,7 +16,6 @@
 // A2  a segment always has room for its footer.
 // A3  the log leaves a segment only when no write is in flight. The segment's footer is durable and its file is cut
 //     before the first record of the next segment is framed.
-//     record is framed.
 #pragma once
 
 #include <array>

@@ -13,8 +13,8 @@
 namespace varve::engine {
 
 /// Returns the CURRENT of a clean close: `open` with the state "clean", and the sizes and hashes of the manifest and of
-/// all live segments, each of which is closed (asserted). Reads back the manifest and the segments' footers. Errors:
-/// kCorruption (the disk does not have the written bytes), kIoError.
+/// all live segments. Each segment must be closed (asserted). Reads back the manifest and the segments' footers.
+/// Errors: kCorruption (the disk does not have the written bytes), kIoError.
 Result<format::Root> make_clean_root(io::Directory& directory, const format::Root& open, const FileSet& files,
                                      const ManifestFile& manifest, CommitVersion last_version);
 

@@ -66,9 +66,9 @@ class Manifest {
   /// - replace CURRENT with the state "clean" and the final lengths and hashes: for a segment its size and the content
   ///   hash of its last sector, which is the footer's; for the manifest all its bytes,
   /// - remove the files that the set does not name, including BALLAST.
-  /// The next open starts above `last_version`, the greatest published version, and above the set's version ceiling:
-  /// readers may have seen versions up to it before a crash that lost their commits. Errors: any; the next open then
-  /// recovers the store. Every later call returns kClosed, or an earlier error.
+  /// The next open starts above `last_version`, the greatest published version, and above the set's version ceiling.
+  /// Readers may have seen versions up to that ceiling before a crash that lost their commits. Errors: any; the next
+  /// open then recovers the store. Every later call returns kClosed, or an earlier error.
   Status finish(CommitVersion last_version);
 
  private:

@@ -13,7 +13,6 @@
 // than the bytes before the hole, the hole was once complete, and this is damage. Otherwise, nothing after the hole was
 // acknowledged, and it is a torn tail. After a footer, only the rest of its own torn write is possible, and only if the
 // file was not yet cut.
-// was torn, and that only as long as the file was not cut.
 #pragma once
 
 #include <cstdint>

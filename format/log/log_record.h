@@ -29,7 +29,6 @@
 // record ends within a sector, and a later write puts the next record into the rest of that sector. If that rest is
 // lost and reads as zeros, the record in the following sector would seem to be next. A record that does not name its
 // predecessor's offset is therefore not the next one.
-// next one.
 #pragma once
 
 #include <cstdint>

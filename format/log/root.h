@@ -6,7 +6,6 @@
 // 11 manifest (number, seed: two varints), 13 state, 15 final manifest bytes, 17 final manifest content hash, 19 final
 // segment (number, size, hash of its last 4,096 bytes: three varints; repeated), 21 last version. Fields 15 to 21 are
 // present only after a clean close.
-// after a clean close only.
 #pragma once
 
 #include <array>

@@ -43,7 +43,6 @@ enum class SchedulePolicy : std::uint8_t {
 ///
 /// The thread that makes the scheduler is registered. It must destroy the scheduler after all other threads have been
 /// joined. A call from a thread that was not started through scheduler() ends the process.
-/// from a thread that was not started through scheduler() ends the process.
 class SeededScheduler final : public Simulation {
  public:
   /// `clock` must outlive the scheduler.
