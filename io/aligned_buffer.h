@@ -1,5 +1,5 @@
-// Owns: memory that direct I/O accepts: aligned to a sector, a whole number of sectors long.
-// Must never: throw. Memory that could not be had is a Status, so that no failure passes a door as an exception.
+// Owns: memory for direct I/O: aligned to a sector, and a whole number of sectors long.
+// Must never: throw. A failed allocation is a Status, so that no failure leaves an interface as an exception.
 #pragma once
 
 #include <cassert>
@@ -14,7 +14,7 @@
 
 namespace varve::io {
 
-/// The smallest multiple of kSectorBytes that is not below `bytes`. `bytes` is at most 2^63.
+/// Rounds up to a multiple of kSectorBytes. `bytes` is at most 2^63.
 constexpr std::uint64_t round_up_to_sector(std::uint64_t bytes) noexcept {
   return (bytes + kSectorBytes - 1) / kSectorBytes * kSectorBytes;
 }
@@ -31,24 +31,24 @@ inline bool is_sector_aligned(const void* address) noexcept {
   return is_sector_multiple(reinterpret_cast<std::uintptr_t>(address));
 }
 
-/// Owns its memory, which is zero when made, unless that was not asked for. Moves, does not copy; a moved-from buffer
-/// is empty.
+/// Owns its memory. The memory is zero unless allocate_unfilled() made it. The buffer can be moved but not copied; a
+/// moved-from buffer is empty.
 class AlignedBuffer {
  public:
   AlignedBuffer() noexcept = default;
 
-  /// `bytes` is a multiple of kSectorBytes, not zero. Errors: kOutOfMemory.
+  /// Allocates zeroed memory. `bytes` is a multiple of kSectorBytes and not zero. Errors: kOutOfMemory.
   static Result<AlignedBuffer> allocate(std::size_t bytes) noexcept {
     Result<AlignedBuffer> buffer = allocate_unfilled(bytes);
-    // What memory held before must not reach a disk.
+    // The previous content of the memory must not reach a disk.
     if (buffer.ok()) std::memset(buffer->memory_.get(), 0, bytes);
     return buffer;
   }
-  /// The same for who fills all of it from a file before anybody looks.
+  /// Allocates memory without zeroing it, for a caller that fills all of it from a file before reading it.
   static Result<AlignedBuffer> allocate_unfilled(std::size_t bytes) noexcept {
     assert(bytes > 0);
     assert(is_sector_multiple(bytes));
-    // The aligned operator new, not aligned_alloc, so that a test's operator new can refuse it.
+    // Uses the aligned operator new, not aligned_alloc, so that a test's operator new can refuse the memory.
     void* memory = ::operator new (bytes, std::align_val_t{kSectorBytes}, std::nothrow);
     if (memory == nullptr) return Status::out_of_memory();
     return AlignedBuffer(static_cast<std::byte*>(memory), bytes);

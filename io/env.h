@@ -1,5 +1,5 @@
-// Owns: the set of doors to the outside world that a store is given.
-// Must never: grow virtual functions or state of its own; it is a bundle of references.
+// Owns: the set of interfaces to the outside world that a store is given.
+// Must never: get virtual functions or state of its own. It is a bundle of references.
 #pragma once
 
 #include "io/clock.h"
@@ -8,7 +8,7 @@
 
 namespace varve::io {
 
-/// What is referred to outlives every store opened with it.
+/// The referenced objects must outlive every store that is opened with them.
 struct Env {
   FileSystem& files;
   Clock& clock;
@@ -16,8 +16,8 @@ struct Env {
   Scheduler& scheduler;
 };
 
-/// This machine's file system (with io_uring where the first call of this finds that it works, else by plain system
-/// calls alone), its clocks, its entropy and its threads. The objects behind it live as long as the process.
+/// Returns this machine's file system, clocks, entropy and threads. The file system uses io_uring if the first call
+/// found that it works, and plain system calls otherwise. The objects live as long as the process.
 const Env& system_env() noexcept;
 
 }  // namespace varve::io

@@ -1,9 +1,9 @@
-// Owns: the doors to one open file: written once, read at offsets, a log segment, shared memory, a lock.
-// Must never: know what the bytes mean, or call anything durable whose sync did not succeed.
+// Owns: the interfaces of one open file: written once, read at offsets, a log segment, shared memory, a lock.
+// Must never: interpret the bytes, or report durability without a successful sync.
 //
-// All handles close in their destructor and none of them syncs there. An error from a write, a sync or a cut leaves the
-// handle's outcome unknown: it is poisoned, and every later write, sync or cut on it answers the same error. Transfers
-// are whole or an error: short ones are continued and EINTR is retried inside.
+// All handles close in their destructor, and none of them syncs there. After a failed write, sync or cut, the file's
+// state is unknown and the handle is poisoned: every later write, sync or cut on it returns the same error. A transfer
+// is complete or an error: the implementation continues short transfers and retries EINTR.
 #pragma once
 
 #include <cstddef>
@@ -15,102 +15,107 @@
 
 namespace varve::io {
 
-/// Unit of direct I/O: offsets, lengths and memory of log writes are multiples of it.
+/// Unit of direct I/O in bytes. Offsets, lengths and addresses of log writes are multiples of it.
 inline constexpr std::size_t kSectorBytes = 4096;
 
-/// Names the place in the code from which something is made durable, so that tests can fail or leave out exactly it.
+/// Names the place in the code that makes something durable, so that a test can fail or skip exactly that call.
 struct SyncPoint {
   std::string_view name;
 };
 
-/// A file that is written front to back, once. One thread at a time.
+/// A file that is written once, front to back. One thread at a time may use it.
 class WritableFile {
  public:
   virtual ~WritableFile() = default;
-  /// Adds bytes at the end. Errors: kNoSpace, kIoError, kFenced, kLocked (called in a forked child).
+  /// Appends bytes at the end. Errors: kNoSpace, kIoError, kFenced, kLocked (called in a forked child).
   virtual Status append(std::span<const std::byte> bytes) = 0;
-  /// Makes content and size durable; the name becomes durable by Directory::sync alone.
-  /// Errors: kFenced (also if the file is no longer the one under its name: nobody would find the bytes), as append().
+  /// Makes content and size durable. Only Directory::sync() makes the name durable.
+  /// Errors: kFenced (also if the name now belongs to another file, because no reader would find the bytes); those of
+  /// append().
   virtual Status sync(SyncPoint point) = 0;
   virtual std::uint64_t size_bytes() const noexcept = 0;
 };
 
-/// Tells files apart that exist at the same time. The number of a file that is gone may be given to another one.
+/// Identifies a file among all files that exist at the same time. The number of a deleted file may be reused.
 struct FileKey {
   std::uint64_t device = 0;
   std::uint64_t number = 0;
   bool operator==(const FileKey&) const = default;
 };
 
-/// A file that is read at offsets. Any thread.
+/// A file that is read at offsets. Any thread may use it.
 class ReadableFile {
  public:
   virtual ~ReadableFile() = default;
-  /// Size when it was opened.
+  /// Returns the size in bytes when the file was opened.
   virtual std::uint64_t size_bytes() const noexcept = 0;
   virtual FileKey key() const noexcept = 0;
-  /// Fills all of `bytes`. Errors: kCorruption (the file ends first), kIoError. Alignment is the implementation's
-  /// affair.
+  /// Fills all of `bytes`. Errors: kCorruption (the file ends first), kIoError. The caller need not align anything.
   virtual Status read_exactly(std::uint64_t offset, std::span<std::byte> bytes) const = 0;
 };
 
-/// A segment of a log: a file allocated whole, written in any order at places its caller reserved, then cut at its end.
+/// A log segment: a file that is allocated at its full size, written in any order at places that its caller reserved,
+/// and then cut to its end.
 class LogSegment {
  public:
   virtual ~LogSegment() = default;
   virtual std::uint64_t allocated_bytes() const noexcept = 0;
 
-  /// Prepares the space so that later writes are cheap (zero-fills it where that helps). Runs on a background thread
-  /// before the segment is used; returns early, with success, once stop_filling() was called. Space not prepared is
-  /// slower to write, never wrong. The bytes it wrote are in filled_bytes(). It leaves the first sector alone, which
-  /// is prepared when the segment is made and may be written (with a header) before. Errors: kIoError, kNoSpace.
+  /// Prepares the space so that later writes are cheap (zero-fills it if that helps). Runs on a background thread
+  /// before the segment is used. Once stop_filling() was called, returns early with success. Unprepared space is slower
+  /// to write, never wrong. filled_bytes() counts the written bytes. The first sector is not touched: it is prepared
+  /// when the segment is created, and may be written (with a header) earlier. Errors: kIoError, kNoSpace.
   virtual Status fill() = 0;
-  /// Makes a running or later fill() end; returns when none runs. After it the segment may be written to. Any thread.
+  /// Ends a running or later fill(), and returns when none runs. After it, the caller may write to the segment. Any
+  /// thread may call it.
   virtual void stop_filling() noexcept = 0;
   virtual std::uint64_t filled_bytes() const noexcept = 0;
 
-  /// For statistics: true where writes go to the device past the page cache, false where the file system refused that
-  /// (or has no device) and each write is followed by a sync.
+  /// For statistics. Returns true if writes bypass the page cache. Returns false if the file system refused that (or
+  /// has no device); each write is then followed by a sync.
   virtual bool direct() const noexcept { return false; }
 
   /// Writes `bytes` at `offset` and returns when they are durable. Offset, size and address are multiples of
-  /// kSectorBytes. Any number of threads at once, for ranges that do not overlap. Space not yet written reads as zeros.
-  /// Errors: kIoError, kNoSpace, kLocked, kFenced (also if the file is no longer the one under its name); the content
-  /// of the range is then unknown.
+  /// kSectorBytes. Any number of threads may call it at once, for ranges that do not overlap. Space that was not yet
+  /// written reads as zeros. Errors: kIoError, kNoSpace, kLocked, kFenced (also if the name now belongs to another
+  /// file). After an error, the content of the range is unknown.
   virtual Status write(std::uint64_t offset, std::span<const std::byte> bytes, SyncPoint point) = 0;
 
-  /// Ends the file at `size_bytes`, durably. No write may be in flight or come later.
+  /// Cuts the file to `size_bytes`, durably. No write may be in flight, and none may follow.
   virtual Status cut(std::uint64_t size_bytes, SyncPoint point) = 0;
 };
 
-/// Memory with a file of the same size. What of it was kept survives the death of the process, not that of the machine,
-/// and is read back by opening the file. The memory itself is the process's own: to touch it is safe whatever becomes
-/// of the file. (To touch a mapping of a file that somebody has cut ends the process by a signal.)
+/// Memory with a file of the same size. Bytes that were kept survive the death of the process, but not a crash of the
+/// machine. They are read back by opening the file. The memory belongs to the process, so access is safe whatever
+/// happens to the file. (Access to a mapping of a file that another process truncated would end this process by a
+/// signal.)
 class SharedMemory {
  public:
   virtual ~SharedMemory() = default;
-  /// Aligned to kSectorBytes. Zero when made. Empty in a forked child, where the memory is not mapped at all.
+  /// Returns the memory, aligned to kSectorBytes and initially zero. Empty in a forked child, where the memory is not
+  /// mapped.
   virtual std::span<std::byte> bytes() noexcept = 0;
-  /// Keeps what stands in this part of bytes(), which may be more than is asked for. One thread at a time.
+  /// Writes this part of bytes() to the file, and possibly more than the part. One thread at a time may call it.
   /// Errors: kIoError, kNoSpace, kLocked (called in a forked child), the first failure of this handle.
   virtual Status keep(std::size_t offset, std::size_t size_bytes) noexcept = 0;
-  /// Whether the file still holds what was kept, as far as that shows quickly: its size, its beginning and its name.
-  /// Any thread. Errors: kCorruption (it was cut or written by somebody else), kFenced, kIoError.
+  /// Checks quickly whether the file still contains the kept bytes: its size, its beginning and its name. Any thread
+  /// may call it. Errors: kCorruption (another process cut or wrote the file), kFenced, kIoError.
   virtual Status check() noexcept = 0;
-  /// Keeps all of bytes() anew where check() found the file cut or written, as far as that can be written. While no
-  /// thread changes bytes().
+  /// If check() found the file cut or written, writes all of bytes() to it again, as far as that is possible. No thread
+  /// may change bytes() meanwhile.
   virtual void restore() noexcept {}
 };
 
-/// Held until destroyed.
+/// The lock of a directory, held until the object is destroyed.
 class DirectoryLock {
  public:
   virtual ~DirectoryLock() = default;
-  /// Greater than that of every earlier exclusive owner, where the back end can fence an owner that lost its lock;
-  /// zero where the lock cannot be lost while the process lives (a local file system).
+  /// Returns a number above that of every earlier exclusive owner, if the back end can fence an owner that lost its
+  /// lock. Returns zero if the lock cannot be lost while the process lives (a local file system).
   virtual std::uint64_t epoch() const noexcept = 0;
-  /// Ok while this process may write under the lock. Cheap: asked before every commit, buffered ones included, which
-  /// make no call of their own. Errors: kFenced (another owner took over), kLocked (this is a forked child).
+  /// Returns Ok while this process may write under the lock. Cheap: it is called before every commit. Buffered commits
+  /// make no other call of the file system that would find out. Errors: kFenced (another owner took over), kLocked
+  /// (this is a forked child).
   virtual Status check() const noexcept = 0;
 };
 

@@ -1,5 +1,5 @@
-// Owns: the table from errno to code, and the words of the messages.
-// Must never: let a failure to build the words hide the code.
+// Owns: the table from errno to code, and the text of the messages.
+// Must never: lose the code if building the text fails.
 #include "io/os_error.h"
 
 #include <cassert>
@@ -11,11 +11,12 @@
 namespace varve::io {
 namespace {
 
-// strerror_r has two signatures, and the C library picks one: GNU's returns the text, POSIX's fills the buffer.
+// strerror_r has two signatures. The C library determines which one is used: GNU's returns the text, POSIX's fills the
+// buffer.
 [[maybe_unused]] const char* text_of(const char* returned, const char* /*buffer*/) noexcept {
   return returned;
 }
-// Unreachable: the C library that we are built with has the other one.
+// Never called if the C library uses the other signature.
 [[maybe_unused]] const char* text_of(int returned, const char* buffer) noexcept {
   return returned == 0 ? buffer : "unknown error";
 }

@@ -1,5 +1,5 @@
 // Owns: the list of objects that were left to the parent (parents_object.h).
-// Must never: fail: an object that finds no place in the list is left all the same.
+// Must never: fail. An object that does not fit the list is left to the parent all the same.
 #include "io/parents_object.h"
 
 #include <atomic>

@@ -1,5 +1,5 @@
-// Owns: the slots of the counts, taken by whoever comes first (probe.h).
-// Must never: wait, or need memory.
+// Owns: the slots of the counts, each used by the first probe that claims it (probe.h).
+// Must never: wait, or allocate memory.
 #include "io/probe.h"
 
 namespace varve::io {
@@ -14,7 +14,7 @@ constinit std::atomic<ProbeTable*> table_in_use{&own_table};
 void probe(const char* name) noexcept {
   for (ProbeTable::Slot& slot : table_in_use.load(std::memory_order_acquire)->slots) {
     const char* found = slot.name.load(std::memory_order_relaxed);
-    // Who loses the slot to another one is told its name.
+    // If another thread claims the slot first, `found` receives that thread's name.
     if (found == nullptr && slot.name.compare_exchange_strong(found, name, std::memory_order_relaxed)) found = name;
     if (found != name) continue;
     slot.count.fetch_add(1, std::memory_order_relaxed);

@@ -1,5 +1,5 @@
-// Owns: counts of how often rare paths were taken, so that a long run of the lab can tell which of them it never took.
-// Must never: stand on a path that is taken often, or decide anything.
+// Owns: counts of how often rare paths were taken, so that a long lab run can report the paths that it never took.
+// Must never: be called on a frequent path, or decide anything.
 //
 //   io::probe("a short transfer goes on");
 #pragma once
@@ -13,8 +13,7 @@
 
 namespace varve::io {
 
-/// What is counted, wherever it lies: in memory that processes share, where a run has several. Filled with zeros, it is
-/// empty.
+/// The counts. They may be in any memory, also memory that the processes of one run share. A table of zeros is empty.
 struct ProbeTable {
   static constexpr std::size_t kProbesMax = 64;
   struct Slot {
@@ -24,13 +23,13 @@ struct ProbeTable {
   std::array<Slot, kProbesMax> slots;
 };
 
-/// A rare path is taken. `name` is a literal. Any thread.
+/// Counts that a rare path was taken. `name` is a literal. Any thread may call it.
 void probe(const char* name) noexcept;
 
-/// From now on it is counted there, in this process and in those forked from it. `table` outlives them.
+/// Redirects later counts to `table`, in this process and in processes forked from it. `table` must outlive them.
 void count_probes_in(ProbeTable& table) noexcept;
 
-/// By name, those that were counted.
+/// Returns the counts above zero, by name.
 std::map<std::string, std::uint64_t> probe_counts();
 
 }  // namespace varve::io

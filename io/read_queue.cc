@@ -1,4 +1,4 @@
-// Owns: what every queue of reads refuses, in the same words.
+// Owns: the refusals that all read queues share, with their messages.
 // Must never: know how a queue reads.
 #include "io/read_queue.h"
 

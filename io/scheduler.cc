@@ -1,6 +1,6 @@
-// Owns: threads, condition variables and events as the operating system has them, and the way to a simulation where
-// there is one.
-// Must never: touch an Event after the store that sets it, save to wake its address: the waiter may have freed it.
+// Owns: threads, condition variables and events of the operating system, and the redirection to a simulation.
+// Must never: touch an Event after the store that sets it, except to wake waiters by its address: a waiter may have
+// freed it.
 
 #include "io/scheduler.h"
 
@@ -24,12 +24,12 @@ namespace {
 /// Longest name that the kernel keeps for a thread, without the closing zero.
 constexpr std::size_t kThreadNameMax = 15;
 
-/// Deadlines are the monotonic clock's now plus the timeout, which must not overflow. Whoever waits a year may wake
-/// once without cause.
+/// Limit of a wait. The deadline is the monotonic clock's time plus the timeout, and must not overflow. A wait of more
+/// than a year may return once without a notification.
 constexpr std::chrono::nanoseconds kWaitMax = std::chrono::hours(24 * 365);
 
-// The system call and not std::atomic::wait: that one keeps its waiters in a table of its own and would look at the
-// event again after the store.
+// Uses the system call because std::atomic::wait keeps its waiters in a table of its own. It could read the event again
+// after the store.
 void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t expected) noexcept {
   static_assert(sizeof(word) == sizeof(std::uint32_t));
   // EAGAIN (the word has changed) and EINTR both end in the caller's loop.
@@ -37,20 +37,20 @@ void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t expected) noexce
 }
 
 void futex_wake_all(std::atomic<std::uint32_t>* word) noexcept {
-  // Only the address counts. Memory that is gone answers EFAULT or wakes nobody; memory used anew wakes somebody who
-  // then finds his own word unchanged and waits again.
+  // Only the address matters. If the memory was freed, the call fails with EFAULT or wakes no thread. If it was reused,
+  // a woken thread finds its own word unchanged and waits again.
   ::syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(word), FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
 }
 
 void name_this_thread(const std::string& name) noexcept {
-  // It fails for names that are too long alone, which start() has cut.
+  // The call fails only for names that are too long, and start() has shortened the name.
   ::pthread_setname_np(::pthread_self(), name.c_str());
 }
 
-/// The ticket on its way from the starting thread to the new one.
+/// Passes the ticket from the starting thread to the new one.
 class TicketSlot {
  public:
-  /// In place of a ticket: the thread is not to run.
+  /// Given in place of a ticket if the thread must not run.
   static constexpr std::uint64_t kCancelled = UINT64_MAX - 1;
 
   void give(std::uint64_t ticket) noexcept {
@@ -96,13 +96,13 @@ void Thread::join() noexcept {
   thread_.join();
 }
 
-// The thread comes first and the ticket second, because a refused thread can be told to the caller, and an announced
-// thread that never comes could not be taken back.
+// The thread is created first and announced second. The caller can learn that a thread was refused, but an announced
+// thread that never runs could not be withdrawn.
 Result<Thread> Scheduler::start_simulated(std::string name, std::function<void()> body) {
   auto slot = std::make_shared<TicketSlot>();
   std::thread thread([name, slot, simulation = simulation_, body = std::move(body)]() mutable {
     name_this_thread(name);
-    // What the body holds is let go while the simulation still runs this thread: a destructor may lock.
+    // The body's captures are destroyed while the simulation still runs this thread, because a destructor may lock.
     run_with_ticket(*simulation, slot->take(), [&body] {
       body();
       body = nullptr;
@@ -157,7 +157,7 @@ void Condition::wait(Mutex& mutex) noexcept {
   }
   std::unique_lock<std::mutex> lock(mutex.mutex_, std::adopt_lock);
   condition_.wait(lock);
-  lock.release();  // The caller holds it again, as before.
+  lock.release();  // The caller holds the mutex again, as before.
 }
 
 bool Condition::wait_for(Mutex& mutex, std::chrono::nanoseconds timeout) noexcept {
@@ -190,7 +190,7 @@ void Event::set() noexcept {
   Simulation* const simulation = simulation_;
   std::atomic<std::uint32_t>* const word = &word_;
   const std::uint32_t before = word->exchange(kSet, std::memory_order_acq_rel);
-  // From here on the event may be gone.
+  // From here on, a waiter may have freed the event.
   if (simulation != nullptr) {
     simulation->event_set(word);
   } else if (before == kAwaited) {
@@ -205,7 +205,7 @@ void Event::wait() noexcept {
   }
   std::uint32_t seen = word_.load(std::memory_order_acquire);
   while (seen != kSet) {
-    // Whoever waits says so first, so that set() makes its system call only when somebody does.
+    // A waiter first stores kAwaited, so that set() makes its system call only if a thread waits.
     if (seen == kClear && !word_.compare_exchange_weak(seen, kAwaited, std::memory_order_acquire)) continue;
     futex_wait(word_, kAwaited);
     seen = word_.load(std::memory_order_acquire);

@@ -1,8 +1,9 @@
-// Owns: threads, mutexes, condition variables and events: the only door to them for every layer above.
+// Owns: threads, mutexes, condition variables and events: the only interface to them for all layers above.
 // Must never: be bypassed. A std::thread or std::mutex elsewhere would run outside the seeded scheduler, and a run
-// could not be replayed from its seed; a lint refuses it.
+// could not be replayed from its seed. A lint refuses them.
 //
-// Two schedulers stand behind the door. The real one costs nothing: a mutex is a std::mutex behind one predicted
+// The interface has two schedulers. The real one costs nothing: a mutex is a std::mutex after one predicted branch. The
+// seeded one (seeded_scheduler.h) runs one thread at a time and picks the next thread at every call of this interface.
 // branch. The seeded one (seeded_scheduler.h) lets one thread run at a time and picks the next at every call here.
 #pragma once
 
@@ -22,26 +23,27 @@
 
 namespace varve::io {
 
-/// What a simulated scheduler decides in place of the operating system. Called by the primitives below, never directly.
-/// A primitive is known by its address.
+/// The decisions that a simulated scheduler makes in place of the operating system. Only the primitives below call it.
+/// The address of a primitive identifies it.
 class Simulation {
  public:
   virtual ~Simulation() = default;
   virtual void lock(const void* mutex) noexcept = 0;
   virtual void unlock(const void* mutex) noexcept = 0;
-  /// Releases `mutex`, waits for a notification of `condition` or for `timeout` of simulated time, takes `mutex` again.
-  /// Returns false when it was the timeout.
+  /// Releases `mutex`, waits for a notification of `condition` or for `timeout` of simulated time, and takes `mutex`
+  /// again. Returns false after a timeout.
   virtual bool wait(const void* condition, const void* mutex,
                     std::optional<std::chrono::nanoseconds> timeout) noexcept = 0;
   virtual void notify(const void* condition, bool all) noexcept = 0;
-  /// Waits until `*word` is not zero; `event_set` tells that it has become so.
+  /// Waits until `*word` is not zero. event_set() announces that it is not zero.
   virtual void event_wait(const std::atomic<std::uint32_t>* word) noexcept = 0;
   virtual void event_set(const std::atomic<std::uint32_t>* word) noexcept = 0;
-  /// A place where another thread may run.
+  /// Lets another thread run.
   virtual void yield() noexcept = 0;
   /// Registers a thread, runs `body` in it, unregisters it. Called on the new thread.
   virtual void run_thread(std::uint64_t ticket, const std::function<void()>& body) noexcept = 0;
-  /// Called on the starting thread before the new one runs; the ticket makes the order of registration certain.
+  /// Called on the starting thread before the new thread runs. The ticket makes the order of registration
+  /// deterministic.
   virtual std::uint64_t announce_thread(std::string_view name) = 0;
   /// Waits for the end of the thread with this ticket.
   virtual void join(std::uint64_t ticket) noexcept = 0;
@@ -68,27 +70,26 @@ class Thread {
   std::uint64_t ticket_ = 0;
 };
 
-/// Starts threads, and tells the primitives below who schedules them. Outlives everything made with it.
+/// Starts threads, and connects the primitives below with their scheduler. It must outlive everything made with it.
 class Scheduler {
  public:
-  /// The operating system's scheduler.
+  /// Uses the operating system's scheduler.
   Scheduler() noexcept = default;
-  /// A simulated one, which must outlive this object.
+  /// Uses a simulated scheduler, which must outlive this object.
   explicit Scheduler(Simulation& simulation) noexcept : simulation_(&simulation) {}
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
 
   /// Runs `body` on a new thread. `name` is at most 15 characters and shows in debuggers.
-  /// Errors   kOutOfMemory, kIoError (the system refused a thread); nothing was started.
+  /// Errors: kOutOfMemory, kIoError (the system refused a thread); nothing was started.
   Result<Thread> start(std::string_view name, std::function<void()> body);
 
-  /// A place where another thread may run. Free under the real scheduler.
+  /// Lets another thread run under a simulated scheduler. Free under the real one.
   void yield() noexcept {
     if (simulation_ != nullptr) simulation_->yield();
   }
 
-  /// Lets other threads run first that are ready to, under the real scheduler too: what they do next may spare this one
-  /// work.
+  /// Lets ready threads run first, under the real scheduler too. Their work may save work of this thread.
   void give_way() noexcept;
 
   Simulation* simulation() const noexcept { return simulation_; }
@@ -99,7 +100,7 @@ class Scheduler {
   Simulation* simulation_ = nullptr;
 };
 
-/// Mutual exclusion. Not recursive.
+/// A lock for mutual exclusion. Not recursive.
 class VARVE_CAPABILITY("mutex") Mutex {
  public:
   explicit Mutex(Scheduler& scheduler) noexcept : simulation_(scheduler.simulation()) {}
@@ -139,7 +140,7 @@ class VARVE_SCOPED_CAPABILITY MutexGuard {
   Mutex& mutex_;
 };
 
-/// A condition variable. Waits may wake without cause; callers loop.
+/// A condition variable. A wait may return without a notification, so callers loop.
 class Condition {
  public:
   explicit Condition(Scheduler& scheduler) noexcept : simulation_(scheduler.simulation()) {}
@@ -147,7 +148,7 @@ class Condition {
   Condition& operator=(const Condition&) = delete;
 
   void wait(Mutex& mutex) noexcept VARVE_REQUIRES(mutex);
-  /// False when `timeout` passed without a notification. A timeout of zero or less does not wait.
+  /// Returns false if `timeout` passed without a notification. A timeout of zero or less does not wait.
   bool wait_for(Mutex& mutex, std::chrono::nanoseconds timeout) noexcept VARVE_REQUIRES(mutex);
   void notify_one() noexcept;
   void notify_all() noexcept;
@@ -157,8 +158,8 @@ class Condition {
   Simulation* simulation_;
 };
 
-/// Set once, waited for by any number of threads; what was written before set() is seen after wait().
-/// One wake-up call serves all waiters. May be destroyed by a waiter as soon as its wait() has returned.
+/// An event that is set once. Any number of threads may wait for it. Writes before set() are visible after wait(). One
+/// wake-up call wakes all waiters. A waiter may destroy the event as soon as its wait() has returned.
 class Event {
  public:
   explicit Event(Scheduler& scheduler) noexcept : simulation_(scheduler.simulation()) {}

@@ -1,5 +1,5 @@
-// Owns: the spelling of Clang's thread-safety attributes, empty on other compilers.
-// Must never: mean anything to the running program; Clang alone reads them.
+// Owns: the spelling of Clang's thread-safety attributes, which are empty on other compilers.
+// Must never: affect the running program. Only Clang reads them.
 // Source: Clang documentation, "Thread Safety Analysis".
 #pragma once
 

@@ -1,5 +1,5 @@
-// Owns: what one version of one key looks like to those who read it, wherever it lies.
-// Must never: own the bytes it shows.
+// Owns: the form in which readers see one version of one key, wherever it is stored.
+// Must never: own the bytes of the views.
 #pragma once
 
 #include <cstddef>
@@ -14,33 +14,34 @@ namespace varve::engine {
 using format::CommitVersion;
 using format::Kind;
 
-/// Valid as long as whoever handed it out says.
+/// A version of a key. It is valid as long as the function that returned it says.
 struct Entry {
   std::string_view sort_key;
   CommitVersion version = 0;
   Kind kind = Kind::kPut;
-  /// Of a put; of a kPutExternal the pointer (format/keys/value_pointer.h).
+  /// The value of a put, or the pointer of a kPutExternal (format/keys/value_pointer.h).
   std::string_view value;
 
   bool is_put() const noexcept { return kind != Kind::kDelete; }
 };
 
-/// What of an entry is asked for. Values are copied out of their blocks, and brought from where they lie, which who
-/// only judges by versions is spared.
+/// The requested part of an entry. kVersion saves readers that need only the version from copying values out of their
+/// blocks and from reading external ones.
 enum class EntryPart : std::uint8_t { kAll, kVersion };
 
-/// Values from here on may stay in the log segment that they were committed to, which becomes a value file, while
-/// tables name them there: what is large is written once. Small ones are better together with their neighbours.
+/// Minimum size in bytes of a value that may remain in the log segment of its commit. The segment becomes a value file
+/// while tables point into it, so a large value is written once. Small values are better stored next to their
+/// neighbours.
 inline constexpr std::size_t kExternalValueBytesMin = (std::size_t{16} << 10) / kFileScale;
 
-/// Where bytes stand in the log; segment zero: nowhere that is known.
+/// A place in the log. Segment zero means that the place is unknown.
 struct LogPlace {
   std::uint64_t segment = 0;
   std::uint64_t offset = 0;
 };
 
-/// Whether (key, version) comes before (other_key, other_version) in the order of internal keys: by key, then newest
-/// first.
+/// Returns whether (key, version) comes before (other_key, other_version) in the order of internal keys: by key, then
+/// newest first.
 inline bool is_before(std::string_view key, CommitVersion version, std::string_view other_key,
                       CommitVersion other_version) noexcept {
   const int compared = key.compare(other_key);

@@ -1,5 +1,6 @@
-// Owns: the door to a walk over entries in the order of internal keys, be they in a memtable, a table or several.
-// Must never: hide an entry: what a version may see is decided above.
+// Owns: the interface of iterations over entries in the order of internal keys, in a memtable, a table or several of
+// them.
+// Must never: hide an entry. The layer above decides which versions a reader may see.
 #pragma once
 
 #include <cstdint>
@@ -15,65 +16,68 @@
 
 namespace varve::engine {
 
-/// Of a run: what the block is, how far behind the run's begin it stands, and what its readers see.
+/// Receives a cached block of a run: its type, its offset in bytes from the run's start, and its content.
 using ShowCachedBlock = std::function<void(format::BlockType, std::uint64_t, std::string_view)>;
 
-/// A walk that goes forward only. One thread at a time.
+/// An iteration that only moves forward. One thread at a time may use it.
 class EntryStream {
  public:
   virtual ~EntryStream() = default;
 
-  /// False past the end, and after an error.
+  /// Returns false past the end, and after an error.
   virtual bool valid() const noexcept = 0;
-  /// valid() holds. The views are valid until the next move.
+  /// Returns the present entry. valid() must be true. The views are valid until the next move.
   virtual Entry entry() const noexcept = 0;
-  /// valid() holds.
+  /// Moves to the next entry. valid() must be true.
   virtual void next() = 0;
-  /// Why the walk ended: Ok at an end. Errors: kCorruption, kUnsupported, kIoError, kOutOfMemory, kTooManyFiles.
+  /// Returns why the iteration ended: Ok at an end. Errors: kCorruption, kUnsupported, kIoError, kOutOfMemory,
+  /// kTooManyFiles.
   virtual Status status() const = 0;
 
-  /// Where the value at hand stands in the log, if it is large and this walk knows. valid() holds.
+  /// Returns the place of the present value in the log, if it is large and the iteration knows the place. valid() must
+  /// be true.
   virtual LogPlace log_place() const noexcept { return LogPlace(); }
-  /// Whether the entry at hand could be read without the disk. valid() holds.
+  /// Returns whether the present entry could be read without the disk. valid() must be true.
   virtual bool is_in_memory() const noexcept { return false; }
 
-  // A walk over tables for one who copies what nobody else touches:
+  // The functions below serve a compaction that copies whole runs of tables:
 
-  /// The run of which the walk is at the first entry, as it stands in its file, if no entry of another source or run
-  /// comes between or is of the same key as one of its own; else nothing. Valid until the next move.
+  /// Returns the run of which the present entry is the first one, as stored in its file, or nothing. It returns nothing
+  /// if an entry of another source or run lies between the run's entries or has a key of the run. Valid until the next
+  /// move.
   virtual std::optional<format::RunSource> whole_run() const { return std::nullopt; }
-  /// Shows which of that run's blocks are cached, until it is passed; whole_run() gave one.
+  /// Shows which of that run's blocks are cached, until the run is skipped. whole_run() must have returned a run.
   virtual void show_cached(const ShowCachedBlock& show) const { static_cast<void>(show); }
-  /// Past the last entry of that run; whole_run() gave one.
+  /// Moves past the last entry of that run. whole_run() must have returned a run.
   virtual void pass_run() {}
 };
 
-/// A walk that can be sent to any place. At first it is nowhere, and not valid.
+/// An iteration that can move to any position. At first it has no position and is not valid.
 class EntryCursor : public EntryStream {
  public:
-  // A key given may be that of the entry at hand, which the move makes invalid.
+  // A given key may point into the present entry, which the move makes invalid.
 
-  /// To the first entry that is not before (sort_key, at_most).
+  /// Moves to the first entry that is not before (sort_key, at_most).
   virtual void seek(std::string_view sort_key, CommitVersion at_most) = 0;
-  /// To the last entry whose sort key is below the one given; from there the walk goes backward.
+  /// Moves to the last entry whose sort key is below the given one. The iteration then moves backward.
   virtual void seek_before(std::string_view sort_key) = 0;
-  /// To the last entry of all; from there the walk goes backward.
+  /// Moves to the last entry of all. The iteration then moves backward.
   virtual void seek_to_last() = 0;
-  /// To the entry before the one at hand: older versions of a key come before newer ones. valid() holds, and the walk
-  /// goes backward. Only a seek() makes it go forward again.
+  /// Moves to the entry before the present one: older versions of a key come before newer ones. valid() must be true,
+  /// and the iteration must move backward. Only seek() makes it move forward again.
   virtual void previous() = 0;
 
-  /// From now on the walk passes what the rule, which outlives it, says need not be read, where it is known without
-  /// reading.
+  /// Makes the iteration skip entries that the rule need not read, if indexes show that. The rule must outlive the
+  /// iteration.
   virtual void pass_by(const PassRule& rule) { static_cast<void>(rule); }
 
-  /// Where the walk is among deletes alone, past all of them that are known to be so without being read and end below
-  /// `bound` (empty: no bound). False where nothing is known; then the walk has not moved.
+  /// If the iteration is among deletes, moves past all deletes that indexes describe as such and that end below `bound`
+  /// (empty: no bound). If none are known, returns false and does not move.
   virtual bool pass_deletes(std::string_view bound) {
     static_cast<void>(bound);
     return false;
   }
-  /// The same of a walk backward, past those that begin behind `bound`.
+  /// Does the same for a backward iteration, for deletes that begin above `bound`.
   virtual bool pass_deletes_backward(std::string_view bound) {
     static_cast<void>(bound);
     return false;

@@ -1,5 +1,5 @@
-// Owns: the other name of an absent file: damage.
-// Must never: be asked for a file that may be absent.
+// Owns: reporting a missing file as damage.
+// Must never: be called for a file that may be absent.
 #include "engine/base/expected_file.h"
 
 #include "io/os_error.h"

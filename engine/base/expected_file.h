@@ -1,5 +1,5 @@
-// Owns: opening a file that the store has written and must find.
-// Must never: answer that it is not found, which callers take for the answer that a table or an entity is not there.
+// Owns: opening a file that the store has written and that must exist.
+// Must never: return kNotFound, which callers would report as a missing table or entity.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace varve::engine {
 
-/// Errors: kCorruption (it is missing); as io::Directory::open.
+/// Errors: kCorruption (the file is missing); those of io::Directory::open().
 Result<std::unique_ptr<io::ReadableFile>> open_expected(io::Directory& directory, std::string_view name,
                                                         io::ReadMode mode);
 

@@ -1,5 +1,5 @@
 // Owns: the bytes of a whole file in memory that direct reads fill without a copy.
-// Must never: show bytes behind the file's end.
+// Must never: show bytes past the file's end.
 #pragma once
 
 #include <algorithm>
@@ -14,12 +14,13 @@
 
 namespace varve::engine {
 
-/// Moves, does not copy; one moved from is empty.
+/// The image of a file. It can be moved but not copied; a moved-from image is empty.
 class FileImage {
  public:
   FileImage() noexcept = default;
 
-  /// Of so many bytes, which are to be filled; `room_bytes` for who means to refit() it. Errors: kOutOfMemory.
+  /// Makes an image of `bytes` bytes, which the caller fills. `room_bytes` reserves memory for a later refit(). Errors:
+  /// kOutOfMemory.
   static Result<FileImage> allocate(std::uint64_t bytes, std::uint64_t room_bytes = 0) noexcept {
     FileImage image;
     const std::uint64_t memory_bytes = io::round_up_to_sector(std::max(bytes, room_bytes));
@@ -39,7 +40,8 @@ class FileImage {
     return *this;
   }
 
-  /// Makes it one of so many bytes, which are to be filled. False where its memory is too small; nothing changed then.
+  /// Changes the image to `bytes` bytes, which the caller fills. If its memory is too small, returns false and changes
+  /// nothing.
   bool refit(std::uint64_t bytes) noexcept {
     if (bytes > memory_.size_bytes()) return false;
     size_bytes_ = static_cast<std::size_t>(bytes);

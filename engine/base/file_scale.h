@@ -1,6 +1,7 @@
-// Owns: how many times smaller the log's files and the buffers behind them are in builds of fuzzers, whose stores hold
-// a few rows: what a run of a whole store costs is mostly zeros otherwise, and a log of small segments has more seams.
-// Must never: be more than one elsewhere: these sizes are part of the format.
+// Owns: the factor by which the log's files and their buffers are smaller in builds for fuzzers. Fuzzed stores have a
+// few rows. With full-size files, their runs would mostly write zeros. A log of small segments also has more segment
+// changes.
+// Must never: be more than one in other builds. These sizes are part of the format.
 #pragma once
 
 #include <cstddef>

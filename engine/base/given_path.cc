@@ -1,4 +1,4 @@
-// Owns: the table from errno to answer (given_path.h).
+// Owns: the table from errno to code (given_path.h).
 #include "engine/base/given_path.h"
 
 #include <cerrno>

@@ -1,5 +1,5 @@
 // Owns: counting holds (name_removal.h).
-// Must never: touch the directory under its mutex.
+// Must never: use the directory under its mutex.
 #include "engine/base/name_removal.h"
 
 #include <cassert>
@@ -37,7 +37,7 @@ void NameRemoval::remove(std::string name) noexcept {
       try {
         put_off_.push_back(std::move(name));
       } catch (const std::bad_alloc&) {
-        return;  // A stray.
+        return;  // It remains as a stray file.
       }
       return;
     }

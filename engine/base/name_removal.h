@@ -1,5 +1,5 @@
-// Owns: taking away the names of files that left the store, put off while somebody copies or links them.
-// Must never: take a name away while a hold that began before the file left lasts.
+// Owns: removing the names of files that left the store. Removals are deferred while files are copied or linked.
+// Must never: remove a name during a hold that began before the file left the store.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +12,10 @@
 
 namespace varve::engine {
 
-/// Any thread.
+/// Removes names. Any thread may use it.
 class NameRemoval {
  public:
-  /// Keeps every name that stands when it begins. Let go on any thread, which then removes what was put off.
+  /// Keeps every name that exists when it begins. Any thread may release it, and then performs the deferred removals.
   class Hold {
    public:
     Hold() noexcept = default;
@@ -31,13 +31,13 @@ class NameRemoval {
     NameRemoval* removal_ = nullptr;
   };
 
-  /// `directory` outlives it.
+  /// `directory` must outlive this object.
   NameRemoval(io::Scheduler& scheduler, io::Directory& directory) noexcept : directory_(directory), mutex_(scheduler) {}
-  /// No hold is left.
+  /// No hold may be left.
   ~NameRemoval();
 
   Hold hold() noexcept;
-  /// Removes the name now, or when no hold is left. A name that stays is a stray, which the next open removes.
+  /// Removes the name now, or when no hold is left. If the name remains, the next open removes the stray file.
   void remove(std::string name) noexcept;
 
  private:

@@ -1,9 +1,10 @@
-// Owns: the doors by which who walks tells what of tables need not be read.
-// Must never: let a block be passed whose entries hide others, or go on behind it.
+// Owns: the interfaces by which an iteration says which parts of tables need not be read.
+// Must never: skip a block whose entries hide others, or a block whose last key continues in the next block.
 //
-// A block may be passed where nothing in it is wanted. But what it holds also hides what older sources hold of the same
-// keys: so only while no older source has a key as small, which who merges the sources knows. Newer sources do not
-// matter, since what they hold is judged by itself. Within the table, no key of the block may go on in the next one.
+// A block may be skipped if it has no wanted entry. But its entries also hide older sources' entries with the same
+// keys. So it is skipped only while no older source has a key as small, which the merge of the sources knows. Newer
+// sources do not matter, because their entries are judged separately. Within the table, no key of the block may
+// continue in the next block.
 #pragma once
 
 #include <string_view>
@@ -13,23 +14,23 @@
 
 namespace varve::engine {
 
-/// Judges by what indexes tell. One thread at a time.
+/// Judges blocks by their index entries. One thread at a time may use it.
 class BlockJudge {
  public:
   virtual ~BlockJudge() = default;
-  /// Whether a put in the run, or in the block of it, may be wanted. Errors: kCorruption.
+  /// Returns whether a put in the run, or in the run's block, may be wanted. Errors: kCorruption.
   virtual Result<bool> may_want(const format::RunEntry& run) = 0;
   virtual Result<bool> may_want(const format::RunEntry& run, const format::BlockEntry& block) = 0;
 };
 
-/// For one source of a walk. Asked within a move to the next or the previous entry, never within a seek.
+/// The rule for one source of an iteration. It is used during moves to the next or previous entry, never during a seek.
 class PassRule {
  public:
   virtual ~PassRule() = default;
   virtual BlockJudge& judge() const noexcept = 0;
-  /// A walk forward may pass what is below it; empty: no bound. Valid until a source moves.
+  /// Returns the key below which a forward iteration may skip blocks; empty means no bound. Valid until a source moves.
   virtual std::string_view pass_below() const noexcept = 0;
-  /// A walk backward may pass what is above it; empty: no bound.
+  /// Returns the key above which a backward iteration may skip blocks; empty means no bound.
   virtual std::string_view pass_above() const noexcept = 0;
 };
 

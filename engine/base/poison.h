@@ -1,5 +1,5 @@
-// Owns: what tells AddressSanitizer that nobody may touch a piece of memory, nothing in other builds.
-// Must never: mean anything to the running program.
+// Owns: marking memory as inaccessible for AddressSanitizer. It does nothing in other builds.
+// Must never: affect the running program.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Owns: the shelf (read_queues.h).
+// Owns: the list of idle queues (read_queues.h).
 #include "engine/base/read_queues.h"
 
 #include <cassert>

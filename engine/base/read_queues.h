@@ -1,5 +1,5 @@
-// Owns: read queues between two uses: making one costs more than a read.
-// Must never: hand one to two callers, or keep one that has reads in flight.
+// Owns: keeping idle read queues for reuse, because making one costs more than a read.
+// Must never: give one queue to two callers, or keep one that has reads in flight.
 #pragma once
 
 #include <cstddef>
@@ -11,22 +11,22 @@
 
 namespace varve::engine {
 
-/// Reads that one caller has in flight at most: from there on the device gains little.
+/// Limit of the reads that one caller has in flight. With more, the device gains little.
 inline constexpr std::size_t kReadsInFlightMax = 128;
 
-/// Any thread.
+/// Idle read queues. Any thread may use it.
 class ReadQueues {
  public:
   explicit ReadQueues(const io::Env& env) noexcept : env_(env), mutex_(env.scheduler) {}
 
   io::Scheduler& scheduler() const noexcept { return env_.scheduler; }
-  /// Errors: those of FileSystem::make_read_queue.
+  /// Returns an idle queue or makes one. Errors: those of FileSystem::make_read_queue().
   Result<std::unique_ptr<io::ReadQueue>> take();
-  /// Nothing is in flight in it.
+  /// Takes a queue back. It must have no reads in flight.
   void give_back(std::unique_ptr<io::ReadQueue> queue) noexcept;
 
  private:
-  /// As many callers as are likely to read at once.
+  /// Limit of the idle queues: as many as callers are likely to read at once.
   static constexpr std::size_t kKept = 8;
 
   const io::Env& env_;

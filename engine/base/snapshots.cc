@@ -1,5 +1,5 @@
-// Owns: the count of readers at each version that is held.
-// Must never: keep a version that nobody holds.
+// Owns: the count of readers at each held version.
+// Must never: keep a version that is not held.
 
 #include "engine/base/snapshots.h"
 
@@ -26,7 +26,7 @@ void Snapshot::release() noexcept {
 }
 
 Snapshots::~Snapshots() {
-  assert(held_.empty() || !owner_.is_this_process());  // A snapshot that outlived this would let go of freed memory.
+  assert(held_.empty() || !owner_.is_this_process());  // A later release would use freed memory.
 }
 
 Snapshot Snapshots::take(CommitVersion version) {
@@ -63,7 +63,7 @@ std::size_t Snapshots::count() const noexcept {
 }
 
 void Snapshots::release(CommitVersion version) noexcept {
-  if (!owner_.is_this_process()) return;  // Another thread may have held the mutex when the process forked.
+  if (!owner_.is_this_process()) return;  // Another thread may have held the mutex at the fork.
   const io::MutexGuard guard(mutex_);
   const auto held = held_.find(version);
   assert(held != held_.end());

@@ -1,5 +1,5 @@
-// Owns: which versions somebody is still reading at.
-// Must never: let the oldest of them be forgotten while it is held.
+// Owns: the versions at which readers still read.
+// Must never: forget the oldest version while it is held.
 #pragma once
 
 #include <cstdint>
@@ -17,15 +17,15 @@ using format::CommitVersion;
 
 class Snapshots;
 
-/// Keeps one version readable; lets go when destroyed, on any thread. One thread at a time. The Snapshots it came from
-/// outlives it.
+/// Keeps one version readable until destroyed, on any thread. One thread at a time may use it. The Snapshots object
+/// must outlive it.
 class Snapshot {
  public:
   Snapshot() noexcept = default;
   Snapshot(Snapshot&& other) noexcept;
   Snapshot& operator=(Snapshot&& other) noexcept;
   ~Snapshot() { release(); }
-  /// Zero when it holds none.
+  /// Returns zero if it holds no version.
   CommitVersion version() const noexcept { return version_; }
   void release() noexcept;
 
@@ -35,31 +35,31 @@ class Snapshot {
   CommitVersion version_ = 0;
 };
 
-/// Any thread.
+/// The held versions. Any thread may use it.
 class Snapshots {
  public:
   explicit Snapshots(io::Scheduler& scheduler) noexcept : mutex_(scheduler) {}
-  ~Snapshots();  // none is held
+  ~Snapshots();  // no snapshot may be held
 
-  /// That the version is readable now, and stays so until it is taken, is the caller's to know.
+  /// Takes a version. The caller must know that the version is readable, and stays readable until the call returns.
   Snapshot take(CommitVersion version);
-  /// Takes the version that is visible now, as `visible()` tells it. In one step with horizon(): what a horizon leaves
-  /// out is never taken afterwards.
+  /// Takes the visible version, as returned by `visible()`. It excludes horizon(): a version that a horizon omits is
+  /// never taken afterwards.
   template <typename Visible>
   Snapshot take_visible(const Visible& visible) {
     const io::MutexGuard guard(mutex_);
     return take_locked(visible());
   }
-  /// The versions that somebody may read from now on, but for those above what is visible now: each version held, and
-  /// what is visible now, rising, each once.
+  /// Returns the versions that may be read from now on, except those above the visible version: each held version and
+  /// the visible version, rising, each once.
   template <typename Visible>
   std::vector<CommitVersion> horizon(const Visible& visible) const {
     const io::MutexGuard guard(mutex_);
     return horizon_locked(visible());
   }
-  /// The lowest version held; empty when none is.
+  /// Returns the lowest held version, or nothing if none is held.
   std::optional<CommitVersion> oldest() const noexcept;
-  /// Snapshots held, those at the same version counted each.
+  /// Returns the number of held snapshots. Snapshots at equal versions count separately.
   std::size_t count() const noexcept;
 
  private:
@@ -68,9 +68,9 @@ class Snapshots {
   std::vector<CommitVersion> horizon_locked(CommitVersion visible) const VARVE_REQUIRES(mutex_);
   void release(CommitVersion version) noexcept;
 
-  const io::OwnerProcess owner_ = io::OwnerProcess::current();  // In a fork of it nothing is released.
+  const io::OwnerProcess owner_ = io::OwnerProcess::current();  // A fork of this process releases nothing.
   mutable io::Mutex mutex_;
-  std::map<CommitVersion, std::size_t> held_ VARVE_GUARDED_BY(mutex_);  // how many at each version, never zero
+  std::map<CommitVersion, std::size_t> held_ VARVE_GUARDED_BY(mutex_);  // count at each version, never zero
   std::size_t count_ VARVE_GUARDED_BY(mutex_) = 0;
 };
 

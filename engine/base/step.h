@@ -1,10 +1,11 @@
-// Owns: something to be done once, by a thread other than the one that says so, and who takes it.
-// Must never: allocate: what tells of an end must not fail.
+// Owns: work to be done once by another thread, and the interface of the thread that does it.
+// Must never: allocate, because announcing the end of an operation must not fail.
 #pragma once
 
 namespace varve::engine {
 
-/// Lies in memory of whoever waits for it, and may go as soon as run() was called.
+/// Work to be done once. It is in memory of the thread that waits for it, and may be destroyed as soon as run() was
+/// called.
 class Step {
  public:
   virtual ~Step() = default;
@@ -15,7 +16,7 @@ class Step {
   Step* next_ = nullptr;
 };
 
-/// In the order in which they came.
+/// A list of steps in the order in which they were added.
 class StepList {
  public:
   bool empty() const noexcept { return first_ == nullptr; }
@@ -24,7 +25,7 @@ class StepList {
     (first_ == nullptr ? first_ : last_->next_) = &step;
     last_ = &step;
   }
-  /// It is not empty.
+  /// Removes and returns the first step. The list must not be empty.
   Step& pop() noexcept {
     Step& step = *first_;
     first_ = step.next_;
@@ -38,10 +39,10 @@ class StepList {
 
  private:
   Step* first_ = nullptr;
-  Step* last_ = nullptr;  // says nothing when first_ is null
+  Step* last_ = nullptr;  // undefined if first_ is null
 };
 
-/// Who does steps. Any thread may post, under any lock of the engine's: post() waits for nothing but its own.
+/// Performs steps. Any thread may post, under any lock of the engine: post() waits only for its own lock.
 class StepTaker {
  public:
   virtual ~StepTaker() = default;

@@ -1,5 +1,5 @@
-// Owns: the bound, the allocation and the one read.
-// Must never: allocate before the bound was checked.
+// Owns: the limit, the allocation and the single read.
+// Must never: allocate before checking the limit.
 #include "engine/base/whole_file.h"
 
 #include <memory>

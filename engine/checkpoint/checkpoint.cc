@@ -1,5 +1,5 @@
 // Owns: the steps of a checkpoint (checkpoint.h).
-// Must never: name a state of which it does not hold all files.
+// Must never: name a state without having all its files.
 #include "engine/checkpoint/checkpoint.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace varve::engine {
 
 namespace {
 
-/// Enters segments that are closed, and that the manifest has not recorded as such yet.
+/// Marks segments that are closed, but that the manifest has not recorded as closed yet.
 void enter_closed(const std::vector<format::ClosedSegment>& closed, FileSet& files) {
   for (const format::ClosedSegment& segment : closed) {
     const auto found = files.segments.find(segment.number);
@@ -26,9 +26,9 @@ void enter_closed(const std::vector<format::ClosedSegment>& closed, FileSet& fil
   }
 }
 
-/// Makes of the store's set, at a moment, that of a checkpoint: tables, and the closed segments behind them. Returns
-/// the last version in it. K1: tables hold all commits up to the flushed version and none above; closed segments follow
-/// one another, so they end the order where the last of them ends.
+/// Reduces the store's set to that of a checkpoint: the tables, and the later closed segments. Returns the last version
+/// in it. K1: tables contain all commits up to the flushed version and none above. Closed segments are consecutive, so
+/// the last of them determines the end.
 CommitVersion reduce_to_closed(FileSet& files) {
   CommitVersion last = files.flushed_version;
   std::erase_if(files.segments, [&](const auto& entry) {
@@ -37,8 +37,8 @@ CommitVersion reduce_to_closed(FileSet& files) {
   });
   for (const auto& [number, segment] : files.segments) last = std::max(last, segment.last_version);
   files.log_buffer.reset();
-  // A flush may have let go of versions between its own last one and what was visible then. The newest state of
-  // everything up to `last` is there all the same.
+  // A flush may have dropped versions between its own last version and the then visible one. The newest state of every
+  // key up to `last` is there all the same.
   files.oldest_readable_version = std::min(files.oldest_readable_version, last);
   return last;
 }
@@ -67,14 +67,14 @@ Result<CheckpointFigures> make_checkpoint(const CheckpointSource& source, std::s
   const Result<CommitVersion> acknowledged = source.queue.close_segment();  // K2
   if (!acknowledged.ok()) return acknowledged.status();
 
-  // In this order: what is recorded between the two looks is in the set already.
+  // The order matters: segments that are recorded between the two calls are then already in the set.
   const std::vector<format::ClosedSegment> closed = source.supply.unrecorded();
   const HeldFiles held = source.tree.hold_files();  // K3
   FileSet files = held.files;
   enter_closed(closed, files);
   const CommitVersion version = reduce_to_closed(files);
   assert(version >= *acknowledged);
-  // Another segment may have been closed since: nothing is told, or kept, that nobody was shown.
+  // Another segment may have been closed since. A commit must not be reported or kept before it is published.
   if (Status published = source.queue.await_published(version); !published.ok()) return published;
 
   if (Status taken = take_files(source.directory, files, **target); !taken.ok()) return taken;

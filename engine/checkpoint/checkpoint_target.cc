@@ -24,7 +24,7 @@ namespace varve::engine {
 
 namespace {
 
-/// Large enough that the device is not asked often, small enough that memory is no matter.
+/// Size of a copied piece in bytes: large enough for few device calls, small enough that its memory does not matter.
 constexpr std::size_t kCheckpointPieceBytes = std::size_t{1} << 20;
 
 Status check_empty(io::Directory& directory) {
@@ -58,7 +58,7 @@ Result<std::unique_ptr<CheckpointTarget>> CheckpointTarget::begin(const io::Env&
   }
   Result<std::unique_ptr<io::Directory>> directory = env.files.open_directory(path);
   if (!directory.ok()) return answer_for_path(directory.status());
-  // Once without the lock, because taking it makes a file, and once under it.
+  // The check runs once without the lock, because taking the lock creates a file, and once under it.
   if (Status empty = check_empty(**directory); !empty.ok()) return empty;
   Result<std::unique_ptr<io::DirectoryLock>> lock =
       (*directory)->lock(kLockName, io::LockMode::kExclusive, std::chrono::milliseconds(0));
@@ -73,7 +73,7 @@ CheckpointTarget::~CheckpointTarget() {
 
 Status CheckpointTarget::take(io::Directory& from, const std::string& name, std::uint64_t size_bytes,
                               std::optional<std::uint64_t> content_hash) {
-  names_.push_back(name);  // Before the file is there: afterwards nothing may fail.
+  names_.push_back(name);  // Before the file exists: afterwards nothing may fail.
   const Status linked = from.link(name, *directory_);
   if (!linked.ok()) names_.pop_back();
   if (linked.code() == Code::kUnsupported) return copy(from, name, size_bytes, content_hash);
@@ -118,7 +118,7 @@ Status CheckpointTarget::copy(io::Directory& from, const std::string& name, std:
 }
 
 Status CheckpointTarget::finish(FileSet files, CommitVersion version, std::string root_unknown_fields) {
-  // A number that no file had, above those of all manifests that records of the log speak of.
+  // A number that no file had. It is above those of all manifests that log records name.
   const std::uint64_t number = files.file_number_ceiling++;
   names_.reserve(names_.size() + 1);
   std::string name = format::file_name(format::FileType::kManifest, number);
@@ -141,7 +141,7 @@ Status CheckpointTarget::finish(FileSet files, CommitVersion version, std::strin
   return Status();
 }
 
-/// CURRENT first, and for good: while it may come back, what it leads to stays.
+/// CURRENT is removed first, durably: while a crash could bring it back, the files that it leads to must remain.
 void CheckpointTarget::give_up() noexcept {
   io::probe("a checkpoint was given up");
   const Status unnamed = directory_->remove(format::kRootName);

@@ -1,6 +1,6 @@
-// Owns: the directory that a checkpoint, or a repaired store, is made in: that it was empty, its files, its name as a
-// store.
-// Must never: touch a file that it did not make, or let CURRENT stand before or longer than what it leads to.
+// Owns: the directory in which a checkpoint or a repaired store is made: the check that it was empty, its files, and
+// its CURRENT.
+// Must never: touch a file that it did not make, or let CURRENT exist before or longer than the files that it leads to.
 #pragma once
 
 #include <cstdint>
@@ -19,32 +19,33 @@
 
 namespace varve::engine {
 
-/// One thread at a time.
+/// A target directory. One thread at a time may use it.
 class CheckpointTarget {
  public:
-  /// Makes the directory, or finds it empty (a lock file that nobody holds is nothing), and locks it. `env` outlives
-  /// the target. Errors: those of make_checkpoint() about the directory; it is unchanged then.
+  /// Creates the directory, or checks that it is empty (an unlocked lock file does not count), and locks it. `env` must
+  /// outlive the target. Errors: those of make_checkpoint() about the directory, which is then unchanged.
   static Result<std::unique_ptr<CheckpointTarget>> begin(const io::Env& env, std::string_view path);
-  /// Removes what was made, unless it was finished.
+  /// Removes the files that were made, unless finish() succeeded.
   ~CheckpointTarget();
   CheckpointTarget(const CheckpointTarget&) = delete;
   CheckpointTarget& operator=(const CheckpointTarget&) = delete;
 
-  /// Links the file, or copies it where that cannot be. A copy is compared with `content_hash` where that is given; a
-  /// link is what it was. Errors: kCorruption (another size or content), those of io.
+  /// Links the file, or copies it if a link is not possible. A copy is compared with `content_hash`, if given; a link
+  /// needs no comparison. Errors: kCorruption (another size or content), those of io.
   Status take(io::Directory& from, const std::string& name, std::uint64_t size_bytes,
               std::optional<std::uint64_t> content_hash);
 
-  // For who writes files of their own instead:
+  // The functions below are for callers that write files themselves:
 
   io::Directory& directory() noexcept { return *directory_; }
-  /// Asks for room first, so that a file that was made is never lost sight of.
+  /// Reserves memory first, so that a new file is never forgotten.
   void reserve_made() { names_.reserve(names_.size() + 1); }
-  /// A file of that name was made in the directory, and is removed with the others. Room was reserved.
+  /// Records that a file of that name was made in the directory, so that it is removed with the others. Memory must be
+  /// reserved.
   void made(std::string name) noexcept { names_.push_back(std::move(name)); }
 
-  /// Makes the store of the files taken: a manifest with `files`, and CURRENT as a clean close leaves it. `version` is
-  /// the last commit's. Errors: kCorruption (what stands is not what `files` says), those of io.
+  /// Makes a store of the files: a manifest with `files`, and CURRENT as after a clean close. `version` is the last
+  /// commit's. Errors: kCorruption (the files differ from `files`), those of io.
   Status finish(FileSet files, CommitVersion version, std::string root_unknown_fields);
 
   const CheckpointFigures& figures() const noexcept { return figures_; }

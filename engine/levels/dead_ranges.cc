@@ -1,4 +1,4 @@
-// Owns: the ranges that dead prefixes make together.
+// Owns: merging dead prefixes into ranges.
 #include "engine/levels/dead_ranges.h"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ DeadRanges::DeadRanges(std::span<const format::DeadId> dead_ids, CommitVersion r
   }
   std::sort(found.begin(), found.end(), [](const Range& a, const Range& b) { return a.first < b.first; });
   for (const Range& range : found) {
-    // Adjacent ids become one range, so that a file over several of them is seen to be covered.
+    // Adjacent ids are merged into one range, so that covers() finds a file that spans several of them.
     if (!ranges_.empty() && (range.first <= ranges_.back().last || range.first - 1 == ranges_.back().last)) {
       ranges_.back().last = std::max(ranges_.back().last, range.last);
     } else {

@@ -1,5 +1,5 @@
-// Owns: which table ids nobody may read any more, as disjoint ranges of ids.
-// Must never: hold an id that a reader, or a crash, could still bring back.
+// Owns: the table ids that no reader may read any more, as disjoint ranges of ids.
+// Must never: contain an id that a reader, or a crash, could still bring back.
 #pragma once
 
 #include <span>
@@ -9,19 +9,20 @@
 
 namespace varve::engine {
 
-/// A value. Any thread may read.
+/// A value. Any thread may read it.
 class DeadRanges {
  public:
   DeadRanges() = default;
-  /// Of `dead_ids` those dropped at or below `reclaimable_version`: every drop up to it is durable, and no snapshot,
-  /// horizon or running checkpoint is below it. Prefixes are 4 or 8 bytes; any other is left out.
+  /// Takes the `dead_ids` that were dropped at or below `reclaimable_version`. Every drop up to that version must be
+  /// durable, and no snapshot, horizon or running checkpoint may be below it. Prefixes have 4 or 8 bytes; others are
+  /// ignored.
   DeadRanges(std::span<const format::DeadId> dead_ids, CommitVersion reclaimable_version);
 
   bool empty() const noexcept { return ranges_.empty(); }
-  /// Whether every table from `first` to `last` is dead.
+  /// Returns whether every table from `first` to `last` is dead.
   bool covers(TableId first, TableId last) const noexcept;
   bool holds(TableId table) const noexcept { return covers(table, table); }
-  /// Whether any table from `first` to `last` is dead.
+  /// Returns whether any table from `first` to `last` is dead.
   bool touches(TableId first, TableId last) const noexcept;
 
  private:

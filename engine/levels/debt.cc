@@ -1,4 +1,4 @@
-// Owns: the estimate of the work ahead.
+// Owns: the estimate of the pending work.
 #include "engine/levels/debt.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Owns: how many bytes compaction still has to write until every level is at its target.
-// Must never: be zero while the picker would merge for size, or say anything of reading.
+// Owns: the number of bytes that compaction must still write until every level is at its target.
+// Must never: be zero while the picker would merge for size, or estimate reads.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace varve::engine {
 
-/// Bytes, an estimate: what is above a target goes down level by level, and meets below it as much as the sizes of the
-/// two levels let expect. Zero when level 0 is not full and no level is above its target.
+/// Returns an estimate in bytes. Bytes above a target move down level by level. At each step they are merged with an
+/// amount that follows from the sizes of the two levels. Zero if level 0 is not full and no level is above its target.
 std::uint64_t compaction_debt_bytes(const Levels& levels, const TreeShape& shape) noexcept;
 
 }  // namespace varve::engine

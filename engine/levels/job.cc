@@ -19,7 +19,7 @@ bool conflict(const Job& one, const Job& other) noexcept {
   const auto taken = [&other](const LevelFilePtr& file) { return other.takes(file->entry.number); };
   if (std::any_of(one.inputs.begin(), one.inputs.end(), taken)) return true;
   if (std::any_of(one.overlapped.begin(), one.overlapped.end(), taken)) return true;
-  // An unlink puts nothing anywhere.
+  // An unlink writes no files.
   if (one.kind == JobKind::kUnlink || other.kind == JobKind::kUnlink) return false;
   if (one.output_level < other.level || other.output_level < one.level) return false;
   return one.range().overlaps(other.range());

@@ -1,5 +1,6 @@
-// Owns: what one compaction takes, where it puts it and why, and which two of them may not run side by side.
-// Must never: do any of it.
+// Owns: the description of one compaction (its inputs, its output level and its reason), and the rule for which two may
+// run at once.
+// Must never: perform a compaction.
 #pragma once
 
 #include <cstdint>
@@ -9,39 +10,40 @@
 namespace varve::engine {
 
 enum class JobKind : std::uint8_t {
-  kUnlink,  // the inputs leave by one edit; nothing is read or written
-  kMove,    // the inputs change their level by one edit; nothing is read or written
-  kMerge,   // inputs and overlapped files are read, and new files of output_level take their place by one edit
+  kUnlink,  // one edit removes the inputs; nothing is read or written
+  kMove,    // one edit changes the inputs' level; nothing is read or written
+  kMerge,   // inputs and overlapped files are read; one edit replaces them by new files of output_level
 };
 
 enum class JobReason : std::uint8_t {
-  kDead,        // all that the files hold is in dead tables, or is tombstones with nothing beneath
+  kDead,        // the files contain only dead tables, or tombstones that hide nothing
   kLevel0,      // level 0 has too many files
   kLevelSize,   // a level is above its target
   kTombstones,  // a file is mostly tombstones
   kDeadBytes,   // a file is mostly dead tables
-  kValueSpace,  // a file points into value files that are mostly pointed to by nobody
-  kIdle,        // nothing else is to be done
+  kValueSpace,  // a file points into value files that have mostly unreferenced values
+  kIdle,        // no other work is pending
 };
 
 struct Job {
   JobKind kind = JobKind::kMerge;
   JobReason reason = JobReason::kLevelSize;
-  /// Of the inputs; of unlinked files, which may be of any, it says nothing.
+  /// The level of the inputs. For unlinked files, which may be from any level, it has no meaning.
   std::uint32_t level = 0;
-  /// At least `level`. The same where a file is rewritten in place.
+  /// At least `level`. Equal to it if a file is rewritten in place.
   std::uint32_t output_level = 0;
-  /// Never empty, in the order of their level.
+  /// Never empty. In the order of their level.
   LevelFiles inputs;
-  /// All files of output_level that overlap the inputs, by key; empty unless a merge.
+  /// All files of output_level that overlap the inputs, by key. Empty except for a merge.
   LevelFiles overlapped;
 
-  /// From the smallest to the largest key of all its files. A view into them.
+  /// Returns the range from the smallest to the largest key of all its files, as a view into them.
   KeyRange range() const noexcept;
   bool takes(std::uint64_t file_number) const noexcept;
 };
 
-/// Whether the two may not run side by side: they share a file, or one puts files where the other takes or puts some.
+/// Returns whether the two jobs must not run at once: they share a file, or one writes files into levels and keys that
+/// the other reads or writes.
 bool conflict(const Job& one, const Job& other) noexcept;
 
 }  // namespace varve::engine

@@ -1,4 +1,4 @@
-// Owns: one live table file as the levels see it, and the closed key ranges that such files span.
+// Owns: one live table file for the levels, and the closed key ranges that such files span.
 // Must never: change once it is shared.
 #pragma once
 
@@ -17,12 +17,12 @@ using format::TableId;
 
 class TableFile;
 
-/// `table` is the open file, for those who read it; nothing in this folder looks at it, and tests leave it empty.
+/// `table` is the open file, for readers. No code in this folder uses it, and tests leave it empty.
 struct LevelFile {
   format::TableFileEntry entry;
   std::shared_ptr<TableFile> table;
 
-  /// An adopted version stands for every version inside.
+  /// An adopted version replaces every version inside the file.
   CommitVersion smallest_version() const noexcept { return entry.adopted_version.value_or(entry.smallest_version); }
   CommitVersion largest_version() const noexcept { return entry.adopted_version.value_or(entry.largest_version); }
 };
@@ -30,14 +30,14 @@ struct LevelFile {
 using LevelFilePtr = std::shared_ptr<const LevelFile>;
 using LevelFiles = std::vector<LevelFilePtr>;
 
-/// Sort keys from `smallest` to `largest`, both included. Views: what they look at outlives the range.
+/// Sort keys from `smallest` to `largest`, inclusive. The views must not outlive their keys.
 struct KeyRange {
   std::string_view smallest;
   std::string_view largest;
 
   bool overlaps(const KeyRange& other) const noexcept { return smallest <= other.largest && other.smallest <= largest; }
   bool holds(std::string_view key) const noexcept { return smallest <= key && key <= largest; }
-  /// The smallest range that holds both.
+  /// Returns the smallest range that contains both ranges.
   KeyRange with(const KeyRange& other) const noexcept {
     return {std::min(smallest, other.smallest), std::max(largest, other.largest)};
   }
@@ -47,7 +47,7 @@ inline KeyRange range_of(const LevelFile& file) noexcept {
   return {file.entry.smallest_key, file.entry.largest_key};
 }
 
-/// Of at least one file.
+/// Returns the range of at least one file.
 template <typename Files>
 KeyRange range_of_all(const Files& files) noexcept {
   KeyRange range = range_of(*files.front());

@@ -43,7 +43,7 @@ Status check_file(const LevelFile& file) {
   return Status();
 }
 
-Status check_level0(const LevelFiles& files) {  // V1; files stand newest first.
+Status check_level0(const LevelFiles& files) {  // V1; files are ordered newest first.
   for (std::size_t newer = 0; newer < files.size(); ++newer) {
     for (std::size_t older = newer + 1; older < files.size(); ++older) {
       if (files[newer]->smallest_version() > files[older]->largest_version()) continue;
@@ -54,7 +54,7 @@ Status check_level0(const LevelFiles& files) {  // V1; files stand newest first.
   return Status();
 }
 
-Status check_disjoint(const LevelFiles& files) {  // V2; files stand by smallest key.
+Status check_disjoint(const LevelFiles& files) {  // V2; files are ordered by smallest key.
   for (std::size_t i = 1; i < files.size(); ++i) {
     if (files[i - 1]->entry.largest_key < files[i]->entry.smallest_key) continue;
     return contradiction(*files[i - 1], *files[i], "overlap in keys");

@@ -17,7 +17,7 @@ namespace varve::engine {
 
 namespace {
 
-/// How often compaction is waited for to make room in the levels.
+/// Number of attempts to install, each after compaction made room in the levels.
 constexpr int kInstallAttempts = 3;
 
 }  // namespace
@@ -45,7 +45,7 @@ void Load::begin(format::TableId table, CommitVersion version) {
   version_ = version;
 }
 
-/// Of a load's own last level: nearly all of what is loaded stays there.
+/// Uses the options of the last level, because nearly all loaded data stays there.
 Status Load::begin_files() {
   Result<std::unique_ptr<WriteBehind>> files =
       WriteBehind::start(sink(), table_options(kLastLevel), options_, version_);
@@ -61,7 +61,7 @@ Status Load::check_open() const {
   return Status();
 }
 
-/// Keeps the first error, and lets go of the files at once: a full disk above all wants them back.
+/// Keeps the first error, and removes the files at once, because a full disk needs their space.
 Status Load::fail(const Status& status) noexcept {
   failure_ = status;
   abandon();
@@ -147,10 +147,10 @@ Status Load::install_files(std::vector<format::TableFileEntry> files) {
       if (Status compacted = parts_.compactor.wait_until_done(); !compacted.ok()) break;
     }
   } catch (const std::bad_alloc&) {
-    installed = Status::out_of_memory();  // Before the edit: behind it the tree answers for itself.
+    installed = Status::out_of_memory();  // Before the edit; from the edit on, the tree returns errors itself.
   }
   if (installed.ok()) return installed;
-  // If the store was stopped, it is unknown whether the manifest names them.
+  // If the store has stopped, the manifest may name the files.
   if (parts_.queue.health() != Health::kPoisoned) parts_.table_files.discard(edit.added_tables);
   return installed;
 }
@@ -163,7 +163,7 @@ void Load::end(const Status& committed) noexcept {
       stage_ = Stage::kEnded;
       break;
     case Code::kUnknown:   // B4
-    case Code::kPoisoned:  // The manifest says that the id is loading, which is all that the next open needs.
+    case Code::kPoisoned:  // The manifest marks the id as loading, which is enough for the next open.
     case Code::kFenced:
     case Code::kLocked:
     case Code::kClosed: stage_ = Stage::kEnded; break;
@@ -182,7 +182,7 @@ void Load::abandon() noexcept {
   stage_ = Stage::kEnded;
 }
 
-/// If it cannot be done, the next open does it.
+/// If this fails, the next open does it.
 void Load::make_dead() noexcept {
   if (parts_.closed.load(std::memory_order_relaxed) || parts_.queue.health() == Health::kPoisoned) return;
   try {

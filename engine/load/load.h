@@ -1,17 +1,17 @@
-// Owns: one load of a table beside the log: its files, from the first entry to their adoption or their end.
-// Must never: let a reader see an entry before the adopting commit, or leave anything behind when there is none.
+// Owns: one load of a table, separate from the log: its files, from the first entry to their adoption or removal.
+// Must never: let a reader see an entry before the adopting commit, or leave files if there is no adoption.
 //
-// B1  all entries have the version of the commit that began the load, and the table id that commit drew: no other
-//     table, and no entry of this one, is in any other file or in the log.
-// B2  files are durable, names included, before the manifest names them; the same edit calls the id loading. The commit
-//     that adopts the id comes after that edit. So an adopted table is whole, and a loading id without an adoption is
-//     dead when the store is opened.
-// B3  a load that ends without an adoption while the store is open removes its files, or, once they are installed, has
-//     its id made dead by one edit: compaction lets the files go, and may have merged them with others.
-// B4  after an adoption of unknown outcome nothing is touched: the next open decides by the log.
+// B1  all entries have the version of the commit that began the load, and the table id that this commit assigned. No
+//     other file, and not the log, has an entry of this table; the load's files have no entry of another table.
+// B2  files are durable, names included, before the manifest names them; the same edit marks the id as loading. The
+//     commit that adopts the id comes after that edit. So an adopted table is complete, and a loading id without an
+//     adoption is dead when the store is opened.
+// B3  if a load ends without an adoption while the store is open, it removes its files. If they are installed, one edit
+//     makes its id dead instead: compaction releases the files, and may have merged them with others.
+// B4  after an adoption with an unknown outcome nothing is changed: the next open decides by the log.
 //
-// While keys ascend, entries go straight to the files that will be installed. The first one that does not makes what
-// was written so far the first of the rows that are merged in the end (sorter.h).
+// While keys ascend, entries are written directly to the files that will be installed. The first entry that is out of
+// order turns the files written so far into the first row of a final merge (sorter.h).
 #pragma once
 
 #include <atomic>
@@ -33,14 +33,14 @@ class Compactor;
 class TableFiles;
 class Tree;
 
-/// What all loads of a store did since it was opened. Any thread.
+/// Totals of all loads of a store since it was opened. Any thread may use them.
 struct LoadCounters {
-  std::atomic<std::uint64_t> loads{0};          // that were adopted
+  std::atomic<std::uint64_t> loads{0};          // adopted ones
   std::atomic<std::uint64_t> entries{0};        // of adopted loads
   std::atomic<std::uint64_t> written_bytes{0};  // of all loads
 };
 
-/// The parts of an open store that a load uses. Once `closed` is true, the load touches none of the others.
+/// The parts of an open store that a load uses. Once `closed` is true, the load uses none of the other parts.
 struct LoadParts {
   const std::atomic<bool>& closed;
   Tree& tree;
@@ -50,7 +50,8 @@ struct LoadParts {
   LoadCounters& counters;
 };
 
-/// One thread at a time. It must not outlive the engine, but may end after Engine::close(): what it wrote is gone then.
+/// A load. One thread at a time may use it. It must not outlive the engine, but may end after Engine::close(): its
+/// files are then removed.
 ///
 ///   load = *engine.begin_load();
 ///   load->watch(old_table);                                 // if a table is to be replaced
@@ -63,34 +64,35 @@ struct LoadParts {
 class Load {
  public:
   Load(const LoadParts& parts, const LoadOptions& options);
-  /// abandon().
+  /// Calls abandon().
   ~Load();
   Load(const Load&) = delete;
   Load& operator=(const Load&) = delete;
 
-  /// From now on writes to this table are noticed. Call it before the commit that begins the load: what was written
-  /// before is in every view in which that commit is.
+  /// Records writes to this table from now on. The caller calls it before the commit that begins the load: every view
+  /// that includes that commit includes all earlier writes.
   void watch(format::TableId table);
   const WriteWatches::Watch* watched() const noexcept { return watch_ ? &*watch_ : nullptr; }
 
-  /// `version` is that of the commit, durable by now, that drew `table`.
+  /// `version` is the version of the commit that assigned `table`. It must be durable.
   void begin(format::TableId table, CommitVersion version);
   format::TableId table() const noexcept { return table_; }
 
-  /// A put. The key is a framed sort key of the table (asserted). An error ends the load: every later call answers it.
-  /// Errors: kExists (the key was given before; found now or by install(); the message names it), kTooLarge, kNoSpace
-  /// and others of io, kClosed, kOutOfMemory.
+  /// Adds a put. The key is a framed sort key of the table (asserted). An error ends the load: every later call returns
+  /// the same error. Errors: kExists (the key was added before; found now or by install(); the message names it),
+  /// kTooLarge, kNoSpace and others of io, kClosed, kOutOfMemory.
   Status add(std::string_view sort_key, std::string_view value);
 
-  /// Everything was added: ends the files and makes them the store's. Errors: as add(); kBusy (Tree::install).
+  /// Finishes the load's files and installs them in the store, after all entries were added. Errors: those of add();
+  /// kBusy (Tree::install).
   Status install();
   bool is_installed() const noexcept { return stage_ == Stage::kInstalled; }
-  /// Without any there is nothing to adopt.
+  /// If it is false, there is nothing to adopt.
   bool has_entries() const noexcept { return figures_.entries > 0; }
 
-  /// By Engine::commit: how the adopting commit ended.
+  /// Called by Engine::commit() with the result of the adopting commit.
   void end(const Status& committed) noexcept;
-  /// Gives everything back. Nothing happens after the end.
+  /// Removes everything the load made. Does nothing after the end of the load.
   void abandon() noexcept;
 
   LoadFigures figures() const noexcept;
@@ -116,8 +118,8 @@ class Load {
   format::TableId table_ = 0;
   CommitVersion version_ = 0;
   std::optional<WriteWatches::Watch> watch_;
-  std::unique_ptr<WriteBehind> files_;  // where entries go that come in order, and where they are merged
-  std::unique_ptr<Sorter> sorter_;      // where they go once one did not
+  std::unique_ptr<WriteBehind> files_;  // receives entries in order, and the final merge
+  std::unique_ptr<Sorter> sorter_;      // receives entries once one was out of order
   LoadFigures figures_;
 };
 

@@ -1,5 +1,5 @@
-// Owns: the measures of a load.
-// Must never: be a choice of users: the right values do not depend on what is loaded. Tests make them small.
+// Owns: the sizes and limits of a load.
+// Must never: be an option for users: the right values do not depend on the loaded data. Tests use small values.
 #pragma once
 
 #include <cstddef>
@@ -10,28 +10,30 @@
 namespace varve::engine {
 
 struct LoadOptions {
-  /// What may be held in memory to be sorted, beside the write buffer.
+  /// Limit in bytes of the entries held in memory for sorting, in addition to the write buffer.
   std::size_t sort_buffer_bytes = std::size_t{64} << 20;
-  /// How many sorted rows of files are merged at once, at least 2. Each takes a file handle and one run, about a MiB.
+  /// Limit of sorted rows of files that are merged at once, at least 2. Each uses a file handle and one run, about a
+  /// MiB.
   std::size_t merge_width = 32;
-  /// A load's files go to the last level.
+  /// Size of a load's files in bytes. They are installed in the last level.
   std::uint64_t file_bytes = file_bytes_at(kLastLevel);
-  /// What is handed to a thread that writes at once, of keys and values, at most: as much as fills a run, 2 MiB of what
-  /// compresses to half. Five are under way beside the one that is filled, three of them with what is made of them.
+  /// Limit in bytes of the keys and values that a writing thread gets at once. It is enough to fill a run, which takes
+  /// 2 MiB of data that compresses to half. Besides the chunk that is being filled, five are in progress, three of them
+  /// together with the runs made from them.
   std::size_t chunk_bytes_max = std::size_t{4} << 20;
-  /// Two make what one brings. One more works while another waits for the disk at the end of a file: on two processors
-  /// that is a seventh more entities a second.
+  /// Number of writing threads. Two keep up with one adding thread. The third works while another waits for the disk at
+  /// the end of a file. On two processors, that loads a seventh more entities a second.
   std::size_t write_threads = 3;
 };
 
-/// What a load has done so far.
+/// The figures of a load so far.
 struct LoadFigures {
   std::uint64_t entries = 0;
-  /// Of keys and values, as given.
+  /// Size in bytes of the keys and values that were added.
   std::uint64_t bytes = 0;
-  /// Of those, what came out of order and had to be sorted.
+  /// Number of entries that came out of order and had to be sorted.
   std::uint64_t sorted_entries = 0;
-  /// Bytes of files, those of sorting included.
+  /// Bytes written to files, including those for sorting.
   std::uint64_t written_bytes = 0;
 };
 

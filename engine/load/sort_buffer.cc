@@ -1,4 +1,4 @@
-// Owns: the sorting in memory (sort_buffer.h).
+// Owns: sorting in memory (sort_buffer.h).
 #include "engine/load/sort_buffer.h"
 
 #include <algorithm>
@@ -13,7 +13,8 @@ namespace varve::engine {
 
 namespace {
 
-/// Zeros stand for what a short key does not have: a key that ends sorts first, and equal heads are compared further.
+/// Returns the head of a key. Zeros replace the bytes that a short key does not have, so that a shorter key sorts
+/// first. Equal heads are compared further.
 std::uint64_t head_of(std::string_view key) noexcept {
   std::array<char, sizeof(std::uint64_t)> bytes{};
   const std::string_view rest = key.substr(format::kTableIdBytes, bytes.size());

@@ -1,5 +1,5 @@
-// Owns: entries of one load that came in any order, in memory, and their order.
-// Must never: hold more than it was asked to, but for a single entry that is larger.
+// Owns: sorting entries of one load in memory.
+// Must never: use more memory than its limit, except for a single entry that is larger.
 #pragma once
 
 #include <cstddef>
@@ -12,26 +12,26 @@
 
 namespace varve::engine {
 
-/// One thread at a time.
+/// A buffer of entries. One thread at a time may use it.
 class SortBuffer {
  public:
   explicit SortBuffer(std::size_t bytes_max) noexcept : bytes_max_(bytes_max) {}
 
   bool empty() const noexcept { return items_.empty(); }
-  /// Whether it must be emptied before this entry.
+  /// Returns whether the buffer must be emptied before this entry is added.
   bool is_full_for(std::string_view key, std::string_view value) const noexcept {
     return !empty() &&
            bytes_.size() + items_.size() * sizeof(Item) + key.size() + value.size() + sizeof(Item) > bytes_max_;
   }
-  /// The key is a framed sort key.
+  /// Adds an entry. The key is a framed sort key.
   void add(std::string_view key, std::string_view value);
-  /// By key; equal keys in any order.
+  /// Sorts by key. Equal keys are in any order.
   void sort();
   void clear() noexcept;
-  /// Gives the memory back too.
+  /// Removes all entries and releases the memory.
   void release() noexcept;
 
-  /// The entries in the order that sort() left, as puts of `version`. The buffer must not change while it is walked.
+  /// The entries in the order of sort(), as puts of `version`. The buffer must not change during the iteration.
   class Stream final : public EntryStream {
    public:
     Stream(const SortBuffer& buffer, CommitVersion version) noexcept : buffer_(buffer), version_(version) {}
@@ -48,7 +48,7 @@ class SortBuffer {
 
  private:
   struct Item {
-    std::uint64_t head = 0;  // of the key behind the table id, big-endian: most comparisons end here
+    std::uint64_t head = 0;  // of the key after the table id, big-endian: decides most comparisons
     std::uint64_t offset = 0;
     std::uint32_t key_bytes = 0;
     std::uint32_t value_bytes = 0;

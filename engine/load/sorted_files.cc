@@ -1,4 +1,4 @@
-// Owns: the cuts between files, and the refusal of a key that comes twice (sorted_files.h).
+// Owns: dividing entries into files, and refusing a repeated key (sorted_files.h).
 #include "engine/load/sorted_files.h"
 
 #include <algorithm>
@@ -85,14 +85,14 @@ Status SortedFiles::begin_file() {
   return Status();
 }
 
-/// The next file goes on with what this one learned, be it that there is nothing to learn.
+/// Passes the file's learned dictionary to the next file, or the result that there is nothing to learn.
 void SortedFiles::carry_on_dictionary() {
   table_.dictionary = writer_->dictionary();
   table_.learns_dictionary = writer_->learns_dictionary();
 }
 
 Status SortedFiles::end_file() {
-  files_.reserve(files_.size() + 1);  // A finished file must not be lost for want of memory.
+  files_.reserve(files_.size() + 1);  // First, so that a finished file is not lost for lack of memory.
   carry_on_dictionary();
   Result<format::TableFileEntry> file = writer_->finish(0);
   if (!file.ok()) return file.status();

@@ -1,8 +1,8 @@
-// Owns: a row of table files written from entries in ascending order of keys, cut at a size.
-// Must never: take a key twice, or leave files behind that nobody took.
+// Owns: a row of table files, written from entries in ascending order of keys, and divided by size.
+// Must never: accept a key twice, or leave files that the caller did not take.
 //
-// What came first in the row is learned from (TableOptions::learns_dictionary), by the thread that adds it. Once that
-// is done, entries may come as runs that were made apart, by other threads, each of them in its turn.
+// The row learns a dictionary from its first entries (TableOptions::learns_dictionary), in the thread that adds them.
+// After that, other threads may make runs separately, and append each in its turn.
 #pragma once
 
 #include <cstdint>
@@ -18,42 +18,42 @@
 
 namespace varve::engine {
 
-/// kExists, naming the key.
+/// Returns kExists, naming the key.
 Status given_twice(std::string_view sort_key);
 
-/// One thread at a time. After an error nothing but destruction is allowed.
+/// A row of files. One thread at a time may use it. After an error, only destruction is allowed.
 class SortedFiles {
  public:
-  /// What `sink` refers to outlives this.
+  /// The objects that `sink` refers to must outlive this object.
   SortedFiles(const TableSink& sink, format::TableOptions options, std::uint64_t file_bytes)
       : sink_(sink), table_(std::move(options)), file_bytes_(file_bytes) {}
-  /// Removes what was not taken.
+  /// Removes the files that were not taken.
   ~SortedFiles();
   SortedFiles(const SortedFiles&) = delete;
   SortedFiles& operator=(const SortedFiles&) = delete;
 
-  /// Less than zero if the key may be added next, zero if it was the last one added.
+  /// Returns a number below zero if the key may be added next, and zero if it equals the last added key.
   int compare_with_last(std::string_view key) const noexcept { return std::string_view(last_key_).compare(key); }
-  /// The key is not below the last one (asserted). Errors: kExists (the same key again, named); those of TableWriter
-  /// and of the manifest's numbers; kClosed (the store is closing).
+  /// Adds an entry whose key is not below the last one (asserted). Errors: kExists (the same key again; the message
+  /// names it); those of TableWriter and of the manifest's numbers; kClosed (the store is closing).
   Status add(const Entry& entry);
 
-  /// Nothing, until what entries are compressed with is settled for all files to come; then what runs are to be made
-  /// with that append() takes.
+  /// Returns nothing until the compression of all later files is settled. Then returns the options for making the runs
+  /// that append() accepts.
   std::optional<format::TableOptions> settled() const;
-  /// A run of entries behind the last one (asserted). Errors: as add().
+  /// Appends a run whose keys follow the last entry (asserted). Errors: those of add().
   Status append(format::RunMaker& maker, const format::MadeRun& run);
-  /// The file that is being written, if the next one is to begin: the caller's to end, on any thread, and its entry to
-  /// give to take(). Null: none.
+  /// Returns the present file if the next one should begin, or null. The caller finishes the file, on any thread, and
+  /// passes its entry to take().
   std::unique_ptr<TableWriter> cut();
-  /// Finished files, each anywhere in the order; all of them, or when memory ends none.
+  /// Takes finished files, in any order. If memory ends, takes none of them.
   void take(std::vector<format::TableFileEntry>& files);
 
-  /// All files in the order of keys, durable but for their names; their level is not set. The caller's to name or to
-  /// remove.
+  /// Returns all files in the order of keys, durable except for their names, and without a level. The caller names or
+  /// removes them.
   Result<std::vector<format::TableFileEntry>> finish();
 
-  /// Bytes of the files that it finished itself.
+  /// Returns the bytes of the files that this object itself finished.
   std::uint64_t written_bytes() const noexcept { return written_bytes_; }
 
  private:
@@ -63,7 +63,7 @@ class SortedFiles {
   bool is_stopping() const noexcept { return sink_.stopping.load(std::memory_order_relaxed); }
   void carry_on_dictionary();
 
-  /// Asking for a file's size costs more than an entry's compare.
+  /// The size is checked once in this many entries, because the check costs more than comparing a key.
   static constexpr std::uint64_t kEntriesBetweenLooks = 32;
 
   const TableSink sink_;

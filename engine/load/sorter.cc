@@ -13,7 +13,7 @@ namespace varve::engine {
 
 namespace {
 
-/// The entries of a row of files, one file open at a time.
+/// The entries of a row of files, with one open file at a time.
 class RowStream final : public EntryStream {
  public:
   RowStream(const std::vector<format::TableFileEntry>& row, TableFiles& tables, std::atomic<std::uint64_t>& read_bytes)
@@ -65,7 +65,7 @@ Status Sorter::add(std::string_view key, std::string_view value) {
 
 Status Sorter::spill() {
   buffer_.sort();
-  // What is merged again in a moment goes piece by piece: smaller files give their space back sooner.
+  // Spilled files are small, because a merge releases their space file by file, and soon.
   SortedFiles files(sink_, passing_table_options(), std::min(options_.file_bytes, TreeShape().file_bytes));
   for (SortBuffer::Stream stream(buffer_, version_); stream.valid(); stream.next()) {
     if (Status added = files.add(stream.entry()); !added.ok()) return added;
@@ -74,10 +74,10 @@ Status Sorter::spill() {
   return keep_row(files);
 }
 
-/// `written` is SortedFiles or WriteBehind.
+/// `written` is a SortedFiles or a WriteBehind.
 template <typename Files>
 Status Sorter::keep_row(Files& written) {
-  rows_.emplace_back();  // First, so that no file is lost for want of memory.
+  rows_.emplace_back();  // First, so that no file is lost for lack of memory.
   Result<Row> row = written.finish();
   written_bytes_ += written.written_bytes();
   if (!row.ok()) {
@@ -96,8 +96,8 @@ Status Sorter::merge_into(WriteBehind& out) {
   return merge_rows(rows_.size(), true, out);
 }
 
-/// The oldest rows become one, at the end: all are of about the same size until each was merged once. The last step
-/// takes no more of them than it must; the buffer has a place in the merge that follows.
+/// Merges the oldest rows into one, which becomes the last row. All rows have about equal sizes until each was merged
+/// once. The last step merges only as many rows as necessary. The buffer needs a place in the final merge.
 Status Sorter::merge_some_rows() {
   assert(options_.merge_width >= 2);
   const std::size_t too_many = rows_.size() + 1 - options_.merge_width;

@@ -1,8 +1,7 @@
-// Owns: bringing entries that came in any order into one: a buffer, sorted rows of files that it spills to, and their
-// merge.
-// Must never: hold more files open at once than the merge width, or leave a spilled file behind.
+// Owns: sorting entries that come in any order: a buffer, the sorted rows of files that it spills to, and their merge.
+// Must never: have more files open at once than the merge width, or leave a spilled file.
 //
-// Spilled files are table files with numbers of their own that no manifest names: whatever ends the process, the next
+// Spilled files are table files with numbers of their own that no manifest names. However the process ends, the next
 // open removes them.
 #pragma once
 
@@ -21,22 +20,22 @@
 
 namespace varve::engine {
 
-/// One thread at a time. After an error nothing but destruction is allowed.
+/// Sorts entries. One thread at a time may use it. After an error, only destruction is allowed.
 class Sorter {
  public:
-  /// All outlive the sorter.
+  /// All arguments must outlive the sorter.
   Sorter(const TableSink& sink, TableFiles& tables, const LoadOptions& options, CommitVersion version)
       : sink_(sink), tables_(tables), options_(options), version_(version), buffer_(options.sort_buffer_bytes) {}
-  /// Removes what was spilled.
+  /// Removes the spilled files.
   ~Sorter();
   Sorter(const Sorter&) = delete;
   Sorter& operator=(const Sorter&) = delete;
 
-  /// Files with ascending keys, which are one row of the merge. They are the sorter's from now on.
+  /// Takes ownership of files with ascending keys, which form one row of the merge.
   void take_row(std::vector<format::TableFileEntry> files);
-  /// Errors: those of spilling (SortedFiles).
+  /// Adds an entry. Errors: those of spilling (SortedFiles).
   Status add(std::string_view key, std::string_view value);
-  /// Adds everything to `out`, in order. Errors: those of WriteBehind and of reading what was spilled.
+  /// Adds all entries to `out`, in order. Errors: those of WriteBehind and of reading spilled files.
   Status merge_into(WriteBehind& out);
 
   std::uint64_t written_bytes() const noexcept { return written_bytes_; }

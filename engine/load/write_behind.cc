@@ -1,5 +1,5 @@
-// Owns: the hand-over between the thread that loads and those that write, and the turns of these (write_behind.h).
-// Must never: write on behind an error, or leave a turn unended, which would stop all behind it.
+// Owns: the queue between the loading thread and the writing threads, and the turns of the latter (write_behind.h).
+// Must never: write after an error, or fail to end a turn, which would block all later turns.
 #include "engine/load/write_behind.h"
 
 #include <algorithm>
@@ -11,9 +11,10 @@ namespace varve::engine {
 
 namespace {
 
-/// A chunk that comes to a few blocks more than a run may have leaves a run of those few.
+/// Number of blocks that a chunk should fill. It is below a run's limit, because a chunk slightly above the limit would
+/// leave a tiny run.
 constexpr std::uint64_t kBlocksOfChunk = format::kRunBlocksMax - format::kRunBlocksMax / 8;
-/// Of the largest chunk: the smallest, and the first.
+/// The smallest and the first chunk, as inverse shares of the largest.
 constexpr std::size_t kChunkShareMin = 8;
 constexpr std::size_t kChunkShareFirst = 4;
 
@@ -51,7 +52,7 @@ WriteBehind::~WriteBehind() {
   {
     const io::MutexGuard guard(mutex_);
     given_up_ = true;
-    waiting_.clear();  // Nobody will have the files.
+    waiting_.clear();  // No caller will take the files.
   }
   end();
   const io::MutexGuard guard(mutex_);
@@ -123,7 +124,7 @@ void WriteBehind::run(Work& work) noexcept {
   }
 }
 
-/// False: there is nothing more to do.
+/// Returns false if there is no more work.
 bool WriteBehind::take(Work& work) {
   const io::MutexGuard guard(mutex_);
   while (waiting_.empty() && !no_more_ && failure_.ok()) changed_.wait(mutex_);
@@ -180,7 +181,7 @@ Status WriteBehind::make_runs_of(Work& work) {
   return Status();
 }
 
-/// The next chunk will compress as this one did.
+/// Assumes that the next chunk compresses like this one.
 void WriteBehind::choose_chunk_bytes(const Work& work) noexcept {
   std::uint64_t blocks = 0;
   for (const format::MadeRun& run : work.maker->runs()) blocks += run.entry.block_count;
@@ -189,7 +190,7 @@ void WriteBehind::choose_chunk_bytes(const Work& work) noexcept {
                      std::memory_order_relaxed);
 }
 
-/// False: it is to be ended, and nothing else.
+/// Returns false if the turn should end without any work.
 bool WriteBehind::wait_for_turn(const Work& work) {
   const io::MutexGuard guard(mutex_);
   while (turn_ != work.turn) changed_.wait(mutex_);
@@ -250,7 +251,7 @@ Status WriteBehind::end_each(std::vector<std::unique_ptr<TableWriter>>& files) {
   for (std::unique_ptr<TableWriter>& full : files) {
     {
       const io::MutexGuard guard(mutex_);
-      ended_.reserve(++full_files_);  // A finished file must not be lost for want of memory.
+      ended_.reserve(++full_files_);  // First, so that a finished file is not lost for lack of memory.
     }
     Result<format::TableFileEntry> file = full->finish(0);
     if (!file.ok()) return file.status();

@@ -1,13 +1,13 @@
-// Owns: the threads that make table files of sorted entries while the thread that loads prepares what comes next.
-// Must never: let entries pass each other, or keep more of them waiting than a few chunks.
+// Owns: the threads that make table files from sorted entries while the loading thread prepares the next entries.
+// Must never: reorder entries, or keep more than a few chunks of them waiting.
 //
-// Making blocks costs several times what it costs to bring their entries, zstd most of it, and a run is a piece of a
-// file that no other piece knows of: so each thread makes the runs of a chunk of its own, apart
-// (format/table/run_maker.h), and the threads append them to one row of files in turn, which is little more than the
-// write. Whole files by turns would need the entries of a whole file in memory for two threads to be busy. A file that
-// is full is ended, synced and read back outside of the turn, beside the making of the next one.
+// Making blocks costs several times as much as producing their entries, mostly for zstd. A run does not depend on the
+// rest of its file. So each thread makes the runs of its own chunk separately (format/table/run_maker.h). The threads
+// append the runs to one row of files in turn, which costs little more than the write. If the threads made whole files
+// in turn, two busy threads would need the entries of a whole file in memory. A full file is finished, synced and read
+// back outside the turn, while the next file is being made.
 //
-// Until the row has learned its dictionary, within the first run, chunks are added to it one after the other.
+// Until the row has learned its dictionary, within the first run, chunks are added to it one after another.
 #pragma once
 
 #include <atomic>
@@ -26,28 +26,29 @@
 
 namespace varve::engine {
 
-/// Puts of one table and version, in the order of their keys. One thread at a time; after an error nothing but
-/// destruction is allowed.
+/// Writes puts of one table and version, in the order of their keys. One thread at a time may use it. After an error,
+/// only destruction is allowed.
 class WriteBehind {
  public:
-  /// Starts the threads. What `sink` refers to outlives this. Errors: those of Scheduler::start.
+  /// Starts the threads. The objects that `sink` refers to must outlive this object. Errors: those of
+  /// Scheduler::start().
   static Result<std::unique_ptr<WriteBehind>> start(const TableSink& sink, const format::TableOptions& table,
                                                     const LoadOptions& options, CommitVersion version);
-  /// Ends the threads, and removes what was not taken.
+  /// Ends the threads, and removes the files that were not taken.
   ~WriteBehind();
   WriteBehind(const WriteBehind&) = delete;
   WriteBehind& operator=(const WriteBehind&) = delete;
 
-  /// As SortedFiles::compare_with_last(): of the last key added, written or not.
+  /// Like SortedFiles::compare_with_last(), for the last added key, written or not.
   int compare_with_last(std::string_view key) const noexcept { return std::string_view(last_key_).compare(key); }
-  /// The key is not below the last one (asserted). Waits where the threads are far behind.
-  /// Errors: those of SortedFiles::add; that of an earlier entry, found meanwhile.
+  /// Adds an entry whose key is not below the last one (asserted). Waits if the threads have too many chunks.
+  /// Errors: those of SortedFiles::add(); also the error of an earlier entry, found meanwhile.
   Status add(std::string_view key, std::string_view value);
 
-  /// Waits until everything is written. As SortedFiles::finish(). Once.
+  /// Waits until everything is written. Returns the result of SortedFiles::finish(). The caller calls it once.
   Result<std::vector<format::TableFileEntry>> finish();
 
-  /// Bytes of finished files, about now.
+  /// Returns the approximate number of bytes of the finished files.
   std::uint64_t written_bytes() const noexcept { return written_bytes_.load(std::memory_order_relaxed); }
 
  private:
@@ -58,19 +59,19 @@ class WriteBehind {
       std::uint32_t key = 0;
       std::uint32_t value = 0;
     };
-    std::string bytes;  // keys and values, one behind the other
+    std::string bytes;  // keys and values, without gaps
     std::vector<Sizes> entries;
   };
-  /// What one of the threads works on.
+  /// The present work of one thread.
   struct Work {
     Chunk chunk;
     std::uint64_t turn = 0;
-    /// Null as long as the row learns: the chunk is added entry by entry.
+    /// Null while the row learns: the chunk is then added entry by entry.
     const format::TableOptions* apart = nullptr;
     std::unique_ptr<format::RunMaker> maker;
-    /// What it was that the row learned with this chunk.
+    /// Set if the row learned its options with this chunk.
     std::optional<format::TableOptions> settled;
-    /// Cut in this turn, to be ended behind it.
+    /// Files that became full in this turn, to be finished after it.
     std::vector<std::unique_ptr<TableWriter>> full;
   };
 
@@ -99,32 +100,32 @@ class WriteBehind {
   const TableSink sink_;
   const std::size_t chunk_bytes_max_;
   const CommitVersion version_;
-  /// So many that a chunk fills most of one run.
+  /// Chosen so that a chunk fills most of one run.
   std::atomic<std::size_t> chunk_bytes_;
   std::atomic<std::uint64_t> written_bytes_{0};
 
-  // Of the thread that adds.
+  // Used by the adding thread:
   Chunk filling_;
   std::string last_key_;
   bool any_ = false;
 
-  // Of the thread whose turn it is, and when all have ended, of the one that adds.
+  // Used by the thread that has the turn and, after all threads have ended, by the adding thread.
   SortedFiles files_;
 
   io::Mutex mutex_;
   io::Condition changed_;
   std::deque<Chunk> waiting_ VARVE_GUARDED_BY(mutex_);
-  std::vector<Chunk> empty_ VARVE_GUARDED_BY(mutex_);                   // their memory is used again
-  std::uint64_t taken_ VARVE_GUARDED_BY(mutex_) = 0;                    // chunks
-  std::uint64_t turn_ VARVE_GUARDED_BY(mutex_) = 0;                     // the chunk that is appended now, or next
-  std::optional<format::TableOptions> apart_ VARVE_GUARDED_BY(mutex_);  // never changes once it is there
+  std::vector<Chunk> empty_ VARVE_GUARDED_BY(mutex_);                   // for reuse of their memory
+  std::uint64_t taken_ VARVE_GUARDED_BY(mutex_) = 0;                    // number of chunks taken
+  std::uint64_t turn_ VARVE_GUARDED_BY(mutex_) = 0;                     // number of the chunk appended now or next
+  std::optional<format::TableOptions> apart_ VARVE_GUARDED_BY(mutex_);  // never changes once set
   std::vector<format::TableFileEntry> ended_ VARVE_GUARDED_BY(mutex_);  // in any order
-  std::size_t full_files_ VARVE_GUARDED_BY(mutex_) = 0;                 // those in ended_, and on their way there
-  Status failure_ VARVE_GUARDED_BY(mutex_);                             // the first one
+  std::size_t full_files_ VARVE_GUARDED_BY(mutex_) = 0;                 // files in ended_, and files being finished
+  Status failure_ VARVE_GUARDED_BY(mutex_);                             // the first failure
   bool no_more_ VARVE_GUARDED_BY(mutex_) = false;
   bool given_up_ VARVE_GUARDED_BY(mutex_) = false;
-  /// One for each thread. They outlive the threads: whoever destroys this removes the files in them, since a thread
-  /// without memory cannot.
+  /// One for each thread. They outlive the threads: the destructor removes the files in them, because a thread without
+  /// memory cannot.
   std::vector<Work> works_;
   std::vector<io::Thread> threads_;
 };

@@ -1,5 +1,5 @@
-// Owns: finding the slots of a log buffer that were ever used.
-// Must never: read a slot's bytes as anything before its header verified.
+// Owns: finding the used slots of a log buffer.
+// Must never: interpret a slot's bytes before its header verified.
 #include "engine/log/log_buffer_content.h"
 
 #include "engine/base/whole_file.h"
@@ -12,8 +12,8 @@ namespace varve::engine {
 
 namespace {
 
-/// Where the header is whole, the file must be the one that was meant. A power cut may have taken the header, like all
-/// that is mapped; slots verify without it.
+/// If the header is intact, the file must be the named one. A power cut may have lost the header, like any byte of the
+/// mapped file; slots verify without it.
 Status check_header(std::string_view file, const format::LogBufferEntry& buffer) {
   const Result<format::FileHeader> header =
       format::decode_file_header(file.substr(0, format::kFileHeaderBytes), format::FileType::kLogBuffer);
@@ -47,7 +47,7 @@ Result<LogBufferContent> LogBufferContent::read(io::Directory& directory, const 
   for (std::size_t start = format::kLogBufferSectorBytes; start < whole.size(); start += kStride) {
     const Result<format::SlotHeader> header =
         format::load_slot_header(whole.substr(start, format::kSlotHeaderBytes), {buffer.seed, start});
-    if (!header.ok()) continue;  // Never used, or torn by a kill: then nothing in it was acknowledged.
+    if (!header.ok()) continue;  // Never used, or torn by a kill: nothing in it was acknowledged.
     content.slots_.push_back({header->segment_number, header->segment_seed, header->log_offset,
                               whole.substr(start + format::kLogBufferSectorBytes, kLogBufferSlotBytes)});
   }

@@ -1,5 +1,5 @@
-// Owns: what a log buffer file holds after its process ended.
-// Must never: judge whether what it holds is part of the log; the segment's reader does.
+// Owns: the content of a log buffer file after its process ended.
+// Must never: decide whether the content is part of the log. The segment's reader decides that.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace varve::engine {
 
-/// A slot whose header verified: what was, or was to be, written at one place of one segment. Behind the slot's last
-/// record stands anything.
+/// A slot whose header verified: the bytes that were written, or were to be written, at one place of one segment. The
+/// bytes after the slot's last record are arbitrary.
 struct BufferedBytes {
   std::uint64_t segment_number = 0;
   std::uint64_t segment_seed = 0;
@@ -24,17 +24,17 @@ struct BufferedBytes {
 
 class LogBufferContent {
  public:
-  /// No buffer: nothing in it.
+  /// Makes the content of a missing buffer: no slots.
   LogBufferContent() = default;
   LogBufferContent(LogBufferContent&&) = default;
   LogBufferContent& operator=(LogBufferContent&&) = default;
 
-  /// Reads the buffer that the manifest names, as the page cache has it: that is where a killed process left it. Its
-  /// header is believed where it is whole, and not missed where it is not: the seed comes from the manifest.
-  /// Errors: kCorruption (missing, of another size, another buffer), kUnsupported (a newer format), kIoError.
+  /// Reads the buffer that the manifest names, from the page cache, where a killed process left it. A valid header must
+  /// match. A damaged header is ignored, because the seed comes from the manifest. Errors: kCorruption (missing, of
+  /// another size, another buffer), kUnsupported (a newer format), kIoError.
   static Result<LogBufferContent> read(io::Directory& directory, const format::LogBufferEntry& buffer);
 
-  /// The slots last used for this segment. The views live as long as this object, moves included.
+  /// Returns the slots last used for this segment. The views are valid as long as this object, even if it is moved.
   std::vector<BufferedBytes> of_segment(std::uint64_t number, std::uint64_t seed) const;
 
  private:

@@ -1,5 +1,5 @@
 // Owns: names, headers and seeds of the log's files.
-// Must never: reuse a file that is there; what it holds is of another attempt.
+// Must never: reuse an existing file. Its content belongs to another attempt.
 #include "engine/log/log_files.h"
 
 #include <cassert>
@@ -40,7 +40,7 @@ Result<SegmentFile> create_segment(const io::Env& env, io::Directory& directory,
 
   const format::FileHeader header{format::FileType::kLogSegment, format::kFormatVersion, env.random.next(), number};
   if (Status written = write_header(**file, header); !written.ok()) {
-    (void)directory.remove(name);  // A name that stays is a stray that the next open removes.
+    (void)directory.remove(name);  // If the name remains, the next open removes the stray file.
     return written;
   }
   return SegmentFile{number, header.seed, *std::move(file)};
@@ -60,7 +60,7 @@ Result<BufferFile> create_log_buffer(const io::Env& env, io::Directory& director
   assert(own.size() >= bytes.size());
   std::memcpy(own.data(), bytes.data(), bytes.size());
   if (Status kept = (*memory)->keep(0, bytes.size()); !kept.ok()) {
-    (void)directory.remove(name);  // A name that stays is a stray that the next open removes.
+    (void)directory.remove(name);  // If the name remains, the next open removes the stray file.
     return kept;
   }
   return BufferFile{number, header.seed, *std::move(memory)};

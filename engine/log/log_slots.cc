@@ -1,5 +1,5 @@
 // Owns: opening and giving back slots of the log buffer (log_slots.h).
-// Must never: look at the records in them.
+// Must never: interpret the records in them.
 #include "engine/log/log_slots.h"
 
 #include <cassert>

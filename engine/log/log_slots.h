@@ -1,5 +1,6 @@
-// Owns: the slots of the log buffer: which one takes records now, which wait for their write.
-// Must never: reuse a slot before its write is durable: until then it is the only copy a killed process leaves behind.
+// Owns: the slots of the log buffer: the slot that takes records now, and the slots that wait for their write.
+// Must never: reuse a slot before its write is durable. Until then, it is the only copy that survives a kill of the
+// process.
 //
 // Source of the layout: format/log/log_buffer.h.
 #pragma once
@@ -16,29 +17,28 @@
 
 namespace varve::engine {
 
-/// Taken, filled and closed by the holder of the lead; given back by whoever completed the write.
+/// The leader opens, fills and closes slots. The thread that completed a slot's write gives the slot back.
 class LogSlots {
  public:
   explicit LogSlots(BufferFile buffer) noexcept;
 
   struct Slot {
     std::size_t index = 0;
-    /// Where records go; its start is the log offset the slot was opened for.
+    /// Memory for records. It starts at the log offset for which the slot was opened.
     std::span<std::byte> bytes;
   };
 
-  /// A free slot, its header kept for this place in the log. Empty when every slot waits for its write.
-  /// Errors: those of io::SharedMemory::keep.
+  /// Returns a free slot, with its header kept for this place in the log. Returns nothing if every slot waits for its
+  /// write. Errors: those of io::SharedMemory::keep().
   Result<std::optional<Slot>> open(std::uint64_t segment_number, std::uint64_t segment_seed,
                                    std::uint64_t log_offset) noexcept;
   void give_back(std::size_t index) noexcept;
 
-  /// Records that stand in a slot survive the death of the process from now on. Errors: those of
-  /// io::SharedMemory::keep.
+  /// Makes records in a slot survive the death of the process from now on. Errors: those of io::SharedMemory::keep().
   Status keep(std::size_t index, std::size_t offset, std::size_t size_bytes) noexcept;
-  /// Any thread. Errors: those of io::SharedMemory::check.
+  /// Any thread may call it. Errors: those of io::SharedMemory::check().
   Status check() noexcept { return buffer_.memory->check(); }
-  /// As io::SharedMemory::restore: nobody fills a slot meanwhile.
+  /// See io::SharedMemory::restore(). No thread may fill a slot meanwhile.
   void restore() noexcept { buffer_.memory->restore(); }
 
  private:

@@ -1,4 +1,4 @@
-// Owns: the thread that makes and announces segments (segment_supply.h).
+// Owns: the thread that creates and announces segments (segment_supply.h).
 // Must never: hold the mutex while it works on files.
 #include "engine/log/segment_supply.h"
 
@@ -15,11 +15,12 @@ namespace varve::engine {
 
 namespace {
 
-/// How long the thread leaves a full device alone before it tries for a spare again by itself.
+/// The interval in which the thread itself retries to create a spare on a full device.
 constexpr std::chrono::milliseconds kSupplyRetryInterval{250};
-/// A request fails only when an attempt that began after it has failed; one may have been under way.
+/// A request fails only after an attempt that began after the request has failed. An earlier attempt may be in
+/// progress.
 constexpr int kAttemptsPerRequest = 2;
-/// Entries that closed() and unused() may add beyond those that take() makes room for: the end of the log.
+/// Number of entries that closed() and unused() may add beyond those that take() reserves: for the end of the log.
 constexpr std::size_t kEditRoom = 2;
 
 }  // namespace
@@ -60,7 +61,7 @@ Result<SegmentFile> SegmentSupply::take(std::uint64_t bytes_min, bool may_use_ba
     if (!fatal_.ok()) return fatal_;
     if (spare_ && spare_->file->allocated_bytes() < bytes_min) discard_spare();
     if (spare_) {
-      // closed() may not allocate, so room for its entry is made while failing is still harmless.
+      // closed() must not allocate, so memory for its entry is reserved while a failure is still harmless.
       try {
         closed_.reserve(closed_.size() + kEditRoom);
         removed_.reserve(removed_.size() + kEditRoom);
@@ -77,7 +78,7 @@ Result<SegmentFile> SegmentSupply::take(std::uint64_t bytes_min, bool may_use_ba
     wanted_bytes_ = bytes_min;
     wanted_with_ballast_ = may_use_ballast;
     changed_.notify_all();
-    // Under the mutex, which keeps the segment alive; it waits for one chunk of zeros at most.
+    // Called under the mutex, which keeps the segment alive. It waits for at most one chunk of zeros.
     if (filling_ != nullptr) filling_->stop_filling();
     const std::uint64_t before = attempts_;
     while (attempts_ == before && fatal_.ok() && !stopping_) changed_.wait(mutex_);
@@ -88,9 +89,9 @@ Result<SegmentFile> SegmentSupply::take(std::uint64_t bytes_min, bool may_use_ba
 
 void SegmentSupply::begin_small() noexcept {
   const io::MutexGuard guard(mutex_);
-  // Twice: a segment that is being made when this begins is as large as before.
+  // Two attempts: a segment that is already being created has the old size.
   for (int attempt = 0; attempt < kAttemptsPerRequest; ++attempt) {
-    if (!last_failure_.ok() || retry_later_) return;  // What a full disk has left is kept as it is.
+    if (!last_failure_.ok() || retry_later_) return;  // The remaining space of a full disk is not touched.
     next_bytes_ = kSegmentBytesMin;
     const bool is_large = spare_ && spare_->file->allocated_bytes() > 2 * kSegmentBytesMin;
     if (is_large && removed_.size() < removed_.capacity()) discard_spare();
@@ -113,7 +114,7 @@ void SegmentSupply::expect_large_writes(bool expected) noexcept {
 
 void SegmentSupply::closed(const format::ClosedSegment& segment) noexcept {
   const io::MutexGuard guard(mutex_);
-  assert(closed_.size() < closed_.capacity());  // take() made room for it.
+  assert(closed_.size() < closed_.capacity());  // take() reserved memory for it.
   closed_.push_back(segment);
   ++closed_told_;
   changed_.notify_all();
@@ -169,7 +170,7 @@ void SegmentSupply::run() {
       if (job.stop) return;
       perform(job);
     } catch (const std::bad_alloc&) {
-      // An edit that was taken and is not recorded would be missing from the manifest: then the store must stop.
+      // If an edit was taken from the lists and is not recorded, the manifest would miss it. The store must then stop.
       const bool edit_lost = !job.closed.empty() || !job.removed.empty();
       edit_lost ? report_fatal(Status::out_of_memory()) : report(Status::out_of_memory());
     }
@@ -200,7 +201,7 @@ SegmentSupply::Job SegmentSupply::next_job() {
   job.may_use_ballast = wanted_bytes_ > 0 && wanted_with_ballast_;
   job.closed = closed_;
   job.removed = removed_;
-  removed_.clear();  // It keeps its room, which unused() counts on.
+  removed_.clear();  // It keeps its capacity, which unused() needs.
   return job;
 }
 
@@ -217,13 +218,13 @@ void SegmentSupply::perform(const Job& job) {
     changed_.notify_all();
   }
   for (const std::uint64_t number : job.removed) {
-    // A name that stays is a stray that the next open removes.
+    // If the name remains, the next open removes the stray file.
     (void)directory_.remove(format::file_name(format::FileType::kLogSegment, number));
   }
   if (job.make_spare) report(std::move(made));
 }
 
-/// The manifest could not look whether it is still ours, and took nothing: all of the job is to be done again.
+/// Restores the whole job. The manifest could not check whether it still owns the store, and recorded nothing.
 void SegmentSupply::put_back(const Job& job, Result<SegmentFile> made, const Status& why) {
   if (made.ok()) {
     const std::string name = format::file_name(format::FileType::kLogSegment, made->number);
@@ -243,7 +244,7 @@ void SegmentSupply::report(Result<SegmentFile> made) noexcept {
   if (keep(std::move(made)) && is_room) on_room_();
 }
 
-/// Whether it was the first success after a failure.
+/// Returns whether this was the first success after a failure.
 bool SegmentSupply::keep(Result<SegmentFile> made) noexcept {
   const io::MutexGuard guard(mutex_);
   ++attempts_;
@@ -259,7 +260,7 @@ bool SegmentSupply::keep(Result<SegmentFile> made) noexcept {
     if (made.code() == Code::kNoSpace) io::probe("there was no room for a segment");
     last_failure_ = made.status();
     retry_later_ = true;
-    wanted_bytes_ = 0;  // The request that asked is answered; one that tries again asks again.
+    wanted_bytes_ = 0;  // The request is answered; a retry makes a new request.
   }
   changed_.notify_all();
   return is_made && had_failed;
@@ -276,8 +277,8 @@ void SegmentSupply::report_fatal(const Status& status) noexcept {
 }
 
 Result<SegmentFile> SegmentSupply::make(const Job& job) {
-  // What a full disk took from the ballast comes back before there is a segment for common commits: the disk may be
-  // full again before the next one, and then a drop finds what it needs.
+  // The ballast is restored before a segment for common commits is created. The disk may be full again before the next
+  // segment, and a drop then needs the ballast.
   if (!job.may_use_ballast) {
     Status whole = directory_.set_ballast(kBallastName, kBallastBytes);
     if (whole.code() == Code::kNoSpace) return whole;
@@ -324,7 +325,7 @@ Status SegmentSupply::prepare(SegmentFile& segment) {
     filling_ = nullptr;
     if (!filled.ok()) return filled;
   }
-  // A handle that was never filled is told so, that its writes need not look out for a filler.
+  // stop_filling() also for a handle that was never filled, so that its writes need not check for a running fill().
   segment.file->stop_filling();
   filled_bytes_.fetch_add(segment.file->filled_bytes(), std::memory_order_relaxed);
   return directory_.sync(sync_points::kSegmentNames);

@@ -1,10 +1,11 @@
-// Owns: the next log segment, made, filled and announced before it is needed; and telling the manifest of closed ones.
+// Owns: the next log segment, which it creates, fills and announces before the log needs it, and recording closed
+// segments in the manifest.
 // Must never: let a record be written to a segment that the manifest has not announced, or make the log wait for
 // filling.
 //
-// One background thread does all of it. A segment that is wanted while it is being filled is handed over as far as it
-// is; space not filled is slower to write, never wrong. One spare beyond need, and the ballast, are what a full disk
-// leaves for drops and for closing.
+// One background thread does all of this. If a segment is needed while it is being filled, it is handed over partly
+// filled. Unfilled space is slower to write, never wrong. On a full disk, one spare segment and the ballast remain for
+// drops and for closing the store.
 #pragma once
 
 #include <atomic>
@@ -25,8 +26,8 @@ namespace varve::engine {
 
 class SegmentSupply {
  public:
-  /// Both are called under no lock: `on_fatal` when the manifest failed for good, and the store must stop; `on_room`
-  /// when there is a segment for common commits again after there was none.
+  /// Both callbacks are called without a lock. `on_fatal` is called if the manifest failed permanently, so that the
+  /// store must stop. `on_room` is called when a segment for common commits is available again after there was none.
   SegmentSupply(const io::Env& env, io::Directory& directory, Manifest& manifest,
                 std::function<void(const Status&)> on_fatal, std::function<void()> on_room);
   ~SegmentSupply();
@@ -34,43 +35,47 @@ class SegmentSupply {
   /// Starts the thread. Errors: kOutOfMemory, kIoError.
   Status start();
 
-  /// The next segment, with room for at least `bytes_min`; waits for it if need be. One thread at a time (the holder of
-  /// the lead). `may_use_ballast` is for commits that give space back.
-  /// Errors: kNoSpace and others of io; nothing changed, and the next call tries again.
+  /// Returns the next segment, with room for at least `bytes_min`, and waits for it if needed. One thread at a time may
+  /// call it (the leader). `may_use_ballast` is for commits that release space. Errors: kNoSpace and others of io;
+  /// nothing is changed, and the next call tries again.
   Result<SegmentFile> take(std::uint64_t bytes_min, bool may_use_ballast);
 
-  /// Whether segments made from now on will take large writes mostly: they are not filled then, since filling would
-  /// cost as many bytes as it saves time. Before take(), by the same thread.
+  /// Sets whether later segments will mostly take large writes. Such segments are not filled, because filling would
+  /// write as many bytes as it saves time. The thread that calls take() calls it before take().
   void expect_large_writes(bool expected) noexcept;
 
-  /// Segments are small again from now on, and grow as at first; returns when the next one is there, or cannot be. For
-  /// who gives the log's space back: without it, an empty store would keep segments as large as the log once needed.
-  /// Not by the holder of the lead.
+  /// Makes segments small again; they then grow as at first. Returns when the next segment is available, or cannot be
+  /// created. Callers use it to release the log's space: otherwise, an empty store would keep segments as large as the
+  /// log once needed. The leader must not call it.
   void begin_small() noexcept;
 
-  /// Whether nothing says that there is no room for segments: what a full disk has left is kept for those who must.
+  /// Returns false if segments are known to lack space. The remaining space of a full disk is reserved for urgent
+  /// callers.
   bool may_have_room() const;
 
-  /// A segment was sealed and cut. Recorded in the manifest soon, in an edit of its own or with the next announcement.
+  /// Reports a sealed and cut segment. The manifest records it soon, in an edit of its own or with the next
+  /// announcement.
   void closed(const format::ClosedSegment& segment) noexcept;
 
-  /// Segments told to closed() that the manifest does not know as closed yet. What it came to know before the call is
-  /// left out. Any thread. May throw std::bad_alloc.
+  /// Returns the segments passed to closed() that the manifest does not record yet. Segments recorded before the call
+  /// are omitted. Any thread may call it. It may throw std::bad_alloc.
   std::vector<format::ClosedSegment> unrecorded() const;
 
-  /// Waits until the manifest knows of those told to closed() before the call, never will, or takes no edit at present.
+  /// Waits until the manifest records the segments passed to closed() before the call. Returns earlier if the manifest
+  /// never will, or takes no edits at present.
   void wait_until_recorded() noexcept;
 
-  /// An announced segment will not be used.
+  /// Reports that an announced segment will not be used.
   void unused(std::uint64_t number) noexcept;
 
-  /// Ends the thread and records what closed() left, and that the spare is gone. Errors: those of Manifest::append.
+  /// Ends the thread. Records the segments that are still unrecorded, and that the spare is removed. Errors: those of
+  /// Manifest::append().
   Status stop();
 
   std::uint64_t filled_bytes() const noexcept { return filled_bytes_.load(std::memory_order_relaxed); }
 
  private:
-  /// What one round of the thread does, decided under the mutex and done without it.
+  /// The work of one round of the thread, decided under the mutex and done without it.
   struct Job {
     bool stop = false;
     bool make_spare = false;
@@ -113,10 +118,10 @@ class SegmentSupply {
   Status last_failure_ VARVE_GUARDED_BY(mutex_);
   std::uint64_t attempts_ VARVE_GUARDED_BY(mutex_) = 0;
   std::uint64_t next_bytes_ VARVE_GUARDED_BY(mutex_) = 2 * kSegmentBytesMin;
-  std::uint64_t wanted_bytes_ VARVE_GUARDED_BY(mutex_) = 0;  // nonzero: somebody waits in take()
+  std::uint64_t wanted_bytes_ VARVE_GUARDED_BY(mutex_) = 0;  // nonzero: a thread waits in take()
   bool wanted_with_ballast_ VARVE_GUARDED_BY(mutex_) = false;
   bool retry_later_ VARVE_GUARDED_BY(mutex_) = false;
-  bool edits_rest_ VARVE_GUARDED_BY(mutex_) = false;  // as long as retry_later_ says: the manifest took none
+  bool edits_rest_ VARVE_GUARDED_BY(mutex_) = false;  // while retry_later_ is true: the manifest took no edits
   bool stopping_ VARVE_GUARDED_BY(mutex_) = false;
   Status fatal_ VARVE_GUARDED_BY(mutex_);
   std::atomic<std::uint64_t> filled_bytes_{0};

@@ -1,8 +1,8 @@
 // Owns: the next commit version: a hybrid logical clock, max(wall clock, last + 1), in ticks of 100 ns since year 1.
-// Must never: give a value twice or go back, whatever the wall clock does.
+// Must never: return a value twice or go back, whatever the wall clock does.
 //
-// A wall clock that runs ahead of the monotonic clock by more than kJumpTicksMax since the store was opened is not
-// followed until the store is reopened: versions that were given cannot be taken back.
+// If the wall clock gains more than kJumpTicksMax on the monotonic clock since the store was opened, it is not followed
+// until the store is reopened. Versions that were given cannot be taken back.
 // Source: S. Kulkarni et al., "Logical Physical Clocks" (2014), with the logical part folded into the ticks.
 #pragma once
 
@@ -18,19 +18,19 @@ namespace varve::engine {
 using format::CommitVersion;
 
 inline constexpr io::Ticks kJumpTicksMax = 3600 * io::kTicksPerSecond;
-/// How far a durable ceiling runs ahead of the version that brought it.
+/// The distance in ticks from a version to the durable ceiling that its record sets.
 inline constexpr io::Ticks kCeilingTicks = 100 * io::kTicksPerMillisecond;
 
 class VersionClock {
  public:
-  /// Every version given will be above `floor`.
+  /// Every returned version will be above `floor`.
   VersionClock(io::Clock& clock, CommitVersion floor) noexcept;
 
-  /// The first of `count` consecutive versions. One thread at a time (the holder of the lead).
+  /// Returns the first of `count` consecutive versions. One thread at a time may call it (the leader).
   CommitVersion take(std::uint64_t count) noexcept;
   CommitVersion last() const noexcept { return last_; }
 
-  /// Any thread.
+  /// Any thread may call it.
   bool jump_ignored() const noexcept { return jump_ignored_.load(std::memory_order_relaxed); }
 
  private:

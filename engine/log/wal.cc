@@ -16,16 +16,16 @@ namespace varve::engine {
 namespace {
 
 constexpr std::size_t kMemoryKeptMax = 2 * kLogWritesInFlightMax;
-// Slots that wait for the timer count as writes in flight. They alone must not keep the lead from the group that the
-// timer itself may wait for.
+// Slots that wait for the timer count as writes in flight. They alone must not keep the group that the timer may wait
+// for from getting the lead.
 static_assert(kLogBufferSlots < kLogWritesInFlightMax);
 constexpr std::size_t kMemoryBytesMin = 64 << 10;
 constexpr std::size_t kMemoryBytesKeptMax = 1 << 20;
-/// Writes from here on are mostly transfer. Into zeros they are half as fast again (64 KiB) to twice as fast (1 MiB,
-/// which is then faster than zeros can be written), but every byte is written twice.
+/// Writes of at least this many bytes are mostly transfer time. Into zeros, they are half as fast again (64 KiB) to
+/// twice as fast (1 MiB, which is then faster than writing zeros), but every byte is written twice.
 constexpr std::size_t kLargeWriteBytes = 64 << 10;
 
-/// No record with a payload of this size takes more, whatever its header says.
+/// Returns the limit in bytes of a record with a payload of this size, for any header.
 std::size_t record_bytes_max(std::size_t payload_bytes) noexcept {
   constexpr std::size_t kChecksumAndFilling = 2 * 8;
   return format::kGroupHeaderBytesMax + payload_bytes + kChecksumAndFilling;
@@ -84,7 +84,7 @@ Status Wal::place(std::size_t record_bytes, bool write_now) {
   if (!write_now && record_bytes <= kLogBufferSlotBytes) {
     Result<std::optional<LogSlots::Slot>> next = slots_.open(number_, seed_, offset);
     if (next.ok() && !*next) {
-      wait_for_writes();  // Every closed slot has been written then, and given back unless its write failed.
+      wait_for_writes();  // Now every closed slot is written, and given back unless its write failed.
       next = slots_.open(number_, seed_, offset);
     }
     if (!next.ok()) {
@@ -155,7 +155,7 @@ void Wal::seal_record() noexcept {
   next_offset_ += private_bytes_;
   write.end = base_ + next_offset_;
   write.ceiling = ceiling_;
-  write.memory = std::move(private_);  // The memory itself stays where it is.
+  write.memory = std::move(private_);  // The move does not change the memory's address.
   owed_.add(std::move(write));
   private_bytes_ = 0;
 }
@@ -192,7 +192,7 @@ Status Wal::keep_framed() noexcept {
 }
 
 LogWrites Wal::end_turn(bool write_now) noexcept {
-  if (private_bytes_ > 0) give_memory_back(std::move(private_));  // Prepared, and never framed.
+  if (private_bytes_ > 0) give_memory_back(std::move(private_));  // Prepared, but never framed.
   private_bytes_ = 0;
   if (write_now) close_slot();
   for (std::size_t i = 0; i < owed_.size(); ++i) tracker_.begin(owed_[i].end, owed_[i].ceiling);
@@ -202,7 +202,7 @@ LogWrites Wal::end_turn(bool write_now) noexcept {
   return LogWrites();
 }
 
-/// A turn that is not written at once leaves slots alone, and no more of them can wait than there are.
+/// Defers a turn's writes. Such a turn owes only slots, and no more slots can wait than exist.
 void Wal::defer(LogWrites& writes) noexcept {
   const io::MutexGuard guard(deferred_mutex_);
   for (std::size_t i = 0; i < writes.size(); ++i) {
@@ -232,7 +232,7 @@ Status Wal::write_deferred() noexcept {
   return first;
 }
 
-/// Whether they succeed, the tracker tells.
+/// Waits for all writes. The tracker knows whether they succeeded.
 void Wal::wait_for_writes() noexcept {
   (void)write_deferred();
   tracker_.wait_until_idle();
@@ -242,12 +242,12 @@ Status Wal::write(LogWrite& write, io::SyncPoint point) noexcept {
   Status written = write.segment->write(write.offset, write.bytes, point);
   figures_.writes.fetch_add(1, std::memory_order_relaxed);
   figures_.bytes.fetch_add(write.bytes.size(), std::memory_order_relaxed);
-  // A slot whose write failed keeps the only copy of what was acknowledged; it is never used again.
+  // A slot whose write failed keeps the only copy of acknowledged records, and is never reused.
   const bool is_durable = written.ok();
   if (!is_durable) io::probe("a log write failed");
   if (is_durable && write.slot) {
     slots_.give_back(*write.slot);
-    written = slots_.check();  // What it held is safe; what the next one holds would not be.
+    written = slots_.check();  // The slot's own records are safe; those of the next slot would not be.
     if (!written.ok()) io::probe("the log buffer was damaged");
   }
   if (write.memory.size_bytes() > 0) give_memory_back(std::move(write.memory));
@@ -328,7 +328,7 @@ void Wal::begin_segment(SegmentFile next) noexcept {
 }
 
 Status Wal::close_segment() {
-  // Without a commit in it there is nothing that the segments before it lack; all of them are sealed.
+  // Without a commit in it, the segment adds nothing to the earlier segments, which are all sealed.
   return last_version_ == 0 ? Status() : roll(0, false);
 }
 
@@ -360,7 +360,7 @@ Result<io::AlignedBuffer> Wal::take_memory(std::size_t bytes) {
 void Wal::give_memory_back(io::AlignedBuffer memory) noexcept {
   if (memory.size_bytes() > kMemoryBytesKeptMax) return;
   const io::MutexGuard guard(memory_mutex_);
-  if (memory_.size() < kMemoryKeptMax) memory_.push_back(std::move(memory));  // Room was reserved.
+  if (memory_.size() < kMemoryKeptMax) memory_.push_back(std::move(memory));  // Capacity was reserved.
 }
 
 }  // namespace varve::engine

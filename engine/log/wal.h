@@ -1,21 +1,21 @@
-// Owns: where the next log record goes: segment, offset, buffer slot or a write of its own; and sealing segments.
-// Must never: know what a record's payload means, rewrite an acknowledged sector, or use a position before it was
-// reserved.
+// Owns: the place of the next log record (segment, offset, and buffer slot or separate write), and sealing segments.
+// Must never: interpret a record's payload, rewrite an acknowledged sector, or use a position before it was reserved.
 //
-// A turn of the lead: prepare() reserves and may wait or fail, with nothing changed that matters; then frame() and
-// end_turn(), which cannot fail, say where to write the payload and which device writes the turn owes. The leader hands
-// the lead on and then performs them by write(), beside other leaders.
+// A leader's turn: prepare() reserves space, and may wait or fail without effect on the log's content. Then frame() and
+// end_turn(), which cannot fail, return the place for the payload and the device writes that the turn owes. The leader
+// passes the lead on and then performs the writes with write(), concurrently with other leaders.
 //
-// A record goes to the open slot of the log buffer if one is open and has room: buffered commits gather there, and a
-// `sync` commit takes them along. Without one, a `sync` group's record is a write of its own, from private memory.
+// If the log buffer has an open slot with room, a record goes there: the slot gathers buffered commits, and a `sync`
+// commit writes them too. Otherwise, the record of a `sync` group is a separate write from private memory.
 //
-// What a turn without a `sync` commit owes, a full slot, is *deferred*: nobody waits for it, so that it is left to the
-// log's timer. Who does wait for writes performs the deferred ones first, for that thread may be waiting as well.
+// The writes of a turn without a `sync` commit, which are full slots, are *deferred*: no thread waits for them, so the
+// log's timer performs them. A thread that must wait for writes performs the deferred writes first, because the timer's
+// thread may be waiting as well.
 //
-// A1  offsets are handed out in order and each once; a closed slot is filled with zeros to a whole sector.
+// A1  offsets are assigned in order, and each only once; a closed slot is filled with zeros to a whole sector.
 // A2  a segment always has room for its footer.
-// A3  a segment is left when no write is under way; its footer is durable and the file cut before the next one's first
-//     record is framed.
+// A3  the log leaves a segment only when no write is in flight. The segment's footer is durable and its file is cut
+//     before the first record of the next segment is framed.
 #pragma once
 
 #include <array>
@@ -36,7 +36,7 @@
 
 namespace varve::engine {
 
-/// One device write, performed by whoever closed it.
+/// One device write. The thread that closed it performs it.
 struct LogWrite {
   std::shared_ptr<io::LogSegment> segment;
   std::uint64_t offset = 0;
@@ -44,10 +44,10 @@ struct LogWrite {
   LogPosition end = 0;
   CommitVersion ceiling = 0;
   std::optional<std::size_t> slot;  // given back after the write
-  io::AlignedBuffer memory;         // of a write of its own
+  io::AlignedBuffer memory;         // of a separate write
 };
 
-/// What a turn owes the device, in order of position: at most a closed slot and a record of its own.
+/// The device writes that a turn owes, in order of position: at most a closed slot and a separate record.
 class LogWrites {
  public:
   void add(LogWrite write) noexcept { writes_[count_++] = std::move(write); }
@@ -64,70 +64,72 @@ struct WalFigures {
   std::atomic<std::uint64_t> bytes{0};
 };
 
-/// Everything but write() and the figures: by the holder of the lead alone.
+/// Only the leader calls these functions, except write(), the figures, and the functions marked "any thread".
 class Wal {
  public:
   Wal(const io::Env& env, SegmentFile first, BufferFile buffer, Manifest& manifest, SegmentSupply& supply,
       CommitVersion durable_ceiling);
 
-  /// Makes sure that a record with a payload of `payload_bytes` has its place. `write_now` says that the turn will end
-  /// with a write. Errors: kNoSpace, kOutOfMemory and other refusals, nothing changed; any error after which failed()
-  /// holds.
+  /// Ensures that a record with a payload of `payload_bytes` has its place. `write_now` means that the turn will end
+  /// with a write. Errors: kNoSpace, kOutOfMemory and other refusals, with nothing changed; any error after which
+  /// failed() is true.
   Status prepare(std::size_t payload_bytes, bool write_now, bool may_use_ballast);
 
-  /// The record prepared will be a write of its own, so it must be durable before it is published.
+  /// Returns whether the prepared record will be a separate write. It must then be durable before it is published.
   bool record_stands_alone() const noexcept { return private_bytes_ > 0; }
 
-  /// Frames the record that was prepared; returns where exactly payload_bytes of payload belong.
+  /// Frames the prepared record. Returns the address for exactly payload_bytes of payload.
   char* frame(format::RecordType type, CommitVersion first, CommitVersion last, std::size_t payload_bytes) noexcept;
-  /// Where a byte of the record that is being framed will stand.
+  /// Returns the place in the log of a byte of the record that is being framed.
   LogPlace place_in_record(const char* at) const noexcept {
     return {number_, record_offset_ + static_cast<std::uint64_t>(at - record_)};
   }
-  /// The payload stands: seals the record.
+  /// Seals the record, after the caller has stored the payload.
   void seal_record() noexcept;
 
-  /// What was framed in the open slot survives the death of the process from now on; for a turn that ends without a
-  /// write, before it is published. Errors: those of io::SharedMemory::keep; the log is in doubt then.
+  /// Makes the framed records of the open slot survive the death of the process from now on. A turn that ends without a
+  /// write calls it before its records are published. Errors: those of io::SharedMemory::keep(); the log is then in
+  /// doubt.
   Status keep_framed() noexcept;
-  /// Behind a failure that ended the log, when nobody leads any more: a log buffer that was cut holds again what was
-  /// acknowledged.
+  /// After a failure that ended the log, when no thread leads any more: writes the acknowledged records again to a log
+  /// buffer that was cut.
   void restore_buffer() noexcept { slots_.restore(); }
 
-  /// Ends the turn, framed or not: the writes owed, begun in the tracker. With `write_now` an open slot is closed too;
-  /// without it, what is owed is deferred.
+  /// Ends the turn, even if nothing was framed. Returns the owed writes, which the tracker counts as begun. With
+  /// `write_now`, an open slot is closed too; without it, the owed writes are deferred.
   LogWrites end_turn(bool write_now) noexcept;
 
-  /// Performs one write and tells the tracker. Any thread. Errors: those of the device, and of io::SharedMemory::check
-  /// behind the write of a slot; the log, or what buffered commits rest on, is in doubt then.
+  /// Performs one write and reports it to the tracker. Any thread may call it. Errors: those of the device, and those
+  /// of io::SharedMemory::check() after the write of a slot; the log, or the buffer of buffered commits, is then in
+  /// doubt.
   Status write(LogWrite& write, io::SyncPoint point) noexcept;
 
-  /// Any thread.
+  /// Any thread may call it.
   bool has_deferred() const noexcept { return deferred_count_.load(std::memory_order_acquire) > 0; }
-  /// Performs deferred writes until none is left. Any thread. Errors: as write(), the first one.
+  /// Performs deferred writes until none is left. Any thread may call it. Errors: the first one of write().
   Status write_deferred() noexcept;
 
-  /// As SegmentSupply::begin_small(). Any thread but the holder of the lead.
+  /// See SegmentSupply::begin_small(). Any thread except the leader may call it.
   void begin_small() noexcept { supply_.begin_small(); }
-  /// As SegmentSupply::may_have_room().
+  /// See SegmentSupply::may_have_room().
   bool may_have_room() const { return supply_.may_have_room(); }
-  /// Ends the segment in use, if it holds a commit, and begins the next one: everything framed so far is durable then,
-  /// in segments that do not change any more. Errors: as prepare().
+  /// Ends the present segment, if it contains a commit, and begins the next one. Every record framed so far is then
+  /// durable, in segments that do not change any more. Errors: see prepare().
   Status close_segment();
 
-  /// Ends the log: what is open is written, the segment sealed and cut. Errors: as prepare().
+  /// Ends the log: writes the open slot, and seals and cuts the segment. Errors: see prepare().
   Status close();
 
-  /// Behind the last record framed.
+  /// Returns the position after the last framed record.
   LogPosition position() const noexcept { return base_ + next_offset_in_use(); }
   bool has_open_slot() const noexcept { return slot_.has_value() && slot_used_ > 0; }
 
   WriteTracker& tracker() noexcept { return tracker_; }
   const WriteTracker& tracker() const noexcept { return tracker_; }
   const WalFigures& figures() const noexcept { return figures_; }
-  /// A write, a footer or a cut failed: what is on the device is in doubt, and the store must stop.
+  /// Returns whether a write, a footer or a cut failed. The device's content is then in doubt, and the store must stop.
   bool failed() const noexcept { return failed_ || tracker_.failed_above().has_value(); }
-  /// Any thread.
+  /// Any thread may call it.
   bool direct() const noexcept { return direct_.load(std::memory_order_relaxed); }
 
  private:
@@ -157,14 +159,14 @@ class Wal {
 
   // The segment in use.
   std::shared_ptr<io::LogSegment> segment_;
-  bool is_reserved_ = false;  // of the segment: for commits that give space back
+  bool is_reserved_ = false;  // the segment is for commits that release space
   std::uint64_t number_;
   std::uint64_t seed_;
   LogPosition base_ = 0;                            // position of the segment's first byte
-  std::uint64_t next_offset_ = kFirstRecordOffset;  // behind everything closed; a multiple of a sector
+  std::uint64_t next_offset_ = kFirstRecordOffset;  // end of everything closed; a multiple of a sector
   CommitVersion last_version_ = 0;                  // of this segment's records
   CommitVersion ceiling_ = 0;                       // of the last record framed
-  std::uint64_t previous_offset_ = 0;               // of this segment's last record framed; the next one names it
+  std::uint64_t previous_offset_ = 0;               // of this segment's last framed record; the next record names it
   std::uint64_t large_write_bytes_ = 0;             // to this segment
 
   // The open slot.
@@ -178,8 +180,8 @@ class Wal {
 
   // This turn.
   LogWrites owed_;
-  io::AlignedBuffer private_;      // where a record of its own is framed
-  std::size_t private_bytes_ = 0;  // its filled length; zero when the record goes to the slot
+  io::AlignedBuffer private_;      // memory for framing a separate record
+  std::size_t private_bytes_ = 0;  // its filled length; zero if the record goes to the slot
   char* record_ = nullptr;
   std::uint64_t record_offset_ = 0;
 

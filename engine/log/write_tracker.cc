@@ -1,4 +1,4 @@
-// Owns: the row of writes in order of position (write_tracker.h).
+// Owns: the sequence of writes in order of position (write_tracker.h).
 // Must never: advance over a write that has not succeeded.
 #include "engine/log/write_tracker.h"
 

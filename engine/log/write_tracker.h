@@ -1,11 +1,11 @@
-// Owns: which log writes are under way, and how far the log is durable without a gap.
-// Must never: call a position durable while any write below it is under way or has failed.
+// Owns: the log writes in flight, and the position up to which the log is durable without a gap.
+// Must never: call a position durable while any write below it is in flight or has failed.
 //
 // W1  writes begin in the order of their positions and may complete in any order.
 // W2  durable() <= the end of every write that has not completed with success.
-// W3  the mark moves on the one path that completes a write, under no condition but success.
+// W3  the mark moves only on the one path that completes a write, and only if the write succeeded.
 //
-// Positions count the log's bytes across segments, for this process alone.
+// Positions count the log's bytes across segments, in this process only.
 #pragma once
 
 #include <array>
@@ -21,28 +21,29 @@ namespace varve::engine {
 using format::CommitVersion;
 using LogPosition = std::uint64_t;
 
-/// Device writes that may be under way at once. Beyond it the device gains little and the ambiguous tail grows.
+/// Limit of the device writes in flight. With more, the device gains little and the ambiguous tail grows.
 inline constexpr std::size_t kLogWritesInFlightMax = 8;
 
 class WriteTracker {
  public:
   WriteTracker(io::Scheduler& scheduler, LogPosition durable, CommitVersion durable_ceiling) noexcept;
 
-  /// A write of bytes that end at `end` is about to be submitted; when it is durable, so is `ceiling`.
+  /// Records that a write of bytes that end at `end` is about to be submitted. When it is durable, so is `ceiling`.
   void begin(LogPosition end, CommitVersion ceiling) noexcept;
-  /// The write that ends at `end` is durable, or has failed; after a failure the mark never passes it.
+  /// Records that the write that ends at `end` is durable, or has failed. After a failure, the mark never passes it.
   void complete(LogPosition end, bool success) noexcept;
 
   LogPosition durable() const noexcept { return durable_.load(std::memory_order_acquire); }
-  /// No version at or below it needs to wait for a ceiling.
+  /// Returns the ceiling: versions at or below it need not wait for a ceiling.
   CommitVersion durable_ceiling() const noexcept { return durable_ceiling_.load(std::memory_order_acquire); }
-  /// Writes from the oldest one not durable on, completed ones behind it included: the span a crash may leave in doubt.
+  /// Returns the number of writes from the oldest one that is not durable, including completed ones after it. A crash
+  /// may leave them in doubt.
   std::size_t in_flight() const noexcept { return in_flight_.load(std::memory_order_acquire); }
-  /// Where the first failed write began to leave the log in doubt: nothing above it will ever be durable.
+  /// Returns the start of the first failed write. No position above it will ever be durable.
   std::optional<LogPosition> failed_above() const noexcept;
 
   void wait_until_idle() noexcept;
-  /// The log goes on at another place (a new segment). No write is under way, none has failed.
+  /// Moves the log to another place (a new segment). No write may be in flight, and none may have failed.
   void move_to(LogPosition position) noexcept;
 
  private:
@@ -52,7 +53,8 @@ class WriteTracker {
     bool completed = false;
     bool failed = false;
   };
-  // A leader may have two writes (a closed buffer slot and its own record), and the lead is granted below the limit.
+  // A leader may have two writes (a closed buffer slot and its own record), and a thread becomes leader only below the
+  // limit.
   static constexpr std::size_t kWritesMax = 4 * kLogWritesInFlightMax;
 
   void advance() VARVE_REQUIRES(mutex_);

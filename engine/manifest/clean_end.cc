@@ -1,5 +1,5 @@
-// Owns: the description of a closed store, made and compared.
-// Must never: take a size or a hash from memory where the disk can be asked.
+// Owns: the description of a closed store: making it and comparing it.
+// Must never: take a size or a hash from memory if it can be read from the disk.
 #include "engine/manifest/clean_end.h"
 
 #include <algorithm>
@@ -57,7 +57,7 @@ Result<format::FinalSegment> read_final_segment(io::Directory& directory, const 
   return format::FinalSegment{segment.number, size, format::content_hash(sector)};
 }
 
-/// The hash of the manifest, read back and found to say exactly what was written.
+/// Reads back the manifest, checks that its content equals `files`, and returns its hash.
 Result<std::uint64_t> read_manifest_hash(io::Directory& directory, const FileSet& files, const ManifestFile& manifest) {
   const std::string name = format::file_name(format::FileType::kManifest, manifest.number());
   const Result<std::string> bytes = read_whole_file(directory, name, kManifestBytesReadMax, io::ReadMode::kDirect);

@@ -1,5 +1,5 @@
-// Owns: what an edit may do to a file set, and what it does.
-// Must never: leave a set half edited, or take an edit's word for anything that the set can contradict.
+// Owns: checking and applying edits to a file set.
+// Must never: leave a set half edited, or trust an edit that the set can contradict.
 #include "engine/manifest/file_set.h"
 
 #include <algorithm>
@@ -57,7 +57,7 @@ Status apply_scalars(const format::ManifestEdit& edit, FileSet& set) {
   }
   apply_if_present(edit.features, set.features);
   apply_if_present(edit.stored_options, set.stored_options);
-  // It may fall: a clean close records the exact next number. What counts is F1, below.
+  // It may fall, because a clean close records the exact next number. F1 is checked below.
   apply_if_present(edit.file_number_ceiling, set.file_number_ceiling);
   if (Status raised = raise(edit.version_ceiling, "version ceiling", set.version_ceiling); !raised.ok()) return raised;
   if (Status raised = raise(edit.oldest_readable_version, "oldest readable version", set.oldest_readable_version);
@@ -203,7 +203,7 @@ Status check_value_files(const FileSet& set) {  // F5
   return Status();
 }
 
-/// Both lists of fields as one, by tag, those of `earlier` first within a tag. Both come from a FieldReader.
+/// Merges both lists of fields by tag; for equal tags, those of `earlier` come first. Both come from a FieldReader.
 std::string merge_fields(std::string_view earlier, std::string_view later) {
   std::vector<format::Field> fields;
   for (const std::string_view list : {earlier, later}) {

@@ -1,12 +1,12 @@
-// Owns: what a store consists of, as one value: log segments, tables, dead ids, ceilings, options.
-// Must never: be changed other than by an edit, or be called a version (that word is the commit clock's).
+// Owns: the contents of a store as one value: log segments, tables, dead ids, ceilings, options.
+// Must never: change other than by an edit, or be called a version (that word is reserved for commits).
 //
 // F1  a number names at most one file, is not zero, and is below file_number_ceiling.
 // F2  a segment is announced before it is closed, and closed at most once; closed segments' last versions rise with
-//     their numbers (one without commits has none, zero).
-// F3  a removed thing was there.
-// F4  neither the version ceiling nor the oldest readable nor the flushed version goes back.
-// F5  what a table points into is a value file of the set.
+//     their numbers (a segment without commits has last version zero).
+// F3  an edit removes only members of the set.
+// F4  the version ceiling, the oldest readable version and the flushed version never go back.
+// F5  every value file that a table points into is in the set.
 #pragma once
 
 #include <cstdint>
@@ -27,10 +27,10 @@ struct LiveSegment {
   std::uint64_t number = 0;
   std::uint64_t seed = 0;
   bool closed = false;
-  // Of a closed one:
+  // Set only for a closed segment:
   std::uint64_t size_bytes = 0;
   CommitVersion last_version = 0;
-  /// Unknown even fields of its two entries, as they stood.
+  /// Unknown even fields of the segment's two entries, byte for byte.
   std::string announced_unknown_fields;
   std::string closed_unknown_fields;
 
@@ -44,7 +44,7 @@ struct FileSet {
   std::uint64_t file_number_ceiling = 1;
   CommitVersion version_ceiling = 0;
   CommitVersion oldest_readable_version = 0;
-  /// Every commit up to it is in the table files; the log's part up to it is not needed.
+  /// Every commit up to it is in the table files. The log up to it is not needed.
   CommitVersion flushed_version = 0;
   std::optional<format::CommitTag> commit_tag;
   std::optional<format::LogBufferEntry> log_buffer;
@@ -53,15 +53,16 @@ struct FileSet {
   std::map<std::uint64_t, format::ValueFileEntry> value_files;
   std::vector<format::DeadId> dead_ids;
   std::vector<format::TableId> loading_ids;
-  /// Unknown even fields of edits, by tag and, within one, in the order of the edits; kept when the manifest is
-  /// rewritten.
+  /// Unknown even fields of edits, by tag and, for each tag, in the order of the edits. A rewritten manifest keeps
+  /// them.
   std::string unknown_fields;
 
-  /// Applies an edit whole, or changes nothing. Errors: kCorruption (it contradicts the set; the message says how).
+  /// Applies an edit completely, or changes nothing. Errors: kCorruption (the edit contradicts the set; the message
+  /// names the reason).
   Status apply(const format::ManifestEdit& edit);
-  /// The edit that makes this set from an empty one.
+  /// Returns the edit that makes this set from an empty one.
   format::ManifestEdit as_edit() const;
-  /// Whether the set holds this file. A value file is a log segment by name.
+  /// Returns whether the set contains this file. A value file has the name of a log segment.
   bool names(format::FileType type, std::uint64_t number) const;
 
   bool operator==(const FileSet&) const = default;

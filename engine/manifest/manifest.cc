@@ -1,5 +1,5 @@
-// Owns: the order of edits: on disk first, then in memory; the switch to a fresh manifest; the clean end.
-// Must never: go on with a manifest whose end is in doubt.
+// Owns: the order of edits (first on disk, then in memory), the switch to a new manifest, and the clean end.
+// Must never: continue with a manifest whose end is in doubt.
 #include "engine/manifest/manifest.h"
 
 #include <algorithm>
@@ -17,13 +17,14 @@
 namespace varve::engine {
 namespace {
 
-/// Makes `files` a set that a manifest of this number can begin with.
+/// Returns `files` with a ceiling such that a manifest of this number can begin with it.
 FileSet with_number_taken(FileSet files, std::uint64_t number) {
   files.file_number_ceiling = std::max(files.file_number_ceiling, number + 1 + kNumberStep);
   return files;
 }
 
-/// Writes a manifest whole, name included. `may_use_ballast`: without room, once more without the ballast.
+/// Writes a whole manifest, including its name. With `may_use_ballast`, a full disk causes one retry without the
+/// ballast.
 Result<ManifestFile> write_manifest(const io::Env& env, io::Directory& directory, std::uint64_t number,
                                     const FileSet& files, bool may_use_ballast) {
   Result<ManifestFile> file = ManifestFile::create(env, directory, number, files);
@@ -36,7 +37,7 @@ Result<ManifestFile> write_manifest(const io::Env& env, io::Directory& directory
   return file;
 }
 
-/// Names a manifest in CURRENT, with the state "open"; without room, once more without the ballast.
+/// Names a manifest in CURRENT, with the state "open". A full disk causes one retry without the ballast.
 Status name_manifest(const io::Env& env, io::Directory& directory, RootFile& root, const ManifestFile& file,
                      const FileSet& files) {
   format::Root next;
@@ -50,7 +51,7 @@ Status name_manifest(const io::Env& env, io::Directory& directory, RootFile& roo
   if (replaced.code() != Code::kNoSpace) return replaced;
   if (Status given_up = directory.set_ballast(kBallastName, 0); !given_up.ok()) return given_up;
   const Status again = root.replace(directory, env.random, next);
-  // Refused because the first attempt went through after all: then what it said of itself is what is known.
+  // If the retry is refused, the first attempt did change CURRENT, and its result is returned.
   return again.code() == Code::kFenced ? replaced : again;
 }
 
@@ -82,7 +83,7 @@ struct Manifest::State {
   Status write_clean_root(CommitVersion last_version) VARVE_REQUIRES(writing);
   void adopt(FileSet next) VARVE_REQUIRES(writing);
 
-  /// A manifest is begun afresh when it is this long, and much longer than at its beginning.
+  /// Returns the length in bytes above which a new manifest is begun, see kManifestBytesKept.
   static std::uint64_t length_max_of(const ManifestFile& file) noexcept {
     return std::max(kManifestBytesKept, 8 * file.durable_bytes());
   }
@@ -100,7 +101,7 @@ struct Manifest::State {
   mutable io::Mutex reading;  // Held for a copy.
   FileSet files VARVE_GUARDED_BY(reading);
 
-  // Read by every leader of a commit group, under no mutex; see Manifest::mark().
+  // Every leader of a commit group reads them without a mutex; see Manifest::mark().
   std::atomic<std::uint64_t> mark_number;
   std::atomic<std::uint64_t> mark_bytes;
 };
@@ -142,7 +143,7 @@ Result<std::uint64_t> Manifest::next_file_number() {
 }
 
 ManifestMark Manifest::mark() const noexcept {
-  // A length is stored between two changes of the number, and is zero, which claims nothing, while the number changes.
+  // The length is zero, which claims nothing, while the number changes. It is stored between two changes of the number.
   // So a length that is read between two equal numbers belongs to that number.
   ManifestMark mark;
   do {
@@ -182,10 +183,10 @@ Status Manifest::State::append(const format::ManifestEdit& edit) {
   if (!failure.ok()) return failure;
   FileSet next = files_now();
   const Status applied = next.apply(edit);
-  assert(applied.ok());  // Else an edit of our own contradicts our own set.
+  assert(applied.ok());  // Otherwise, an edit of this store contradicts its own set.
 
   if (Status ours = confirm_owner(); !ours.ok()) return ours;
-  failure = file.append(edit);  // Whatever happens below, there is no way back to a file in doubt.
+  failure = file.append(edit);  // From here on, a file in doubt is never used again.
   if (failure.code() == Code::kFenced) return failure;
   if (!failure.ok()) return begin_afresh(std::move(next));
   adopt(std::move(next));  // N1
@@ -193,8 +194,8 @@ Status Manifest::State::append(const format::ManifestEdit& edit) {
   return begin_afresh_if_long();
 }
 
-/// A store that changed hands is not edited any more: the other owner's edits would be lost, or this one's. Where the
-/// look itself fails, this edit is refused, and the next one looks again.
+/// Checks that the store has not changed hands: otherwise, the other owner's edits or this one's would be lost. If the
+/// check itself fails, this edit is refused, and the next edit checks again.
 Status Manifest::State::confirm_owner() {
   Status ours = directory.confirm_owner();
   if (ours.ok()) ours = root.confirm(directory);
@@ -204,7 +205,7 @@ Status Manifest::State::confirm_owner() {
   return ours;
 }
 
-/// After a failed append: `next` is the set with the edit. On success the failure is forgotten.
+/// Continues after a failed append. `next` is the set with the edit. On success, the failure is cleared.
 Status Manifest::State::begin_afresh(FileSet next) {
   io::probe("a manifest was begun afresh behind a failure");
   if (failure.code() == Code::kNoSpace) {
@@ -220,7 +221,7 @@ Status Manifest::State::begin_afresh(FileSet next) {
   }
 }
 
-/// Keeps the manifest from growing for ever. Where no fresh one can be written, the one in use is as good as before.
+/// Keeps the manifest from growing without limit. If no new manifest can be written, the present one remains usable.
 Status Manifest::State::begin_afresh_if_long() {
   if (file.durable_bytes() <= length_max) return Status();
   try {
@@ -237,10 +238,10 @@ Status Manifest::State::begin_afresh_if_long() {
   return Status();
 }
 
-/// A failure here leaves open which manifest CURRENT names, and with that ends all.
+/// After a failure here, it is unknown which manifest CURRENT names, so the manifest stops.
 Status Manifest::State::switch_to(ManifestFile fresh, FileSet next) {
   if (Status ours = directory.confirm_owner(); ours.code() == Code::kFenced) return failure = ours;
-  failure = Status::out_of_memory();  // What remains, should memory end while CURRENT is replaced.
+  failure = Status::out_of_memory();  // It remains if memory ends while CURRENT is replaced.
   if (Status named = name_manifest(env, directory, root, fresh, next); !named.ok()) return failure = named;
   ++next_number;
   adopt(std::move(next));  // N1
@@ -260,7 +261,7 @@ void Manifest::State::adopt(FileSet next) {
 Status Manifest::State::write_clean_root(CommitVersion last_version) {
   if (Status ours = confirm_owner(); !ours.ok()) return ours;
   const FileSet set = files_now();
-  // Versions up to the ceiling may have been shown before a crash that took their commits.
+  // Readers may have seen versions up to the ceiling before a crash that lost their commits.
   last_version = std::max(last_version, set.version_ceiling);
   Result<format::Root> clean = make_clean_root(directory, root.root(), set, file, last_version);
   if (!clean.ok()) return clean.status();

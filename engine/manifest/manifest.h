@@ -1,10 +1,9 @@
-// Owns: the durable record of the file set: appending edits, beginning a fresh manifest, naming it in CURRENT.
+// Owns: the durable record of the file set: appending edits, beginning a new manifest, naming it in CURRENT.
 // Must never: append again to a file whose append or sync failed, or apply an edit to the set before it is durable.
 //
-// N1  an edit is applied in memory only after its record is durable, or after a fresh manifest that contains it is
-//     named.
-// N2  records are appended one at a time, each when its predecessor is durable.
-// N3  a number handed out was below a durable ceiling when it was handed out.
+// N1  an edit is applied in memory only after its record is durable, or after CURRENT names a new manifest with it.
+// N2  records are appended one at a time, each after its predecessor is durable.
+// N3  when a number is returned, it is below a durable ceiling.
 #pragma once
 
 #include <cstdint>
@@ -18,53 +17,58 @@
 
 namespace varve::engine {
 
-/// How much of which manifest is known durable; log records carry it.
+/// The manifest in use, and the length of it that is known durable, in bytes. Log records contain it.
 struct ManifestMark {
   std::uint64_t number = 0;
   std::uint64_t durable_bytes = 0;
 };
 
-/// Any thread; edits are written one at a time, and block on the disk. The tree calls it under its own mutex, and nobody under another lock.
+/// The manifest of an open store. Any thread may use it. Edits are written one at a time, and block on the disk. The
+/// tree calls it under its own mutex; no other caller may hold a lock.
 class Manifest {
  public:
-  /// Begins a manifest that holds `files`, durably, and names it in CURRENT with the state "open". The new manifest's
-  /// number is files.file_number_ceiling at the call; the ceiling it records is raised by kNumberStep. The directory is
-  /// synced before CURRENT is replaced, so names made earlier are durable too. On kNoSpace the ballast is given up and
-  /// what failed is tried once more. `env` and `directory` outlive the manifest. Errors: any; CURRENT is then as it
-  /// was, or names the new manifest.
+  /// Begins a manifest that contains `files`, durably, and names it in CURRENT with the state "open". The new
+  /// manifest's number is files.file_number_ceiling at the call, and the ceiling that it records is raised by
+  /// kNumberStep. The directory is synced before CURRENT is replaced, so earlier names are durable too. After kNoSpace,
+  /// the ballast is released and the failed step is tried once more. `env` and `directory` must outlive the manifest.
+  /// Errors: any; CURRENT is then unchanged, or names the new manifest.
   static Result<std::unique_ptr<Manifest>> begin(const io::Env& env, io::Directory& directory, RootFile root,
                                                  FileSet files);
   ~Manifest();
 
-  /// Makes an edit durable and applies it. A failed append is never repeated on that file: a fresh manifest with the
-  /// edited set is written and CURRENT switched to it; on kNoSpace the ballast is given up first.
-  /// Before it the directory, its lock, CURRENT and the manifest are confirmed to be this owner's still, and after it
-  /// the manifest's name: an edit in a file that nobody will read is none.
-  /// Errors: kFenced (they are not; no fresh manifest is begun); any, when the fresh manifest failed too: which set is
-  /// on disk is then unknown. The store must stop (the caller poisons it); every later call answers the same error.
-  /// Where is_stopped() is still false, the look at CURRENT and the others failed: nothing was written, and the edit
-  /// may be tried again.
+  /// Makes an edit durable and applies it. A failed append is never repeated on the same file: a new manifest with the
+  /// edited set is written, and CURRENT is switched to it. After kNoSpace, the ballast is released first.
+  ///
+  /// Before the append, this checks that the directory, its lock, CURRENT and the manifest still belong to this owner.
+  /// After it, this checks the manifest's name, because no reader would find an edit in another file.
+  ///
+  /// Errors: kFenced (they do not belong to it; no new manifest is begun); any, if the new manifest failed too. It is
+  /// then unknown which set is on disk. The store must stop (the caller poisons it), and every later call returns the
+  /// same error. If is_stopped() is still false, only the ownership check failed: nothing was written, and the edit may
+  /// be retried.
   Status append(const format::ManifestEdit& edit);
   bool is_stopped() const;
 
-  /// A number that no file has had (the manifest's own are taken from the same row); raises the ceiling by an edit of
-  /// its own when needed. Errors: as append().
+  /// Returns a number that no file has had. The manifest's own numbers come from the same sequence. If needed, raises
+  /// the ceiling with a separate edit. Errors: those of append().
   Result<std::uint64_t> next_file_number();
 
   ManifestMark mark() const noexcept;
-  /// A copy of the set as it is now.
+  /// Returns a copy of the present set.
   FileSet files() const;
   std::uint64_t size_bytes() const noexcept;
-  /// Unknown even fields of CURRENT, which whoever rewrites it keeps.
+  /// Returns the unknown even fields of CURRENT, which every rewrite of CURRENT must keep.
   std::string root_unknown_fields() const;
 
-  /// The end of a clean close: every live segment is closed. Records the exact next number and the loss of the log
-  /// buffer, replaces CURRENT with the state "clean", final lengths and hashes (of a segment: its size and the content
-  /// hash of its last sector, the footer's; of the manifest: all its bytes), and only then removes the files the set
-  /// does not name, BALLAST included. What is recorded is read back and verified first. The next open starts above
-  /// `last_version`, the highest published, and above the version ceiling of the set: before a crash versions up to it
-  /// may have been shown whose commits are gone. Errors: any; the next open recovers the store then. Every later call
-  /// answers kClosed, or an earlier error.
+  /// Ends the manifest in a clean close. Every live segment must be closed. The steps:
+  /// - record the exact next number and the removal of the log buffer,
+  /// - read back and verify the recorded content,
+  /// - replace CURRENT with the state "clean" and the final lengths and hashes: for a segment its size and the content
+  ///   hash of its last sector, which is the footer's; for the manifest all its bytes,
+  /// - remove the files that the set does not name, including BALLAST.
+  /// The next open starts above `last_version`, the greatest published version, and above the set's version ceiling.
+  /// Readers may have seen versions up to that ceiling before a crash that lost their commits. Errors: any; the next
+  /// open then recovers the store. Every later call returns kClosed, or an earlier error.
   Status finish(CommitVersion last_version);
 
  private:
@@ -74,7 +78,8 @@ class Manifest {
 };
 
 inline constexpr std::uint64_t kNumberStep = 1000;
-/// A manifest is begun afresh when it is longer than this, and than eight times what it began with.
+/// A new manifest is begun if the present one is longer than this in bytes, and longer than eight times its initial
+/// length.
 inline constexpr std::uint64_t kManifestBytesKept = std::uint64_t{4} << 20;
 inline constexpr std::string_view kLockName = "LOCK";
 inline constexpr std::string_view kBallastName = "BALLAST";

@@ -1,4 +1,4 @@
-// Owns: appending records to a manifest, and telling a torn end from damage.
+// Owns: appending records to a manifest, and distinguishing a torn end from damage.
 // Must never: apply an edit before its record verified.
 #include "engine/manifest/manifest_file.h"
 
@@ -32,7 +32,7 @@ Result<ManifestFile> ManifestFile::create(const io::Env& env, io::Directory& dir
   ManifestFile manifest(number, env.random.next());
   manifest.file_ = *std::move(file);
   if (Status written = manifest.write_first(files); !written.ok()) {
-    (void)directory.remove(name);  // A name that stays is a stray that the next open removes.
+    (void)directory.remove(name);  // If the name remains, the next open removes the stray file.
     return written;
   }
   return manifest;
@@ -79,7 +79,7 @@ format::RecordHeader ManifestFile::record_header() const {
 
 namespace {
 
-/// Walks the records of one manifest.
+/// Iterates over the records of one manifest.
 class ManifestParser {
  public:
   ManifestParser(std::string_view bytes, std::uint64_t number, std::uint64_t seed) noexcept
@@ -136,7 +136,7 @@ class ManifestParser {
     return content_.files.apply(*edit);
   }
 
-  /// Something that is no record stands at `position`: the last append, torn, or damage?
+  /// Decides whether the invalid bytes at `position` are the last append, torn, or damage.
   Status check_end(std::uint64_t position, bool may_end_torn, const Status& why) const {
     if (!may_end_torn) return why.in_file(name(), position);
     for (std::uint64_t later = position + format::kRecordAlignment; later < bytes_.size();
@@ -180,7 +180,7 @@ Result<ManifestContent> parse_manifest(std::string_view bytes, std::uint64_t num
 
 Result<ManifestContent> read_manifest(io::Directory& directory, const format::Root& root) {
   const bool clean = root.state == format::RootState::kClean;
-  // The end of a manifest whose last sync failed is in doubt, and so is what the page cache says of it.
+  // If the last sync failed, the end of the manifest is in doubt, and the page cache may differ from the device.
   const io::ReadMode mode = clean ? io::ReadMode::kCached : io::ReadMode::kDirect;
   const std::string name = manifest_name(root.manifest_number);
   const Result<std::string> bytes = read_whole_file(directory, name, kManifestBytesReadMax, mode);
@@ -188,7 +188,7 @@ Result<ManifestContent> read_manifest(io::Directory& directory, const format::Ro
     return Status::corruption("the manifest that CURRENT names is missing").in_file(name);
   }
   if (!bytes.ok()) return bytes.status();
-  // The walk first: it knows the place of the damage.
+  // Parsing comes first, because it can name the place of the damage.
   Result<ManifestContent> content = parse_manifest(*bytes, root.manifest_number, root.manifest_seed, !clean);
   if (!content.ok() || !clean) return content;
   if (Status end = check_clean_end(*bytes, root); !end.ok()) return end;

@@ -1,5 +1,5 @@
-// Owns: CURRENT on disk: its bytes as they were read or written last.
-// Must never: replace bytes it has not seen.
+// Owns: CURRENT on disk: its bytes as last read or written.
+// Must never: replace bytes that it has not read.
 #include "engine/manifest/root_file.h"
 
 #include <utility>
@@ -28,7 +28,7 @@ Status RootFile::confirm(io::Directory& directory) const {
   const Result<std::string> bytes =
       read_whole_file(directory, format::kRootName, format::kRootBytesMax, io::ReadMode::kCached);
   if (bytes.ok() && *bytes == bytes_) return Status();
-  // A file that is absent, or too long to be ours, is as foreign as one of other bytes.
+  // A missing file, or one that is too long, is as foreign as one with other bytes.
   const bool is_read = bytes.ok() || io::is_missing(bytes.status()) || bytes.code() == Code::kCorruption;
   if (!is_read) return bytes.status();
   return Status(Code::kFenced, "CURRENT was removed or replaced").in_file(directory.path());

@@ -1,5 +1,5 @@
 // Owns: CURRENT: reading it, and replacing it with the next generation.
-// Must never: fall back to anything when it does not verify.
+// Must never: fall back to anything if it does not verify.
 #pragma once
 
 #include <optional>
@@ -12,23 +12,23 @@
 
 namespace varve::engine {
 
-/// What an interrupted replacement of CURRENT may leave behind.
+/// The file that an interrupted replacement of CURRENT may leave.
 inline constexpr std::string_view kRootTemporaryName = "CURRENT.tmp";
 
 class RootFile {
  public:
-  /// Empty when there is no CURRENT. Errors: kCorruption, kUnsupported, kIoError.
+  /// Returns nothing if CURRENT does not exist. Errors: kCorruption, kUnsupported, kIoError.
   static Result<std::optional<RootFile>> load(io::Directory& directory);
-  /// For a store that is being made: no CURRENT stands yet.
+  /// For a store that is being created: CURRENT does not exist yet.
   RootFile() = default;
 
-  /// Reads CURRENT again. Errors: kFenced (it is absent, or not what was read or written last), kIoError.
+  /// Reads CURRENT again. Errors: kFenced (it is missing, or differs from the bytes last read or written), kIoError.
   Status confirm(io::Directory& directory) const;
 
   const format::Root& root() const noexcept { return root_; }
 
-  /// Replaces CURRENT by `next`, whose generation is set to the present one plus one; the file must still be what was
-  /// read or written last. Errors: kFenced (it is not: another owner was here), kNoSpace, kIoError.
+  /// Replaces CURRENT with `next`, whose generation becomes the present one plus one. The file must still have the
+  /// bytes that were last read or written. Errors: kFenced (it does not: another owner changed it), kNoSpace, kIoError.
   Status replace(io::Directory& directory, io::RandomSource& random, format::Root next);
 
  private:

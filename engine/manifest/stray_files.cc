@@ -1,4 +1,4 @@
-// Owns: telling a stray by its name.
+// Owns: recognising a stray file by its name.
 // Must never: judge a file by its content or its age.
 #include "engine/manifest/stray_files.h"
 

@@ -1,5 +1,5 @@
-// Owns: removing files of ours that nothing needs any more.
-// Must never: remove a file that the set names, or one that is not ours. Nothing rests on its having been run.
+// Owns: removing the store's files that are no longer needed.
+// Must never: remove a file that the set names, or a file of another program. No other code depends on the removal.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,9 @@ namespace varve::engine {
 
 enum class StrayBallast : bool { kKeep, kRemove };
 
-/// Removes numbered files that neither `files` nor `manifest_number` (zero: none) names and the temporary of CURRENT,
-/// and syncs the directory if that changed it. Links, directories and files of other names are left alone.
-/// Errors: those of Directory::list, remove and sync; some files may be left then.
+/// Removes the temporary of CURRENT, and numbered files that neither `files` nor `manifest_number` (zero: none) names.
+/// Syncs the directory if it changed. Links, directories and files with other names remain. Errors: those of
+/// Directory::list(), remove() and sync(); some files may then remain.
 Status remove_stray_files(io::Directory& directory, const FileSet& files, std::uint64_t manifest_number,
                           StrayBallast ballast);
 

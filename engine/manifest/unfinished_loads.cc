@@ -1,4 +1,4 @@
-// Owns: the edit that ends loads which nobody finished (unfinished_loads.h).
+// Owns: the edit that ends loads that were never finished (unfinished_loads.h).
 #include "engine/manifest/unfinished_loads.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Owns: the end of loads that were installed and never adopted, in a file set that is being recovered.
-// Must never: take from the set what another table needs, or a table that a commit adopted.
+// Owns: removing loads that were installed and never adopted from a file set during recovery.
+// Must never: remove files that another table needs, or a table that a commit adopted.
 #pragma once
 
 #include <span>
@@ -8,15 +8,15 @@
 
 namespace varve::engine {
 
-/// The drop version of a load that was given up: no version ever showed it to anybody.
+/// The drop version of an abandoned load, which no reader ever saw.
 inline constexpr CommitVersion kNeverShown = 1;
 
-/// The id of a table as dead ids name it.
+/// Returns a table's id in the form of dead ids.
 format::DeadId dead_load(format::TableId table);
 
-/// Takes every loading id out of `files` that is not among `adopted`, and with it the table files that hold nothing
-/// else. Those that compaction merged with others stay, and their ids become dead; these are returned.
-/// Errors: kCorruption (a dead account or id is named twice, say), as FileSet::apply.
+/// Removes every loading id that is not in `adopted` from `files`, and the table files that contain only such tables.
+/// Files that compaction merged with others remain; their ids become dead and are returned.
+/// Errors: kCorruption (for example, a dead id that is named twice), as FileSet::apply().
 Result<std::vector<format::DeadId>> drop_unfinished_loads(std::span<const format::TableId> adopted, FileSet& files);
 
 }  // namespace varve::engine

@@ -1,5 +1,5 @@
-// Owns: what of many keys lies in memtables and what is searched for in tables (batch_read.h).
-// Must never: search for what a memtable has.
+// Owns: dividing many keys between memtables and the search in tables (batch_read.h).
+// Must never: search tables for an entry that a memtable has.
 #include "engine/read/batch_read.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace varve::engine {
 
 namespace {
 
-/// Keys whose places in the memtables are on their way to the processor while one is looked at.
+/// Number of keys whose memtable places are prefetched ahead of the present key.
 constexpr std::size_t kPrefetchedAhead = 4;
 
 struct PlacedSearch {
@@ -25,7 +25,7 @@ struct PlacedSearch {
   Search search;
 };
 
-/// The places of the keys in the keys' order: neighbours are found in the same block.
+/// Returns the indexes of the keys in key order, because neighbouring keys are in the same block.
 std::vector<std::size_t> places_by_key(std::span<const std::string_view> sort_keys) {
   std::vector<std::size_t> places(sort_keys.size());
   std::iota(places.begin(), places.end(), std::size_t{0});
@@ -43,7 +43,7 @@ Result<std::vector<std::optional<FoundEntry>>> read_side_by_side(const ReadState
   std::vector<std::optional<FoundEntry>> found(sort_keys.size());
   KnownBlocks known;
   std::vector<PlacedSearch> placed;
-  placed.reserve(sort_keys.size());  // A search that has begun stays where it is.
+  placed.reserve(sort_keys.size());  // A search that has begun must not move.
   const std::vector<std::size_t> places = places_by_key(sort_keys);
   for (std::size_t i = 0; i < places.size(); ++i) {
     if (i + kPrefetchedAhead < places.size()) prefetch_memtables(state, sort_keys[places[i + kPrefetchedAhead]]);

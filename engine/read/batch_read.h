@@ -1,5 +1,6 @@
-// Owns: reading many keys at once: all searches go on side by side, and the device works on the blocks of all of them.
-// Must never: read a block twice for two keys that want it at the same time, or wait for one while another could go on.
+// Owns: reading many keys at once. All searches run side by side, and the device reads blocks for all of them.
+// Must never: read a block twice for two keys that need it at the same time, or wait for one key while another can
+// continue.
 #pragma once
 
 #include <optional>
@@ -14,8 +15,9 @@
 
 namespace varve::engine {
 
-/// For each key what read_point() gives, or its version alone, in the order of the keys. The first failure ends it.
-/// `cost`, which may be null, is told what it cost. Errors: those of read_point(), and of making a read queue.
+/// Returns for each key the result of read_point(), or its version alone, in the order of the keys. The first failure
+/// ends the read. `cost`, which may be null, receives the cost. Errors: those of read_point(), and of making a read
+/// queue.
 Result<std::vector<std::optional<FoundEntry>>> read_points(const ReadState& state, BlockReader& blocks,
                                                            ReadQueues& queues,
                                                            std::span<const std::string_view> sort_keys,

@@ -1,5 +1,5 @@
-// Owns: which version of each key a walk shows, in either direction.
-// Must never: step through all versions of a key where a search is cheaper.
+// Owns: choosing the version of each key to return, in either direction.
+// Must never: step through all versions of a key if a search is cheaper.
 
 #include "engine/read/cursor.h"
 
@@ -11,11 +11,11 @@ namespace varve::engine {
 
 namespace {
 
-/// So many entries are stepped over in a row; then the rest of the key at hand is skipped by a search, which costs
-/// about as much. A key that is written all the time may have very many.
+/// Limit of consecutive steps over entries of one key. Then a search skips the key's rest, at about the same cost. A
+/// key that is written all the time may have very many entries.
 constexpr int kVersionStepsMax = 8;
 
-/// Below every version that is assigned, so that a search for it ends behind all entries of its key.
+/// Below every assigned version, so that a search for it ends after all entries of its key.
 constexpr CommitVersion kBelowAll = 0;
 
 }  // namespace
@@ -80,16 +80,16 @@ bool Cursor::pass_stretch_backward(std::string_view sort_key) {
   return true;
 }
 
-// After a move forward the entries' cursor is at the entry shown: of its key, the newest entry that is not above
-// version_. Newer ones stand before it, older ones behind it. After a move backward it is before all entries of the key
-// shown, since all of them had to be seen.
+// After a move forward, the entries' cursor is at the returned entry: the key's newest entry that is not above
+// version_. Newer entries precede it, and older ones follow it. After a move backward, the entries' cursor is before
+// all entries of the returned key, because all of them had to be read.
 
 void Cursor::next() {
   assert(valid_);
   if (backward_) {
     backward_ = false;
     entries_->seek(key_, version_);
-    valid_ = entries_->valid();  // Else an error: the entry was there.
+    valid_ = entries_->valid();  // False means an error: the entry existed.
     if (!valid_) return;
   }
   row_.begin_anywhere();
@@ -120,7 +120,7 @@ void Cursor::settle_forward(Passing passing) {
       if (!upper_.empty() && entry.sort_key >= upper_) return row_.end_before(upper_);
       const bool too_new = entry.version > version_;
       if (!too_new && entry.is_put()) return show_forward(entry);
-      passing = too_new ? Passing::kTooNew : Passing::kHidden;  // Deleted: what is older is hidden.
+      passing = too_new ? Passing::kTooNew : Passing::kHidden;  // Deleted: older entries are hidden.
       if (!same_key) {
         if (++dead_keys > dead_keys_max_) return row_.end_before(entry.sort_key);
         if (row_.take_forward(entry.sort_key) && pass_stretch(entry.sort_key)) {
@@ -193,10 +193,10 @@ bool Cursor::take_backward() {
     if (live) keep(entry);
   }
   if (!entries_->valid()) return live;
-  // The rest of the key is too new, or many: what is to be shown of it is searched for.
+  // The rest of the key is too new, or has many entries: the live entry is searched for.
   if (entries_->entry().version <= version_) {
     entries_->seek(key_, version_);
-    if (!entries_->valid()) return false;  // An error: the entry was there.
+    if (!entries_->valid()) return false;  // An error: the entry existed.
     live = entries_->entry().is_put();
     if (live) keep(entries_->entry());
   }
@@ -204,7 +204,7 @@ bool Cursor::take_backward() {
   return live;
 }
 
-/// It is left before it is shown.
+/// Copies the entry, because the cursor leaves it before it is returned.
 void Cursor::keep(const Entry& entry) {
   kept_value_.assign(entry.value);
   kept_is_external_ = entry.kind == Kind::kPutExternal;
@@ -218,7 +218,7 @@ void Cursor::show(const Entry& entry) {
   valid_ = entry.kind == Kind::kPut || bring(entry.value);
 }
 
-/// The value to be shown. False: the walk has failed.
+/// Reads the value to be returned. Returns false if the iteration failed.
 bool Cursor::bring(std::string_view pointer) {
   Result<PinnedBlock> value = values_.read(pointer);
   if (!value.ok()) {

@@ -1,5 +1,5 @@
-// Owns: a walk over the live keys of a range at one version, whatever memtables and tables they lie in.
-// Must never: show two versions of a key, a deleted key, or one above its version.
+// Owns: iterating over the live keys of a range at one version, across memtables and tables.
+// Must never: return two versions of a key, a deleted key, or a version above its own.
 #pragma once
 
 #include <cstdint>
@@ -16,81 +16,82 @@
 
 namespace varve::engine {
 
-/// One thread at a time. What it shows is valid until its next move. Commits may go on beside it: it shows none above
-/// its version.
+/// One thread at a time may use it. The returned views are valid until the next move. Commits may run concurrently: the
+/// cursor returns none above its version.
 class Cursor {
  public:
-  /// Walks [lower, upper) of `entries` at `version`; an empty `upper` is no bound. `pin` keeps alive what `entries`
-  /// walks over, and what `values` brings. At first it is nowhere.
+  /// Iterates over [lower, upper) of `entries` at `version`. An empty `upper` means no bound. `pin` keeps the memory of
+  /// `entries` and `values` alive. A new cursor has no position.
   Cursor(ReadStates::Pin pin, std::unique_ptr<EntryCursor> entries, std::string_view lower, std::string_view upper,
          CommitVersion version, ExternalValues values = ExternalValues());
 
-  /// From now on it passes stretches that are known to hold nothing live and, if it sees all, tells of those that it
-  /// finds. They outlive it.
+  /// Makes the cursor skip stretches that are known to contain no live key. If it sees all entries, it also reports the
+  /// stretches that it finds. They must outlive it.
   void know(DeadStretches& stretches, WalkSees sees) noexcept { row_ = DeadRow(stretches, version_, sees); }
-  /// It tells of all that it finds, few keys or many.
+  /// Makes the cursor report every stretch that it finds, even of few keys.
   void tell_all() noexcept { row_.tell_all(); }
-  /// It stops, as at an end, where a move has come across so many dead keys.
+  /// Makes a move stop, as at an end, after this many dead keys.
   void stop_after(std::uint64_t dead_keys) noexcept { dead_keys_max_ = dead_keys; }
 
   void seek_to_first();
   void seek_to_last();
-  /// To the last key below `sort_key` (and below the range's upper bound).
+  /// Moves to the last key below `sort_key` (and below the range's upper bound).
   void seek_before(std::string_view sort_key);
-  /// To the first key not below `sort_key` (and not below the range's lower bound).
+  /// Moves to the first key not below `sort_key` (and not below the range's lower bound).
   void seek(std::string_view sort_key);
-  /// To the neighbouring key. valid() holds.
+  /// Moves to the neighbouring key. valid() must be true.
   void next();
   void previous();
 
-  /// False before the first move, past either end, and after an error.
+  /// Returns false before the first move, past either end, and after an error.
   bool valid() const noexcept { return valid_; }
-  /// Why the walk ended: Ok at an end. Errors: kCorruption, kIoError, kOutOfMemory, kTooManyFiles.
+  /// Returns why the iteration ended: Ok at an end. Errors: kCorruption, kIoError, kOutOfMemory, kTooManyFiles.
   Status status() const { return failure_.ok() ? entries_->status() : failure_; }
 
-  // Of the key the cursor is at; valid() holds.
+  // Return the parts of the present key's entry. valid() must be true.
   std::string_view key() const noexcept { return key_; }
   std::string_view value() const noexcept { return value_; }
   CommitVersion version() const noexcept { return shown_version_; }
-  /// Entries looked at so far, dead ones included: what the walk cost.
+  /// Returns the number of entries examined so far, dead ones included: the cost of the iteration.
   std::uint64_t entries_examined() const noexcept { return examined_; }
 
  private:
-  /// What entries of the key in key_ are passed over.
+  /// Which entries of the key in key_ are skipped.
   enum class Passing : std::uint8_t { kNothing, kTooNew, kHidden };
-  /// From where the entries' cursor is, on to the first key to be shown.
+  /// Moves forward from the present entry to the first key to be returned.
   void settle_forward(Passing passing);
-  /// From where the entries' cursor is, the last entry of its key, back to the first key to be shown.
+  /// Moves backward from the present entry, the last one of its key, to the first key to be returned.
   void settle_backward();
-  // What is known to be dead is passed. A key given is not that of an entry at hand.
+  // Move, and skip keys that are known to be dead. The given key must not point into the present entry.
   void go_to(std::string_view sort_key);
   void go_before(std::string_view sort_key);
-  /// Behind the stretch that holds this key; before the one right below it. False where none is known.
+  /// Moves past the stretch that contains this key, or before the stretch directly below it. Returns false if none is
+  /// known.
   bool pass_stretch(std::string_view sort_key);
   bool pass_stretch_backward(std::string_view sort_key);
-  /// Of the key whose last entry the entries' cursor is at, what is to be shown, if anything; then to the last entry of
-  /// the key before.
+  /// Takes the live entry, if any, of the key whose last entry is the present one. Then moves to the last entry of the
+  /// previous key.
   bool take_backward();
-  /// Past deletes that need not be read, the one given at least, whose key is in key_ then.
+  /// Skips deletes without reading them, at least `oldest`, whose key is in key_ afterwards.
   bool pass_deletes_backward(const Entry& oldest);
   void show_forward(const Entry& entry);
   void show(const Entry& entry);
   void keep(const Entry& entry);
   bool bring(std::string_view pointer);
 
-  ReadStates::Pin pin_;  // let go after entries_
+  ReadStates::Pin pin_;  // released after entries_
   std::unique_ptr<EntryCursor> entries_;
   std::string lower_;
   std::string upper_;
   CommitVersion version_;
   ExternalValues values_;
 
-  std::string key_;  // of the entry shown; while settling, of entries passed over
+  std::string key_;  // of the returned entry; while settling, of skipped entries
   std::string_view value_;
-  std::string kept_value_;  // of a walk backward, whose entries' cursor is ahead of it
+  std::string kept_value_;  // used backward, because the entries' cursor is already ahead
   bool kept_is_external_ = false;
   PinnedBlock brought_;  // a value from a value file
-  Status failure_;       // of bringing one
+  Status failure_;       // of reading such a value
   CommitVersion shown_version_ = 0;
   bool valid_ = false;
   bool backward_ = false;

@@ -1,5 +1,5 @@
 // Owns: the beginning of a row, and its questions (dead_row.h).
-// Must never: ask where nothing can be known.
+// Must never: ask if no stretch can be known.
 #include "engine/read/dead_row.h"
 
 #include <utility>

@@ -1,5 +1,5 @@
-// Owns: what one walk learns of keys beside each other that are not live, and what it is told of them.
-// Must never: call keys dead that the walk has not seen to be, at its version and in every source.
+// Owns: the knowledge that one iteration gains about adjacent dead keys, and the stretches it learns from others.
+// Must never: call keys dead that the iteration did not see as dead, at its version and in every source.
 #pragma once
 
 #include <cstdint>
@@ -11,34 +11,35 @@
 
 namespace varve::engine {
 
-/// Whether a walk sees every entry of its range: one that passes what it does not want knows nothing of it.
+/// Whether an iteration sees every entry of its range. An iteration that skips unwanted entries knows nothing about
+/// them.
 enum class WalkSees : std::uint8_t { kAll, kWhatItWants };
 
-/// Keys that were found dead since the walk was sent to a place, or since the last live one.
+/// The keys found dead since the iteration was sent to a position, or since the last live key.
 class DeadRow {
  public:
-  /// Of a walk over what nobody writes: nothing is known, and nothing is learnt.
+  /// For an iteration over data that has no writers: nothing is known, and nothing is recorded.
   DeadRow() noexcept = default;
   DeadRow(DeadStretches& stretches, CommitVersion version, WalkSees sees) noexcept
       : stretches_(&stretches), version_(version), sees_(sees) {}
 
-  /// It tells even of a row of few keys: what lies beside it is known, and is joined with it.
+  /// Makes it report even a row of few keys: known stretches adjoin it and are joined with it.
   void tell_all() noexcept { keys_worth_knowing_ = 0; }
 
-  /// The walk is sent to `edge`, from which it goes on: forward with this key, backward with the one below.
+  /// The iteration was sent to `edge`. Forward, it continues with this key; backward, with the key below.
   void begin_at(std::string_view edge);
-  /// It goes on from a live key.
+  /// The iteration continues from a live key.
   void begin_anywhere() noexcept { is_open_ = false; }
 
-  // A dead key is at hand, of a walk forward or backward. True where it is time to ask where the stretch ends.
+  // Record a dead key, forward or backward. Return true if it is time to ask for the end of a known stretch.
   bool take_forward(std::string_view key) { return is_on() && take(key, ""); }
   bool take_backward(std::string_view key) { return is_on() && take(key, kBehind); }
 
-  /// Of a walk forward, that nothing before this key is live.
+  /// Ends a row of a forward iteration: no key before this one is live.
   void end_before(std::string_view key) {
     if (end()) stretches_->add(edge_, key, version_);
   }
-  /// Of a walk backward, that nothing behind this key, or from this key on, is live.
+  /// Ends a row of a backward iteration: no key after this one is live. end_at() means: no key from this one on.
   void end_behind(std::string_view key) {
     if (end()) stretches_->add(std::string(key).append(kBehind), edge_, version_);
   }
@@ -46,22 +47,22 @@ class DeadRow {
     if (end()) stretches_->add(key, edge_, version_);
   }
 
-  // If the stretch is known, the walk is sent on: to the first key behind the one that holds `key`; before the first
-  // key of the one right below it.
+  // If the stretch is known, return the position to continue at: the first key after the stretch that contains `key`,
+  // or the first key of the stretch directly below `key`.
   std::optional<std::string> end_of(std::string_view key);
   std::optional<std::string> begin_below(std::string_view key);
 
  private:
-  /// Fewer are not worth a place in the list.
+  /// Minimum number of keys of a row. Shorter rows are not worth a place in the list.
   static constexpr std::uint64_t kKeysWorthKnowing = 32;
-  /// A question costs about as much as so many steps.
+  /// Number of keys between two questions. A question costs about as much as this many steps.
   static constexpr std::uint64_t kKeysBetweenQuestions = 8;
-  /// Makes of a key the next one.
+  /// Appended to a key, it makes the next key.
   static constexpr std::string_view kBehind{"\0", 1};
 
   bool is_on() const noexcept { return stretches_ != nullptr && stretches_->is_on(); }
   bool take(std::string_view key, std::string_view suffix);
-  /// Whether what is known now is to be told; the row ends.
+  /// Ends the row. Returns whether it is to be reported.
   bool end() noexcept {
     const bool tells = is_open_ && keys_ >= keys_worth_knowing_ && sees_ == WalkSees::kAll;
     is_open_ = false;
@@ -73,9 +74,9 @@ class DeadRow {
   WalkSees sees_ = WalkSees::kAll;
   std::uint64_t keys_worth_knowing_ = kKeysWorthKnowing;
   bool is_open_ = false;
-  bool was_sent_ = false;  // and has come across no key since: where one stretch ends, another may begin
+  bool was_sent_ = false;  // and has met no key since: another stretch may begin where one ends
   std::uint64_t keys_ = 0;
-  std::string edge_;  // where the row began: forward its first key, backward the key behind its last one
+  std::string edge_;  // where the row began: forward its first key, backward the key after its last one
 };
 
 }  // namespace varve::engine

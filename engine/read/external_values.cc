@@ -1,5 +1,5 @@
-// Owns: the way from a pointer to a value (external_values.h).
-// Must never: read behind the end of a value file.
+// Owns: reading the value of a pointer (external_values.h).
+// Must never: read past the end of a value file.
 #include "engine/read/external_values.h"
 
 #include <cassert>

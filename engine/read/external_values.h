@@ -1,5 +1,5 @@
-// Owns: bringing a value that lies in a value file, for those who walk over entries.
-// Must never: hand out a value that was not compared with what its entry says of it.
+// Owns: reading the values in value files, for iterations over entries.
+// Must never: return a value that was not compared with its entry.
 #pragma once
 
 #include <string_view>
@@ -11,17 +11,18 @@
 
 namespace varve::engine {
 
-/// One thread at a time.
+/// Reads values. One thread at a time may use it.
 class ExternalValues {
  public:
-  /// For a walk over memtables alone, which hold their values.
+  /// For an iteration over memtables only, which contain their values.
   ExternalValues() noexcept = default;
-  /// `blocks`, `levels`, and `cost`, which may be null, outlive it.
+  /// `blocks`, `levels`, and `cost`, which may be null, must outlive this object.
   ExternalValues(BlockReader& blocks, const Levels& levels, ReadCost* cost = nullptr) noexcept
       : blocks_(&blocks), levels_(&levels), cost_(cost) {}
 
-  /// What an entry of kind kPutExternal points to; from the cache, or from the disk, and then kept in the cache where
-  /// there is room. Errors: kCorruption, kUnsupported (both name the file), kIoError, kTooManyFiles, kOutOfMemory.
+  /// Returns the value that an entry of kind kPutExternal points to, from the cache or from the disk. A value from the
+  /// disk is cached if there is room. Errors: kCorruption, kUnsupported (both name the file), kIoError, kTooManyFiles,
+  /// kOutOfMemory.
   Result<PinnedBlock> read(std::string_view pointer);
 
  private:
@@ -30,11 +31,12 @@ class ExternalValues {
   ReadCost* cost_ = nullptr;
 };
 
-/// The value to be read. The levels outlive it. Errors: kCorruption, and those of opening the value file.
+/// Returns the block of the value. The levels must outlive it. Errors: kCorruption, and those of opening the value
+/// file.
 Result<BlockWanted> locate_value(const Levels& levels, std::string_view pointer);
 
-/// Reads it from the disk and compares it with what its entry says of it. Errors: those of locate_value(), kCorruption
-/// (it is another value), kIoError, kOutOfMemory.
+/// Reads the value from the disk and compares it with its entry. Errors: those of locate_value(), kCorruption (it is
+/// another value), kIoError, kOutOfMemory.
 Status check_value(const Levels& levels, std::string_view pointer);
 
 }  // namespace varve::engine

@@ -1,5 +1,5 @@
 // Owns: the step from one file of a level to the next (level_cursor.h).
-// Must never: go on behind a file that failed.
+// Must never: continue after a file that failed.
 #include "engine/read/level_cursor.h"
 
 #include <algorithm>
@@ -42,7 +42,7 @@ void LevelCursor::seek(std::string_view sort_key, CommitVersion at_most) {
     cursor_.reset();
     return;
   }
-  const std::string target(sort_key);  // It may be that of the entry at hand, in a file that is left.
+  const std::string target(sort_key);  // It may point into the present entry, in a file that is left.
   open(file);
   cursor_->seek(target, at_most);
   settle();

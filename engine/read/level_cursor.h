@@ -1,5 +1,5 @@
-// Owns: a walk over one level whose files do not overlap: one file behind the other.
-// Must never: open a file before the walk comes to it.
+// Owns: iterating over one level whose files do not overlap, one file after another.
+// Must never: open a file before the iteration reaches it.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,8 @@ namespace varve::engine {
 
 class LevelCursor final : public EntryCursor {
  public:
-  /// All outlive the cursor; the level is not level 0; `cost` may be null. `entries_expected` as TableCursor has it.
+  /// All arguments must outlive the cursor. The level is not level 0. `cost` may be null. For `entries_expected`, see
+  /// TableCursor.
   LevelCursor(const LevelFiles& level, BlockReader& blocks, ReadCost* cost, std::uint64_t entries_expected) noexcept
       : files_(level), blocks_(blocks), cost_(cost), entries_expected_(entries_expected) {}
 
@@ -31,12 +32,12 @@ class LevelCursor final : public EntryCursor {
   Status status() const override { return cursor_ ? cursor_->status() : Status(); }
 
  private:
-  /// Number of the first file whose largest key is not below `sort_key`.
+  /// Returns the index of the first file whose largest key is not below `sort_key`.
   std::size_t first_not_below(std::string_view sort_key) const noexcept;
   void open(std::size_t file);
-  /// At the end of a file, to the first entry of the next one.
+  /// At the end of a file, moves to the first entry of the next file.
   void settle();
-  /// At the beginning of a file, to the last entry of the one before.
+  /// At the beginning of a file, moves to the last entry of the previous file.
   void settle_backward();
 
   const LevelFiles& files_;

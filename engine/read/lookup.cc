@@ -1,5 +1,5 @@
-// Owns: the order in which tables are asked (lookup.h).
-// Must never: ask a table whose range does not hold the key.
+// Owns: the order in which tables are searched (lookup.h).
+// Must never: search a table whose range does not contain the key.
 #include "engine/read/lookup.h"
 
 #include <string>
@@ -13,7 +13,7 @@ Lookup::Lookup(const Levels& levels, std::string_view sort_key, CommitVersion at
                KnownBlocks* known)
     : Lookup(levels, {sort_key, format::content_hash(sort_key), at_most}, part, cost, known) {}
 
-/// On to the next file that may hold the key.
+/// Moves to the next file that may contain the key.
 bool Lookup::next_file() {
   begun_ = false;
   while (level_ < kLevelCount) {
@@ -41,7 +41,7 @@ bool Lookup::next_file() {
   return false;
 }
 
-/// What its search goes on with: the block where it is looked for, if that is known, or null.
+/// Begins the search in a table. Returns the block that contains the key's place if it is known, or null.
 const CachedBlock* Lookup::begin_in_table(const OpenTable& table) noexcept {
   begun_ = true;
   const KnownBlocks::Known* const known = known_ != nullptr ? known_->find(table, key_.sort_key) : nullptr;
@@ -58,7 +58,7 @@ Status Lookup::open_wanted() const {
   return values_ != nullptr ? values_->open().status() : file_->open().status();
 }
 
-/// The entry may say where its value lies.
+/// Finishes with the found entry, or continues with its external value.
 Lookup::Step Lookup::take_found(BlockCache::ReadGuard& guard) {
   const Entry& entry = table_.entry();
   if (entry.kind != Kind::kPutExternal) return Step::kFound;

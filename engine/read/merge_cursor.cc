@@ -1,5 +1,5 @@
 // Owns: the moves of a merge (merge_cursor.h).
-// Must never: go on when a source has failed.
+// Must never: continue after a source has failed.
 #include "engine/read/merge_cursor.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ MergeCursor::MergeCursor(std::vector<std::unique_ptr<EntryCursor>> sources, Want
   for (std::size_t i = 0; i < sources_.size(); ++i) sources_[i]->pass_by(rules_.emplace_back(*this, i));
 }
 
-/// Where an older source stands is the first that its entries might hide.
+/// The present entries of older sources are the first that this source's entries might hide.
 std::string_view MergeCursor::Rule::pass_below() const noexcept {
   std::string_view bound = merge_.wanted_.upper;
   for (std::size_t older = source_ + 1; older < merge_.sources_.size(); ++older) {
@@ -95,7 +95,7 @@ void MergeCursor::next() {
   settle(forward_, source);
 }
 
-/// What the others stand at is the first that a delete might hide.
+/// The present entries of the other sources are the first that a delete might hide.
 bool MergeCursor::pass_deletes(std::string_view bound) {
   assert(!forward_.empty());
   const MergeHeap::Head* const other = forward_.second();
@@ -126,7 +126,7 @@ void MergeCursor::previous() {
   settle(backward_, source);
 }
 
-/// What the others stand at is the last that a delete might hide.
+/// The present entries of the other sources are the last that a delete might hide.
 bool MergeCursor::pass_deletes_backward(std::string_view bound) {
   assert(!backward_.empty());
   const auto* const other = backward_.second();

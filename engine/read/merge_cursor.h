@@ -1,5 +1,5 @@
-// Owns: one order out of several walks.
-// Must never: leave an entry out, or step over a source that has failed.
+// Owns: merging several iterations into one order.
+// Must never: omit an entry, or continue after a source failed.
 #pragma once
 
 #include <cstddef>
@@ -15,23 +15,23 @@
 
 namespace varve::engine {
 
-/// What a walk wants; the judge outlives it.
+/// The entries that an iteration wants. The judge must outlive it.
 struct Wanted {
-  BlockJudge* judge = nullptr;  // null: all
-  // It never goes below the one, or as far as the other.
+  BlockJudge* judge = nullptr;  // null: all entries
+  // Inclusive and exclusive bounds that the iteration never leaves.
   std::string lower{};
   std::string upper{};  // empty: no bound
-  /// What it likely comes to, wherever it begins; zero: that is not known.
+  /// The expected number of entries from any position. Zero means unknown.
   std::uint64_t entries = 0;
 };
 
-/// No two sources hold the same (sort key, version). Where they do all the same (a commit that stands in the log and in
-/// a table), both are shown, the one of the earlier source first.
+/// Sources do not have equal (sort key, version) pairs, with one exception: a commit in the log and in a table. Both
+/// entries are then returned, the one of the earlier source first.
 class MergeCursor final : public EntryCursor {
  public:
-  /// The sources' entries stay valid as their cursors say; an entry shown is valid until the next move.
-  /// What is not wanted it passes, where it is known without reading. The sources stand from the newest to the oldest:
-  /// of a key, each holds newer versions than those behind it.
+  /// The sources' entries stay valid as their cursors promise; a returned entry is valid until the next move. Unwanted
+  /// entries are skipped if the indexes show that they are unwanted. The sources are ordered from the newest to the
+  /// oldest: each has newer versions of a key than the sources after it.
   explicit MergeCursor(std::vector<std::unique_ptr<EntryCursor>> sources, Wanted wanted = Wanted());
   MergeCursor(const MergeCursor&) = delete;
   MergeCursor& operator=(const MergeCursor&) = delete;
@@ -48,7 +48,7 @@ class MergeCursor final : public EntryCursor {
   Status status() const override { return status_; }
 
  private:
-  /// For the source at a place in the list.
+  /// The rule for one source, given by its index in the list.
   class Rule final : public PassRule {
    public:
     Rule(const MergeCursor& merge, std::size_t source) noexcept : merge_(merge), source_(source) {}
@@ -64,7 +64,7 @@ class MergeCursor final : public EntryCursor {
   void clear() noexcept;
   bool is_wanted(const MergeHeap& heap, const Entry& entry) const noexcept;
   bool is_wanted(const DirectedMergeHeap<Direction::kBackward>& heap, const Entry& entry) const noexcept;
-  /// Orders the sources by where they stand, those that are past what is wanted left out.
+  /// Orders the sources by their present entries, and omits those past the wanted range.
   template <typename Heap>
   void gather(Heap& heap);
   bool take_status(const EntryStream& source);
@@ -75,13 +75,13 @@ class MergeCursor final : public EntryCursor {
   const Wanted wanted_;
   std::vector<Rule> rules_;
   std::vector<std::unique_ptr<EntryCursor>> sources_;
-  // The one of the walk's direction is filled; both are empty at an end and after an error.
+  // The heap of the present direction is filled. Both are empty at an end and after an error.
   MergeHeap forward_;
   DirectedMergeHeap<Direction::kBackward> backward_;
   Status status_;
 };
 
-/// The same for walks that go forward only; it begins where they stand.
+/// A merge that only moves forward. It begins at the sources' present entries.
 class MergeStream final : public EntryStream {
  public:
   explicit MergeStream(std::vector<std::unique_ptr<EntryStream>> sources);

@@ -1,8 +1,8 @@
-// Owns: which of several walks comes first: is at the smallest entry or, of walks backward, at the greatest.
-// Must never: compare an entry of a walk that has moved since it was read.
+// Owns: finding which of several iterations has the smallest entry or, backward, the greatest.
+// Must never: compare an entry of an iteration that has moved since the entry was read.
 //
-// G1  every walk but the ended ones stands at its first entry that does not come before the one at the top, in the
-//     heap's direction.
+// G1  every iteration that has not ended is at its first entry that does not come before the top's entry, in the heap's
+//     direction.
 #pragma once
 
 #include <algorithm>
@@ -17,8 +17,8 @@ namespace varve::engine {
 
 enum class Direction : std::uint8_t { kForward, kBackward };
 
-/// Over walks that it does not own, known by their places in a list. Where two hold the same (sort key, version), the
-/// one of the earlier walk comes first forward, and last backward.
+/// A heap of iterations that it does not own, named by their indexes in a list. If two have an equal (sort key,
+/// version), the earlier one comes first forward, and last backward.
 template <Direction kDirection>
 class DirectedMergeHeap {
  public:
@@ -31,7 +31,7 @@ class DirectedMergeHeap {
   void clear() noexcept { heads_.clear(); }
   bool empty() const noexcept { return heads_.empty(); }
   const Head& top() const noexcept { return heads_.front(); }
-  /// The next one after the top, or null.
+  /// Returns the head that comes after the top, or null.
   const Head* second() const noexcept {
     if (heads_.size() < 2) return nullptr;
     const bool right = heads_.size() > 2 && comes_later(heads_[1], heads_[2]);
@@ -39,15 +39,15 @@ class DirectedMergeHeap {
   }
 
   void add(const Entry& entry, std::size_t walk) { heads_.push_back({entry, walk}); }
-  /// After the last add().
+  /// Called after the last add().
   void order() noexcept { std::make_heap(heads_.begin(), heads_.end(), comes_later); }
 
-  /// The walk at the top has moved to `entry`.
+  /// The iteration at the top has moved to `entry`.
   void replace_top(const Entry& entry) noexcept {
     heads_.front().entry = entry;
     sift_down();
   }
-  /// The walk at the top has ended.
+  /// The iteration at the top has ended.
   void remove_top() noexcept {
     heads_.front() = heads_.back();
     heads_.pop_back();
@@ -64,7 +64,7 @@ class DirectedMergeHeap {
     return a.walk > b.walk;
   }
 
-  /// The one at the top may come later than those below it.
+  /// Moves the top down, because it may come later than its children.
   void sift_down() noexcept {
     if (heads_.size() == 1) return;
     const Head moving = heads_.front();

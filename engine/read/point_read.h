@@ -1,4 +1,4 @@
-// Owns: reading one key: memtables first, then tables, with the blocks that takes.
+// Owns: reading one key: from memtables first, then from tables, with the necessary blocks.
 // Must never: hold a guard of the cache while it waits for the disk.
 #pragma once
 
@@ -17,29 +17,29 @@
 
 namespace varve::engine {
 
-/// An entry found. Its value lies in a memtable of the state it was read from, or in memory of its own.
+/// A found entry. Its value is in a memtable of the state that it was read from, or in memory of its own.
 class FoundEntry {
  public:
   CommitVersion version = 0;
   Kind kind = Kind::kPut;
   std::string_view value;
 
-  /// `entry` lies in a memtable.
+  /// Makes a result from an entry in a memtable.
   static FoundEntry in_memtable(const Entry& entry) noexcept;
-  /// Copies the value out of a block; with kVersion it stays empty.
+  /// Copies the value from a block. With kVersion, the value remains empty.
   static FoundEntry copied(const Entry& entry, EntryPart part = EntryPart::kAll);
 
  private:
   std::unique_ptr<char[]> owned_;
 };
 
-/// The newest entry of the key in the memtables that is not above `at_most`; what tables hold is older.
+/// Returns the key's newest entry in the memtables that is not above `at_most`. Entries in tables are older.
 std::optional<FoundEntry> read_memtables(const ReadState& state, std::string_view sort_key, CommitVersion at_most);
 std::optional<FoundEntry> read_memtables(const ReadState& state, const LookupKey& key);
-/// Fetches what that will look at first, while something else is done.
+/// Prefetches the memory that read_memtables() reads first, so that the caller can do other work meanwhile.
 void prefetch_memtables(const ReadState& state, std::string_view sort_key) noexcept;
 
-/// The newest entry of the key that is not above `at_most`, or its version alone; empty when there is none.
+/// Returns the key's newest entry that is not above `at_most`, or its version alone, or nothing if there is none.
 /// Errors: kCorruption, kUnsupported, kIoError, kTooManyFiles, kOutOfMemory.
 Result<std::optional<FoundEntry>> read_point(const ReadState& state, BlockReader& blocks, std::string_view sort_key,
                                              CommitVersion at_most, ReadCost* cost = nullptr,

@@ -1,5 +1,5 @@
 // Owns: the steps of searches (searches.h).
-// Must never: leave while a read is in flight: its memory is here.
+// Must never: be destroyed while a read is in flight, because the read's memory is here.
 #include "engine/read/searches.h"
 
 #include <cassert>
@@ -10,15 +10,15 @@ namespace varve::engine {
 
 namespace {
 
-/// Blocks that came together: to wake a helper for fewer takes longer than they do.
+/// Minimum number of blocks that arrive together for which waking a helper pays.
 constexpr std::size_t kWorthHelp = 4;
 
 }  // namespace
 
-/// Under a guard of the cache of its own. Throws std::bad_alloc.
+/// Runs a step under its own guard of the cache. Throws std::bad_alloc.
 Lookup::Step Search::step(BlockReader& blocks, const CachedBlock* block) {
   BlockCache::ReadGuard guard(blocks.cache());
-  if (std::exchange(wants_block_, false)) {  // It may have come since.
+  if (std::exchange(wants_block_, false)) {  // It may be cached since then.
     block = guard.find(lookup_.wanted().cache_id(), lookup_.wanted().handle.offset);
     if (block == nullptr) return Lookup::Step::kWantsBlock;
     if (cost_ != nullptr) ++cost_->blocks_from_cache;
@@ -78,7 +78,7 @@ void Searches::go_on(bool may_wait) noexcept {
   }
 }
 
-/// Any thread: what the arrival holds is its alone.
+/// Any thread may call it: the arrival's content belongs to it alone.
 void Searches::take_out(Arrival& arrival) noexcept {
   const BlockWanted& wanted = arrival.wanted;
   if (arrival.read.ok()) {
@@ -88,7 +88,7 @@ void Searches::take_out(Arrival& arrival) noexcept {
   }
 }
 
-/// This thread and the helper's each take the next one that nobody has.
+/// This thread and the helper's thread each take the next block that the other has not taken.
 void Searches::take_out_together(std::span<const io::FinishedRead> finished) noexcept {
   bool needs_helper = false;
   {
@@ -148,7 +148,7 @@ void Searches::end(Search& search) noexcept {
   last_ended_ = &search;
 }
 
-/// Until it has ended, or waits for a block.
+/// Continues a search until it ends, or waits for a block.
 void Searches::advance(Search& search, const CachedBlock* block) noexcept {
   try {
     if (!advance_or_throw(search, block)) return;
@@ -158,7 +158,7 @@ void Searches::advance(Search& search, const CachedBlock* block) noexcept {
   end(search);
 }
 
-/// True when it has ended.
+/// Returns true if the search has ended.
 bool Searches::advance_or_throw(Search& search, const CachedBlock* block) {
   for (;;) {
     const Lookup::Step step = search.step(blocks_, block);
@@ -177,7 +177,7 @@ bool Searches::advance_or_throw(Search& search, const CachedBlock* block) {
   }
 }
 
-/// One more, with room to note that it is free again, so that nothing fails later.
+/// Returns a free arrival. It reserves memory for the free list in advance, so that no later step fails.
 Searches::Arrival& Searches::free_arrival() {
   if (free_.empty()) {
     free_.reserve(arrivals_.size() + 1);
@@ -219,7 +219,8 @@ Status Searches::take_queue() {
   return Status();
 }
 
-/// Its file stays open until the read has ended. False: too many are kept so, or whatever refuses to open it now.
+/// Keeps the block's file open until the read has ended. Returns false if too many files are pinned, or if the file
+/// cannot be opened now.
 bool Searches::pin(Arrival& arrival) noexcept {
   Result<FilePin> pinned = arrival.wanted.file().pin_for_long();
   if (!pinned.ok()) return false;
@@ -241,8 +242,8 @@ Status Searches::submit(Arrival& arrival) {
   return ready;
 }
 
-/// As many as the queue takes. Who waits for one that it does not take is told. What no descriptor can be kept for
-/// waits for the reads that are under way, or without any is read at once.
+/// Submits as many reads as the queue accepts. If the queue refuses a read, its searches get the error. A read whose
+/// file cannot be pinned waits for the reads in flight. If there are none, it is made at once.
 void Searches::submit_all() noexcept {
   while (!unsubmitted_.empty()) {
     Status submitted = take_queue();
@@ -260,7 +261,7 @@ void Searches::submit_all() noexcept {
   }
 }
 
-/// Lets those go on who waited for it; they may want it again, as another one.
+/// Continues the searches that waited for the block. They may need the block again, as a new arrival.
 void Searches::serve(Arrival& arrival) noexcept {
   on_the_way_.erase({arrival.wanted.cache_id(), arrival.wanted.handle.offset});
   const Result<PinnedBlock> block = *std::move(arrival.block);
@@ -274,7 +275,7 @@ void Searches::serve(Arrival& arrival) noexcept {
     }
   }
   arrival.waiting.clear();
-  free_.push_back(&arrival);  // There is room for each.
+  free_.push_back(&arrival);  // Its capacity suffices for all.
   --arrivals_in_use_;
 }
 

@@ -1,6 +1,6 @@
-// Owns: many searches side by side, each for one key: which of them waits for which block, and the reads on their way.
-// Must never: read a block twice for two searches that want it at the same time, or wait for one while another could go
-// on.
+// Owns: many searches side by side, each for one key: the blocks that they wait for, and the reads in flight.
+// Must never: read a block twice for two searches that need it at the same time, or wait for one search while another
+// can continue.
 #pragma once
 
 #include <array>
@@ -24,18 +24,18 @@
 
 namespace varve::engine {
 
-/// The search for one key in the tables of a store. Stays where it is from its begin until it has ended.
+/// The search for one key in the tables of a store. It must not move from begin() until it has ended.
 class Search {
  public:
-  /// As Lookup.
+  /// See Lookup.
   Search(const Levels& levels, std::string_view sort_key, CommitVersion at_most, EntryPart part = EntryPart::kAll,
          ReadCost* cost = nullptr, KnownBlocks* known = nullptr)
       : part_(part), cost_(cost), lookup_(levels, sort_key, at_most, part, cost, known) {}
 
-  /// Any thread, before it is begun: goes as far as the cache of `blocks` lets it, without a wait. True: it has ended,
-  /// and is not begun; else it is begun where it stands.
+  /// Runs as far as the cache of `blocks` allows, without waiting. Any thread may call it before begin(). If it returns
+  /// true, the search has ended and must not be begun. Otherwise, begin() continues from the reached state.
   bool try_now(BlockReader& blocks) noexcept;
-  /// After its end: the newest entry not above the version, or nothing. Errors: those of read_point().
+  /// Called after the end. Returns the newest entry not above the version, or nothing. Errors: those of read_point().
   Result<std::optional<FoundEntry>> take() {
     if (!status_.ok()) return status_;
     return std::move(found_);
@@ -51,60 +51,60 @@ class Search {
   std::optional<FoundEntry> found_;
   Status status_;
   bool wants_block_ = false;  // since try_now()
-  Search* next_ = nullptr;    // of the ended
+  Search* next_ = nullptr;    // in the list of ended searches
 };
 
-/// One thread at a time.
+/// Runs searches. One thread at a time may use it.
 class Searches {
  public:
-  /// Takes a queue from `queues` with the first block that is worth one. Both outlive this.
+  /// Takes a queue from `queues` when the first block needs one. Both arguments must outlive this object.
   Searches(io::Scheduler& scheduler, BlockReader& blocks, ReadQueues& queues) noexcept
       : blocks_(blocks), queues_(&queues), mutex_(scheduler) {}
-  /// With a queue of its own.
+  /// Uses a queue of its own.
   Searches(io::Scheduler& scheduler, BlockReader& blocks, std::unique_ptr<io::ReadQueue> queue) noexcept
       : blocks_(blocks), queue_(std::move(queue)), mutex_(scheduler) {}
-  /// Waits until no read is in flight. Searches that were not ended never end.
+  /// Waits until no read is in flight. Searches that have not ended never end.
   ~Searches();
   Searches(const Searches&) = delete;
   Searches& operator=(const Searches&) = delete;
 
-  /// Goes as far as it can without the disk; it may have ended when this returns.
+  /// Starts a search and runs it as far as possible without the disk. It may have ended on return.
   void begin(Search& search) noexcept;
-  /// Blocks that came together are verified and decompressed by `helper` too, from now on. What it did is served by
-  /// steps posted to `home`, which runs them on the thread of this. Both outlive the last search, and the helper's
-  /// thread has ended before this does.
+  /// Lets `helper` verify and decompress blocks that arrive together, from now on. Its results are processed by steps
+  /// posted to `home`, which runs them on this object's thread. Both must outlive the last search, and the helper's
+  /// thread must end before this object is destroyed.
   void share_work(StepTaker& helper, StepTaker& home) noexcept;
 
-  /// Whether a search waits for a block.
+  /// Returns whether a search waits for a block.
   bool waits() const noexcept { return arrivals_in_use_ > 0; }
-  /// Whether go_on() would have something to do or to wait for: not so while all blocks are at the helper.
+  /// Returns whether go_on() has work or a read to wait for. It is false while all blocks are with the helper.
   bool reads() const noexcept { return !unsubmitted_.empty() || (queue_ != nullptr && queue_->in_flight() > 0); }
-  /// Has reads made, waits for one of them if `may_wait`, and lets the searches go on whose blocks have come.
+  /// Submits reads, waits for one of them if `may_wait`, and continues the searches whose blocks have arrived.
   void go_on(bool may_wait) noexcept;
-  /// go_on() until no search waits. One block for one search is read without a queue.
+  /// Calls go_on() until no search waits. A single block for a single search is read without a queue.
   void finish() noexcept;
-  /// The one of those that have ended that was not taken yet and ended first, or null.
+  /// Returns the ended search that ended first and was not yet taken, or null.
   Search* take_ended() noexcept;
 
  private:
-  /// A block on its way, and who waits for it. Used again, with its memory.
+  /// A block in flight, and the searches that wait for it. It is reused, with its memory.
   class Arrival final : public Step {
    public:
     Arrival(Searches& owner, std::size_t its_number) noexcept : searches(owner), number(its_number) {}
-    /// The helper has taken the block out.
+    /// The helper has decompressed the block.
     void run() noexcept override { searches.serve(*this); }
 
     Searches& searches;
     const std::size_t number;
     BlockWanted wanted;
     StoredBytes stored;
-    FilePin pin;  // while the read is under way
+    FilePin pin;  // during the read
     Status read;
     std::optional<Result<PinnedBlock>> block;
     std::vector<Search*> waiting;
-    Arrival* next = nullptr;  // to be submitted, or to be taken out
+    Arrival* next = nullptr;  // in a list: to be submitted, or to be decompressed
   };
-  /// In the order in which they came.
+  /// A list of arrivals in the order in which they were added.
   class ArrivalList {
    public:
     bool empty() const noexcept { return first_ == nullptr; }
@@ -124,7 +124,7 @@ class Searches {
     Arrival* first_ = nullptr;
     Arrival* last_ = nullptr;
   };
-  /// What the helper does.
+  /// The helper's work.
   class Help final : public Step {
    public:
     explicit Help(Searches& searches) noexcept : searches_(searches) {}
@@ -152,23 +152,23 @@ class Searches {
   Status take_queue();
 
   BlockReader& blocks_;
-  ReadQueues* const queues_ = nullptr;  // null: the queue is ours
+  ReadQueues* const queues_ = nullptr;  // null: the queue is its own
   std::unique_ptr<io::ReadQueue> queue_;
   std::vector<std::unique_ptr<Arrival>> arrivals_;  // their numbers are the tags of reads
   std::vector<Arrival*> free_;
   std::size_t arrivals_in_use_ = 0;
   std::map<BlockPlace, Arrival*> on_the_way_;
   ArrivalList unsubmitted_;
-  std::array<io::FinishedRead, 16> finished_;  // few: what they set free is asked for next
+  std::array<io::FinishedRead, 16> finished_;  // few, so that the searches they unblock submit reads soon
   Search* first_ended_ = nullptr;
   Search* last_ended_ = nullptr;
 
-  // With a helper:
+  // Used with a helper:
   StepTaker* helper_ = nullptr;
   StepTaker* home_ = nullptr;
   Help help_{*this};
   io::Mutex mutex_;
-  ArrivalList read_ VARVE_GUARDED_BY(mutex_);  // to be taken out
+  ArrivalList read_ VARVE_GUARDED_BY(mutex_);  // to be decompressed
   bool is_helping_ VARVE_GUARDED_BY(mutex_) = false;
 };
 

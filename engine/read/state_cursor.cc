@@ -1,5 +1,5 @@
-// Owns: which places a walk over a state goes through (state_cursor.h).
-// Must never: leave one out.
+// Owns: choosing the sources of an iteration over a state (state_cursor.h).
+// Must never: omit a source.
 #include "engine/read/state_cursor.h"
 
 #include <cstdint>
@@ -20,20 +20,20 @@ bool may_hold_wanted(const LevelFile& file, const Wanted& wanted) noexcept {
   return file.entry.largest_key >= wanted.lower && (wanted.upper.empty() || file.entry.smallest_key < wanted.upper);
 }
 
-/// Of a level above 0.
+/// For a level above 0.
 bool may_hold_wanted(const Levels& levels, std::uint32_t level, const Wanted& wanted) noexcept {
   const std::size_t first = levels.first_at_or_after(level, wanted.lower);
   return first < levels.level(level).size() && may_hold_wanted(*levels.level(level)[first], wanted);
 }
 
-/// Most of the data lies there. Zero where no level above 0 has any.
+/// Returns the level that contains most of the data, or zero if no level above 0 has any.
 std::uint32_t deepest_level(const Levels& levels, const Wanted& wanted) noexcept {
   std::uint32_t level = kLastLevel;
   while (level > 0 && !may_hold_wanted(levels, level, wanted)) --level;
   return level;
 }
 
-/// From the newest to the oldest.
+/// Returns the sources from the newest to the oldest.
 std::vector<std::unique_ptr<EntryCursor>> sources_of(const ReadState& state, BlockReader& blocks, ReadCost* cost,
                                                      const Wanted& wanted) {
   std::vector<std::unique_ptr<EntryCursor>> sources;

@@ -1,5 +1,5 @@
-// Owns: one walk over all that a state of the store holds.
-// Must never: open a file that the walk does not come to.
+// Owns: one iteration over the whole content of a store's state.
+// Must never: open a file that the iteration does not reach.
 #pragma once
 
 #include <memory>
@@ -12,9 +12,9 @@
 
 namespace varve::engine {
 
-/// What is wanted, and beside it whatever lies in the way: where it is known without reading that something is not
-/// wanted, it is passed. It shows no entry that comes into the active memtable later, if that is empty now. All but
-/// `wanted` outlive the walk; the state is pinned meanwhile. `cost`, which is told what the walk costs, may be null.
+/// Returns a cursor over the wanted entries, and possibly unwanted ones: those are skipped if the indexes show that
+/// they are unwanted. If the active memtable is empty now, later entries of it are not returned. All arguments except
+/// `wanted` must outlive the cursor, and the state must stay pinned. `cost`, which may be null, receives the cost.
 std::unique_ptr<EntryCursor> cursor_over(const ReadState& state, BlockReader& blocks, ReadCost* cost,
                                          Wanted wanted = Wanted());
 

@@ -1,4 +1,4 @@
-// Owns: the order in which a store's first files, or its next ones, are made.
+// Owns: the order in which the files of a new or reopened store are created.
 // Must never: name a file anywhere before its bytes are durable.
 #include "engine/recovery/establish.h"
 
@@ -14,14 +14,14 @@
 namespace varve::engine {
 namespace {
 
-/// What a manifest can begin with, its files made.
+/// The initial content of a manifest, whose files are created.
 struct Prepared {
   FileSet files;
   SegmentFile segment;
   BufferFile buffer;
 };
 
-/// The next number of a set that no manifest holds yet.
+/// Returns the next number of a set that no manifest contains yet.
 std::uint64_t take_number(FileSet& files) noexcept {
   return files.file_number_ceiling++;
 }
@@ -46,8 +46,8 @@ Status prepare_log(const io::Env& env, io::Directory& directory, Prepared& prepa
   return Status();
 }
 
-/// The recovered set without doubt: what was found sealed is closed, what was in doubt is copied, what was not used is
-/// gone.
+/// Returns the recovered set without doubt: sealed segments are closed, the segment in doubt is copied, and unused
+/// segments are removed.
 Result<Prepared> prepare(const io::Env& env, io::Directory& directory, const Recovered& recovered) {
   Prepared prepared;
   prepared.files = recovered.files;
@@ -110,10 +110,11 @@ Result<Established> make_store(const io::Env& env, io::Directory& directory, con
 }
 
 Result<Established> establish(const io::Env& env, io::Directory& directory, Recovered& recovered) {
-  // A process that died while it replaced CURRENT may have left a name that is not durable yet. Nothing may be made
-  // that the CURRENT before it does not know: a power cut could bring that one back.
+  // A process that died while it replaced CURRENT may have left a name that is not durable yet. It is made durable
+  // first: otherwise, a power cut could restore an older CURRENT, which knows nothing of the files created from here
+  // on.
   if (Status synced = directory.sync(sync_points::kRoot); !synced.ok()) return synced;
-  // A device too full for the ballast is no reason to keep a store closed.
+  // If the device is too full for the ballast, the store opens all the same.
   if (Status held = directory.set_ballast(kBallastName, kBallastBytes); !held.ok() && held.code() != Code::kNoSpace) {
     return held;
   }

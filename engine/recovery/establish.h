@@ -1,6 +1,6 @@
-// Owns: the second half of opening a store for writing: the end that recovery decided on is made final, once.
-// Must never: change or remove a byte that the old CURRENT still needs before the new one is durable. A crash anywhere
-// in here leaves a store that recovers to the same content.
+// Owns: the second half of opening a store for writing: it makes the end that recovery found final, once.
+// Must never: change or remove a byte that the old CURRENT still needs before the new CURRENT is durable. After a crash
+// at any point here, the store recovers to the same content.
 #pragma once
 
 #include <memory>
@@ -13,33 +13,36 @@
 
 namespace varve::engine {
 
-/// What the log starts with.
+/// The files with which the log starts.
 struct Established {
   std::unique_ptr<Manifest> manifest;
-  /// Announced, prepared (filled), empty.
+  /// Announced, prepared (filled), and empty.
   SegmentFile segment;
   BufferFile buffer;
 };
 
-/// The numbers that the making of a store uses are 1 to this.
+/// The greatest file number that creating a store uses. The numbers start at 1.
 inline constexpr std::uint64_t kNumberMaxOfMaking = 3;
 
-/// The identity of a store that is made.
+/// Returns a random identity for a new store.
 format::StoreId draw_store_id(io::RandomSource& random);
 
-/// Makes a store in a directory that find_store() called kNothing or kUnfinished: CURRENT first says "being made", so
-/// that a crash in between is told from a store that lost its CURRENT. Leftovers of an unfinished making are removed.
-/// `env` and `directory` outlive what is returned. Errors: kExists (there is a store), kNoSpace (the ballast included),
-/// others of io; the store is unfinished then.
+/// Creates a store in a directory for which find_store() returned kNothing or kUnfinished. CURRENT first says "being
+/// created", so that an open can distinguish a crash in between from a store that lost its CURRENT. Leftovers of an
+/// unfinished creation are removed. `env` and `directory` must outlive the result. Errors: kExists (a store exists),
+/// kNoSpace (also for the ballast), others of io; the store is then unfinished.
 Result<Established> make_store(const io::Env& env, io::Directory& directory, const format::StoredOptions& options);
 
-/// Copies the valid part of a segment in doubt into a fresh, sealed one (its commits one behind another, without the
-/// filling between writes); makes the first segment and the log buffer; begins a manifest that records all of it with
-/// the version ceiling; switches CURRENT; then removes stray files of ours (numbered files that the set does not name,
-/// temporaries). Other files are left alone. Without room the ballast is given up and the rest tried once more; a full
-/// device alone is no reason to fail. `recovered` keeps its memtable and figures; its files become those of the new
-/// manifest, and it is in doubt about nothing any more.
-/// Errors: any of io; the store is then as it was, or established.
+/// Makes the recovered state the store's, in this order:
+/// - copies the valid part of a segment in doubt into a new, sealed segment: commits only, without the filling between
+///   writes,
+/// - creates the first segment and the log buffer,
+/// - begins a manifest that records all of it, with the version ceiling,
+/// - switches CURRENT,
+/// - removes the store's stray files: temporaries, and numbered files that are not in the set. Other files remain.
+/// If the device is full, the ballast is released and the rest is tried once more; a full device alone does not make it
+/// fail. `recovered` keeps its memtable and figures. Its files become those of the new manifest, and no segment remains
+/// in doubt. Errors: any of io; the store is then unchanged, or established.
 Result<Established> establish(const io::Env& env, io::Directory& directory, Recovered& recovered);
 
 }  // namespace varve::engine

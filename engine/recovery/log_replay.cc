@@ -1,5 +1,5 @@
-// Owns: putting the commits of a group where they belong.
-// Must never: trust a verified record to make sense; its writer may have been another build.
+// Owns: applying the commits of a group.
+// Must never: assume that a verified record makes sense. Another build may have written it.
 #include "engine/recovery/log_replay.h"
 
 #include <algorithm>
@@ -31,8 +31,8 @@ bool do_keys_rise(std::string_view batch) {
   return true;
 }
 
-/// A key stands once in a commit: (key, version) is unique. Batches are sorted as a rule. This one was read through
-/// once, by Memtable::demand_of().
+/// Checks that a commit contains each key once, so that (key, version) is unique. Batches are usually sorted.
+/// Memtable::demand_of() has already read this batch completely.
 Status check_keys_differ(std::string_view batch) {
   if (do_keys_rise(batch)) return Status();
   std::vector<std::string_view> keys;
@@ -115,7 +115,7 @@ Status LogReplay::take_commit(const format::GroupMember& member) {
   if (member.version <= recovered_.files.flushed_version) return Status();  // It is in the tables.
   const Result<Memtable::Reservation> room = recovered_.memtable->reserve(*demand);
   if (!room.ok()) return room.status();
-  // What can still be refused comes before the entries.
+  // Operations that can still be refused are applied before the entries.
   if (demand->other_count > 0) {
     if (Status taken = take_other_operations(*batch, member.version); !taken.ok()) return taken;
   }
@@ -125,8 +125,8 @@ Status LogReplay::take_commit(const format::GroupMember& member) {
   return Status();
 }
 
-/// The manifest named the table's files before the commit was made, and calls them loading until the memtable that
-/// holds the commit is in a table.
+/// Applies an adoption. The manifest named the table's files before the commit was made. It calls them loading until
+/// the memtable with the commit is written to a table file.
 Status LogReplay::take_adoption(format::TableId table) {
   const std::vector<format::TableId>& loading = recovered_.files.loading_ids;
   const std::vector<format::TableId>& adopted = recovered_.adopted;
@@ -142,7 +142,7 @@ Status LogReplay::take_adoption(format::TableId table) {
   return Status();
 }
 
-/// Of a batch that was read through once.
+/// Applies the other operations of a batch that was already read completely.
 Status LogReplay::take_other_operations(format::BatchReader batch, CommitVersion version) {
   format::Operation operation;
   while (*batch.next(&operation)) {

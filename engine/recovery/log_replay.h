@@ -1,5 +1,5 @@
-// Owns: what the log's records do to a store that is being recovered, in their order.
-// Must never: take a record out of order, or half of a commit.
+// Owns: applying the log's records, in their order, to a store during recovery.
+// Must never: apply a record out of order, or a part of a commit.
 #pragma once
 
 #include <cstdint>
@@ -14,25 +14,26 @@
 namespace varve::engine {
 
 enum class AdoptionRule : std::uint8_t {
-  kLoadingTables,  // a commit adopts what the manifest calls loading, once; anything else is damage
-  kAnyTable,       // the manifest may be lost, and the log alone tells
+  kLoadingTables,  // a commit adopts a table that the manifest calls loading, once; anything else is damage
+  kAnyTable,       // the manifest may be lost, so only the log decides
 };
 
 class LogReplay {
  public:
-  /// Fills `recovered`, which outlives this and has its memtable. `manifest` is the one in use and its valid length.
+  /// Fills `recovered`, which must outlive this object and have its memtable. `manifest` is the present manifest with
+  /// its valid length.
   LogReplay(io::Scheduler& scheduler, Recovered& recovered, ManifestMark manifest,
             AdoptionRule adoptions = AdoptionRule::kLoadingTables) noexcept
       : recovered_(recovered), manifest_(manifest), adoptions_(adoptions), inserts_(scheduler, *recovered.memtable) {}
 
-  /// The next record of the log, a verified one. Errors: kCorruption (it contradicts what came before, or itself),
-  /// kUnsupported, kOutOfMemory. `from_buffer` says that it was found in the log buffer alone. Its bytes stay until
-  /// settle().
+  /// Applies the next record of the log, which must be verified. `from_buffer` means that the record was found only in
+  /// the log buffer. The record's bytes must stay valid until settle(). Errors: kCorruption (the record contradicts
+  /// earlier records or itself), kUnsupported, kOutOfMemory.
   Status take(const format::Record& record, bool from_buffer);
-  /// Everything taken is in the memtable when it returns.
+  /// Waits until all applied records are in the memtable.
   void settle() noexcept { inserts_.wait(); }
 
-  /// What any verified record proves of the manifest, whether or not it is part of the log.
+  /// Checks what a verified record proves about the manifest, even if the record is not part of the log.
   /// Errors: kCorruption, naming the manifest's file.
   Status check_marks(const format::RecordHeader& header) const;
 
@@ -45,7 +46,7 @@ class LogReplay {
   Recovered& recovered_;
   const ManifestMark manifest_;
   const AdoptionRule adoptions_;
-  InsertBehind inserts_;  // of what nothing can refuse any more
+  InsertBehind inserts_;  // only of entries that can no longer be refused
 };
 
 }  // namespace varve::engine

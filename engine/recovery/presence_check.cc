@@ -1,4 +1,4 @@
-// Owns: the share of each thread in a check, and the order of what they find (presence_check.h).
+// Owns: dividing a check among threads, and the order of their results (presence_check.h).
 // Must never: fail because a thread was refused.
 #include "engine/recovery/presence_check.h"
 
@@ -14,9 +14,9 @@ namespace varve::engine {
 
 namespace {
 
-/// To start a thread takes as long as to look at a few files whose directory is in memory.
+/// Number of files for each helper. Starting a thread takes as long as checking a few files of a cached directory.
 constexpr std::size_t kFilesForHelper = 32;
-/// A device that is slow answers this many at once; one that is fast leaves nothing for more of them to do.
+/// Limit of the helpers. A slow device serves this many at once; a fast device leaves no work for more.
 constexpr std::size_t kHelpersMax = 7;
 
 Status look_at(io::Directory& directory, const WrittenFile& wanted) {
@@ -32,13 +32,13 @@ Status look_at(io::Directory& directory, const WrittenFile& wanted) {
       .in_file(name);
 }
 
-/// The first file that is not as it should be, found by several threads that each take the next one.
+/// Finds the first bad file. Each thread repeatedly takes the next file.
 class Check {
  public:
   Check(io::Directory& directory, std::span<const WrittenFile> files) noexcept
       : directory_(directory), files_(files), first_bad_(files.size()) {}
 
-  /// Any thread. Behind a file that was found bad nothing is looked at; before it everything is.
+  /// Any thread may call it. Files after a bad file are skipped; all files before it are checked.
   void run() noexcept {
     for (;;) {
       const std::size_t at = next_.fetch_add(1, std::memory_order_relaxed);
@@ -48,7 +48,7 @@ class Check {
       while (at < bad && !first_bad_.compare_exchange_weak(bad, at, std::memory_order_relaxed)) continue;
     }
   }
-  /// When all have ended: as many as are certain to be there.
+  /// Returns the number of files before the first bad one. Call it after all threads have ended.
   std::size_t good_count() const noexcept { return first_bad_.load(std::memory_order_relaxed); }
 
  private:
@@ -66,7 +66,7 @@ class Check {
   std::atomic<std::size_t> first_bad_;
 };
 
-/// How many of the first are certain to be there.
+/// Returns the number of leading files that are known to be good.
 std::size_t count_good(const io::Env& env, io::Directory& directory, std::span<const WrittenFile> files) {
   const std::size_t helpers = std::min(files.size() / kFilesForHelper, kHelpersMax);
   if (helpers == 0) return 0;
@@ -79,14 +79,14 @@ std::size_t count_good(const io::Env& env, io::Directory& directory, std::span<c
     threads.push_back(*std::move(thread));
   }
   check.run();
-  threads.clear();  // which waits for them
+  threads.clear();  // waits for them
   return check.good_count();
 }
 
 }  // namespace
 
-// What helpers did not find good is looked at again, in order, by this thread alone: it may have been for want of
-// descriptors or memory, which one thread has.
+// This thread alone checks the remaining files again, in order. The helpers may have failed for lack of descriptors or
+// memory, which a single thread has.
 Status check_presence(const io::Env& env, io::Directory& directory, std::span<const WrittenFile> files) {
   for (const WrittenFile& file : files.subspan(count_good(env, directory, files))) {
     if (Status there = look_at(directory, file); !there.ok()) return there;

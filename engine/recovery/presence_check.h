@@ -1,5 +1,5 @@
-// Owns: whether files that the store has written are there, with their sizes.
-// Must never: read what is in them.
+// Owns: the check that the files of a store exist with their sizes.
+// Must never: read their content.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@ namespace varve::engine {
 struct WrittenFile {
   format::FileId id;
   std::uint64_t size_bytes = 0;
-  std::string_view thing;  // what it is called in messages; outlives the check
+  std::string_view thing;  // its name in messages; outlives the check
 };
 
-/// Looks at all of them, by a few threads where they are many. Errors: that of the first in their order, as one thread
-/// would find it: kCorruption (it is missing, or its size is another), those of io::Directory::open.
+/// Checks all files, with a few threads if they are many. Returns the error of the first bad file in their order, as a
+/// single thread would: kCorruption (the file is missing or has another size), those of io::Directory::open().
 Status check_presence(const io::Env& env, io::Directory& directory, std::span<const WrittenFile> files);
 
 }  // namespace varve::engine

@@ -1,5 +1,5 @@
-// Owns: the order of recovery's first half: CURRENT, manifest, log buffer, segments; and looking for a store.
-// Must never: write, or open a file for anything but reading.
+// Owns: the order of recovery's first half (CURRENT, manifest, log buffer, segments), and the search for a store.
+// Must never: write, or open a file for anything except reading.
 #include "engine/recovery/recovery.h"
 
 #include <algorithm>
@@ -22,10 +22,10 @@
 namespace varve::engine {
 namespace {
 
-/// What else than CURRENT stands in a directory.
+/// The names in a directory besides CURRENT.
 struct OtherNames {
-  std::string foreign;   // the first by byte order, where there is any
-  std::string numbered;  // likewise
+  std::string foreign;   // the first in byte order, if any
+  std::string numbered;  // the first in byte order, if any
   std::uint64_t number_max = 0;
 };
 
@@ -127,7 +127,7 @@ class StoreReader {
     return recovered_.clean ? check_clean_segments(root(), files) : Status();
   }
 
-  /// That each is there, whole; what is inside is verified when it is read.
+  /// Checks that each file exists with its size. Its content is verified when it is read.
   Status check_written_files() const {
     const FileSet& files = recovered_.files;
     std::vector<WrittenFile> written;
@@ -151,7 +151,7 @@ class StoreReader {
     return Status();
   }
 
-  /// Returns an image that is not needed any more, which may be empty.
+  /// Returns an image that is no longer needed. It may be empty.
   Result<FileImage> read_segment(const LiveSegment& segment, FileImage image, LogReplay& replay) {
     std::vector<BufferedBytes> slots;
     if (!segment.closed) slots = buffer_.of_segment(segment.number, segment.seed);
@@ -166,7 +166,7 @@ class StoreReader {
     return keep(segment, reader, *std::move(walk));
   }
 
-  /// Where the segment before was not left in order, this one cannot have been used.
+  /// If the previous segment was not closed properly, this segment must be unused.
   Result<FileImage> skip_unused(const LiveSegment& segment, SegmentReader& reader) {
     if (Status unused = reader.check_unused(); !unused.ok()) return unused;
     recovered_.unused_segments.push_back(segment.number);
@@ -177,7 +177,7 @@ class StoreReader {
     recovered_.figures.torn_bytes += walk.torn_bytes;
     recovered_.figures.log_bytes += walk.end - kFirstRecordOffset;
     log_ended_ = !walk.sealed || walk.end != reader.image().size();
-    // The first record of a segment was framed when the one before it was sealed and cut, durably.
+    // The first record of a segment was framed after the previous segment was durably sealed and cut.
     FileImage used;
     if (recovered_.in_doubt.has_value() && !walk.records.empty()) {
       SegmentInDoubt& before = *recovered_.in_doubt;
@@ -195,7 +195,7 @@ class StoreReader {
     return used;
   }
 
-  /// The whole log was read: what it does not adopt is dead.
+  /// Drops the loads that the log, which was read completely, did not adopt.
   Status drop_loads() {
     const Result<std::vector<format::DeadId>> dead = drop_unfinished_loads(recovered_.adopted, recovered_.files);
     if (!dead.ok()) return dead.status().in_file(format::file_name(format::FileType::kManifest, manifest_.number));
@@ -224,7 +224,7 @@ class StoreReader {
   Recovered& recovered_;
   ManifestMark manifest_;
   LogBufferContent buffer_;
-  bool log_ended_ = false;  // the last segment read was not sealed and cut: what stands behind it is unused
+  bool log_ended_ = false;  // the last segment read was not sealed and cut: later segments must be unused
 };
 
 }  // namespace
@@ -237,7 +237,7 @@ Result<StoreFound> find_store(io::Directory& directory) {
   const Result<OtherNames> names = look_at_names(directory);
   if (!names.ok()) return names.status();
   if (names->numbered.empty() && names->foreign.empty()) return StoreFound::kNothing;
-  // Somebody may have made the store between the two looks.
+  // Another process may have created the store since the first check.
   root = RootFile::load(directory);
   if (!root.ok()) return root.status();
   if (root->has_value()) return judge_root(directory, (*root)->root());

@@ -1,9 +1,8 @@
-// Owns: the first half of opening a store: what is there, read and verified, in memory.
+// Owns: the first half of opening a store: reading and verifying its files into memory.
 // Must never: write anything. `verify` and read-only opens run it too.
 //
-// R1  what is recovered is a prefix of the commit order, whole commits only, with every commit acknowledged as durable.
-// R2  damage is told from a torn tail by what later bytes prove; when in doubt between the two after a clean close, or
-//     below a mark, it is damage.
+// R1  the recovered state is a prefix of the commit order: whole commits only, and each commit acknowledged as durable.
+// R2  later bytes distinguish damage from a torn tail. After a clean close or below a durable mark, doubt means damage.
 #pragma once
 
 #include <memory>
@@ -22,53 +21,55 @@
 
 namespace varve::engine {
 
-/// The last segment with a commit, if the manifest does not know it as closed: its valid part, with what the log buffer
-/// adds to it. It may have been sealed; but if it was cut, nothing says that its size is durable.
+/// The last segment with a commit, if the manifest does not record it as closed: its valid part, with the records from
+/// the log buffer. It may be sealed, but even if it was cut, its size may not be durable.
 struct SegmentInDoubt {
   std::uint64_t number = 0;
   std::uint64_t seed = 0;
-  /// The segment's bytes from its start to behind its last valid record at least, the log buffer's records in place.
+  /// The segment's bytes, at least from its start to the end of its last valid record, with the log buffer's records in
+  /// place.
   FileImage image;
-  /// Offsets of the valid records, rising; a footer is among them.
+  /// Offsets of the valid records in bytes, rising, including a footer.
   std::vector<std::uint64_t> records;
   CommitVersion last_version = 0;
 };
 
 struct Recovered {
   RootFile root;
-  /// As the manifest has it, but without loads that no commit adopted.
+  /// The manifest's file set, without loads that no commit adopted.
   FileSet files;
   bool clean = false;
   std::unique_ptr<Memtable> memtable;
   RetiredIds retired;
-  /// Loaded tables that commits of the log adopted; the set calls them loading still.
+  /// Loaded tables that commits of the log adopted. The set still calls them loading.
   std::vector<format::TableId> adopted;
-  /// Highest version found, and highest ceiling found; after a clean close the ceiling is the last version.
+  /// The greatest version and the greatest ceiling found. After a clean close, the ceiling is the last version.
   CommitVersion last_version = 0;
   CommitVersion version_ceiling = 0;
   std::optional<format::CommitTag> last_tag;
-  /// Segments that the manifest does not know as closed yet, found sealed and cut, with a record in a later one.
+  /// Segments that the manifest does not yet record as closed. Each was found sealed and cut, and a later segment has a
+  /// record.
   std::vector<format::ClosedSegment> found_closed;
   std::optional<SegmentInDoubt> in_doubt;
-  /// Segments that were announced and hold no commit.
+  /// Announced segments without a commit.
   std::vector<std::uint64_t> unused_segments;
   RecoveryFigures figures;
 };
 
 enum class StoreFound : std::uint8_t {
-  kNothing,     // an empty directory, or one where only a first open was cut short before it made anything durable
-  kUnfinished,  // CURRENT says that the making of the store was not finished: nothing in it was ever acknowledged
+  kNothing,     // an empty directory, or one in which a first open ended before it made anything durable
+  kUnfinished,  // CURRENT says that the creation is unfinished: no commit was ever acknowledged
   kStore,
 };
 
-/// Looks, and reads nothing but CURRENT and names. Errors: kInvalidArgument (the directory holds other things and no
-/// CURRENT); kCorruption (a store's files without CURRENT, a CURRENT that does not verify, or one that says "being
-/// made" beside files that only a finished store has); kUnsupported.
+/// Reads only CURRENT and the names. Errors: kInvalidArgument (other files and no CURRENT); kCorruption (a store's
+/// files without CURRENT, a CURRENT that does not verify, or a CURRENT that says "being created" next to files of a
+/// finished store); kUnsupported.
 Result<StoreFound> find_store(io::Directory& directory);
 
-/// Reads the whole log into a memtable without a bound. Errors: kCorruption, kUnsupported (both name file and offset),
-/// kNotFound (no store, or one whose making was not finished), kIoError, kOutOfMemory. `for_writing` decides which
-/// unknown features are refused.
+/// Reads the whole log into a memtable without a size limit. `for_writing` determines which unknown features are
+/// refused. Errors: kCorruption, kUnsupported (both name file and offset), kNotFound (no store, or an unfinished
+/// creation), kIoError, kOutOfMemory.
 Result<Recovered> read_store(const io::Env& env, io::Directory& directory, bool for_writing);
 
 }  // namespace varve::engine

@@ -1,4 +1,4 @@
-// Owns: re-framing records for another segment, and writing them in large pieces.
+// Owns: framing records for another segment, and writing them in large pieces.
 // Must never: write a piece that is not whole sectors.
 #include "engine/recovery/segment_copy.h"
 
@@ -18,7 +18,7 @@
 namespace varve::engine {
 namespace {
 
-/// Each piece is a durable write: few large ones take a fraction of the time of many.
+/// Size of a piece in bytes. Each piece is a durable write: few large ones take a fraction of the time of many.
 constexpr std::size_t kCopyPieceBytes = (std::size_t{8} << 20) / kFileScale;
 static_assert(io::is_sector_multiple(kCopyPieceBytes));
 
@@ -32,7 +32,7 @@ Result<format::Record> read_again(const SegmentInDoubt& source, std::uint64_t of
       .in_file(format::file_name(format::FileType::kLogSegment, source.number) + " in memory", offset);
 }
 
-/// The header that a record gets in the copy.
+/// Returns the record's header for the copy.
 format::RecordHeader moved(format::RecordHeader header, std::uint64_t number, std::uint64_t previous_offset) {
   header.file_number = number;
   header.durable_upto = kFirstRecordOffset;
@@ -42,7 +42,7 @@ format::RecordHeader moved(format::RecordHeader header, std::uint64_t number, st
   return header;
 }
 
-/// Lays the groups out, the same way in both passes: one that counts and one that writes.
+/// Lays out the groups. Both passes use it: one that counts and one that writes.
 template <typename Place>
 Result<std::uint64_t> lay_out(const SegmentInDoubt& source, std::uint64_t number, std::uint64_t* last_offset,
                               const Place& place) {
@@ -60,7 +60,7 @@ Result<std::uint64_t> lay_out(const SegmentInDoubt& source, std::uint64_t number
   return offset;
 }
 
-/// Collects bytes that follow one another and writes them in pieces.
+/// Collects adjacent bytes and writes them in pieces.
 class PieceWriter {
  public:
   static Result<PieceWriter> make(io::LogSegment& segment) {
@@ -82,7 +82,7 @@ class PieceWriter {
     return Status();
   }
 
-  /// What is left, filled with zeros to a sector.
+  /// Writes the remaining bytes, filled with zeros to a sector.
   Status write_rest() {
     pending_.resize(static_cast<std::size_t>(io::round_up_to_sector(pending_.size())), '\0');
     if (Status done = write_whole_pieces(); !done.ok()) return done;

@@ -1,5 +1,5 @@
 // Owns: the copy of a segment in doubt.
-// Must never: copy a record that does not verify, or change what it holds.
+// Must never: copy a record that does not verify, or change a record's payload.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@
 
 namespace varve::engine {
 
-/// Writes the groups of `source` one behind another into a new segment of this number, sealed and exactly as long as
-/// they need. Their bytes are verified and re-stamped for the new place; marks that spoke of the old files are left
-/// out. Watermarks are not copied: what they say, the new manifest says. Durable, but for its name. Errors: kNoSpace,
-/// kIoError, kOutOfMemory; kCorruption (memory changed since `source` was read).
+/// Writes the groups of `source` without gaps into a new, sealed segment with this number and exactly the needed size.
+/// Their bytes are verified and re-stamped for the new place. Marks that refer to the old files are omitted. Watermarks
+/// are not copied, because the new manifest contains their information. The segment is durable, except for its name.
+/// Errors: kNoSpace, kIoError, kOutOfMemory; kCorruption (memory changed since `source` was read).
 Result<LiveSegment> copy_segment(const io::Env& env, io::Directory& directory, const SegmentInDoubt& source,
                                  std::uint64_t number);
 

@@ -1,5 +1,5 @@
-// Owns: the cut of a segment into reads (segment_images.h).
-// Must never: give memory back that a read may still fill.
+// Owns: dividing a segment into reads (segment_images.h).
+// Must never: release memory that a read may still fill.
 #include "engine/recovery/segment_images.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace varve::engine {
 
 namespace {
 
-/// A device needs several reads at once, of some length, to give what it can.
+/// Size of one read in bytes. A device needs several long reads at once to reach its full speed.
 constexpr std::size_t kReadBytes = std::size_t{256} << 10;
 constexpr std::size_t kReadsMax = static_cast<std::size_t>(kSegmentBytesReadMax) / kReadBytes;
 static_assert(kReadsMax <= io::kReadDepthMax);
@@ -49,8 +49,8 @@ void SegmentImages::begin() {
 }
 
 Status SegmentImages::ask_for(const std::string& name) {
-  // What the page cache has of a segment that was in use is in doubt: a failed write may have left there what no device
-  // has. It has nothing of the others, which were written past it.
+  // The page cache may be wrong for a segment in use: a failed write may have left bytes there that no device has.
+  // Other segments were written past the page cache, which does not contain them.
   Result<std::unique_ptr<io::ReadableFile>> file =
       open_whole_file(directory_, name, kSegmentBytesReadMax, io::ReadMode::kDirect);
   if (io::is_missing(file.status())) {
@@ -73,7 +73,7 @@ Status SegmentImages::ask_for(const std::string& name) {
   return Status();
 }
 
-/// Segments grow from one to the next: each memory has room for the largest, what is not used of it costs nothing.
+/// Segments grow over time. Each image has memory for the largest segment, because its unused part costs nothing.
 Result<FileImage> SegmentImages::image_of(std::uint64_t bytes) noexcept {
   FileImage spare = std::exchange(spare_, FileImage());
   if (spare.refit(bytes)) return spare;
@@ -89,7 +89,7 @@ Status SegmentImages::make_queue() {
   return Status();
 }
 
-/// The first failure is kept, be it that the rest could not be asked for.
+/// Waits for all reads. Keeps the first failure, unless starting the reads has already failed.
 void SegmentImages::wait_for_all() noexcept {
   std::array<io::FinishedRead, 64> finished;
   while (queue_ != nullptr && queue_->in_flight() > 0) {

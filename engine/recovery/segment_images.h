@@ -1,7 +1,7 @@
-// Owns: bringing the log's segments into memory, one behind the other: many reads at once, and the next segment's while
-// the one before it is walked.
-// Must never: have memory for more than two segments at once, or tell of a segment's failure before it is that one's
-// turn.
+// Owns: reading the log's segments into memory, one after another. It makes many reads at once, and reads the next
+// segment while the caller processes the previous one.
+// Must never: use memory for more than two segments at once, or report a segment's failure before the caller asks for
+// that segment.
 #pragma once
 
 #include <map>
@@ -16,20 +16,20 @@
 
 namespace varve::engine {
 
-/// One thread.
+/// One thread may use it.
 class SegmentImages {
  public:
-  /// All outlive it.
+  /// All arguments must outlive this object.
   SegmentImages(const io::Env& env, io::Directory& directory,
                 const std::map<std::uint64_t, LiveSegment>& segments) noexcept;
   SegmentImages(const SegmentImages&) = delete;
   SegmentImages& operator=(const SegmentImages&) = delete;
 
-  /// The next segment, as the device has it; there is one left. Errors: kCorruption (it is missing, it is larger than a
-  /// segment can be), those of Directory::open and ReadableFile::read_exactly.
+  /// Returns the next segment as the device has it. At least one must be left. Errors: kCorruption (it is missing, or
+  /// larger than a segment can be), those of Directory::open() and ReadableFile::read_exactly().
   Result<FileImage> next();
-  /// One that nobody needs any more: the segment after the next one has its memory. What was used once need not be
-  /// cleared by the system again, which takes longer than reading a file does.
+  /// Takes back the memory of a processed image for the segment after the next one. The system need not clear used
+  /// memory again, which takes longer than reading a file.
   void take_back(FileImage image) noexcept { spare_ = std::move(image); }
 
  private:
@@ -40,7 +40,7 @@ class SegmentImages {
     FileImage image;
   };
 
-  /// Asks for the segment at next_, if there is one.
+  /// Starts to read the segment at next_, if there is one.
   void begin();
   Status ask_for(const std::string& name);
   Result<FileImage> image_of(std::uint64_t bytes) noexcept;
@@ -55,7 +55,7 @@ class SegmentImages {
   bool has_begun_ = false;
   Reading reading_;
   FileImage spare_;
-  std::unique_ptr<io::ReadQueue> queue_;  // ends before what it reads into
+  std::unique_ptr<io::ReadQueue> queue_;  // last member: it ends before the memory that it reads into
 };
 
 }  // namespace varve::engine

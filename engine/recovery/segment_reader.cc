@@ -1,5 +1,5 @@
-// Owns: the walk and the judgement at its end (segment_reader.h).
-// Must never: read a record's payload before both its checksums held; format::read_record sees to that.
+// Owns: reading a segment, and the decision about its end (segment_reader.h).
+// Must never: read a record's payload before both its checksums verified, which format::read_record() ensures.
 #include "engine/recovery/segment_reader.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ bool all_zero(std::string_view bytes) noexcept {
   return format::find_first_written(bytes) == std::string_view::npos;
 }
 
-/// Bytes [begin, end) of `bytes`, or what there is of them.
+/// Returns the bytes [begin, end) of `bytes`, or as many of them as exist.
 std::string_view part(std::string_view bytes, std::uint64_t begin, std::uint64_t end) noexcept {
   begin = std::min<std::uint64_t>(begin, bytes.size());
   return bytes.substr(begin, std::min<std::uint64_t>(end, bytes.size()) - begin);
@@ -29,10 +29,10 @@ std::string_view part(std::string_view bytes, std::uint64_t begin, std::uint64_t
 
 }  // namespace
 
-/// What verified records behind a place say of it.
+/// What verified records after a place prove about that place.
 struct SegmentReader::Evidence {
   std::uint64_t durable_upto = 0;
-  /// The record before one of them began between the last record taken and the place.
+  /// True if the predecessor of one of them began between the last accepted record and the place.
   bool lost_before = false;
 };
 
@@ -78,7 +78,7 @@ Status SegmentReader::check_unused() const {
 }
 
 Result<SegmentWalk> SegmentReader::walk(bool may_be_unfinished) {
-  // What was taken lies in the image until it is settled, however the walk ends.
+  // Accepted records point into the image until replay has settled, so this settles on every return.
   struct Settled {
     LogReplay& replay;
     ~Settled() { replay.settle(); }
@@ -132,7 +132,7 @@ Result<bool> SegmentReader::find_in_slots(std::uint64_t offset, format::Record* 
     const RecordOutcome outcome = format::read_record_at(bytes, {segment_.seed, offset}, record, &ignored);
     if (outcome == RecordOutcome::kUnsupported) return ignored.in_file(name(), offset);
     if (outcome != RecordOutcome::kRecord || !follows(*record)) continue;
-    if (record->size_bytes > image_.size() - offset) continue;  // It never had a place in the segment.
+    if (record->size_bytes > image_.size() - offset) continue;  // It was never part of the segment.
     std::memcpy(image_.data() + offset, bytes.data(), static_cast<std::size_t>(record->size_bytes));
     return true;
   }
@@ -173,7 +173,7 @@ Status SegmentReader::take(const format::Record& record, std::uint64_t offset, b
 // -- The end ----------------------------------------------------------------------------------------------------------
 
 Result<SegmentWalk> SegmentReader::end_sealed(const format::Record& footer, std::uint64_t offset) {
-  // A footer is written when nothing is in flight, by itself.
+  // A footer is a separate write, made when no other write is in flight.
   if (!io::is_sector_multiple(offset) || footer.header.durable_upto != offset) {
     return damaged(offset, "footer does not stand behind durable bytes alone");
   }
@@ -183,7 +183,7 @@ Result<SegmentWalk> SegmentReader::end_sealed(const format::Record& footer, std:
   }
   walk_.sealed = true;
   walk_.end = offset + io::kSectorBytes;
-  // The file is cut when the footer is durable: until then a crash may have torn its write.
+  // The file is cut after the footer is durable. Until then, a crash may have torn the footer's write.
   const bool may_be_torn = !segment_.closed && image_.size() > walk_.end;
   const std::size_t written = format::find_first_written(image(), may_be_torn ? walk_.end : last_end_);
   if (written != std::string::npos) return damaged(written, "written to behind the footer");
@@ -221,7 +221,7 @@ Status SegmentReader::gather_evidence(std::uint64_t offset, Evidence* evidence) 
   return Status();
 }
 
-/// Of `bytes` that stand, or were to stand, from `offset` on, at a sector's start.
+/// Reads the records in `bytes`, whose place begins at `offset`, the start of a sector.
 Status SegmentReader::gather_evidence(std::string_view bytes, std::uint64_t offset, Evidence* evidence) const {
   std::uint64_t at = 0;
   while (at < bytes.size()) {

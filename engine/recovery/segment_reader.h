@@ -1,17 +1,18 @@
-// Owns: walking one log segment from its first record to its end, and deciding where that end is.
-// Must never: pass over a record that was lost, end the log below a place that later bytes prove durable, or end it
-// anywhere but at a footer unless it is told that the log may be unfinished here.
+// Owns: reading one log segment from its first record to its end, and finding that end.
+// Must never: skip a lost record, or end the log below a place that later bytes prove durable. Unless the caller says
+// that the log may be unfinished here, the end must be a footer.
 //
-// The walk. A record is the next one if it verifies at its place and names the one before it. It is looked for where
-// the last one ended: in the file, then in the slots of the log buffer. If it is in neither, and nothing but zeros is
-// left of the sector, the next write began at the next sector, and it is looked for there. (Where a slot holds the last
-// record, the rest of the sector counts as zeros, whatever a torn write left: a slot is written to the device filled.)
+// Reading. The next record is one that verifies at its place and names its predecessor. It is searched at the end of
+// the previous record: in the file, then in the slots of the log buffer. If neither has it, and the rest of the sector
+// is zero, the next write began at the next sector, and the record is searched there. (If a slot contains the last
+// record, the rest of the sector counts as zero, whatever a torn write left: a slot is filled with zeros before it is
+// written to the device.)
 //
-// The end. Where no record follows there is damage, or the end of the log. Up to eight writes were in flight at once,
-// so valid records may stand behind a hole. Each says how much of the segment was durable when it was framed: if that
-// is more than what lies before the hole, the hole was once whole, and this is damage. Otherwise nothing behind the
-// hole was acknowledged, and it is a torn tail. Behind a footer nothing can stand but what its own write left when it
-// was torn, and that only as long as the file was not cut.
+// The end. If no record follows, there is damage or the end of the log. Up to eight writes were in flight at once, so
+// valid records may follow a hole. Each states how much of the segment was durable when it was framed. If that is more
+// than the bytes before the hole, the hole was once complete, and this is damage. Otherwise, nothing after the hole was
+// acknowledged, and it is a torn tail. After a footer, only the rest of its own torn write is possible, and only if the
+// file was not yet cut.
 #pragma once
 
 #include <cstdint>
@@ -29,43 +30,44 @@
 
 namespace varve::engine {
 
-/// What a walk found.
+/// The result of reading a segment.
 struct SegmentWalk {
   bool sealed = false;
-  /// Of a sealed segment: behind its footer's sector. Of another: behind its last record.
+  /// Offset in bytes. For a sealed segment, the end of its footer's sector; otherwise, the end of its last record.
   std::uint64_t end = 0;
-  /// Offsets of its records, footer included.
+  /// Offsets of its records in bytes, including the footer.
   std::vector<std::uint64_t> records;
-  /// Of the commits in it; zero where there is none.
+  /// The version of its last commit. Zero if it has none.
   CommitVersion last_version = 0;
-  /// From the end to behind the last byte that is not zero.
+  /// Number of bytes from the end to the last byte that is not zero, inclusive.
   std::uint64_t torn_bytes = 0;
 };
 
 class SegmentReader {
  public:
-  /// `image` is the whole file. `slots` are the log buffer's for this segment. `replay` takes the records.
+  /// `image` is the whole file. `slots` are the log buffer's slots for this segment. `replay` receives the records.
   SegmentReader(const LiveSegment& segment, FileImage image, std::vector<BufferedBytes> slots, LogReplay& replay);
 
-  /// Checks the header, and that a segment the manifest knows as closed has its size. First of all.
+  /// Checks the header, and the size of a segment that the manifest records as closed. The caller calls it first.
   /// Errors: kCorruption, kUnsupported; they name file and offset.
   Status check_header() const;
 
-  /// `may_be_unfinished`: the segment may end without a footer. Errors: kCorruption, kUnsupported, kOutOfMemory. The
-  /// commits before an error are in the memtable, as those of the whole segment are where there is none.
+  /// Reads all records. If `may_be_unfinished`, the segment may end without a footer. After an error, the commits
+  /// before it are in the memtable; otherwise, all commits of the segment are. Errors: kCorruption, kUnsupported,
+  /// kOutOfMemory.
   Result<SegmentWalk> walk(bool may_be_unfinished);
 
-  /// Ok if nothing stands behind the header. Errors: kCorruption.
+  /// Returns Ok if nothing follows the header. Errors: kCorruption.
   Status check_unused() const;
 
-  // For who saves what is left of a damaged segment, after a walk that ended with an error:
+  // The functions below serve a repair, after walk() returned an error:
 
-  /// The records taken until then.
+  /// Returns the records that were accepted before the error.
   const SegmentWalk& walked() const noexcept { return walk_; }
-  /// Behind the last of them.
+  /// Returns the offset of the end of the last accepted record.
   std::uint64_t end_of_records() const noexcept { return last_end_; }
 
-  /// The file's bytes, with the records that were found in the log buffer in their places.
+  /// Returns the file's bytes, with the records from the log buffer in their places.
   std::string_view image() const noexcept { return image_.view(); }
   FileImage take_image() noexcept { return std::move(image_); }
 
@@ -95,10 +97,10 @@ class SegmentReader {
   LogReplay& replay_;
 
   SegmentWalk walk_;
-  std::uint64_t last_offset_ = 0;  // of the last record taken; zero before the first
-  std::uint64_t last_end_;         // behind it
+  std::uint64_t last_offset_ = 0;  // of the last accepted record; zero before the first
+  std::uint64_t last_end_;         // the end of that record
   bool last_from_buffer_ = false;
-  Status why_;  // why the file has no record where one was looked for last
+  Status why_;  // reason why the last search found no record in the file
 };
 
 }  // namespace varve::engine

@@ -1,5 +1,5 @@
-// Owns: walking a value file (value_file_check.h).
-// Must never: take a commit into memory.
+// Owns: iterating over a value file (value_file_check.h).
+// Must never: load a commit into memory.
 #include "engine/recovery/value_file_check.h"
 
 #include <limits>
@@ -22,13 +22,14 @@ Status check_value_file(const io::Env& env, io::Directory& directory, const form
     return Status::corruption("the value file that the manifest names is missing").in_file(name);
   }
   if (!image.ok()) return image.status();
-  // A replay for which everything stands in tables: it verifies, and takes nothing.
+  // With this replay, every commit counts as flushed: it verifies the commits and applies none.
   Recovered nothing;
   nothing.memtable = std::make_unique<Memtable>();
   nothing.files.flushed_version = format::kCommitVersionMax;
   constexpr std::uint64_t kAnyManifest = std::numeric_limits<std::uint64_t>::max();
   LogReplay replay(env.scheduler, nothing, {kAnyManifest, kAnyManifest}, AdoptionRule::kAnyTable);
-  // As one that the manifest does not know as closed: it tells no last version any more, which the footer has.
+  // The segment is checked as not closed, because the entry does not contain the last version, which only the footer
+  // has.
   LiveSegment segment;
   segment.number = entry.number;
   segment.seed = entry.seed;

@@ -1,5 +1,5 @@
-// Owns: the deep check of a value file, as what it was: a closed segment of the log.
-// Must never: do anything with the commits in it.
+// Owns: the deep check of a value file as a closed segment of the log.
+// Must never: apply its commits.
 #pragma once
 
 #include "format/log/manifest_edit.h"
@@ -8,8 +8,8 @@
 
 namespace varve::engine {
 
-/// Reads all of it, and verifies every record. Errors: kCorruption, kUnsupported (both name file and offset), kIoError,
-/// kOutOfMemory.
+/// Reads the whole file, and verifies every record. Errors: kCorruption, kUnsupported (both name file and offset),
+/// kIoError, kOutOfMemory.
 Status check_value_file(const io::Env& env, io::Directory& directory, const format::ValueFileEntry& entry);
 
 }  // namespace varve::engine

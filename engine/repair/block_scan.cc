@@ -1,5 +1,5 @@
 // Owns: the search for the next intact block (block_scan.h).
-// Must never: read the whole file at once, or step over a byte at which a block could begin.
+// Must never: read the whole file at once, or skip a byte at which a block could begin.
 #include "engine/repair/block_scan.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace varve::engine {
 
 namespace {
 
-/// Read at once: the data of a run, as a rule.
+/// Number of bytes read at once. It usually covers the data of a run.
 constexpr std::uint64_t kWindowBytes = std::uint64_t{1} << 20;
 
 }  // namespace
@@ -23,7 +23,7 @@ std::string_view BlockScan::rest() const noexcept {
   return std::string_view(window_).substr(at_ - window_begin_);
 }
 
-/// So many bytes from the place at hand, or all there are.
+/// Reads `bytes` bytes from the present place into the window, or fewer at the end of the range.
 Status BlockScan::hold(std::uint64_t bytes) {
   const std::uint64_t wanted = std::min(end_, at_ + bytes);
   if (at_ >= window_begin_ && wanted <= window_begin_ + window_.size()) return Status();

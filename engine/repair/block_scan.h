@@ -1,5 +1,5 @@
-// Owns: finding the intact blocks in a part of a table file that no index leads through.
-// Must never: show bytes whose checksum does not hold where they stand.
+// Owns: finding the intact blocks in a part of a table file without an index.
+// Must never: return bytes whose checksum does not verify at their place.
 #pragma once
 
 #include <cstdint>
@@ -16,19 +16,19 @@ namespace varve::engine {
 struct FoundBlock {
   format::BlockHandle handle;
   format::BlockType type = format::BlockType::kData;
-  /// The whole frame, valid until the next move.
+  /// The whole frame, valid until the next call of next().
   std::string_view frame;
 };
 
-/// Where one block ends the next one is looked for, and from there byte by byte: a block verifies by the file's seed
-/// and its own place, so that what is found is a block of this file, standing where it was written. One thread at a
-/// time.
+/// Searches for blocks. After a block, the next one is expected at its end, and then searched byte by byte. A block
+/// verifies by the file's seed and its own place, so a found block belongs to this file and to this place. One thread
+/// at a time may use it.
 class BlockScan {
  public:
-  /// Of the bytes from `begin` to `end`, or to the file's end. `file` outlives the scan.
+  /// Scans the bytes from `begin` to `end`, or to the file's end. `file` must outlive the scan.
   BlockScan(const io::ReadableFile& file, std::uint64_t seed, std::uint64_t begin, std::uint64_t end) noexcept;
 
-  /// The next one; nothing at the end. Errors: those of reading.
+  /// Returns the next block, or nothing at the end. Errors: those of reading.
   Result<std::optional<FoundBlock>> next();
 
   std::uint64_t read_bytes() const noexcept { return read_bytes_; }

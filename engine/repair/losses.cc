@@ -1,5 +1,5 @@
-// Owns: which losses a row falls into (losses.h).
-// Must never: look twice at a loss that ends before the keys at hand.
+// Owns: finding the losses that affect a row (losses.h).
+// Must never: examine a loss again that ends before the present keys.
 #include "engine/repair/losses.h"
 
 #include <utility>
@@ -12,7 +12,7 @@ void Losses::add(Loss loss) {
   open_.push_back(all_.size() - 1);
 }
 
-// No part of the template below: Clang 14 cannot compare strings there.
+// Separate from the template below, because Clang 14 cannot compare strings there.
 void Losses::close_those_before(std::string_view key) {
   std::erase_if(open_, [&](std::size_t at) { return all_[at].largest_key && *all_[at].largest_key < key; });
 }

@@ -1,5 +1,5 @@
-// Owns: what of a damaged store could not be read, and which rows that makes doubtful.
-// Must never: call a row certain that something unread may have changed or deleted.
+// Owns: the unreadable parts of a damaged store, and the rows that they make doubtful.
+// Must never: call a row certain if an unread entry may have changed or deleted it.
 #pragma once
 
 #include <cstddef>
@@ -13,26 +13,26 @@
 
 namespace varve::engine {
 
-/// A part of a file that does not verify, or is not there: the commits that may have stood in it.
+/// A part of a file that does not verify or is missing, and the commits that it may have contained.
 struct Loss {
-  /// Of the file, as it stands in the store's directory.
+  /// Name of the file in the store's directory.
   std::string file;
   std::uint64_t offset = 0;
-  /// Zero: how many is not known.
+  /// Zero means that the number of bytes is unknown.
   std::uint64_t bytes = 0;
   std::string what;
-  /// Of versions of rows, deletions included; zero: how many is not known.
+  /// Limit of the lost versions of rows, deletions included. Zero means that it is unknown.
   std::uint64_t entries_max = 0;
-  /// Sort keys between which all that is missing lies, and which may be among it; without one there is no bound.
+  /// Inclusive bounds of the lost sort keys. A missing bound means no bound.
   std::optional<std::string> smallest_key{};
   std::optional<std::string> largest_key{};
-  /// Nothing of that key that is newer than what was read is missing.
+  /// True if no lost entry of the bound key is newer than the version that was read.
   bool excludes_smallest = false;
   bool excludes_largest = false;
-  /// Commit versions between which all that is missing lies, both included.
+  /// Inclusive bounds of the lost commit versions.
   CommitVersion smallest_version = 0;
   CommitVersion largest_version = format::kCommitVersionMax;
-  /// Rows of users' tables that were saved and may be older than they were, or deleted since.
+  /// Number of saved rows of users' tables that may be outdated, or deleted since.
   std::uint64_t rows_possibly_stale = 0;
 
   bool covers(std::string_view key) const noexcept {
@@ -42,15 +42,15 @@ struct Loss {
   }
 };
 
-/// One thread at a time.
+/// The losses of one store. One thread at a time may use it.
 class Losses {
  public:
   void add(Loss loss);
 
-  /// Whether a version of this key above `version` may be missing. Keys are asked for in ascending order; what is added
-  /// later lies behind those asked for already, or has them in it no more.
+  /// Returns whether a version of this key above `version` may be lost. Keys are asked in ascending order. A loss that
+  /// is added later lies after the keys that were already asked, or at least no longer affects them.
   bool may_hide(std::string_view key, CommitVersion version);
-  /// The same, and each loss of which that is true counts a row.
+  /// Like may_hide(), and counts a row for each loss that may hide one.
   bool count_row(std::string_view key, CommitVersion version);
 
   bool empty() const noexcept { return all_.empty(); }
@@ -63,7 +63,7 @@ class Losses {
   bool visit_hiding(std::string_view key, CommitVersion version, const Visit& visit);
 
   std::vector<Loss> all_;
-  std::vector<std::size_t> open_;  // those that do not end before the last key asked for
+  std::vector<std::size_t> open_;  // the losses that do not end before the last key asked
 };
 
 }  // namespace varve::engine

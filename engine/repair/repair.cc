@@ -1,5 +1,5 @@
-// Owns: the order of a repair, and the merge of all that was found (repair.h).
-// Must never: make anything in the target before the damaged store was found to be one.
+// Owns: the order of a repair, and the merge of everything that was found (repair.h).
+// Must never: create anything in the target before the damaged directory proved to be a store.
 #include "engine/repair/repair.h"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ constexpr std::uint64_t kEntriesBetweenReports = 65'536;
 /// The kernel may keep a killed process's lock until its last write has ended.
 constexpr std::chrono::milliseconds kRepairLockWaitMax{500};
 
-/// What was found before the first row is read.
+/// Everything that is found before the first row is read.
 struct Found {
   std::unique_ptr<Salvage> salvage;
   SurveyedStore store;
@@ -51,7 +51,7 @@ Result<Found> find_parts_by(ManifestTrust trust, const io::Env& env, io::Directo
   return found;
 }
 
-/// A manifest is believed until the log contradicts it.
+/// A manifest is trusted until the log contradicts it.
 Result<Found> find_parts(const io::Env& env, io::Directory& directory, const UnreadableParts& unreadable) {
   for (const ManifestTrust trust : {ManifestTrust::kAsFound, ManifestTrust::kWithoutRoot}) {
     Result<Found> found = find_parts_by(trust, env, directory, unreadable);
@@ -111,7 +111,7 @@ class Repairer {
 
   // -- Rows ---------------------------------------------------------------------------------------------------------
 
-  /// Newest version first, by key; what stands in the log and in a table as well comes twice.
+  /// Returns the entries by key, newest version first. An entry that is in the log and in a table comes twice.
   std::unique_ptr<MergeStream> all_entries() {
     std::vector<std::unique_ptr<EntryStream>> sources;
     for (const std::unique_ptr<Memtable>& memtable : log_.memtables) {
@@ -143,11 +143,11 @@ class Repairer {
     return files_.end_file();
   }
 
-  /// The newest version of a key.
+  /// Processes the newest version of a key.
   Status take(const Entry& entry) {
     const format::TableId table = format::table_id_of(entry.sort_key);
     if (format::account_of(table) == 0) {
-      if (entry.kind != Kind::kPut) return Status();  // None of them is large.
+      if (entry.kind != Kind::kPut) return Status();  // System rows are never large enough for a value file.
       system_.rows.push_back({std::string(entry.sort_key), entry.version, std::string(entry.value),
                               salvage_->losses.may_hide(entry.sort_key, entry.version)});
       return Status();
@@ -170,7 +170,7 @@ class Repairer {
     return files_.add(entry);
   }
 
-  /// The value lies in a segment of the log; what is lost with it is this row alone.
+  /// Saves a row whose value is in a log segment. If the value is lost, only this row is lost with it.
   Status save_external(const Entry& entry) {
     const Result<std::string> value = values_.read(entry.value);
     if (value.ok()) return save({entry.sort_key, entry.version, Kind::kPut, *value});
@@ -198,7 +198,7 @@ class Repairer {
     model_.take_system_rows(system_);
   }
 
-  /// A doubt about which files were live is no loss of a row: what they hold was read.
+  /// A doubt about the live files loses no system row, because all files were read.
   bool may_miss_system_rows() const {
     const std::string users = format::encode_table(format::make_table_id(1, 0));
     for (const Loss& loss : salvage_->losses.all()) {
@@ -210,7 +210,7 @@ class Repairer {
 
   // -- The end ------------------------------------------------------------------------------------------------------
 
-  /// Above everything that the store may have shown to anybody.
+  /// Returns a version that is not below any version that a reader of the store may have seen.
   CommitVersion version_floor() const {
     const bool is_complete = salvage_->losses.empty() && figures_say_all_whole();
     const CommitVersion wall = is_complete ? 0 : env_.clock.wall();
@@ -272,7 +272,8 @@ class Repairer {
   CommitVersion newest_ = 0;
 };
 
-/// Readers' lock: a writer keeps it from being had. Without a lock file there is no writer, and none is made (S1).
+/// Takes the readers' lock, which a writer's lock excludes. Without a lock file there is no writer, and no lock file is
+/// created (S1).
 Result<std::unique_ptr<io::DirectoryLock>> lock_for_reading(io::Directory& directory) {
   Result<std::unique_ptr<io::DirectoryLock>> lock =
       directory.lock(kLockName, io::LockMode::kShared, kRepairLockWaitMax);
@@ -295,7 +296,7 @@ Result<RepairFigures> repair_store(const io::Env& env, std::string_view path, st
   TolerantDirectory readable(**directory, unreadable);
   Result<Found> found = find_parts(env, readable, unreadable);
   if (!found.ok()) return found.status();
-  // A device that reads nothing at all may be one that is not plugged in.
+  // If the device reads nothing at all, it may be disconnected.
   if (Status nothing = unreadable.nothing_was_read(); !nothing.ok()) return nothing;
   const Result<std::unique_ptr<CheckpointTarget>> made = CheckpointTarget::begin(env, target);
   if (!made.ok()) return made.status();

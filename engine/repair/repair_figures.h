@@ -1,5 +1,5 @@
-// Owns: what a repair looked at, saved and wrote, in numbers.
-// Must never: say of a file that it is whole when a byte of it was not read.
+// Owns: the numbers of a repair: what it read, saved and wrote.
+// Must never: count a file as whole if a byte of it was not read.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace varve::engine {
 
-/// Of one kind of file.
+/// Number of files of one kind, by state.
 struct SalvagedFiles {
   std::uint64_t whole = 0;
   std::uint64_t damaged = 0;
@@ -24,25 +24,25 @@ struct RepairFigures {
   SalvagedFiles segments;
   SalvagedFiles buffers;
   SalvagedFiles tables;
-  /// Which files made up the store is known for certain; otherwise all were read that may have.
+  /// True if the live files are known for certain. Otherwise, the repair read all files that may have been live.
   bool file_set_is_certain = false;
-  /// The choices made when the store was created; lost ones are the usual ones.
+  /// True if the options that were chosen at creation are known. Otherwise, the default options are used.
   bool options_are_known = false;
-  /// One line for each file that is not as it was written, and for what costs nothing but is amiss.
+  /// One line for each damaged file, and for each other irregularity, even if it loses nothing.
   std::vector<std::string> findings;
 
   std::uint64_t log_records = 0;
   std::uint64_t commits = 0;
-  /// An unfinished write at the end of the log, as a crash leaves it.
+  /// Size in bytes of an unfinished write at the end of the log, which a crash leaves.
   std::uint64_t torn_bytes = 0;
   std::uint64_t read_bytes = 0;
   std::uint64_t entries_read = 0;
 
-  /// Of users' tables: rows in the repaired store, the bytes of their values, those that may be older than they were.
+  /// Users' tables: rows in the repaired store, bytes of their values, and rows that may be outdated.
   std::uint64_t rows = 0;
   std::uint64_t value_bytes = 0;
   std::uint64_t rows_possibly_stale = 0;
-  /// Rows of tables that no catalog row names and that are not known to be dropped.
+  /// Number of rows of tables that have no catalog row and are not known to be dropped.
   std::uint64_t rows_left_out = 0;
   std::uint64_t written_files = 0;
   std::uint64_t written_bytes = 0;

@@ -1,5 +1,6 @@
-// Owns: the door to who knows what rows mean: which tables there are, and how the rows that say so are mended.
-// Must never: be asked of rows of users.
+// Owns: the interface to the layer that knows the meaning of system rows: which tables exist, and how to mend the
+// catalog.
+// Must never: receive users' rows.
 #pragma once
 
 #include <functional>
@@ -12,36 +13,37 @@
 
 namespace varve::engine {
 
-/// A row of account zero, the store's own.
+/// A row of account zero, which belongs to the store itself.
 struct SystemRow {
   std::string key;
   CommitVersion version = 0;
   std::string value;
-  /// A newer version of it may be lost.
+  /// True if a newer version of the row may be lost.
   bool is_doubtful = false;
 };
 
 struct SystemRows {
-  /// The newest that were found, in the order of their keys; none that are deleted.
+  /// The newest version of each row that was found, in the order of their keys, without deleted rows.
   std::vector<SystemRow> rows;
-  /// Others may be lost with damaged files or parts of the log.
+  /// True if more rows may be lost with damaged files or parts of the log.
   bool may_be_incomplete = false;
-  /// What is_dropped() says is all there is to say.
+  /// True if is_dropped() knows every drop.
   bool drops_are_known = false;
-  /// Whether the table's id, or its account's, was retired, or belongs to a load that came to nothing.
+  /// Returns whether the table's id or its account's was retired, or belongs to a load that was never adopted.
   std::function<bool(format::TableId)> is_dropped;
 };
 
-/// Called in this order, by one thread.
+/// One thread calls these functions, in this order.
 class RepairModel {
  public:
   virtual ~RepairModel() = default;
-  /// First. `rows` live as long as the repair.
+  /// Called first. `rows` is valid until the end of the repair.
   virtual void take_system_rows(const SystemRows& rows) = 0;
-  /// Whether this table's rows belong to the repaired store. For each id that was found with rows, deleted ones
-  /// included, once, ascending.
+  /// Returns whether this table's rows belong to the repaired store. Called once for each id that has rows, deleted
+  /// ones included, in ascending order.
   virtual bool keeps(format::TableId table) = 0;
-  /// Last: the rows of account zero for the repaired store. Those that are not as they were found have `version`.
+  /// Called last. Returns the rows of account zero for the repaired store. Rows that differ from those found have
+  /// `version`.
   virtual Result<std::vector<SystemRow>> mended_rows(CommitVersion version) = 0;
 };
 

@@ -1,5 +1,5 @@
-// Owns: the cuts between the files of a repaired store (repaired_files.h).
-// Must never: finish a file without room to remember it.
+// Owns: dividing a repaired store's entries into files (repaired_files.h).
+// Must never: finish a file without memory for its entry.
 #include "engine/repair/repaired_files.h"
 
 #include <string>
@@ -13,7 +13,7 @@ namespace varve::engine {
 
 namespace {
 
-/// Asking for a file's size costs more than an entry.
+/// The size is checked once in this many entries, because the check costs more than an entry.
 constexpr std::uint64_t kEntriesBetweenLooks = 32;
 
 }  // namespace

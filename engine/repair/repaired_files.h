@@ -1,5 +1,5 @@
-// Owns: the table files of a repaired store: their numbers, their cuts, their place in the target.
-// Must never: take a key twice, or leave a file in the target that the target does not know.
+// Owns: the table files of a repaired store: their numbers, their limits, their place in the target.
+// Must never: accept a key twice, or leave a file in the target that the target does not list.
 #pragma once
 
 #include <cstdint>
@@ -16,21 +16,22 @@
 
 namespace varve::engine {
 
-/// Files of the last level. One thread at a time; after an error nothing but destruction is allowed.
+/// Writes files of the last level. One thread at a time may use it. After an error, only destruction is allowed.
 class RepairedFiles {
  public:
-  /// Both outlive this.
+  /// `env` and `target` must outlive this object.
   RepairedFiles(const io::Env& env, CheckpointTarget& target,
                 std::uint64_t file_bytes_max = file_bytes_at(kLastLevel)) noexcept
       : env_(env), target_(target), file_bytes_max_(file_bytes_max) {}
 
-  /// Keys ascend (asserted) until end_file(); ranges of keys between two calls of it do not overlap.
+  /// Adds an entry. Keys ascend (asserted) until end_file(). Ranges of keys between two calls of end_file() do not
+  /// overlap.
   Status add(const Entry& entry);
-  /// What follows goes to another file.
+  /// Ends the present file. Later entries are written to another file.
   Status end_file();
 
   const std::map<std::uint64_t, format::TableFileEntry>& files() const noexcept { return files_; }
-  /// Above those of all files made.
+  /// Returns a number above those of all files made.
   std::uint64_t next_number() const noexcept { return next_number_; }
   std::uint64_t written_bytes() const noexcept { return written_bytes_; }
 

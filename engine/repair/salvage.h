@@ -1,5 +1,5 @@
-// Owns: what the parts of a repair share while it runs.
-// Must never: hold a way to write to the damaged store.
+// Owns: the state that the parts of a running repair share.
+// Must never: contain a way to write to the damaged store.
 #pragma once
 
 #include <string>
@@ -13,15 +13,15 @@
 
 namespace varve::engine {
 
-/// Of the damaged store nothing but reading calls are made. One thread at a time.
+/// Only reading functions of `directory` are called. One thread at a time may use it.
 struct Salvage {
   io::Directory& directory;
   Losses losses;
   RepairFigures figures;
-  /// What the device refused to read; null if nobody looks. Outlives this.
+  /// The ranges that the device failed to read. Null if they are not recorded. It must outlive this object.
   const UnreadableParts* unreadable = nullptr;
 
-  /// Whether a byte of the file from `offset` on could not be read.
+  /// Returns whether a byte of the file at or after `offset` could not be read.
   bool is_unreadable_from(std::string_view file, std::uint64_t offset) const noexcept {
     return unreadable != nullptr && unreadable->has_any(file, offset);
   }
@@ -32,9 +32,9 @@ struct Salvage {
   }
 };
 
-/// Whether this is the file's own fault, so that the repair goes on without it. A read that the device refused is
-/// damage too: TolerantDirectory sees to it (unreadable.h). Everything else (a lack of memory or of descriptors, a
-/// newer build's bytes) ends a repair: more could be saved another time, or by another build.
+/// Returns whether the error is the file's damage, so that the repair continues without it. A failed read of the device
+/// is damage too, because TolerantDirectory reports it so (unreadable.h). Every other error (no memory, no descriptors,
+/// a newer build's bytes) ends the repair: another attempt or another build could save more.
 inline bool is_damage(const Status& status) noexcept {
   return status.code() == Code::kCorruption;
 }

@@ -1,5 +1,5 @@
-// Owns: opening what is left of a table file (salvaged_index.h).
-// Must never: end a repair for damage, or go on after an error of the device.
+// Owns: opening the readable parts of a table file (salvaged_index.h).
+// Must never: end a repair because of damage, or continue after an error of the device.
 #include "engine/repair/salvaged_index.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace varve::engine {
 namespace {
 
-/// The handles of the blocks that an index is made of, found by looking at the whole file.
+/// The places of an index's blocks, found by searching the whole file.
 struct TailBlocks {
   std::optional<format::BlockHandle> directory;
   std::optional<format::BlockHandle> properties;
@@ -46,7 +46,7 @@ class Opener {
     salvage_.note(why.in_file(source_.name));
   }
 
-  /// Nothing can be read of the file.
+  /// Records that nothing of the file can be read.
   std::optional<SalvagedIndex> lose(const Status& why) {
     const bool is_missing = io::is_missing(why);
     is_missing ? ++salvage_.figures.tables.missing : ++salvage_.figures.tables.damaged;
@@ -91,7 +91,7 @@ class Opener {
     return true;
   }
 
-  /// By a footer that verifies, or found in the file: in either case it lies in the file.
+  /// Reads a block at a place from a verified footer or from the search. Both are inside the file.
   Result<std::string> read_block(const format::BlockHandle& handle, format::BlockType type) {
     assert(handle.end() <= size());
     std::string bytes(handle.bytes, '\0');
@@ -119,7 +119,7 @@ class Opener {
     if (!top_index.ok()) return top_index.status();
     const Result<std::string> directory = read_block(footer.directory, format::BlockType::kTableDirectory);
     if (is_damage(directory.status())) {
-      note(directory.status());  // Nobody needs it to read rows.
+      note(directory.status());  // Rows can be read without it.
     } else if (!directory.ok()) {
       return directory.status();
     }
@@ -139,7 +139,7 @@ class Opener {
     return search_index();
   }
 
-  /// The footer may be all that is lost of the index.
+  /// Searches the index blocks, because the footer may be the only lost part of the index.
   Status search_index() {
     const Result<TailBlocks> tail = search_tail();
     if (!tail.ok()) return tail.status();
@@ -164,7 +164,8 @@ class Opener {
     return tail;
   }
 
-  /// An index that says other things than the manifest was written for another purpose, whatever verifies in it.
+  /// Keeps the index unless it contradicts the manifest. A contradicting index belongs to another file, even if it
+  /// verifies.
   Status keep(format::TableIndex index) {
     const format::TableProperties& properties = index.properties();
     const format::TableFileEntry& entry = source_.entry;
@@ -197,7 +198,7 @@ class Opener {
   }
 
   Result<std::shared_ptr<const format::Dictionary>> load_dictionary(const format::DictionaryEntry& entry) {
-    assert(entry.block.end() <= size());  // It lies before the table directory: TableIndex::make() saw to that.
+    assert(entry.block.end() <= size());  // TableIndex::make() checked that it precedes the directory.
     std::string bytes(entry.block.bytes, '\0');
     if (Status read = found_.file->read_exactly(entry.block.offset, std::as_writable_bytes(std::span(bytes)));
         !read.ok()) {
@@ -228,7 +229,7 @@ Result<std::optional<SalvagedIndex>> open_salvaged(const TableSource& source, Sa
 }
 
 Status describe_unnamed(TableSource& source, Salvage& salvage) {
-  // What is amiss is told when the file is read; this look is for its bounds alone.
+  // The file's irregularities are noted when it is read; this read is only for its bounds.
   Salvage looking{salvage.directory, {}, {}};
   const Result<std::optional<SalvagedIndex>> opened = open_salvaged(source, looking);
   salvage.figures.read_bytes += looking.figures.read_bytes;

@@ -1,5 +1,5 @@
 // Owns: reading the segments of a damaged log one by one (salvaged_log.h).
-// Must never: call the end of a segment the end of the log while a later one has records.
+// Must never: take the end of a segment for the end of the log while a later segment has records.
 #include "engine/repair/salvaged_log.h"
 
 #include <algorithm>
@@ -22,11 +22,11 @@
 namespace varve::engine {
 namespace {
 
-/// Above what any record can say: replay is not to judge the manifest.
+/// Above the mark of any record, so that replay does not check the manifest.
 constexpr ManifestMark kAnyManifest{std::numeric_limits<std::uint64_t>::max(),
                                     std::numeric_limits<std::uint64_t>::max()};
 
-/// What the records of a segment say of it.
+/// Properties of a segment that its records state.
 struct SegmentEnds {
   CommitVersion first_version = 0;
   bool has_footer = false;
@@ -39,7 +39,7 @@ SegmentEnds ends_of(const SegmentReader& reader, const std::vector<std::uint64_t
     format::Record record;
     Status ignored;
     const format::RecordOutcome outcome = format::read_record(reader.image(), offset, seed, &record, &ignored);
-    assert(outcome == format::RecordOutcome::kRecord);  // As the walk found it.
+    assert(outcome == format::RecordOutcome::kRecord);  // The reader verified it.
     if (ends.first_version == 0) ends.first_version = record.header.first_version;
     ends.has_footer = record.header.type == format::RecordType::kFooter;
     ends.mark = {record.header.manifest_number, record.header.manifest_durable_bytes};
@@ -82,7 +82,8 @@ class LogSalvage {
     return Status();
   }
 
-  /// What is no slot is passed over, and a foreign file has none: so its header is looked at, which nobody else needs.
+  /// Reads a log buffer. Its header is checked here only to detect a foreign file: such a file has no valid slots, and
+  /// invalid slots are skipped silently.
   Status read_buffer(const BufferSource& source) {
     format::LogBufferEntry entry = source.entry;
     std::uint64_t seed = 0;
@@ -111,7 +112,7 @@ class LogSalvage {
     lost_buffers_.push_back(std::move(loss));
   }
 
-  /// Errors: kCorruption (the header does not verify, or is another file's), those that end a repair.
+  /// Errors: kCorruption (the header does not verify, or belongs to another file), those that end a repair.
   Status read_seed(const std::string& name, format::FileType type, std::uint64_t number, std::uint64_t* seed) {
     const Result<std::unique_ptr<io::ReadableFile>> file = salvage_.directory.open(name, io::ReadMode::kCached);
     if (!file.ok()) return file.status();
@@ -162,7 +163,7 @@ class LogSalvage {
     const LiveSegment& segment = source.segment;
     if (ends.first_version != 0) end_unsealed(ends.first_version);
     last_version_ = std::max(last_version_, recovered.last_version);
-    // Behind the last record that was read there may be others, which the device did not show.
+    // Records that the device could not read may follow the last record read.
     const bool is_hidden = !ends.has_footer && salvage_.is_unreadable_from(source.name, reader.end_of_records());
     const bool is_whole = header.ok() && walk.ok() && !is_hidden;
     is_whole ? ++salvage_.figures.segments.whole : ++salvage_.figures.segments.damaged;
@@ -214,8 +215,8 @@ class LogSalvage {
 
   // -- Where a segment's records end --------------------------------------------------------------------------------
 
-  /// The records of a segment end before a footer. That is the end of the log, unless it `is_lost` for certain or a
-  /// later segment has records.
+  /// Notes that the segment's records end before a footer. That is the end of the log, unless `is_lost` says otherwise
+  /// or a later segment has records.
   void open_end(Loss loss, const LiveSegment& segment, bool is_lost) {
     end_unsealed(0);
     loss.smallest_version = std::max(last_version_, store_.files.flushed_version) + 1;
@@ -225,7 +226,8 @@ class LogSalvage {
     is_lost_ = is_lost;
   }
 
-  /// The next record of the log begins with `first_version`; zero: there is none, or what is missing goes on.
+  /// `first_version` is the first version of the log's next record. Zero means that there is none, or that the gap
+  /// continues.
   void end_unsealed(CommitVersion first_version) {
     if (!unsealed_) return;
     Loss loss = *std::exchange(unsealed_, std::nullopt);

@@ -1,5 +1,5 @@
 // Owns: the commits of a damaged log that can still be read.
-// Must never: take half of a commit, or one behind a record that was lost in the same segment.
+// Must never: accept a part of a commit, or a commit after a lost record in the same segment.
 #pragma once
 
 #include <memory>
@@ -14,19 +14,20 @@
 namespace varve::engine {
 
 struct SalvagedLog {
-  /// One a segment: the same commit may stand in two where it is not known which of them is the store's.
+  /// One for each segment. If it is unknown which of two segments is the store's, a commit may be in both.
   std::vector<std::unique_ptr<Memtable>> memtables;
   RetiredIds retired;
   std::vector<format::TableId> adopted;
-  /// The highest ceiling and version found.
+  /// The greatest ceiling and version found.
   CommitVersion ceiling = 0;
   std::optional<format::CommitTag> last_tag;
-  /// The newest manifest that any record knows, and how much of it was durable.
+  /// The newest manifest that any record names, and its durable length.
   ManifestMark mark;
 };
 
-/// Reads each segment from its first record to the first that does not verify or follow. What stands behind that one is
-/// lost, since nothing tells where the next record begins; commits of later segments are taken, by their versions.
+/// Reads each segment from its first record to the first record that does not verify or follow. The rest of that
+/// segment is lost, because the start of the next record is unknown. Commits of later segments are accepted, by their
+/// versions.
 /// Errors: those that end a repair.
 Result<SalvagedLog> salvage_log(const io::Env& env, const SurveyedStore& store, Salvage& salvage);
 

@@ -1,5 +1,5 @@
-// Owns: the walk over a manifest's edits (salvaged_manifest.h).
-// Must never: follow a length that did not verify; format::read_record sees to that.
+// Owns: iterating over a manifest's edits (salvaged_manifest.h).
+// Must never: follow a length that did not verify, which format::read_record() ensures.
 #include "engine/repair/salvaged_manifest.h"
 
 #include "format/log/file_header.h"
@@ -10,7 +10,7 @@ namespace varve::engine {
 
 namespace {
 
-/// Ok, or why the record is not the manifest's next edit.
+/// Returns Ok, or the reason why the record is not the manifest's next edit.
 Status take(const format::Record& record, std::uint64_t position, std::uint64_t number, SalvagedManifest& manifest) {
   const bool is_first = position == format::kFileHeaderBytes;
   const format::RecordHeader& header = record.header;

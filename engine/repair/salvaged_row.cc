@@ -1,5 +1,5 @@
-// Owns: the way from file to file, and which files make a row (salvaged_row.h).
-// Must never: put two files into a row whose ranges overlap.
+// Owns: the iteration from file to file, and the arrangement of files in rows (salvaged_row.h).
+// Must never: put two files with overlapping ranges into a row.
 #include "engine/repair/salvaged_row.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Owns: table files whose ranges do not overlap as one walk, a file open at a time.
-// Must never: open a file before all keys below it were shown.
+// Owns: iterating over table files with disjoint ranges, one open file at a time.
+// Must never: open a file before all smaller keys were returned.
 #pragma once
 
 #include <cstddef>
@@ -11,10 +11,10 @@
 
 namespace varve::engine {
 
-/// One thread at a time.
+/// One thread at a time may use it.
 class SalvagedRow final : public EntryStream {
  public:
-  /// In the order of their keys. Both outlive the row.
+  /// The sources are in the order of their keys. The sources and `salvage` must outlive the row.
   SalvagedRow(std::vector<const TableSource*> sources, Salvage& salvage);
 
   bool valid() const noexcept override { return table_ != nullptr && table_->valid(); }
@@ -31,7 +31,7 @@ class SalvagedRow final : public EntryStream {
   std::unique_ptr<SalvagedTable> table_;
 };
 
-/// As few rows as the files' ranges allow; a file without known bounds is a row of its own.
+/// Arranges the files in as few rows as their ranges allow. A file without known bounds is a row of its own.
 std::vector<std::vector<const TableSource*>> arrange_rows(const std::vector<TableSource>& sources);
 
 }  // namespace varve::engine

@@ -1,5 +1,5 @@
-// Owns: the way from block to block, and the gaps between them (salvaged_table.h).
-// Must never: show a key before the gap in front of it was told.
+// Owns: the iteration from block to block, and the gaps between them (salvaged_table.h).
+// Must never: return a key before recording the gap that precedes it.
 #include "engine/repair/salvaged_table.h"
 
 #include <algorithm>
@@ -34,7 +34,7 @@ bool SalvagedTable::fail(const Status& status) {
   return false;
 }
 
-/// All was read.
+/// Counts the file, which was read to its end.
 void SalvagedTable::end() {
   if (!status_.ok()) return;
   is_whole_ ? ++salvage_.figures.tables.whole : ++salvage_.figures.tables.damaged;
@@ -82,7 +82,8 @@ bool SalvagedTable::open_region() {
   return true;
 }
 
-/// Rows are found without them; that they are damaged is told all the same. False after an error that ends the repair.
+/// Reads the partitions. Rows are found without them, but their damage is recorded. Returns false after an error that
+/// ends the repair.
 bool SalvagedTable::read_partitions(const format::RunEntry& run) {
   blocks_.clear();
   (void)read_partition(run.filter(), format::BlockType::kFilterPartition);
@@ -92,7 +93,7 @@ bool SalvagedTable::read_partitions(const format::RunEntry& run) {
   return status_.ok();
 }
 
-/// Nothing if it does not verify, or after an error.
+/// Returns nothing if the partition does not verify, or after an error.
 std::optional<std::string> SalvagedTable::read_partition(const format::BlockHandle& handle, format::BlockType type) {
   Status why = Status::corruption("lies behind the file's end");
   if (handle.end() <= table_->file->size_bytes()) {
@@ -120,7 +121,7 @@ void SalvagedTable::list_blocks(std::string_view index_content, const format::Ru
   if (why.ok()) {
     for (index.seek_to_first(); index.valid(); index.next()) {
       blocks_.push_back({std::string(index.separator()), index.block(), index.entry()});
-      blocks_.back().entry.unknown_fields = {};  // It lies in what is let go here.
+      blocks_.back().entry.unknown_fields = {};  // It points into memory freed here.
     }
     why = index.status();
   }
@@ -142,7 +143,7 @@ void SalvagedTable::open_gap(std::uint64_t offset, std::uint64_t bytes, const St
   gap_->smallest_key = region_.smallest_key;
   if (has_last_ && (!gap_->smallest_key || *gap_->smallest_key <= last_key_)) {
     gap_->smallest_key = last_key_;
-    gap_->excludes_smallest = true;  // Of one key the newest version comes first.
+    gap_->excludes_smallest = true;  // The newest version of a key comes first.
   }
   gap_->smallest_version = region_.smallest_version;
   gap_->largest_version = region_.largest_version;
@@ -157,7 +158,8 @@ void SalvagedTable::close_gap(const std::optional<std::string>& largest_key, Gap
   salvage_.losses.add(std::move(loss));
 }
 
-/// An index that verifies knows the blocks of the gap better than their neighbours do.
+/// Narrows the loss with the index partition, if it verifies: it describes the gap's blocks better than the
+/// neighbouring blocks do.
 void SalvagedTable::bound_by_index(Loss& loss, GapEnd end) const {
   const IndexedBlock* last = nullptr;
   for (const IndexedBlock& block : blocks_) {
@@ -170,13 +172,13 @@ void SalvagedTable::bound_by_index(Loss& loss, GapEnd end) const {
     loss.entries_max += entry.entry_count;
     last = &block;
   }
-  // A separator below the next key: the block before it does not hold that one.
+  // If the separator is below the next key, the block before it does not contain that key.
   if (last != nullptr && end == GapEnd::kNextKey) loss.excludes_largest = last->separator < *loss.largest_key;
 }
 
 // -- Blocks -----------------------------------------------------------------------------------------------------------
 
-/// The next data block with an entry. False at the end of the file, and after an error.
+/// Moves to the next data block that has an entry. Returns false at the end of the file, and after an error.
 bool SalvagedTable::open_block() {
   for (;;) {
     const Result<std::optional<FoundBlock>> found = scan_->next();
@@ -224,7 +226,7 @@ bool SalvagedTable::accepts(std::string_view key, CommitVersion version) const n
   return compared > 0 || (compared == 0 && version < last_version_);
 }
 
-/// To an entry that may be shown: this one, or the first of a later block.
+/// Moves to an entry that may be returned: the present one, or the first of a later block.
 void SalvagedTable::settle() {
   valid_ = false;
   for (;;) {

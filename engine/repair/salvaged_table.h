@@ -1,5 +1,5 @@
-// Owns: the entries of one table file that can still be read, in their order, and what is missing between them.
-// Must never: show an entry of a block that did not verify, or one out of order.
+// Owns: the readable entries of one table file, in their order, and the losses between them.
+// Must never: return an entry of a block that did not verify, or one out of order.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +17,11 @@
 
 namespace varve::engine {
 
-/// A block that does not verify is a gap: what it held lies between the last key before it and the first one behind it.
-/// The gap's loss is told before the first key behind it is shown. One thread at a time.
+/// A block that does not verify is a gap. Its lost entries lie between the last key before it and the first key after
+/// it. The gap's loss is recorded before the first key after the gap is returned. One thread at a time may use it.
 class SalvagedTable final : public EntryStream {
  public:
-  /// Stands at the first entry. Both outlive the table.
+  /// Moves to the first entry. Both arguments must outlive the table.
   SalvagedTable(const TableSource& source, Salvage& salvage);
 
   bool valid() const noexcept override { return valid_; }
@@ -30,7 +30,7 @@ class SalvagedTable final : public EntryStream {
   Status status() const override { return status_; }
 
  private:
-  /// Where blocks are read one behind the other: the data of a run, or all of a file that has no index.
+  /// A range of adjacent blocks: the data of a run, or a whole file that has no index.
   struct Region {
     std::uint64_t begin = 0;
     std::uint64_t end = 0;
@@ -41,7 +41,7 @@ class SalvagedTable final : public EntryStream {
     const format::Dictionary* dictionary = nullptr;
   };
 
-  /// A data block, as the index partition of its run tells of it.
+  /// A data block, as its run's index partition describes it.
   struct IndexedBlock {
     std::string separator;
     format::BlockHandle handle;
@@ -72,7 +72,7 @@ class SalvagedTable final : public EntryStream {
   Region region_;
   std::vector<IndexedBlock> blocks_;  // of the run, if its index partition verifies
   std::optional<BlockScan> scan_;
-  std::uint64_t scan_end_ = 0;  // behind the last block found in the region
+  std::uint64_t scan_end_ = 0;  // the end of the last block found in the region
   std::optional<Loss> gap_;
   format::Decompressor decompressor_;
   std::string block_content_;

@@ -1,5 +1,5 @@
 // Owns: reading and proving values (salvaged_values.h).
-// Must never: read behind the end of a file.
+// Must never: read past the end of a file.
 #include "engine/repair/salvaged_values.h"
 
 #include <span>

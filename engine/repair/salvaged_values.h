@@ -1,5 +1,5 @@
-// Owns: values that entries of a damaged store's tables point to.
-// Must never: give a value that is not the one its entry names.
+// Owns: the values that entries of a damaged store's tables point to.
+// Must never: return a value other than the one that the entry names.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,16 @@
 
 namespace varve::engine {
 
-/// Neither manifest nor header is asked: the hash in the entry proves the value. One thread at a time.
+/// Reads values without manifest and header: the hash in the entry proves the value. One thread at a time may use it.
 class SalvagedValues {
  public:
-  /// `directory` outlives it.
+  /// `directory` must outlive this object.
   explicit SalvagedValues(io::Directory& directory) noexcept : directory_(directory) {}
 
-  /// What an entry of kind kPutExternal points to. Errors: kCorruption (also: the file is missing), those of io.
+  /// Returns the value that an entry of kind kPutExternal points to. Errors: kCorruption (also: the file is missing),
+  /// those of io.
   Result<std::string> read(std::string_view pointer);
-  /// Where it should be, without keys and versions.
+  /// Returns the loss of the value's place, without keys and versions.
   Loss place_of(std::string_view pointer) const;
 
  private:

@@ -1,5 +1,5 @@
-// Owns: the judgement on CURRENT and the manifests (survey.h).
-// Must never: believe a manifest that names other files than are there, where CURRENT does not vouch for it.
+// Owns: deciding which CURRENT and manifest to trust (survey.h).
+// Must never: trust a manifest that names other files than those present, unless CURRENT names that manifest.
 #include "engine/repair/survey.h"
 
 #include <algorithm>
@@ -43,7 +43,7 @@ class Surveyor {
  private:
   using Numbers = std::set<std::uint64_t>;
 
-  /// Whether this build can read what the manifest says of the store.
+  /// Returns whether this build can read the store's features.
   Status check_known() const { return format::check_features(store_.files.features, true); }
 
   const Numbers& numbers(format::FileType type) { return numbers_[static_cast<std::uint16_t>(type)]; }
@@ -158,7 +158,7 @@ class Surveyor {
     has_manifest_ = true;
   }
 
-  /// One that CURRENT does not name, or whose naming is lost.
+  /// Tries a manifest that CURRENT does not name, or that it named in a lost part.
   Status try_manifest(std::uint64_t number) {
     const std::string name = manifest_name(number);
     const Result<std::optional<std::uint64_t>> seed = seed_of(name, format::FileType::kManifest, number);
@@ -193,12 +193,13 @@ class Surveyor {
   }
 
   void count_damaged(std::uint64_t number, std::string_view why) {
-    if (judged_ == number) return;  // as the one that CURRENT names
+    if (judged_ == number) return;  // counted as the one that CURRENT names
     ++salvage_.figures.manifests.damaged;
     salvage_.note(manifest_name(number), why);
   }
 
-  /// By CURRENT's word or, where that may be the foreign one, by a file that the manifest names with its seed.
+  /// Returns whether the manifest is the store's: by the store id in CURRENT, or by a file that the manifest names with
+  /// its seed. CURRENT may be foreign.
   Result<bool> is_ours(const FileSet& files) {
     if (!root_ || root_->store_id == files.store_id) return true;
     for (const auto& [number, table] : files.tables) {
@@ -216,7 +217,7 @@ class Surveyor {
     return false;
   }
 
-  /// Of a header that verifies.
+  /// Returns the seed of a header that verifies.
   Result<std::optional<std::uint64_t>> seed_of(const std::string& name, format::FileType type, std::uint64_t number) {
     const Result<std::unique_ptr<io::ReadableFile>> file = salvage_.directory.open(name, io::ReadMode::kCached);
     if (io::is_missing(file.status()) || is_damage(file.status())) return std::optional<std::uint64_t>();
@@ -229,8 +230,8 @@ class Surveyor {
     return std::optional<std::uint64_t>();
   }
 
-  /// Without CURRENT a manifest is believed where everything that it names is there, none of it is another store's, and
-  /// nothing is there that it cannot know.
+  /// Returns whether a manifest can be trusted without CURRENT. Every file that it names must be present and not belong
+  /// to another store. No file may have a number that it cannot know.
   Result<bool> explains_all() {
     const FileSet& files = store_.files;
     if (number_max_ >= files.file_number_ceiling) return false;
@@ -246,7 +247,7 @@ class Surveyor {
     return is_the_named(format::FileType::kLogBuffer, files.log_buffer->number, files.log_buffer->seed);
   }
 
-  /// A file whose header is damaged may be.
+  /// A file with a damaged header may be the named one.
   Result<bool> is_the_named(format::FileType type, std::uint64_t number, std::uint64_t seed) {
     if (!numbers(type).contains(number)) return false;
     const Result<std::optional<std::uint64_t>> found = seed_of(format::file_name(type, number), type, number);
@@ -254,7 +255,7 @@ class Surveyor {
     return !*found || **found == seed;
   }
 
-  /// Commits may be missing anywhere, and what was changed or deleted may have come back.
+  /// Records that commits may be missing anywhere, and that changed or deleted rows may have returned.
   void doubt() {
     Loss loss;
     loss.file = has_manifest_ ? manifest_name(store_.manifest.number) : std::string(format::kRootName);
@@ -325,7 +326,7 @@ class Surveyor {
   bool has_root_name_ = false;
   std::optional<format::Root> root_;
   bool has_manifest_ = false;
-  std::uint64_t judged_ = 0;  // the manifest that CURRENT names, once it was told what is amiss with it
+  std::uint64_t judged_ = 0;  // the manifest that CURRENT names, once its damage is counted
   Numbers removed_;
 };
 

@@ -1,5 +1,5 @@
-// Owns: which files of a damaged directory are the store's, and what is known of the store as a whole.
-// Must never: leave out a file that may be part of the store, or take one for it that is known not to be.
+// Owns: the list of a damaged directory's files that belong to the store, and the facts about the whole store.
+// Must never: omit a file that may be part of the store, or include one that is known not to be.
 #pragma once
 
 #include <string>
@@ -12,11 +12,11 @@
 
 namespace varve::engine {
 
-/// A log segment that is to be read as far as it goes.
+/// A log segment of which as much as possible is read.
 struct SegmentSource {
   std::string name;
   LiveSegment segment;
-  /// The manifest names it; otherwise its seed is its own header's.
+  /// True if the manifest names it. Otherwise, the seed comes from the file's own header.
   bool is_named = false;
 };
 
@@ -27,13 +27,13 @@ struct BufferSource {
 };
 
 struct SurveyedStore {
-  /// By the manifest, as far as it could be read. Empty without one.
+  /// The file set of the manifest, as far as it could be read. Empty without a manifest.
   FileSet files;
-  /// The files are exactly these, unless the log knows better (SalvagedLog::mark).
+  /// True if the live files are exactly those listed here, unless the log knows better (SalvagedLog::mark).
   bool is_certain = false;
   ManifestMark manifest;
   std::string root_unknown_fields;
-  /// The last version by CURRENT; zero where it says none.
+  /// The last version that CURRENT names, or zero if it names none.
   CommitVersion root_version = 0;
   std::vector<TableSource> tables;
   std::vector<SegmentSource> segments;  // in the order of their numbers
@@ -42,13 +42,13 @@ struct SurveyedStore {
 
 enum class ManifestTrust : std::uint8_t {
   kAsFound,
-  kWithoutRoot,  // the log knows a newer one than CURRENT leads to, or more of it: CURRENT is of an earlier day
-  kNone,         // and so is the newest that is here
+  kWithoutRoot,  // the log names a newer manifest than CURRENT does, or more of it: CURRENT is outdated
+  kNone,         // the newest manifest found is outdated as well
 };
 
-/// Looks at all names, CURRENT, and the manifest that is to be believed: the one that CURRENT names, else the newest
-/// that belongs to the store. Where that leaves a doubt which files are live, all are taken that are not known to have
-/// left the store, and the doubt is told as a loss without bounds.
+/// Reads all names, CURRENT, and the manifest to trust: the one that CURRENT names, or else the newest one of the
+/// store. If the live files remain in doubt, all files are included except those known to have left the store. The
+/// doubt is recorded as a loss without bounds.
 /// Errors: kNotFound (no store is here), those that end a repair.
 Result<SurveyedStore> survey_store(ManifestTrust trust, Salvage& salvage);
 

@@ -1,5 +1,5 @@
-// Owns: the pieces in which a failed read is tried again (unreadable.h).
-// Must never: go on trying a sector that failed twice: a dying device takes seconds for each, and more of it dies.
+// Owns: the pieces in which a failed read is retried (unreadable.h).
+// Must never: retry a sector that failed twice. A dying device needs seconds for each try, and decays further.
 #include "engine/repair/unreadable.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace varve::engine {
 namespace {
 
-/// Stands in the place of a byte that could not be read. Not zero, which means "never written" in a log.
+/// Replaces a byte that could not be read. It is not zero, which means "never written" in a log.
 constexpr std::byte kUnreadableByte{0xE5};
 
 class TolerantFile final : public io::ReadableFile {
@@ -31,7 +31,7 @@ class TolerantFile final : public io::ReadableFile {
   }
 
  private:
-  /// The sectors of a range, halved until what fails is one sector.
+  /// Reads the sectors of a range, and halves the range until a failing part is one sector.
   Status read_around(std::uint64_t offset, std::span<std::byte> bytes) const {
     const std::uint64_t first = offset / io::kSectorBytes;
     const std::uint64_t last = (offset + std::max<std::size_t>(bytes.size(), 1) - 1) / io::kSectorBytes;
@@ -51,7 +51,7 @@ class TolerantFile final : public io::ReadableFile {
     Status read;
     if (!is_known(offset, bytes.size())) {
       read = file_->read_exactly(offset, bytes);
-      if (is_device_error(read)) read = file_->read_exactly(offset, bytes);  // Once more: it may have passed.
+      if (is_device_error(read)) read = file_->read_exactly(offset, bytes);  // Retry once: the error may be transient.
       if (read.ok()) parts_.count_read(bytes.size());
       if (!is_device_error(read)) return read;
       const std::uint64_t begin = offset / io::kSectorBytes * io::kSectorBytes;
@@ -62,7 +62,7 @@ class TolerantFile final : public io::ReadableFile {
     return Status();
   }
 
-  /// Whether a part of it failed before.
+  /// Returns whether a part of the range failed before.
   bool is_known(std::uint64_t offset, std::size_t bytes) const noexcept {
     return parts_.overlaps(name_, offset, offset + bytes);
   }
@@ -141,7 +141,7 @@ std::vector<std::string> UnreadableParts::findings() const {
 
 Result<std::unique_ptr<io::ReadableFile>> TolerantDirectory::open(std::string_view name, io::ReadMode mode) {
   Result<std::unique_ptr<io::ReadableFile>> file = directory_.open(name, mode);
-  if (is_device_error(file.status())) file = directory_.open(name, mode);  // Once more: it may have passed.
+  if (is_device_error(file.status())) file = directory_.open(name, mode);  // Retry once: the error may be transient.
   if (is_device_error(file.status())) {
     parts_.add_file(std::string(name), file.status());
     return Status::corruption("cannot be opened: " + std::string(file.status().message())).in_file(name);

@@ -1,10 +1,10 @@
-// Owns: reading on around parts of a device that cannot be read.
-// Must never: show bytes in the place of those parts that could verify, or write anything.
+// Owns: reading around the parts of a device that cannot be read.
+// Must never: return bytes for those parts that could verify, or write anything.
 //
-// A repair treats a read that fails as it treats bytes that do not verify. So what it reads through this directory
-// never fails for an error of the device: a failed read is tried again in smaller pieces, down to one sector, and a
-// sector that fails is filled with a pattern that no checksum of the format covers. What reads then finds damage there,
-// and goes on behind it. Each failed range is kept, with its file, offset and length.
+// A repair treats a failed read like bytes that do not verify. So reads through this directory never fail for an error
+// of the device. A failed read is retried in smaller pieces, down to one sector. A sector that fails is filled with a
+// pattern that no checksum of the format accepts. The reader then finds damage there, and continues after it. Each
+// failed range is recorded, with its file, offset and length.
 #pragma once
 
 #include <cstdint>
@@ -19,29 +19,29 @@
 
 namespace varve::engine {
 
-/// Whether a call failed for the device's sake, so that other parts of the store may still be read.
+/// Returns whether a call failed because of the device, so that other parts of the store may still be readable.
 bool is_device_error(const Status& status) noexcept;
 
-/// Byte ranges of one file that could not be read: from offset to end, in whole sectors.
+/// Byte ranges of one file that could not be read, from offset to end, in whole sectors.
 using UnreadableRanges = std::map<std::uint64_t, std::uint64_t>;
 
-/// What could not be read, and how much could. One thread at a time.
+/// The unreadable ranges, and the number of readable bytes. One thread at a time may use it.
 class UnreadableParts {
  public:
-  /// From `begin` to `end`. Ranges that meet become one.
+  /// Adds a range from `begin` to `end`. Adjacent ranges are merged.
   void add(const std::string& name, std::uint64_t begin, std::uint64_t end, const Status& why);
-  /// The file could not be opened.
+  /// Records that the file could not be opened.
   void add_file(const std::string& name, const Status& why);
   void count_read(std::uint64_t bytes) noexcept { read_bytes_ += bytes; }
 
-  /// Whether a byte of the file from `offset` on could not be read.
+  /// Returns whether a byte of the file at or after `offset` could not be read.
   bool has_any(std::string_view name, std::uint64_t offset) const noexcept;
-  /// Whether a byte from `begin` to `end` was tried before, and failed twice.
+  /// Returns whether a read of a byte from `begin` to `end` has already failed twice.
   bool overlaps(std::string_view name, std::uint64_t begin, std::uint64_t end) const noexcept;
   const std::map<std::string, UnreadableRanges, std::less<>>& ranges() const noexcept { return ranges_; }
-  /// The first failure, if nothing at all could be read; else Ok.
+  /// Returns the first failure if nothing at all could be read, and Ok otherwise.
   Status nothing_was_read() const;
-  /// One line for each range: "000007.sst at offset 8192: 4096 bytes cannot be read: ...".
+  /// Returns one line for each range, for example "000007.sst at offset 8192: 4096 bytes cannot be read: ...".
   std::vector<std::string> findings() const;
 
  private:
@@ -51,15 +51,15 @@ class UnreadableParts {
   std::uint64_t read_bytes_ = 0;
 };
 
-/// A directory that is only read: every verb that writes answers kReadOnly. One thread at a time.
+/// A directory for reading: every writing function returns kReadOnly. One thread at a time may use it.
 class TolerantDirectory final : public io::Directory {
  public:
-  /// Both outlive it.
+  /// Both arguments must outlive this object.
   TolerantDirectory(io::Directory& directory, UnreadableParts& parts) noexcept : directory_(directory), parts_(parts) {}
 
   std::string_view path() const noexcept override { return directory_.path(); }
   Result<std::vector<io::DirectoryEntry>> list() override { return directory_.list(); }
-  /// Errors: those of the directory; kCorruption in the place of an error of the device.
+  /// Errors: those of the directory, with kCorruption in place of an error of the device.
   Result<std::unique_ptr<io::ReadableFile>> open(std::string_view name, io::ReadMode mode) override;
 
   Result<std::unique_ptr<io::WritableFile>> create(std::string_view name) override;

@@ -1,5 +1,6 @@
-// Owns: what an opener may choose of the engine.
-// Must never: hold a choice that nobody needs to make; the rest are named constants beside the code they bound.
+// Owns: the engine's options for an open.
+// Must never: contain an option that no caller needs. Other limits are named constants next to the code that they
+// limit.
 #pragma once
 
 #include <cstdint>
@@ -18,21 +19,21 @@ namespace varve::engine {
 
 enum class Durability : std::uint8_t {
   kSync = 1,      // on stable storage before the commit returns
-  kBuffered = 2,  // survives the death of the process at once, and that of the machine within about 10 ms
+  kBuffered = 2,  // survives the process's death at once, and a crash of the machine within about 10 ms
 };
 
 enum class Health : std::uint8_t { kHealthy, kWritePaused, kPoisoned };
 
-/// Told what happens inside. Called under no lock, from any thread; must not call back into the store.
+/// Receives internal events. Called without a lock, from any thread. It must not call the store.
 class EventSink {
  public:
   virtual ~EventSink() = default;
   virtual void on_health(Health health, const Status& cause) noexcept = 0;
-  /// One line for people.
+  /// Reports one line for people.
   virtual void on_log(std::string_view line) noexcept = 0;
 };
 
-/// Tells `sink`, if there is one, "WHAT: STATUS", or without memory for that, WHAT alone.
+/// Reports "WHAT: STATUS" to `sink`, unless it is null. If there is no memory for that, reports WHAT alone.
 inline void log_failure(EventSink* sink, std::string_view what, const Status& status) noexcept {
   if (sink == nullptr) return;
   try {
@@ -47,22 +48,23 @@ inline constexpr std::uint64_t kBlockCacheBytes = std::uint64_t{256} << 20;
 
 struct EngineOptions {
   bool create_if_missing = false;
-  /// Writes nothing at all; may be shared with other read-only opens, not with a writer.
+  /// If true, the store writes nothing. Other read-only opens may share the store, but no writer.
   bool read_only = false;
-  /// Stored when the store is created (kSync if not given); an open that asks for another one is refused.
+  /// Stored when the store is created (kSync if not given). If an open asks for another value, it is refused.
   std::optional<Durability> default_durability;
-  /// Choices of the model above, which mean nothing to the engine: stored when the store is created (empty if not
-  /// given); an open that asks for others is refused.
+  /// Options of the model above, which the engine does not interpret. Stored when the store is created (empty if not
+  /// given). If an open asks for other options, it is refused.
   std::optional<std::string> model_options;
-  /// Bounds the memory that holds entities, of all stores that are given it. Null gives the store one of its own, of
+  /// Limits the memory for entities of all stores that share it. Null gives the store a budget of its own, of
   /// kWriteBufferBytes.
   std::shared_ptr<WriteBudget> write_budget;
-  /// Holds blocks of tables, of all stores that are given it. Null gives the store one of its own, of kBlockCacheBytes.
+  /// Caches blocks of tables for all stores that share it. Null gives the store a cache of its own, of
+  /// kBlockCacheBytes.
   std::shared_ptr<BlockCache> block_cache;
-  /// Bounds the table and value files that are open at once, of all stores that are given it. Null gives the store one
-  /// of its own, as large as the process's limit of descriptors allows.
+  /// Limits the open table and value files of all stores that share it. Null gives the store one of its own, as large
+  /// as the process's descriptor limit allows.
   std::shared_ptr<OpenFiles> open_files;
-  /// Outlives the engine; may be null.
+  /// Must outlive the engine; may be null.
   EventSink* events = nullptr;
 };
 

@@ -1,5 +1,5 @@
 // Owns: making, verifying and re-stamping frames of blocks (block.h).
-// Must never: look at what a frame says before its checksum held.
+// Must never: use a field of a frame before its checksum verified.
 #include "format/block/block.h"
 
 #include <algorithm>
@@ -26,7 +26,8 @@ Status refused(Code code, BlockType type, std::uint64_t offset, std::string_view
   return {code, text};
 }
 
-/// For a block that would end at `end`; zero: none. A skippable frame cannot be shorter than its head.
+/// Returns the size in bytes of the filling for a block that would end at `end`, or zero for no filling. A skippable
+/// frame is at least as long as its head.
 std::uint64_t filling_bytes(std::uint64_t end, Filling filling) noexcept {
   assert(filling.end_in_sector < kSectorBytes);
   const std::uint64_t gap = (filling.end_in_sector + kSectorBytes - end % kSectorBytes) % kSectorBytes;
@@ -52,7 +53,8 @@ void append_frame(std::string& out, const BlockFrame& frame, std::uint64_t filli
   append_u64(out, checksum_at(place, std::string_view(out).substr(start)));
 }
 
-/// More than this saves less than an eighth, and costs every reader the decompression.
+/// Returns the maximum stored size that is worth compressing. A larger one saves less than an eighth, and every reader
+/// pays for the decompression.
 std::size_t compressed_bytes_max(std::size_t raw_bytes) noexcept {
   const std::size_t limit = raw_bytes - raw_bytes / 8;
   return limit == 0 ? 0 : limit - 1;
@@ -159,7 +161,7 @@ std::uint64_t block_bytes_bound(std::string_view head) noexcept {
                         type <= static_cast<std::uint8_t>(BlockType::kDictionary) &&
                         compression <= static_cast<std::uint8_t>(BlockCompression::kZstdDictionary) &&
                         load_u16(head.data() + kFlagsAt) == 0 && raw_bytes <= kBlockRawBytesMax;
-  return could_be ? kBlockFrameBytes + raw_bytes : 0;  // What is compressed takes less.
+  return could_be ? kBlockFrameBytes + raw_bytes : 0;  // A compressed block is smaller.
 }
 
 std::optional<IntactBlock> find_intact_block(std::string_view bytes, FilePlace place) noexcept {

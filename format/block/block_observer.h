@@ -1,5 +1,5 @@
-// Owns: the door through which the maker of a table file shows each block it has made.
-// Must never: let who looks change what is written, or fail it.
+// Owns: the interface through which the builder of a table file shows each block that it made.
+// Must never: let an observer change or fail the write.
 #pragma once
 
 #include <string_view>
@@ -12,8 +12,8 @@ class BlockObserver {
  public:
   virtual ~BlockObserver() = default;
 
-  /// A block now stands at `place` of the file; `content` is what its readers will see, valid during the call. Blocks
-  /// of runs that were copied as they are do not come by here.
+  /// Called when a block is stored at `place` of the file. `content` is the content that readers will see, valid during
+  /// the call. Blocks of runs that are copied unchanged are not reported.
   virtual void take(BlockType type, BlockHandle place, std::string_view content) noexcept = 0;
 };
 

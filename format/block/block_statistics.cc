@@ -1,5 +1,5 @@
 // Owns: reading and writing ranges (block_statistics.h).
-// Must never: hand out a value whose size is not that of its type.
+// Must never: return a value whose size does not fit its type.
 #include "format/block/block_statistics.h"
 
 #include <optional>

@@ -1,17 +1,19 @@
-// Owns: what index partitions and top indexes tell of the properties of entities: the smallest and the largest value a
-// block and a run hold of one, or that they hold none of it. By them a query passes blocks unread.
-// Must never: tell less than all: a value outside a range that is told would be an entity that no query finds.
+// Owns: the statistics of entities' properties in index partitions and top indexes: the smallest and the largest value
+// of a property in a block or a run, or its absence. Queries use them to skip blocks without reading them.
+// Must never: leave out a value. A query would not find an entity with a value outside the stored range.
 //
-// Statistics of a run (tag 4 of its top index entry) are, for each property told of, in no particular order:
-//   u8 1 if the statistics of its blocks tell of it too, else 0 . sized name . range
-// Statistics of a block (tag 4 of its index entry; only where none of its keys goes on in the next block of the run):
-//   a range for each property that the run says blocks tell of, in that order
-// A range is of all puts, whatever version:
-//   u8 0: nothing is known                              32: none of them has the property
-//      t, or t + 16: all that have it have it as property type t (section 9); then the smallest value and the largest
-//      one, each as in an entity, a String as sized. A String is cut to its first 16 bytes; with t + 16 the largest one
-//      was cut, and a value may be any text that begins with it.
-// Binary and Guid are not told of. Strings are in the order of compare_text().
+// The statistics of a run (tag 4 of its top index entry) contain for each covered property, in no particular order:
+//   u8 1 if the statistics of its blocks cover it too, else 0 . sized name . range
+// The statistics of a block (tag 4 of its index entry) exist only if none of its keys continues in the run's next
+// block:
+//   a range for each property that the run's statistics mark as covered in blocks, in that order
+// A range describes all puts, whatever their version:
+//   u8 0: nothing is known
+//      32: no entity has the property
+//      t, or t + 16: all entities that have the property have it with property type t (section 9); then the smallest
+//      value and the largest one, each encoded as in an entity, a String as sized. A String is cut to its first 16
+//      bytes. With t + 16 the largest one was cut, and a value may be any text that begins with it.
+// Binary and Guid properties are not covered. Strings are in the order of compare_text().
 #pragma once
 
 #include <cstddef>
@@ -24,20 +26,20 @@
 
 namespace varve::format {
 
-/// The first bytes of a String that a range tells.
+/// Number of bytes at the start of a String that a range stores.
 inline constexpr std::size_t kRangeTextBytesMax = 16;
 
 struct PropertyRange {
   enum class Kind : std::uint8_t { kUnknown, kAbsent, kRange };
   Kind kind = Kind::kUnknown;
-  // Of kRange:
+  // Set only for kRange:
   PropertyType type = PropertyType::kString;
   std::string_view smallest;
   std::string_view largest;
   bool largest_is_cut = false;
 };
 
-/// Whether the range tells of this value: it is within, or nothing is known.
+/// Returns whether the value may occur: it is within the range, or nothing is known.
 bool covers(const PropertyRange& range, const PropertyView& property) noexcept;
 
 struct NamedRange {
@@ -46,7 +48,7 @@ struct NamedRange {
   PropertyRange range;
 };
 
-/// Walks the statistics of a run. What it gives points into them.
+/// Iterates over the statistics of a run. The results point into them.
 class RunStatistics {
  public:
   explicit RunStatistics(std::string_view field) noexcept : reader_(field) {}
@@ -58,7 +60,7 @@ class RunStatistics {
   ByteReader reader_;
 };
 
-/// Walks the statistics of a block. What it gives points into them.
+/// Iterates over the statistics of a block. The results point into them.
 class BlockStatistics {
  public:
   explicit BlockStatistics(std::string_view field) noexcept : reader_(field) {}

@@ -1,5 +1,5 @@
 // Owns: data blocks (data_block.h).
-// Must never: hand out an entry before its version and kind were judged.
+// Must never: return an entry before checking its version and kind.
 #include "format/block/data_block.h"
 
 #include <algorithm>
@@ -12,16 +12,16 @@
 namespace varve::format {
 namespace {
 
-/// Entries from one whole key to the next. By bench/block_bench 8 makes point reads a quarter faster than 16 and walks
-/// backwards a third, for about two more bytes an entry before compression.
+/// Number of entries from one whole key to the next. In bench/block_bench, 8 makes point reads a quarter faster than
+/// 16, and backward scans a third faster. It costs about two more bytes an entry before compression.
 constexpr std::uint32_t kRestartInterval = 8;
-/// Fewer where they are large: each entry that is passed over on the way is a cache line that must be fetched.
+/// Limit in bytes of an interval of large entries: each entry that a search skips is a cache line to fetch.
 constexpr std::size_t kIntervalBytes = 512;
 
-/// Three lengths, a version and a kind: one or two bytes each.
+/// Size in bytes of three lengths, a version and a kind: one or two bytes each.
 constexpr std::size_t kEntryHeadBytes = 8;
-/// Of an entry that ends its interval before it is the last of it: a restart and four buckets. Its share of a whole key
-/// comes to that.
+/// Size in bytes of a restart and four buckets, for an entry that is large enough to shorten its interval. Its share of
+/// a whole key is added.
 constexpr std::size_t kLargeEntryBytes = 8;
 
 }  // namespace
@@ -38,7 +38,7 @@ Status DataBlockCursor::open(std::string_view content) {
   return Status();
 }
 
-/// Reads what stands before the value of the entry that the inner cursor has moved to.
+/// Decodes the version and kind that precede the value of the inner cursor's entry.
 void DataBlockCursor::load() {
   valid_ = false;
   if (!entries_.valid() || failed_ != Code::kOk) return;

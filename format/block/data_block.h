@@ -1,10 +1,10 @@
-// Owns: entries of the store in a sorted block: sort key, commit version, kind and value.
-// Must never: know what a value holds, or put a delete's value anywhere.
+// Owns: the store's entries in a sorted block: sort key, commit version, kind and value.
+// Must never: interpret a value, or store a value for a delete.
 //
-// The key of an entry is the sort key; several entries of one key stand newest first. The value of an entry:
+// The key of an entry is the sort key. Entries with equal keys are ordered newest first. The value of an entry:
 //   varint (version - base version) . u8 kind . value
-// The base version is the smallest in the block. A delete has no value; that of a kPutExternal is a pointer
-// (value_pointer.h), which its reader judges.
+// The base version is the smallest version in the block. A delete has no value. The value of a kPutExternal is a
+// pointer (value_pointer.h), which its reader checks.
 #pragma once
 
 #include <cstdint>
@@ -24,25 +24,25 @@ struct DataEntry {
   std::string_view key;
   CommitVersion version = 0;
   Kind kind = Kind::kPut;
-  /// Of a put; of a kPutExternal the pointer.
+  /// The value of a put, or the pointer of a kPutExternal.
   std::string_view value;
 };
 
 enum class FindOutcome : std::uint8_t {
   kFound,
-  /// The block has no such entry, nor has any other.
+  /// Neither this block nor any other block has such an entry.
   kAbsent,
-  /// The block ends within the key's versions, all of them too new: the next block may have an older one.
+  /// The block ends within the key's versions, all of which are too new. The next block may contain an older version.
   kContinues,
-  /// status() tells of what.
+  /// The block is damaged. status() returns the reason.
   kDamaged,
 };
 
-/// A place in a data block. As SortedBlockCursor, which it is made of; an entry of a kind unknown to this build ends
-/// the walk as kUnsupported.
+/// A position in a data block. It behaves like SortedBlockCursor, which it contains. An entry of a kind unknown to this
+/// build ends the iteration with kUnsupported.
 class DataBlockCursor {
  public:
-  /// Opens the content of a data block, which must outlive the use. Errors: kCorruption.
+  /// Opens the content of a data block, which must outlive the cursor's use of it. Errors: kCorruption.
   Status open(std::string_view content);
 
   bool valid() const noexcept { return valid_; }
@@ -55,16 +55,16 @@ class DataBlockCursor {
 
   void seek_to_first();
   void seek_to_last();
-  /// The first entry at or behind (key, newest): of this key the newest version not above `newest`, else the first
-  /// entry of a greater key. `key` is not this cursor's own key(), here and in find().
+  /// Moves to the first entry at or after (key, newest): the key's newest version not above `newest`, or else the first
+  /// entry of a greater key. Here and in find(), `key` must not be this cursor's own key().
   void seek(std::string_view key, CommitVersion newest);
-  /// The newest version of this key not above `newest`. `key_hash` is content_hash(key).
+  /// Finds the key's newest version not above `newest`. `key_hash` is content_hash(key).
   FindOutcome find(std::string_view key, std::uint64_t key_hash, CommitVersion newest);
   /// The cursor must be valid (asserted).
   void next();
   void previous();
 
-  /// Ok, kCorruption or kUnsupported, if a move met damage or what this build does not know.
+  /// Returns Ok, kCorruption or kUnsupported. The errors mean that a move met damage or a kind unknown to this build.
   Status status() const;
 
  private:
@@ -78,26 +78,28 @@ class DataBlockCursor {
   Code failed_ = Code::kOk;
 };
 
-/// Collects entries, and writes them when the smallest version is known.
+/// Collects entries, and encodes them once the smallest version is known.
 class DataBlockBuilder {
  public:
   DataBlockBuilder() noexcept;
 
   bool empty() const noexcept { return entries_.empty(); }
-  /// In the order of internal keys, of a kind that a table holds (asserted). `key_hash` is content_hash(entry.key).
+  /// Appends an entry, in the order of internal keys and of a kind that a table may contain (asserted). `key_hash` is
+  /// content_hash(entry.key).
   void add(const DataEntry& entry, std::uint64_t key_hash);
 
   std::size_t entry_count() const noexcept { return entries_.size(); }
   CommitVersion smallest_version() const noexcept { return smallest_version_; }
   CommitVersion largest_version() const noexcept { return largest_version_; }
-  /// About what finish() will give.
+  /// Returns the approximate size in bytes of the content that finish() would return.
   std::size_t estimated_bytes() const noexcept { return estimated_bytes_; }
-  /// About what an entry would add to it; `shared` bytes of its key stand in the key before.
+  /// Returns the approximate size in bytes that an entry would add. `shared` bytes of its key are also in the previous
+  /// key.
   static std::size_t estimated_entry_bytes(std::size_t key_bytes, std::size_t shared, std::size_t value_bytes) noexcept;
 
-  /// The content, valid until the next call of another function. There is at least one entry (asserted).
+  /// Returns the content, valid until another function is called. The block must not be empty (asserted).
   std::string_view finish();
-  /// Empty again.
+  /// Removes all entries.
   void clear() noexcept;
 
  private:

@@ -1,4 +1,4 @@
-// Owns: which blocks are learned from and which are tried (dictionary_learner.h).
+// Owns: the choice of blocks for learning and for trials (dictionary_learner.h).
 #include "format/block/dictionary_learner.h"
 
 #include <cassert>
@@ -26,7 +26,7 @@ std::optional<DictionaryLearner::Learned> DictionaryLearner::learn() const {
   return Learned{*std::move(dictionary), *std::move(compressor)};
 }
 
-/// What the latest samples say by themselves is most of what a dictionary would, and is known at once.
+/// Referring to the latest samples gives most of the gain of a dictionary, and is measured at once.
 bool DictionaryLearner::is_worth_learning() const {
   std::string content;
   for (auto sample = samples_.rbegin(); sample != samples_.rend() && content.size() < kDictionaryBytes; ++sample) {

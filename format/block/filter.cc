@@ -1,5 +1,5 @@
-// Owns: building the two kinds of filter, and asking them (filter.h has the layouts).
-// Must never: depend on anything but the hashes it is given; a filter made anew is the same byte for byte.
+// Owns: building and querying the two kinds of filter (filter.h has the layouts).
+// Must never: depend on anything except the given hashes. A rebuilt filter is equal byte for byte.
 #include "format/block/filter.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint64_t kOddConstant = 0x9E3779B97F4A7C15;  // 2^64 divided by the golden ratio
 
-/// `hash`'s share of `count`: its upper half, taken as a fraction of 2^32.
+/// Scales a hash to a number below `count`: its upper half is used as a fraction of 2^32.
 std::uint32_t scaled(std::uint64_t hash, std::uint32_t count) noexcept {
   return static_cast<std::uint32_t>(((hash >> 32) * count) >> 32);
 }
@@ -54,7 +54,7 @@ std::size_t distinct_neighbours(std::span<const std::uint64_t> hashes) noexcept 
 std::string build_bloom(std::span<const std::uint64_t> hashes, double bits_per_key) {
   const double bits = static_cast<double>(distinct_neighbours(hashes)) * bits_per_key;
   const auto blocks = static_cast<std::uint32_t>(std::ceil(bits / (8.0 * kBloomBlockBytes)));
-  // ln 2 bits set a bit of space are best where keys spread evenly; over small blocks somewhat fewer are.
+  // With evenly spread keys, ln 2 probes for each bit of space are best. With small blocks, somewhat fewer are best.
   const auto probes = std::clamp(static_cast<std::uint32_t>(std::lround(bits_per_key * 0.6)), 1U, kProbesMax);
 
   std::string content;
@@ -73,8 +73,7 @@ std::string build_bloom(std::span<const std::uint64_t> hashes, double bits_per_k
 
 bool bloom_may_contain(const char* blocks, std::uint32_t count, std::uint32_t probes, std::uint64_t hash) noexcept {
   const char* block = blocks + kBloomBlockBytes * scaled(hash, count);
-  // All bits are looked at whatever the first ones say: they are in one cache line, and a branch guessed wrong costs
-  // more.
+  // Reads all bits, whatever the first ones are: they are in one cache line, and a mispredicted branch costs more.
   int all = 1;
   for_each_bit(hash, probes, [&](std::uint32_t bit) { all &= block[bit / 8] >> bit % 8; });
   return all != 0;
@@ -104,7 +103,7 @@ FusePlaces places_of(std::uint64_t hash, std::uint32_t segment_length, std::uint
   const std::uint64_t product = hash * multiplier;
   const std::uint64_t mixed = product ^ product >> 32;
   const std::uint32_t first = scaled(mixed, first_places);
-  // The exclusive or moves a place within its segment, since that has a power of two for its length.
+  // The segment length is a power of two, so the exclusive or moves a place within its segment.
   const auto second = static_cast<std::uint32_t>(mixed >> 18) & (segment_length - 1);
   const auto third = static_cast<std::uint32_t>(mixed) & (segment_length - 1);
   return {{first, (first + segment_length) ^ second, (first + 2 * segment_length) ^ third},
@@ -115,7 +114,7 @@ FusePlaces places_of(std::uint64_t hash, const FuseShape& shape) noexcept {
   return places_of(hash, shape.segment_length, shape.starts * shape.segment_length, shape.multiplier);
 }
 
-/// The paper's sizes: segments grow with the set, and the smaller the set the more room it needs.
+/// Returns the paper's sizes. Segments grow with the set, and a smaller set needs more space for each key.
 FuseShape shape_for(std::size_t count) {
   const double keys = static_cast<double>(std::max<std::size_t>(count, 2));
   const double log = std::floor(std::log(keys) / std::log(3.33) + 2.25);
@@ -127,8 +126,8 @@ FuseShape shape_for(std::size_t count) {
   return shape;
 }
 
-/// One place of the array while the filter is built: of the hashes not yet taken out that have this place, how many,
-/// and their exclusive or.
+/// One place of the array while the filter is built: the count and the exclusive or of the hashes that have this place
+/// and are not yet taken out.
 struct Cell {
   std::uint64_t hashes = 0;
   std::uint32_t count = 0;
@@ -136,7 +135,7 @@ struct Cell {
 
 struct Taken {
   std::uint64_t hash = 0;
-  std::uint32_t place = 0;  // which no hash taken out later has
+  std::uint32_t place = 0;  // no hash that is taken out later has it
 };
 
 void toggle(std::vector<Cell>& cells, std::uint64_t hash, const FusePlaces& places, std::uint32_t change) noexcept {
@@ -146,8 +145,8 @@ void toggle(std::vector<Cell>& cells, std::uint64_t hash, const FusePlaces& plac
   }
 }
 
-/// Takes hashes out, one that is alone at some place after another, until none is left. False: every place that is
-/// left has two or more, and the set needs another shape.
+/// Takes out hashes, each of which is alone at some place at that moment, until none is left. Returns false if every
+/// remaining place has two or more hashes; the set then needs another shape.
 bool peel(std::span<const std::uint64_t> hashes, const FuseShape& shape, std::vector<Cell>& cells,
           std::vector<Taken>& taken) {
   cells.assign(shape.array_length(), Cell());
@@ -170,7 +169,8 @@ bool peel(std::span<const std::uint64_t> hashes, const FuseShape& shape, std::ve
   return taken.size() == hashes.size();
 }
 
-/// Backwards, each hash has a place that no hash set before it has: there its equation is made true.
+/// Iterates backward. Each hash then has a place that no hash set before it has, and the fingerprint stored there
+/// completes its equation.
 void set_fingerprints(std::span<const Taken> taken, const FuseShape& shape, char* array) noexcept {
   for (std::size_t i = taken.size(); i-- > 0;) {
     const FusePlaces places = places_of(taken[i].hash, shape);
@@ -207,8 +207,9 @@ std::string build_fuse(std::span<const std::uint64_t> given) {
   std::vector<Cell> cells;
   std::vector<Taken> taken;
   taken.reserve(hashes.size());
-  // The first multiplier, one, leaves the hashes in rising order, so that the array is filled front to back. An attempt
-  // fails once in some tens to thousands, by size; every eighth one is given more room, so that an end is certain.
+  // The first multiplier, one, keeps the hashes in rising order, so that the array is filled front to back. One attempt
+  // in some tens to thousands fails, depending on the size. Every eighth attempt gets more space, so that the loop
+  // ends.
   for (std::uint64_t attempt = 1; !peel(hashes, shape, cells, taken); ++attempt) {
     assert(attempt < 1024);
     shape.multiplier = (attempt * kOddConstant) | 1;
@@ -235,7 +236,7 @@ Result<std::string> build_filter(FilterKind kind, std::span<const std::uint64_t>
   }
   switch (kind) {
     case FilterKind::kBlockedBloom:
-      // Written so that what is not a number fails.
+      // The condition is negated so that NaN fails too.
       if (!(bits_per_key >= kBloomBitsPerKeyMin && bits_per_key <= kBloomBitsPerKeyMax)) {
         return Status::invalid_argument("a Bloom filter takes 1 to 32 bits a key");
       }

@@ -1,5 +1,5 @@
-// Owns: walking and searching sorted blocks (sorted_block.h).
-// Must never: compare more of a key than is new, or put a key together that is only passed over.
+// Owns: iterating over sorted blocks and searching them (sorted_block.h).
+// Must never: compare bytes of a key that are already compared, or assemble a key that is only skipped.
 #include "format/block/sorted_block.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ constexpr std::size_t kBucketCountAt = 12;
 constexpr std::size_t kTrailerZeroAt = 14;
 constexpr std::ptrdiff_t kCacheLineBytes = 64;
 
-/// How many bytes a and b have in common at their beginnings.
+/// Returns the number of bytes that a and b have in common at the start.
 std::size_t common_prefix(std::string_view a, std::string_view b) noexcept {
   const std::size_t size = std::min(a.size(), b.size());
   std::size_t at = 0;
@@ -32,14 +32,14 @@ std::size_t common_prefix(std::string_view a, std::string_view b) noexcept {
   return at;
 }
 
-/// What stands before an entry's bytes.
+/// The three lengths that precede an entry's bytes.
 struct Lengths {
   std::uint64_t shared = 0;
   std::uint64_t unshared = 0;
   std::uint64_t value = 0;
 };
 
-/// Any three varints. The place behind them, or null.
+/// Reads any three varints. Returns the address after them, or null.
 const char* take_any_lengths(const char* at, const char* end, Lengths* lengths) noexcept {
   at = take_varint(at, end, &lengths->shared);
   if (at == nullptr) return nullptr;
@@ -48,7 +48,8 @@ const char* take_any_lengths(const char* at, const char* end, Lengths* lengths) 
   return take_varint(at, end, &lengths->value);
 }
 
-/// The same; nearly always keys are shorter than 128 bytes and values than 16 KiB, and one load then has all of it.
+/// Reads the three lengths. Nearly all keys are shorter than 128 bytes and values than 16 KiB, and one load then reads
+/// all of them.
 inline const char* take_lengths(const char* at, const char* end, Lengths* lengths) noexcept {
   if (end - at >= static_cast<std::ptrdiff_t>(sizeof(std::uint32_t))) [[likely]] {
     constexpr std::uint32_t kSeven = 0x7F;
@@ -65,14 +66,15 @@ inline const char* take_lengths(const char* at, const char* end, Lengths* length
   return take_any_lengths(at, end, lengths);
 }
 
-/// What a search reads first lies before the trailer, and is on its way while the trailer is looked at.
+/// Prefetches the bytes before the trailer, which a search reads first, while the trailer is checked.
 void prefetch_search_parts(const char* trailer, std::size_t bytes_before) noexcept {
   const auto before = static_cast<std::ptrdiff_t>(bytes_before);
   prefetch(trailer - std::min(before, kCacheLineBytes));
   prefetch(trailer - std::min(before, 2 * kCacheLineBytes));
 }
 
-/// Where the second of two large entries begins, or near it: a scan goes on there every other time.
+/// Prefetches the middle between two addresses. If two large entries lie there, the second begins near it, and a scan
+/// continues there half the time.
 void prefetch_middle(const char* start, const char* end) noexcept {
   const char* const middle = start + (end - start) / 2;
   if (middle - start < kCacheLineBytes) return;
@@ -80,7 +82,8 @@ void prefetch_middle(const char* start, const char* end) noexcept {
   prefetch(middle + std::min(end - middle, kCacheLineBytes));
 }
 
-/// Where an entry would begin if all were as large as the one at hand, so far ahead that it has come when a walk does.
+/// Prefetches the estimated start of a later entry, as if all entries had the present size. The distance is large
+/// enough for the bytes to arrive before the iteration does.
 void prefetch_ahead(const char* at, const char* next, const char* end) noexcept {
   constexpr std::ptrdiff_t kEntriesAhead = 3;
   const std::ptrdiff_t bytes = kEntriesAhead * (next - at);
@@ -160,7 +163,7 @@ inline bool SortedBlockCursor::decode(const char* at, Entry* entry) const noexce
   return true;
 }
 
-/// Of the two restarts that a binary search between `low` and `high` may look at next, while it looks at another.
+/// Prefetches the two restarts that a binary search between `low` and `high` may read after the restart at `middle`.
 void SortedBlockCursor::prefetch_middles(std::uint32_t low, std::uint32_t middle, std::uint32_t high) const noexcept {
   for (const std::uint32_t next : {middle - (middle - low) / 2, high - (high - middle) / 2}) {
     const std::uint32_t offset = block_.restart(next);
@@ -168,7 +171,7 @@ void SortedBlockCursor::prefetch_middles(std::uint32_t low, std::uint32_t middle
   }
 }
 
-/// The entry at a restart. False, and failed, if none stands there with its whole key.
+/// Reads the entry at a restart. If no entry with its whole key is there, returns false and records the damage.
 inline bool SortedBlockCursor::decode_restart(std::uint32_t number, const char** at, Entry* entry) noexcept {
   const std::uint32_t offset = block_.restart(number);
   if (offset >= block_.entries().size()) {
@@ -188,7 +191,8 @@ void SortedBlockCursor::take(const char* at, const Entry& entry) noexcept {
   valid_ = true;
 }
 
-/// To the entry at `at`, which follows the one whose key is in the buffer; not valid at the end.
+/// Moves to the entry at `at`, which follows the entry whose key is in the buffer. At the end, the cursor becomes not
+/// valid.
 void SortedBlockCursor::step_to(const char* at) {
   if (at == end_) {
     end_walk();
@@ -227,7 +231,7 @@ void SortedBlockCursor::previous() {
     end_walk();
     return;
   }
-  // The last restart before here. The first one is at zero.
+  // Searches the last restart before this entry. The first restart is at zero.
   std::uint32_t low = 0;
   std::uint32_t high = block_.restart_count() - 1;
   while (low < high) {
@@ -241,7 +245,7 @@ void SortedBlockCursor::previous() {
   walk_to_entry_before(begin_ + block_.restart(low), at_);
 }
 
-/// From the restart at `at` to the last entry before `end`, which must begin where that one ends.
+/// Moves from the restart at `at` to the last entry before `end`. That entry must end exactly at `end`.
 void SortedBlockCursor::walk_to_entry_before(const char* at, const char* end) {
   if (at >= end) {
     fail(begin_);
@@ -255,7 +259,7 @@ void SortedBlockCursor::walk_to_entry_before(const char* at, const char* end) {
 
 bool SortedBlockCursor::seek(std::string_view target) {
   if (damaged_) return false;
-  // The last restart whose key is below the target, or the first one.
+  // Searches the last restart whose key is below the target, or the first restart.
   std::uint32_t low = 0;
   std::uint32_t high = block_.restart_count() - 1;
   while (low < high) {
@@ -287,7 +291,7 @@ bool SortedBlockCursor::find(std::string_view key, std::uint64_t key_hash) {
   return found;
 }
 
-/// Within one interval, as a bucket names it.
+/// Scans the one interval that a bucket names.
 bool SortedBlockCursor::scan_interval(std::uint32_t interval, std::string_view target) {
   if (interval >= block_.restart_count()) {
     fail(end_);
@@ -304,12 +308,13 @@ bool SortedBlockCursor::scan_interval(std::uint32_t interval, std::string_view t
   return scan(interval, target, begin_ + end);
 }
 
-/// From a restart to the first entry before `end` whose key is not below `target`; not valid if there is none. True if
-/// the entry's key is the target.
+/// Scans from a restart to the first entry before `end` whose key is not below `target`. If there is none, the cursor
+/// is not valid. Returns true if the entry's key equals the target.
 ///
-/// `matched` is how many bytes of the target the entry before begins with. That entry is below the target, so what
-/// shares more than `matched` bytes with it is below the target too and is not looked at; any other begins with
-/// `shared` bytes of the target, and only what is unshared need be compared. So no key is put together on the way.
+/// `matched` is the number of bytes of the target that the previous entry begins with. That entry is below the target.
+/// If an entry shares more than `matched` bytes with it, the entry is below the target too and is skipped. Any other
+/// entry begins with `shared` bytes of the target, and only its unshared bytes are compared. So no key is assembled on
+/// the way.
 bool SortedBlockCursor::scan(std::uint32_t restart, std::string_view target, const char* end) {
   const char* at = nullptr;
   Entry entry;

@@ -1,17 +1,17 @@
-// Owns: reading sorted entries that share the beginnings of their keys: the content of data blocks, index partitions,
-// top indexes and table directories.
-// Must never: read outside its bytes, whatever they hold, or allocate for an entry; damage ends the walk.
+// Owns: reading sorted entries whose keys share prefixes. They are the content of data blocks, index partitions, top
+// indexes and table directories.
+// Must never: read outside its bytes, whatever they contain, or allocate for an entry. Damage ends the iteration.
 //
 //   entries   | varint shared . varint unshared . varint value bytes . unshared key bytes . value
 //   restarts  | u32 offsets of entries with shared = 0, rising, the first 0
 //   buckets   | h bytes, see below
 //   trailer   | u64 base version . u32 count of restarts . u16 h . u16 zero
 //
-// `shared` is how many bytes the key has in common with the one before. An interval is the entries from one restart to
-// the next. Keys rise; equal keys may stand one behind the other.
+// `shared` is the number of bytes that the key has in common with the previous key. An interval is the entries from one
+// restart to the next. Keys rise; equal keys may follow one another.
 //
-// Buckets are a hash of keys: that of key k is (content_hash(k) >> 32) mod h, and holds the number of the interval with
-// that key; 254 if several intervals have keys of this bucket, 255 if none has.
+// Buckets are a hash index of keys. The bucket of key k is (content_hash(k) >> 32) mod h. It contains the number of the
+// interval with that key, 254 if several intervals have keys of this bucket, or 255 if none has.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@
 namespace varve::format {
 
 inline constexpr std::size_t kSortedBlockTrailerBytes = 16;
-/// Numbers of intervals in buckets are below it.
+/// Every interval number in a bucket is below it.
 inline constexpr std::uint32_t kHashedIntervalsMax = 254;
 inline constexpr std::uint8_t kBucketOfSeveral = 254;
 inline constexpr std::uint8_t kBucketOfNone = 255;
@@ -33,10 +33,10 @@ constexpr std::uint32_t bucket_of(std::uint64_t key_hash, std::uint16_t bucket_c
   return static_cast<std::uint32_t>(key_hash >> 32) % bucket_count;
 }
 
-/// The parts of a sorted block's content, which must outlive it. Cheap to copy.
+/// The parts of a sorted block's content, which must outlive the object. Cheap to copy.
 class SortedBlock {
  public:
-  /// Checks the trailer, and that the parts fit. Entries are checked as they are read.
+  /// Checks the trailer, and that the parts fit. Entries are checked when they are read.
   /// Errors: kCorruption.
   static Result<SortedBlock> parse(std::string_view content);
 
@@ -45,7 +45,7 @@ class SortedBlock {
   std::uint64_t base_version() const noexcept { return base_version_; }
   std::string_view entries() const noexcept { return {entries_, entries_bytes_}; }
   std::uint32_t restart_count() const noexcept { return restart_count_; }
-  /// `number` is below restart_count(). What is read may be any number.
+  /// Returns the offset of an entry, which is not checked. `number` must be below restart_count().
   std::uint32_t restart(std::uint32_t number) const noexcept {
     return load_u32(entries_ + entries_bytes_ + std::size_t{number} * sizeof(std::uint32_t));
   }
@@ -61,35 +61,35 @@ class SortedBlock {
   std::uint16_t bucket_count_ = 0;
 };
 
-/// A place among the entries of one block. Not positioned until told to. One thread at a time; it stays where it was
-/// made, and is opened again for the next block, so that its key buffer is used again.
+/// A position among the entries of one block. A new cursor has no position. One thread at a time may use it. It cannot
+/// be copied or moved: open() starts on the next block and reuses the key buffer.
 ///
-/// A move that ends at no entry, or meets damage, leaves it not valid; status() tells the two apart.
+/// If a move ends at no entry or meets damage, the cursor is not valid. status() distinguishes the two cases.
 class SortedBlockCursor {
  public:
-  /// The content of the block must outlive the use.
+  /// Starts to read `block`, whose content must outlive the use.
   void open(const SortedBlock& block) noexcept;
 
   bool valid() const noexcept { return valid_; }
-  /// Of the entry at the cursor, until it moves. The value points into the block.
+  /// Return the key and value of the present entry, until the cursor moves. The value points into the block.
   std::string_view key() const noexcept { return key_.view(); }
   std::string_view value() const noexcept { return value_; }
   const SortedBlock& block() const noexcept { return block_; }
-  /// Where the entry begins, counted from the block's start.
+  /// Returns the offset of the entry in bytes from the block's start.
   std::size_t offset() const noexcept { return static_cast<std::size_t>(at_ - begin_); }
 
   void seek_to_first();
   void seek_to_last();
-  /// The first entry whose key is not below `target`; true if it is the target.
+  /// Moves to the first entry whose key is not below `target`. Returns true if its key equals the target.
   bool seek(std::string_view target);
-  /// The first entry with this key; false, and not valid, if there is none. Uses the buckets, if there are any:
-  /// `key_hash` is content_hash(key).
+  /// Moves to the first entry with this key. If there is none, returns false and is not valid. Uses the buckets, if the
+  /// block has any. `key_hash` is content_hash(key).
   bool find(std::string_view key, std::uint64_t key_hash);
   /// The cursor must be valid (asserted).
   void next();
   void previous();
 
-  /// Ok, or kCorruption if a move met damage since open().
+  /// Returns Ok, or kCorruption if a move met damage since open().
   Status status() const;
 
  private:

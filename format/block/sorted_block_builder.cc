@@ -1,5 +1,5 @@
-// Owns: making the content of sorted blocks (sorted_block_builder.h).
-// Must never: take keys out of their order.
+// Owns: building the content of sorted blocks (sorted_block_builder.h).
+// Must never: accept keys out of order.
 #include "format/block/sorted_block_builder.h"
 
 #include <algorithm>
@@ -13,11 +13,12 @@
 namespace varve::format {
 namespace {
 
-/// Buckets for each key, as a fraction: at three quarters full, most of those asked for hold one interval alone.
+/// Number of buckets for each key, as a fraction. At three quarters full, most buckets that are asked for contain a
+/// single interval.
 constexpr std::uint64_t kBucketsNumerator = 4;
 constexpr std::uint64_t kBucketsDenominator = 3;
-/// Where entries are large, buckets up to four a key cost little beside them and leave four of five to one interval: a
-/// bucket of several makes a search of what would be a step.
+/// If entries are large, up to four buckets a key cost little in comparison, and four of five then contain a single
+/// interval. A bucket of several intervals turns a step into a search.
 constexpr std::uint64_t kLargeEntriesBuckets = 4;
 constexpr std::uint64_t kEntriesBytesPerBucket = 64;
 
@@ -77,7 +78,7 @@ std::size_t SortedBlockBuilder::bytes() const noexcept {
   return content_.size() + restarts_.size() * sizeof(std::uint32_t) + kSortedBlockTrailerBytes;
 }
 
-/// None where one interval holds everything, or where intervals are too many to be named.
+/// Returns zero if one interval contains all entries, or if there are more intervals than a bucket can name.
 std::uint16_t SortedBlockBuilder::bucket_count(std::size_t entries_bytes) const noexcept {
   if (buckets_ == Buckets::kNone || restarts_.size() < 2 || restarts_.size() > kHashedIntervalsMax) return 0;
   const std::uint64_t always = distinct_keys_ * kBucketsNumerator / kBucketsDenominator + 1;

@@ -1,5 +1,5 @@
-// Owns: making the content of sorted blocks (sorted_block.h).
-// Must never: take keys out of their order, or choose differently for the same entries.
+// Owns: building the content of sorted blocks (sorted_block.h).
+// Must never: accept keys out of order, or make different choices for the same entries.
 #pragma once
 
 #include <cstddef>
@@ -14,22 +14,22 @@
 
 namespace varve::format {
 
-/// An entry whose value may come in two pieces, so that no caller has to put them together.
+/// An entry whose value may come in two pieces, so that the caller need not join them.
 struct SortedEntry {
   std::string_view key;
   std::string_view value_head;
   std::string_view value_tail;
-  /// content_hash(key); needed where buckets are made.
+  /// content_hash(key). Needed only if the block has buckets.
   std::uint64_t key_hash = 0;
 };
 
-/// Which interval a key stands in, for the buckets.
+/// The interval that contains a key, for the buckets.
 struct HashedKey {
   std::uint64_t key_hash = 0;
   std::uint32_t interval = 0;
 };
 
-/// The buckets of these keys; a key that stands several times may be given several times.
+/// Returns the buckets for these keys. A key that occurs several times may be listed several times.
 std::string make_buckets(std::span<const HashedKey> keys, std::uint16_t bucket_count);
 
 enum class Buckets : std::uint8_t { kNone, kIfTheyPay };
@@ -38,19 +38,19 @@ class SortedBlockBuilder {
  public:
   static constexpr std::size_t kNoByteLimit = std::numeric_limits<std::size_t>::max();
 
-  /// An interval ends with its entry number `restart_interval` (at least 1, asserted), or with the one that brings it
-  /// to `interval_bytes`. The entry behind it stands with its whole key.
+  /// An interval ends with its entry number `restart_interval` (at least 1, asserted), or with the entry that makes it
+  /// reach `interval_bytes`. The entry after it is stored with its whole key.
   SortedBlockBuilder(std::uint32_t restart_interval, Buckets buckets,
                      std::size_t interval_bytes = kNoByteLimit) noexcept;
 
   bool empty() const noexcept { return restarts_.empty(); }
-  /// Keys do not fall (asserted).
+  /// Appends an entry. Keys must not fall (asserted).
   void add(const SortedEntry& entry);
-  /// Of the content if it were finished now; buckets may add a byte or two an entry.
+  /// Returns the size in bytes of the content if it were finished now. Buckets may add a byte or two for each entry.
   std::size_t bytes() const noexcept;
-  /// The content, valid until the next call of another function. There is at least one entry (asserted).
+  /// Returns the content, valid until another function is called. The block must not be empty (asserted).
   std::string_view finish(std::uint64_t base_version);
-  /// Empty again.
+  /// Removes all entries.
   void clear() noexcept;
 
  private:

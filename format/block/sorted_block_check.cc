@@ -1,5 +1,5 @@
 // Owns: the deep check of a sorted block (sorted_block_check.h).
-// Must never: take a restart or a bucket on trust.
+// Must never: assume that a restart or a bucket is right.
 #include "format/block/sorted_block_check.h"
 
 #include <string>

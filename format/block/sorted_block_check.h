@@ -1,5 +1,5 @@
-// Owns: the deep check of a sorted block: everything that readers take on trust.
-// Must never: be needed for safety; readers stay inside their bytes without it.
+// Owns: the deep check of a sorted block: every property that readers assume without a check.
+// Must never: be required for safety. Readers stay inside their bytes without it.
 #pragma once
 
 #include "format/block/sorted_block.h"
@@ -7,8 +7,8 @@
 
 namespace varve::format {
 
-/// Every entry reads, to the last byte before the restarts; keys do not fall; each restart is an entry that stands with
-/// its whole key; the buckets are those of the keys.
+/// Checks that every entry is readable, up to the last byte before the restarts, and that keys do not fall. Checks that
+/// each restart is an entry stored with its whole key, and that the buckets fit the keys.
 /// Errors: kCorruption.
 Status check_sorted_block(const SortedBlock& block);
 

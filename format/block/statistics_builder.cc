@@ -1,4 +1,4 @@
-// Owns: which properties are watched, and which of them are worth telling of (statistics_builder.h).
+// Owns: the choice of the properties that are watched and that the statistics cover (statistics_builder.h).
 // Must never: narrow a range.
 #include "format/block/statistics_builder.h"
 
@@ -13,9 +13,10 @@ namespace varve::format {
 namespace {
 
 constexpr std::size_t kNotWatched = static_cast<std::size_t>(-1);
-/// Blocks whose ranges are wider than this part of their run's would seldom be passed.
+/// Limit of a block's range as a part of its run's range. Blocks with wider ranges would seldom be skipped.
 constexpr double kWidthWorthTelling = 0.5;
-/// Of a property that has one value in the whole run: its blocks tell no more than the run, which tells much.
+/// Width of a property with one value in the whole run. Its blocks add nothing to the run's statistics, which are
+/// useful.
 constexpr double kWidthOfOneValue = 0.6;
 constexpr std::uint64_t kSignBit = std::uint64_t{1} << 63;
 
@@ -28,7 +29,7 @@ std::uint64_t code_of(double number) noexcept {
   return (bits & kSignBit) != 0 ? ~bits : bits | kSignBit;
 }
 
-/// Of the text behind what it begins with; in the order of compare_text(), in which lead bytes EE and EF come last.
+/// Returns a number that orders texts from byte `begin` on like compare_text(), which orders lead bytes EE and EF last.
 std::uint64_t code_behind(std::size_t begin, std::string_view text) noexcept {
   std::array<char, sizeof(std::uint64_t)> bytes{};
   if (begin < text.size()) text.copy(bytes.data(), bytes.size(), begin);
@@ -42,7 +43,7 @@ std::size_t bytes_both_begin_with(std::string_view a, std::string_view b) noexce
   return static_cast<std::size_t>(std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin());
 }
 
-/// Names with other tags are other names. Most differ in their size or at an end.
+/// Names with different tags differ. Most names differ in their size or in their first or last byte.
 std::uint32_t tag_of(std::string_view name) noexcept {
   if (name.empty()) return 0;
   const auto first = static_cast<std::uint32_t>(static_cast<unsigned char>(name.front()));
@@ -86,7 +87,7 @@ void StatisticsBuilder::Gathered::take(const PropertyView& property) noexcept {
     case PropertyType::kInt32: return take_value(property.value, code_of(std::int64_t{property.as_int32()}), false);
     case PropertyType::kInt64: return take_value(property.value, code_of(property.as_int64()), false);
     case PropertyType::kDouble:
-      if (std::isnan(property.as_double())) break;  // It is in no order.
+      if (std::isnan(property.as_double())) break;  // NaN has no place in the order.
       return take_value(property.value, code_of(property.as_double()), false);
     case PropertyType::kString: {
       const std::string_view first = property.value.substr(0, kRangeTextBytesMax);
@@ -118,7 +119,7 @@ PropertyRange StatisticsBuilder::Gathered::range() const noexcept {
   return {PropertyRange::Kind::kRange, type, smallest(), largest(), largest_is_cut};
 }
 
-/// Entities of a table mostly have their properties in the same order.
+/// Entities of a table mostly have their properties in the same order, so `guess` is tried first.
 std::size_t StatisticsBuilder::watch(std::string_view name, std::size_t guess) {
   if (guess < names_.size() && names_[guess] == name) return guess;
   if (name.size() > kWatchedNameBytesMax) return kNotWatched;
@@ -160,7 +161,7 @@ void StatisticsBuilder::end_block() {
   open_is_known_ = true;
 }
 
-/// What was first met behind the block, the block has not.
+/// If a property was first seen after the block, the block does not have it.
 StatisticsBuilder::Gathered StatisticsBuilder::of_block(const Block& block, std::size_t property) const noexcept {
   Gathered gathered;
   if (!block.is_known) {
@@ -177,13 +178,14 @@ StatisticsBuilder::Gathered StatisticsBuilder::of_run(std::size_t property) cons
   return gathered;
 }
 
-/// How far its smallest value is from its largest one; of Strings behind `begin` bytes that all begin with.
+/// Returns the distance from the smallest value to the largest one. For Strings, it compares the bytes after the
+/// `begin` bytes that both have in common.
 double StatisticsBuilder::Gathered::width(std::size_t begin) const noexcept {
   if (type != PropertyType::kString) return static_cast<double>(largest_code - smallest_code);
   return static_cast<double>(code_behind(begin, largest()) - code_behind(begin, smallest()));
 }
 
-/// On an average, the part of the run's range that a block's takes: 0 to 1.
+/// Returns the average part of the run's range that a block's range takes: 0 to 1.
 double StatisticsBuilder::width_in_blocks(std::size_t property, const Gathered& run) const noexcept {
   double sum = 0;
   const std::size_t begin =
@@ -198,7 +200,7 @@ double StatisticsBuilder::width_in_blocks(std::size_t property, const Gathered& 
   return whole > 0 ? average : std::min(average, kWidthOfOneValue);
 }
 
-/// Those that tell most of blocks first.
+/// Orders the properties by usefulness for skipping blocks, best first.
 StatisticsBuilder::Told StatisticsBuilder::worth_telling(const std::vector<Gathered>& of_runs) const {
   std::vector<std::pair<double, std::size_t>> by_width;
   for (std::size_t i = 0; i < of_runs.size(); ++i) {

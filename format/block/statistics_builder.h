@@ -1,5 +1,5 @@
-// Owns: gathering the statistics of a run while it is made (block_statistics.h).
-// Must never: fail a run over a value that it does not understand: then nothing is known of that block.
+// Owns: collecting the statistics of a run while it is built (block_statistics.h).
+// Must never: fail a run because of a value that it does not understand. Nothing is then known of that block.
 #pragma once
 
 #include <array>
@@ -13,23 +13,24 @@
 
 namespace varve::format {
 
-/// So many properties are watched: the first ones that the run's entities have.
+/// Number of properties that are watched: the first ones that occur in the run's entities.
 inline constexpr std::size_t kPropertiesWatchedMax = 16;
-/// Of those, so many are told of the run, and so many of each of its blocks: those whose ranges tell most.
+/// Limits of the watched properties that the statistics of a run and of its blocks cover. Properties with the narrowest
+/// ranges are chosen.
 inline constexpr std::size_t kPropertiesToldOfRunMax = 8;
 inline constexpr std::size_t kPropertiesToldOfBlocksMax = 4;
-/// A longer name is not watched.
+/// Limit of a name in bytes. A property with a longer name is not watched.
 inline constexpr std::size_t kWatchedNameBytesMax = 64;
 
 class StatisticsBuilder {
  public:
-  /// The value of a put, in the open block.
+  /// Adds the value of a put to the open block.
   void add(std::string_view entity);
-  /// A put in the open block whose value is not at hand: nothing can be told of the block.
+  /// Adds a put whose value is not at hand to the open block. Nothing is then known of the block.
   void add_unread() noexcept;
-  /// The open block is complete.
+  /// Ends the open block.
   void end_block();
-  /// A key of the last complete block goes on in the one behind it: nothing may be told of it.
+  /// Marks that a key of the last complete block continues in the next block. The last block then gets no statistics.
   void last_block_goes_on() noexcept { blocks_.back().is_told = false; }
 
   struct Fields {
@@ -40,11 +41,11 @@ class StatisticsBuilder {
     };
     std::vector<Block> blocks;
   };
-  /// Of the complete blocks; what is in an open one is forgotten. The builder is empty again.
+  /// Returns the statistics of the complete blocks, and discards an open one. The builder is empty afterwards.
   Fields finish();
 
  private:
-  /// What the entities of a block, or of a run, have in one property.
+  /// The values of one property in the entities of a block or of a run.
   struct Gathered {
     enum class State : std::uint8_t { kAbsent, kRange, kUnknown };
     State state = State::kAbsent;
@@ -52,7 +53,7 @@ class StatisticsBuilder {
     bool largest_is_cut = false;
     std::uint8_t smallest_bytes = 0;
     std::uint8_t largest_bytes = 0;
-    // In the order of the values; of Strings zero.
+    // Numbers in the order of the values. Zero for Strings.
     std::uint64_t smallest_code = 0;
     std::uint64_t largest_code = 0;
     std::array<char, kRangeTextBytesMax> smallest_value;

@@ -1,5 +1,5 @@
-// Owns: holding entities against ranges (statistics_check.h).
-// Must never: pass over a property that stands in an entity twice.
+// Owns: comparing entities with ranges (statistics_check.h).
+// Must never: skip a property that occurs twice in an entity.
 #include "format/block/statistics_check.h"
 
 #include <algorithm>

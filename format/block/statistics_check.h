@@ -1,5 +1,5 @@
-// Owns: the check that the statistics of a run and of its blocks tell of every put in them (block_statistics.h).
-// Must never: find fault with a range that is wider than it need be.
+// Owns: the check that the statistics of a run and of its blocks include every put in them (block_statistics.h).
+// Must never: report a range that is only wider than necessary.
 #pragma once
 
 #include <string_view>
@@ -12,12 +12,13 @@ namespace varve::format {
 
 class StatisticsCheck {
  public:
-  /// The statistics of a run, which outlive the check. Errors: kCorruption.
+  /// Opens the statistics of a run, which must outlive the check. Errors: kCorruption.
   Status open(std::string_view run_statistics);
-  /// Those of the block that comes next, which outlive its puts. Errors: kCorruption.
+  /// Starts the next block with its statistics, which must outlive the checks of its puts. Errors: kCorruption.
   Status begin_block(std::string_view statistics);
   void begin_untold_block() noexcept { in_block_.clear(); }
-  /// A put of the block. Errors: kCorruption (a value that a range denies). What is no entity is not told of.
+  /// Checks a put of the block. Errors: kCorruption (a value outside its range). A value that is not an entity is
+  /// accepted.
   Status check(std::string_view entity) const;
 
  private:

@@ -1,5 +1,5 @@
-// Owns: varints, growing byte strings and the bounded cursor (bytes.h).
-// Must never: look at a byte before it is known to lie inside.
+// Owns: varints, appending to byte strings, and the bounded reader (bytes.h).
+// Must never: read a byte before checking that it lies inside the buffer.
 #include "format/bytes/bytes.h"
 
 #include <array>
@@ -9,7 +9,7 @@ namespace {
 
 using internal::kVarintBits;
 using internal::kVarintMore;
-/// The tenth byte holds bit 63 alone.
+/// The greatest tenth byte of a varint. It holds bit 63 alone.
 constexpr std::uint64_t kLastVarintByteMax = 1;
 
 template <typename Unsigned>
@@ -20,7 +20,7 @@ bool read_fixed(std::string_view& rest, Unsigned* value) noexcept {
   return true;
 }
 
-/// Looked at together where zeros are expected.
+/// Number of bytes that are compared with zero at once.
 constexpr std::size_t kZeroBlockBytes = 256;
 
 bool is_zero_block(const char* at) noexcept {
@@ -105,7 +105,7 @@ bool ByteReader::read_long_varint(std::uint64_t* value) noexcept {
     if (i == kVarint64BytesMax - 1 && byte > kLastVarintByteMax) return false;
     read |= (byte & ~kVarintMore) << (i * kVarintBits);
     if (byte >= kVarintMore) continue;
-    if (byte == 0 && i > 0) return false;  // a longer form of a shorter one
+    if (byte == 0 && i > 0) return false;  // a longer form of a smaller value
     *value = read;
     rest_.remove_prefix(i + 1);
     return true;

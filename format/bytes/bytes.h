@@ -1,7 +1,7 @@
-// Owns: little-endian integers, varints and a cursor that cannot read past its end.
-// Must never: throw on hostile input, or tell a short buffer from a long one by anything but its length.
+// Owns: little-endian integers, varints and a reader that cannot read past its end.
+// Must never: throw on hostile input. A buffer that is too short is recognised by its length alone.
 //
-// Byte strings are std::string_view throughout format/ and engine/: its comparison is memcmp order, which is the order
+// Byte strings are std::string_view throughout format/ and engine/. Its comparison has memcmp order, which is the order
 // of keys.
 #pragma once
 
@@ -22,11 +22,12 @@ inline std::string_view as_text(std::span<const std::byte> bytes) noexcept {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// Where filling ends, in bytes that are nearly all zero: std::string looks at one byte at a time, these at many.
+// Searches for the end of zero filling. The bytes are nearly all zero: std::string compares one byte at a time, these
+// functions compare many.
 
-/// The first byte from `from` on that is not zero; npos where there is none.
+/// Returns the offset of the first byte at or after `from` that is not zero, or npos if all bytes are zero.
 std::size_t find_first_written(std::string_view bytes, std::size_t from = 0) noexcept;
-/// The last byte that is not zero; npos where there is none.
+/// Returns the offset of the last byte that is not zero, or npos if all bytes are zero.
 std::size_t find_last_written(std::string_view bytes) noexcept;
 
 inline constexpr std::size_t kVarint64BytesMax = 10;
@@ -57,8 +58,9 @@ Unsigned load(const char* at) noexcept {
 
 }  // namespace internal
 
-// Unchecked stores and loads at a place the caller has bounded. Little-endian unless the name says otherwise. In the
-// header because each is one instruction, and a call would be five.
+// Stores and loads integers without a bounds check: the caller has checked that the bytes lie inside its buffer.
+// Integers are little-endian unless the name says otherwise. The functions are inline because each is one instruction,
+// and a call would be five.
 inline void store_u16(char* at, std::uint16_t value) noexcept {
   internal::store<std::endian::little>(at, value);
 }
@@ -94,12 +96,13 @@ void append_u16(std::string& out, std::uint16_t value);
 void append_u32(std::string& out, std::uint32_t value);
 void append_u64(std::string& out, std::uint64_t value);
 void append_varint(std::string& out, std::uint64_t value);
-/// Varint length, then the bytes.
+/// Appends the length as a varint, then the bytes.
 void append_sized(std::string& out, std::string_view bytes);
 
 namespace internal {
 constexpr unsigned kVarintBits = 7;
-/// The flag of a varint's byte that another byte follows. Smaller values take one byte: most tags and sizes do.
+/// The bit of a varint's byte that says that another byte follows. Values below 128 take one byte: most tags and sizes
+/// do.
 constexpr std::uint64_t kVarintMore = 0x80;
 char* store_long_varint(char* at, std::uint64_t value) noexcept;
 }  // namespace internal
@@ -108,15 +111,15 @@ inline std::size_t varint_bytes(std::uint64_t value) noexcept {
   if (value < internal::kVarintMore) return 1;
   return (static_cast<std::size_t>(std::bit_width(value)) + internal::kVarintBits - 1) / internal::kVarintBits;
 }
-/// Stores a varint at a place that holds varint_bytes(value). Returns the place after it.
+/// Stores a varint in a buffer that has at least varint_bytes(value) bytes. Returns the address after the varint.
 inline char* store_varint(char* at, std::uint64_t value) noexcept {
   if (value >= internal::kVarintMore) return internal::store_long_varint(at, value);
   *at = static_cast<char>(value);
   return at + 1;
 }
 
-/// Reads front to back. A read that does not fit returns false, leaves its output alone and the cursor where it was.
-/// Varints must be in their shortest form: one value, one encoding.
+/// Reads bytes from front to back. If the bytes left are too few, a read returns false and changes neither its output
+/// nor the position. A varint must have its shortest form, so that each value has one encoding.
 class ByteReader {
  public:
   explicit ByteReader(std::string_view bytes) noexcept : rest_(bytes), start_(bytes.data()) {}
@@ -133,7 +136,7 @@ class ByteReader {
     return true;
   }
   [[nodiscard]] bool read_bytes(std::size_t count, std::string_view* bytes) noexcept;
-  /// What append_sized wrote. The view points into the buffer read.
+  /// Reads bytes that append_sized() wrote. The view points into the reader's buffer.
   [[nodiscard]] bool read_sized(std::string_view* bytes) noexcept;
 
   bool at_end() const noexcept { return rest_.empty(); }

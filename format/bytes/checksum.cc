@@ -1,11 +1,11 @@
 // Owns: XXH3-64 and the term of the place (checksum.h).
-// Must never: depend on the machine; xxHash gives the same number on every one, and the offset is hashed as eight
+// Must never: depend on the machine. xxHash returns the same number on every machine, and the offset is hashed as eight
 // little-endian bytes.
 #include "format/bytes/checksum.h"
 
 #include <array>
 
-// Inlined, because the hash of a name or a partition costs less than a call into the library.
+// xxHash is inlined because hashing a name or a partition costs less than a call into the library.
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 

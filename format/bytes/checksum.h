@@ -1,8 +1,9 @@
-// Owns: the one checksum of every file: XXH3-64 of the stored bytes plus a term of (file seed, offset).
-// Must never: be left out because bytes "came from memory".
+// Owns: the one checksum of every file: XXH3-64 of the stored bytes plus a term computed from the file's seed and the
+// offset.
+// Must never: be skipped because the bytes "came from memory".
 //
-// The term makes a block that is intact but in the wrong place or file fail like a damaged one. It is added, so that a
-// block copied whole can be re-stamped for its new place without hashing it twice.
+// The term makes an intact block in the wrong place or the wrong file fail like a damaged block. The term is added, so
+// that a block that is copied whole can be re-stamped for its new place without hashing it again.
 // Source: xxHash, XXH3 64-bit variant.
 #pragma once
 
@@ -12,22 +13,22 @@
 
 namespace varve::format {
 
-/// What a checksum takes wherever it is stored: little-endian.
+/// Size of a stored checksum in bytes. Stored checksums are little-endian.
 inline constexpr std::size_t kChecksumBytes = 8;
 
-/// Where bytes are stored: the seed of the file, from its header, and their offset in it.
+/// The place where bytes are stored: the file's seed, which its header contains, and the offset in the file, in bytes.
 struct FilePlace {
   std::uint64_t seed = 0;
   std::uint64_t offset = 0;
 };
 
-/// XXH3-64 of the bytes alone.
+/// Returns the XXH3-64 of the bytes alone.
 std::uint64_t content_hash(std::string_view bytes) noexcept;
-/// XXH3-64 of the eight little-endian bytes of the offset, seeded with the file's seed.
+/// Returns the XXH3-64 of the eight little-endian bytes of the offset, seeded with the file's seed.
 std::uint64_t place_term(FilePlace place) noexcept;
-/// content_hash + place_term, modulo 2^64.
+/// Returns content_hash + place_term, modulo 2^64.
 std::uint64_t checksum_at(FilePlace place, std::string_view bytes) noexcept;
-/// The checksum the same bytes have at another place.
+/// Returns the checksum of the same bytes at the place `to`, given their checksum at the place `from`.
 std::uint64_t restamp(std::uint64_t checksum, FilePlace from, FilePlace to) noexcept;
 
 }  // namespace varve::format

@@ -1,5 +1,5 @@
 // Owns: every call of zstd (compression.h).
-// Must never: believe a size that zstd read from the bytes; the caller's buffer is the bound.
+// Must never: trust a size that zstd read from the bytes. The caller's buffer is the limit.
 #include "format/bytes/compression.h"
 
 #include <cassert>
@@ -15,7 +15,8 @@
 namespace varve::format {
 namespace {
 
-/// zstd would take any bytes as a dictionary of plain content; one of ours always has its head.
+/// Returns whether the bytes begin with the head of a zstd dictionary. zstd would accept any other bytes as plain
+/// content.
 bool is_dictionary(std::string_view bytes) noexcept {
   return bytes.size() >= 8 && bytes.size() <= kDictionaryBytesMax && load_u32(bytes.data()) == ZSTD_MAGIC_DICTIONARY;
 }
@@ -90,13 +91,14 @@ Compressor Compressor::make_plain(int level) {
   made.context_.reset(ZSTD_createCCtx());
   if (made.context_ == nullptr) throw std::bad_alloc();
   set_parameter(made.context_.get(), ZSTD_c_compressionLevel, level);
-  // The block's frame has a checksum, and its run names the dictionary.
+  // Checksum and dictionary ID are left out: the block's frame has a checksum, and the block's run names the
+  // dictionary.
   set_parameter(made.context_.get(), ZSTD_c_checksumFlag, 0);
   set_parameter(made.context_.get(), ZSTD_c_dictIDFlag, 0);
   return made;
 }
 
-/// zstd tells the two apart by their heads.
+/// zstd distinguishes a dictionary from plain content by its head.
 Result<Compressor> Compressor::make_for_trial(int level, std::string_view content) {
   Compressor made = make_plain(level);
   made.dictionary_.reset(ZSTD_createCDict(content.data(), content.size(), level));
@@ -115,12 +117,13 @@ std::string_view Compressor::compress(std::string_view raw, bool with_dictionary
   static_cast<void>(referred);
   const std::size_t size = ZSTD_compress2(context_.get(), buffer_.get(), bytes_max, raw.data(), raw.size());
   if (ZSTD_isError(size) == 0) return {buffer_.get(), size};
-  // It did not fit, which is the one thing that can go wrong; the context is still in the middle of it.
+  // The output did not fit, which is the only possible error. The context must be reset because it is in the middle of
+  // the frame.
   ZSTD_CCtx_reset(context_.get(), ZSTD_reset_session_only);
   return {};
 }
 
-/// Zero: there is none. Nothing: not all of it is there.
+/// Returns zero if no skippable frame starts there, and nothing if the frame is incomplete.
 static std::optional<std::size_t> skippable_frame_bytes(std::string_view bytes) noexcept {
   if (bytes.size() < kZstdSkippableHeadBytes || load_u32(bytes.data()) != kZstdSkippableMagic) return 0;
   const std::size_t size = kZstdSkippableHeadBytes + std::size_t{load_u32(bytes.data() + sizeof(std::uint32_t))};

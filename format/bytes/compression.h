@@ -1,7 +1,7 @@
-// Owns: zstd: its contexts, which cost more to make than a block costs to compress, and dictionaries.
-// Must never: decide what is worth compressing, or let zstd write behind the buffer it was given.
+// Owns: zstd contexts, which cost more to create than a block costs to compress, and zstd dictionaries.
+// Must never: decide which blocks are worth compressing, or let zstd write past the end of the buffer that it got.
 //
-// Failures of memory are std::bad_alloc, as elsewhere.
+// If memory runs out, the functions throw std::bad_alloc, like the rest of the code.
 // Source: RFC 8878, Zstandard.
 #pragma once
 
@@ -22,14 +22,14 @@ struct ZSTD_DDict_s;
 
 namespace varve::format {
 
-/// Levels below 1 leave out the entropy coding: half the time of level 1, and a quarter to a half more bytes. There is
-/// no level 0.
+/// Levels below 1 leave out the entropy coding. They take half the time of level 1 and produce a quarter to a half more
+/// bytes. Level 0 does not exist.
 inline constexpr int kCompressionLevelMin = -7;
 inline constexpr int kCompressionLevelMax = 19;
-/// A dictionary larger than this gains nothing with blocks of a few KiB.
+/// Limit of a dictionary in bytes. A larger dictionary gains nothing for blocks of a few KiB.
 inline constexpr std::size_t kDictionaryBytesMax = std::size_t{1} << 20;
 
-/// A dictionary made ready for decompression. Never changes: any number of threads may share it.
+/// A dictionary that is prepared for decompression. It never changes, so any number of threads may share it.
 class Dictionary {
  public:
   /// Errors: kCorruption (not a zstd dictionary, or over kDictionaryBytesMax).
@@ -38,9 +38,9 @@ class Dictionary {
   Dictionary(const Dictionary&) = delete;
   Dictionary& operator=(const Dictionary&) = delete;
 
-  /// The name by which runs know it.
+  /// Returns the hash by which runs name the dictionary.
   std::uint64_t content_hash() const noexcept { return content_hash_; }
-  /// What it was loaded from.
+  /// Returns the bytes that the dictionary was loaded from.
   std::string_view bytes() const noexcept { return bytes_; }
   std::size_t memory_bytes() const noexcept;
 
@@ -53,26 +53,28 @@ class Dictionary {
   std::uint64_t content_hash_;
 };
 
-/// A dictionary for blocks like the samples, of at most `bytes_max` bytes. The same samples give the same dictionary.
-/// Some hundred samples, together a hundred times the dictionary's size, are a good measure.
-/// Errors: kInvalidArgument (too few samples, or nothing in common).
+/// Trains a dictionary of at most `bytes_max` bytes for blocks that resemble the samples. Equal samples give an equal
+/// dictionary. A good choice is some hundred samples with together a hundred times the dictionary's size.
+/// Errors: kInvalidArgument (too few samples, or samples with nothing in common).
 Result<std::string> train_dictionary(const std::vector<std::string>& samples, std::size_t bytes_max);
 
-/// One thread at a time.
+/// Compresses blocks. One thread at a time may use a Compressor.
 class Compressor {
  public:
-  /// `level` from kCompressionLevelMin to kCompressionLevelMax, and not 0 (asserted); `dictionary` may be empty: none.
+  /// `level` is from kCompressionLevelMin to kCompressionLevelMax, and not 0 (asserted). An empty `dictionary` means no
+  /// dictionary.
   /// Errors: kInvalidArgument (not a zstd dictionary).
   static Result<Compressor> make(int level, std::string_view dictionary);
-  /// With plain content in place of a dictionary, to try whether one would help. No Decompressor reads what it
-  /// compresses.
+  /// Makes a compressor that uses plain content in place of a dictionary, to measure whether a dictionary would help.
+  /// No Decompressor can read its output.
   static Result<Compressor> make_for_trial(int level, std::string_view content);
   ~Compressor();
   Compressor(Compressor&& other) noexcept;
   Compressor& operator=(Compressor&& other) noexcept;
 
   bool has_dictionary() const noexcept { return dictionary_ != nullptr; }
-  /// The compressed bytes, valid until the next call; empty if they would be more than `bytes_max`.
+  /// Returns the compressed bytes, which are valid until the next call. Returns an empty view if they would need more
+  /// than `bytes_max` bytes.
   std::string_view compress(std::string_view raw, bool with_dictionary, std::size_t bytes_max);
 
  private:
@@ -91,16 +93,16 @@ class Compressor {
   std::size_t buffer_bytes_ = 0;
 };
 
-/// A skippable frame (RFC 8878, section 3.1.2): magic and u32 count of the bytes that follow, which mean nothing.
-/// Decompressors pass over it.
+/// A skippable frame (RFC 8878, section 3.1.2): the magic, a u32 count, and as many bytes without meaning.
+/// Decompressors skip it.
 inline constexpr std::uint32_t kZstdSkippableMagic = 0x184D2A50;
 inline constexpr std::size_t kZstdSkippableHeadBytes = 8;
 
-/// How many bytes the zstd frame takes that stands at the front of `bytes`, with the skippable one that may follow it;
-/// nothing where none does, or not all of it. What it holds is not looked at.
+/// Returns the size in bytes of the zstd frame at the start of `bytes`, plus the skippable frame that may follow it.
+/// Returns nothing if no frame starts there, or if a frame is incomplete. The frame's content is not checked.
 std::optional<std::size_t> zstd_frame_bytes(std::string_view bytes) noexcept;
 
-/// One thread at a time.
+/// Decompresses blocks. One thread at a time may use a Decompressor.
 class Decompressor {
  public:
   Decompressor();
@@ -108,7 +110,8 @@ class Decompressor {
   Decompressor(Decompressor&& other) noexcept;
   Decompressor& operator=(Decompressor&& other) noexcept;
 
-  /// Fills `raw` exactly. `dictionary` may be null: none. Errors: kCorruption; `raw` may have been written to.
+  /// Fills `raw` exactly. If `dictionary` is null, no dictionary is used. Errors: kCorruption; `raw` may then be partly
+  /// written.
   Status decompress(std::string_view stored, const Dictionary* dictionary, std::span<char> raw) noexcept;
 
  private:

@@ -1,5 +1,5 @@
 // Owns: streaming XXH3-64 (content_hasher.h).
-// Must never: be seeded; the content hash is the plain one.
+// Must never: use a seed. The content hash is unseeded.
 #include "format/bytes/content_hasher.h"
 
 #define XXH_INLINE_ALL

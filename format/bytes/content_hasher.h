@@ -1,5 +1,5 @@
-// Owns: the content hash of bytes that come piece by piece.
-// Must never: give another number than content_hash() of all pieces together.
+// Owns: the content hash of bytes that arrive in pieces.
+// Must never: differ from content_hash() of all pieces joined together.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace varve::format {
 
-/// The content hash of a file that is written or read front to back. One thread at a time.
+/// Computes the content hash of a file that is written or read front to back. One thread at a time may use a hasher.
 class ContentHasher {
  public:
   ContentHasher();
@@ -17,7 +17,7 @@ class ContentHasher {
   ContentHasher& operator=(ContentHasher&& other) noexcept;
 
   void update(std::string_view bytes) noexcept;
-  /// Of everything so far; more may follow.
+  /// Returns the hash of all bytes so far. More bytes may follow.
   std::uint64_t digest() const noexcept;
 
  private:

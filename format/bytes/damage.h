@@ -1,5 +1,5 @@
-// Owns: how a parser says that bytes cannot be what they should be.
-// Must never: say where they lie; only the caller knows the file.
+// Owns: the error of a parser that reads impossible bytes.
+// Must never: name the place of the bytes. Only the caller knows the file.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace varve::format {
 
-/// kCorruption: "<thing>: <what>".
+/// Returns kCorruption with the message "<thing>: <what>".
 inline Status damaged(std::string_view thing, std::string_view what) {
   return Status::corruption(std::string(thing).append(": ").append(what));
 }

@@ -1,5 +1,5 @@
-// Owns: the bytes of a cursor's current key, put together from pieces.
-// Must never: allocate for a key that fits the room it has; ordinary keys fit the room it is born with.
+// Owns: the bytes of a cursor's current key, which are joined from pieces.
+// Must never: allocate for a key that fits the present capacity. Ordinary keys fit the inline buffer.
 #pragma once
 
 #include <array>
@@ -12,14 +12,14 @@ namespace varve::format {
 
 class KeyBuffer {
  public:
-  KeyBuffer() noexcept = default;  // leaves the inline room as it is: nothing reads it before it is written
+  KeyBuffer() noexcept = default;  // leaves the inline buffer uninitialized: it is written before it is read
   KeyBuffer(const KeyBuffer&) = delete;
   KeyBuffer& operator=(const KeyBuffer&) = delete;
 
   std::string_view view() const noexcept { return {data_, size_}; }
   std::size_t size() const noexcept { return size_; }
 
-  /// Keeps the first `kept` bytes and puts `tail` behind them.
+  /// Keeps the first `kept` bytes and appends `tail` to them.
   void replace_tail(std::size_t kept, std::string_view tail) {
     const std::size_t size = kept + tail.size();
     if (size > capacity_) [[unlikely]]
@@ -28,7 +28,8 @@ class KeyBuffer {
     size_ = size;
   }
 
-  /// Becomes `head`, then `tail`. `head` may lie in this buffer, as when a cursor seeks its own key; `tail` may not.
+  /// Becomes `head`, then `tail`. `head` may lie in this buffer, for example when a cursor seeks its own key. `tail`
+  /// may not.
   void assign(std::string_view head, std::string_view tail) {
     const std::size_t size = head.size() + tail.size();
     const std::unique_ptr<char[]> old = size > capacity_ ? take_and_grow(size) : nullptr;
@@ -43,7 +44,7 @@ class KeyBuffer {
   static void copy(char* to, std::string_view from) noexcept {
     if (!from.empty()) std::memcpy(to, from.data(), from.size());
   }
-  /// New room; the old heap room is the caller's, so that it can still be copied from.
+  /// Allocates a new buffer. Returns the old heap buffer, so that the caller can still copy from it.
   std::unique_ptr<char[]> take_and_grow(std::size_t size) {
     const std::size_t capacity = 2 * size;
     std::unique_ptr<char[]> room(new char[capacity]);

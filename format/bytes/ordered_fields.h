@@ -1,8 +1,10 @@
-// Owns: reading and writing tagged fields by a list of known tags, in rising order, each known tag in one line.
-// Must never: lose or move an unknown field; a rewrite puts it back among the known ones by its tag.
+// Owns: reading and writing tagged fields by a list of known tags, in rising order, with one line of code for each
+// known tag.
+// Must never: lose or move an unknown field. A rewrite puts it back among the known fields by its tag.
 //
-// A reader asks for the known tags in rising order. What it passes over on the way is unknown: even fields are kept,
-// odd ones refused. The first failure sticks; later calls then leave their outputs alone, and finish() returns it.
+// A reader asks for the known tags in rising order. The fields that it skips on the way are unknown: even ones are
+// kept, odd ones are refused. The first failure is final: later calls do not change their outputs, and finish() returns
+// that failure.
 #pragma once
 
 #include <cstdint>
@@ -18,26 +20,27 @@ namespace varve::format {
 
 class OrderedFieldReader {
  public:
-  /// `thing` names what is read in messages; it and `fields` must outlive the reader.
+  /// `thing` names the parsed structure in error messages. `thing` and `fields` must outlive the reader.
   OrderedFieldReader(std::string_view thing, std::string_view fields);
 
-  /// Takes the next field if it has this tag. For lists: true once for each; for optional fields: at most once.
+  /// Takes the next field if it has this tag. For a list, returns true once for each element. For an optional field,
+  /// returns true at most once.
   bool take(Tag tag, std::string_view* value);
   bool take_number(Tag tag, std::uint64_t* value);
 
-  // A field that must stand exactly once.
+  // Reads a field that must occur exactly once.
   void require(Tag tag, std::string_view* value);
   void require_number(Tag tag, std::uint64_t* value);
-  /// A number of at most kCommitVersionMax.
+  /// Reads a number of at most kCommitVersionMax.
   void require_version(Tag tag, CommitVersion* value);
-  /// A number that is left out when it is zero, and so may not stand as zero.
+  /// Reads a number that the writer leaves out if it is zero. A stored zero is damage.
   void number_unless_zero(Tag tag, std::uint64_t* value);
 
-  /// Fails the reading, if it has not failed already: `message` follows the thing's name.
+  /// Makes the reading fail, unless it has already failed. `message` is appended to the thing's name.
   void refuse(Code code, std::string_view message);
 
   bool ok() const noexcept { return status_.ok(); }
-  /// Passes over the rest and hands out the unknown even fields, as they stood.
+  /// Skips the remaining fields and returns the unknown even fields, byte for byte.
   Status finish(std::string* unknown_fields);
 
  private:
@@ -52,12 +55,12 @@ class OrderedFieldReader {
   Status status_;
 };
 
-/// Hands kept unknown fields out again, by their tags, which rise. Allocates nothing. The fields must be what a
-/// reader kept (asserted).
+/// Returns the kept unknown fields by their tags, which rise. Allocates nothing. The fields must come from a reader
+/// (asserted).
 class KeptFields {
  public:
   explicit KeptFields(std::string_view fields) noexcept : rest_(fields) {}
-  /// Those with tags below `tag` that were not handed out yet, as they stood.
+  /// Returns the fields with tags below `tag` that it has not returned yet, byte for byte.
   std::string_view below(Tag tag) noexcept;
   std::string_view rest() const noexcept { return rest_; }
 
@@ -65,14 +68,14 @@ class KeptFields {
   std::string_view rest_;
 };
 
-/// Appends known fields in rising order of their tags (asserted), with the kept unknown ones among them.
+/// Appends known fields in rising order of their tags (asserted), and the kept unknown fields between them.
 class OrderedFieldWriter {
  public:
   OrderedFieldWriter(std::string& out, std::string_view unknown_fields) noexcept : out_(out), kept_(unknown_fields) {}
 
   void bytes(Tag tag, std::string_view value);
   void number(Tag tag, std::uint64_t value);
-  /// The unknown fields behind the last known one.
+  /// Appends the unknown fields that follow the last known one.
   void finish();
 
  private:

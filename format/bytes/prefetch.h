@@ -1,18 +1,19 @@
-// Owns: asking the processor for memory before it is read.
-// Must never: change what a program does: only how long it waits.
+// Owns: prefetching memory into the processor's cache.
+// Must never: change the result of a program. It changes only how long the program waits.
 #pragma once
 
 namespace varve::format {
 
-/// The cache line of `address`, which may be any place, also one that is not mapped.
+/// Prefetches the cache line of `address`, which may be any address, even one that is not mapped.
 inline void prefetch(const void* address) noexcept {
   __builtin_prefetch(address);
-  // g++ 12 takes a function that only prefetches for one without effects, and leaves out the calls of it. Not of one
-  // that has this, which is no instruction.
+  // g++ 12 treats a function that only prefetches as one without effects, and removes its calls. The empty asm
+  // statement, which produces no instruction, prevents that.
   asm volatile("");
 }
 
-/// The first lines of what begins at `address`: behind them the processor itself is ahead of who reads on.
+/// Prefetches the first eight cache lines from `address` on. After them, the processor's own prefetcher is ahead of the
+/// reader.
 inline void prefetch_beginning(const void* address) noexcept {
   constexpr int kLines = 8;
   constexpr int kCacheLineBytes = 64;

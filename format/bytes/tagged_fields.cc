@@ -1,5 +1,5 @@
-// Owns: the bytes of tagged fields (tagged_fields.h).
-// Must never: change a field it hands on; shortest varints make a kept field's bytes its only encoding.
+// Owns: the encoding of tagged fields (tagged_fields.h).
+// Must never: change a field that it keeps. Varints have their shortest form, so a kept field has exactly one encoding.
 #include "format/bytes/tagged_fields.h"
 
 #include <cassert>

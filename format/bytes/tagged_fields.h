@@ -1,6 +1,6 @@
-// Owns: fields that a later version may add to: varint tag, varint length, bytes.
-// Must never: drop a field it does not know. An unknown even tag is skipped and kept when the thing is rewritten; an
-// unknown odd tag means the reader is too old and is Unsupported, never Corruption.
+// Owns: fields that a later version may extend: varint tag, varint length, bytes.
+// Must never: drop an unknown field. An unknown even tag is skipped, and kept when the structure is rewritten. An
+// unknown odd tag means that the reader is too old: it is Unsupported, never Corruption.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ constexpr bool must_be_known(Tag tag) noexcept {
 }
 
 void append_field(std::string& out, Tag tag, std::string_view value);
-/// The value as a varint.
+/// Appends a field with the value as a varint.
 void append_number_field(std::string& out, Tag tag, std::uint64_t value);
 std::size_t number_field_bytes(Tag tag, std::uint64_t value) noexcept;
 char* store_number_field(char* at, Tag tag, std::uint64_t value) noexcept;
@@ -27,11 +27,11 @@ char* store_number_field(char* at, Tag tag, std::uint64_t value) noexcept;
 struct Field {
   Tag tag = 0;
   std::string_view value;
-  /// The value as one varint that fills it; kCorruption else.
+  /// Returns the value if it is exactly one varint, and kCorruption otherwise.
   Result<std::uint64_t> number() const;
 };
 
-/// Walks fields front to back. Tags rise, and may repeat where the thing is a list; a tag that falls is damage.
+/// Iterates over fields front to back. Tags rise, and may repeat if the structure is a list. A falling tag is damage.
 class FieldReader {
  public:
   explicit FieldReader(std::string_view fields) noexcept : reader_(fields) {}
@@ -44,7 +44,7 @@ class FieldReader {
   Tag last_tag_ = 0;
 };
 
-/// What a reader does with a tag it does not know: keeps an even one in `kept`, refuses an odd one as kUnsupported.
+/// Handles an unknown tag: appends an even one to `kept`, and refuses an odd one with kUnsupported.
 Status keep_unknown(const Field& field, std::string_view thing, std::string& kept);
 
 }  // namespace varve::format

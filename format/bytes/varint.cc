@@ -1,5 +1,5 @@
 // Owns: the varints that are rare in blocks (varint.h).
-// Must never: have rules of its own; they are ByteReader's.
+// Must never: have rules of its own. The rules are ByteReader's.
 #include "format/bytes/varint.h"
 
 #include "format/bytes/bytes.h"

@@ -1,15 +1,17 @@
-// Owns: reading one varint from a bounded place, the short ones inline: the hot loop of blocks is made of them.
-// Must never: accept what ByteReader would refuse; a value has one encoding.
+// Owns: reading one varint from a bounded buffer. Short varints are read inline, because the inner loop over blocks
+// reads little else.
+// Must never: accept a varint that ByteReader would refuse. Each value has one encoding.
 #pragma once
 
 #include <cstdint>
 
 namespace varve::format {
 
-/// A varint of any length, by a call. See take_varint.
+/// Reads a varint of any length, out of line. See take_varint().
 const char* take_long_varint(const char* at, const char* end, std::uint64_t* value) noexcept;
 
-/// The place behind the varint that begins at `at`, or null if none stands there whole and in its shortest form.
+/// Returns the address after the varint that begins at `at`, or null if no complete varint in its shortest form begins
+/// there.
 inline const char* take_varint(const char* at, const char* end, std::uint64_t* value) noexcept {
   constexpr unsigned kMore = 0x80;
   if (end - at >= 2) [[likely]] {

@@ -1,5 +1,5 @@
-// Owns: laying out a batch and walking it (batch.h).
-// Must never: hand out an operation whose bounds, kind or key it did not check.
+// Owns: encoding a batch and iterating over it (batch.h).
+// Must never: return an operation before checking its bounds, kind and key.
 #include "format/keys/batch.h"
 
 #include <algorithm>
@@ -16,14 +16,15 @@ namespace {
 constexpr std::uint8_t kTagFollows = 0x01;
 constexpr std::uint8_t kKnownFlags = kTagFollows;
 
-/// Flags, and a count below 128 as a varint.
+/// Size in bytes of the usual head: the flags, and a count below 128 as a varint.
 constexpr std::size_t kUsualHeadBytes = 2;
 constexpr std::uint32_t kUsualCountMax = 127;
 
-/// The smallest operation: a retire of an account.
+/// Size in bytes of the smallest operation: a retire of an account.
 constexpr std::size_t kOperationBytesMin = 1 + 1 + kAccountIdBytes;
 
-/// Makes room as push_back does, so that many small appends stay linear, and at once for all parts of one.
+/// Reserves memory for all parts of one operation at once. Doubles the capacity like push_back, so that many small
+/// appends take linear time.
 void make_room(std::string& out, std::size_t more_bytes) {
   const std::size_t needed = out.size() + more_bytes;
   if (needed > out.capacity()) out.reserve(std::max(needed, 2 * out.capacity()));
@@ -33,7 +34,7 @@ Status damaged_operation(std::uint64_t index, std::string_view what) {
   return Status::corruption("batch, operation " + std::to_string(index) + ": " + std::string(what));
 }
 
-/// True if a batch may hold such operations today.
+/// Returns whether a batch may contain operations of this kind today.
 bool is_batch_kind(Kind kind) noexcept {
   switch (kind) {
     case Kind::kPut:
@@ -47,7 +48,7 @@ bool is_batch_kind(Kind kind) noexcept {
   return false;
 }
 
-/// Reads what follows the kind. False if it runs past the end.
+/// Reads the bytes that follow the kind. Returns false if they run past the end.
 bool read_body(ByteReader& reader, Operation& operation) noexcept {
   if (operation.kind == Kind::kAdopt) return reader.read_bytes(kTableIdBytes, &operation.key);
   if (!reader.read_sized(&operation.key)) return false;
@@ -66,7 +67,7 @@ Result<LoneOperation> LoneOperation::make(Kind kind, TableId table, std::string_
   bytes.reserve(kHeadRoomBytes + 1 + key_bytes + value_bytes + 2 * kVarint64BytesMax);
   bytes.resize(kHeadRoomBytes);
   bytes.push_back(static_cast<char>(kind));
-  // Keys with bytes that are encoded as two are longer than that; they are rare, and laid out twice.
+  // A key that contains bytes 00 or 01 is longer than computed. Such keys are rare, and are encoded twice.
   for (;;) {
     append_varint(bytes, key_bytes);
     operation.key_at_ = bytes.size();
@@ -94,7 +95,7 @@ void LoneOperation::set_value(std::string_view value) {
 }
 
 bool LoneOperation::is_whole() const noexcept {
-  // A value has its length before it.
+  // The value's length precedes the value, so value_at_ moves once the put has its value.
   return value_at_ > key_at_ + key_bytes_ || static_cast<Kind>(bytes_[kHeadRoomBytes]) == Kind::kDelete;
 }
 

@@ -1,5 +1,6 @@
-// Owns: one commit's changes as bytes; the order of versions is not in it, so that it can be built before any lock.
-// Must never: know what a value holds.
+// Owns: the encoding of one commit's changes. It does not contain the commit's version, so that a batch can be built
+// before any lock is taken.
+// Must never: interpret a value.
 //
 //   flags (1 byte: bit 0, a tag follows; others zero, unknown ones are refused)
 //   tag (varint length, bytes; 1 to 1,024) when bit 0 is set
@@ -25,39 +26,39 @@ inline constexpr std::size_t kTagBytesMax = 1024;
 
 struct Operation {
   Kind kind = Kind::kPut;
-  /// The sort key; for retire the id prefix; for adopt the eight bytes of the table id.
+  /// The sort key. For a retire, the id prefix. For an adopt, the eight bytes of the table id.
   std::string_view key;
-  /// Of a put alone.
+  /// Only a put has a value.
   std::string_view value;
 };
 
-/// One put or remove as it stands in a batch, behind room for the usual head: it becomes a batch of its own without a
-/// copy, or a part of a larger one.
+/// One put or remove in its encoded form, preceded by room for the usual head. It becomes a batch of its own without a
+/// copy, or part of a larger batch.
 class LoneOperation {
  public:
   LoneOperation() = default;
-  /// A remove, or a put that awaits its value. The value has at most `value_bytes` then, or its memory moves. Errors:
-  /// as append_sort_key().
+  /// Makes a remove, or a put that still needs its value. If the value has more than `value_bytes` bytes, the memory is
+  /// allocated again. Errors: see append_sort_key().
   static Result<LoneOperation> make(Kind kind, TableId table, std::string_view partition_key, std::string_view row_key,
                                     std::size_t value_bytes);
 
-  // Valid until what they say is changed.
+  // The views are valid until the bytes that they show are changed.
   std::string_view sort_key() const noexcept { return std::string_view(bytes_).substr(key_at_, key_bytes_); }
-  /// Empty before there is one.
+  /// Returns an empty view before a value is set.
   std::string_view value() const noexcept { return std::string_view(bytes_).substr(value_at_); }
   std::string_view bytes() const noexcept { return std::string_view(bytes_).substr(kHeadRoomBytes); }
 
-  /// Another table; `encoded_id` is as encode_table() has it.
+  /// Changes the table. `encoded_id` is the result of encode_table().
   void set_table(std::string_view encoded_id) { bytes_.replace(key_at_, kTableIdBytes, encoded_id); }
   void set_value(std::string_view value);
-  /// For a value that is made where it lies: all that stands before one of so many bytes, to be given back with the
-  /// value behind it.
+  /// Lets the caller build a value in place. Returns all bytes that precede a value of `value_bytes` bytes. The caller
+  /// appends the value and returns the bytes with give_with_value().
   std::string take_for_value(std::size_t value_bytes);
   void give_with_value(std::string bytes) noexcept { bytes_ = std::move(bytes); }
 
-  /// A remove, or a put that has got its value.
+  /// Returns true for a remove, and for a put that has its value.
   bool is_whole() const noexcept;
-  /// The batch of it alone, which is whole (asserted). Nothing is left.
+  /// Returns a batch that contains only this operation, which must be whole (asserted). The object is empty afterwards.
   std::string into_batch();
 
  private:
@@ -69,40 +70,40 @@ class LoneOperation {
   std::size_t value_at_ = 0;
 };
 
-/// Keys must be framed sort keys (asserted). Each stands at most once in a batch: its (sort key, version) would not be
-/// unique otherwise. The caller sees to that, who knows its keys; looking for repetition here or in the reader would
-/// need memory beside the batch.
+/// Builds a batch. Keys must be framed sort keys (asserted). A batch contains each key at most once; otherwise its
+/// (sort key, version) would not be unique. The caller ensures that, because it knows its keys. A check here or in the
+/// reader would need memory in addition to the batch.
 class BatchBuilder {
  public:
-  /// Room for as many puts and removes, of keys and values with as many bytes together.
+  /// Reserves memory for `operations` puts and removes, with `key_and_value_bytes` bytes of keys and values together.
   void reserve(std::size_t operations, std::size_t key_and_value_bytes);
   void put(std::string_view sort_key, std::string_view value);
   void remove(std::string_view sort_key);
-  /// One that is whole (asserted).
+  /// Appends an operation, which must be whole (asserted).
   void add(const LoneOperation& operation);
   void retire_table(TableId id);
   void retire_account(std::uint32_t account);
   void adopt(TableId id);
-  /// At most kTagBytesMax bytes (asserted). An empty tag is no tag.
+  /// Sets the tag: at most kTagBytesMax bytes (asserted). An empty tag means no tag.
   void set_tag(std::string_view tag);
 
   std::uint32_t operation_count() const noexcept { return count_; }
-  /// The batch. The builder is empty again.
+  /// Returns the batch. The builder is empty afterwards.
   std::string finish();
 
  private:
   void append_operation(Kind kind, std::string_view key, std::size_t value_bytes);
 
   std::string tag_;
-  /// The operations, behind room for the usual head, so that the usual batch is handed over without a copy.
+  /// The operations, preceded by room for the usual head, so that finish() returns the usual batch without a copy.
   std::string bytes_;
   std::uint32_t count_ = 0;
 };
 
-/// Walks a batch in place. Memory is bounded by the batch's own bytes.
+/// Iterates over a batch in place. Uses no memory other than the batch's own bytes.
 class BatchReader {
  public:
-  /// Checks the head: the tag's bounds, and that as many operations as it counts could lie behind it.
+  /// Checks the head: the bounds of the tag, and that the counted operations can fit the bytes that follow.
   /// Errors: kCorruption, kUnsupported (an unknown flag).
   static Result<BatchReader> open(std::string_view bytes);
 
@@ -110,8 +111,9 @@ class BatchReader {
   bool has_tag() const noexcept { return has_tag_; }
   std::uint64_t operation_count() const noexcept { return count_; }
 
-  /// False at the end. Errors: kCorruption (bounds, a key that is not framed, bytes left over), kUnsupported (a kind
-  /// that is known by number alone, or not at all); `operation` is untouched then, and every later call answers alike.
+  /// Reads the next operation. Returns false at the end. Errors: kCorruption (bounds, a key that is not framed, extra
+  /// bytes after the last operation), kUnsupported (a reserved or an unknown kind). After an error, `operation` is
+  /// unchanged, and every later call returns the same error.
   Result<bool> next(Operation* operation);
 
  private:

@@ -1,4 +1,4 @@
-// Owns: laying out an entity's properties and reading them in place (entity.h).
+// Owns: encoding an entity's properties and reading them in place (entity.h).
 // Must never: follow an offset that open() did not bound.
 #include "format/keys/entity.h"
 
@@ -20,7 +20,7 @@ constexpr char kEncoding = 1;
 constexpr std::size_t kHeadBytes = 4;
 constexpr std::size_t kCountAt = 2;
 
-// A slot, from its start.
+// Offsets inside a slot, in bytes from its start.
 constexpr std::size_t kSlotBytes = 8;
 constexpr std::size_t kNameHashAt = 0;
 constexpr std::size_t kTypeAndNameBytesAt = 2;
@@ -31,10 +31,10 @@ constexpr std::size_t kNameBytesMax = (1u << (16 - kTypeBits)) - 1;
 constexpr std::size_t kPropertyCountMax = std::numeric_limits<std::uint16_t>::max();
 constexpr std::size_t kEntityBytesMax = std::numeric_limits<std::uint32_t>::max();
 
-/// 9999-12-31T23:59:59.9999999.
+/// The ticks of 9999-12-31T23:59:59.9999999.
 constexpr std::uint64_t kTicksMax = 3'155'378'975'999'999'999;
 
-/// By type, of values that have one size; kAnyBytes of others.
+/// Size of a value in bytes, by type; kAnyBytes for types of varying size.
 constexpr std::size_t kAnyBytes = std::numeric_limits<std::size_t>::max();
 constexpr std::array<std::size_t, 9> kValueBytes = {kAnyBytes, kAnyBytes, 1, 8, 8, 16, 4, 8, kAnyBytes};
 static_assert(kValueBytes[static_cast<std::size_t>(PropertyType::kBoolean)] == 1);
@@ -46,7 +46,7 @@ static_assert(kValueBytes[static_cast<std::size_t>(PropertyType::kInt64)] == 8);
 
 struct Slot {
   std::uint16_t name_hash = 0;
-  /// As stored: 1 to 8 are types, all else is not.
+  /// The stored number: 1 to 8 are types, all others are invalid.
   unsigned type = 0;
   std::size_t name_bytes = 0;
   std::size_t name_offset = 0;
@@ -63,7 +63,7 @@ Slot load_slot(std::string_view entity, std::size_t index) noexcept {
   return slot;
 }
 
-/// Where the property's name begins; behind the last property, the end.
+/// Returns the offset of the property's name. For the index after the last property, returns the entity's size.
 std::size_t name_offset(std::string_view entity, std::size_t count, std::size_t index) noexcept {
   return index < count ? load_u32(entity.data() + kHeadBytes + index * kSlotBytes + kNameOffsetAt) : entity.size();
 }
@@ -76,7 +76,7 @@ bool is_type(unsigned type) noexcept {
   return type >= static_cast<unsigned>(PropertyType::kBinary) && type <= static_cast<unsigned>(PropertyType::kString);
 }
 
-/// What check_slot() finds well, in few steps: nearly all are.
+/// Returns whether check_slot() would succeed, in few steps. Nearly all slots pass.
 bool is_well(const Slot& slot, std::size_t end) noexcept {
   if (!is_type(slot.type) || slot.name_offset > end || slot.name_bytes > end - slot.name_offset) return false;
   const std::size_t fixed = kValueBytes[slot.type];
@@ -87,7 +87,7 @@ Status damaged_property(std::size_t index, std::string_view what) {
   return Status::corruption("entity, property " + std::to_string(index) + ": " + std::string(what));
 }
 
-/// The frame of one property, which must end at `end`.
+/// Checks the frame of one property, which must end at `end`.
 Status check_slot(const Slot& slot, std::size_t index, std::size_t end) {
   if (!is_type(slot.type)) {
     return Status::unsupported("entity, property " + std::to_string(index) + ": type " + std::to_string(slot.type) +
@@ -181,7 +181,7 @@ std::int64_t PropertyView::as_int64() const noexcept {
 void EntityBuilder::add_raw(std::string_view name, PropertyType type, std::string_view value) {
   assert(name.size() <= kNameBytesMax);
   assert(property_count() < kPropertyCountMax);
-  // The offset of a name counts from the heap until finish() knows how many slots stand before it.
+  // The offset of a name counts from heap_start_ until finish() knows the number of slots before the names.
   assert(heap_.size() - heap_start_ + name.size() + value.size() <= kEntityBytesMax);
   append_u16(slots_, hash_of_name(name));
   append_u16(slots_, static_cast<std::uint16_t>(name.size() << kTypeBits | static_cast<unsigned>(type)));
@@ -254,7 +254,7 @@ void EntityBuilder::finish(std::string& entity) {
   clear();
 }
 
-/// Until here the offsets of names count from the heap's start.
+/// Adds `heap_offset` to the offsets of the names, which so far count from heap_start_.
 void EntityBuilder::place_names(std::size_t heap_offset) noexcept {
   assert(heap_offset + heap_.size() - heap_start_ <= kEntityBytesMax);
   for (std::size_t slot = 0; slot < slots_.size(); slot += kSlotBytes) {
@@ -302,8 +302,8 @@ Result<EntityView> EntityView::open(std::string_view bytes) {
   view.count_ = load_u16(bytes.data() + kCountAt);
   if (view.count_ > (bytes.size() - kHeadBytes) / kSlotBytes) return damaged("entity", "shorter than its slots");
 
-  // From the first name on every byte belongs to one property. Each begins where the one before ends, and none before
-  // it begins; the last one ends with the entity: so all lie inside.
+  // From the first name on, every byte belongs to one property. Each property begins where the previous one ends, and
+  // not before it begins. The last property ends with the entity, so all lie inside it.
   const std::size_t heap_offset = kHeadBytes + view.count_ * kSlotBytes;
   if (name_offset(bytes, view.count_, 0) != heap_offset)
     return damaged("entity", "its names do not begin behind its slots");

@@ -1,6 +1,6 @@
-// Owns: an entity's custom properties as bytes, readable in place.
-// Must never: need to decode one property to reach another, or hold keys or the Timestamp (they are in the internal
-// key).
+// Owns: the encoding of an entity's custom properties, which can be read in place.
+// Must never: require decoding one property to reach another, or contain the keys or the Timestamp (the internal key
+// contains them).
 //
 //   offset size
 //        0    1  encoding, 1
@@ -37,18 +37,18 @@ enum class PropertyType : std::uint8_t {
   kString = 8,
 };
 
-/// Bytes of every value of the type; nothing where they differ.
+/// Returns the size in bytes that all values of the type have, or nothing if their sizes differ.
 std::optional<std::size_t> fixed_value_bytes(PropertyType type) noexcept;
 
 using GuidBytes = std::array<std::uint8_t, 16>;
 
-/// One property where it lies. Views point into the entity's bytes.
+/// One property, read in place. The views point into the entity's bytes.
 struct PropertyView {
   std::string_view name;
   PropertyType type = PropertyType::kString;
   std::string_view value;
 
-  // The value as its type; the type must be the one asked for (asserted).
+  // Returns the value as the named type, which must be the property's type (asserted).
   bool as_boolean() const noexcept;
   std::uint64_t as_date_time_ticks() const noexcept;
   double as_double() const noexcept;
@@ -57,8 +57,8 @@ struct PropertyView {
   std::int64_t as_int64() const noexcept;
 };
 
-/// Collects properties and lays them out. Names are not checked for repetition; limits are the caller's. A name is at
-/// most 4,095 bytes, an entity below 4 GiB, a count below 65,536 (asserted).
+/// Collects properties and encodes them. Repeated names are not checked, and the caller enforces the service's limits.
+/// A name has at most 4,095 bytes, an entity less than 4 GiB, and its count is below 65,536 (asserted).
 class EntityBuilder {
  public:
   void add_binary(std::string_view name, std::string_view value);
@@ -69,38 +69,40 @@ class EntityBuilder {
   void add_int32(std::string_view name, std::int32_t value);
   void add_int64(std::string_view name, std::int64_t value);
   void add_string(std::string_view name, std::string_view utf8);
-  /// A property as it lies in another entity.
+  /// Appends a property that was read from another entity.
   void add(const PropertyView& property);
 
   std::size_t property_count() const noexcept { return slots_.size() / 8; }
-  /// The entity. The builder is empty again.
+  /// Returns the entity. The builder is empty afterwards.
   std::string finish();
-  /// The same in the place of what `entity` held. The memory of both is used again.
+  /// Writes the entity into `entity`, in place of its old content. The memory of both objects is reused.
   void finish(std::string& entity);
   void clear() noexcept;
 
-  /// The other way: an entity of so many properties is made where it is to lie, behind `bytes`, which spares a copy of
-  /// large values. What the builder held is forgotten.
+  /// Starts an entity of `properties` properties that is built in place, after `bytes`. This saves a copy of large
+  /// values. The previous content of the builder is discarded.
   void begin_behind(std::string bytes, std::size_t properties);
-  /// `bytes` and the entity, which has got exactly so many properties (asserted). The builder is empty again.
+  /// Returns `bytes` followed by the entity, which must have exactly the announced number of properties (asserted). The
+  /// builder is empty afterwards.
   std::string finish_in_place();
-  /// Of an entity of so many properties, whose names and values have so many bytes.
+  /// Returns the size in bytes of an entity of `properties` properties with that many bytes of names and values
+  /// together.
   static std::size_t entity_bytes(std::size_t properties, std::size_t name_and_value_bytes) noexcept;
 
  private:
   void add_raw(std::string_view name, PropertyType type, std::string_view value);
   void place_names(std::size_t heap_offset) noexcept;
   std::string slots_;
-  /// Names and values, from heap_start_ on; before it what begin_behind() was given, and room for the slots.
+  /// Names and values, from heap_start_ on. The bytes before it are those of begin_behind() and room for the slots.
   std::string heap_;
   std::size_t heap_start_ = 0;
 };
 
-/// An entity read in place. `open` checks the frame (every name and value lies inside, in order, fixed sizes are
-/// right), so that the accessors need no checks; `verify` also checks texts, Booleans, hashes and ranges.
+/// An entity that is read in place. open() checks the frame: every name and value lies inside, in order, and fixed
+/// sizes are right. The accessors therefore need no checks. verify() also checks texts, Booleans, hashes and ranges.
 class EntityView {
  public:
-  /// An entity without properties.
+  /// Makes an entity without properties.
   EntityView() noexcept = default;
   /// Errors: kCorruption; kUnsupported (unknown encoding, flag or property type). `bytes` must outlive the view.
   static Result<EntityView> open(std::string_view bytes);
@@ -109,7 +111,7 @@ class EntityView {
   std::size_t property_count() const noexcept { return count_; }
   /// `index` is below property_count().
   PropertyView property(std::size_t index) const noexcept;
-  /// By name, without touching other properties' values; the first one, should a name stand twice.
+  /// Finds a property by name without reading other properties' values. If a name occurs twice, returns the first.
   std::optional<PropertyView> find(std::string_view name) const noexcept;
 
  private:

@@ -1,5 +1,5 @@
-// Owns: the nine bytes behind a sort key (internal_key.h).
-// Must never: judge what it splits; a version or kind from a disk is its reader's to check.
+// Owns: the nine bytes that follow a sort key (internal_key.h).
+// Must never: judge the key that it splits. The reader of a file checks the version and the kind.
 #include "format/keys/internal_key.h"
 
 #include <array>

@@ -1,8 +1,8 @@
-// Owns: what the engine stores under: a sort key, the version that wrote it, and what kind of entry it is.
+// Owns: the engine's key of an entry: a sort key, the version that wrote it, and the kind of the entry.
 // Must never: reuse a kind's number.
 //
 //   internal key = sort key . version, inverted (8 bytes, big-endian) . kind (1 byte)
-// Sort keys end themselves, so whole internal keys compare by memcmp: by key, then newest version first.
+// A sort key marks its own end, so memcmp orders whole internal keys: by sort key, then newest version first.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,9 @@ namespace varve::format {
 enum class Kind : std::uint8_t {
   kPut = 1,
   kDelete = 2,
-  kMergeOperand = 3,  // kept for later: refused as Unsupported
+  kMergeOperand = 3,  // reserved: refused as Unsupported
   kPutExternal = 4,   // in tables only: a put whose value lies in a value file (value_pointer.h)
-  kPutExpiring = 5,   // kept for later: a put with an expiry before its value
+  kPutExpiring = 5,   // reserved: a put with an expiry before its value
   kRetire = 64,       // in batches only
   kAdopt = 65,        // in batches only
 };
@@ -34,7 +34,7 @@ struct InternalKey {
   CommitVersion version = 0;
   Kind kind = Kind::kPut;
 };
-/// `key` holds at least kInternalSuffixBytes.
+/// Splits a key that has at least kInternalSuffixBytes bytes.
 InternalKey split_internal_key(std::string_view key) noexcept;
 
 }  // namespace varve::format

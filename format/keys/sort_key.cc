@@ -1,8 +1,8 @@
-// Owns: UTF-8 as the service orders it, and the keys made of it (sort_key.h).
-// Must never: let a text through that is not UTF-8; two keys could then have one encoding, or an order no reader knows.
+// Owns: UTF-8 in the service's order, and the keys that contain it (sort_key.h).
+// Must never: accept a text that is not UTF-8. Two keys could then have one encoding, or an order that no reader knows.
 //
-// Most keys are ASCII, so every walk goes eight bytes at a time over what needs no thought, and looks at single bytes
-// only where it must. What is UTF-8 is said by the Unicode Standard, table 3-7, "Well-Formed UTF-8 Byte Sequences".
+// Most keys are ASCII, so every loop skips plain bytes eight at a time and reads single bytes only where it must.
+// Well-formed UTF-8 is defined by the Unicode Standard, table 3-7, "Well-Formed UTF-8 Byte Sequences".
 #include "format/keys/sort_key.h"
 
 #include <algorithm>
@@ -22,12 +22,12 @@ constexpr char kEnd = 0x00;
 constexpr char kEscape = 0x01;
 constexpr char kEscapedEnd = 0x01;
 constexpr char kEscapedEscape = 0x02;
-/// Added to lead bytes EE and EF, so that they sort above F4.
+/// The difference that lead bytes EE and EF get, so that they sort above F4.
 constexpr Byte kLift = 0xF5 - 0xEE;
 
 constexpr std::size_t kWordBytes = 8;
 constexpr std::uint64_t kHighBits = 0x8080808080808080;
-/// Carries into the high bit of every byte from 02 to 7F, and of no byte into its neighbour.
+/// Produces a carry into the high bit of every byte from 02 to 7F, and no carry into the next byte.
 constexpr std::uint64_t kPlainCarry = 0x7E7E7E7E7E7E7E7E;
 
 Byte at(std::string_view text, std::size_t index) noexcept {
@@ -37,7 +37,7 @@ Byte at(std::string_view text, std::size_t index) noexcept {
 bool is_ascii(std::uint64_t word) noexcept {
   return (word & kHighBits) == 0;
 }
-/// All bytes from 02 to 7F: they are one character each and encode as themselves.
+/// Returns whether all bytes are from 02 to 7F: each is one character and encodes as itself.
 bool is_plain(std::uint64_t word) noexcept {
   return is_ascii(word) && ((word + kPlainCarry) & kHighBits) == kHighBits;
 }
@@ -48,7 +48,8 @@ bool is_lifted(Byte lead) noexcept {
   return lead == 0xEE || lead == 0xEF;
 }
 
-/// The first byte from `index` on that is not ASCII, or, with `PlainOnly`, is 00 or 01 or not ASCII.
+/// Returns the index of the first byte at or after `index` that is not ASCII. With `PlainOnly`, bytes 00 and 01 end the
+/// search too.
 template <bool PlainOnly>
 std::size_t skip_ascii(std::string_view text, std::size_t index) noexcept {
   const auto passes = [&text](std::size_t from) {
@@ -56,7 +57,7 @@ std::size_t skip_ascii(std::string_view text, std::size_t index) noexcept {
     return PlainOnly ? is_plain(word) : is_ascii(word);
   };
   while (text.size() - index >= kWordBytes && passes(index)) index += kWordBytes;
-  // The last few bytes as one word that reaches back over bytes already seen.
+  // Reads the last few bytes as one word that overlaps bytes already checked.
   if (index < text.size() && text.size() - index < kWordBytes && text.size() >= kWordBytes &&
       passes(text.size() - kWordBytes)) {
     return text.size();
@@ -65,19 +66,19 @@ std::size_t skip_ascii(std::string_view text, std::size_t index) noexcept {
   return index;
 }
 
-/// The whole text encodes as itself.
+/// Returns whether the whole text encodes as itself.
 bool is_plain(std::string_view text) noexcept {
   return skip_ascii<true>(text, 0) == text.size();
 }
 
-/// The text and its end byte; the place behind them.
+/// Copies the text and its end byte. Returns the address after them.
 char* copy_ended(char* to, std::string_view text) noexcept {
   char* const end = std::copy(text.begin(), text.end(), to);
   *end = kEnd;
   return end + 1;
 }
 
-/// The byte at `index` (lowest) and the three behind it; zeros stand for what is behind the end.
+/// Returns the byte at `index` (lowest) and the three bytes after it. Bytes past the end are zero.
 std::uint32_t four_bytes(std::string_view text, std::size_t index) noexcept {
   if (text.size() - index >= 4) return load_u32(text.data() + index);
   std::uint32_t four = 0;
@@ -85,8 +86,8 @@ std::uint32_t four_bytes(std::string_view text, std::size_t index) noexcept {
   return four;
 }
 
-/// Bytes of the character at `index`; zero where none stands. The zeros behind the end are no continuation bytes, so
-/// that a character cut short needs no test of its own.
+/// Returns the size in bytes of the character at `index`, or zero if the bytes are not a character. Zeros past the end
+/// are not continuation bytes, so a truncated character needs no test of its own.
 std::size_t character_bytes(std::string_view text, std::size_t index) noexcept {
   const std::uint32_t four = four_bytes(text, index);
   const std::uint32_t lead = four & 0xFF;
@@ -113,7 +114,8 @@ Status not_utf8(std::size_t index) {
   return Status::invalid_argument("text is not valid UTF-8 at byte " + std::to_string(index));
 }
 
-/// The bytes that stand for a character that is not its own encoding, without what follows its lead byte.
+/// Returns the bytes that replace the lead byte of a character that is not its own encoding, or an empty view for other
+/// characters.
 std::string_view changed_lead(Byte lead) noexcept {
   static constexpr std::array<char, 2> kZero = {kEscape, kEscapedEnd};
   static constexpr std::array<char, 2> kOne = {kEscape, kEscapedEscape};
@@ -127,7 +129,7 @@ std::string_view changed_lead(Byte lead) noexcept {
   }
 }
 
-/// Takes one encoded text with its end byte off `rest`.
+/// Removes one encoded text and its end byte from the front of `rest`, and decodes it.
 bool decode_text(std::string_view& rest, std::string& text) {
   const std::size_t end = rest.find(kEnd);
   if (end == std::string_view::npos) return false;
@@ -136,7 +138,7 @@ bool decode_text(std::string_view& rest, std::string& text) {
 
   text.clear();
   std::size_t index = skip_ascii<true>(encoded, 0);
-  if (index == encoded.size()) {  // As most are: it is its own encoding, and ASCII.
+  if (index == encoded.size()) {  // Most texts are ASCII and their own encoding.
     text.assign(encoded);
     return true;
   }
@@ -148,7 +150,7 @@ bool decode_text(std::string_view& rest, std::string& text) {
       index = skip_ascii<true>(encoded, index);
       continue;
     }
-    if (is_lifted(byte)) return false;  // would have been written F5 or F6
+    if (is_lifted(byte)) return false;  // the encoder would have written F5 or F6
     const bool lifted = is_lifted(static_cast<Byte>(byte - kLift));
     if (!lifted && byte != kEscape) {
       ++index;
@@ -168,7 +170,7 @@ bool decode_text(std::string_view& rest, std::string& text) {
   return is_valid_utf8(text);
 }
 
-/// The first place where they differ, or the end of the shorter.
+/// Returns the index of the first byte in which the texts differ, or the end of the shorter one.
 std::size_t first_difference(std::string_view a, std::string_view b) noexcept {
   const std::size_t common = std::min(a.size(), b.size());
   std::size_t index = 0;
@@ -185,7 +187,7 @@ Status damaged_key(std::string_view what) {
   return Status::corruption("sort key: " + std::string(what));
 }
 
-/// Takes the table id and the PartitionKey off `rest`.
+/// Removes the table id and the PartitionKey from the front of `rest`.
 Status decode_partition(std::string_view& rest, SortKey& key) {
   if (rest.size() < kTableIdBytes) return damaged_key("shorter than a table id");
   key.table = load_u64_big_endian(rest.data());
@@ -194,7 +196,7 @@ Status decode_partition(std::string_view& rest, SortKey& key) {
   return Status();
 }
 
-/// Takes the RowKey off `rest`, which must end with it.
+/// Removes the RowKey from `rest`, which must end with it.
 Status decode_row(std::string_view& rest, SortKey& key) {
   if (!decode_text(rest, key.row_key)) return damaged_key("its RowKey is not an encoded text");
   if (!rest.empty()) return damaged_key("bytes follow its RowKey");
@@ -209,7 +211,7 @@ bool is_valid_utf8(std::string_view text) noexcept {
     const std::size_t length = character_bytes(text, index);
     if (length == 0) return false;
     index += length;
-    // A text in another script has few runs of ASCII: a run is looked for only where one begins.
+    // Texts in other scripts contain few runs of ASCII, so a run is searched only after an ASCII character.
     if (length == 1) index = skip_ascii<false>(text, index);
   }
   return true;
@@ -222,7 +224,8 @@ std::size_t utf16_length(std::string_view text) noexcept {
     const std::uint64_t word = load_u64(text.data() + index);
     units += kWordBytes;
     if (is_ascii(word)) continue;
-    // In the high bit of each byte: begins with 10 (no unit of its own), begins with 1111 (two units).
+    // Each byte's high bit is set for bytes that begin with 10 (no code unit), and for bytes that begin with 1111 (two
+    // code units).
     const std::uint64_t continuation = word & ~(word << 1) & kHighBits;
     const std::uint64_t supplementary = word & (word << 1) & (word << 2) & (word << 3) & kHighBits;
     units -= static_cast<std::size_t>(std::popcount(continuation));
@@ -239,7 +242,7 @@ std::size_t utf16_length(std::string_view text) noexcept {
 int compare_text(std::string_view a, std::string_view b) noexcept {
   const std::size_t index = first_difference(a, b);
   if (index == a.size() || index == b.size()) return (index < a.size() ? 1 : 0) - (index < b.size() ? 1 : 0);
-  // Up to here the texts are one, so both bytes are lead bytes or neither is.
+  // The texts are equal up to here, so either both bytes are lead bytes or neither is.
   const auto ordered = [](Byte byte) { return is_lifted(byte) ? byte + kLift : int{byte}; };
   return ordered(at(a, index)) - ordered(at(b, index));
 }

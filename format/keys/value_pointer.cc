@@ -1,5 +1,5 @@
 // Owns: pointers to values and their sums (value_pointer.h).
-// Must never: add up numbers from a file before they are bounded.
+// Must never: add up numbers from a file before checking their bounds.
 #include "format/keys/value_pointer.h"
 
 #include <algorithm>
@@ -11,9 +11,9 @@
 namespace varve::format {
 namespace {
 
-/// No value is larger: a commit's record holds it whole.
+/// Limit of a value in bytes: a commit's record contains the whole value.
 constexpr std::uint64_t kValueBytesMax = std::uint64_t{64} << 20;
-/// No file is larger.
+/// Limit of a value file in bytes.
 constexpr std::uint64_t kValueFileBytesMax = std::uint64_t{1} << 56;
 
 }  // namespace

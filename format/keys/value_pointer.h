@@ -1,9 +1,10 @@
-// Owns: how an entry of a table names a value that lies elsewhere, and how a run and a file sum up what they name.
-// Must never: say what is at the place; who reads it compares with the hash.
+// Owns: how a table's entry names a value in a value file, and how a run and a table file sum up the values that they
+// name.
+// Must never: vouch for the bytes at that place. The reader compares them with the hash.
 //
 // The value of an entry of kind kPutExternal:
 //   varint number of the value file . varint offset . varint bytes . u64 content hash of the value
-// What a run, or a table file, names: for each value file, numbers rising,
+// The values that a run or a table file names, as a list of value files with rising numbers:
 //   varint number . varint bytes of all values named in it
 #pragma once
 
@@ -24,22 +25,23 @@ struct ValuePointer {
   bool operator==(const ValuePointer&) const = default;
 };
 void append_value_pointer(std::string& out, const ValuePointer& pointer);
-/// Errors: kCorruption (also: no file, no bytes, more bytes than an entry may have, an end beyond any file).
+/// Errors: kCorruption (also: file number zero, no bytes, more bytes than an entry may have, an offset beyond any
+/// file).
 Result<ValuePointer> decode_value_pointer(std::string_view bytes);
 
-/// How many bytes of values are named in one value file. A value that is named twice counts twice.
+/// Number of bytes of values that are named in one value file. A value that is named twice counts twice.
 struct ValueFileUse {
   std::uint64_t number = 0;
   std::uint64_t bytes = 0;
   bool operator==(const ValueFileUse&) const = default;
 };
-/// Numbers rise.
+/// The numbers rise.
 using ValueFileUses = std::vector<ValueFileUse>;
 
 void add_value_file_use(ValueFileUses& uses, const ValueFileUse& use);
-/// There is at least one (asserted).
+/// Encodes the list, which must not be empty (asserted).
 std::string encode_value_file_uses(const ValueFileUses& uses);
-/// Errors: kCorruption (also: none at all).
+/// Errors: kCorruption (also: an empty list).
 Result<ValueFileUses> decode_value_file_uses(std::string_view bytes);
 
 }  // namespace varve::format

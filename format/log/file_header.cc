@@ -1,5 +1,5 @@
 // Owns: the 64 bytes at the front of every file, and the names of numbered files (file_header.h).
-// Must never: call a newer format damaged, or accept a byte it did not check.
+// Must never: call a newer format damaged, or accept a byte that it did not check.
 #include "format/log/file_header.h"
 
 #include <algorithm>
@@ -39,7 +39,7 @@ std::string_view type_name(std::uint16_t type) noexcept {
   return "unknown file";
 }
 
-/// "log segment (type 3)".
+/// Returns a text like "log segment (type 3)".
 std::string describe(std::uint16_t type) {
   return std::string(type_name(type)).append(" (type ").append(std::to_string(type)).append(")");
 }
@@ -96,7 +96,7 @@ Result<FileHeader> decode_file_header(std::string_view bytes, FileType expected)
     return Status::corruption("file is a " + describe(type) + ", expected was a " +
                               describe(static_cast<std::uint16_t>(expected)));
   }
-  // The version is judged before anything a later version may give a meaning.
+  // The version is checked before any bytes that a later version may give a meaning.
   const std::uint16_t version = load_u16(bytes.data() + kVersionAt);
   if (version > kFormatVersion) {
     return Status::unsupported("format version " + std::to_string(version) + " of this " + describe(type) +
@@ -149,7 +149,7 @@ Result<FileId> parse_file_name(std::string_view name) {
   const char* end = digits.data() + digits.size();
   const std::from_chars_result parsed = std::from_chars(digits.data(), end, id.number);
   if (parsed.ec != std::errc() || parsed.ptr != end) return other;
-  // One name for one file: other spellings of the same number are strangers.
+  // Each file has one name. Other spellings of its number are not names of the store.
   if (file_name(id.type, id.number) != name) return other;
   return id;
 }

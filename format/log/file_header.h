@@ -1,5 +1,5 @@
-// Owns: the 64 bytes at the front of every file with content.
-// Must never: change its layout; a build of any age must be able to say "newer format" instead of "damaged".
+// Owns: the 64 bytes at the front of every file that has content.
+// Must never: change its layout. A build of any age must be able to report "newer format" instead of "damaged".
 //
 //   offset size
 //        0    8  magic 'V' 'A' 'R' 'V' 'E' 0D 0A 1A (shows text-mode damage)
@@ -41,13 +41,14 @@ struct FileHeader {
 
 std::string encode_file_header(const FileHeader& header);
 
-/// Errors: kUnsupported (an intact header of a newer format version, which the message names); kCorruption (anything
-/// else that does not verify, another type or another program's file included; the message says which).
+/// Errors: kUnsupported (an intact header of a newer format version, which the message names); kCorruption (every other
+/// header that does not verify, also one of another type or of another program's file; the message names the reason).
 Result<FileHeader> decode_file_header(std::string_view bytes, FileType expected);
 
-/// "000042.wal", "MANIFEST-000042"; at least six digits.
+/// Returns the file's name, for example "000042.wal" or "MANIFEST-000042". The number has at least six digits.
 std::string file_name(FileType type, std::uint64_t number);
-/// The type and number that file_name would give this name for; kInvalidArgument for every other name.
+/// The type and number of a file. parse_file_name() accepts exactly the names that file_name() returns, and returns
+/// kInvalidArgument for every other name.
 struct FileId {
   FileType type = FileType::kRoot;
   std::uint64_t number = 0;

@@ -1,5 +1,5 @@
 // Owns: storing and checking the header of a slot in the log buffer (log_buffer.h).
-// Must never: answer kCorruption; a slot that does not verify held nothing that was acknowledged.
+// Must never: return kCorruption. A slot that does not verify contained no acknowledged commit.
 #include "format/log/log_buffer.h"
 
 #include <cassert>

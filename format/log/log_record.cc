@@ -1,5 +1,5 @@
 // Owns: framing, reading and moving records, and the members of a group (log_record.h).
-// Must never: use a length from the bytes before the checksum over it held, or allocate while framing in place.
+// Must never: use a length before its checksum verified, or allocate while framing in place.
 #include "format/log/log_record.h"
 
 #include <algorithm>
@@ -76,14 +76,14 @@ constexpr std::size_t filling_bytes(std::size_t unfilled) noexcept {
   return (kRecordAlignment - unfilled % kRecordAlignment) % kRecordAlignment;
 }
 
-/// Where the parts of a record lie, once both checksums held. Counted from the record's start.
+/// The sizes of a record's parts in bytes, after both checksums verified.
 struct Frame {
   std::size_t header_bytes = 0;
   std::size_t payload_bytes = 0;
   std::size_t size_bytes = 0;
 };
 
-/// Verifies everything about a record but the meaning of its header. `rest` begins at the record.
+/// Verifies everything in a record except the meaning of its header. `rest` begins at the record.
 Status check_frame(std::string_view rest, FilePlace place, Frame* frame) {
   if (rest.size() < kFieldsAt) return Status::corruption("log record: the file ends in its header");
   const std::size_t header = load_u16(rest.data() + kHeaderSizeAt);
@@ -95,7 +95,8 @@ Status check_frame(std::string_view rest, FilePlace place, Frame* frame) {
     return Status::corruption("log record: header does not verify");
   }
 
-  // From here on the sizes are what the writer stored; they are bounded by the file all the same.
+  // The checksum covers the sizes, so they are the writer's. They are checked against the limits and the file all the
+  // same.
   const std::size_t payload = load_u32(rest.data() + kPayloadSizeAt);
   if (payload > kRecordPayloadBytesMax) {
     return Status::corruption("log record: payload of " + std::to_string(payload) + " bytes is over the limit");
@@ -136,7 +137,7 @@ Status decode_fields(std::string_view fields, RecordHeader* header) {
   return Status();
 }
 
-/// Gives a verified frame its meaning.
+/// Decodes the header of a verified frame.
 Status decode_header(std::string_view rest, const Frame& frame, RecordHeader* header) {
   const std::uint8_t type = static_cast<std::uint8_t>(rest[kRecordTypeAt]);
   switch (static_cast<RecordType>(type)) {
@@ -239,7 +240,7 @@ void append_moved_record(std::string& out, std::string_view file, std::uint64_t 
   const FilePlace from{seed, offset + old_header};
   const FilePlace to{new_place.seed, new_place.offset + header};
   store_u64(checksum, restamp(load_u64(old.data() + old_header + payload), from, to));
-  // The filling is zero already: resize made it so.
+  // The filling is already zero, because resize() writes zeros.
 }
 
 std::size_t group_member_bytes(CommitVersion first_version, CommitVersion version, std::size_t batch_bytes) noexcept {
@@ -267,7 +268,7 @@ Result<bool> GroupReader::next(GroupMember* member) {
   }
   if (last_ < first_ || delta > last_ - first_) return Status::corruption("group: a version is above its last version");
   const CommitVersion version = first_ + delta;
-  // Versions are never zero, so zero says that no member was read yet.
+  // A version is never zero, so previous_ is zero until the first member is read.
   const bool in_order = previous_ == 0 ? delta == 0 && version != 0 : version > previous_;
   if (!in_order) return Status::corruption("group: versions do not rise from its first version");
   previous_ = version;

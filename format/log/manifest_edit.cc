@@ -1,5 +1,5 @@
-// Owns: one manifest edit as bytes (manifest_edit.h).
-// Must never: hold more memory than a small multiple of the bytes it reads.
+// Owns: the encoding of one manifest edit (manifest_edit.h).
+// Must never: use more memory than a small multiple of the bytes that it reads.
 #include "format/log/manifest_edit.h"
 
 #include <algorithm>
@@ -39,7 +39,7 @@ constexpr Tag kTableMovedTag = 41;
 
 constexpr std::size_t kFeaturesBytes = 24;
 
-// One pair of functions a struct: what stands in which order is the struct's comment in the header.
+// Each struct has one pair of functions. The struct's comment in the header lists its fields and their tags.
 
 std::string encode(const AnnouncedSegment& segment) {
   std::string out;
@@ -118,7 +118,7 @@ std::string encode(const TableFileEntry& table) {
   return out;
 }
 
-/// What must hold between the fields of one table file.
+/// Checks the relations between the fields of one table file.
 void check_bounds(OrderedFieldReader& reader, const TableFileEntry& table) {
   for (const std::string_view key : {std::string_view(table.smallest_key), std::string_view(table.largest_key)}) {
     if (key.size() > kSortKeyBytesMax || !is_framed(key)) {

@@ -1,10 +1,11 @@
-// Owns: one change to what a store consists of. The first edit of a manifest is the whole state at its birth.
-// Must never: record what only the log may decide (a drop), save as a copy derived from the log.
+// Owns: one change to the contents of a store. The first edit of a manifest is the whole state at the manifest's
+// creation.
+// Must never: record a decision that belongs to the log alone (a drop), except as a copy derived from the log.
 //
-// A manifest is a file header (type 2) and records (log_record.h, type 4). Each record's durable_upto is the manifest's
-// length known durable before it; since a record is appended only when its predecessor is durable, a valid record after
-// an invalid one is corruption. An edit is tagged fields; lists repeat their tag; a struct is a nested set of tagged
-// fields.
+// A manifest is a file header (type 2) and records (log_record.h, type 4). Each record's durable_upto is the length of
+// the manifest that was known durable before it. A record is appended only after its predecessor is durable, so a valid
+// record after an invalid one is corruption. An edit consists of tagged fields. A list repeats its tag. A struct is a
+// nested set of tagged fields.
 //
 //   1 store id                 3 features (three u64)     5 file number ceiling       7 version ceiling
 //   9 oldest readable version 11 stored options          13 commit tag               15 log buffer
@@ -27,7 +28,7 @@
 
 namespace varve::format {
 
-/// A log segment made known before its first record. Fields: 1 number, 3 seed.
+/// A log segment that is announced before its first record. Fields: 1 number, 3 seed.
 struct AnnouncedSegment {
   std::uint64_t number = 0;
   std::uint64_t seed = 0;
@@ -44,7 +45,7 @@ struct ClosedSegment {
   bool operator==(const ClosedSegment&) const = default;
 };
 
-/// The live log buffer; one with number zero says that there is none any more. Fields: 1 number, 3 seed.
+/// The live log buffer. Number zero means that there is no log buffer any more. Fields: 1 number, 3 seed.
 struct LogBufferEntry {
   std::uint64_t number = 0;
   std::uint64_t seed = 0;
@@ -52,9 +53,10 @@ struct LogBufferEntry {
   bool operator==(const LogBufferEntry&) const = default;
 };
 
-/// A table file. Fields: 1 level, 3 number, 5 seed, 7 size, 9 content hash of the whole file, 11 smallest, 13 largest
-/// sort key, 15 entries, 17 tombstones, 19 smallest, 21 largest version, 23 first, 25 last table id, 27 adopted
-/// version, 28 origin, 29 value files in use (value_pointer.h).
+/// A table file. Fields:
+/// - 1 level, 3 number, 5 seed, 7 size, 9 content hash of the whole file,
+/// - 11 smallest and 13 largest sort key, 15 entries, 17 tombstones, 19 smallest and 21 largest version,
+/// - 23 first and 25 last table id, 27 adopted version, 28 origin, 29 value files in use (value_pointer.h).
 struct TableFileEntry {
   std::uint32_t level = 0;
   std::uint64_t number = 0;
@@ -69,17 +71,17 @@ struct TableFileEntry {
   CommitVersion largest_version = 0;
   TableId first_table = 0;
   TableId last_table = 0;
-  /// Overrides the versions inside, for files from elsewhere.
+  /// Replaces the versions inside the file, if the file was adopted from elsewhere.
   std::optional<CommitVersion> adopted_version;
-  /// Where such a file came from; empty for our own.
+  /// The source of an adopted file. Empty for the store's own files.
   std::string origin;
-  /// What its entries point into.
+  /// The value files that its entries point into.
   ValueFileUses value_files;
   std::string unknown_fields;
   bool operator==(const TableFileEntry&) const = default;
 };
 
-/// A table file that goes to another level as it is. Fields: 1 number, 3 level.
+/// A table file that moves to another level unchanged. Fields: 1 number, 3 level.
 struct MovedTable {
   std::uint64_t number = 0;
   std::uint32_t level = 0;
@@ -87,7 +89,7 @@ struct MovedTable {
   bool operator==(const MovedTable&) const = default;
 };
 
-/// A value file: a closed segment of the log that stays for the values in it. Fields: 1 number, 3 seed, 5 size.
+/// A value file: a closed log segment that is kept for the values in it. Fields: 1 number, 3 seed, 5 size.
 struct ValueFileEntry {
   std::uint64_t number = 0;
   std::uint64_t seed = 0;
@@ -96,7 +98,7 @@ struct ValueFileEntry {
   bool operator==(const ValueFileEntry&) const = default;
 };
 
-/// An id that was retired while bytes of it remain. Fields: 1 prefix (4 or 8 bytes), 3 drop version.
+/// A retired id of which bytes remain. Fields: 1 prefix (4 or 8 bytes), 3 drop version.
 struct DeadId {
   std::string prefix;
   CommitVersion drop_version = 0;
@@ -104,9 +106,9 @@ struct DeadId {
   bool operator==(const DeadId&) const = default;
 };
 
-/// Choices that change bytes or answers, made when the store is created and the same at every open. Fields: 1 default
-/// durability (1 sync, 2 buffered), 3 retention of old versions in ticks, 5 those of the model above, left out if there
-/// are none (at most kModelOptionsBytesMax bytes).
+/// Options that change stored bytes or results. They are chosen when the store is created and equal at every open.
+/// Fields: 1 default durability (1 sync, 2 buffered), 3 retention of old versions in ticks, 5 the options of the model
+/// above, left out if there are none (at most kModelOptionsBytesMax bytes).
 inline constexpr std::size_t kModelOptionsBytesMax = 1024;
 struct StoredOptions {
   std::uint64_t default_durability = 1;
@@ -116,7 +118,7 @@ struct StoredOptions {
   bool operator==(const StoredOptions&) const = default;
 };
 
-/// The last commit tag, kept when the log that held it is let go. Fields: 1 version, 3 bytes.
+/// The last commit tag, which is kept when the log segment that contains it is deleted. Fields: 1 version, 3 bytes.
 struct CommitTag {
   CommitVersion version = 0;
   std::string bytes;
@@ -127,9 +129,9 @@ struct CommitTag {
 struct ManifestEdit {
   std::optional<StoreId> store_id;
   std::optional<Features> features;
-  /// No file has a number at or above it.
+  /// Every file number is below it.
   std::optional<std::uint64_t> file_number_ceiling;
-  /// No version above it was shown to anybody before the log segments still live.
+  /// The greatest version that any reader may have seen before the log segments that are still live.
   std::optional<CommitVersion> version_ceiling;
   std::optional<CommitVersion> oldest_readable_version;
   std::optional<StoredOptions> stored_options;
@@ -146,17 +148,17 @@ struct ManifestEdit {
   std::vector<TableId> removed_loading_ids;
   std::vector<ValueFileEntry> added_value_files;
   std::vector<std::uint64_t> removed_value_files;
-  /// Every commit up to it is in table files: replay leaves it out.
+  /// Every commit up to it is in table files, so replay skips it.
   std::optional<CommitVersion> flushed_version;
   std::vector<MovedTable> moved_tables;
-  /// Unknown even fields, as they stood: their tags rise.
+  /// Unknown even fields, byte for byte. Their tags rise.
   std::string unknown_fields;
 
   bool operator==(const ManifestEdit&) const = default;
 };
 
 std::string encode_manifest_edit(const ManifestEdit& edit);
-/// Errors: kCorruption; kUnsupported (an unknown odd tag, named).
+/// Errors: kCorruption; kUnsupported (an unknown odd tag, which the message names).
 Result<ManifestEdit> decode_manifest_edit(std::string_view bytes);
 
 }  // namespace varve::format

@@ -1,5 +1,5 @@
-// Owns: CURRENT as bytes, and what feature bits allow (root.h).
-// Must never: accept a CURRENT of which any byte was not checked.
+// Owns: the encoding of CURRENT, and the checks of feature bits (root.h).
+// Must never: accept a CURRENT with a byte that was not checked.
 #include "format/log/root.h"
 
 #include <algorithm>

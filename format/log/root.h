@@ -1,11 +1,11 @@
-// Owns: CURRENT, the one file that is replaced: it names the manifest and says how the store was left.
-// Must never: have an older copy beside it that a reader could fall back to.
+// Owns: CURRENT, the only file that is replaced. It names the manifest and records how the store was closed.
+// Must never: have an older copy next to it that a reader could fall back to.
 //
-// File header (type 1), then tagged fields, then a checksum (8 bytes) of the fields at (seed, 64). Fields: 1 store id
-// (16 bytes), 3 generation, 5 compatible, 7 read-compatible, 9 incompatible features (8 bytes each), 11
-// manifest (number, seed: two varints), 13 state, 15 final manifest bytes, 17 final manifest content hash, 19 final
-// segment (number, size, hash of its last 4,096 bytes: three varints; repeated), 21 last version. Fields 15 to 21 stand
-// after a clean close only.
+// The file is a file header (type 1), then tagged fields, then a checksum (8 bytes) of the fields at (seed, 64).
+// Fields: 1 store id (16 bytes), 3 generation, 5 compatible, 7 read-compatible, 9 incompatible features (8 bytes each),
+// 11 manifest (number, seed: two varints), 13 state, 15 final manifest bytes, 17 final manifest content hash, 19 final
+// segment (number, size, hash of its last 4,096 bytes: three varints; repeated), 21 last version. Fields 15 to 21 are
+// present only after a clean close.
 #pragma once
 
 #include <array>
@@ -21,15 +21,15 @@ namespace varve::format {
 
 using StoreId = std::array<std::uint8_t, 16>;
 
-/// Bits a store uses. An unknown compatible bit is ignored and kept; an unknown read-compatible one allows reading
-/// alone; an unknown incompatible one refuses the store.
+/// The feature bits that a store uses. An unknown compatible bit is ignored and kept. With an unknown read-compatible
+/// bit, the store can only be read. With an unknown incompatible bit, the store is refused.
 struct Features {
   std::uint64_t compatible = 0;
   std::uint64_t read_compatible = 0;
   std::uint64_t incompatible = 0;
   bool operator==(const Features&) const = default;
 };
-/// None is defined yet.
+/// The feature bits that this build knows. None is defined yet.
 inline constexpr Features kKnownFeatures{};
 
 /// Errors: kUnsupported, naming the lowest unknown bit and its set.
@@ -38,33 +38,32 @@ Status check_features(const Features& features, bool for_writing);
 enum class RootState : std::uint8_t {
   kOpen = 1,
   kClean = 2,
-  /// The store is being made for the first time and nothing in it was ever acknowledged; no manifest is named (number
-  /// 0).
+  /// The store is being created, and no commit in it was ever acknowledged. No manifest is named (number 0).
   kCreating = 3,
 };
 
 struct FinalSegment {
   std::uint64_t number = 0;
   std::uint64_t size_bytes = 0;
-  /// Content hash of its last 4,096 bytes, which hold the footer.
+  /// Content hash of the last 4,096 bytes, which contain the footer.
   std::uint64_t footer_hash = 0;
   bool operator==(const FinalSegment&) const = default;
 };
 
 struct Root {
   StoreId store_id{};
-  /// Rises by one with every replacement.
+  /// The number of replacements: each replacement adds one.
   std::uint64_t generation = 0;
   Features features;
   std::uint64_t manifest_number = 0;
   std::uint64_t manifest_seed = 0;
   RootState state = RootState::kOpen;
-  // After a clean close alone:
+  // Set only after a clean close:
   std::uint64_t manifest_bytes = 0;
   std::uint64_t manifest_hash = 0;
   std::vector<FinalSegment> segments;
   CommitVersion last_version = 0;
-  /// Unknown even fields, as they stood.
+  /// Unknown even fields, byte for byte.
   std::string unknown_fields;
 
   bool operator==(const Root&) const = default;

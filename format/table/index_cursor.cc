@@ -1,5 +1,5 @@
-// Owns: walking an index partition (index_cursor.h).
-// Must never: name a block outside its run.
+// Owns: iterating over an index partition (index_cursor.h).
+// Must never: return a block outside its run.
 #include "format/table/index_cursor.h"
 
 #include <cassert>
@@ -48,8 +48,8 @@ void IndexCursor::seek_to_last() {
 void IndexCursor::seek(std::string_view key, CommitVersion newest) {
   entries_.seek(key);
   load();
-  // A block of this key's versions alone, all of them too new, is passed over unread. One whose separator is the key
-  // may end with it and hold smaller keys before; but what is asked for is not among those.
+  // Skips a block without reading it if its separator is the key and all its versions are too new. Such a block may
+  // also contain smaller keys, but the caller does not search for those.
   while (valid_ && entry_.smallest_version > newest && may_continue(key)) next();
 }
 

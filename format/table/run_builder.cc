@@ -1,5 +1,5 @@
-// Owns: making runs (run_builder.h).
-// Must never: write an index entry before the key behind its block is known, or its run ends.
+// Owns: building runs (run_builder.h).
+// Must never: write an index entry before the next block's first key is known or the run ends.
 #include "format/table/run_builder.h"
 
 #include <algorithm>
@@ -14,25 +14,26 @@
 namespace varve::format {
 namespace {
 
-/// Index partitions are searched more often than they are walked.
+/// Small, because index partitions are searched more often than they are scanned.
 constexpr std::uint32_t kIndexRestartInterval = 4;
 constexpr std::uint64_t kRatioOne = 1024;
-/// Of a block that nothing is known of; ordinary entities do better.
+/// Assumed ratio for the first block. Ordinary entities compress better.
 constexpr std::uint64_t kFirstGuess = kRatioOne / 2;
-/// An index entry beside its separator, and frames and trailers of the two partitions.
+/// Sizes in bytes of an index entry without its separator, and of the frames and trailers of the two partitions.
 constexpr std::uint64_t kIndexEntryBytes = 16;
 constexpr std::uint64_t kPartitionsBytes = 128;
 constexpr double kBinaryFuseBitsPerKey = 11;
 
-/// A data block is filled by a sixteenth of a sector at most, and aims a little below its end: what blocks compress to
-/// is not known before.
+/// A data block is filled by at most a sixteenth of a sector. Its target is a little below the sector's end, because
+/// its compressed size is not known in advance.
 constexpr Filling kBlockFilling{kSectorBytes / 16, 0};
 constexpr std::uint64_t kMarginBytes = kSectorBytes / 64;
-/// A run is filled by a hundredth of it at most, so that short ones are not.
+/// A run is filled by at most a hundredth of its size, so short runs are not filled.
 constexpr std::uint64_t kRunPerFilling = 100;
 constexpr std::uint64_t kRunEndInSector = kFileHeaderBytes;
 
-/// Of a block that begins at `offset`, its frame included: up to the end of a sector that is neither near nor far.
+/// Returns the target size in bytes, frame included, of a block that begins at `offset`. It ends near the end of a
+/// sector, at least half a sector after `offset`.
 constexpr std::uint64_t block_bytes_target(std::uint64_t offset) noexcept {
   const std::uint64_t rest = kSectorBytes - offset % kSectorBytes;
   return (rest < kSectorBytes / 2 ? rest + kSectorBytes : rest) - kMarginBytes;
@@ -74,7 +75,7 @@ bool RunBuilder::would_overfill(const DataEntry& entry) const noexcept {
   return raw > kDataBlockRawBytesTarget || raw * stored_per_1024_ / kRatioOne > block_bytes_target(output_->offset());
 }
 
-/// The separator of the block before is known now.
+/// The separator of the previous block is now known.
 void RunBuilder::start_block(std::string_view key) {
   if (blocks_.empty()) return;
   blocks_.back().entry.only_deletes = last_block_only_deletes_ && last_key_ != key;
@@ -146,7 +147,7 @@ BlockHandle RunBuilder::cut_block() {
   return handle;
 }
 
-/// A moving average over about four blocks: neighbours resemble each other.
+/// Updates a moving average over about four blocks, because neighbouring blocks resemble each other.
 void RunBuilder::learn_ratio(std::uint64_t estimated_bytes, std::uint64_t stored_bytes) noexcept {
   const std::uint64_t seen = std::clamp<std::uint64_t>(stored_bytes * kRatioOne / estimated_bytes, 1, 2 * kRatioOne);
   stored_per_1024_ = (3 * stored_per_1024_ + seen) / 4;
@@ -180,7 +181,7 @@ RunEntry RunBuilder::finish(std::uint64_t dictionary_hash) {
   blocks_.back().separator = last_key_;
   blocks_.back().entry.only_deletes = last_block_only_deletes_;
   if (used_dictionary_) run_.dictionary_hash = dictionary_hash;
-  // A run has far fewer keys than a filter takes.
+  // A run has far fewer keys than the limit of a filter, so building it cannot fail.
   const std::string filter = *build_filter(filter_.kind, hashes_, filter_.bits_per_key);
   run_.filter_bytes = output_->append_block(BlockType::kFilterPartition, filter, nullptr, DictionaryUse::kNever).bytes;
   StatisticsBuilder::Fields statistics = statistics_.finish();

@@ -1,13 +1,13 @@
-// Owns: making one run: data blocks of about a sector as stored, then their filter and index partitions.
-// Must never: compress a block twice to find its size, or know where its file ends.
+// Owns: building one run: data blocks of about one sector in stored form, then their filter and index partitions.
+// Must never: compress a block twice to find its size, or depend on where its file ends.
 //
-// A block is cut before the entry that would bring it over the end of its sector, by what blocks before it compressed
-// to, and filled up to that end where little is missing: then the next one begins there. Of entities of 300 bytes nine
-// blocks of ten lie in one sector, for a sixtieth more bytes. Where it does not come out, because entities are large or
-// not compressed, a block goes on into the next sector and costs no byte.
+// The builder estimates a block's stored size from the compression of earlier blocks. It cuts the block before the
+// entry that would cross the end of the sector. If the gap to the end of the sector is small, the block is filled, and
+// the next block begins there. With entities of 300 bytes, nine of ten blocks lie in one sector, for a sixtieth more
+// bytes. If entities are large or not compressed, a block continues in the next sector without any filling.
 //
-// Runs end where the first run of a file begins, counted from a multiple of the sector's size, so that their blocks
-// lie as well in every file that they are copied to.
+// Runs end at the offset within a sector at which a file's first run begins. A copied run then has the same position
+// within a sector in every file.
 #pragma once
 
 #include <cstdint>
@@ -26,45 +26,49 @@
 
 namespace varve::format {
 
-/// However well it compresses, a block holds no more than this and an entry: reading one entry decompresses all.
+/// Limit in bytes of a block's raw content before its last entry, however well it compresses: reading one entry
+/// decompresses the whole block.
 inline constexpr std::uint64_t kDataBlockRawBytesTarget = 32u << 10;
 
 struct FilterChoice {
   FilterKind kind = FilterKind::kBlockedBloom;
-  /// Of a Bloom filter alone.
+  /// Used only by a Bloom filter.
   double bits_per_key = 10;
 };
 
-/// The shortest separator found quickly: not below `last`, and below `next` unless that is `last` again.
+/// Returns a short separator that is cheap to find: not below `last`, and below `next` unless it equals `last`.
 std::string separator_between(std::string_view last, std::string_view next);
 
-/// Builds one run after the other into `output`.
+/// Builds runs one after another into `output`.
 class RunBuilder {
  public:
-  /// `filter` is a choice that build_filter() takes (asserted). `compressor` may be null: nothing is compressed. Both
-  /// outlive the builder.
+  /// `filter` must be a choice that build_filter() accepts (asserted). If `compressor` is null, blocks are not
+  /// compressed. Compressor and output must outlive the builder.
   RunBuilder(FilterChoice filter, Compressor* compressor, TableOutput* output) noexcept;
 
-  /// Shows it the content of each block from now on; null: none. It outlives the builder, or the next call.
+  /// Shows the content of each later block to `learner`. Null ends that. The learner must outlive the builder or the
+  /// next call.
   void show_blocks_to(DictionaryLearner* learner) noexcept { learner_ = learner; }
 
-  /// No entry since the last run was finished.
+  /// Returns true if no entry was added since the last run was finished.
   bool empty() const noexcept { return run_.entry_count == 0; }
   bool block_is_empty() const noexcept { return block_.empty(); }
-  /// True if a block with this entry too would be too large, so that it is better cut before. Never for a first entry.
+  /// Returns true if the open block would be too large with this entry, so that the caller should cut it first. Always
+  /// false for a block's first entry.
   bool would_overfill(const DataEntry& entry) const noexcept;
-  /// As many blocks as a run may have stand in it.
+  /// Returns true if the run has the maximum number of blocks.
   bool is_full() const noexcept { return blocks_.size() == kRunBlocksMax; }
 
-  /// In the order of internal keys; the run is not full, and the pointer of a kPutExternal is one (asserted).
+  /// Adds an entry, in the order of internal keys. The run must not be full, and a kPutExternal must have a valid
+  /// pointer (asserted).
   void add(const DataEntry& entry);
-  /// Writes the block; there is one (asserted).
+  /// Writes the open block, which must exist (asserted).
   BlockHandle cut_block();
-  /// Writes filter and index; there is no block open, and one at least is cut (asserted).
-  /// `dictionary_hash` names the compressor's dictionary.
+  /// Writes filter and index. No block may be open, and at least one must be cut (asserted). `dictionary_hash` names
+  /// the compressor's dictionary.
   RunEntry finish(std::uint64_t dictionary_hash);
 
-  /// About the bytes that would stand in the file if the run were finished now, above those already written.
+  /// Returns the approximate number of bytes that finishing the run now would add to those already written.
   std::uint64_t estimated_unwritten_bytes() const noexcept;
 
  private:
@@ -91,7 +95,7 @@ class RunBuilder {
   std::string last_key_;
   std::uint64_t last_key_hash_ = 0;
   std::uint64_t separator_bytes_ = 0;
-  /// Stored bytes for 1,024 estimated ones, of the blocks before.
+  /// Stored bytes for each 1,024 estimated bytes, averaged over the previous blocks.
   std::uint64_t stored_per_1024_;
   bool used_dictionary_ = false;
   std::uint64_t block_deletes_ = 0;  // of the open block

@@ -1,5 +1,5 @@
 // Owns: copying runs (run_copy.h).
-// Must never: pass on a byte that was not verified where it came from.
+// Must never: copy a byte that was not verified in its source.
 #include "format/table/run_copy.h"
 
 #include "format/bytes/checksum.h"
@@ -65,7 +65,7 @@ class RunCopy {
     return Status();
   }
 
-  /// Verifies the block where it was, and stamps the copy for where it goes.
+  /// Verifies the block at its source place, and stamps the copy for its new place.
   Result<BlockFrame> move(const BlockHandle& handle, BlockType type) {
     const FilePlace from{source_.file_seed, handle.offset};
     const Result<BlockFrame> frame = open_block(part(handle), from, type);

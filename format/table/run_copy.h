@@ -1,5 +1,5 @@
-// Owns: what a run copied from another file must be, and the bytes it becomes.
-// Must never: pass on a byte that was not verified where it came from, or decompress a data block.
+// Owns: the checks of a run that is copied from another file, and the bytes of the copy.
+// Must never: copy a byte that was not verified in its source, or decompress a data block.
 #pragma once
 
 #include <string>
@@ -12,19 +12,19 @@
 
 namespace varve::format {
 
-/// A run as it stands in its file.
+/// A run in its source file.
 struct RunSource {
   const RunEntry* run = nullptr;
   std::uint64_t file_seed = 0;
-  /// All of it: run->bytes() bytes from run->offset.
+  /// The whole run: run->bytes() bytes from run->offset.
   std::string_view bytes;
-  /// The dictionary that the run names; empty if it names none.
+  /// The dictionary that the run names. Empty if it names none.
   std::string_view dictionary;
 };
 
-/// Verifies every block of the run against the run's entry and its index partition, and gives the bytes of the run for
-/// another place.
-/// Errors: kCorruption, kUnsupported; kInvalidArgument (bytes or dictionary are not those of the run).
+/// Verifies every block of the run against the run's entry and its index partition. Returns the bytes of the run for
+/// the place `to`.
+/// Errors: kCorruption, kUnsupported; kInvalidArgument (the bytes or the dictionary do not belong to the run).
 Result<std::string> copy_run(const RunSource& source, FilePlace to, Decompressor& decompressor);
 
 }  // namespace varve::format

@@ -1,5 +1,5 @@
-// Owns: making runs apart (run_maker.h).
-// Must never: give out a run whose blocks it does not know.
+// Owns: making runs separately from their file (run_maker.h).
+// Must never: return a run without the sizes of its blocks.
 #include "format/table/run_maker.h"
 
 #include <cassert>
@@ -13,9 +13,10 @@ namespace varve::format {
 namespace {
 
 constexpr std::uint64_t kApartSeed = 0;
-/// Where a run begins in a sector as a rule (run_builder.h); so its blocks lie there as well as here.
+/// The offset within a sector at which runs usually begin (run_builder.h), so that blocks are aligned equally here and
+/// in the file.
 constexpr std::uint64_t kApartOffset = kFileHeaderBytes;
-/// Of data, filter and index.
+/// Number of data, filter and index blocks.
 constexpr std::size_t kBlocksOfRunMax = kRunBlocksMax + 2;
 
 }  // namespace

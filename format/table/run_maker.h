@@ -1,5 +1,5 @@
-// Owns: making runs apart from the file that they will stand in, so that several are made at once.
-// Must never: know that file: who appends a run to it stamps its blocks for their place there.
+// Owns: making runs separately from their file, so that several threads can make runs at once.
+// Must never: know the file. The builder that appends a run to the file stamps its blocks for their place there.
 //
 //   RunMaker maker = *RunMaker::make(options);
 //   for each entry: maker.add(...);
@@ -23,31 +23,33 @@
 namespace varve::format {
 
 struct MadeRun {
-  /// Its offset is the maker's own.
+  /// The run's offset is its offset in the maker, not in a file.
   RunEntry entry;
-  /// Sizes of its blocks and partitions, one behind the other.
+  /// Sizes in bytes of the run's blocks and partitions, in order.
   std::vector<std::uint32_t> blocks;
 };
 
-/// One thread at a time.
+/// Makes runs. One thread at a time may use a maker.
 class RunMaker final : private BlockObserver {
  public:
-  /// Data blocks are compressed with the dictionary of the options; none is learned. Errors: as TableBuilder::make().
+  /// Data blocks are compressed with the options' dictionary. No dictionary is learned. Errors: see
+  /// TableBuilder::make().
   static Result<std::unique_ptr<RunMaker>> make(const TableOptions& options);
   RunMaker(const RunMaker&) = delete;
   RunMaker& operator=(const RunMaker&) = delete;
 
-  /// Puts of one table, in the order of their keys (asserted), each with a framed sort key. As many runs come of them
-  /// as their blocks fill. Errors: kTooLarge (kTableEntryBytesMax).
+  /// Adds a put. All puts are of one table, in the order of their keys (asserted), and each has a framed sort key. A
+  /// new run begins when a run is full. Errors: kTooLarge (kTableEntryBytesMax).
   Status add(const DataEntry& entry);
-  /// Ends the last run. Nothing may be added then until clear().
+  /// Finishes the last run. The caller may not add entries until it calls clear().
   void finish();
-  /// Those that are ended.
+  /// Returns the finished runs.
   const std::vector<MadeRun>& runs() const noexcept { return runs_; }
-  /// Forgets the runs. Their memory is used again.
+  /// Removes the runs, and keeps their memory for later runs.
   void clear() noexcept;
 
-  /// The bytes of one of runs(), now for that place: once for each. Valid until the next call.
+  /// Returns the bytes of one of runs(), stamped for the place `to`. The caller may call it once for each run. The
+  /// bytes are valid until the next call.
   std::string_view stamp(const MadeRun& run, FilePlace to) noexcept;
 
  private:

@@ -53,7 +53,7 @@ class RunVerifier {
     return decode_block(*bytes, {context_.file.seed, handle.offset}, type, context_.decompressor, nullptr);
   }
 
-  /// A partition that was read out of order before, now counted into the hash of the file.
+  /// Adds to the file's hash a partition that was read out of order before.
   Status pass_over(const BlockHandle& handle, BlockType type) {
     const Result<std::string_view> bytes = context_.read_on(handle.bytes);
     if (!bytes.ok()) return bytes.status();
@@ -77,7 +77,7 @@ class RunVerifier {
       end = index.block().end();
       blocks_.push_back({std::string(index.separator()), index.block(), index.entry(), {}});
       blocks_.back().statistics = index.entry().statistics;
-      blocks_.back().entry.unknown_fields = blocks_.back().entry.statistics = {};  // they lie in what is let go here
+      blocks_.back().entry.unknown_fields = blocks_.back().entry.statistics = {};  // they point into memory freed here
     }
     if (!index.status().ok()) return index.status();
     if (end != run_.offset + run_.data_bytes || blocks_.size() != run_.block_count) {
@@ -149,7 +149,7 @@ class RunVerifier {
     return Status();
   }
 
-  /// Against the separator of the block before.
+  /// Checks the block's first key against the separator of the previous block.
   Status check_first_key(std::string_view key) const {
     if (last_block_ == nullptr) {
       return key == run_.smallest_key ? Status() : Status::corruption("the run's smallest key is another one");
@@ -200,7 +200,7 @@ class RunVerifier {
     RunEntry expected = run_;
     expected.entry_count = sum_.entry_count;
     expected.tombstone_count = sum_.tombstone_count;
-    if (run_.repeated_count != 0) expected.repeated_count = sum_.repeated_count;  // zero: perhaps not counted
+    if (run_.repeated_count != 0) expected.repeated_count = sum_.repeated_count;  // zero: possibly not counted
     expected.raw_bytes = sum_.raw_bytes;
     expected.key_bytes = sum_.key_bytes;
     expected.value_bytes = sum_.value_bytes;

@@ -1,4 +1,4 @@
-// Owns: the deep check of one run, and what is counted of entries across all runs of a file.
+// Owns: the deep check of one run, and the counts of entries across all runs of a file.
 // Must never: trust the index about the data.
 #pragma once
 
@@ -13,16 +13,17 @@
 
 namespace varve::format {
 
-/// The entries of a file, in their order.
+/// Counts the entries of a file, in their order.
 class EntryTally {
  public:
-  /// Checks that the key is a sort key, and that the entry is behind the last one. Errors: kCorruption.
+  /// Counts an entry. Checks that its key is a sort key, and that it follows the previous entry in order. Errors:
+  /// kCorruption.
   Status add(const DataEntry& entry, std::uint64_t block_offset);
-  /// The block that the last entries were in ended; its first entry was of `table`.
+  /// Ends the block of the last entries. The block has `bytes` bytes, and its first entry is of `table`.
   void end_block(TableId table, std::uint64_t bytes);
 
   std::string_view last_key() const noexcept { return last_key_; }
-  /// The directory that the file should have.
+  /// Returns the directory that the file should contain.
   const std::vector<DirectoryEntry>& tables() const noexcept { return tables_; }
 
  private:
@@ -31,22 +32,22 @@ class EntryTally {
   std::vector<DirectoryEntry> tables_;
 };
 
-/// What the check of a file hands from run to run.
+/// The state of a file's check that is passed from run to run.
 struct VerifyContext {
   const TableFileName& file;
   const ReadBytes& read;
   TableVisitor& visitor;
   Decompressor decompressor;
   EntryTally tally;
-  /// Of the file up to `hashed_bytes`.
+  /// Content hash of the file's first `hashed_bytes` bytes.
   ContentHasher hasher;
   std::uint64_t hashed_bytes = 0;
 
-  /// The next bytes of the file, counted into the hash.
+  /// Reads the next bytes of the file and adds them to the hash.
   Result<std::string_view> read_on(std::uint64_t bytes);
 };
 
-/// Checks the run at context.hashed_bytes, and moves behind it. `dictionary` is the one it names, or null.
+/// Checks the run at context.hashed_bytes, and advances past it. `dictionary` is the one that the run names, or null.
 Status verify_run(VerifyContext& context, const RunEntry& run, const Dictionary* dictionary);
 
 }  // namespace varve::format

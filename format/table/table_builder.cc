@@ -1,5 +1,5 @@
-// Owns: making table files (table_builder.h).
-// Must never: give out a figure that does not agree with the bytes.
+// Owns: building table files (table_builder.h).
+// Must never: return a figure that does not agree with the bytes.
 #include "format/table/table_builder.h"
 
 #include <algorithm>
@@ -15,17 +15,18 @@ namespace varve::format {
 namespace {
 
 constexpr std::uint32_t kTopIndexRestartInterval = 16;
-/// What the indexes at the end of the file hold of a run beside its keys, and of a table. Upper bounds in practice.
+/// Sizes in bytes of what the indexes at the end of the file contain for a run, without its keys, and for a table. In
+/// practice they are upper bounds.
 constexpr std::uint64_t kTopIndexEntryBytes = 64;
 constexpr std::uint64_t kDirectoryEntryBytes = 32;
 constexpr std::uint64_t kPropertiesBytes = 512;
 
-/// Runs of files that were trained apart bring each its own.
+/// Limit of dictionaries in one file. Runs of files with separate training bring one dictionary each.
 constexpr std::size_t kDictionariesMax = 8;
-/// A run of fewer blocks is made anew rather than copied.
+/// Minimum number of blocks of a copied run. A run with fewer blocks is built again.
 constexpr std::uint64_t kCopiedBlocksMin = kRunBlocksMax / 4;
 
-/// Totals over all runs; the entries are counted already.
+/// Sums up the runs. The entries are already counted.
 void sum_up(const std::vector<RunEntry>& runs, TableProperties* totals) {
   totals->run_count = runs.size();
   totals->smallest_key = runs.front().smallest_key;
@@ -49,7 +50,7 @@ void sum_up(const std::vector<RunEntry>& runs, TableProperties* totals) {
 Result<bool> is_made_alike(const RunSource& source, const TableOptions& options, Decompressor& decompressor) {
   const RunEntry& run = *source.run;
   if (run.block_count < kCopiedBlocksMin) return false;
-  // Where nothing was gained nothing was tried, or it would have been in vain: rare enough to try once more.
+  // A run without any gain either was not compressed, or did not compress. The second case is rare enough to try again.
   const bool compressed = run.data_bytes < run.raw_bytes;
   if (compressed != (options.compression_level > 0)) return false;
   const BlockHandle handle = run.filter();
@@ -118,7 +119,7 @@ void TableBuilder::count(const DataEntry& entry) {
 
 void TableBuilder::cut_block() {
   const BlockHandle block = run_.cut_block();
-  // The block's first table is the last one but for those that began within it.
+  // Searches backward: only tables that began within the block follow its first table.
   auto table = tables_.rbegin();
   while (table->table != block_table_) ++table;
   table->bytes += block.bytes;
@@ -138,16 +139,17 @@ void TableBuilder::learn_dictionary() {
   if (learned.has_value()) use_dictionary(std::move(learned->dictionary), std::move(learned->compressor));
 }
 
-/// Neighbours resemble each other, and the file has it anyway.
+/// Compresses later runs with a copied run's dictionary. Neighbouring runs resemble each other, and the file contains
+/// the dictionary anyway.
 void TableBuilder::take_over_dictionary(std::string_view dictionary) {
   Result<Compressor> compressor = Compressor::make(compression_level_, dictionary);
-  if (!compressor.ok()) return;  // What was copied is not read with it here; the reader will say so.
+  if (!compressor.ok()) return;  // The copied bytes are not read here; their reader will report the error.
   run_.show_blocks_to(nullptr);
   learner_.reset();
   use_dictionary(std::string(dictionary), *std::move(compressor));
 }
 
-/// Between two runs. The one compressor stays where the run builder knows it.
+/// Called between two runs. The compressor keeps its address, because the run builder points to it.
 void TableBuilder::use_dictionary(std::string dictionary, Compressor compressor) {
   assert(run_.empty());
   *compressor_ = std::move(compressor);
@@ -206,7 +208,7 @@ std::string_view TableBuilder::append_made(RunMaker& maker, const MadeRun& made)
   return bytes;
 }
 
-/// One that was not made entry by entry.
+/// Counts a run that was not built entry by entry.
 void TableBuilder::count_run(RunEntry run) {
   const TableId table = table_id_of(run.smallest_key);
   if (tables_.empty() || tables_.back().table != table) tables_.push_back({table, run.offset, 0, 0, 0, ""});
@@ -215,7 +217,7 @@ void TableBuilder::count_run(RunEntry run) {
   tables_.back().bytes += run.data_bytes;
   totals_.entry_count += run.entry_count;
   last_key_ = run.largest_key;
-  // Of the last entry no more is known than that it is not older. Nothing but a greater key may follow, then.
+  // The version of the run's last entry is unknown. With version zero, only an entry with a greater key may follow.
   last_version_ = 0;
   take_run(std::move(run));
 }
@@ -246,7 +248,7 @@ BlockHandle TableBuilder::append_index_block(BlockType type, std::string_view co
   return output_.append_block(type, content, compressor_.has_value() ? &*compressor_ : nullptr, DictionaryUse::kNever);
 }
 
-/// Those that a run names.
+/// Appends the dictionaries that a run names.
 void TableBuilder::append_dictionaries() {
   const auto append = [this](std::uint64_t hash, std::string_view dictionary) {
     const BlockHandle block = output_.append_block(BlockType::kDictionary, dictionary, nullptr, DictionaryUse::kNever);

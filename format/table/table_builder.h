@@ -1,9 +1,9 @@
-// Owns: making a table file from sorted entries and copied runs, front to back.
-// Must never: do I/O, or keep more of the file than its caller left behind and its index needs.
+// Owns: building a table file from sorted entries and copied runs, front to back.
+// Must never: do I/O, or keep more of the file than the bytes that the caller has not discarded and the index.
 //
 //   TableBuilder builder = *TableBuilder::make(number, seed, options);
 //   for each entry: builder.add(...); and now and then: write builder.pending() to the file, builder.discard_pending()
-//   TableFileEntry entry = *builder.finish(); write what is pending.
+//   TableFileEntry entry = *builder.finish(); and write builder.pending() to the file.
 //
 // The same calls give the same bytes.
 #pragma once
@@ -28,58 +28,62 @@
 
 namespace varve::format {
 
-/// Whether a run of another file is as a builder with these options would make it: compressed where they ask for it,
-/// with the kind of filter they name, and not so short that many like it would swell the indexes. It is worth making
-/// anew otherwise. Errors: kCorruption, kUnsupported (of the filter partition).
+/// Returns whether a builder with these options would make a similar run. The run must be compressed as the options
+/// ask, and have their kind of filter. It must not be so short that many such runs would enlarge the indexes. If the
+/// result is false, building the run again is better than copying it. Errors: kCorruption, kUnsupported (of the filter
+/// partition).
 Result<bool> is_made_alike(const RunSource& source, const TableOptions& options, Decompressor& decompressor);
 
-/// One thread at a time. After an error nothing but destruction is allowed.
+/// Builds one table file. One thread at a time may use a builder. After an error, only destruction is allowed.
 class TableBuilder {
  public:
-  /// `number` and `seed` are the file's, as its header and the manifest name them.
-  /// Errors: kInvalidArgument (a compression level, dictionary or filter that cannot be).
+  /// `number` and `seed` are the file's, as in its header and in the manifest.
+  /// Errors: kInvalidArgument (an invalid compression level, dictionary or filter).
   static Result<std::unique_ptr<TableBuilder>> make(std::uint64_t number, std::uint64_t seed,
                                                     const TableOptions& options);
   TableBuilder(const TableBuilder&) = delete;
   TableBuilder& operator=(const TableBuilder&) = delete;
 
-  /// Shows it each block that is made; null: nobody. It outlives the builder, or the next call.
+  /// Shows each block to `observer`. Null ends that. The observer must outlive the builder or the next call.
   void show_blocks_to(BlockObserver* observer) noexcept { output_.show_blocks_to(observer); }
 
-  /// Entries come in the order of internal keys, each with a framed sort key, of a kind that a table holds
-  /// (asserted).
+  /// Adds an entry. Entries come in the order of internal keys, each with a framed sort key and a kind that a table may
+  /// contain (asserted).
   /// Errors: kTooLarge (kTableEntryBytesMax); those of the filter.
   Status add(const DataEntry& entry);
 
-  /// True if append_run would take the run: all of it is of one table, and behind the last key added, and it does not
-  /// bring yet another dictionary where there are many.
+  /// Returns whether append_run() accepts the run. The run must be of one table, and follow the last added key. It must
+  /// not bring one more dictionary if the file already has many.
   bool can_append(const RunEntry& run) const noexcept;
-  /// Copies a run of another file without decompressing its data, and tells where the copy begins. can_append() holds
-  /// (asserted).
-  /// Errors: those of copy_run and of the filter; kCorruption also if the dictionary does not load.
+  /// Copies a run of another file without decompressing its data, and returns the offset of the copy. can_append() must
+  /// hold (asserted).
+  /// Errors: those of copy_run() and of the filter; kCorruption also if the dictionary does not load.
   Result<std::uint64_t> append_run(const RunSource& source, Decompressor& decompressor);
 
-  /// Takes a run that a maker with these options and dictionary() made apart: all of it is of one table, and behind the
-  /// last key added (asserted). Its bytes, stamped for their place, are returned, and are the caller's to write behind
-  /// what is pending; they are the maker's, valid until its next call.
+  /// Adds a run that `maker` made separately, with these options and dictionary(). The run must be of one table, and
+  /// follow the last added key (asserted). Returns its bytes, stamped for their place. The caller writes them after the
+  /// pending bytes. The maker owns the bytes, which are valid until its next call.
   std::string_view append_made(RunMaker& maker, const MadeRun& made);
 
-  /// What data blocks are compressed with now: given, learned or taken over. Empty: no dictionary.
+  /// Returns the dictionary that data blocks are now compressed with: given, learned or taken over. Empty means no
+  /// dictionary.
   const std::string& dictionary() const noexcept { return dictionary_; }
-  /// Whether it would still learn one. Not once it has one, or what it learned was not worth having.
+  /// Returns whether it may still learn a dictionary. It is false once it has one, or once a learned one was not worth
+  /// its size.
   bool learns_dictionary() const noexcept { return learner_.has_value(); }
   bool empty() const noexcept { return totals_.entry_count == 0; }
   std::uint64_t entry_count() const noexcept { return totals_.entry_count; }
-  /// About the size of the file if it were finished now. To cut outputs by; the rest of a block is guessed.
+  /// Returns the approximate size in bytes of the file if it were finished now. The size of the open block is
+  /// estimated. Callers use it to end output files.
   std::uint64_t estimated_bytes() const noexcept;
 
-  /// Bytes of the file that were not discarded yet, one behind the other from the file's start.
+  /// Returns the bytes of the file that are not yet discarded, in order from the file's start.
   std::string_view pending() const noexcept { return output_.pending(); }
   void discard_pending() noexcept { output_.discard_pending(); }
 
-  /// Ends the file, which holds an entry at least (asserted). The rest of it is pending then, and nothing may be added.
-  /// What is returned is for the manifest; its level, origin and adopted version are the caller's.
-  /// Errors: those of the filter; kTooLarge (so many tables or runs that an index block would be over its limit).
+  /// Finishes the file, which must have at least one entry (asserted). The rest of the file is then pending, and
+  /// nothing more may be added. Returns the manifest's entry; the caller sets its level, origin and adopted version.
+  /// Errors: those of the filter; kTooLarge (so many tables or runs that an index block would exceed its limit).
   Result<TableFileEntry> finish();
 
  private:
@@ -105,14 +109,14 @@ class TableBuilder {
   std::uint64_t number_;
   int compression_level_;
   std::optional<Compressor> compressor_;
-  std::optional<DictionaryLearner> learner_;  // until there is a dictionary, or none is to be had
+  std::optional<DictionaryLearner> learner_;  // empty once there is a dictionary, or none is worth having
   std::string dictionary_;
   std::uint64_t dictionary_hash_;
   TableOutput output_;
   RunBuilder run_;
   std::vector<RunEntry> runs_;
   std::vector<DirectoryEntry> tables_;
-  /// Of copied runs, by what they are named, in the order they came.
+  /// Dictionaries of copied runs, each with its content hash, in the order in which they came.
   std::vector<std::pair<std::uint64_t, std::string>> copied_dictionaries_;
   TableProperties totals_;
   std::string last_key_;

@@ -1,5 +1,5 @@
 // Owns: the entries of a table file's indexes (table_entries.h).
-// Must never: add up numbers from a file before they are bounded.
+// Must never: add up numbers from a file before checking their bounds.
 #include "format/table/table_entries.h"
 
 #include <array>
@@ -22,9 +22,9 @@ constexpr Tag kStatisticsTag = 4;
 constexpr Tag kValueFilesTag = 5;
 /// The field with tag 2, of one byte: 1.
 constexpr std::string_view kOnlyDeletesField("\x02\x01\x01", 3);
-/// Top indexes and directories are read whole: the fewer whole keys the better.
+/// Large, because top indexes and directories are read completely: fewer whole keys take less space.
 constexpr std::uint32_t kDirectoryRestartInterval = 16;
-/// No file is larger; so that sums of offsets and sizes do not overflow.
+/// Limit of a file's size in bytes, so that sums of offsets and sizes do not overflow.
 constexpr std::uint64_t kFileBytesMax = std::uint64_t{1} << 56;
 
 bool make_versions(CommitVersion base, std::uint64_t above_base, std::uint64_t span, CommitVersion* smallest,
@@ -43,7 +43,8 @@ bool read_versions(ByteReader& reader, CommitVersion base, CommitVersion* smalle
   return make_versions(base, above_base, span, smallest, largest);
 }
 
-/// What begins a block's entry, read inline since every search reads one. The place behind it, or null.
+/// Reads the numbers at the start of a block's entry. Inline, because every search reads one. Returns the address after
+/// them, or null.
 const char* take_block_numbers(std::string_view value, CommitVersion base, BlockEntry* entry) noexcept {
   const char* const end = value.data() + value.size();
   const char* at = value.data();
@@ -75,14 +76,15 @@ void append_versions(std::string& out, CommitVersion base, CommitVersion smalles
   append_varint(out, largest - smallest);
 }
 
-/// The fields at an entry's end, of which none is known. The view is of the value: all of them are kept.
+/// Checks the fields at an entry's end, all of which are unknown. The view points into the value, and all fields are
+/// kept.
 Status keep_fields(std::string_view thing, std::string_view fields) {
   if (fields.empty()) return Status();
   std::string unknown;
   return OrderedFieldReader(thing, fields).finish(&unknown);
 }
 
-/// Without a list of fields, since walks read very many entries.
+/// Reads the field directly, without OrderedFieldReader, because scans read very many entries.
 Status take_statistics(std::string_view* fields, BlockEntry* entry) {
   if (fields->empty() || fields->front() != static_cast<char>(kStatisticsTag)) return Status();
   const char* const end = fields->data() + fields->size();

@@ -1,26 +1,27 @@
-// Owns: the entries of a table file's indexes: of blocks in an index partition, of runs in the top index, of table ids
-// in the table directory. All three are sorted blocks.
-// Must never: hand out a number that was not bounded by what it is a part of.
+// Owns: the entries of a table file's indexes: blocks in an index partition, runs in the top index, and table ids in
+// the table directory. All three are sorted blocks.
+// Must never: return a number without checking it against the part that contains it.
 //
-// Value of an entry in an index partition, whose key is a separator: not below the block's last key, and below the next
-// block's first one (of the run, or of the next run) unless that block continues the same key; the run's last one is
-// the run's largest key. The base version is the run's smallest version.
+// An entry in an index partition has a separator as its key. The separator is not below the block's last key. It is
+// below the first key of the next block, in this run or the next, unless that block continues the same key. The run's
+// last separator is the run's largest key. The base version is the run's smallest version. The value:
 //   varint offset of the block from the run's start . varint bytes of it . varint entries .
 //   varint (smallest version - base) . varint (largest - smallest version) .
 //   tagged fields: 2 varint 1 if all entries are deletes and the next block of the run has none of their keys
 //                  4 bytes, its statistics (block_statistics.h); only if the next block of the run has none of its keys
 //
-// Value of an entry in the top index, whose key is the run's largest sort key; base: the file's smallest version.
+// An entry in the top index has the run's largest sort key as its key. The base is the file's smallest version. The
+// value:
 //   varint offset of the run . varint bytes of its data blocks . varint bytes of its filter partition .
 //   varint bytes of its index partition . varint data blocks . varint entries . varint tombstones .
 //   varint raw bytes of its data blocks . varint key bytes . varint value bytes .
 //   varint (smallest version - base) . varint (largest - smallest version) . sized smallest sort key .
-//   tagged fields: 1 u64 content hash of its dictionary; not when none
-//                  2 varint entries that are not the first of their key; not when zero, or not counted
-//                  4 bytes, its statistics (block_statistics.h); not when nothing is told
-//                  5 bytes, the value files that its puts point into (value_pointer.h); not when none
+//   tagged fields: 1 u64 content hash of its dictionary; left out if it has none
+//                  2 varint entries that are not the first of their key; left out if zero or not counted
+//                  4 bytes, its statistics (block_statistics.h); left out if they are empty
+//                  5 bytes, the value files that its puts point into (value_pointer.h); left out if none
 //
-// Value of an entry in the table directory, whose key is a table id (8 bytes, big-endian); base version zero.
+// An entry in the table directory has a table id (8 bytes, big-endian) as its key. The base version is zero. The value:
 //   varint offset of the first block with an entry of it . varint entries . varint tombstones .
 //   varint bytes of the blocks whose first entry is of it . tagged fields, none defined
 #pragma once
@@ -39,22 +40,22 @@
 
 namespace varve::format {
 
-/// A run has at most this many data blocks.
+/// Limit of the number of data blocks in a run.
 inline constexpr std::uint64_t kRunBlocksMax = 256;
 
-/// A data block, as its run's index partition tells of it.
+/// A data block, as described by its run's index partition.
 struct BlockEntry {
-  /// From the start of the run.
+  /// Offset in bytes from the start of the run.
   std::uint64_t offset = 0;
   std::uint64_t bytes = 0;
   std::uint64_t entry_count = 0;
   CommitVersion smallest_version = 0;
   CommitVersion largest_version = 0;
   std::string_view unknown_fields;
-  /// All its entries are deletes, and the next block of the run has none of their keys: a walk that knows of nothing
-  /// older they could hide passes it unread.
+  /// True if all entries of the block are deletes, and the next block of the run has none of their keys. A scan skips
+  /// the block without reading it if no older entries exist that the deletes could hide.
   bool only_deletes = false;
-  /// The next block of the run has none of its keys, and `statistics` tell of its puts.
+  /// True if the next block of the run has none of its keys, and `statistics` cover all of its puts.
   bool has_statistics = false;
   std::string_view statistics;
 };
@@ -62,7 +63,8 @@ void append_block_entry(std::string& out, const BlockEntry& entry, CommitVersion
 /// Errors: kCorruption; kUnsupported (an unknown odd tag).
 Result<BlockEntry> decode_block_entry(std::string_view value, CommitVersion base_version);
 
-/// A run, as the top index tells of it. Its filter partition follows its data blocks, its index partition the filter.
+/// A run, as described by the top index. Its data blocks, its filter partition and its index partition are adjacent, in
+/// this order.
 struct RunEntry {
   std::string smallest_key;
   std::string largest_key;
@@ -73,12 +75,12 @@ struct RunEntry {
   std::uint64_t block_count = 0;
   std::uint64_t entry_count = 0;
   std::uint64_t tombstone_count = 0;
-  /// Entries that follow another one of their key within the run: what compaction may find to be hidden. Zero also
-  /// where they were not counted.
+  /// Number of entries that follow another entry of their key within the run. Compaction may find them hidden. Zero
+  /// also if they were not counted.
   std::uint64_t repeated_count = 0;
-  /// Of the data blocks, decompressed.
+  /// Size in bytes of the decompressed data blocks.
   std::uint64_t raw_bytes = 0;
-  /// Of all entries' sort keys, and of all puts' values as they stand in the blocks.
+  /// Sizes in bytes of all entries' sort keys, and of all puts' values as stored in the blocks.
   std::uint64_t key_bytes = 0;
   std::uint64_t value_bytes = 0;
   CommitVersion smallest_version = 0;
@@ -95,26 +97,26 @@ struct RunEntry {
   bool operator==(const RunEntry&) const = default;
 };
 void append_run_entry(std::string& out, const RunEntry& run, CommitVersion base_version);
-/// Checks what an entry must hold on its own: at least one block and one entry, framed keys in order, sizes that add
-/// up to no overflow. Errors: kCorruption; kUnsupported (an unknown odd tag).
+/// Checks the entry's own rules: at least one block and one entry, framed keys in order, and sums of sizes without
+/// overflow. Errors: kCorruption; kUnsupported (an unknown odd tag).
 Result<RunEntry> decode_run_entry(std::string_view key, std::string_view value, CommitVersion base_version);
 
-/// What all of them name together.
+/// Returns the value files that all runs together name.
 ValueFileUses value_files_of(const std::vector<RunEntry>& runs);
 
-/// What a file holds of one table.
+/// The entries of one table in a file.
 struct DirectoryEntry {
   TableId table = 0;
-  /// Of the first block with an entry of it.
+  /// Offset of the first block with an entry of the table.
   std::uint64_t offset = 0;
   std::uint64_t entry_count = 0;
   std::uint64_t tombstone_count = 0;
-  /// Of the blocks whose first entry is of it.
+  /// Size in bytes of the blocks whose first entry is of the table.
   std::uint64_t bytes = 0;
   std::string unknown_fields;
   bool operator==(const DirectoryEntry&) const = default;
 };
-/// The content of a table directory. There is at least one table (asserted), and ids rise (asserted).
+/// Returns the content of a table directory. There is at least one table, and ids rise (both asserted).
 std::string encode_directory(const std::vector<DirectoryEntry>& tables);
 /// Errors: kCorruption; kUnsupported (an unknown odd tag).
 Result<std::vector<DirectoryEntry>> decode_directory(std::string_view content);

@@ -1,5 +1,5 @@
-// Owns: footers of table files (table_footer.h).
-// Must never: add up what was read before it is bounded.
+// Owns: the footers of table files (table_footer.h).
+// Must never: add up numbers from a file before checking their bounds.
 #include "format/table/table_footer.h"
 
 #include <array>
@@ -22,7 +22,7 @@ BlockHandle load_handle(std::string_view bytes, std::size_t number) noexcept {
   return {load_u64(at), load_u32(at + 8)};
 }
 
-/// `handle` ends at `end`, and neither wraps around nor reaches into the file header.
+/// Returns whether `handle` ends at `end`, without wrapping around and without overlapping the file header.
 bool ends_at(const BlockHandle& handle, std::uint64_t end) noexcept {
   return handle.offset <= end && handle.offset >= kFileHeaderBytes && handle.bytes == end - handle.offset &&
          handle.bytes >= kBlockFrameBytes;

@@ -1,5 +1,5 @@
 // Owns: opening a table file (table_index.h).
-// Must never: take a part of the file for granted that another part contradicts.
+// Must never: trust a part of the file that another part contradicts.
 #include "format/table/table_index.h"
 
 #include <algorithm>
@@ -147,7 +147,7 @@ Status TableIndex::check_properties() const {
 }
 
 void TableIndex::make_heads() {
-  const std::string_view first = runs_.front().largest_key;  // Keys rise: what first and last share, all do.
+  const std::string_view first = runs_.front().largest_key;  // Keys rise: all share what first and last share.
   const std::string_view last = runs_.back().largest_key;
   const auto differ = std::mismatch(first.begin(), first.end(), last.begin(), last.end());
   common_bytes_ = static_cast<std::size_t>(differ.first - first.begin());
@@ -155,7 +155,7 @@ void TableIndex::make_heads() {
   for (const RunEntry& run : runs_) heads_.push_back(head_of(run.largest_key));
 }
 
-/// Where heads differ, they are in the order of the keys. `key` begins with what all have in common.
+/// Returns a number that has the order of the keys where two numbers differ. `key` begins with the common bytes.
 std::uint64_t TableIndex::head_of(std::string_view key) const noexcept {
   std::array<char, sizeof(std::uint64_t)> head{};
   const std::string_view rest = key.substr(common_bytes_, head.size());

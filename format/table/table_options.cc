@@ -1,5 +1,5 @@
-// Owns: the judgement of what was chosen (table_options.h).
-// Must never: let a choice pass that a builder could not keep.
+// Owns: checking the choices for a table file (table_options.h).
+// Must never: accept a choice that a builder could not follow.
 #include "format/table/table_options.h"
 
 #include <utility>

@@ -1,5 +1,5 @@
-// Owns: what can be chosen of a table file that is made, and how large an entry of it may be.
-// Must never: change how a file is read: what was chosen stands in it.
+// Owns: the choices for a new table file, and the limit of an entry's size.
+// Must never: change how a file is read. The file records the choices that its readers need.
 #pragma once
 
 #include <cstddef>
@@ -12,25 +12,26 @@
 
 namespace varve::format {
 
-/// Key and value of an entry together. What a table holds is far smaller.
+/// Limit in bytes of an entry's key and value together. Usual entries are far smaller.
 inline constexpr std::size_t kTableEntryBytesMax = std::size_t{32} << 20;
 
 struct TableOptions {
-  /// 0: none; else kCompressionLevelMin to kCompressionLevelMax.
+  /// 0 means no compression. Otherwise from kCompressionLevelMin to kCompressionLevelMax, in which 0 does not occur.
   int compression_level = 1;
   FilterChoice filter;
-  /// A zstd dictionary for the data blocks; empty: none. It stands in the file, if a block was made with it.
+  /// A zstd dictionary for the data blocks. Empty means no dictionary. The file contains it if a block was compressed
+  /// with it.
   std::string dictionary;
-  /// Without a dictionary one is learned from the first run, or taken over from the first copied run that has one, and
-  /// used from then on. Nothing is learned where nothing is compressed.
+  /// If true and no dictionary is given, the builder learns one from the first run, or takes over the dictionary of the
+  /// first copied run that has one. It uses that dictionary from then on. Without compression, nothing is learned.
   bool learns_dictionary = false;
 };
 
 /// Errors: kTooLarge.
 Status check_entry_bytes(const DataEntry& entry);
 
-/// That of the options; nothing where they ask for none. Errors: kInvalidArgument (a compression level, dictionary or
-/// filter that cannot be).
+/// Returns the compressor of the options, or nothing if they ask for no compression. Errors: kInvalidArgument (an
+/// invalid compression level, dictionary or filter).
 Result<std::optional<Compressor>> make_compressor(const TableOptions& options);
 
 }  // namespace varve::format

@@ -1,5 +1,5 @@
-// Owns: the bytes of a table file while it is made (table_output.h).
-// Must never: count a byte of a file that is not hashed.
+// Owns: the bytes of a table file while it is built (table_output.h).
+// Must never: count a byte of a file without hashing it.
 #include "format/table/table_output.h"
 
 #include <cassert>

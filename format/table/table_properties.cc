@@ -1,4 +1,4 @@
-// Owns: the bytes of table properties (table_properties.h).
+// Owns: the encoding of table properties (table_properties.h).
 // Must never: lose an unknown field.
 #include "format/table/table_properties.h"
 

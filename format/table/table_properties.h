@@ -1,5 +1,5 @@
-// Owns: the properties of a table file: what it holds as a whole.
-// Must never: say what the file does not hold; deep verification counts again.
+// Owns: the properties of a table file: the counts and ranges of the whole file.
+// Must never: state a figure that does not agree with the file. Deep verification counts again.
 //
 // Tagged fields: 1 entries, 3 tombstones, 5 smallest, 7 largest version, 9 smallest, 11 largest sort key (bytes),
 // 13 runs, 15 data blocks, 17 bytes of data blocks, 19 raw bytes of data blocks, 21 key bytes, 23 value bytes,
@@ -17,9 +17,9 @@
 
 namespace varve::format {
 
-/// A dictionary that stands in the file, in a block of its own.
+/// A dictionary in the file, which has a block of its own.
 struct DictionaryEntry {
-  /// Of the dictionary itself, without its block's frame.
+  /// Content hash of the dictionary itself, without its block's frame.
   std::uint64_t content_hash = 0;
   BlockHandle block;
   std::string unknown_fields;
@@ -35,13 +35,13 @@ struct TableProperties {
   std::string largest_key;
   std::uint64_t run_count = 0;
   std::uint64_t block_count = 0;
-  /// Of data blocks: as they stand in the file, and decompressed.
+  /// Sizes in bytes of the data blocks: as stored in the file, and decompressed.
   std::uint64_t data_bytes = 0;
   std::uint64_t raw_bytes = 0;
-  /// Of all entries' sort keys, and of all puts' values.
+  /// Sizes in bytes of all entries' sort keys, and of all puts' values.
   std::uint64_t key_bytes = 0;
   std::uint64_t value_bytes = 0;
-  /// In the order in which they stand in the file.
+  /// The dictionaries, in their order in the file.
   std::vector<DictionaryEntry> dictionaries;
   std::uint64_t table_count = 0;
   std::string unknown_fields;

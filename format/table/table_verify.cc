@@ -53,7 +53,7 @@ class TableVerifier {
     if (frame.ok()) context_.visitor.on_block(handle, *frame);
   }
 
-  /// What it says was checked when it was opened; here it is the blocks as such.
+  /// Checks the top index and the properties as blocks. Their meaning was checked when the file was opened.
   Status check_top_index() {
     const Result<std::string> properties = read_content(index_->footer().properties, BlockType::kProperties);
     if (!properties.ok()) return properties.status();
@@ -96,7 +96,7 @@ class TableVerifier {
     return Status();
   }
 
-  /// What lies behind the runs was read by its parts; here it is hashed, and the filling looked at.
+  /// Hashes the bytes after the runs, which were already read part by part, and checks the filling.
   Status read_tail() {
     const std::uint64_t filling = index_->footer().top_index.end();
     if (Status blocks = hash_up_to(filling); !blocks.ok()) return blocks;

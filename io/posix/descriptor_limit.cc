@@ -1,4 +1,4 @@
-// Owns: asking the system (descriptor_limit.h).
+// Owns: the query of the limit (descriptor_limit.h).
 // Must never: fail.
 #include "io/posix/descriptor_limit.h"
 

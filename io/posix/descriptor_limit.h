@@ -1,12 +1,12 @@
-// Owns: how many files this process may have open at once.
-// Must never: change that: the limit is the host's to set.
+// Owns: the number of files that this process may have open at once.
+// Must never: change the limit. The host sets it.
 #pragma once
 
 #include <cstdint>
 
 namespace varve::io {
 
-/// The soft limit, which is the one that holds; a large number where there is none.
+/// Returns the soft limit, which is the effective one. Returns a large number if there is no limit.
 std::uint64_t descriptor_limit() noexcept;
 
 }  // namespace varve::io

@@ -1,5 +1,5 @@
-// Owns: the call that gives the advice (large_pages.h).
-// Must never: advise on memory that is not the caller's.
+// Owns: the system call that gives the advice (large_pages.h).
+// Must never: advise on memory outside the caller's span.
 #include "io/posix/large_pages.h"
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Owns: the advice that memory is best made of large pages.
-// Must never: matter but for the time it takes.
+// Owns: the advice to the system to back memory with large pages.
+// Must never: affect anything except speed.
 #pragma once
 
 #include <cstddef>
@@ -7,11 +7,11 @@
 
 namespace varve::io {
 
-/// Of what is advised only what such pages fill is touched.
+/// Size of a large page in bytes. Only the part of the memory that whole large pages fill is advised.
 inline constexpr std::size_t kLargePageBytes = std::size_t{2} << 20;
 
-/// For memory of many megabytes that is about to be filled for the first time: a page fault for each four kilobytes of
-/// it would cost more than reading it. The system may not care.
+/// Advises the system about many megabytes of memory that are about to be filled for the first time. A page fault for
+/// each 4 KiB would cost more than reading the data. The system may ignore the advice.
 void prefer_large_pages(std::span<std::byte> memory) noexcept;
 
 }  // namespace varve::io

@@ -1,5 +1,5 @@
-// Owns: the calls that map memory and unmap it (page_memory.h).
-// Must never: keep a page that nobody asked for.
+// Owns: the system calls that map and unmap memory (page_memory.h).
+// Must never: keep a page that is not part of a piece.
 #include "io/posix/page_memory.h"
 
 #include <cassert>
@@ -25,11 +25,11 @@ std::byte* map_pages(std::size_t bytes) noexcept {
 void unmap_pages(std::byte* pages, std::size_t bytes) noexcept {
   if (bytes == 0) return;
   const int result = ::munmap(pages, bytes);
-  assert(result == 0);  // The pages are ours.
+  assert(result == 0);  // PageMemory mapped these pages.
   static_cast<void>(result);
 }
 
-/// Maps more than is wanted, and gives back what stands before and behind the aligned part.
+/// Maps more than requested, and unmaps the parts before and after the aligned part.
 std::byte* map_aligned(std::size_t bytes) noexcept {
   std::byte* const pages = map_pages(bytes + kLargePageBytes);
   if (pages == nullptr) return nullptr;
@@ -45,7 +45,7 @@ std::byte* map_aligned(std::size_t bytes) noexcept {
 Result<PageMemory> PageMemory::map(std::size_t bytes) noexcept {
   assert(bytes > 0);
   if (bytes > std::numeric_limits<std::size_t>::max() / 2) return Status::out_of_memory();
-  // The record first: a test that refuses memory refuses this.
+  // The record is allocated first, so that a test's operator new can refuse it.
   std::unique_ptr<Mapping> mapping(new (std::nothrow) Mapping);
   if (mapping == nullptr) return Status::out_of_memory();
   const std::size_t whole = (bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
@@ -60,7 +60,7 @@ Result<PageMemory> PageMemory::map(std::size_t bytes) noexcept {
 void PageMemory::give_back(std::size_t offset, std::size_t bytes) noexcept {
   const std::span<std::byte> pages = mapping_->pages;
   assert(offset % kPageBytes == 0 && bytes % kPageBytes == 0 && offset + bytes <= pages.size());
-  // Advice both, and all the same if it is refused: the pages then stay until the whole goes.
+  // Both calls are advice. If they are refused, the pages remain until the whole piece is released.
   (void)::madvise(pages.data(), pages.size(), MADV_NOHUGEPAGE);
   (void)::madvise(pages.data() + offset, bytes, MADV_DONTNEED);
 }

@@ -1,8 +1,8 @@
-// Owns: memory in whole pages that goes back to the system when it is given up.
-// Must never: be used for small pieces; each piece is a call of the system, and a page at least.
+// Owns: memory in whole pages that returns to the system when it is released.
+// Must never: be used for small pieces. Each piece costs a system call, and at least a page.
 //
-// An allocator keeps what was freed for the next who asks, which with pieces of a megabyte that come and go on several
-// threads is more than what is in use: a store whose budgets were 36 MB held 138 MB that way.
+// An allocator keeps freed memory for later allocations. With pieces of a megabyte that come and go on several threads,
+// it can keep more memory than is in use. A store with budgets of 36 MB used 138 MB that way.
 #pragma once
 
 #include <cstddef>
@@ -14,17 +14,17 @@
 
 namespace varve::io {
 
-/// Zero when it is made. Moves, does not copy; a moved-from piece is empty.
+/// A piece of zeroed pages. It can be moved but not copied; a moved-from piece is empty.
 class PageMemory {
  public:
   PageMemory() noexcept = default;
-  /// `bytes` is not zero. Pieces of two megabytes and more are aligned to, and best made of, large pages. Errors:
-  /// kOutOfMemory.
+  /// Maps a piece. `bytes` is not zero. Pieces of two megabytes or more are aligned to large pages, and backed by large
+  /// pages if the system allows it. Errors: kOutOfMemory.
   static Result<PageMemory> map(std::size_t bytes) noexcept;
 
-  /// Gives the pages of a part back to the system, before the whole is: it then reads as zeros, and takes pages again
-  /// where it is touched. Both numbers are of whole pages of 4096 bytes. The piece is of small pages from then on, or
-  /// the system would make the large ones whole again.
+  /// Returns the pages of a part to the system before the whole piece is released. The part then reads as zeros, and
+  /// uses pages again when it is touched. Both numbers are multiples of 4096 bytes. The piece uses small pages from
+  /// then on; otherwise, the system would restore the large pages.
   void give_back(std::size_t offset, std::size_t bytes) noexcept;
 
   std::span<std::byte> bytes() const noexcept { return mapping_ ? mapping_->pages : std::span<std::byte>(); }

@@ -1,5 +1,5 @@
-// Owns: opening, closing, and the rules of descriptors.
-// Must never: leave a file behind that a failed call made.
+// Owns: opening and closing descriptors, and the rules for them.
+// Must never: leave a file that a failed call created.
 #include "io/posix/posix_descriptor.h"
 
 #include <cassert>
@@ -15,7 +15,7 @@ namespace {
 constexpr int kFirstDescriptor = 3;
 constexpr mode_t kNewFileMode = 0666;
 
-/// Of what can be opened: neither a link nor a socket can.
+/// Returns the kind of a file that can be opened. Links and sockets cannot be opened.
 std::string_view kind_of(mode_t mode) noexcept {
   if (S_ISDIR(mode)) return "a directory";
   if (S_ISFIFO(mode)) return "a pipe";
@@ -25,12 +25,12 @@ std::string_view kind_of(mode_t mode) noexcept {
 }  // namespace
 
 void Descriptor::close() noexcept {
-  // The result tells nothing we may rely on: what had to be durable was synced before, and on Linux the descriptor is
-  // gone whatever close answers, so that a second try could close somebody else's.
+  // The result is ignored. Durable content was synced before. On Linux the descriptor is closed whatever close()
+  // returns, and a second close() could close another file.
   if (number_ >= 0) ::close(std::exchange(number_, -1));
 }
 
-// Descriptors 0 to 2 are free where a service closed them, and then the next open is given one.
+// If a service closed descriptors 0 to 2, the next open gets one of them.
 Result<Descriptor> above_standard(Descriptor opened, std::string_view path) noexcept {
   if (opened.get() >= kFirstDescriptor) return opened;
   Descriptor moved(::fcntl(opened.get(), F_DUPFD_CLOEXEC, kFirstDescriptor));
@@ -53,12 +53,12 @@ Result<Descriptor> open_at(const FileAt& file, int flags) noexcept {
       retry_interrupted([&] { return ::openat(file.directory, file.name.c_str(), all_flags, kNewFileMode); });
   if (number < 0) return os_error(errno, {"openat", file.path});
   Result<Descriptor> opened = above_standard(Descriptor(number), file.path);
-  if (!opened.ok() && (flags & O_EXCL) != 0) ::unlinkat(file.directory, file.name.c_str(), 0);  // This call made it.
+  if (!opened.ok() && (flags & O_EXCL) != 0) ::unlinkat(file.directory, file.name.c_str(), 0);  // This call created it.
   return opened;
 }
 
 Result<OpenedFile> open_regular(const FileAt& file, int flags) noexcept {
-  // Without O_NONBLOCK, opening a pipe would wait for a writer that never comes.
+  // Without O_NONBLOCK, opening a pipe would wait for a writer that may never come.
   Result<Descriptor> opened = open_at(file, flags | O_NONBLOCK);
   if (!opened.ok()) return opened.status();
   struct stat status {};
@@ -83,7 +83,7 @@ Result<Descriptor> create_new(const FileAt& file, int flags) noexcept {
 }
 
 NewName::~NewName() {
-  // Best effort: the caller already has the error that brought us here, and a stray file is removed at the next open.
+  // Best effort: the caller already has its error, and the next open of the store removes a stray file.
   if (!kept_) ::unlinkat(file_.directory, file_.name.c_str(), 0);
 }
 

@@ -1,6 +1,6 @@
-// Owns: one file descriptor, and the ways by which the plain-call back end comes to have one.
-// Must never: keep a descriptor below 3 (what the process prints would land in a file of the store), let one leak
-// through exec, or follow a symbolic link in the place of a file.
+// Owns: one file descriptor, and the ways in which the plain-call implementation obtains one.
+// Must never: keep a descriptor below 3 (the process's output would be written to a file of the store), leak one
+// through exec, or follow a symbolic link in place of a file.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@
 
 namespace varve::io {
 
-/// Closes in its destructor. Moves, does not copy.
+/// A file descriptor that is closed in the destructor. It can be moved but not copied.
 class Descriptor {
  public:
   Descriptor() noexcept = default;
@@ -31,7 +31,7 @@ class Descriptor {
   ~Descriptor() { close(); }
 
   int get() const noexcept { return number_; }
-  /// Gives the number to a caller who will close it.
+  /// Returns the number to a caller that will close it.
   int release() noexcept { return std::exchange(number_, -1); }
 
  private:
@@ -40,13 +40,13 @@ class Descriptor {
   int number_ = -1;
 };
 
-/// The same open file under a number of 3 or more. Errors: by os_error; `opened` is closed.
+/// Moves the open file to a descriptor of 3 or more. Errors: those of os_error(); `opened` is closed.
 Result<Descriptor> above_standard(Descriptor opened, std::string_view path) noexcept;
 
-/// A file in an open directory: by descriptor and name for calls, by path for messages. Refers to both; a parameter,
-/// not a member.
+/// A file in an open directory: descriptor and name for system calls, and path for messages. It refers to both strings,
+/// so it is used as a parameter, not as a member.
 struct FileAt {
-  int directory;            // or AT_FDCWD, where `name` is a path
+  int directory;            // or AT_FDCWD, if `name` is a path
   const std::string& name;  // valid by check_file_name, or a path
   const std::string& path;
 };
@@ -54,25 +54,25 @@ struct FileAt {
 /// Errors: kInvalidArgument (`name` is not one component of a path).
 Status check_file_name(std::string_view name, std::string_view directory_path) noexcept;
 
-/// openat with O_CLOEXEC and O_NOFOLLOW added, retried when interrupted. New files get mode 0666 less the umask.
-/// Errors: by os_error; nothing was made.
+/// Calls openat with O_CLOEXEC and O_NOFOLLOW added, and retries if interrupted. New files get mode 0666 minus the
+/// umask. Errors: those of os_error(); no file was created.
 Result<Descriptor> open_at(const FileAt& file, int flags) noexcept;
 
-/// The same, and refuses what is not a regular file. Does not wait for the other end of a pipe.
-/// Errors: by os_error, kCorruption (not a regular file).
+/// Opens a file like open_at(), but refuses a file that is not regular. Does not wait for the other end of a pipe.
+/// Errors: those of os_error(), kCorruption (not a regular file).
 struct OpenedFile {
   Descriptor descriptor;
   struct stat status;
 };
 Result<OpenedFile> open_regular(const FileAt& file, int flags) noexcept;
 
-/// Sets or clears flags that may change on an open descriptor, O_DIRECT and O_NONBLOCK. Returns an errno, or zero.
+/// Sets or clears the flags that can change on an open descriptor: O_DIRECT and O_NONBLOCK. Returns an errno, or zero.
 int change_flags(int descriptor, int set, int clear) noexcept;
 
-/// Makes a file that must not be there yet. Errors: EEXIST; by os_error; nothing was made.
+/// Creates a file, which must not exist. Errors: EEXIST; those of os_error(); no file was created.
 Result<Descriptor> create_new(const FileAt& file, int flags) noexcept;
 
-/// Takes the name of a file just made away again, unless it is kept.
+/// Removes the name of a file that was just created, unless keep() is called.
 class NewName {
  public:
   explicit NewName(const FileAt& file) noexcept : file_(file) {}

@@ -1,5 +1,5 @@
-// Owns: the verbs of a directory.
-// Must never: leave a half-made file behind a refused call.
+// Owns: the operations of a directory.
+// Must never: leave a half-made file after a refused call.
 #include "io/posix/posix_directory.h"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ struct CloseStream {
 };
 using DirectoryStream = std::unique_ptr<DIR, CloseStream>;
 
-// A stream of its own over the directory, so that two lists at once do not share a position.
+// Opens a separate stream, so that two concurrent lists do not share a position.
 Result<DirectoryStream> open_stream(int directory, const std::string& path) {
   const std::string itself = ".";
   Result<Descriptor> opened = open_at({directory, itself, path}, O_RDONLY | O_DIRECTORY);
@@ -53,7 +53,7 @@ Result<std::vector<DirectoryEntry>> PosixDirectory::list() {
   if (!stream.ok()) return stream.status();
   std::vector<DirectoryEntry> entries;
   for (;;) {
-    errno = 0;  // The only way to tell an error from the end.
+    errno = 0;  // The only way to distinguish an error from the end.
     const dirent* entry = ::readdir(stream->get());
     if (entry == nullptr) {
       if (errno != 0) return os_error(errno, {"readdir", path()});
@@ -63,7 +63,7 @@ Result<std::vector<DirectoryEntry>> PosixDirectory::list() {
     if (name == "." || name == "..") continue;
     struct stat status {};
     if (::fstatat(descriptor_.get(), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0) {
-      if (errno == ENOENT) continue;  // Removed since it was read.
+      if (errno == ENOENT) continue;  // It was removed after readdir returned it.
       return os_error(errno, {"fstatat", path()});
     }
     const bool regular = S_ISREG(status.st_mode);
@@ -119,7 +119,7 @@ Status PosixDirectory::replace(std::string_view name, std::span<const std::byte>
   return place_->check(descriptor_.get(), "renameat");
 }
 
-// A file without content and no file are different things: nothing is expected only where nothing is.
+// An empty file is not a missing file: empty `expected` means that the file must be absent.
 Status PosixDirectory::check_content(const Target& target, std::span<const std::byte> expected) const {
   const FailedCall where{"replace", target.path};
   Result<OpenedFile> opened = open_regular(at(target), O_RDONLY);
@@ -140,7 +140,8 @@ Status PosixDirectory::check_content(const Target& target, std::span<const std::
 
 Status PosixDirectory::write_temporary(const Target& temporary, std::span<const std::byte> content,
                                        SyncPoint point) const {
-  // One may be left of an earlier crash. Unlinked, not truncated: what else bears the file is not ours to empty.
+  // An earlier crash may have left the temporary file. It is unlinked, not truncated, because a file with another link
+  // must keep its content.
   if (::unlinkat(descriptor_.get(), temporary.name.c_str(), 0) != 0 && errno != ENOENT) {
     return os_error(errno, {"unlinkat", temporary.path, std::nullopt, point.name});
   }
@@ -173,7 +174,7 @@ Status PosixDirectory::link(std::string_view name, Directory& into) {
   }
   switch (errno) {
     case EXDEV:
-    case EPERM:  // The file system has none, or the system forbids links to files of others.
+    case EPERM:  // The file system has no links, or the system forbids links to other users' files.
     case EOPNOTSUPP:
     case ENOSYS:
     case EMLINK: return cannot_link(*file, std::strerror(errno));

@@ -1,6 +1,6 @@
-// Owns: one directory by plain system calls; every name is taken relative to its descriptor.
-// Must never: resolve a path again to work with a file: a directory moved or replaced meanwhile stays the same one.
-// (Its place is compared with the path, posix_place.h, so that an owner learns of it.)
+// Owns: one directory, used through plain system calls. Every name is relative to its descriptor.
+// Must never: resolve the path again to access a file. A directory that was moved or replaced meanwhile remains the
+// opened one. (posix_place.h compares the directory with its path, so that an owner learns of it.)
 #pragma once
 
 #include <chrono>
@@ -17,7 +17,7 @@
 
 namespace varve::io {
 
-/// The most that replace() takes: it is for one small root file.
+/// Limit in bytes of a replaced file's content: replace() is for one small root file.
 inline constexpr std::size_t kReplaceBytesMax = std::size_t{64} << 10;
 
 class PosixDirectory final : public Directory {
@@ -35,14 +35,14 @@ class PosixDirectory final : public Directory {
   Result<std::unique_ptr<LogSegment>> create_log_segment(std::string_view name, std::uint64_t bytes) override;
   Result<std::unique_ptr<SharedMemory>> create_shared_memory(std::string_view name, std::uint64_t bytes) override;
 
-  /// Writes `name`.tmp and renames it. Errors beyond the door's: kInvalidArgument (content empty or above
-  /// kReplaceBytesMax); nothing changed.
+  /// Writes `name`.tmp and renames it. Errors besides those of the interface: kInvalidArgument (content empty or above
+  /// kReplaceBytesMax); nothing is changed.
   Status replace(std::string_view name, std::span<const std::byte> expected, std::span<const std::byte> content,
                  SyncPoint point) override;
   Status link(std::string_view name, Directory& into) override;
   Status remove(std::string_view name) override;
-  /// After a failed sync, also one inside replace(), every later one answers the same: whether earlier names are
-  /// durable can no longer be learnt from this handle.
+  /// After a failed sync, including one inside replace(), every later sync returns the same error. This handle can then
+  /// no longer find out whether earlier names are durable.
   Status sync(SyncPoint point) override;
   Result<std::unique_ptr<DirectoryLock>> lock(std::string_view name, LockMode mode,
                                               std::chrono::milliseconds wait_max) override;
@@ -50,7 +50,7 @@ class PosixDirectory final : public Directory {
   Status set_ballast(std::string_view name, std::uint64_t bytes) override;
 
  private:
-  /// A file of this directory: owns what FileAt refers to.
+  /// A file of this directory. It owns the strings that FileAt refers to.
   struct Target {
     std::string name;
     std::string path;
@@ -68,8 +68,8 @@ class PosixDirectory final : public Directory {
   Descriptor descriptor_;
   const OwnerProcess owner_;
   const std::shared_ptr<const DirectoryPlace> place_;
-  std::weak_ptr<HeldLock> held_;  // Of the last exclusive lock taken through this handle.
-  HandleGuard guard_;  // Its failure is that of a directory sync; the other verbs ask it for the process alone.
+  std::weak_ptr<HeldLock> held_;  // The last exclusive lock taken through this handle.
+  HandleGuard guard_;             // Remembers a failed directory sync. Other functions check only the process.
 };
 
 }  // namespace varve::io

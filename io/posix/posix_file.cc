@@ -1,5 +1,5 @@
-// Owns: appending and syncing, and the way of a file to be read directly.
-// Must never: hand out a byte that the file did not have.
+// Owns: appending and syncing, and the change from direct to buffered reads.
+// Must never: return a byte that the file did not contain.
 #include "io/posix/posix_file.h"
 
 #include <cerrno>
@@ -14,7 +14,8 @@
 namespace varve::io {
 namespace {
 
-/// Asked for at a time: short for whoever waits behind it, and no more calls than the data is worth.
+/// Number of bytes written back at a time. It is small enough that a log write waits only briefly, and large enough for
+/// few calls.
 constexpr std::uint64_t kWriteBackBytes = std::uint64_t{512} << 10;
 
 }  // namespace
@@ -23,7 +24,7 @@ Result<std::unique_ptr<WritableFile>> PosixWritableFile::create(const FileAt& fi
                                                                 const std::shared_ptr<const DirectoryPlace>& directory,
                                                                 OwnerProcess owner) {
   auto handle =
-      std::make_unique<PosixWritableFile>(file.path, owner);  // First: making it may fail, and leaves no file.
+      std::make_unique<PosixWritableFile>(file.path, owner);  // First, because allocation may fail; no file exists yet.
   Result<Descriptor> created = create_new(file, O_WRONLY);
   if (!created.ok()) return created.status();
   handle->descriptor_ = *std::move(created);
@@ -39,8 +40,8 @@ Status PosixWritableFile::append(std::span<const std::byte> bytes) {
   return size_bytes_ - begun_bytes_ < kWriteBackBytes ? Status() : begin_write_back();
 }
 
-// What was appended is on its way to the device before the sync, which would send all of it in one burst, and whoever
-// writes to the log at that moment would wait behind it.
+// Starts to write appended bytes to the device before the sync. Otherwise, the sync would write them in one burst, and
+// a concurrent log write would have to wait for the burst.
 Status PosixWritableFile::begin_write_back() {
   const auto offset = static_cast<off_t>(begun_bytes_);
   const auto bytes = static_cast<off_t>(size_bytes_ - begun_bytes_);
@@ -48,13 +49,13 @@ Status PosixWritableFile::begin_write_back() {
   const int result =
       retry_interrupted([&] { return ::sync_file_range(descriptor_.get(), offset, bytes, SYNC_FILE_RANGE_WRITE); });
   const bool is_refused = result != 0 && (errno == ENOSYS || errno == EPERM || errno == EINVAL);
-  if (result == 0 || is_refused) return Status();  // Without it the sync does all.
+  if (result == 0 || is_refused) return Status();  // Without it, the sync writes everything.
   return guard_.fail(os_error(errno, {"sync_file_range", guard_.path(), static_cast<std::uint64_t>(offset)}));
 }
 
 Status PosixWritableFile::sync(SyncPoint point) {
   if (Status usable = guard_.check("fdatasync"); !usable.ok()) return usable;
-  // fdatasync leaves out times alone; the size, and what else is needed to read the bytes back, it writes.
+  // fdatasync omits only timestamps. It writes the size and everything else that is needed to read the bytes back.
   if (retry_interrupted([&] { return ::fdatasync(descriptor_.get()); }) != 0) {
     return guard_.fail(os_error(errno, {"fdatasync", guard_.path(), std::nullopt, point.name}));
   }
@@ -82,7 +83,7 @@ Status PosixReadableFile::read_exactly(std::uint64_t offset, std::span<std::byte
   return finish_by_calls(read);
 }
 
-// Some file systems take the flag and refuse the transfer. Threads that race here all come to the same end.
+// Some file systems accept the flag and refuse the transfer. Threads that race here all reach the same state.
 Status PosixReadableFile::stop_direct() const noexcept {
   if (const int error = change_flags(descriptor_.get(), 0, O_DIRECT); error != 0) {
     return os_error(error, {"fcntl(F_SETFL)", path_});

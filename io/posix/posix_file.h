@@ -1,5 +1,5 @@
 // Owns: files written front to back and files read at offsets, by plain system calls.
-// Must never: mix direct and buffered transfers on one file at a time; each would see the other's bytes late.
+// Must never: mix direct and buffered transfers on one file at a time. Each would see the other's bytes late.
 #pragma once
 
 #include <atomic>
@@ -18,12 +18,12 @@ namespace varve::io {
 
 class PosixWritableFile final : public WritableFile {
  public:
-  /// Errors: EEXIST, by os_error; no file is left behind.
+  /// Errors: EEXIST, those of os_error(); no file remains.
   static Result<std::unique_ptr<WritableFile>> create(const FileAt& file,
                                                       const std::shared_ptr<const DirectoryPlace>& directory,
                                                       OwnerProcess owner);
 
-  /// For create() alone: a handle without a file.
+  /// Only create() calls it: makes a handle without a file.
   PosixWritableFile(std::string path, OwnerProcess owner) noexcept : guard_(std::move(path), owner) {}
 
   Status append(std::span<const std::byte> bytes) override;
@@ -37,13 +37,13 @@ class PosixWritableFile final : public WritableFile {
   HandleGuard guard_;
   FilePlace place_;
   std::uint64_t size_bytes_ = 0;
-  std::uint64_t begun_bytes_ = 0;  // up to here the system was asked to write back
+  std::uint64_t begun_bytes_ = 0;  // the system was asked to write back the bytes before it
 };
 
 class PosixReadableFile final : public ReadableFile {
  public:
-  /// Errors: kCorruption (a link, or not a regular file), by os_error. A file system that refuses direct I/O is read
-  /// through the page cache.
+  /// Errors: kCorruption (a link, or not a regular file), those of os_error(). If the file system refuses direct I/O,
+  /// the file is read through the page cache.
   static Result<std::unique_ptr<ReadableFile>> open(const FileAt& file, ReadMode mode);
 
   PosixReadableFile(Descriptor descriptor, std::string path, std::uint64_t size_bytes, bool direct,
@@ -58,15 +58,15 @@ class PosixReadableFile final : public ReadableFile {
   FileKey key() const noexcept override { return key_; }
   Status read_exactly(std::uint64_t offset, std::span<std::byte> bytes) const override;
 
-  // For reads that others transfer (posix_read.h).
+  // The functions below are for classes that transfer the bytes themselves (posix_read.h).
 
-  /// True while transfers go past the page cache.
+  /// Returns true while transfers bypass the page cache.
   bool direct() const noexcept { return direct_.load(std::memory_order_relaxed); }
   int descriptor() const noexcept { return descriptor_.get(); }
   const std::string& path() const noexcept { return path_; }
-  /// Transfers go through the page cache from now on. Any thread. Errors: by os_error.
+  /// Switches later transfers to the page cache. Any thread may call it. Errors: those of os_error().
   Status stop_direct() const noexcept;
-  /// kCorruption, which tells the size that the file has now and had when it was opened.
+  /// Returns kCorruption. The message contains the file's present size and its size at open.
   Status ended_early(std::uint64_t offset, std::size_t wanted_bytes) const noexcept;
 
  private:
@@ -74,7 +74,7 @@ class PosixReadableFile final : public ReadableFile {
   std::string path_;
   std::uint64_t size_bytes_;
   FileKey key_;
-  mutable std::atomic<bool> direct_;  // Goes from true to false at most once.
+  mutable std::atomic<bool> direct_;  // Changes from true to false at most once.
 };
 
 }  // namespace varve::io

@@ -1,6 +1,6 @@
-// Owns: making and opening directories by path.
-// Must never: refuse a path that reaches the directory through a link: the path is the user's own, and the lock, not
-// the path, tells two stores apart.
+// Owns: creating and opening directories by path.
+// Must never: refuse a path that reaches the directory through a link. The user chooses the path, and the lock, not the
+// path, distinguishes two stores.
 #include "io/posix/posix_file_system.h"
 
 #include <cerrno>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr mode_t kNewDirectoryMode = 0777;
 
-// A link in a user's path is followed, so a loop of them is the user's mistake and no damage to a store.
+// Links in a user's path are followed, so a loop of links is the user's mistake and not damage of a store.
 Status path_error(int error, const FailedCall& failed) {
   if (error != ELOOP) return os_error(error, failed);
   return call_error(Code::kIoError, failed, {"too many symbolic links in the path"}).with_os_error(error);
@@ -35,7 +35,8 @@ Result<Descriptor> open_path(const std::string& path, int flags) {
   return above_standard(Descriptor(number), path);
 }
 
-// ".." of the directory itself is where its name stands, whatever links and slashes the path has.
+// Opens the parent as ".." of the directory itself. This is the directory that contains its name, whatever links and
+// slashes the path has.
 Status sync_parent(const std::string& path, bool existed, SyncPoint point) {
   Result<Descriptor> directory = open_path(path, O_PATH);
   if (!directory.ok()) return directory.status();
@@ -43,7 +44,8 @@ Status sync_parent(const std::string& path, bool existed, SyncPoint point) {
   const int number =
       retry_interrupted([&] { return ::openat(directory->get(), "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
   if (number < 0) {
-    // Whoever may not read the parent did not make the directory; who made it has seen to its name.
+    // If the process may not read the parent, it did not create the directory. The process that created it has synced
+    // its name.
     if (existed && errno == EACCES) return Status();
     return os_error(errno, {"openat", parent, std::nullopt, point.name});
   }
@@ -72,7 +74,7 @@ Status PosixFileSystem::create_directory(std::string_view path, SyncPoint point)
     return path_error(errno, {"mkdir", owned_path, std::nullopt, point.name});
   }
   const int error = made ? 0 : errno;
-  // A read-only file system may say so before it says that the directory is there.
+  // A read-only file system may return EROFS although the directory exists.
   struct stat status {};
   if (::stat(owned_path.c_str(), &status) != 0) {
     return path_error(error == EROFS ? EROFS : errno, {"mkdir", owned_path, std::nullopt, point.name});

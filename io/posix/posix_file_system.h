@@ -1,5 +1,5 @@
-// Owns: the file system door by plain, blocking system calls: what is there where io_uring is not.
-// Must never: keep state; two of them over one directory behave as one.
+// Owns: the file system with plain, blocking system calls, for machines without io_uring.
+// Must never: keep state. Two file systems over one directory behave like one.
 #pragma once
 
 #include <memory>
@@ -9,13 +9,14 @@
 
 namespace varve::io {
 
-/// Any thread. After a fork, the child may open directories anew; writes through handles it inherited are kLocked.
+/// Any thread may use it. After a fork, the child may open directories anew; a write through an inherited handle
+/// returns kLocked.
 class PosixFileSystem final : public FileSystem {
  public:
   std::string_view name() const noexcept override { return "posix"; }
   Result<std::unique_ptr<Directory>> open_directory(std::string_view path) override;
   Status create_directory(std::string_view path, SyncPoint point) override;
-  /// Reads by a few threads, each in a blocking call.
+  /// Makes a queue that reads with a few threads, each in a blocking call.
   Result<std::unique_ptr<ReadQueue>> make_read_queue(Scheduler& scheduler, std::size_t depth) override;
 };
 

@@ -1,6 +1,7 @@
-// Owns: what every handle that writes must ask first: is this the process that made it, and has it failed before.
-// Must never: forget a failure. After a failed sync the kernel may hold pages that are neither on the device nor marked
-// dirty, and the next sync would then succeed without having written them.
+// Owns: the check that every writing handle makes first: this process made the handle, and the handle has not failed
+// before.
+// Must never: forget a failure. After a failed sync, the kernel may hold pages that are neither on the device nor
+// marked dirty. The next sync would then succeed without having written them.
 #pragma once
 
 #include <atomic>
@@ -13,7 +14,7 @@
 
 namespace varve::io {
 
-/// Any thread. Nothing here allocates until something fails.
+/// Any thread may use it. Nothing is allocated until an operation fails.
 class HandleGuard {
  public:
   HandleGuard(std::string path, OwnerProcess owner) noexcept : path_(std::move(path)), owner_(owner) {}
@@ -21,10 +22,10 @@ class HandleGuard {
   const std::string& path() const noexcept { return path_; }
   bool owned_by_this_process() const noexcept { return owner_.is_this_process(); }
 
-  /// Whether check() would be Ok.
+  /// Returns whether check() would return Ok.
   bool is_usable() const noexcept { return owner_.is_this_process() && !failed_.load(std::memory_order_acquire); }
 
-  /// Ok; kLocked in a fork of the owner, which changes nothing; or the failure kept by `fail`.
+  /// Returns Ok, or the failure kept by fail(). In a fork of the owner, returns kLocked, which is not kept.
   Status check(std::string_view call) const noexcept {
     if (!owner_.is_this_process()) [[unlikely]]
       return refuse_fork(call, path_);
@@ -33,7 +34,7 @@ class HandleGuard {
     return Status();
   }
 
-  /// Keeps `failure` as the answer of every later check, unless there is one already. Returns the one kept.
+  /// Keeps `failure` as the result of every later check(), unless an earlier failure is kept. Returns the kept failure.
   Status fail(const Status& failure) noexcept {
     const std::lock_guard<std::mutex> guard(mutex_);
     if (failure_.ok()) {
@@ -43,7 +44,7 @@ class HandleGuard {
     return failure_;
   }
 
-  /// What a writing call in a fork answers.
+  /// Returns the error of a writing call in a fork.
   static Status refuse_fork(std::string_view call, std::string_view path) noexcept {
     return call_error(Code::kLocked, {call, path},
                       {"this process is a fork of the one that opened it; open the store anew to use it here"});
@@ -59,7 +60,7 @@ class HandleGuard {
   const OwnerProcess owner_;
   std::atomic<bool> failed_{false};
   mutable std::mutex mutex_;
-  Status failure_;  // Behind mutex_; not Ok exactly when failed_.
+  Status failure_;  // Guarded by mutex_; not Ok exactly if failed_.
 };
 
 }  // namespace varve::io

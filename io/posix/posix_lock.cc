@@ -1,5 +1,5 @@
-// Owns: asking for the lock until it is had or the time is over.
-// Must never: wait inside the kernel, where no limit holds.
+// Owns: trying to take the lock until it succeeds or the time is over.
+// Must never: wait inside the kernel, where no time limit applies.
 #include "io/posix/posix_lock.h"
 
 #include <algorithm>
@@ -24,7 +24,8 @@ constexpr std::chrono::milliseconds kPollInterval{2};
 constexpr std::chrono::milliseconds kPosixLockWaitMax =
     std::chrono::hours(24);  // Keeps the deadline far from overflow.
 
-// Returns an errno, or zero. EWOULDBLOCK is EAGAIN on Linux, so the common retry would spin on it.
+// Returns an errno, or zero. It has its own loop, because EWOULDBLOCK is EAGAIN on Linux and retry_interrupted() would
+// repeat the call.
 int try_lock(int descriptor, int operation) noexcept {
   int result = -1;
   for (int tries = 0; tries < kInterruptionsMax; ++tries) {
@@ -55,13 +56,13 @@ Status HeldLock::take(int directory, LockMode mode, SteadyTime deadline) {
   if (Status taken = take_directory(directory, exclusive, deadline); !taken.ok()) return taken;
   for (;;) {
     if (Status taken = take_file(exclusive, deadline); !taken.ok()) return taken;
-    // The file may have been removed or replaced before it was locked: then it locks nothing.
+    // The file may have been removed or replaced before it was locked. Its lock then excludes no other owner.
     if (file_.get() < 0 || is_named()) return Status();
     if (std::chrono::steady_clock::now() >= deadline) return refused(exclusive);
   }
 }
 
-// A descriptor of its own: the lock of a descriptor that others use would end with theirs.
+// Uses a separate descriptor: the lock of a shared descriptor would end when its other users close it.
 Status HeldLock::take_directory(int directory, bool exclusive, SteadyTime deadline) {
   const std::string itself = ".";
   Result<Descriptor> opened = open_at({directory, itself, path_}, O_RDONLY | O_DIRECTORY);
@@ -114,7 +115,7 @@ Status HeldLock::confirm() {
   const auto fenced = [this](std::string_view why) { return call_error(Code::kFenced, {kFlock, path_}, {why}); };
   if (!directory_is_locked_) return fenced("the lock file was removed or replaced; another owner may have the store");
   Result<OpenedFile> opened = open_regular({directory_.get(), name_, path_}, O_RDWR | O_CREAT);
-  if (!opened.ok()) return Status();  // The directory's lock holds without it.
+  if (!opened.ok()) return Status();  // The directory's lock is enough.
   const int error = try_lock(opened->descriptor.get(), LOCK_EX);
   if (error == EWOULDBLOCK) return fenced("the lock file was replaced, and another owner has locked the new one");
   if (error == 0) file_ = std::move(opened->descriptor);
@@ -132,7 +133,7 @@ Result<std::unique_ptr<PosixDirectoryLock>> PosixDirectoryLock::take(const FileA
 }
 
 PosixDirectoryLock::~PosixDirectoryLock() {
-  // A child forked meanwhile shares the open files and with them the locks. The owner's end must end the locks all the
+  // A forked child shares the open files and therefore the locks. The owner's destructor must release the locks all the
   // same; the child's must not.
   if (owner_.is_this_process()) held_->release();
 }

@@ -1,5 +1,5 @@
-// Owns: the calls behind a log segment.
-// Must never: leave a segment whose space is not certain, or let direct and buffered transfers meet on one file.
+// Owns: the system calls of a log segment.
+// Must never: return a segment whose space is not certain, or mix direct and buffered transfers on one file.
 #include "io/posix/posix_log_segment.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace varve::io {
 namespace {
 
 constexpr int kWriteZeroes =
-    0x80;  // FALLOC_FL_WRITE_ZEROES of Linux 6.17; older headers lack it, older kernels refuse.
+    0x80;  // FALLOC_FL_WRITE_ZEROES of Linux 6.17; older headers lack it, older kernels refuse it.
 constexpr std::uint32_t kZfsMagic = 0x2FC12FC1;
 constexpr std::uint32_t kBcachefsMagic = 0xCA451A4E;
 
@@ -52,7 +52,7 @@ Result<std::unique_ptr<LogSegment>> PosixLogSegment::create(const FileAt& file, 
 
 Status PosixLogSegment::prepare() {
   const int descriptor = descriptor_.get();
-  // O_DIRECT by fcntl, not by openat: where it is refused, openat has made the file already and then says EINVAL.
+  // O_DIRECT is set with fcntl, not with openat: if it is refused, openat returns EINVAL after it has created the file.
   const int refused = change_flags(descriptor, O_DIRECT, 0);
   if (refused != 0 && refused != EINVAL) return os_error(refused, {"fcntl(F_SETFL, O_DIRECT)", guard_.path()});
   direct_ = refused == 0;
@@ -67,13 +67,13 @@ Status PosixLogSegment::prepare() {
   const int error = allocate_range(descriptor, 0, 0, allocated_bytes_);
   if (error == 0) return write_first_sector();
   if (error != EOPNOTSUPP && error != ENOSYS) return os_error(error, {"fallocate", guard_.path()});
-  // Space that cannot be asked for is had by writing it.
+  // If space cannot be allocated, it is obtained by writing zeros.
   if (Status written = write_first_sector(); !written.ok()) return written;
   return fill_rest();
 }
 
-// Prepares the header's sector, makes the size durable, and shows whether the file system, which took the flag, takes a
-// direct transfer too.
+// Prepares the header's sector and makes the size durable. Also shows whether a file system that accepted the flag
+// accepts a direct transfer.
 Status PosixLogSegment::write_first_sector() {
   Result<AlignedBuffer> sector = AlignedBuffer::allocate(kSectorBytes);
   if (!sector.ok()) return sector.status();
@@ -98,7 +98,7 @@ Status PosixLogSegment::fill() {
   if (Status usable = guard_.check("fill"); !usable.ok()) return usable;
   if (!filling_helps_) return Status();
   Status filled = fill_rest();
-  // Without memory for the zeros nothing was tried, and the segment is as good as before.
+  // If there is no memory for the zeros, nothing was written, and the segment is unharmed.
   return filled.ok() || filled.code() == Code::kOutOfMemory ? filled : guard_.fail(filled);
 }
 
@@ -112,10 +112,10 @@ Status PosixLogSegment::fill_rest() {
   Result<AlignedBuffer> zeros = AlignedBuffer::allocate(chunk_bytes_max);
   if (!zeros.ok()) return zeros.status();
 
-  // The first sector was written when the segment was made, and may hold a header since.
+  // The first sector was written when the segment was created, and may contain a header by now.
   std::uint64_t position = kSectorBytes + filled_bytes();
   while (position < allocated_bytes_ && !stop_filling_.load(std::memory_order_relaxed)) {
-    assert(!written_to_.load(std::memory_order_relaxed));  // Zeros would go over records.
+    assert(!written_to_.load(std::memory_order_relaxed));  // Zeros would overwrite records.
     const std::uint64_t chunk_end = std::min(position - position % kFillChunkBytes + kFillChunkBytes, allocated_bytes_);
     const std::size_t chunk_bytes = static_cast<std::size_t>(chunk_end - position);
     if (Status zeroed = zero_chunk(position, zeros->bytes().first(chunk_bytes)); !zeroed.ok()) return zeroed;
@@ -130,7 +130,7 @@ Status PosixLogSegment::zero_chunk(std::uint64_t offset, std::span<const std::by
   if (device_writes_zeroes_) {
     const int error = allocate_range(descriptor_.get(), kWriteZeroes, offset, zeros.size());
     if (error == 0) {
-      where.call = "fdatasync";  // O_DSYNC speaks of writes alone.
+      where.call = "fdatasync";  // O_DSYNC applies only to writes.
       if (retry_interrupted([&] { return ::fdatasync(descriptor_.get()); }) == 0) return Status();
       return os_error(errno, where);
     }
@@ -154,7 +154,7 @@ Status PosixLogSegment::write(std::uint64_t offset, std::span<const std::byte> b
 
   Status written =
       write_all_at(descriptor_.get(), offset, bytes, unit_bytes(), {"", guard_.path(), std::nullopt, point.name});
-  // Compared afterwards: what was in place when the write had ended is found by the next open.
+  // The place is checked after the write. If it was right then, the next open finds the bytes.
   if (written.ok()) written = place_.check(descriptor_.get(), "pwrite");
   return written.ok() ? written : guard_.fail(written);
 }
@@ -169,7 +169,7 @@ Status PosixLogSegment::cut(std::uint64_t size_bytes, SyncPoint point) {
   if (retry_interrupted([&] { return ::fsync(descriptor); }) != 0) {
     return guard_.fail(os_error(errno, {"fsync", guard_.path(), std::nullopt, point.name}));
   }
-  // A write behind the end would make the file grow again, without anybody knowing of it.
+  // A write past the end would make the file grow again, unnoticed.
   (void)guard_.fail(call_error(Code::kClosed, {"pwrite", guard_.path()},
                                {"the segment was cut at ", std::to_string(size_bytes), " bytes"}));
   return Status();

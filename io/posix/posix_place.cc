@@ -1,5 +1,5 @@
-// Owns: the looks at paths (posix_place.h).
-// Must never: follow a symbolic link in the place of a file.
+// Owns: the checks of paths (posix_place.h).
+// Must never: follow a symbolic link in place of a file.
 #include "io/posix/posix_place.h"
 
 #include <cerrno>
@@ -80,7 +80,7 @@ Status FilePlace::explain(int descriptor, std::string_view call, bool is_other_f
   struct stat open {};
   if (::fstat(descriptor, &open) == 0 && open.st_nlink == 0) return fenced(call, path_, "the file was removed");
   if (!directory_->is_here()) return Status();
-  // Looked at once more, since a moved directory may have come back in between.
+  // The path is checked again, because a moved directory may have returned in between.
   struct stat named {};
   if (::lstat(path_.c_str(), &named) == 0 ? FileIdentity::of(named) == identity_ : errno != ENOENT) return Status();
   return fenced(call, path_, "the file was renamed");

@@ -1,13 +1,13 @@
-// Owns: whether a directory or file that is open is still the one that its path names.
-// Must never: take a failed look for a proof: only another file under the name, or no name at all, is one.
+// Owns: the check that an open directory or file is still the one that its path names.
+// Must never: treat a failed check as proof of a change. Only another file under the name, or a missing name, is proof.
 //
-// A descriptor stays with its file when the file is removed, renamed or replaced, and so does a write. An owner that
-// asks nobody would acknowledge writes that no later open of the path finds. So a log segment and a file that is being
+// A descriptor stays with its file when the file is removed, renamed or replaced, and so do its writes. Without this
+// check, an owner would acknowledge writes that no later open of the path finds. So a log segment and a file being
 // written compare themselves with their path after each write that makes bytes durable.
 //
 //   path names the same file                         in place
 //   path names another file, or the name is free     kFenced
-//   the whole directory has moved, path names none   in place: whoever opens it where it is now, meets its lock
+//   the whole directory has moved, path names none   in place: an open at its new path finds its lock
 //   the file has no name left                        kFenced
 //   path names another directory                     kFenced
 //   the path may not be searched                     in place, unless the file has no name left
@@ -22,7 +22,7 @@
 
 namespace varve::io {
 
-/// Tells one file of a machine from every other.
+/// Distinguishes one file of a machine from all others.
 struct FileIdentity {
   dev_t device = 0;
   ino_t inode = 0;
@@ -31,21 +31,21 @@ struct FileIdentity {
   bool operator==(const FileIdentity&) const noexcept = default;
 };
 
-/// Any thread.
+/// The place of a directory. Any thread may use it.
 class DirectoryPlace {
  public:
-  /// The place of an open directory. `path` is resolved once, so a later change of the working directory does not
-  /// matter. If the path cannot be resolved, nothing is checked.
+  /// Records the place of an open directory. `path` is resolved once, so a later change of the working directory has no
+  /// effect. If the path cannot be resolved, nothing is checked.
   DirectoryPlace(int descriptor, const std::string& path);
 
-  /// Errors: kFenced. `descriptor` is the directory's.
+  /// Checks the place. Errors: kFenced. `descriptor` is the directory's.
   Status check(int descriptor, std::string_view call) const noexcept;
 
-  /// Absolute, without symbolic links; empty if unknown.
+  /// Returns the path, absolute and without symbolic links, or an empty string if it is unknown.
   const std::string& path() const noexcept { return path_; }
-  /// True if another directory has this path now.
+  /// Returns whether the path now names another directory.
   bool is_taken() const noexcept;
-  /// True if the path still names this directory.
+  /// Returns whether the path still names this directory.
   bool is_here() const noexcept;
 
  private:
@@ -57,11 +57,11 @@ class DirectoryPlace {
 class FilePlace {
  public:
   FilePlace() noexcept = default;
-  /// `descriptor` is that of the open file. If the file system gives the file another identity by path than by
-  /// descriptor, nothing is checked.
+  /// `descriptor` is that of the open file. If the file system reports another identity by path than by descriptor,
+  /// nothing is checked.
   FilePlace(std::shared_ptr<const DirectoryPlace> directory, const std::string& name, int descriptor);
 
-  /// One system call if all is well. Errors: kFenced.
+  /// Checks the place with one system call if nothing changed. Errors: kFenced.
   Status check(int descriptor, std::string_view call) const noexcept;
 
  private:

@@ -1,6 +1,6 @@
 // Owns: the page that a fork wipes.
-// Must never: be reached through a signal handler or a library constructor; it needs nothing but memory, and still
-// promises nothing there.
+// Must never: be used in a signal handler or a library constructor. It needs nothing except memory, but makes no
+// promise there.
 #include "io/posix/posix_process.h"
 
 #include <new>
@@ -14,9 +14,9 @@ namespace varve::io {
 
 ForkDetector::ForkDetector(Method method) noexcept {
   if (method == Method::kProcessId) return;
-  // One page is enough for one number; the kernel rounds the length up to its page size.
+  // One page is enough for one number. The kernel rounds the length up to its page size.
   void* page = ::mmap(nullptr, kSectorBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (page == MAP_FAILED) return;  // The process id serves as well, only slower.
+  if (page == MAP_FAILED) return;  // The process id also works, but is slower.
   if (::madvise(page, kSectorBytes, MADV_WIPEONFORK) != 0) {
     ::munmap(page, kSectorBytes);
     return;
@@ -29,7 +29,7 @@ std::uint64_t ForkDetector::process_number() noexcept {
   std::uint64_t number = page_->load(std::memory_order_relaxed);
   if (number != 0) [[likely]]
     return number;
-  // First use in this process. Of two threads here at once, one stores its number and both return that.
+  // First use in this process. If two threads come here at once, one stores its number and both return that number.
   const std::uint64_t fresh = last_given_.fetch_add(1, std::memory_order_relaxed) + 1;
   return page_->compare_exchange_strong(number, fresh, std::memory_order_relaxed) ? fresh : number;
 }

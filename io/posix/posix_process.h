@@ -1,7 +1,9 @@
-// Owns: knowing whether this process is the one that made a handle, or a fork of it.
-// Must never: cost a system call where the kernel can help: it is asked before every write.
+// Owns: the check whether this process made a handle, or is a fork of the process that made it.
+// Must never: cost a system call if the kernel can help. The check runs before every write.
 //
-// A fork shares the files and locks of its parent, not its threads and not what the parent does later. Were both to
+// A fork shares the files and locks of its parent, but not its threads and not its later state. If both processes
+// wrote, each would overwrite the other's log. So a handle remembers the process that made it, and refuses writes in
+// any other.
 // write, each would overwrite the other's log. So a handle remembers the process that made it, and writes in no other.
 #pragma once
 
@@ -10,11 +12,11 @@
 
 namespace varve::io {
 
-/// Gives this process a number, never zero, that differs from that of every process it descends from by fork. (Two
-/// children of one parent may have the same; neither can hold a handle of the other.)
+/// Gives this process a number, never zero, that differs from the numbers of all processes that it descends from by
+/// fork. (Two children of one parent may have equal numbers; neither can have a handle of the other.)
 ///
-/// The number stands in a page that the kernel wipes in the child of every fork (MADV_WIPEONFORK), so asking costs one
-/// load. Where the kernel does not know that, the number is the process id, and asking costs a system call.
+/// The number is in a page that the kernel wipes in the child of every fork (MADV_WIPEONFORK), so reading it costs one
+/// load. If the kernel does not support that, the number is the process id, and reading it costs a system call.
 class ForkDetector {
  public:
   enum class Method : std::uint8_t { kWipedPage, kProcessId };
@@ -27,15 +29,15 @@ class ForkDetector {
   std::uint64_t process_number() noexcept;
 
  private:
-  std::atomic<std::uint64_t>* page_ = nullptr;  // Never unmapped: there is one detector a process, and it stays.
-  std::atomic<std::uint64_t> last_given_{0};    // Not wiped: a child counts on from where its parent was.
+  std::atomic<std::uint64_t>* page_ = nullptr;  // Never unmapped: a process has one detector, which is never destroyed.
+  std::atomic<std::uint64_t> last_given_{0};    // Not wiped: a child continues its parent's count.
 };
 
 /// The process that made a handle.
 class OwnerProcess {
  public:
   static OwnerProcess current() noexcept;
-  /// False in a fork of the owner.
+  /// Returns false in a fork of the owner.
   bool is_this_process() const noexcept { return number_ == current().number_; }
 
  private:

@@ -1,5 +1,5 @@
-// Owns: where the next transfer of a read goes, and what its result means.
-// Must never: hand out a byte that the file did not have.
+// Owns: the choice of a read's next transfer, and the handling of its result.
+// Must never: return a byte that the file did not contain.
 #include "io/posix/posix_read.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t kBounceBytesMax = std::size_t{1} << 20;
 
-/// ECANCELED comes from a ring whose submitting thread has ended; the file has nothing to do with it.
+/// A ring returns ECANCELED if its submitting thread has ended. The error is not about the file.
 bool is_interruption(int error) noexcept {
   return error == EINTR || error == EAGAIN || error == ECANCELED;
 }

@@ -1,5 +1,5 @@
-// Owns: the memory, and the space that keeps it.
-// Must never: leave a part without space: what is written there later is acknowledged by then.
+// Owns: the memory, and the space of its file.
+// Must never: leave a part of the file without space. Bytes written there later are already acknowledged.
 #include "io/posix/posix_shared_memory.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 namespace varve::io {
 namespace {
 
-/// What is compared of the file's beginning.
+/// Number of bytes at the file's beginning that check() compares.
 constexpr std::size_t kComparedBytes = 64;
 constexpr std::size_t kZeroBytesMax = std::size_t{1} << 16;
 
@@ -52,7 +52,7 @@ Result<std::unique_ptr<SharedMemory>> PosixSharedMemory::create(const FileAt& fi
   if (!created.ok()) return created.status();
   NewName name(file);
   if (Status allocated = allocate(created->get(), bytes, file.path); !allocated.ok()) return allocated;
-  // So that a file found shorter is known to have been cut by somebody else, not by a power failure.
+  // The size is durable, so that a shorter file proves a cut by another process and not a power failure.
   if (retry_interrupted([&] { return ::fdatasync(created->get()); }) != 0) {
     return os_error(errno, {"fdatasync", file.path, std::nullopt, "shared memory"});
   }
@@ -75,7 +75,7 @@ std::span<std::byte> PosixSharedMemory::bytes() noexcept {
   return guard_.owned_by_this_process() ? memory_ : std::span<std::byte>();
 }
 
-// Every group of buffered commits comes here: one look, one call, and nothing made that a success does not need.
+// Every group of buffered commits calls it: one check, one system call, and no allocation on success.
 Status PosixSharedMemory::keep(std::size_t offset, std::size_t size_bytes) noexcept {
   assert(offset <= memory_.size() && size_bytes <= memory_.size() - offset);
   if (guard_.is_usable() && file_size_error(offset + size_bytes) == 0) [[likely]] {
@@ -87,7 +87,7 @@ Status PosixSharedMemory::keep(std::size_t offset, std::size_t size_bytes) noexc
   return keep_anew(offset, size_bytes);
 }
 
-/// What was interrupted, cut short or refused.
+/// Continues a write that was interrupted, short or refused.
 Status PosixSharedMemory::keep_anew(std::size_t offset, std::size_t size_bytes) noexcept {
   if (Status usable = guard_.check("pwrite"); !usable.ok()) return usable;
   Status written = write_all_at(descriptor_.get(), offset, memory_.subspan(offset, size_bytes), 1, {"", guard_.path()});
@@ -115,7 +115,7 @@ Status PosixSharedMemory::check() noexcept {
   }
 }
 
-/// The next open refuses a file of another size. What can be said of a failure, check() has to say already.
+/// The next open refuses a file of another size. Failures are ignored here, because check() reports them.
 void PosixSharedMemory::restore() noexcept {
   if (!is_damaged_.load(std::memory_order_relaxed) || !guard_.owned_by_this_process()) return;
   const auto bytes = static_cast<off_t>(memory_.size());
@@ -124,7 +124,7 @@ void PosixSharedMemory::restore() noexcept {
 }
 
 PosixSharedMemory::~PosixSharedMemory() {
-  // A fork has other things at this address.
+  // In a fork, other memory may be at this address.
   if (!memory_.empty() && guard_.owned_by_this_process()) ::munmap(memory_.data(), memory_.size());
 }
 

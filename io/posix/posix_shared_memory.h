@@ -1,6 +1,6 @@
-// Owns: memory and the file that keeps it, by plain system calls.
-// Must never: map the file: who touches a mapping of a file that somebody has cut is ended by SIGBUS. Nor be mapped in
-// a fork of the process that made it.
+// Owns: memory and the file that preserves it, by plain system calls.
+// Must never: map the file, because access to a mapping of a truncated file raises SIGBUS. Also, never be mapped in a
+// fork of the process that made it.
 #pragma once
 
 #include <atomic>
@@ -20,12 +20,12 @@ namespace varve::io {
 
 class PosixSharedMemory final : public SharedMemory {
  public:
-  /// Errors: EEXIST, kNoSpace, by os_error; no file is left behind.
+  /// Errors: EEXIST, kNoSpace, those of os_error(); no file remains.
   static Result<std::unique_ptr<SharedMemory>> create(const FileAt& file, std::uint64_t bytes,
                                                       const std::shared_ptr<const DirectoryPlace>& directory,
                                                       OwnerProcess owner);
 
-  /// For create() alone: a handle without memory.
+  /// Only create() calls it: makes a handle without memory.
   PosixSharedMemory(std::string path, OwnerProcess owner) noexcept : guard_(std::move(path), owner) {}
   PosixSharedMemory(const PosixSharedMemory&) = delete;
   PosixSharedMemory& operator=(const PosixSharedMemory&) = delete;

@@ -1,5 +1,5 @@
-// Owns: positioned writes that are whole or an error.
-// Must never: write at the file's own position; two writers of one descriptor would race for it.
+// Owns: positioned writes that are complete or an error.
+// Must never: write at the file's own position. Two writers of one descriptor would race for it.
 #include "io/posix/posix_transfer.h"
 
 #include <sys/resource.h>

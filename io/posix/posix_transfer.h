@@ -1,4 +1,4 @@
-// Owns: whole transfers out of calls that may be interrupted or short.
+// Owns: complete transfers with calls that may be interrupted or short.
 // Must never: loop without end, or report a part as the whole.
 #pragma once
 
@@ -16,11 +16,11 @@
 
 namespace varve::io {
 
-/// A call that is interrupted this often in a row, with nothing done in between, has failed.
+/// Limit of consecutive interruptions of a call without progress. At the limit, the call has failed.
 inline constexpr int kInterruptionsMax = 1000;
 
-/// Calls `call` until it returns something other than -1 with EINTR or EAGAIN, at most kInterruptionsMax times.
-/// Returns what it returned last; errno is then its own.
+/// Repeats `call` while it returns -1 with EINTR or EAGAIN, at most kInterruptionsMax times. Returns the last result;
+/// errno belongs to that call.
 template <typename Call>
 auto retry_interrupted(Call call) noexcept {
   auto result = call();
@@ -37,8 +37,9 @@ struct Transfer {
   int error = 0;  // an errno; zero with too few bytes done means that a call made no progress
 };
 
-/// Calls `step(done_bytes)`, which transfers what it can of the rest and returns as pread does, until `total_bytes` are
-/// done. A short step that does not end on a multiple of `unit_bytes` is continued from the multiple before.
+/// Calls `step(done_bytes)` until `total_bytes` are done. A step transfers as many of the remaining bytes as it can,
+/// and returns like pread. If a short step does not end at a multiple of `unit_bytes`, the transfer continues from the
+/// previous multiple.
 template <typename Step>
 Transfer transfer_all(std::size_t total_bytes, std::size_t unit_bytes, Step step) noexcept {
   Transfer transfer;
@@ -61,12 +62,12 @@ Transfer transfer_all(std::size_t total_bytes, std::size_t unit_bytes, Step step
   return transfer;
 }
 
-/// An errno if the process may not have a file of `end_bytes` (RLIMIT_FSIZE), else zero. Asked before a file grows,
-/// because the kernel answers a breach not with an error alone but with SIGXFSZ, which ends the process.
+/// Returns an errno if the process may not have a file of `end_bytes` (RLIMIT_FSIZE), else zero. Callers check it
+/// before a file grows, because the kernel answers a breach also with SIGXFSZ, which ends the process.
 int file_size_error(std::uint64_t end_bytes) noexcept;
 
 /// Writes all of `bytes` at `offset`. `unit_bytes` is 1, or kSectorBytes for direct I/O. `where` names path and point;
-/// call and offset are filled in.
+/// the function sets call and offset.
 Status write_all_at(int descriptor, std::uint64_t offset, std::span<const std::byte> bytes, std::size_t unit_bytes,
                     FailedCall where) noexcept;
 

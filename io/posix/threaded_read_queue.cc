@@ -1,4 +1,4 @@
-// Owns: handing reads to threads and their outcomes back.
+// Owns: passing reads to threads and returning their results.
 // Must never: read while it holds the mutex.
 #include "io/posix/threaded_read_queue.h"
 
@@ -82,7 +82,7 @@ void ThreadedReadQueue::start_threads() noexcept {
   is_started_ = true;
   for (std::size_t i = 0; depth_ > 1 && i < std::min(depth_, kThreadsMax); ++i) {
     Result<Thread> thread = scheduler_.start("varve-read", [this] { run(); });
-    if (!thread.ok()) return;  // Fewer are slower, not wrong.
+    if (!thread.ok()) return;  // Fewer threads are slower, not wrong.
     threads_.push_back(*std::move(thread));
   }
 }
@@ -91,7 +91,7 @@ void ThreadedReadQueue::run() noexcept {
   mutex_.lock();
   while (true) {
     while (next_ == wanted_.size() && !is_closing_) wanted_changed_.wait(mutex_);
-    if (is_closing_) break;  // What was not begun is left.
+    if (is_closing_) break;  // Reads that have not begun are dropped.
     const Wanted wanted = wanted_[next_++];
     if (next_ == wanted_.size()) {
       wanted_.clear();

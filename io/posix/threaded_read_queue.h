@@ -1,8 +1,8 @@
-// Owns: many reads in flight where there is no io_uring: a few threads, each in a blocking read.
-// Must never: know what kind of file it reads; it asks by the door of file.h alone.
+// Owns: many reads in flight without io_uring: a few threads, each in a blocking read.
+// Must never: know what kind of file it reads. It uses only the interface of file.h.
 //
-// Several threads and not one after another, because that is what a device answers to: a queue of one is served at a
-// quarter of the rate of a queue of eight. Containers commonly refuse io_uring, so this is no rare path.
+// It uses several threads, because a device serves a queue of one at a quarter of the rate of a queue of eight.
+// Containers commonly refuse io_uring, so this is not a rare path.
 #pragma once
 
 #include <cstddef>
@@ -18,16 +18,17 @@
 
 namespace varve::io {
 
-/// Reads are begun in the order in which they were submitted, at once. The threads are started with the first read. A
-/// queue of depth one has none and reads inside submit(), and so does one whose threads the system refused.
+/// Begins reads at once, in the order in which they were submitted. The first read starts the threads. If the depth is
+/// one, or if the system refuses all threads, the queue reads inside submit().
 class ThreadedReadQueue final : public ReadQueue {
  public:
-  /// More would wait for the two locks around each read more than for the device.
+  /// Limit of the number of threads. More threads would wait longer for the two locks around each read than for the
+  /// device.
   static constexpr std::size_t kThreadsMax = 8;
 
-  /// Errors: as FileSystem::make_read_queue.
+  /// Errors: see FileSystem::make_read_queue().
   static Result<std::unique_ptr<ReadQueue>> make(Scheduler& scheduler, std::size_t depth);
-  /// For make() alone.
+  /// Only make() calls it.
   ThreadedReadQueue(Scheduler& scheduler, std::size_t depth);
   ~ThreadedReadQueue() override;
   ThreadedReadQueue(const ThreadedReadQueue&) = delete;
@@ -56,21 +57,21 @@ class ThreadedReadQueue final : public ReadQueue {
   Scheduler& scheduler_;
   const std::size_t depth_;
   const OwnerProcess owner_ = OwnerProcess::current();
-  std::size_t in_flight_ = 0;  // the owner's alone
+  std::size_t in_flight_ = 0;  // only the owner uses it
 
   Mutex mutex_;
   Condition wanted_changed_;
   Condition finished_changed_;
-  // Both never hold more than depth_, for which they have room from the start.
+  // Neither exceeds depth_, and both have that capacity from the start.
   std::vector<Wanted> wanted_ VARVE_GUARDED_BY(mutex_);
-  std::size_t next_ VARVE_GUARDED_BY(mutex_) = 0;  // of wanted_, to be begun
+  std::size_t next_ VARVE_GUARDED_BY(mutex_) = 0;  // index in wanted_ of the next read to begin
   std::vector<FinishedRead> finished_ VARVE_GUARDED_BY(mutex_);
-  std::size_t awaited_ VARVE_GUARDED_BY(mutex_) = SIZE_MAX;  // how many finished reads the owner waits for, if it does
+  std::size_t awaited_ VARVE_GUARDED_BY(mutex_) = SIZE_MAX;  // finished reads that the owner waits for, if it waits
   bool is_woken_ VARVE_GUARDED_BY(mutex_) = false;
   bool is_closing_ VARVE_GUARDED_BY(mutex_) = false;
 
   bool is_started_ = false;
-  std::vector<Thread> threads_;  // last: they use all of the above
+  std::vector<Thread> threads_;  // last: they use all members above
 };
 
 }  // namespace varve::io

@@ -1,5 +1,5 @@
-// Owns: what of the pending changes a power cut or the death of the process lets live.
-// Must never: look at what the cache holds for a power cut: a failed sync can have made it differ from what is pending.
+// Owns: the choice of the pending changes that survive a power cut or the death of the process.
+// Must never: read the cache for a power cut. After a failed sync, the cache can differ from the pending changes.
 
 #include "io/simulated/crash_image.h"
 
@@ -19,7 +19,7 @@ namespace varve::io {
 namespace {
 
 constexpr std::uint64_t kAllSequences = std::numeric_limits<std::uint64_t>::max();
-/// kTornSectors: one sector in so many is torn.
+/// kTornSectors: one sector in this many is torn.
 constexpr std::uint64_t kTornRate = 4;
 
 void fill_with_garbage(std::span<std::byte> bytes, RandomSource& random) {
@@ -32,7 +32,7 @@ bool has_data(const PendingWrite& write) noexcept {
 
 // -- One file ---------------------------------------------------------------------------------------------------------
 
-/// Durable with the changes below `sequence_end`, in order.
+/// Returns the durable content with the changes below `sequence_end`, in order.
 MemoryContent content_up_to(const FileState& file, std::uint64_t sequence_end) {
   MemoryContent content = file.durable;
   for (const PendingWrite& write : file.pending) {
@@ -41,7 +41,7 @@ MemoryContent content_up_to(const FileState& file, std::uint64_t sequence_end) {
   return content;
 }
 
-/// The part of `bytes`, which are those of the file from `offset`, that `write` covers, overwritten by it.
+/// Overwrites the part of `bytes` that `write` covers. `bytes` are the file's bytes from `offset`.
 void overlay(const PendingWrite& write, std::uint64_t offset, std::span<std::byte> bytes) {
   const std::uint64_t begin = std::max(write.offset, offset);
   const std::uint64_t end = std::min(write.end_offset(), offset + bytes.size());
@@ -50,7 +50,7 @@ void overlay(const PendingWrite& write, std::uint64_t offset, std::span<std::byt
               static_cast<std::size_t>(end - begin));
 }
 
-/// Garbage, or the new bytes as far as some place and the old ones behind it; only where `write` covers the sector.
+/// Fills the part that `write` covers with garbage, or with new bytes up to a random place and old bytes after it.
 void tear(const PendingWrite& write, std::uint64_t offset, std::span<std::byte> bytes, RandomSource& random) {
   const std::uint64_t begin = std::max(write.offset, offset);
   const std::uint64_t end = std::min(write.end_offset(), offset + bytes.size());
@@ -88,7 +88,7 @@ std::uint64_t newest_size(const FileState& file) noexcept {
   return size;
 }
 
-/// One of the sizes that the file went through.
+/// Returns one of the sizes that the file had.
 std::uint64_t random_size(const FileState& file, RandomSource& random) {
   std::uint64_t changes = random_below(random, file.pending.size() + 1);
   std::uint64_t size = file.durable.size_bytes();
@@ -99,7 +99,7 @@ std::uint64_t random_size(const FileState& file, RandomSource& random) {
   return size;
 }
 
-/// Each unit of `unit_bytes` (which divide a page) in one of the versions it went through.
+/// Returns each unit of `unit_bytes` (a divisor of a page) in one of the versions that it had.
 MemoryContent random_versions(const FileState& file, std::size_t unit_bytes, bool may_tear, RandomSource& random) {
   MemoryContent content = file.durable;
   const std::uint64_t size = random_size(file, random);
@@ -125,7 +125,7 @@ MemoryContent size_without_data(const FileState& file, RandomSource& random) {
   MemoryContent content = file.durable;
   content.resize(newest_size(file));
   for (const PendingWrite& write : file.pending) {
-    // Space that is new to the file shows what the device held before; space that it had shows its old bytes.
+    // Space that is new to the file shows the device's former content; older space shows its old bytes.
     const std::uint64_t begin = std::max(write.offset, file.durable.size_bytes());
     const std::uint64_t end = std::min(write.end_offset(), content.size_bytes());
     if (!has_data(write) || begin >= end || one_in(random, 2)) continue;
@@ -148,7 +148,7 @@ bool page_never_changed(const FileState& file, std::uint64_t page) noexcept {
                      [&](const MemoryContent& sample) { return file.durable.shares_page(sample, page); });
 }
 
-/// Each unit of shared memory as it was at some moment.
+/// Returns each unit of shared memory as it was at some moment.
 MemoryContent random_moments(const FileState& file, std::size_t unit_bytes, RandomSource& random) {
   MemoryContent content = file.durable;
   std::array<std::byte, kPageBytes> page_bytes;
@@ -157,7 +157,7 @@ MemoryContent random_moments(const FileState& file, std::size_t unit_bytes, Rand
     content.read(offset, page_bytes);
     for (std::size_t unit = 0; unit < kPageBytes; unit += unit_bytes) {
       const std::uint64_t moment = random_below(random, file.samples.size() + 2);
-      if (moment == 0) continue;  // Never written back.
+      if (moment == 0) continue;  // It was never written back.
       const MemoryContent& source = moment == 1 ? file.cached : file.samples[moment - 2];
       source.read(offset + unit, std::span(page_bytes).subspan(unit, unit_bytes));
     }
@@ -231,7 +231,7 @@ Names names_kept(const DirectoryState& directory, Keep keep) {
   return names;
 }
 
-/// Each name in one of the states it went through.
+/// Returns each name in one of the states that it had.
 Names random_names(const DirectoryState& directory, RandomSource& random) {
   std::map<std::string, std::vector<std::uint64_t>> changes;
   for (const PendingName& pending : directory.pending) changes[pending.name].push_back(pending.sequence);
@@ -243,7 +243,7 @@ Names random_names(const DirectoryState& directory, RandomSource& random) {
   return names_kept(directory, [&](const PendingName& pending) { return pending.sequence < kept_below[pending.name]; });
 }
 
-/// Later changes without some of the earlier ones.
+/// Returns later changes without some of the earlier ones.
 Names reversed_names(const DirectoryState& directory, RandomSource& random) {
   if (directory.pending.empty()) return directory.durable;
   const std::uint64_t dropped = 1 + random_below(random, std::max<std::size_t>(directory.pending.size() - 1, 1));
@@ -278,7 +278,7 @@ bool directory_survives(const DirectoryState& directory, CrashPolicy policy, Ran
 
 // -- The whole disk ---------------------------------------------------------------------------------------------------
 
-/// Makes `content` all there is of the file.
+/// Makes `content` the file's only content, with nothing pending.
 void come_to_rest(FileState& file, MemoryContent content) {
   file.durable = std::move(content);
   file.cached = file.durable;
@@ -297,7 +297,7 @@ void come_to_rest(DirectoryState& directory, Names names) {
   directory.in_flight = false;
 }
 
-/// A directory goes with its parent. (Parents sort before their children. The root is nobody's child.)
+/// Removes a directory if its parent is removed. (Parents sort before their children. The root has no parent.)
 void forget_orphans(MemoryDisk::State& state, const MemoryDisk::State& before) {
   for (auto it = state.directories.begin(); it != state.directories.end();) {
     const std::string parent = split_path(it->first).directory;
@@ -306,7 +306,7 @@ void forget_orphans(MemoryDisk::State& state, const MemoryDisk::State& before) {
   }
 }
 
-/// Some moment: changes with a lower sequence number came before it.
+/// Returns a random moment, as the sequence number that the first later change has.
 std::uint64_t random_moment(const MemoryDisk::State& state, RandomSource& random) {
   std::vector<std::uint64_t> moments = {kAllSequences};
   for (const auto& [id, file] : state.files) {

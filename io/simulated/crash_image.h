@@ -1,6 +1,6 @@
-// Owns: which states a disk can be found in after the power failed or the process died.
-// Must never: invent damage outside what was un-synced or in flight: what a successful sync covered stays as it was,
-// also where it shares a torn sector with what was not.
+// Owns: the states in which a disk can be found after a power failure or the death of the process.
+// Must never: damage bytes that were neither un-synced nor in flight. Bytes that a successful sync covered remain
+// unchanged, even in a torn sector with other bytes.
 #pragma once
 
 #include <cstddef>
@@ -14,22 +14,22 @@
 
 namespace varve::io {
 
-/// The unit in which a device writes all or nothing. (Direct I/O asks for the larger kSectorBytes.)
+/// The unit in bytes that a device writes completely or not at all. (Direct I/O uses the larger kSectorBytes.)
 inline constexpr std::size_t kDeviceSectorBytes = 512;
 
-/// What the power cut lets live of what was not synced. Memory shared with the process (SharedMemory) loses and keeps
-/// single pages, of any age.
+/// The un-synced changes that survive a power cut. Of memory shared with the process (SharedMemory), single pages
+/// survive, each from any moment.
 enum class CrashPolicy : std::uint8_t {
   kNothingUnsynced,    // only what is durable
-  kEverything,         // all that was written, as if synced
+  kEverything,         // everything written, as if synced
   kOrderedPrefix,      // the changes up to some moment, in their order
   kRandomPages,        // each page in any of its versions, sizes and names likewise
-  kRandomSectors,      // the same by sectors of 512 bytes
-  kTornSectors,        // the same, and inside some sectors old and new bytes are mixed or there is garbage
-  kSizeWithoutData,    // sizes are the newest, the new bytes are not there: zeros or garbage
+  kRandomSectors,      // like kRandomPages, by sectors of 512 bytes
+  kTornSectors,        // like kRandomSectors, and some sectors mix old and new bytes or contain garbage
+  kSizeWithoutData,    // sizes are the newest, but new bytes are missing: zeros or garbage
   kDataWithoutSize,    // bytes are the newest, sizes are the durable ones
-  kDirectoryDropped,   // files are the newest, changes of names are lost, all or some
-  kDirectoryReversed,  // files are the newest, later changes of names are there and earlier ones are not
+  kDirectoryDropped,   // files are the newest; all or some changes of names are lost
+  kDirectoryReversed,  // files are the newest; later changes of names survive and earlier ones do not
 };
 
 inline constexpr CrashPolicy kCrashPolicies[] = {CrashPolicy::kNothingUnsynced,  CrashPolicy::kEverything,
@@ -40,21 +40,21 @@ inline constexpr CrashPolicy kCrashPolicies[] = {CrashPolicy::kNothingUnsynced, 
 
 std::string_view crash_policy_name(CrashPolicy policy) noexcept;
 
-/// With so many pending changes or fewer, all subsets of them are tried.
+/// Limit of the number of pending changes for which all subsets are tried.
 inline constexpr std::size_t kSubsetItemsMax = 10;
 
-/// One state after a power cut. Nothing is pending in it.
+/// Returns one state after a power cut, without pending changes.
 MemoryDisk crash_image(const MemoryDisk& disk, CrashPolicy policy, RandomSource& random);
 
-/// One image for each subset of the pending changes; empty where there are more than kSubsetItemsMax of them.
+/// Returns one image for each subset of the pending changes, or none if there are more than kSubsetItemsMax changes.
 std::vector<MemoryDisk> subset_images(const MemoryDisk& disk);
 
-/// At most `images_max` different states after a power cut: those of every policy first, then all subsets where they
-/// are few, then random ones. Fewer where no more are found: one, when nothing is pending.
+/// Returns at most `images_max` different states after a power cut: first one of every policy, then all subsets if they
+/// are few, then random ones. Returns fewer if no more are found, and a single one if nothing is pending.
 std::vector<MemoryDisk> crash_images(const MemoryDisk& disk, RandomSource& random, std::size_t images_max);
 
-/// The state after the process was killed: the cache lives, and so do files of shared memory; of what was in flight
-/// any part was done. What was un-synced still is, and a power cut later can take it.
+/// Returns the state after the process was killed. The cache and the files of shared memory survive. Any part of the
+/// changes in flight may be done. Un-synced changes remain un-synced, and a later power cut can lose them.
 MemoryDisk process_death_image(const MemoryDisk& disk, RandomSource& random);
 
 }  // namespace varve::io

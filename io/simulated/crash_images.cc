@@ -1,5 +1,5 @@
-// Owns: collections of crash images, and what the death of the process alone leaves.
-// Must never: return two images that read the same from crash_images().
+// Owns: collections of crash images, and the state that the death of the process alone leaves.
+// Must never: return two images with equal content from crash_images().
 
 #include <algorithm>
 #include <cassert>
@@ -14,7 +14,7 @@ namespace varve::io {
 
 namespace {
 
-/// crash_images() stops looking for another image after so many that it had already.
+/// Limit of consecutive duplicates, after which crash_images() stops searching.
 constexpr int kDuplicatesMax = 32;
 /// The policies that can give another image each time.
 constexpr CrashPolicy kRandomPolicies[] = {CrashPolicy::kOrderedPrefix,    CrashPolicy::kRandomPages,
@@ -22,7 +22,7 @@ constexpr CrashPolicy kRandomPolicies[] = {CrashPolicy::kOrderedPrefix,    Crash
                                            CrashPolicy::kSizeWithoutData,  CrashPolicy::kDirectoryDropped,
                                            CrashPolicy::kDirectoryReversed};
 
-/// Whether something is pending that can survive in part; what cannot is exhausted by the subsets.
+/// Returns whether a pending change can survive in part. If none can, the subsets are all possible images.
 bool can_tear(const MemoryDisk& disk) {
   return std::any_of(disk.state().files.begin(), disk.state().files.end(), [](const auto& entry) {
     const FileState& file = entry.second;
@@ -34,7 +34,7 @@ bool can_tear(const MemoryDisk& disk) {
 
 // -- Subsets ----------------------------------------------------------------------------------------------------------
 
-/// Leaves pending in `disk` exactly the items whose bit is set in `chosen`, counted in the order of pending_count().
+/// Keeps exactly the pending items of `disk` whose bit is set in `chosen`, counted in the order of pending_count().
 void keep_subset(MemoryDisk& disk, std::uint64_t chosen) {
   std::uint64_t bit = 1;
   const auto is_dropped = [&](const auto&) {
@@ -51,14 +51,14 @@ void keep_subset(MemoryDisk& disk, std::uint64_t chosen) {
   for (auto& [id, file] : disk.state().files) {
     std::erase_if(file.pending, is_dropped);
     if (file.is_shared_memory && file.cached != file.durable && is_dropped(0)) {
-      file.is_shared_memory = false;  // Its pages are the durable ones then, its size what is pending.
+      file.is_shared_memory = false;  // Its pages are then the durable ones, its size is the pending one.
     }
   }
 }
 
 // -- Death of the process ---------------------------------------------------------------------------------------------
 
-/// The sectors [first, last) of a write of several.
+/// Returns the sectors [first, last) of a write.
 PendingWrite sectors_of(const PendingWrite& write, std::uint64_t first, std::uint64_t last) {
   PendingWrite part = write;
   const auto begin = static_cast<std::ptrdiff_t>(first * kDeviceSectorBytes);
@@ -68,7 +68,7 @@ PendingWrite sectors_of(const PendingWrite& write, std::uint64_t first, std::uin
   return part;
 }
 
-/// What was done of a write when the process was killed in it.
+/// Returns the parts of a write that were done when the process was killed during it.
 std::vector<PendingWrite> parts_done(const PendingWrite& write, RandomSource& random) {
   const std::uint64_t choice = random_below(random, 4);
   if (choice == 0) return {};

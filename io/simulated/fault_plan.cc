@@ -1,4 +1,4 @@
-// Owns: finding the rule that an operation falls under.
+// Owns: the search for the rule that applies to an operation.
 // Must never: count an operation twice.
 
 #include "io/simulated/fault_plan.h"
@@ -83,7 +83,7 @@ std::optional<Fault> FaultPlan::match(const Operation& operation) {
   std::optional<Fault> fault;
   for (Entry& entry : entries_) {
     if (!matches(entry.rule, operation)) continue;
-    // All rules count what they match, also when an earlier one has decided.
+    // All rules count the operations that they match, even if an earlier rule has decided.
     const std::uint64_t number = entry.seen_count++;
     if (fault.has_value() || number < entry.rule.skip_count) continue;
     if (number - entry.rule.skip_count >= entry.rule.fail_count) continue;

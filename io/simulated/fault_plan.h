@@ -1,5 +1,5 @@
-// Owns: the words for what a file system is asked to do, and the rules by which the in-memory one fails.
-// Must never: change a file itself; it only says what shall go wrong.
+// Owns: the description of each operation of a file system, and the rules by which the in-memory file system fails.
+// Must never: change a file itself. It only names the fault.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,10 @@
 
 namespace varve::io {
 
-/// The steps of the in-memory file system, as an observer and a fault rule see them. replace() and lock() are several.
+/// The steps of the in-memory file system, as observers and fault rules see them. replace() and lock() have several
+/// steps.
 enum class OperationKind : std::uint8_t {
-  // These change something.
+  // The kinds below change something.
   kCreateDirectory,
   kCreate,
   kAppend,
@@ -26,16 +27,16 @@ enum class OperationKind : std::uint8_t {
   kLogWrite,
   kCut,
   kCreateSharedMemory,
-  kReplaceWrite,          // the temporary file is made and written
-  kReplaceSync,           // the temporary file is synced
-  kReplaceRename,         // it takes the name
-  kReplaceDirectorySync,  // and the name becomes durable
+  kReplaceWrite,          // creates and writes the temporary file
+  kReplaceSync,           // syncs the temporary file
+  kReplaceRename,         // renames the temporary file
+  kReplaceDirectorySync,  // makes the name durable
   kLink,                  // `directory` is the one that gets the name
   kRemove,
   kDirectorySync,
   kCreateLockFile,
   kBallast,
-  // These do not.
+  // The kinds below change nothing.
   kOpenDirectory,
   kList,
   kOpen,
@@ -47,42 +48,41 @@ constexpr bool is_mutating(OperationKind kind) noexcept {
   return kind < OperationKind::kOpenDirectory;
 }
 
-/// The kind's name as it is written in messages, "LogWrite" for kLogWrite.
+/// Returns the kind's name for messages, for example "LogWrite" for kLogWrite.
 std::string_view operation_name(OperationKind kind) noexcept;
 
-/// One step. The views live as long as the call that shows them.
+/// One step. The views are valid during the call that receives it.
 struct Operation {
   OperationKind kind{};
-  std::string_view directory;   // its path
-  std::string_view name;        // of the file; empty for steps on the directory itself
-  std::string_view sync_point;  // of the SyncPoint given, empty where the call takes none
-  std::uint64_t offset = 0;     // in bytes, for steps that have one
+  std::string_view directory;   // the directory's path
+  std::string_view name;        // the file's name; empty for steps on the directory itself
+  std::string_view sync_point;  // name of the given SyncPoint; empty if the call takes none
+  std::uint64_t offset = 0;     // in bytes, for steps that have an offset
   std::uint64_t size_bytes = 0;
-  std::uint64_t index = 0;  // running number among mutating steps, from 0; for the others, how many came before
+  std::uint64_t index = 0;  // number of mutating steps before this one
 };
 
 enum class FaultEffect : std::uint8_t {
-  kError,            // answers the error, has done nothing
-  kShortThenError,   // a part took effect, then the error: append, log write, fill, replace's write
-  kErrorAfterwards,  // all of it took effect, and yet the error
+  kError,            // returns the error, does nothing
+  kShortThenError,   // does a part, then returns the error: append, log write, fill, replace's write
+  kErrorAfterwards,  // does everything, and returns the error all the same
 
-  // A step that makes durable does not. These four answer or end as systems do whose write-back failed.
-  kSyncFailsCacheKept,      // the error; the cache keeps the new data but calls it clean: later syncs succeed, in vain
-  kSyncFailsCacheReverted,  // the error; the cache shows what is durable again
+  // A step that makes durable does not do so. The four effects below behave like systems whose write-back failed.
+  kSyncFailsCacheKept,      // the error; the cache keeps the new data but marks it clean: later syncs succeed in vain
+  kSyncFailsCacheReverted,  // the error; the cache shows the durable data again
   kSyncErrorLate,           // success, in vain; the error comes with the next sync of the same file or directory
-  kSyncErrorConsumed,       // success, in vain; somebody else was told
+  kSyncErrorConsumed,       // success, in vain; another caller got the error
 
-  kSyncLeftOut,  // success, as if the call were not in the code: all stays un-synced, and a later sync can make it good
+  kSyncLeftOut,  // success, as if the code had no such call: all stays un-synced, and a later sync can make it durable
 
   kLostWrite,            // success; the bytes never reach the device: append, log write
-  kMisdirectedWrite,     // success; the bytes reach the device a page before their place, or behind it at the beginning
-  kFlipBitOnce,          // reads: one bit of this answer is wrong
-  kFlipBitPersistently,  // reads: one bit of what was asked for is changed in the file, then read
-  kStaleRead,            // reads: this answer is what stood there before anything was written
+  kMisdirectedWrite,     // success; the bytes reach the device a page too early, or a page too late at the beginning
+  kFlipBitOnce,          // reads: one bit of this result is wrong
+  kFlipBitPersistently,  // reads: one bit of the requested range is changed in the file, then read
+  kStaleRead,            // reads: this result is the content before any write
 
-  kDelay,  // the step is made, whole and well, after all others that can run have run for a while
-  kNever,  // the step stays in flight until the test lets go (MemoryFileSystem::let_go); then it is made, whole and
-           // well
+  kDelay,  // the step is made completely after all other ready threads have run for a while
+  kNever,  // the step stays in flight until MemoryFileSystem::let_go(); then it is made completely
 };
 
 /// Which operations fail, and how. An empty condition matches all.
@@ -91,37 +91,37 @@ struct FaultRule {
 
   std::optional<OperationKind> kind;
   bool mutating_only = false;
-  std::string name_suffix;  // of the file's name
+  std::string name_suffix;  // suffix of the file's name
   std::string sync_point;   // the whole name
   std::function<bool(const Operation&)> predicate;
 
-  std::uint64_t skip_count = 0;  // so many matching operations are let through first: 0 fails the first
-  std::uint64_t fail_count = 1;  // and so many fail
+  std::uint64_t skip_count = 0;  // number of matching operations that pass first: 0 fails the first
+  std::uint64_t fail_count = 1;  // number of matching operations that fail after them
 
   FaultEffect effect = FaultEffect::kError;
   Code code = Code::kIoError;
-  /// An errno, by which the code and the reason are those of os_error(); 0: they are the ones given here.
+  /// An errno that determines code and reason through os_error(). 0 means that the code and reason given here apply.
   int os_error = 0;
-  std::string reason = "Input/output error";  // what the system would have said
+  std::string reason = "Input/output error";  // the system's error text
 };
 
-/// What one operation is to suffer.
+/// The fault of one operation.
 struct Fault {
   FaultEffect effect;
   Status status;
 };
 
-/// The rules in force. The first that is due decides. Any thread.
+/// The active rules. The first rule that is due decides. Any thread may use the plan.
 class FaultPlan {
  public:
   void add(FaultRule rule);
-  /// Fails the matching operation with this number, from 0, and with `from_then_on` all matching ones after it.
+  /// Fails the n-th operation, counted from 0, that matches, and with `from_then_on` all later ones too.
   void fail_nth(std::uint64_t n, Code code, bool from_then_on = false);
   void clear();
-  /// How often a rule was applied since the plan was made.
+  /// Returns the number of times that a rule was applied since the plan was made.
   std::uint64_t hit_count() const;
 
-  /// Called by the file system for each operation, once.
+  /// Called by the file system once for each operation.
   std::optional<Fault> match(const Operation& operation);
 
  private:

@@ -1,6 +1,6 @@
-// Owns: time and randomness that a test decides: a clock that stands until it is moved, numbers that follow from a
-// seed.
-// Must never: read the machine's clocks or entropy; a run that uses these two is the same every time.
+// Owns: time and randomness under a test's control: a clock that moves only when a test moves it, and numbers that
+// follow from a seed.
+// Must never: read the machine's clocks or entropy. Two runs with the same seed and moves are equal.
 #pragma once
 
 #include <atomic>
@@ -11,10 +11,10 @@
 
 namespace varve::io {
 
-/// Both clocks stand still until moved. Any thread.
+/// Both clocks move only when the test moves them. Any thread may use them.
 class ManualClock final : public Clock {
  public:
-  /// Noon of 2026-01-01 unless told otherwise; the monotonic clock begins at one second, so that zero is in the past.
+  /// The default wall time: noon of 2026-01-01. The monotonic clock begins at one second, so that zero is in the past.
   static constexpr Ticks kDefaultWall = 639'028'656'000'000'000;
 
   explicit ManualClock(Ticks wall = kDefaultWall) noexcept : wall_(wall) {}
@@ -24,10 +24,10 @@ class ManualClock final : public Clock {
     return std::chrono::nanoseconds(monotonic_ns_.load(std::memory_order_acquire));
   }
 
-  /// Sets the wall clock, forwards or back; the monotonic clock does not notice.
+  /// Sets the wall clock, forward or back. The monotonic clock does not change.
   void set_wall(Ticks wall) noexcept { wall_.store(wall, std::memory_order_release); }
 
-  /// Moves both clocks forward. Less than 100 ns move the monotonic clock alone. Negative durations do nothing.
+  /// Moves both clocks forward. Less than 100 ns moves only the monotonic clock. A negative duration does nothing.
   void advance(std::chrono::nanoseconds duration) noexcept {
     if (duration.count() <= 0) return;
     monotonic_ns_.fetch_add(duration.count(), std::memory_order_acq_rel);
@@ -39,8 +39,8 @@ class ManualClock final : public Clock {
   std::atomic<std::int64_t> monotonic_ns_{1'000'000'000};
 };
 
-/// A stream of numbers that follows from its seed (the SplitMix64 sequence, which one atomic word can hold). Any
-/// thread; several threads at once share one stream.
+/// A sequence of numbers that follows from its seed: SplitMix64, whose state is one atomic word. Any thread may use it;
+/// concurrent threads share one sequence.
 class SeededRandom final : public RandomSource {
  public:
   explicit SeededRandom(std::uint64_t seed) noexcept : state_(seed) {}
@@ -57,12 +57,12 @@ class SeededRandom final : public RandomSource {
   std::atomic<std::uint64_t> state_;
 };
 
-/// A number below `bound`, which is not zero. Close enough to uniform for tests.
+/// Returns a number below `bound`, which is not zero. Uniform enough for tests.
 inline std::uint64_t random_below(RandomSource& random, std::uint64_t bound) noexcept {
   return random.next() % bound;
 }
 
-/// True once in `n` times.
+/// Returns true once in `n` calls on average.
 inline bool one_in(RandomSource& random, std::uint64_t n) noexcept {
   return random_below(random, n) == 0;
 }

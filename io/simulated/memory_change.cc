@@ -1,5 +1,5 @@
 // Owns: the transitions of pending changes.
-// Must never: let a change that was not synced reach `durable`.
+// Must never: let an un-synced change reach `durable`.
 
 #include "io/simulated/memory_change.h"
 
@@ -60,7 +60,7 @@ WriteOutcome write_outcome(const std::optional<Fault>& fault) {
     case FaultEffect::kFlipBitPersistently:
     case FaultEffect::kStaleRead:
     case FaultEffect::kDelay:
-    case FaultEffect::kNever: break;  // They say nothing about bytes on their way in.
+    case FaultEffect::kNever: break;  // They do not affect written bytes.
   }
   return outcome;
 }

@@ -1,5 +1,5 @@
-// Owns: reading and writing of shared pages.
-// Must never: keep bytes behind the end that a later growth would show.
+// Owns: reading and writing shared pages.
+// Must never: keep bytes past the end that a later growth would show.
 
 #include "io/simulated/memory_content.h"
 
@@ -11,7 +11,7 @@ namespace varve::io {
 
 namespace {
 
-/// Where the part of [offset, offset + size) that lies in the unit around `offset` ends, as a length.
+/// Returns the size of the part of [offset, offset + size) that is in the unit that contains `offset`.
 std::size_t part_in_unit(std::uint64_t offset, std::size_t size, std::uint64_t unit) noexcept {
   return static_cast<std::size_t>(std::min<std::uint64_t>(size, unit - offset % unit));
 }
@@ -27,7 +27,7 @@ const MemoryContent::Page* MemoryContent::page(std::uint64_t index) const noexce
 void MemoryContent::read(std::uint64_t offset, std::span<std::byte> bytes) const noexcept {
   while (!bytes.empty()) {
     const std::size_t part = part_in_unit(offset, bytes.size(), kPageBytes);
-    // Pages behind the end are absent or zero there (resize keeps it so).
+    // Pages past the end are absent or zero, because resize() ensures it.
     if (const Page* const source = page(offset / kPageBytes); source != nullptr) {
       std::memcpy(bytes.data(), source->data() + offset % kPageBytes, part);
     } else {
@@ -73,7 +73,7 @@ void MemoryContent::resize(std::uint64_t size_bytes) {
   constexpr std::uint64_t kChunkBytes = kChunkPages * kPageBytes;
   const std::uint64_t old_size = size_bytes_;
   if (size_bytes < old_size && size_bytes % kChunkBytes != 0) {
-    // What is cut off inside the last chunk must read as zeros if the file grows again.
+    // Bytes that are cut off inside the last chunk must read as zeros if the file grows again.
     const std::size_t index = static_cast<std::size_t>(size_bytes / kChunkBytes);
     if (chunks_[index] != nullptr) {
       const std::shared_ptr<Chunk> chunk = copy_of_chunk(index);

@@ -1,5 +1,5 @@
-// Owns: the verbs of an in-memory directory, replace() apart.
-// Must never: leave a half-made file behind a refused call.
+// Owns: the operations of an in-memory directory, except replace().
+// Must never: leave a half-made file after a refused call.
 
 #include "io/simulated/memory_directory.h"
 
@@ -131,7 +131,7 @@ Result<FileHold> MemoryDirectory::make(OperationKind kind, std::string_view name
   const Status ended = state_->with_disk([&](MemoryDisk::State& state) {
     const Status owned = session_->check_writable(call, name);
     end_name(*find_directory(state), name_sequence, owned.ok() ? Fate::kPending : Fate::kReverted);
-    // The size of shared memory is durable when it is made, that of a segment with its first write.
+    // The size of shared memory becomes durable when it is created, the size of a segment with its first write.
     if (wanted.mapped != nullptr) sync_file(hold.file(state), state.next_sequence, Fate::kDurable);
     return owned;
   });
@@ -298,7 +298,7 @@ Result<std::unique_ptr<DirectoryLock>> MemoryDirectory::lock(std::string_view na
   const auto find_locked = [&](MemoryDisk::State& state) { return find_file(state, name); };
   if (mode == LockMode::kExclusive && state_->with_disk(find_locked) == 0) {
     const Result<FileHold> made = make(OperationKind::kCreateLockFile, name, {});
-    if (!made.ok() && !is_taken(made.status())) return made.status();  // Somebody else may have been first.
+    if (!made.ok() && !is_taken(made.status())) return made.status();  // Another thread may have created it first.
   }
   return state_->locks().acquire(state_, session_, name, mode, wait_max);
 }

@@ -1,5 +1,5 @@
 // Owns: one open directory of an in-memory file system.
-// Must never: make a name durable but in sync(), and its own in replace().
+// Must never: make a name durable, except in sync(), and replace()'s own name in replace().
 #pragma once
 
 #include <chrono>
@@ -39,8 +39,8 @@ class MemoryDirectory final : public Directory {
 
  private:
   struct NewFile {
-    std::uint64_t size_bytes = 0;      // it reads as so many zeros
-    std::uint64_t reserved_bytes = 0;  // and takes so much space
+    std::uint64_t size_bytes = 0;      // the file reads as this many zeros
+    std::uint64_t reserved_bytes = 0;  // and uses this much space
     std::shared_ptr<SharedPages> mapped;
   };
 
@@ -48,15 +48,15 @@ class MemoryDirectory final : public Directory {
   Status check_writable(std::string_view call, std::string_view name) const;
   DirectoryState* find_directory(MemoryDisk::State& state) const;
   Status no_such_directory(std::string_view call) const;
-  /// The file of this name, or zero.
+  /// Returns the file with this name, or zero.
   FileId find_file(MemoryDisk::State& state, std::string_view name) const;
   bool is_directory(const MemoryDisk::State& state, std::string_view name) const;
 
-  /// Makes a file under a name that is not taken, as a step. Either it is there and held, or nothing changed.
+  /// Creates a file under a free name, as a step. The file is created and held, or nothing is changed.
   Result<FileHold> make(OperationKind kind, std::string_view name, const NewFile& wanted);
 
   Status check_content(std::string_view name, std::span<const std::byte> expected) const;
-  /// The steps of replace(). The temporary file is gone if the first fails.
+  /// The steps of replace(). If the first step fails, the temporary file is removed.
   Result<FileHold> write_temporary(const std::string& temporary, std::span<const std::byte> content, SyncPoint point);
   Status sync_temporary(const FileHold& file, std::string_view temporary, SyncPoint point);
   Status take_name(const FileHold& file, const std::string& temporary, std::string_view name, SyncPoint point);
@@ -65,7 +65,7 @@ class MemoryDirectory final : public Directory {
 
   const std::shared_ptr<MemoryState> state_;
   const std::shared_ptr<MemorySession> session_;
-  HandleGuard guard_;  // of sync()
+  HandleGuard guard_;  // for sync()
 };
 
 }  // namespace varve::io

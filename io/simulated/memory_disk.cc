@@ -1,5 +1,5 @@
-// Owns: what tests see and change on a disk at rest.
-// Must never: leave pending changes behind in a file it was asked to change: they would come back after a power cut.
+// Owns: the functions by which tests read and change a disk at rest.
+// Must never: leave pending changes in a file that it changed. A power cut would bring them back.
 
 #include "io/simulated/memory_disk.h"
 

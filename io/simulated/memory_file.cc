@@ -1,5 +1,5 @@
-// Owns: what the handles of an in-memory file system do, step by step.
-// Must never: call a change durable in which a fault or a fence came between.
+// Owns: the operations of an in-memory file system's handles, step by step.
+// Must never: report a change as durable if a fault or a fence intervened.
 
 #include "io/simulated/memory_file.h"
 
@@ -16,14 +16,14 @@ namespace varve::io {
 
 namespace {
 
-/// Which bit a fault flips, in the middle byte of what is read.
+/// The bit that a fault flips, in the middle byte of the read range.
 constexpr std::byte kFlippedBit{0x10};
 
 std::shared_ptr<const std::vector<std::byte>> copy_of(std::span<const std::byte> bytes) {
   return std::make_shared<const std::vector<std::byte>>(bytes.begin(), bytes.end());
 }
 
-/// The part of `bytes` that a short transfer moves.
+/// Returns the part of `bytes` that a short transfer moves.
 std::span<const std::byte> short_part(std::span<const std::byte> bytes) {
   const std::size_t half = bytes.size() / 2;
   return bytes.first(half < kDeviceSectorBytes ? half : half / kDeviceSectorBytes * kDeviceSectorBytes);
@@ -157,7 +157,7 @@ std::uint64_t readable_size(const FileHold& hold, ReadMode mode) {
 
 MemoryContent readable_content(const FileState& file, ReadMode mode) {
   if (file.mapped != nullptr) return file.mapped->capture(file.durable);
-  // A handle that goes past the cache sees the whole of a file of shared memory all the same: nothing else is anywhere.
+  // A direct read of a shared-memory file sees its whole content too, because it exists nowhere else.
   return mode == ReadMode::kCached || file.is_shared_memory ? file.cached : device_content(file);
 }
 

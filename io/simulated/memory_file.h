@@ -1,5 +1,5 @@
 // Owns: the handles of an in-memory file system.
-// Must never: keep bytes of its own. What a handle wrote is on the disk, cached, pending or in flight.
+// Must never: keep bytes of its own. The bytes that a handle wrote are on the disk: cached, pending or in flight.
 #pragma once
 
 #include <atomic>
@@ -18,7 +18,7 @@
 
 namespace varve::io {
 
-/// What the handles have in common: a file, the directory it was opened in, and the memory of a failure.
+/// The common part of the handles: a file, the directory in which it was opened, and its first failure.
 class MemoryHandle {
  public:
   MemoryHandle(FileHold hold, std::shared_ptr<MemorySession> session, std::string_view name);
@@ -26,12 +26,12 @@ class MemoryHandle {
  protected:
   /// Errors: kLocked, the first failure of this handle, kFenced.
   Status check_writable(std::string_view call) const;
-  /// The message's beginning for a step on this file.
+  /// Returns the description of a step on this file.
   Operation operation(OperationKind kind, SyncPoint point = {}) const noexcept;
   /// Makes earlier changes of this file durable, as a step that may fail.
   Status sync_as(OperationKind kind, SyncPoint point);
   Status no_space(std::string_view call, std::uint64_t offset) const;
-  /// Under the disk's lock. Errors: kFenced (the name is another file's now, or nobody's).
+  /// Called under the disk's lock. Errors: kFenced (the name is free or belongs to another file now).
   Status check_place(MemoryDisk::State& state, std::string_view call) const;
 
   FileHold hold_;
@@ -93,7 +93,7 @@ class MemorySharedMemory final : public SharedMemory, private MemoryHandle {
   MemorySharedMemory(FileHold hold, std::shared_ptr<MemorySession> session, std::string_view name);
   ~MemorySharedMemory() override;
   std::span<std::byte> bytes() noexcept override;
-  /// All of the memory is the file's at any moment.
+  /// The file always contains all of the memory.
   Status keep(std::size_t /*offset*/, std::size_t /*size_bytes*/) noexcept override { return Status(); }
   Status check() noexcept override { return Status(); }
 

@@ -1,5 +1,5 @@
-// Owns: the file system's own verbs: directories by path, and what a test asks of the machine.
-// Must never: make a directory whose parent is not there.
+// Owns: the operations of the file system itself: directories by path, and the functions for tests.
+// Must never: create a directory whose parent does not exist.
 
 #include "io/simulated/memory_file_system.h"
 
@@ -101,7 +101,7 @@ Status MemoryFileSystem::create_directory(std::string_view path, SyncPoint point
   return state_->with_disk([&](MemoryDisk::State& state) {
     DirectoryState& directory = state.directories[normal];
     directory.in_flight = false;
-    // An earlier call may have left the name un-synced; this one syncs it.
+    // An earlier call may have left the name un-synced. This call syncs it.
     if (sync.fate == Fate::kDurable) directory.is_durable = true;
     return outcome.answer.ok() ? sync.answer : outcome.answer;
   });
@@ -173,7 +173,7 @@ void MemoryFileSystem::set_read_order(std::uint64_t seed) noexcept {
 
 void MemoryFileSystem::revoke_locks() {
   state_->locks().revoke([&](MemorySession& session) {
-    // Under the disk's lock: no change of the old owner comes after this.
+    // Under the disk's lock: no change of the old owner can follow.
     state_->with_disk([&](MemoryDisk::State&) { session.is_fenced.store(true, std::memory_order_release); });
   });
 }

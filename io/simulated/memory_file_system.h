@@ -1,11 +1,12 @@
-// Owns: the file system in memory behind the door of file_system.h, which remembers what was synced and cuts the power.
-// Must never: make durable what was not synced. Where the door promises nothing, it keeps the less.
+// Owns: the in-memory implementation of file_system.h, which records the synced changes and simulates power cuts.
+// Must never: make un-synced changes durable. If the interface promises nothing, it does the least.
 //
-// What it is strict about, so that a store tested on it owes nothing to one kernel's kindness:
-// - syncing a file does not make its name durable, and replace() makes durable no other name than its own;
-// - a log write makes its own bytes and the segment's size durable, nothing else;
-// - shared memory outlives the process, and of the machine's death any mixture of its pages, of any age;
-// - all that is pending may be lost, kept or torn, each part by itself (crash_image.h).
+// It is strict in these points, so that a store tested on it does not depend on one kernel's behaviour:
+// - Syncing a file does not make its name durable, and replace() makes no name durable except its own.
+// - A log write makes its own bytes and the segment's size durable, nothing else.
+// - Shared memory survives the process. After a crash of the machine, any mixture of its pages from any moments
+//   survives.
+// - Every pending change may be lost, kept or torn, independently of the others (crash_image.h).
 //
 // A test runs a store on it and takes images of its disk, from an observer at every step or afterwards:
 //
@@ -36,86 +37,87 @@ namespace varve::io {
 
 class MemoryState;
 
-/// True while this thread is inside a door of a MemoryFileSystem. What is allocated there stands for memory of the
-/// kernel: a test that refuses allocations to see what its program does must let these pass, for a real file system
-/// would not fail there.
+/// Returns true while this thread is inside a function of a MemoryFileSystem. Memory allocated there represents kernel
+/// memory. A test that refuses allocations must let these pass, because a real file system would not fail there.
 bool inside_memory_file_system() noexcept;
 
-/// Where in a step an observer is called.
+/// The moment within a step at which an observer is called.
 enum class Moment : std::uint8_t {
-  kBefore,  // nothing of it was done
+  kBefore,  // nothing is done yet
   kDuring,  // it is in flight: it may be done, not done, or torn. Left out for steps that fail before they do anything
   kAfter,   // it is over, done or failed; the caller does not know it yet
 };
 
-/// Called in the thread that makes the step, under no lock, by several threads at once where a store has several. It
-/// may take images, change faults and do all that a test does; it must not call the file system through the doors of
-/// file_system.h.
+/// Called in the thread that makes the step, without a lock held. If the store has several threads, calls may be
+/// concurrent. An observer may take images, change faults and do anything else that a test does. It must not call the
+/// functions of file_system.h.
 using Observer = std::function<void(const Operation&, Moment)>;
 
-/// Any thread. Handles may outlive it; they go on in a machine that nobody can look at any more.
-/// "/" and "." are there from the start; every other directory is made by create_directory() or is on the disk.
+/// Any thread may use it. Handles may outlive it; they then work on a machine that no test can inspect any more. "/"
+/// and "." exist from the start. Every other directory is made by create_directory() or is on the disk.
 class MemoryFileSystem final : public FileSystem {
  public:
-  /// An empty disk under the operating system's scheduler.
+  /// Makes an empty disk under the operating system's scheduler.
   MemoryFileSystem();
-  /// A machine just started on this disk.
+  /// Represents a machine that was just started with this disk.
   explicit MemoryFileSystem(MemoryDisk disk);
-  /// Every step is then a place where `scheduler` may let another thread run.
+  /// At every step, `scheduler` may let another thread run.
   explicit MemoryFileSystem(Scheduler& scheduler, MemoryDisk disk = MemoryDisk());
   ~MemoryFileSystem() override;
 
   std::string_view name() const noexcept override { return "memory"; }
   Result<std::unique_ptr<Directory>> open_directory(std::string_view path) override;
   Status create_directory(std::string_view path, SyncPoint point) override;
-  /// Its reads are steps like any others, made by reap() or by the end of the queue.
+  /// The queue's reads are steps like any others. reap() or the queue's destructor makes them.
   Result<std::unique_ptr<ReadQueue>> make_read_queue(Scheduler& scheduler, std::size_t depth) override;
 
   // -- The disk ---------------------------------------------------------------------------------------------------
 
-  /// The disk as it is at this moment, with what is pending and in flight. Cheap: bytes are shared.
+  /// Returns the disk at this moment, with its pending changes and those in flight. Cheap, because bytes are shared.
   MemoryDisk snapshot() const;
-  /// crash_image(), crash_images() and process_death_image() of snapshot(). This file system runs on, unharmed.
+  /// Return crash_image(), crash_images() and process_death_image() of snapshot(). This file system continues
+  /// unchanged.
   MemoryDisk power_cut(CrashPolicy policy, RandomSource& random) const;
   std::vector<MemoryDisk> power_cuts(RandomSource& random, std::size_t images_max) const;
   MemoryDisk process_death(RandomSource& random) const;
   /// Damages or repairs the disk under a running store. `change` is called under the file system's lock and must not
-  /// call it. Shared memory that is mapped is not changed by it.
+  /// call the file system. It does not affect mapped shared memory.
   void change_disk(const std::function<void(MemoryDisk&)>& change);
-  /// Keeps no earlier states of shared memory, which take most of the time of a small run: for who asks for no power
-  /// cuts. Those find what it held when it was made, or now.
+  /// Stops keeping earlier states of shared memory, which take most of the time of a small run. For tests that take no
+  /// power cuts: those would find only its initial or its present content.
   void keep_no_samples() noexcept;
 
   // -- Watching ---------------------------------------------------------------------------------------------------
 
-  /// Called around every mutating step. One at a time; an empty one ends it, and where threads run one at a time a step
-  /// in flight does not call it any more; where they do not, there is no such step.
+  /// Sets the observer that is called around every mutating step. There is one at a time; an empty one removes it. If
+  /// threads run one at a time, a step in flight does not call a removed observer any more. If threads run
+  /// concurrently, no step may be in flight.
   void set_observer(Observer observer);
-  /// Mutating steps begun so far.
+  /// Returns the number of mutating steps that have begun so far.
   std::uint64_t operation_count() const noexcept;
 
   // -- Misfortune -------------------------------------------------------------------------------------------------
 
   FaultPlan& faults() noexcept;
 
-  /// Waits, through the scheduler, until `count` steps are stuck by FaultEffect::kNever: their callers are inside, and
-  /// an image shows what they write as in flight.
+  /// Waits, through the scheduler, until FaultEffect::kNever has stopped `count` steps. Their callers are inside the
+  /// file system, and an image shows their writes as in flight.
   void await_stuck(std::size_t count);
   std::size_t stuck_count() const;
-  /// Lets all of them go on. Rules in force go on, too: clear them before, or the next ones are stuck.
+  /// Continues all stopped steps. Clear the rules first; otherwise, they stop later steps too.
   void let_go();
 
   static constexpr std::uint64_t kUnlimited = UINT64_MAX;
-  /// Room for all files together, counted in whole pages; what would pass it is answered kNoSpace. A removed file
-  /// counts until its handles are gone.
+  /// Sets the space for all files together in bytes, counted in whole pages. A step that would exceed it returns
+  /// kNoSpace. A removed file counts until its handles are closed.
   void set_capacity_bytes(std::uint64_t bytes);
   std::uint64_t used_bytes() const;
 
-  /// Decides in which order the queues of reads made from now on finish them, and how many at a time.
+  /// Sets the seed of the order in which later queues finish their reads, and of how many they finish at a time.
   void set_read_order(std::uint64_t seed) noexcept;
 
-  /// Takes every exclusive lock from its owner, as a lock service does that believes it dead: others may lock now, and
-  /// every writing call by the owner's Directory and the handles made with it answers kFenced.
+  /// Takes every exclusive lock from its owner, like a lock service that believes the owner dead. Others may lock now.
+  /// Every writing call through the owner's Directory and the handles made with it returns kFenced.
   void revoke_locks();
 
  private:

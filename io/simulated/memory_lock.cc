@@ -1,5 +1,5 @@
-// Owns: waiting for a lock, holding it, losing it.
-// Must never: give an epoch twice.
+// Owns: waiting for a lock, holding it, and losing it.
+// Must never: return an epoch twice.
 
 #include "io/simulated/memory_lock.h"
 
@@ -20,7 +20,7 @@ class MemoryDirectoryLock final : public DirectoryLock {
  public:
   MemoryDirectoryLock(std::shared_ptr<MemoryState> state, MemoryLocks::Holder holder) noexcept
       : state_(std::move(state)), holder_(std::move(holder)) {}
-  // A fork has a copy of the memory that says who holds what, so it cannot release its parent's lock.
+  // A fork has a copy of the memory that records the holders, so it cannot release its parent's lock.
   ~MemoryDirectoryLock() override { state_->locks().release(holder_); }
 
   std::uint64_t epoch() const noexcept override { return epoch_; }
@@ -65,7 +65,7 @@ Result<std::unique_ptr<DirectoryLock>> MemoryLocks::acquire(std::shared_ptr<Memo
   wait_max = std::min(wait_max, kLockWaitMax);
   const MutexGuard guard(mutex_);
   while (!is_free_for(directory, mode)) {
-    // Each release of any lock begins the wait anew; the holder in question releases once.
+    // Each release of any lock restarts the wait. The holder in question releases once.
     if (released_.wait_for(mutex_, wait_max) || is_free_for(directory, mode)) continue;
     return call_error(Code::kLocked, {"lock", path_as_given},
                       {"another process, or another handle of this one, has it open"});

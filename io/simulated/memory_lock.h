@@ -1,5 +1,5 @@
-// Owns: who holds the lock of which directory of an in-memory file system.
-// Must never: outlive the machine: an image of the disk carries no locks.
+// Owns: the holders of the directories' locks in an in-memory file system.
+// Must never: outlive the machine. An image of the disk contains no locks.
 #pragma once
 
 #include <chrono>
@@ -19,7 +19,7 @@ namespace varve::io {
 class MemoryState;
 struct MemorySession;
 
-/// Any thread.
+/// Any thread may use it.
 class MemoryLocks {
  public:
   explicit MemoryLocks(Scheduler& scheduler) noexcept : mutex_(scheduler), released_(scheduler) {}
@@ -28,7 +28,7 @@ class MemoryLocks {
   Result<std::unique_ptr<DirectoryLock>> acquire(std::shared_ptr<MemoryState> state,
                                                  std::shared_ptr<MemorySession> session, std::string_view name,
                                                  LockMode mode, std::chrono::milliseconds wait_max);
-  /// Takes the exclusive locks away and calls `fence` for each owner, before anybody else can lock.
+  /// Takes the exclusive locks away and calls `fence` for each owner, before another owner can lock.
   void revoke(const std::function<void(MemorySession&)>& fence);
 
   struct Holder {
@@ -43,7 +43,7 @@ class MemoryLocks {
 
   Mutex mutex_;
   Condition released_;
-  std::set<const Holder*> holders_ VARVE_GUARDED_BY(mutex_);  // counted and compared, its order means nothing
+  std::set<const Holder*> holders_ VARVE_GUARDED_BY(mutex_);  // only counted and compared; its order has no meaning
 };
 
 }  // namespace varve::io

@@ -1,6 +1,6 @@
 // Owns: the steps of an in-memory log segment.
-// Must never: let a fill and a write behind the first sector meet, or two writes overlap: a real segment would hold
-// either, and nobody could say which.
+// Must never: let a fill overlap a write after the first sector, or let two writes overlap. A real segment could then
+// contain the bytes of either.
 
 #include <algorithm>
 #include <cassert>
@@ -16,7 +16,7 @@ namespace varve::io {
 
 namespace {
 
-/// A fill that is told to stop has at most this much before it.
+/// Limit of the bytes that a fill still writes after it was asked to stop.
 constexpr std::uint64_t kFillStepBytes = std::uint64_t{64} << 10;
 
 }  // namespace
@@ -46,7 +46,7 @@ Status MemoryLogSegment::fill() {
   return filled.ok() ? filled : guard_.fail(filled);
 }
 
-// The space reads as zeros from the start, so all there is to do is to take time, in which others run.
+// The space reads as zeros from the start, so a fill only takes time, in which others run.
 Status MemoryLogSegment::fill_rest() {
   Operation filling = operation(OperationKind::kFill);
   filling.offset = kSectorBytes;
@@ -82,7 +82,7 @@ Status MemoryLogSegment::write(std::uint64_t offset, std::span<const std::byte> 
   assert(bytes.size() <= allocated_bytes_ - offset);
   if (offset + bytes.size() > kSectorBytes) {
     const MutexGuard guard(fill_mutex_);
-    assert(!is_filling_);  // Zeros would go over records.
+    assert(!is_filling_);  // Zeros would overwrite records.
   }
   if (bytes.empty()) return Status();
   const Status written = write_once(offset, bytes, point);
@@ -133,7 +133,7 @@ Status MemoryLogSegment::cut(std::uint64_t size_bytes, SyncPoint point) {
   if (Status usable = check_writable("cut"); !usable.ok()) return usable;
   assert(size_bytes <= allocated_bytes_);
   if (const Status cut = cut_once(size_bytes, point); !cut.ok()) return guard_.fail(cut);
-  // A write behind the end would make the file grow again, without anybody knowing of it.
+  // A write past the end would make the file grow again, unnoticed.
   (void)guard_.fail(call_error(Code::kClosed, {"write", guard_.path()},
                                {"the segment was cut at ", std::to_string(size_bytes), " bytes"}));
   return Status();
@@ -144,7 +144,7 @@ Status MemoryLogSegment::cut_once(std::uint64_t size_bytes, SyncPoint point) {
   cutting.offset = size_bytes;
   Step step(hold_.state(), cutting);
   const SyncOutcome outcome = sync_outcome(step.fault());
-  // An error without more means that the file was not cut; the other faults concern the sync behind it.
+  // A plain error means that the file was not cut. The other faults concern the sync after the cut.
   if (!write_outcome(step.fault()).is_done) return outcome.answer;
   std::uint64_t sequence = 0;
   const std::string path = session_->directory + "/" + name_;

@@ -1,5 +1,5 @@
-// Owns: the order in which reads over files in memory finish.
-// Must never: touch a file or memory after reap() has told the read.
+// Owns: the order in which reads of files in memory finish.
+// Must never: touch a file or memory after reap() has returned the read.
 #include "io/simulated/memory_read_queue.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ MemoryReadQueue::MemoryReadQueue(std::size_t depth, std::uint64_t seed) : depth_
   wanted_.reserve(depth);
 }
 
-// A kernel would finish them into their memory, so that memory freed too early is seen here.
+// Finishes the reads into their memory like a kernel would, so that tools detect memory that was freed too early.
 MemoryReadQueue::~MemoryReadQueue() {
   while (!wanted_.empty()) (void)finish_any();
 }

@@ -1,5 +1,7 @@
-// Owns: many reads in flight over files in memory: finished in an order of its seed, late, and only when asked.
-// Must never: let the memory of a read in flight hold what the read will bring: who looks too early is to see it.
+// Owns: many reads in flight over files in memory: finished late, only on request, and in an order that its seed
+// determines.
+// Must never: let the memory of a read in flight contain the read's result, so that a caller that reads it too early
+// fails.
 #pragma once
 
 #include <atomic>
@@ -16,15 +18,15 @@
 
 namespace varve::io {
 
-/// The same seed and the same calls give the same order. Reads are made by reap() and by the destructor, in its thread;
-/// until then the memory holds kScribble.
+/// Equal seeds and calls give an equal order. reap() and the destructor make the reads, in their thread. Until then,
+/// the memory contains kScribble.
 class MemoryReadQueue final : public ReadQueue {
  public:
   static constexpr std::byte kScribble{0xA5};
 
-  /// Errors: as FileSystem::make_read_queue.
+  /// Errors: see FileSystem::make_read_queue().
   static Result<std::unique_ptr<ReadQueue>> make(std::size_t depth, std::uint64_t seed);
-  /// For make() alone.
+  /// Only make() calls it.
   MemoryReadQueue(std::size_t depth, std::uint64_t seed);
   ~MemoryReadQueue() override;
   MemoryReadQueue(const MemoryReadQueue&) = delete;
@@ -54,7 +56,7 @@ class MemoryReadQueue final : public ReadQueue {
   const OwnerProcess owner_ = OwnerProcess::current();
   SeededRandom random_;
   std::atomic<bool> is_woken_{false};
-  std::vector<Wanted> wanted_;  // has room for depth_
+  std::vector<Wanted> wanted_;  // has capacity for depth_
 };
 
 }  // namespace varve::io

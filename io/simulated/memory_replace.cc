@@ -1,5 +1,5 @@
-// Owns: replacing a small file in an in-memory directory: temporary file, sync, rename, sync, a step each.
-// Must never: change the file where the content is not the one expected.
+// Owns: replacing a small file in an in-memory directory in four steps: temporary file, sync, rename, sync.
+// Must never: change the file if its content is not the expected one.
 
 #include <algorithm>
 #include <cassert>
@@ -36,7 +36,7 @@ Status MemoryDirectory::replace(std::string_view name, std::span<const std::byte
   return synced.ok() ? synced : guard_.fail(synced);
 }
 
-// A file without content and no file are different things: nothing is expected only where nothing is.
+// An empty file is not a missing file: empty `expected` means that the file must be absent.
 Status MemoryDirectory::check_content(std::string_view name, std::span<const std::byte> expected) const {
   return state_->with_disk([&](MemoryDisk::State& state) {
     const std::string whole_path = session_->path_of(name);
@@ -80,7 +80,7 @@ Result<FileHold> MemoryDirectory::write_temporary(const std::string& temporary, 
     write.bytes = std::make_shared<const std::vector<std::byte>>(content.begin(), content.end());
     write.is_lost = outcome.is_lost;
     write_sequence = begin_write(state, file, std::move(write));
-    // One left of an earlier crash goes.
+    // A temporary file of an earlier crash is replaced.
     name_sequence = begin_name(state, *directory, temporary, id);
     return Status();
   });
@@ -102,7 +102,7 @@ Status MemoryDirectory::sync_temporary(const FileHold& file, std::string_view te
   step.during();
   return state_->with_disk([&](MemoryDisk::State& state) {
     sync_file(file.file(state), state.next_sequence, outcome.fate);
-    // A late error of a file that is never synced again is nobody's.
+    // No later sync of this file exists that could return a late error.
     return outcome.answer;
   });
 }
@@ -150,7 +150,7 @@ Status MemoryDirectory::sync_name(std::string_view temporary, std::string_view n
   });
 }
 
-// Tidying behind a failure. It is no step: whoever looks sees the failure, and a crash may leave the file anyway.
+// Cleans up after a failure. It is not a step: observers see the failure, and a crash may leave the file anyway.
 void MemoryDirectory::drop_temporary(const std::string& temporary) {
   state_->with_disk([&](MemoryDisk::State& state) {
     DirectoryState* const directory = find_directory(state);

@@ -1,5 +1,5 @@
-// Owns: steps, samples of shared memory, room on the device.
-// Must never: let an observer see a step before it is counted.
+// Owns: steps, samples of shared memory, and the space on the device.
+// Must never: show a step to an observer before counting it.
 
 #include "io/simulated/memory_state.h"
 
@@ -16,13 +16,14 @@ namespace {
 
 constexpr int kDelayTurns = 1000;
 
-/// How often, in mutating steps, and how many versions of shared memory are kept for a power cut to choose from.
+/// The interval in mutating steps at which shared memory is sampled for later power cuts, and the number of samples
+/// kept.
 constexpr std::uint64_t kSampleEvery = 8;
 constexpr std::size_t kSamplesMax = 4;
 
-// The program writes this memory while the kernel reads it, which no lock orders and none needs to: every mixture of
-// old and new is a state that the device may get. So the thread sanitizer is not asked here, and the loop reads through
-// volatile, lest it become a call of memcpy, in which it would be asked.
+// The program may write this memory while the kernel reads it. No lock orders the two, and none is needed: every
+// mixture of old and new is a state that the device may get. Therefore the thread sanitizer is disabled here. The loop
+// reads through volatile so that it does not become a call of memcpy, in which the sanitizer is enabled.
 __attribute__((no_sanitize("thread"))) void copy_page(std::span<const std::byte> from,
                                                       std::array<std::uint64_t, kPageBytes / 8>& to) noexcept {
   const volatile std::uint64_t* const words = reinterpret_cast<const volatile std::uint64_t*>(from.data());
@@ -210,18 +211,18 @@ Step::Step(MemoryState& state, const Operation& operation) : state_(state), oper
     fault_.reset();
   } else if (fault_->effect == FaultEffect::kNever) {
     fault_.reset();
-    is_stuck_ = is_mutating(operation_.kind);  // in flight, where there is a flight
+    is_stuck_ = is_mutating(operation_.kind);  // in flight, if this kind of step has a flight
     if (!is_stuck_) state_.stuck().stay();
   }
 }
 
-/// Who was there when the step began, and still is.
+/// Calls the observer only if it was set when the step began and still is.
 void Step::tell_observer(Moment moment) {
   if (observer_ != nullptr && observer_ == state_.observer()) (*observer_)(operation_, moment);
 }
 
 void Step::during() {
-  // Twice, for what is in flight together is what tears together.
+  // Yields before and after, because changes tear together only if they are in flight together.
   state_.scheduler().yield();
   tell_observer(Moment::kDuring);
   if (is_stuck_) state_.stuck().stay();

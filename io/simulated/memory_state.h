@@ -1,9 +1,9 @@
-// Owns: what all handles of one in-memory file system share: the disk under its lock, who watches, and the frame
-// around every step.
+// Owns: the common state of all handles of one in-memory file system: the disk under its lock, the observer, and the
+// frame around every step.
 // Must never: hold the lock while it calls an observer or lets another thread run.
 //
-// Lock order: the mutex of the locks, then the disk's, which is a plain one, held for moments. Whatever waits (a lock,
-// the end of a fill) waits through the scheduler.
+// Lock order: first the mutex of the locks, then the disk's mutex, a plain one that is held only briefly. Longer waits
+// (for a lock, or for the end of a fill) go through the scheduler.
 #pragma once
 
 #include <atomic>
@@ -25,7 +25,7 @@
 
 namespace varve::io {
 
-/// Marks what a thread does inside a door of the file system: inside_memory_file_system() is true then.
+/// Marks a thread as inside a function of the file system: inside_memory_file_system() is then true.
 class DeviceScope {
  public:
   DeviceScope() noexcept { ++depth; }
@@ -38,42 +38,42 @@ class DeviceScope {
   static thread_local int depth;
 };
 
-/// Memory that a process has mapped, behind a file of shared memory.
+/// Memory that a process has mapped, for a file of shared memory.
 class SharedPages {
  public:
   explicit SharedPages(AlignedBuffer memory) noexcept : memory_(std::move(memory)) {}
 
   std::span<std::byte> bytes() noexcept { return memory_.bytes(); }
-  /// A copy as the kernel would write it back: each word as it is at some moment, whoever writes meanwhile. Pages that
-  /// are as in `earlier` are shared with it.
+  /// Returns a copy as the kernel would write it back: each word as it is at some moment, whichever thread writes
+  /// meanwhile. Pages that equal those in `earlier` are shared with it.
   MemoryContent capture(const MemoryContent& earlier) const;
 
  private:
   AlignedBuffer memory_;
 };
 
-/// A Directory, and what the handles made with it know of it.
+/// A Directory, as far as the handles made with it need it.
 struct MemorySession {
   MemorySession(std::string_view path_as_given, std::string normal)
       : path(path_as_given), directory(std::move(normal)) {}
 
-  /// The whole path of a file, for messages.
+  /// Returns the whole path of a file, for messages.
   std::string path_of(std::string_view name) const;
   /// Errors: kFenced, kLocked (in a fork).
   Status check_writable(std::string_view call, std::string_view name) const;
 
   const std::string path;       // as given at open
-  const std::string directory;  // normal: its key on the disk
+  const std::string directory;  // normal path: its key on the disk
   const OwnerProcess owner = OwnerProcess::current();
   std::atomic<bool> is_fenced{false};  // set under the disk's lock
 };
 
-/// Steps that do not end until they are let go.
+/// Steps that do not end until let_go() is called.
 class StuckSteps {
  public:
   explicit StuckSteps(Scheduler& scheduler) noexcept : mutex_(scheduler), changed_(scheduler) {}
 
-  /// The step stays here.
+  /// Blocks the calling step.
   void stay() noexcept;
   void await(std::size_t count) noexcept;
   std::size_t count() noexcept;
@@ -83,12 +83,12 @@ class StuckSteps {
   Mutex mutex_;
   Condition changed_;
   std::size_t count_ VARVE_GUARDED_BY(mutex_) = 0;
-  std::uint64_t let_go_ VARVE_GUARDED_BY(mutex_) = 0;  // how often
+  std::uint64_t let_go_ VARVE_GUARDED_BY(mutex_) = 0;  // number of calls of let_go()
 };
 
 class MemoryState {
  public:
-  /// Null is the operating system's scheduler.
+  /// A null scheduler means the operating system's.
   MemoryState(Scheduler* scheduler, MemoryDisk disk);
 
   Scheduler& scheduler() noexcept { return *scheduler_; }
@@ -111,10 +111,11 @@ class MemoryState {
   void set_capacity_bytes(std::uint64_t bytes);
   std::uint64_t used_bytes();
 
-  /// Whether `file` may grow to `size_bytes`. Under the lock.
+  /// Returns whether `file` may grow to `size_bytes`. Called under the lock.
   bool has_room(const MemoryDisk::State& state, const FileState& file, std::uint64_t size_bytes) const;
 
-  /// An error that a sync kept back, once; Ok without one. `what` is a path, of a file or a directory. Under the lock.
+  /// Returns an error that a sync kept back, once, or Ok if there is none. `what` is the path of a file or a directory.
+  /// Called under the lock.
   Status take_late_error(const std::string& what);
   void keep_late_error(const std::string& what, Status error);
 
@@ -132,14 +133,14 @@ class MemoryState {
   std::atomic<std::uint64_t> operation_count_{0};
   std::atomic<bool> keeps_samples_{true};
 
-  mutable std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;  // guards the members below
   MemoryDisk disk_;
   std::uint64_t capacity_bytes_ = MemoryFileSystem::kUnlimited;
   std::map<std::string, Status> late_errors_;
   std::shared_ptr<const Observer> observer_;
 };
 
-/// The frame around one step: it lets others run, tells the observer, counts, and finds the fault.
+/// The frame around one step: it lets other threads run, calls the observer, counts the step, and finds its fault.
 class Step {
  public:
   Step(MemoryState& state, const Operation& operation);
@@ -148,7 +149,7 @@ class Step {
   Step& operator=(const Step&) = delete;
 
   const std::optional<Fault>& fault() const noexcept { return fault_; }
-  /// The step is in flight now. Called without the lock.
+  /// Marks the step as in flight. Called without the lock.
   void during();
 
  private:
@@ -161,11 +162,11 @@ class Step {
   bool is_stuck_ = false;
 };
 
-/// Keeps a file, whatever becomes of its name, until destroyed.
+/// Keeps a file until destroyed, even if the file loses its name.
 class FileHold {
  public:
   FileHold() noexcept = default;
-  /// The handle is counted already.
+  /// The caller has already counted the handle.
   FileHold(std::shared_ptr<MemoryState> state, FileId id) noexcept : state_(std::move(state)), id_(id) {}
   FileHold(FileHold&& other) noexcept = default;
   FileHold& operator=(FileHold&& other) = delete;
@@ -180,7 +181,7 @@ class FileHold {
   FileId id_ = 0;
 };
 
-/// What a file takes of the device, in whole pages.
+/// Returns the space that a file uses on the device, in bytes, in whole pages.
 std::uint64_t space_taken(std::uint64_t size_bytes) noexcept;
 
 }  // namespace varve::io

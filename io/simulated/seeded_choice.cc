@@ -1,5 +1,5 @@
-// Owns: which thread of a simulated program runs next, how its time passes, and what is said when none can run.
-// Must never: choose by anything but the seed's numbers and the threads' states.
+// Owns: the choice of a simulated program's next thread, the passing of its time, and the report if no thread can run.
+// Must never: choose by anything except the seed's numbers and the threads' states.
 
 #include <algorithm>
 #include <cassert>
@@ -13,10 +13,10 @@ namespace varve::io {
 
 namespace {
 
-/// kSticky: the running thread stays with all but one in so many decisions.
+/// kSticky: the running thread continues in all decisions except one in this many.
 constexpr std::uint64_t kStickiness = 8;
-/// kPriority: a thread that ran so many decisions in a row while others could have is lowered, so that one that waits
-/// in a loop for another does not wait for ever.
+/// kPriority: limit of consecutive decisions that a thread wins while others are ready. Its priority is then lowered,
+/// so that a thread that polls in a loop does not keep another one from running for ever.
 constexpr std::uint64_t kTurnsInARowMax = 500;
 
 }  // namespace

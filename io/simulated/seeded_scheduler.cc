@@ -1,5 +1,5 @@
-// Owns: what each call of the seam does to the threads of a simulated program.
-// Must never: return from a call to a thread that has not the baton.
+// Owns: the effect of each scheduler call on the threads of a simulated program.
+// Must never: return from a call to a thread that does not have the baton.
 
 #include "io/simulated/seeded_scheduler.h"
 
@@ -13,13 +13,13 @@ namespace varve::io {
 namespace {
 
 constexpr std::chrono::nanoseconds kTimePerDecision = std::chrono::microseconds(1);
-/// Priorities begin well above those that a lowered thread gets, which count down from here.
+/// Initial priorities are above this number. Lowered threads get priorities below it, counting down.
 constexpr std::uint64_t kInitialPriorities = std::uint64_t{1} << 32;
 constexpr std::uint64_t kPolicyCount = 3;
-/// More than any program holds at once, so that lock(), which cannot fail, does not allocate.
+/// More mutexes than any program holds at once, so that lock(), which cannot fail, does not allocate.
 constexpr std::size_t kHeldMutexesExpected = 256;
 
-/// Which simulation runs this thread, and as whom.
+/// The simulation that runs this thread, and the thread's id in it.
 struct Identity {
   const SeededScheduler* simulation = nullptr;
   std::uint64_t id = 0;
@@ -35,10 +35,10 @@ SeededScheduler::SeededScheduler(std::uint64_t seed, ManualClock& clock)
       random_(seed),
       policy_(static_cast<SchedulePolicy>(random_.next() % kPolicyCount)),
       change_rate_(std::uint64_t{8} << random_below(6)),
-      // Only some seeds wake without cause: such a wake-up can hide that a notification is missing.
+      // Only some seeds produce wake-ups without cause, because such a wake-up can hide a missing notification.
       spurious_rate_(random_below(4) == 0 ? 16 : 0),
       lowest_priority_(kInitialPriorities) {
-  assert(this_thread_identity.simulation == nullptr);  // One simulation a thread at a time.
+  assert(this_thread_identity.simulation == nullptr);  // A thread has one simulation at a time.
   held_.reserve(kHeldMutexesExpected);
   threads_.push_back(std::make_unique<ThreadRecord>());
   threads_.front()->name = "main";
@@ -123,7 +123,7 @@ void SeededScheduler::event_wait(const std::atomic<std::uint32_t>* word) noexcep
   const ThreadId me = self("event_wait");
   Baton baton(mutex_);
   switch_threads(baton, me, Call::kEventWait);
-  // A thread that was woken does not look at the word again: it is set, and another waiter may have freed it.
+  // A woken thread does not read the word again: the word is set, and another waiter may have freed it.
   if (word->load(std::memory_order_acquire) == 0) block(baton, me, State::kWaitsForEvent, word, Call::kEventWait);
 }
 
@@ -157,7 +157,7 @@ void SeededScheduler::run_thread(std::uint64_t ticket, const std::function<void(
     Baton baton(mutex_);
     assert(ticket < threads_.size());
     ThreadRecord& record = thread(ticket);
-    // It may have been chosen long before the system let it run: that wait is no decision.
+    // The thread may have been chosen long before the system runs it. That wait is not a decision.
     record.turn.wait(baton, [&] { return running_ == ticket; });
     mix(static_cast<std::uint64_t>(Call::kBegin));
   }
@@ -230,7 +230,7 @@ void SeededScheduler::release_mutex(ThreadId me, const void* mutex) noexcept {
   const auto held = find_held(mutex);
   if (held == held_.end() || held->owner != me) give_up("a thread unlocks a mutex that it does not hold");
   held_.erase(held);
-  // All of them, and whoever comes first takes it: the system's mutexes are not fair either.
+  // Wakes all of them; the first one to run takes the mutex. The system's mutexes are not fair either.
   wake_all(State::kWaitsForMutex, mutex);
 }
 

@@ -1,5 +1,5 @@
-// Owns: the simulation behind scheduler.h: real threads, one at a time, the next one chosen by a seed.
-// Must never: let anything but the seed and the program decide, or two of its threads run at once.
+// Owns: the simulation for scheduler.h: real threads, one at a time, the next one chosen by a seed.
+// Must never: let anything except the seed and the program decide, or let two of its threads run at once.
 //
 // Invariants
 //   S1  at most one registered thread runs: the one whose id is running_. All others wait for their turn.
@@ -24,27 +24,28 @@
 
 namespace varve::io {
 
-/// How the next thread is chosen. The seed chooses among these, too.
+/// The rule for choosing the next thread. The seed chooses among these, too.
 enum class SchedulePolicy : std::uint8_t {
-  kUniform,   // any runnable thread, all alike
-  kSticky,    // the running thread usually goes on, so that some run far ahead
-  kPriority,  // the thread of highest priority, priorities being random and lowered at random moments
+  kUniform,   // any runnable thread with equal probability
+  kSticky,    // the running thread usually continues, so that some threads run far ahead
+  kPriority,  // the thread of highest priority; priorities are random and are lowered at random moments
 };
 
 /// Runs the threads of one program, its creator among them, one at a time. The same seed and the same program give the
-/// same run; trace_hash() tells whether two runs were the same.
+/// same run. Equal trace_hash() values show that two runs were equal.
 ///
-/// Time is simulated: `clock` moves a microsecond at each decision, and when no thread can run, to the earliest
-/// deadline. Where nothing can run and there is no deadline, the program has deadlocked: who waits for what, and the
-/// seed, are printed and the process is aborted. The same happens after decisions_max() decisions (nobody gets done).
+/// Time is simulated. Each decision advances `clock` by a microsecond. If no thread can run, `clock` advances to the
+/// earliest deadline. If there is no deadline either, the program has deadlocked: the scheduler prints the waiting
+/// threads and the seed, and aborts the process. It also aborts after decisions_max() decisions, because the program
+/// then makes no progress.
 ///
-/// A thread that spins without a seam call keeps the others out for ever; it must yield().
+/// A thread that spins without a call of the scheduler keeps the others from running for ever; it must yield().
 ///
-/// The thread that makes it is registered and must destroy it, when all other threads have been joined. A seam call
-/// from a thread that was not started through scheduler() ends the process.
+/// The thread that makes the scheduler is registered. It must destroy the scheduler after all other threads have been
+/// joined. A call from a thread that was not started through scheduler() ends the process.
 class SeededScheduler final : public Simulation {
  public:
-  /// `clock` outlives it.
+  /// `clock` must outlive the scheduler.
   SeededScheduler(std::uint64_t seed, ManualClock& clock);
   ~SeededScheduler() override;
   SeededScheduler(const SeededScheduler&) = delete;
@@ -54,10 +55,10 @@ class SeededScheduler final : public Simulation {
 
   std::uint64_t seed() const noexcept { return seed_; }
   SchedulePolicy policy() const noexcept { return policy_; }
-  /// Of all decisions so far: who called what, who ran next.
+  /// Returns the hash of all decisions so far: each call, its thread, and the next thread.
   std::uint64_t trace_hash() const;
   std::uint64_t decision_count() const;
-  /// For programs that run long; the default is twenty million.
+  /// Raises the limit for long programs. The default is twenty million.
   void set_decisions_max(std::uint64_t decisions_max);
 
   void lock(const void* mutex) noexcept override;
@@ -73,7 +74,7 @@ class SeededScheduler final : public Simulation {
   void join(std::uint64_t ticket) noexcept override;
 
  private:
-  using ThreadId = std::uint64_t;  // its place in threads_; also its ticket
+  using ThreadId = std::uint64_t;  // index in threads_; also the ticket
   using Baton = std::unique_lock<std::mutex>;
 
   enum class State : std::uint8_t { kRunnable, kWaitsForMutex, kWaitsForCondition, kWaitsForEvent, kJoins, kEnded };
@@ -98,7 +99,7 @@ class SeededScheduler final : public Simulation {
   ThreadId self(const char* call) const noexcept;
   ThreadRecord& thread(ThreadId id) noexcept { return *threads_[id]; }
 
-  // Gives the baton to the next thread and returns when the caller has it again.
+  // Gives the baton to the next thread and returns when the caller has the baton again.
   void switch_threads(Baton& baton, ThreadId me, Call call) noexcept;
   void pass_baton(ThreadId me, Call call) noexcept;
   void block(Baton& baton, ThreadId me, State state, const void* awaited, Call call) noexcept;
@@ -124,14 +125,14 @@ class SeededScheduler final : public Simulation {
   Scheduler scheduler_;
   SeededRandom random_;
   SchedulePolicy policy_;
-  std::uint64_t change_rate_;    // kPriority: one decision in so many lowers a priority
-  std::uint64_t spurious_rate_;  // one wait in so many wakes without cause; zero: none
+  std::uint64_t change_rate_;    // kPriority: one decision in this many lowers a priority
+  std::uint64_t spurious_rate_;  // one wait in this many wakes without cause; zero: none
 
-  mutable std::mutex mutex_;  // guards all that follows, and hands it from thread to thread
+  mutable std::mutex mutex_;  // guards all members below, and passes them from thread to thread
   std::vector<std::unique_ptr<ThreadRecord>> threads_;
   ThreadId running_ = 0;
   std::vector<HeldMutex> held_;
-  std::vector<ThreadId> runnable_;  // of choose(), kept for its memory
+  std::vector<ThreadId> runnable_;  // used by choose(); a member to reuse its memory
   std::uint64_t lowest_priority_ = 0;
   std::uint64_t turns_in_a_row_ = 0;
   std::uint64_t decision_count_ = 0;

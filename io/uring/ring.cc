@@ -1,5 +1,5 @@
-// Owns: making a ring, and trying one out.
-// Must never: take a kernel's word (its version, what it says it has) for what can be tried.
+// Owns: making a ring, and testing one.
+// Must never: trust the kernel's version or its list of features if a test is possible.
 #include "io/uring/ring.h"
 
 #include <array>
@@ -17,7 +17,7 @@
 namespace varve::io {
 namespace {
 
-// Best first. A kernel that does not know a flag says EINVAL.
+// Best first. A kernel that does not know a flag returns EINVAL.
 constexpr std::array<unsigned, 2> kFlags = {IORING_SETUP_COOP_TASKRUN | IORING_SETUP_TASKRUN_FLAG, 0};
 
 Status ring_error(int error, std::string_view call) {
@@ -25,7 +25,7 @@ Status ring_error(int error, std::string_view call) {
       .with_os_error(error);
 }
 
-/// Waits for the one completion under way; what it says, or an errno, negative.
+/// Waits for the one completion in flight. Returns its result, or a negative errno.
 int result_of_one(io_uring* ring) noexcept {
   int entered = -EINTR;
   while (entered == -EINTR) entered = ::io_uring_submit_and_wait(ring, 1);
@@ -40,7 +40,7 @@ int result_of_one(io_uring* ring) noexcept {
 }  // namespace
 
 Result<std::unique_ptr<Ring>> Ring::make(std::size_t entries) {
-  auto ring = std::make_unique<Ring>();  // First: it may fail, and leaves nothing open.
+  auto ring = std::make_unique<Ring>();  // First, because it may fail, and nothing is open yet.
   int result = -EINVAL;
   for (const unsigned flags : kFlags) {
     if (result != -EINVAL) break;

@@ -1,11 +1,11 @@
-// Owns: one io_uring of the kernel: that it is made as this kernel can, and goes when nobody needs it.
-// Must never: keep a descriptor below 3, or leave a decision to be made about what is in flight when it goes.
+// Owns: one io_uring of the kernel: its creation with the best flags that this kernel supports, and its end.
+// Must never: keep a descriptor below 3, or be destroyed with reads in flight.
 //
-// Flags: completions are handed over when the owner enters the kernel anyway (COOP_TASKRUN), without interrupting it,
-// and a flag in shared memory says that there are some (TASKRUN_FLAG). Measured with direct reads of 4 KiB, 8 to 128 in
-// flight, this is as fast as SINGLE_ISSUER with DEFER_TASKRUN, and unlike that lets a ring pass from thread to thread
-// and be emptied when the kernel begins to refuse its calls. The lock's descriptor is not registered: only reads go
-// through a ring, and what is left of those when a process dies changes nothing.
+// Flags: the kernel delivers completions when the owner enters it anyway, without an interrupt (COOP_TASKRUN), and a
+// flag in shared memory announces them (TASKRUN_FLAG). Measured with direct reads of 4 KiB and 8 to 128 in flight, this
+// is as fast as SINGLE_ISSUER with DEFER_TASKRUN. Unlike those flags, it lets a ring pass from thread to thread, and be
+// emptied when the kernel begins to refuse its calls. The lock's descriptor is not registered: a ring performs only
+// reads, and the reads of a dead process change nothing.
 // Source: io_uring_setup(2), io_uring_enter(2).
 #pragma once
 
@@ -18,16 +18,16 @@
 
 namespace varve::io {
 
-/// As thread-safe as what it is used for.
+/// It is as thread-safe as the liburing calls made with it.
 class Ring {
  public:
-  /// A ring that takes `entries` submissions at once, and completions of as many. Errors: what the system says where it
-  /// refuses (a container's filter, an old kernel, locked memory, descriptors).
+  /// Makes a ring for `entries` submissions and as many completions at once. Errors: the system's error if it refuses
+  /// (a container's filter, an old kernel, locked memory, descriptors).
   static Result<std::unique_ptr<Ring>> make(std::size_t entries);
 
-  /// For make() alone: a ring that is not open.
+  /// Only make() calls it: makes a ring that is not open.
   Ring() noexcept = default;
-  /// Nothing is in flight.
+  /// No read may be in flight.
   ~Ring();
   Ring(const Ring&) = delete;
   Ring& operator=(const Ring&) = delete;
@@ -39,8 +39,8 @@ class Ring {
   bool is_open_ = false;
 };
 
-/// Whether this process may use io_uring now: makes a ring, and has it do nothing and then read a file. Errors: what
-/// was refused.
+/// Checks whether this process may use io_uring now: makes a ring, performs a no-op and then a read of a file. Errors:
+/// the error of the refused step.
 Status probe_io_uring();
 
 }  // namespace varve::io

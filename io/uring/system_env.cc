@@ -1,5 +1,5 @@
-// Owns: the doors to this machine: its clocks, its entropy, its threads, its file system.
-// Must never: hold state between calls, or go away while a store may use it.
+// Owns: the interfaces to this machine: its clocks, its entropy, its threads, its file system.
+// Must never: keep state between calls, or be destroyed while a store may use it.
 #include <cstdlib>
 
 #include <errno.h>
@@ -19,7 +19,7 @@ constexpr std::int64_t kNanosecondsPerTick = 100;
 
 timespec read_clock(clockid_t clock) noexcept {
   timespec now{};
-  if (::clock_gettime(clock, &now) != 0) std::abort();  // Only a clock that does not exist fails, and these two do.
+  if (::clock_gettime(clock, &now) != 0) std::abort();  // Fails only for unknown clocks; these two exist.
   return now;
 }
 
@@ -27,7 +27,8 @@ class SystemClock final : public Clock {
  public:
   Ticks wall() noexcept override {
     const timespec now = read_clock(CLOCK_REALTIME);
-    // Before 1970 the seconds are negative. The sum is not: year one lies far below anything a machine can be set to.
+    // Before 1970 the seconds are negative. The sum is positive, because no machine's clock can be set as early as year
+    // one.
     const std::int64_t since_epoch =
         now.tv_sec * static_cast<std::int64_t>(kTicksPerSecond) + now.tv_nsec / kNanosecondsPerTick;
     return kUnixEpochTicks + static_cast<Ticks>(since_epoch);
@@ -43,16 +44,16 @@ class SystemRandom final : public RandomSource {
   std::uint64_t next() noexcept override {
     std::uint64_t value = 0;
     for (;;) {
-      // Up to 256 bytes come whole or not at all.
+      // getrandom returns up to 256 bytes completely or not at all.
       const ssize_t got = ::getrandom(&value, sizeof value, 0);
       if (got == static_cast<ssize_t>(sizeof value)) return value;
-      // Seeds that can be guessed are worse than none, and there is no caller who could do without.
+      // Guessable seeds are worse than no seeds, and no caller can work without randomness.
       if (got >= 0 || errno != EINTR) std::abort();
     }
   }
 };
 
-/// Tried once a process: what a container refuses it refuses for good.
+/// The test runs once a process: if a container refuses a ring, it always does.
 FileSystem& choose_file_system(PosixFileSystem& calls, UringFileSystem& rings) {
   if (probe_io_uring().ok()) return rings;
   return calls;
@@ -71,7 +72,7 @@ struct System {
 }  // namespace
 
 const Env& system_env() noexcept {
-  // Never destroyed: a store in a static of the embedder's may close after our statics would be gone.
+  // Never destroyed: a store in a static object of the embedder may close after this library's statics are destroyed.
   static System& system = *new System;
   return system.env;
 }

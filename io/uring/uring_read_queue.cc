@@ -1,5 +1,5 @@
-// Owns: filling the ring, entering the kernel, and what each completion means.
-// Must never: trust a completion's order, or that the kernel took all it was given.
+// Owns: filling the ring, entering the kernel, and handling completions.
+// Must never: depend on the order of completions, or assume that the kernel took all submissions.
 #include "io/uring/uring_read_queue.h"
 
 #include <algorithm>
@@ -66,7 +66,7 @@ std::size_t UringReadQueue::reap(std::span<FinishedRead> finished, std::size_t w
     begin_ready();
     const std::size_t under_way = in_kernel_ + prepared_.size();
     std::size_t missing = finished_.size() < wait_count ? std::min(wait_count - finished_.size(), under_way) : 0;
-    if (is_alarm_set_) missing = std::min<std::size_t>(missing, 1);  // which may be the alarm
+    if (is_alarm_set_) missing = std::min<std::size_t>(missing, 1);  // it may be the alarm
     enter(is_woken_ ? 0 : missing);
     collect();
   } while ((finished_.size() < wait_count && !is_woken_) || !ready_.empty());
@@ -105,7 +105,7 @@ Status UringReadQueue::allow_wake() noexcept {
 
 void UringReadQueue::wake() noexcept {
   const std::uint64_t one = 1;
-  const ssize_t written = ::write(alarm_.get(), &one, sizeof one);  // Waits for nothing below 2^64 - 1 calls.
+  const ssize_t written = ::write(alarm_.get(), &one, sizeof one);  // Does not block before 2^64 - 1 calls.
   assert(written == sizeof one);
 }
 
@@ -133,7 +133,7 @@ void UringReadQueue::prepare(SlotNumber number) noexcept {
   prepared_.push_back(number);
 }
 
-/// Hands over what is prepared and waits for `wait_count` completions. Returns sooner when the kernel says so.
+/// Submits the prepared reads and waits for `wait_count` completions. Returns earlier if the kernel does.
 void UringReadQueue::enter(std::size_t wait_count) noexcept {
   if (ring_ == nullptr || (prepared_.empty() && wait_count == 0)) return;
   const int result = ::io_uring_submit_and_wait(ring_->get(), static_cast<unsigned>(wait_count));
@@ -145,7 +145,7 @@ void UringReadQueue::enter(std::size_t wait_count) noexcept {
     in_kernel_ += static_cast<std::size_t>(taken);
     return;
   }
-  // Interrupted, or short of memory for a moment: what has finished by now may make room.
+  // The call was interrupted, or the kernel is short of memory for a moment: finished reads may free resources.
   const bool passes = result == -EINTR || result == -EAGAIN || result == -EBUSY || result == -ENOMEM;
   if (passes && ++refusals_ < kInterruptionsMax) {
     probe("a ring did not take what it was given");
@@ -189,12 +189,12 @@ void UringReadQueue::place(SlotNumber number) noexcept {
 void UringReadQueue::finish(SlotNumber number) noexcept {
   Slot& slot = slots_[number];
   finished_.push_back({slot.tag, slot.read.outcome()});
-  slot.read = PosixRead();  // lets its memory go
+  slot.read = PosixRead();  // releases its memory
   free_.push_back(number);
 }
 
-/// Until the kernel has nothing of ours. A kernel that refuses to wait still hands over what is finished whenever it is
-/// entered, and yielding enters it.
+/// Waits until the kernel has no read of this queue. A kernel that refuses to wait still delivers finished reads
+/// whenever it is entered, and yielding enters it.
 void UringReadQueue::drain() noexcept {
   if (ring_ == nullptr) return;
   if (is_alarm_set_) wake();

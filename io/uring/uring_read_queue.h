@@ -1,11 +1,11 @@
 // Owns: many reads in flight through one io_uring.
-// Must never: have more in the kernel than the ring holds, lose a result, or go while the kernel may still write to
-// somebody's memory.
+// Must never: have more reads in the kernel than the ring holds, lose a result, or be destroyed while the kernel may
+// still write to a caller's memory.
 //
 // Invariants
 //   R1  every read in flight is in exactly one place: ready_, prepared_, the kernel, or finished_.
-//   R2  in_kernel_ + prepared_ + ready_ + finished_ = in_flight_ <= depth < entries of the ring. The read of the alarm,
-//       while there is one, is prepared or in the kernel too, and has the entry that is left.
+//   R2  in_kernel_ + prepared_ + ready_ + finished_ = in_flight_, plus one while the alarm is set. in_flight_ <= depth
+//       < entries of the ring. The alarm's read, while it is set, is prepared or in the kernel. It uses the last entry.
 #pragma once
 
 #include <atomic>
@@ -24,13 +24,14 @@
 
 namespace varve::io {
 
-/// Of files of the plain-call back end; others are read inside submit(). Reads begin in reap(), all by one call. Where
-/// the kernel comes to refuse the ring's calls (a filter put on later), reads go on by plain ones.
+/// Reads files of the plain-call file system through a ring; other files are read inside submit(). Reads begin in
+/// reap(), all with one call. If the kernel begins to refuse the ring's calls (a filter that was installed later),
+/// later reads use plain calls.
 class UringReadQueue final : public ReadQueue {
  public:
-  /// Errors: kInvalidArgument (the depth); as Ring::make.
+  /// Errors: kInvalidArgument (the depth); those of Ring::make().
   static Result<std::unique_ptr<ReadQueue>> make(std::size_t depth);
-  /// For make() alone.
+  /// Only make() calls it.
   UringReadQueue(std::unique_ptr<Ring> ring, std::size_t depth);
   ~UringReadQueue() override;
   UringReadQueue(const UringReadQueue&) = delete;
@@ -58,7 +59,7 @@ class UringReadQueue final : public ReadQueue {
   io_uring_sqe* next_entry() noexcept;
   void enter(std::size_t wait_count) noexcept;
   void collect() noexcept;
-  /// To finished_ if it is done, else to ready_.
+  /// Moves a read to finished_ if it is done, else to ready_.
   void place(SlotNumber number) noexcept;
   void finish(SlotNumber number) noexcept;
   void drain() noexcept;
@@ -67,19 +68,19 @@ class UringReadQueue final : public ReadQueue {
   std::unique_ptr<Ring> ring_;  // null once it was given up
   const OwnerProcess owner_ = OwnerProcess::current();
   std::vector<Slot> slots_;
-  // The alarm is a counter of the kernel's whose read, one among the others, ends when wake() raises it.
+  // The alarm is an eventfd counter. Its read is in the ring like other reads, and ends when wake() raises the counter.
   Descriptor alarm_;
-  std::uint64_t alarm_count_ = 0;  // the kernel writes here
+  std::uint64_t alarm_count_ = 0;  // the kernel writes it
   bool is_alarm_set_ = false;      // its read is prepared or in the kernel
   bool is_woken_ = false;
   std::size_t in_flight_ = 0;
   std::size_t in_kernel_ = 0;
-  int refusals_ = 0;  // in a row
+  int refusals_ = 0;  // consecutive ones
 
-  // All have room for as many as there are slots.
+  // All have capacity for as many as there are slots.
   std::vector<SlotNumber> free_;
-  std::vector<SlotNumber> ready_;     // to be put into the ring, anew or for their rest
-  std::vector<SlotNumber> prepared_;  // in the ring, not taken by the kernel yet; in its order
+  std::vector<SlotNumber> ready_;     // to be put into the ring, for the first time or for their rest
+  std::vector<SlotNumber> prepared_;  // in the ring, not yet taken by the kernel; in the ring's order
   std::vector<FinishedRead> finished_;
 };
 
