@@ -9,21 +9,20 @@ import tables
 
 HEAD = """# The race
 
-Written by `tools/race --report` from `{results}`, which has each round as a line of JSON; nothing here is edited by hand.
-What is compared, and on what terms: [what the parts are](README.md), [how contenders are
-set](../RESULTS.md#what-is-compared).
-Rows that are lost stand here like rows that are won.
+Written by `tools/race --report` from `{results}`, which has each round as a line of JSON; no line here is edited by hand.
+[The parts](README.md) and [the contenders' settings](../RESULTS.md#the-contenders) are described elsewhere. The page has lost
+rows as well as won rows.
 
 {machines}
 
 Each figure is the median of its rounds, with their range. *Ratio to the best* is how many times better Varve is than the
-best opponent of the row, by the median of the rounds' own ratios; below 1 it is lost. *Device* is the limit measured in the
+best opponent of the row, by the median of the rounds' own ratios. Below 1 the row is lost. *Device* is the limit measured in the
 same round. {busy}{thrown}
 """
 
-GOALS = """*Measured* is what is held against *wanted*: a ratio where the goal names an opponent or the device, else a figure of
-ours. *Ours*, *theirs* (the best opponent of the row, or the one that the goal names) and *limit* (of the device) are the
-figures behind it. A letter behind the rounds says on which machine. Where the time goes in what is missed, and what was tried: [GOALS.md](../GOALS.md).
+GOALS = """*Measured* is compared with *wanted*: a ratio where the goal names an opponent or the device, otherwise a figure of
+ours. It follows from *ours*, *theirs* (the best opponent of the row, or the one that the goal names) and *limit* (of the
+device). The letter after the rounds names the machine. [GOALS.md](../GOALS.md) explains the missed goals.
 """
 
 
