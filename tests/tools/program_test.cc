@@ -142,7 +142,7 @@ TEST_F(Program, ALoadRefusesATableThatHoldsEntities) {
   make_store();
   const ProgramResult loaded = import_text("csv", "PartitionKey,RowKey,N\np,2,1\n", {"--load"});
   EXPECT_EQ(loaded.exit_code, 1);
-  EXPECT_THAT(loaded.err, HasSubstr("holds entities; only a new or an empty table can be loaded"));
+  EXPECT_THAT(loaded.err, HasSubstr("contains entities; load into a new or an empty table"));
   EXPECT_EQ(lines_of(exported("jsonl")), 1u);
 }
 
