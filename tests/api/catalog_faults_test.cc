@@ -297,8 +297,7 @@ TEST(CatalogDamage, NumbersThatAreUsedUpAreToldAndNeverGivenTwice) {
   const Result<std::string> used_up = with_next_table(encode_account_row(kFirstNumber), row, kTableNumberEnd);
   ASSERT_TRUE(used_up.ok());
   expect_refused(with_row(kAccountsTable, kAccount, "", *used_up),
-                 {"CreateTable: NoSpace", "LoadAbsent: NoSpace", "LoadEmpty: NoSpace"},
-                 "no table number is left");
+                 {"CreateTable: NoSpace", "LoadAbsent: NoSpace", "LoadEmpty: NoSpace"}, "no table number is left");
 }
 
 }  // namespace

@@ -82,7 +82,7 @@ TEST_F(ShellProgram, ReadOnlyWritesNothing) {
   const ProgramResult result = shell("insert p 99 N=1\ncount\n", {"Rows", "--read-only"});
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_EQ(result.out, "30\n");
-  EXPECT_THAT(result.err, HasSubstr("reading only"));
+  EXPECT_THAT(result.err, HasSubstr("read-only"));
 }
 
 TEST_F(ShellProgram, AtATerminalItPromptsCompletesPagesAndRemembers) {
