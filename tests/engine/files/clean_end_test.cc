@@ -76,7 +76,7 @@ TEST(CleanEnd, IsWrittenWhereEveryFileIsWhatWasWritten) {
 TEST(CleanEnd, ASegmentOfAnotherSizeIsToldWithBothSizes) {
   SealedStore store;
   store.change(store.segment_name, [](std::string& bytes) { bytes.append(4096, '\0'); });
-  store.expect_refused(store.segment_name + ": size is " + std::to_string(store.segment_bytes + 4096) + ", and was " +
+  store.expect_refused(store.segment_name + ": size is " + std::to_string(store.segment_bytes + 4096) + ", but was " +
                        std::to_string(store.segment_bytes));
 }
 
