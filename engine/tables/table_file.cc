@@ -176,7 +176,7 @@ Result<std::unique_ptr<const OpenTable>> TableFiles::open(const format::TableFil
   if (!index.ok()) return index.status().in_file(name);
   if (Status same = check_entry(entry, index->properties()); !same.ok()) return same.in_file(name);
   if (format::value_files_of(index->runs()) != entry.value_files) {
-    return Status::corruption("names other value files than the manifest").in_file(name);
+    return Status::corruption("names other value files than the manifest does").in_file(name);
   }
 
   auto table = std::make_unique<OpenTable>(*std::move(file), *std::move(index));

@@ -58,12 +58,10 @@ void add_checkpoint_verb(CLI::App& app, int& exit_code) {
   auto words = std::make_shared<CheckpointWords>();
   CLI::App* verb = app.add_subcommand("checkpoint", "Create a second store with the present content of a store");
   verb->footer(
-      "\nDIRECTORY must be absent or empty. It becomes a store of its own: keep it as a backup, read it, or write to "
-      "it. On\n"
-      "the same file system this takes almost no time and space, because both stores share files that neither "
-      "changes.\n"
-      "Elsewhere the files are copied. A program that has the store open calls Store::checkpoint; its writers "
-      "continue.");
+      "\nDIRECTORY must be absent or empty. It becomes a store of its own: keep it as a backup, read it, or write\n"
+      "to it. On the same file system this takes almost no time and space, because both stores share files that\n"
+      "neither changes. Elsewhere the files are copied. A program that has the store open calls\n"
+      "Store::checkpoint; its writers continue.");
   add_store_words(*verb, words->place);
   verb->add_option("DIRECTORY", words->directory, "Directory of the new store; absent or empty")->required();
   verb->add_flag("--json", words->json, "Print the report as JSON");

@@ -198,12 +198,10 @@ void add_inspect_verb(CLI::App& app, int& exit_code) {
   auto words = std::make_shared<InspectWords>();
   CLI::App* verb = app.add_subcommand("inspect", "Show the content of one file of a store, intact or damaged");
   verb->footer(
-      "\nReads CURRENT, MANIFEST-*, *.wal, *.buf and *.sst in any directory, and changes nothing. Each line begins "
-      "with\n"
-      "the offset in the file. If the file is damaged, prints everything before the first damage and its place; the "
-      "exit\n"
-      "code is 3 then. Skips and names each part that cannot be read; the exit code is 4 then. FILE must be a regular\n"
-      "file. FORMAT.md explains the words.");
+      "\nReads CURRENT, MANIFEST-*, *.wal, *.buf and *.sst in any directory, and changes nothing. Each line\n"
+      "begins with the offset in the file. If the file is damaged, prints everything before the first damage\n"
+      "and its place; the exit code is 3 then. Skips and names each part that cannot be read; the exit code is\n"
+      "4 then. FILE must be a regular file. FORMAT.md explains the words.");
   verb->add_option("FILE", words->path, "File to show")->required();
   verb->add_flag("--blocks", words->options.blocks, "Table files: show each block");
   verb->add_flag("--entries", words->options.entries, "Table files: show each entry");

@@ -191,14 +191,11 @@ void add_repair_verb(CLI::App& app, int& exit_code) {
   auto words = std::make_shared<RepairWords>();
   CLI::App* verb = app.add_subcommand("repair", "Save the intact content of a damaged store to a new store");
   verb->footer(
-      "\nTARGET must be absent or empty; it becomes a sound store. STORE is only read, and must not be open for "
-      "writing.\n"
-      "Saves the newest versions that can still be read, with their Timestamps and ETags, and guesses nothing. Names "
-      "each\n"
-      "part that cannot be read, with its range of keys. Entities of that range that were saved from other files may "
-      "be\n"
-      "older than they were. Exit code 0 if nothing was lost, 3 if something was. Parts that the device fails to read\n"
-      "are lost parts too.");
+      "\nTARGET must be absent or empty; it becomes a sound store. STORE is only read, and must not be open for\n"
+      "writing. Saves the newest versions that can still be read, with their Timestamps and ETags, and guesses\n"
+      "nothing. Names each part that cannot be read, with its range of keys. Entities of that range that were\n"
+      "saved from other files may be older than they were. Exit code 0 if nothing was lost, 3 if something was.\n"
+      "Parts that the device fails to read are lost parts too.");
   add_store_words(*verb, words->place);
   verb->add_option("TARGET", words->target, "Directory of the repaired store; absent or empty")->required();
   verb->add_flag("--json", words->json, "Print the report as JSON");
