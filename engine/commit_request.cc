@@ -27,8 +27,8 @@ Status check_operations(format::BatchReader reader, const Load* load) {
 
 Status describe(CommitRequest& request, Member& member) {
   if (request.batch.size() > kBatchBytesMax) {
-    return Status::too_large("a commit of " + std::to_string(request.batch.size()) + " bytes is over the limit of " +
-                             std::to_string(kBatchBytesMax));
+    return Status::too_large("the commit has " + std::to_string(request.batch.size()) + " bytes; at most " +
+                             std::to_string(kBatchBytesMax) + " are allowed");
   }
   const Result<MemtableDemand> demand = Memtable::demand_of(request.batch);
   if (!demand.ok()) return demand.status();

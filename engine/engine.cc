@@ -116,8 +116,9 @@ Result<CommitVersion> Engine::commit(CommitRequest request) {
 }
 
 Result<std::unique_ptr<Load>> Engine::begin_load(const LoadOptions& options) {
-  if (state_->closed.load(std::memory_order_relaxed)) return Status(Code::kClosed, "the store was closed");
-  if (!state_->queue) return Status(Code::kReadOnly, "the store was opened for reading only");
+  if (state_->closed.load(std::memory_order_relaxed))
+    return Status(Code::kClosed, "the store was closed; open it again");
+  if (!state_->queue) return Status(Code::kReadOnly, "the store was opened read-only; open it for writing");
   EngineState& state = *state_;
   const LoadParts parts{state.closed,     *state.tree,        *state.queue,
                         *state.compactor, *state.table_files, state.load_counters};
@@ -125,8 +126,8 @@ Result<std::unique_ptr<Load>> Engine::begin_load(const LoadOptions& options) {
 }
 
 Status check_committable(const EngineState& state) {
-  if (state.closed.load(std::memory_order_relaxed)) return Status(Code::kClosed, "the store was closed");
-  if (!state.queue) return Status(Code::kReadOnly, "the store was opened for reading only");
+  if (state.closed.load(std::memory_order_relaxed)) return Status(Code::kClosed, "the store was closed; open it again");
+  if (!state.queue) return Status(Code::kReadOnly, "the store was opened read-only; open it for writing");
   return state.lock->check();
 }
 
@@ -166,7 +167,8 @@ bool Engine::is_published(CommitVersion version) const noexcept {
 }
 
 Status Engine::sync() {
-  if (state_->closed.load(std::memory_order_relaxed)) return Status(Code::kClosed, "the store was closed");
+  if (state_->closed.load(std::memory_order_relaxed))
+    return Status(Code::kClosed, "the store was closed; open it again");
   if (!state_->queue) return Status();  // Nothing is acknowledged through a read-only handle.
   if (Status held = state_->lock->check(); !held.ok()) return held;
   return state_->queue->flush(false);
@@ -188,9 +190,11 @@ Status Engine::compact() {
 }
 
 Result<CheckpointFigures> Engine::checkpoint(std::string_view path) {
-  if (state_->closed.load(std::memory_order_relaxed)) return Status(Code::kClosed, "the store was closed");
+  if (state_->closed.load(std::memory_order_relaxed))
+    return Status(Code::kClosed, "the store was closed; open it again");
   if (!state_->queue) {
-    return Status(Code::kReadOnly, "a checkpoint closes the log, and the store was opened for reading only");
+    return Status(Code::kReadOnly,
+                  "a checkpoint needs a store that is open for writing; this one was opened read-only");
   }
   if (Status held = state_->lock->check(); !held.ok()) return held;
   return make_checkpoint(

@@ -34,12 +34,13 @@ Result<std::unique_ptr<io::Directory>> find_directory(const io::Env& env, std::s
 }
 
 Status no_store(std::string_view path) {
-  return Status::not_found("there is no store here; create one by asking for it").in_file(path);
+  return Status::not_found("there is no store here; set create_if_missing to create one").in_file(path);
 }
 
 Status check_stored_options(const EngineOptions& asked, const format::StoredOptions& stored, std::string_view path) {
   const auto refused = [path](std::string_view what) {
-    return Status::invalid_argument("the store was created with " + std::string(what) + ", which cannot be changed")
+    return Status::invalid_argument("the store was created with " + std::string(what) +
+                                    ", which cannot be changed; leave the option unset")
         .in_file(path);
   };
   if (asked.default_durability && static_cast<std::uint64_t>(*asked.default_durability) != stored.default_durability) {

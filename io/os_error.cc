@@ -23,12 +23,13 @@ namespace {
 
 std::string_view remedy(int error) noexcept {
   switch (error) {
-    case EFBIG: return " (the limit of the process, ulimit -f, or that of the file system)";
-    case EMFILE: return " (the limit of the process, ulimit -n, counts every open file and connection)";
+    case EFBIG:
+      return " (raise the file size limit of the process, ulimit -f, or use a file system with a higher limit)";
+    case EMFILE: return " (raise the limit of the process, ulimit -n; it counts every open file and connection)";
     case EACCES:
     case EPERM:
-      return " (the owner and mode of the file, and of every directory above it, must allow this to the user)";
-    case ELOOP: return " (a symbolic link is in the place of a file, and links are refused there)";
+      return " (the owner and mode of the file and of every directory above it must allow this user to do it)";
+    case ELOOP: return " (the name is a symbolic link, and links are refused here)";
     default: return "";
   }
 }

@@ -6,11 +6,11 @@ namespace varve::io {
 
 Status check_read_depth(std::size_t depth) noexcept {
   if (depth > 0 && depth <= kReadDepthMax) return Status();
-  return Status::invalid_argument("a queue is for 1 to 1024 reads at once");
+  return Status::invalid_argument("the depth of a read queue must be 1 to 1024");
 }
 
 Status read_queue_full() noexcept {
-  return Status(Code::kBusy, "the queue has as many reads in flight as its depth allows; reap some first");
+  return Status(Code::kBusy, "the read queue is full; reap some reads first");
 }
 
 }  // namespace varve::io

@@ -73,7 +73,7 @@ void run_with_ticket(Simulation& simulation, std::uint64_t ticket, const std::fu
 
 Status refused(std::string_view name, const std::system_error& error) noexcept {
   try {
-    return Status::io_error("starting thread '" + std::string(name) + "': " + error.what());
+    return Status::io_error("cannot start thread '" + std::string(name) + "': " + error.what());
   } catch (const std::bad_alloc&) {
     return Status(Code::kIoError);
   }

@@ -60,7 +60,7 @@ def marked_lines(path, lines):
         if not mark:
             continue
         if not mark.group(1).strip():
-            sys.exit(f"{path}:{number}: the mark needs a reason")
+            sys.exit(f"{path}:{number}: the mark needs a reason after it")
         if not line.lstrip().startswith("//"):
             found.add(number)
             continue

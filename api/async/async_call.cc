@@ -25,7 +25,7 @@ AsyncCall::~AsyncCall() {
 
 Status AsyncCall::check_stop() const noexcept {
   if (!stop_.stop_requested()) return Status();
-  return Status(Code::kCancelled, "the operation was asked to stop before it had done anything");
+  return Status(Code::kCancelled, "the caller's stop token cancelled the operation before it changed anything");
 }
 
 bool AsyncCall::Begin::await_ready() noexcept {
@@ -35,7 +35,7 @@ bool AsyncCall::Begin::await_ready() noexcept {
   } else if ((*async)->executor().begin_operation()) {
     call_.async_ = *async;
   } else {
-    status_ = Status(Code::kClosed, "the store was closed");
+    status_ = Status(Code::kClosed, "the store was closed; open it again");
   }
   return !status_.ok() || !call_.async_->is_on_its_thread();
 }
@@ -102,7 +102,8 @@ void LockWait::tell(Why why) noexcept {
   } else if (request_.call_off()) {  // Otherwise the turn is on its way and decides.
     end(why == Why::kTime
             ? engine::partition_was_held(*wait_max_)
-            : Status(Code::kCancelled, "the operation was asked to stop while it waited for its partition"));
+            : Status(Code::kCancelled,
+                     "the caller's stop token cancelled the operation while it waited for its partition"));
   }
 }
 

@@ -254,7 +254,7 @@ struct AsyncTable::Verbs {
 
   static Status check_writable(const Table::State& state) {
     if (!state.core->engine().read_only()) return Status();
-    return Status(Code::kReadOnly, "the store was opened for reading only");
+    return Status(Code::kReadOnly, "the store was opened read-only; open it for writing");
   }
 
   static Task<Result<ETag>> write(Called called, TransactionOperation operation, WriteOptions options) {

@@ -15,13 +15,13 @@ namespace varve {
 namespace {
 
 Status numbers_used_up(std::string_view what) {
-  return Status::no_space("every " + std::string(what) + " number of the store was used");
+  return Status::no_space("no " + std::string(what) + " number is left; dropped numbers are never used again");
 }
 
 }  // namespace
 
 Status no_such_account(std::string_view account) {
-  return service_error::resource_not_found("there is no account " + quoted(account));
+  return service_error::resource_not_found("account " + quoted(account) + " does not exist");
 }
 
 Status no_such_table(std::string_view account, std::string_view table) {
@@ -139,7 +139,7 @@ Status Catalog::create_account(std::string_view account) {
   if (!row.ok()) return row.status();
   if (row->value) {
     return refuse(*std::move(guard), row->version,
-                  service_error::resource_already_exists("account " + quoted(account) + " is there"));
+                  service_error::resource_already_exists("account " + quoted(account) + " already exists"));
   }
   const Result<engine::Newest> counter = view->newest(counter_key);
   if (!counter.ok()) return counter.status();
@@ -177,7 +177,7 @@ Status Catalog::create_table(const TableName& name) {
   if (table->value) {
     return refuse(*std::move(guard), table->version,
                   service_error::table_already_exists("table " + quoted(name.lower) + " of account " +
-                                                      quoted(name.account) + " is there"));
+                                                      quoted(name.account) + " already exists"));
   }
   const Result<NameRelease::Found> dropped = release_.look(*view, name.account, name.lower);
   if (!dropped.ok()) return dropped.status();

@@ -15,12 +15,12 @@ namespace {
 
 Status not_loadable(const TableName& name, std::string_view what) {
   return service_error::table_already_exists("table " + quoted(name.spelling) + " of account " + quoted(name.account) +
-                                             " " + std::string(what) + "; only a new or an empty table can be loaded");
+                                             " " + std::string(what) + "; load into a new or an empty table");
 }
 
 Status dropped_meanwhile(const TableName& name) {
   return service_error::table_not_found("table " + quoted(name.spelling) + " of account " + quoted(name.account) +
-                                        " was dropped while it was loaded");
+                                        " was dropped during the load; start the load again");
 }
 
 /// Returns the version of an entity in the table, or nothing if the table is empty.
@@ -49,8 +49,8 @@ Status judge_load(const TableName& name, const LoadTarget& target, const engine:
   if (!row.value) return target.replaced ? dropped_meanwhile(name) : Status();
   const Result<TableRow> table = decode_table_row(name.account, name.lower, row.version, *row.value);
   if (!table.ok()) return table.status();
-  if (!target.replaced) return not_loadable(name, "was made meanwhile");
-  return table->id == *target.replaced ? Status() : not_loadable(name, "was made or loaded anew meanwhile");
+  if (!target.replaced) return not_loadable(name, "was created during the load");
+  return table->id == *target.replaced ? Status() : not_loadable(name, "was created or loaded again during the load");
 }
 
 }  // namespace
@@ -80,14 +80,15 @@ Result<LoadTarget> Catalog::begin_load(const TableName& name, engine::Load& load
     const Result<std::optional<format::CommitVersion>> entity = find_entity(*view, table->id);
     if (!entity.ok()) return entity.status();
     if (*entity) {  // Finds most tables that are not empty.
-      return refuse(*std::move(guard), std::max(row->version, **entity), not_loadable(name, "holds entities"));
+      return refuse(*std::move(guard), std::max(row->version, **entity), not_loadable(name, "contains entities"));
     }
     target.replaced = table->id;
     load.watch(table->id);
   }
   const Result<AccountRow> account = decode_account_row(name.account, owner->version, *owner->value);
   if (!account.ok()) return account.status();
-  if (account->next_table == kTableNumberEnd) return Status::no_space("every table number of the store was used");
+  if (account->next_table == kTableNumberEnd)
+    return Status::no_space("no table number is left; dropped numbers are never used again");
   target.id = format::make_table_id(account->number, account->next_table);
 
   const Result<std::string> raised = with_next_table(*owner->value, *account, account->next_table + 1);
@@ -104,7 +105,7 @@ Result<LoadTarget> Catalog::begin_load(const TableName& name, engine::Load& load
   if (target.replaced) {
     const Result<std::optional<format::CommitVersion>> entity = find_entity(engine_.view(), *target.replaced);
     if (!entity.ok()) return entity.status();
-    if (*entity) return not_loadable(name, "holds entities");
+    if (*entity) return not_loadable(name, "contains entities");
   }
   load.begin(target.id, target.version);
   return target;
@@ -150,7 +151,7 @@ Status Catalog::finish_load(const TableName& name, const LoadTarget& target, eng
   view.reset();
   const NameCache::DropMark mark = names_.mark_table_drop(name.account, name.lower);
   const Status committed = engine_.commit(std::move(request)).status();
-  if (committed.code() == Code::kPreconditionFailed) return not_loadable(name, "was written while it was loaded");
+  if (committed.code() == Code::kPreconditionFailed) return not_loadable(name, "was written to during the load");
   return service_error::is_table_gone(committed) ? dropped_meanwhile(name) : committed;
 }
 

@@ -21,8 +21,8 @@ Result<NameRelease::Found> NameRelease::look(const engine::ReadView& view, std::
   const auto delay = static_cast<io::Ticks>(delay_.count()) * io::kTicksPerMillisecond;
   if (clock_.wall() < note->version + delay) {
     found.status = service_error::table_being_deleted("table " + quoted(lower_name) + " of account " + quoted(account) +
-                                                      " was dropped; its name is free " +
-                                                      std::to_string(delay_.count()) + " ms after that");
+                                                      " was dropped; its name can be used again " +
+                                                      std::to_string(delay_.count()) + " ms after the drop");
   }
   return found;
 }

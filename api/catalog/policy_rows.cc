@@ -22,7 +22,7 @@ std::string name_of(std::size_t number, std::string_view part) {
 }
 
 Status damaged(std::size_t number, std::string_view part) {
-  return Status::corruption(name_of(number, part) + " of an access policy is missing or cannot be one");
+  return Status::corruption(name_of(number, part) + " of an access policy is missing or invalid");
 }
 
 Status take_time(const format::EntityView& row, std::size_t number, std::string_view part,

@@ -72,7 +72,7 @@ class ServiceRowReader {
     std::optional<format::PropertyView> property = row_.find(group_member(group, part));
     if (!property || property->type == type) return property;
     if (status_.ok())
-      status_ = Status::corruption(group_member(group, part) + " of the service properties has a wrong type");
+      status_ = Status::corruption(group_member(group, part) + " of the service properties has the wrong type");
     return std::nullopt;
   }
 

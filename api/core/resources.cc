@@ -15,7 +15,7 @@ Resources::~Resources() {
 
 Result<std::shared_ptr<Resources>> Resources::create(const ResourceOptions& options) {
   return guarded([&]() -> Result<std::shared_ptr<Resources>> {
-    if (options.write_buffer_bytes == 0) return Status::invalid_argument("a write buffer of no bytes holds nothing");
+    if (options.write_buffer_bytes == 0) return Status::invalid_argument("write_buffer_bytes must be above zero");
     auto state = std::make_unique<State>();
     state->options = options;
     state->write_budget = std::make_shared<engine::WriteBudget>(io::system_env().scheduler, options.write_buffer_bytes);

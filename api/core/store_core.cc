@@ -68,11 +68,11 @@ Result<std::shared_ptr<StoreCore>> StoreCore::open(std::string_view path, const 
     resources = *std::move(own);
   }
   if (!resources->state_->owner.is_this_process()) {
-    return Status(Code::kLocked, "the resources were made by the process of which this one is a fork; make new ones");
+    return Status(Code::kLocked, "the resources belong to the parent of this forked process; create new resources");
   }
   if (options.recreation_delay < std::chrono::milliseconds(0) || options.recreation_delay > std::chrono::hours(24)) {
-    return Status::invalid_argument("a recreation delay of " + std::to_string(options.recreation_delay.count()) +
-                                    " ms is asked for; 0 to 24 hours are allowed");
+    return Status::invalid_argument("recreation_delay is " + std::to_string(options.recreation_delay.count()) +
+                                    " ms; 0 to 24 hours are allowed");
   }
   const std::shared_ptr<StoreCore> core(new StoreCore(path, std::move(resources)));
 
@@ -120,11 +120,11 @@ Status StoreCore::close() {
 }
 
 Result<engine::AsyncEngine*> StoreCore::async() {
-  if (is_closed()) return Status(Code::kClosed, "the store was closed");
+  if (is_closed()) return Status(Code::kClosed, "the store was closed; open it again");
   if (Status mine = check_process(); !mine.ok()) return mine;
   if (engine::AsyncEngine* const made = async_.load(std::memory_order_acquire)) return made;
   const io::MutexGuard guard(*async_mutex_);
-  if (makes_no_async_) return Status(Code::kClosed, "the store was closed");
+  if (makes_no_async_) return Status(Code::kClosed, "the store was closed; open it again");
   if (!own_async_) {
     Result<std::unique_ptr<engine::AsyncEngine>> started = engine::AsyncEngine::start(*engine_);
     if (!started.ok()) return started.status();
@@ -138,25 +138,25 @@ Status StoreCore::check_process() const {
   if (is_usable()) [[likely]]
     return Status();
   return Status(Code::kLocked,
-                "the store was opened by the process of which this one is a fork; open it anew to use it here");
+                "the store was opened by the parent of this forked process; open it again in this process");
 }
 
 Status StoreCore::check_thread() const {
   const engine::AsyncEngine* const async = async_.load(std::memory_order_acquire);
   if (async == nullptr || !async->is_on_its_thread()) return Status();
   return Status::invalid_argument(
-      "a verb that waits was called on the store's asynchronous thread, and would hold up all its operations");
+      "a blocking verb was called on the store's asynchronous thread; call the asynchronous verb there");
 }
 
 Status StoreCore::check_open() const {
-  if (is_closed()) return Status(Code::kClosed, "the store was closed");
+  if (is_closed()) return Status(Code::kClosed, "the store was closed; open it again");
   if (Status mine = check_process(); !mine.ok()) return mine;
   return check_thread();
 }
 
 Status StoreCore::check_writable() const {
   if (Status open = check_open(); !open.ok()) return open;
-  if (engine_->read_only()) return Status(Code::kReadOnly, "the store was opened for reading only");
+  if (engine_->read_only()) return Status(Code::kReadOnly, "the store was opened read-only; open it for writing");
   return Status();
 }
 
@@ -170,7 +170,7 @@ Snapshot StoreCore::snapshot() {
 Result<engine::ReadView> StoreCore::view(const std::optional<Snapshot>& snapshot) const {
   if (!snapshot) return engine_->view();
   if (!snapshot->state_ || snapshot->state_->core.get() != this) {
-    return service_error::invalid_input("the snapshot is of another store, or of none");
+    return service_error::invalid_input("the snapshot belongs to another store or to none; take one from this store");
   }
   return engine_->view_at(snapshot->state_->held.version());
 }

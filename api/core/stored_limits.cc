@@ -37,10 +37,10 @@ Status check_limits(const StoreLimits& limits) {
     const std::uint32_t value = limits.*known.member;
     if (value >= 1 && value <= known.maximum) continue;
     return Status::invalid_argument("the limit " + std::string(known.name) + " is " + std::to_string(value) +
-                                    "; 1 to " + std::to_string(known.maximum) + " are possible");
+                                    "; 1 to " + std::to_string(known.maximum) + " are allowed");
   }
   if (limits.transaction_bytes_max >= limits.entity_bytes_max) return Status();
-  return Status::invalid_argument("the limit transaction_bytes_max is below entity_bytes_max");
+  return Status::invalid_argument("the limit transaction_bytes_max must be at least entity_bytes_max");
 }
 
 std::string encode_limits(const StoreLimits& limits) {

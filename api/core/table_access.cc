@@ -74,7 +74,8 @@ KeyRange KeyFence::within(KeyRange range, format::TableId table) const {
 
 Status Grant::check_permissions(Permissions needed) const {
   if (permissions_.contains(needed)) return Status();
-  return service_error::permission_mismatch("this needs the permissions " + needed.to_string() + ", and there are " +
+  return service_error::permission_mismatch("the operation needs the permissions " + needed.to_string() +
+                                            "; this handle has " +
                                             (permissions_.empty() ? "none" : permissions_.to_string()));
 }
 
@@ -84,7 +85,7 @@ Status Grant::check_key(std::string_view partition_key, std::string_view row_key
   if (!key.ok()) return service_error::invalid_input("a key is not valid UTF-8");
   if (access_->fence().contains(*key)) return Status();
   return service_error::authorization_failure("the entity " + quoted(partition_key) + ", " + quoted(row_key) +
-                                              " is outside of what this handle may touch");
+                                              " is outside the range of keys of this handle");
 }
 
 Status Grant::check_query() const {

@@ -144,7 +144,7 @@ Result<Table> Store::create_table(std::string_view account, std::string_view tab
 
 Result<std::optional<Table>> Store::open_known_table(std::string_view account, std::string_view table) const {
   return guarded([&]() -> Result<std::optional<Table>> {
-    if (core_->is_closed()) return Status(Code::kClosed, "the store was closed");
+    if (core_->is_closed()) return Status(Code::kClosed, "the store was closed; open it again");
     if (Status legal = find_legal_account(account); !legal.ok()) return legal;
     if (!check_table_name(table).ok()) return no_such_table(account, table);
     const std::shared_ptr<Table::State> state = Table::State::named(core_, table_name(account, table));

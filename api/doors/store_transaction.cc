@@ -56,8 +56,8 @@ Status check_reads(StoreCore& core, const engine::ReadView& view, std::span<cons
     if (written <= version) continue;
     guard.release();
     if (Status published = core.engine().await_published(written); !published.ok()) return published;
-    return Status(Code::kConflict,
-                  "the entity " + quoted_keys(reads[i]) + " was written after the transaction began: begin it again");
+    return Status(Code::kConflict, "the entity " + quoted_keys(reads[i]) +
+                                       " was written after the transaction began; begin the transaction again");
   }
   return Status();
 }
@@ -79,7 +79,7 @@ void sort_and_deduplicate(std::vector<format::TableId>& tables) {
 }
 
 Status some_table_was_dropped() {
-  return service_error::table_not_found("a table that the transaction reads or writes was dropped before its turn");
+  return service_error::table_not_found("a table that the transaction reads or writes was dropped before the commit");
 }
 
 }  // namespace
@@ -99,9 +99,11 @@ DateTime StoreTransaction::version() const noexcept {
 Status StoreTransaction::State::admit_read(const Table::State& table, const ReadOptions& options) const {
   if (Status open = core->check_open(); !open.ok()) return open;
   if (Status going_on = check_not_ended(ended); !going_on.ok()) return going_on;
-  if (table.core != core) return service_error::invalid_input("the table is of another store");
+  if (table.core != core)
+    return service_error::invalid_input("the table belongs to another store than the transaction");
   if (!options.snapshot) return Status();
-  return service_error::invalid_input("a transaction reads at a snapshot of its own; another one was given");
+  return service_error::invalid_input(
+      "a transaction reads at its own snapshot; leave the snapshot of ReadOptions unset");
 }
 
 /// Keeps the keys, so that commit() can check them again.
@@ -212,14 +214,13 @@ Status StoreTransaction::State::check_writes() const {
   std::size_t bytes = 0;
   for (std::size_t i = 0; i < writes.size(); ++i) {
     if (writes[i].table->core != core) {
-      return blamed(service_error::invalid_input("the table is of another store"), i);
+      return blamed(service_error::invalid_input("the table belongs to another store than the transaction"), i);
     }
     bytes += encoded_size_bytes(writes[i].operation.entity);
     if (bytes <= limits::kStoreTransactionBytesMax) continue;
-    return blamed(
-        service_error::request_body_too_large("the transaction takes more than " +
-                                              std::to_string(limits::kStoreTransactionBytesMax) + " bytes encoded"),
-        i);
+    return blamed(service_error::request_body_too_large("the encoded transaction has more than " +
+                                                        std::to_string(limits::kStoreTransactionBytesMax) + " bytes"),
+                  i);
   }
   return Status();
 }

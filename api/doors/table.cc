@@ -142,7 +142,8 @@ Result<std::vector<AccessPolicy>> Table::access_policies() const {
   return guarded([&]() -> Result<std::vector<AccessPolicy>> {
     if (Status open = state_->core->check_open(); !open.ok()) return open;
     if (state_->access) {
-      return service_error::authorization_failure("a restricted handle does not tell the table's access policies");
+      return service_error::authorization_failure(
+          "a restricted handle cannot read the table's access policies; use an unrestricted one");
     }
     return Catalog::find_access_policies(state_->core->engine().view(), state_->name);
   });

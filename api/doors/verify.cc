@@ -54,7 +54,7 @@ class Verifier {
 
   void finish() {
     for (const auto& [name, account] : accounts_) {
-      if (account.number >= next_account_) add_finding("account " + quoted(name), "its number was never given");
+      if (account.number >= next_account_) add_finding("account " + quoted(name), "its number was never assigned");
     }
   }
 
@@ -93,7 +93,7 @@ class Verifier {
     const Result<AccountRow> row = decode_account_row(name, entry.version, entry.value);
     if (!row.ok()) return add_finding("account " + quoted(name), row.status());
     if (!check_account_name(name).ok() || !entry.key.row_key.empty()) {
-      add_finding("account " + quoted(name), "no account can have this name");
+      add_finding("account " + quoted(name), "this is not a valid account name");
     }
     if (!account_numbers_.insert(row->number).second) {
       add_finding("account " + quoted(name), "another account has its number");
@@ -106,8 +106,8 @@ class Verifier {
   void visit_drop_note(const Entry& entry, std::size_t properties) {
     const bool could_be_dropped =
         check_account_name(entry.key.partition_key).ok() && check_table_name(entry.key.row_key).ok();
-    if (!could_be_dropped) add_finding(name_of(entry), "it notes the drop of a table that cannot have been");
-    if (properties > 0) add_finding(name_of(entry), "a note of a drop has no properties");
+    if (!could_be_dropped) add_finding(name_of(entry), "it records the drop of a table whose name is not valid");
+    if (properties > 0) add_finding(name_of(entry), "the record of a drop must have no properties");
   }
 
   void visit_table(const Entry& entry) {
@@ -121,10 +121,10 @@ class Verifier {
     }
     if (!table_ids_.insert(row->id).second) add_finding(subject, "another table has its id");
     const auto owner = accounts_.find(owner_name);
-    if (owner == accounts_.end()) return add_finding(subject, "there is no such account");
+    if (owner == accounts_.end()) return add_finding(subject, "its account does not exist");
     if (format::account_of(row->id) != owner->second.number) add_finding(subject, "its id is another account's");
     const auto number = static_cast<std::uint32_t>(row->id);
-    if (number >= owner->second.next_table) add_finding(subject, "its number was never given");
+    if (number >= owner->second.next_table) add_finding(subject, "its number was never assigned");
   }
 
   void visit_service(const Entry& entry) {
@@ -178,7 +178,7 @@ Result<VerifyReport> verify_store(std::string_view path, const StoreOptions& opt
     if (progress && ++entries % kEntriesBetweenReports == 0) progress(report);
   }
   if (Status walked = cursor.status(); !walked.ok()) {
-    add_finding(report, "the walk over all entities ended here: " + walked.to_string());
+    add_finding(report, "the scan of all entities stopped here: " + walked.to_string());
   }
   verifier.finish();
   if (progress) progress(report);

@@ -25,7 +25,7 @@ constexpr std::size_t kBlockBytes = 16;
 
 Status no_cipher() noexcept {
   ERR_clear_error();
-  return Status::unsupported("OpenSSL does not give the cipher");
+  return Status::unsupported("this OpenSSL does not provide the cipher");
 }
 Status not_authentic(std::string_view message) noexcept {
   ERR_clear_error();
@@ -33,7 +33,7 @@ Status not_authentic(std::string_view message) noexcept {
 }
 Status check_size(std::size_t bytes) {
   if (bytes <= kValueBytesMax) return {};
-  return Status::too_large("a value of " + std::to_string(bytes) + " bytes; at most 16777216 are encrypted");
+  return Status::too_large("a value to encrypt has " + std::to_string(bytes) + " bytes; at most 16777216 are allowed");
 }
 
 CipherContext begin(const EVP_CIPHER* cipher, const SecretBytes& key, std::string_view iv, bool encrypt) {
@@ -90,7 +90,7 @@ Result<std::string> decrypt_cbc(const SecretBytes& key, std::string_view iv, std
   if (!context) return no_cipher();
   std::string out;
   if (!update(context.get(), stored, &out) || !finish(context.get(), &out)) {
-    return not_authentic("the encrypted bytes do not decrypt");
+    return not_authentic("the encrypted bytes cannot be decrypted; they were changed or belong to another key");
   }
   return out;
 }
@@ -117,7 +117,8 @@ Result<std::string> decrypt_gcm(const SecretBytes& key, std::string_view nonce, 
                                 std::string_view stored) {
   assert(nonce.size() == kGcmNonceBytes);
   if (Status size = check_size(stored.size() + associated.size()); !size.ok()) return size;
-  if (stored.size() < kGcmTagBytes) return Status::corruption("the encrypted bytes are too few to hold their tag");
+  if (stored.size() < kGcmTagBytes)
+    return Status::corruption("the encrypted bytes are shorter than their tag of 16 bytes");
   const std::size_t size = stored.size() - kGcmTagBytes;
   std::string tag(stored.substr(size));
   const CipherContext context = begin(EVP_aes_256_gcm(), key, nonce, false);
@@ -126,7 +127,8 @@ Result<std::string> decrypt_gcm(const SecretBytes& key, std::string_view nonce, 
       EVP_CIPHER_CTX_ctrl(context.get(), EVP_CTRL_AEAD_SET_TAG, static_cast<int>(tag.size()), tag.data()) != 1) {
     return no_cipher();
   }
-  if (!finish(context.get(), &out)) return not_authentic("the encrypted bytes are not authentic");
+  if (!finish(context.get(), &out))
+    return not_authentic("the encrypted bytes are not authentic; they were changed or belong to another key");
   return out;
 }
 

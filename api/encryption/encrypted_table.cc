@@ -10,7 +10,7 @@ namespace {
 using Kind = TransactionOperation::Kind;
 
 Status merge_refused() {
-  return Status::unsupported("an entity that is encrypted cannot be merged with another; replace it");
+  return Status::unsupported("an encrypted entity cannot be merged; replace it");
 }
 
 /// Adds the operation, with the encrypted entity.
@@ -46,10 +46,10 @@ Result<Entity> EncryptedTable::encrypted(const Entity& entity) const {
     return encrypt(entity, encryption_.properties, *encryption_.key, {encryption_.protocol, encryption_.random});
   }
   if (encryption_.require_encryption) {
-    return Status::invalid_argument("entities of this table must be encrypted, and there is no key");
+    return Status::invalid_argument("require_encryption is set and no key is given; give a key to write entities");
   }
   if (entity.find(kEncryptionMetadataName) != nullptr || entity.find(kEncryptedNamesName) != nullptr) {
-    return Status::invalid_argument("the entity has a property that encryption itself adds");
+    return Status::invalid_argument("the entity has a property whose name is reserved for encryption");
   }
   return entity;
 }

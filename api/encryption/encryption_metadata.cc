@@ -148,7 +148,8 @@ class MemberList {
     });
     if (at == members_.end()) return damaged("lacks the member " + std::string(name));
     if (at->kind != Member::Kind::kString || at->value.empty() || at->value.size() > bytes_max) {
-      return damaged("the member " + std::string(name) + " is no text of 1 to " + std::to_string(bytes_max) + " bytes");
+      return damaged("the member " + std::string(name) + " must be a text of 1 to " + std::to_string(bytes_max) +
+                     " bytes");
     }
     std::string value = std::move(at->value);
     members_.erase(at);
@@ -183,13 +184,13 @@ Result<EncryptionProtocol> take_protocol(MemberList& members) {
   const auto names = std::find_if(kProtocols.begin(), kProtocols.end(),
                                   [&](const ProtocolNames& candidate) { return candidate.id == *id; });
   if (names == kProtocols.end()) {
-    return Status::unsupported("the protocol '" + *id + "' of the entity's encryption is not known");
+    return Status::unsupported("the protocol '" + *id + "' of the entity's encryption is not known to this build");
   }
   const Result<std::string> algorithm =
       members.take_string(kEncryptionAgent, "EncryptionAlgorithm", kAlgorithmBytesMax);
   if (!algorithm.ok()) return algorithm.status();
   if (*algorithm != names->algorithm) {
-    return Status::unsupported("the algorithm '" + *algorithm + "' is none of protocol " + *id);
+    return Status::unsupported("the algorithm '" + *algorithm + "' does not belong to protocol " + *id);
   }
   return names->protocol;
 }
@@ -203,10 +204,10 @@ bool is_text(std::string_view text, std::size_t bytes_max) {
 Result<std::string> format_encryption_metadata(const EncryptionMetadata& metadata) {
   if (!is_text(metadata.key_id, kKeyIdBytesMax) || !is_text(metadata.key_algorithm, kAlgorithmBytesMax)) {
     return Status::invalid_argument(
-        "the id and the algorithm of a key are texts in UTF-8, of 1 to 1024 and 1 to 64 bytes");
+        "the id and the algorithm of a key must be UTF-8 texts of 1 to 1024 and 1 to 64 bytes");
   }
   if (metadata.wrapped_key.empty() || metadata.wrapped_key.size() > kWrappedKeyBytesMax) {
-    return Status::invalid_argument("a wrapped key has 1 to 4096 bytes");
+    return Status::invalid_argument("a wrapped key must have 1 to 4096 bytes");
   }
   const ProtocolNames& names = kProtocols[metadata.protocol == EncryptionProtocol::kAuthenticated ? 0 : 1];
   Json wrapped = Json::object();
@@ -225,9 +226,10 @@ Result<std::string> format_encryption_metadata(const EncryptionMetadata& metadat
 }
 
 Result<EncryptionMetadata> parse_encryption_metadata(std::string_view json) {
-  if (json.size() > kEncryptionMetadataBytesMax) return damaged("has more than 16384 bytes");
+  if (json.size() > kEncryptionMetadataBytesMax) return damaged("has more than 16384 bytes, the most that are allowed");
   MemberReader reader;
-  if (!read_json(json, reader)) return damaged("is not an object of texts and of objects of texts, each once");
+  if (!read_json(json, reader))
+    return damaged("must be a JSON object of texts and of objects of texts, each member once");
   MemberList members(std::move(reader.members()));
 
   EncryptionMetadata metadata;
@@ -244,7 +246,7 @@ Result<EncryptionMetadata> parse_encryption_metadata(std::string_view json) {
   if (!iv.ok()) return iv.status();
   if (iv->size() != kCbcIvBytes) return damaged("the IV has " + std::to_string(iv->size()) + " bytes, not 16");
   if (wrapped->size() > kWrappedKeyBytesMax || !members.holds_nothing_else()) {
-    return damaged("holds a member that it may not");
+    return damaged("contains a member that is not allowed");
   }
   metadata.key_id = *std::move(key_id);
   metadata.key_algorithm = *std::move(algorithm);
@@ -262,7 +264,7 @@ std::string format_encrypted_names(std::span<const std::string> names) {
 Result<std::vector<std::string>> parse_encrypted_names(std::string_view json) {
   NameReader reader;
   const Status bad =
-      Status::corruption(std::string(kEncryptedNamesName) + ": is not a list of different property names");
+      Status::corruption(std::string(kEncryptedNamesName) + ": must be a JSON list of different property names");
   if (!read_json(json, reader)) return bad;
   std::vector<std::string> names = std::move(reader.names());
   std::vector<std::string> sorted = names;

@@ -29,7 +29,7 @@ Status of_property(const Status& status, std::string_view name) {
 Status check_names(const Entity& entity) {
   for (const Property& property : entity.properties()) {
     if (!is_metadata(property.name)) continue;
-    return Status::invalid_argument("the property '" + property.name + "' is what encryption itself adds");
+    return Status::invalid_argument("the property name '" + property.name + "' is reserved for encryption");
   }
   return {};
 }
@@ -96,10 +96,10 @@ Result<std::shared_ptr<const KeyEncryptionKey>> find_key(const DecryptionKeys& k
     found = *std::move(resolved);
   }
   if (!found && keys.key && keys.key->id() == metadata.key_id) found = keys.key;
-  if (!found) return Status::not_found("the key '" + metadata.key_id + "' is not known");
+  if (!found) return Status::not_found("the key '" + metadata.key_id + "' that encrypted the entity was not given");
   if (found->algorithm() != metadata.key_algorithm) {
-    return Status::unsupported("the content key was wrapped by '" + metadata.key_algorithm + "'; the key '" +
-                               metadata.key_id + "' is one of " + std::string(found->algorithm()));
+    return Status::unsupported("the content key was wrapped by '" + metadata.key_algorithm + "', but the key '" +
+                               metadata.key_id + "' is for " + std::string(found->algorithm()));
   }
   return found;
 }
@@ -114,7 +114,7 @@ Result<SecretBytes> unwrap(const DecryptionKeys& keys, const EncryptionMetadata&
 
 Result<Value> decrypt_value(const PropertyCipher& cipher, const Property& property) {
   const auto* const stored = property.value.get_if<Binary>();
-  if (stored == nullptr) return Status::corruption("is listed as encrypted and is no Binary");
+  if (stored == nullptr) return Status::corruption("is listed as encrypted, but is not of type Edm.Binary");
   Result<std::string> plain = cipher.decrypt(property.name, stored->bytes);
   if (!plain.ok()) return plain.status();
   if (!is_utf8(*plain)) return Status::corruption("does not decrypt to UTF-8");
@@ -124,7 +124,8 @@ Result<Value> decrypt_value(const PropertyCipher& cipher, const Property& proper
 /// Checks that no encrypted property is missing. Only the authenticated protocol promises this.
 Status check_complete(const Entity& entity, const std::vector<std::string>& names) {
   for (const std::string& name : names) {
-    if (entity.find(name) == nullptr) return of_property(Status::corruption("was encrypted and is gone"), name);
+    if (entity.find(name) == nullptr)
+      return of_property(Status::corruption("is listed as encrypted, but is absent"), name);
   }
   return {};
 }
@@ -176,12 +177,12 @@ Result<Entity> decrypt(const Entity& entity, const DecryptionKeys& keys, const D
   const Value* const list = entity.find(kEncryptedNamesName);
   if (metadata == nullptr && list == nullptr) {
     if (!options.require_encryption) return entity;
-    return of_entity(Status::corruption("is not encrypted, and must be"), entity);
+    return of_entity(Status::corruption("is not encrypted, but require_encryption is set"), entity);
   }
   const std::string* const text = metadata != nullptr ? metadata->get_if<std::string>() : nullptr;
   const Binary* const bytes = list != nullptr ? list->get_if<Binary>() : nullptr;
   if (text == nullptr || bytes == nullptr) {
-    return of_entity(Status::corruption("has not both parts of the metadata of its encryption"), entity);
+    return of_entity(Status::corruption("has only one of the two properties of encryption metadata"), entity);
   }
   Result<Entity> out = decrypt_with(entity, *text, bytes->bytes, keys, options);
   return out.ok() ? std::move(out) : of_entity(out.status(), entity);

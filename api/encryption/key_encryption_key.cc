@@ -47,11 +47,11 @@ class AesKeyWrap final : public KeyEncryptionKey {
   Result<std::string> wrap(const SecretBytes& content_key) const override {
     const std::size_t size = content_key.size();
     if (size < 2 * kSemiblockBytes || size % kSemiblockBytes != 0 || size > kWrappedBytesMax) {
-      return Status::invalid_argument("AES key wrap takes 16 bytes or more, by eights");
+      return Status::invalid_argument("AES key wrap needs at least 16 bytes, and a multiple of 8");
     }
     std::string wrapped(size + kWrapOverheadBytes, '\0');
     if (!run(true, content_key.bytes().data(), size, unsigned_bytes(wrapped), wrapped.size())) {
-      return refused(Code::kUnsupported, "OpenSSL gives no AES-256 key wrap");
+      return refused(Code::kUnsupported, "this OpenSSL does not provide AES-256 key wrap");
     }
     return wrapped;
   }
@@ -59,7 +59,7 @@ class AesKeyWrap final : public KeyEncryptionKey {
   Result<SecretBytes> unwrap(std::string_view wrapped) const override {
     const std::size_t size = wrapped.size();
     if (size < 3 * kSemiblockBytes || size % kSemiblockBytes != 0 || size > kWrappedBytesMax) {
-      return Status::corruption("a wrapped key of " + std::to_string(size) + " bytes is none of A256KW");
+      return Status::corruption("a wrapped key of " + std::to_string(size) + " bytes cannot be from A256KW");
     }
     // OpenSSL may write the integrity block into the output before it removes the block.
     SecretBytes out(size);
@@ -100,22 +100,24 @@ class RsaOaep final : public KeyEncryptionKey {
     std::size_t size = 0;
     if (!context || EVP_PKEY_encrypt_init(context.get()) != 1 || !use_oaep(context.get()) ||
         EVP_PKEY_encrypt(context.get(), nullptr, &size, content_key.bytes().data(), content_key.size()) != 1) {
-      return refused(Code::kUnsupported, "OpenSSL gives no RSA-OAEP");
+      return refused(Code::kUnsupported, "this OpenSSL does not provide RSA-OAEP");
     }
     std::string wrapped(size, '\0');
     if (EVP_PKEY_encrypt(context.get(), unsigned_bytes(wrapped), &size, content_key.bytes().data(),
                          content_key.size()) != 1) {
-      return refused(Code::kUnsupported, "OpenSSL does not wrap this by RSA-OAEP");
+      return refused(Code::kUnsupported, "OpenSSL could not wrap the content key by RSA-OAEP");
     }
     wrapped.resize(size);
     return wrapped;
   }
 
   Result<SecretBytes> unwrap(std::string_view wrapped) const override {
-    if (!is_private_) return Status::unsupported("the RSA key '" + id_ + "' is a public one: it can only wrap");
+    if (!is_private_)
+      return Status::unsupported("the RSA key '" + id_ +
+                                 "' is public and can only wrap; give its private key to unwrap");
     const KeyContext context(EVP_PKEY_CTX_new(key_.get(), nullptr));
     if (!context || EVP_PKEY_decrypt_init(context.get()) != 1 || !use_oaep(context.get())) {
-      return refused(Code::kUnsupported, "OpenSSL gives no RSA-OAEP");
+      return refused(Code::kUnsupported, "this OpenSSL does not provide RSA-OAEP");
     }
     SecretBytes out(static_cast<std::size_t>(EVP_PKEY_get_size(key_.get())));
     std::size_t size = out.size();
@@ -156,14 +158,14 @@ RsaKey read_pem(std::string_view pem, bool is_private) {
 
 Result<std::shared_ptr<const KeyEncryptionKey>> make_aes_key(std::string id, SecretBytes key) {
   if (key.size() != kAesKeyBytes) {
-    return Status::invalid_argument("a key of A256KW has 32 bytes, not " + std::to_string(key.size()));
+    return Status::invalid_argument("a key for A256KW must have 32 bytes, not " + std::to_string(key.size()));
   }
   return std::shared_ptr<const KeyEncryptionKey>(std::make_shared<AesKeyWrap>(std::move(id), std::move(key)));
 }
 
 Result<std::shared_ptr<const KeyEncryptionKey>> make_rsa_key(std::string id, std::string_view pem) {
   constexpr std::size_t kPemBytesMax = 65'536;
-  if (pem.size() > kPemBytesMax) return Status::invalid_argument("an RSA key in PEM has at most 65536 bytes");
+  if (pem.size() > kPemBytesMax) return Status::invalid_argument("an RSA key in PEM must have at most 65536 bytes");
   bool is_private = true;
   RsaKey key = read_pem(pem, true);
   if (!key) {
@@ -171,11 +173,11 @@ Result<std::shared_ptr<const KeyEncryptionKey>> make_rsa_key(std::string id, std
     key = read_pem(pem, false);
   }
   if (!key || EVP_PKEY_get_base_id(key.get()) != EVP_PKEY_RSA) {
-    return Status::invalid_argument("the text is neither a private nor a public RSA key in PEM");
+    return Status::invalid_argument("the text must be a private or public RSA key in PEM");
   }
   const int bits = EVP_PKEY_get_bits(key.get());
   if (bits < kRsaBitsMin || bits > kRsaBitsMax) {
-    return Status::invalid_argument("an RSA key of " + std::to_string(bits) + " bits; 2048 to 16384 are taken");
+    return Status::invalid_argument("the RSA key has " + std::to_string(bits) + " bits; 2048 to 16384 are allowed");
   }
   return std::shared_ptr<const KeyEncryptionKey>(std::make_shared<RsaOaep>(std::move(id), std::move(key), is_private));
 }

@@ -20,18 +20,19 @@ Status check_chosen(const Entity& entity, const std::string& name) {
   }
   const auto found = std::find_if(properties.begin(), properties.end(), is_named);
   if (found == properties.end()) {
-    return Status::invalid_argument("the property '" + name + "' is to be encrypted and is not there");
+    return Status::invalid_argument("the property '" + name + "' is chosen for encryption, but is absent");
   }
   if (std::count_if(properties.begin(), properties.end(), is_named) > 1) {
-    return Status::invalid_argument("the property '" + name + "' is to be encrypted and is there twice");
+    return Status::invalid_argument("the property '" + name + "' is chosen for encryption, but is given twice");
   }
   const auto* const text = found->value.get_if<std::string>();
   if (text == nullptr) {
-    return Status::invalid_argument("the property '" + name + "' is to be encrypted and is of type " +
-                                    std::string(property_type_name(found->value.type())) + "; only Edm.String can be");
+    return Status::invalid_argument("the property '" + name + "' is chosen for encryption, but is of type " +
+                                    std::string(property_type_name(found->value.type())) +
+                                    "; only Edm.String can be encrypted");
   }
   if (!is_utf8(name) || !is_utf8(*text)) {
-    return Status::invalid_argument("the name or the value of the property '" + name + "' is not UTF-8");
+    return Status::invalid_argument("the name or the value of the property '" + name + "' is not valid UTF-8");
   }
   return {};
 }
@@ -63,7 +64,7 @@ Result<std::vector<std::string>> PropertyChoice::of(const Entity& entity) const 
   std::vector<std::string> sorted = chosen;
   std::sort(sorted.begin(), sorted.end());
   if (const auto twice = std::adjacent_find(sorted.begin(), sorted.end()); twice != sorted.end()) {
-    return Status::invalid_argument("the property '" + *twice + "' is chosen twice");
+    return Status::invalid_argument("the property '" + *twice + "' is chosen for encryption twice");
   }
   return chosen;
 }

@@ -79,7 +79,7 @@ SecretBytes key_to_wrap(EncryptionProtocol protocol, const SecretBytes& content_
 
 Result<SecretBytes> content_key_of(EncryptionProtocol protocol, const SecretBytes& unwrapped) {
   const std::size_t prefix = protocol == EncryptionProtocol::kClassic ? 0 : kKeyPrefixBytes;
-  const Status bad = Status::corruption("the wrapped key is no content key of this protocol");
+  const Status bad = Status::corruption("the unwrapped key is not a content key of this protocol");
   if (unwrapped.size() != prefix + kContentKeyBytes) return bad;
   SecretBytes content_key = SecretBytes::copy_of(unwrapped.bytes().subspan(prefix));
   const SecretBytes expected = key_to_wrap(protocol, content_key);

@@ -12,7 +12,7 @@ class OpensslRandomBytes final : public RandomBytes {
   Status fill(std::span<std::uint8_t> out) override {
     if (RAND_bytes(out.data(), static_cast<int>(out.size())) == 1) return {};
     ERR_clear_error();
-    return Status::io_error("OpenSSL has no randomness to give");
+    return Status::io_error("OpenSSL could not supply random bytes");
   }
 };
 

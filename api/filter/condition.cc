@@ -64,7 +64,8 @@ struct LiteralWriter {
 
 Status check_filter_name(std::string_view name) {
   if (std::find(kReserved.begin(), kReserved.end(), name) == kReserved.end()) return check_property_name(name);
-  return service_error::invalid_input(quoted(name) + " is a word of filters: they cannot name such a property");
+  return service_error::invalid_input(
+      quoted(name) + " is a reserved word of the filter language; a filter cannot name such a property");
 }
 
 std::uint32_t last_character(std::string_view text, std::size_t begin) {
@@ -188,7 +189,7 @@ Condition operator!(Condition operand) {
 
 Condition Field::starts_with(std::string_view prefix) const {
   if (!format::is_valid_utf8(prefix)) {
-    return refused(service_error::invalid_input("the prefix " + quoted(prefix) + " is not UTF-8"));
+    return refused(service_error::invalid_input("the prefix " + quoted(prefix) + " is not valid UTF-8"));
   }
   const std::string end = prefix_successor(prefix);
   Condition from = *this >= Value(prefix);

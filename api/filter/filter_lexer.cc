@@ -136,11 +136,11 @@ Result<FilterToken> FilterLexer::next() {
   }
   const bool apart =
       at_ > before || at_ == 0 || c == '\'' || std::string_view("()'").find(filter_[at_ - 1]) != std::string_view::npos;
-  if (!apart) return error(at_, "a space is missing");
+  if (!apart) return error(at_, "a space is expected before this");
   if (c == '\'') return string();
   if (c == '-' || is_digit(c)) return number();
   if (is_word_begin(c)) return word();
-  return error(at_, quoted(filter_.substr(at_, 1)) + " cannot stand here");
+  return error(at_, quoted(filter_.substr(at_, 1)) + " is not allowed here");
 }
 
 Result<FilterToken> FilterLexer::word() {
@@ -189,15 +189,16 @@ Result<FilterToken> FilterLexer::typed(std::string_view prefix, std::size_t begi
   }
   if (prefix == "guid") {
     const Result<Guid> value = Guid::parse(*text);
-    if (!is_hyphenated_guid(*text) || !value.ok()) return error(begin, quoted(*text) + " is not a Guid");
+    if (!is_hyphenated_guid(*text) || !value.ok())
+      return error(begin, quoted(*text) + " is not a Guid; expected 8-4-4-4-12 hexadecimal digits");
     return literal(begin, *value);
   }
   if (prefix == "X" || prefix == "x" || prefix == "binary") {
     std::optional<Binary> value = read_binary(*text);
-    if (!value) return error(begin, quoted(*text) + " is not pairs of hexadecimal digits");
+    if (!value) return error(begin, quoted(*text) + " is not binary; expected pairs of hexadecimal digits");
     return literal(begin, *std::move(value));
   }
-  return error(begin, quoted(prefix) + " is no type of literal; there are datetime, guid, X and binary");
+  return error(begin, quoted(prefix) + " is not a type of literal; use datetime, guid, X or binary");
 }
 
 Result<FilterToken> FilterLexer::number() {
@@ -224,7 +225,7 @@ Result<FilterToken> FilterLexer::number() {
   }
   if (is_integer(text)) {
     if (const auto value = read_number<std::int32_t>(text)) return literal(begin, *value);
-    return error(begin, quoted(text) + " does not fit into an Int32; a literal of type Int64 ends in L");
+    return error(begin, quoted(text) + " does not fit into an Int32; end an Int64 literal with L");
   }
   if (is_decimal(text)) {
     if (const auto value = read_number<double>(text)) return literal(begin, *value);

@@ -113,7 +113,7 @@ class FilterParser {
   Status error(std::string_view what) const { return filter_error(text_, token_.offset, what); }
   bool is_word(std::string_view word) const noexcept { return token_.kind == Kind::kWord && token_.text == word; }
 
-  Status too_deep() const { return error("is nested more than " + std::to_string(kDepthMax) + " deep"); }
+  Status too_deep() const { return error("at most " + std::to_string(kDepthMax) + " nested levels are allowed"); }
 
   Status push(Waiting kind) {
     if (operators_.size() == kDepthMax) return too_deep();
@@ -139,7 +139,7 @@ class FilterParser {
     for (;;) {
       if (token_.kind == Kind::kClose) {
         join_down_to(Waiting::kOr);
-        if (operators_.empty()) return error("closes what was not opened");
+        if (operators_.empty()) return error("this parenthesis closes nothing; the opening parenthesis is missing");
         filter_.places_[operands_.back()] = {operators_.back().offset, token_.offset + token_.text.size()};
         operators_.pop_back();
         if (Status moved = advance(); !moved.ok()) return moved;
@@ -153,7 +153,7 @@ class FilterParser {
         if (Status pushed = push(kind); !pushed.ok()) return pushed;
         return true;
       } else {
-        return error(quoted(token_.text) + " stands where `and`, `or`, `)` or the end should");
+        return error(quoted(token_.text) + " found; expected `and`, `or`, `)` or the end of the filter");
       }
     }
   }
@@ -183,14 +183,13 @@ class FilterParser {
 
   Status check_operand() const {
     if (token_.kind == Kind::kLiteral) return Status();
-    if (token_.kind != Kind::kWord) return error("a property or a literal should stand here");
+    if (token_.kind != Kind::kWord) return error("expected a property or a literal");
     if (lexer_.at_open() && !is_reserved(token_.text)) {
       return filter_not_implemented(text_, token_.offset,
                                     "the function " + quoted(token_.text) + " is not implemented");
     }
-    if (token_.text == "null")
-      return error("there is no null to compare with; a property without a value is not there");
-    if (is_reserved(token_.text)) return error(quoted(token_.text) + " stands where a property or a literal should");
+    if (token_.text == "null") return error("a filter cannot compare with null; a property without a value is absent");
+    if (is_reserved(token_.text)) return error(quoted(token_.text) + " found; expected a property or a literal");
     return Status();
   }
 
@@ -240,7 +239,7 @@ class FilterParser {
     if (!right.ok()) return right;
     for (; !opened.empty(); opened.pop_back()) {
       if (token_.kind != Kind::kClose)
-        return filter_error(text_, opened.back(), "the parenthesis that opens here is not closed behind its operand");
+        return filter_error(text_, opened.back(), "the parenthesis that opens here is not closed after its operand");
       right->place = {opened.back(), place_of(token_).end};
       if (Status moved = advance(); !moved.ok()) return moved;
       if (Status checked = check_no_arithmetic(); !checked.ok()) return checked;
@@ -256,14 +255,14 @@ class FilterParser {
       if (const NamedOperator* const named = find_operator(token_.text)) return comparison(*left, *named);
     }
     const FilterToken& token = left->token;
-    if (token.kind == Kind::kLiteral) return error("an operator should stand here: eq, ne, gt, ge, lt or le");
+    if (token.kind == Kind::kLiteral) return error("expected an operator: eq, ne, gt, ge, lt or le");
     if (token.text == "true" || token.text == "false") {
       operands_.push_back(
           add({token.text == "true" ? FilterNode::Kind::kTrue : FilterNode::Kind::kFalse, 0, 0}, left->place));
       return Status();
     }
     if (subject_of(token.text) != Comparison::Subject::kCustom) {
-      return filter_error(text_, token.offset, quoted(token.text) + " is not Boolean, so it is no condition by itself");
+      return filter_error(text_, token.offset, quoted(token.text) + " is not Boolean; compare it with a value");
     }
     return compare(token, CompareOperator::kEqual, Value(true), left->place);
   }

@@ -41,7 +41,7 @@ Result<Permissions> Permissions::parse(std::string_view letters) {
   }
   if (rest.empty()) return permissions;
   return service_error::invalid_xml_node_value("the permissions " + quoted(letters) +
-                                               " are not some of raud, in that order");
+                                               " must be some of the letters raud, each once and in that order");
 }
 
 std::string Permissions::to_string() const {

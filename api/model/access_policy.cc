@@ -28,7 +28,8 @@ Status check_id(std::string_view id) {
 
 Status check_time(const std::optional<DateTime>& time) {
   if (!time || (time->ticks >= limits::kDateTimeTicksMin && time->ticks <= limits::kDateTimeTicksMax)) return Status();
-  return service_error::invalid_xml_node_value("a time of an access policy is before 1601 or after 9999");
+  return service_error::invalid_xml_node_value(
+      "the start and the expiry of an access policy must be in the years 1601 to 9999");
 }
 
 /// Returns the text with the parts added that DateTime::parse() needs and an access time may lack.
@@ -63,7 +64,8 @@ Status check_access_policies(std::span<const AccessPolicy> policies) {
 Result<DateTime> parse_access_time(std::string_view text) {
   Result<DateTime> time = DateTime::parse(completed(text));
   if (time.ok()) return time;
-  return service_error::invalid_xml_node_value(quoted(text) + " is no time from 1601 to 9999 as YYYY-MM-DDThh:mm:ssZ");
+  return service_error::invalid_xml_node_value(
+      quoted(text) + " is not a time; expected YYYY-MM-DDThh:mm:ssZ in the years 1601 to 9999");
 }
 
 std::string access_time_text(DateTime time) {

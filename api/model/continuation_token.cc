@@ -90,7 +90,8 @@ std::optional<std::uint64_t> decode_count(std::string_view text) {
 }
 
 Status not_a_token(std::string_view token) {
-  return service_error::invalid_input(quoted(token) + " is not a continuation token");
+  return service_error::invalid_input(quoted(token) +
+                                      " is not a continuation token; pass the token of the previous page unchanged");
 }
 
 }  // namespace

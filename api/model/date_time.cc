@@ -212,7 +212,7 @@ constexpr std::string_view kETagEnd = "'\"";
 constexpr char kColonInETag[] = "%3A";
 
 Status malformed_etag(std::string_view text) {
-  return service_error::invalid_input("the ETag " + quoted(text) + " is neither * nor of the form W/\"...\"");
+  return service_error::invalid_input("the ETag " + quoted(text) + " must be * or of the form W/\"...\"");
 }
 
 /// Returns the text between the quotes of `W/"..."`, with a W of either case; nothing for any other text. The text must
@@ -288,7 +288,7 @@ Result<DateTime> DateTime::parse(std::string_view text) {
   if (!moment) return service_error::invalid_input(quoted(text) + " is not a date and time");
   const std::optional<std::uint64_t> ticks = ticks_of(*moment);
   if (!ticks || *ticks < limits::kDateTimeTicksMin || *ticks > limits::kDateTimeTicksMax) {
-    return service_error::out_of_range_input(quoted(text) + " does not lie in the years 1601 to 9999");
+    return service_error::out_of_range_input(quoted(text) + " is outside the years 1601 to 9999");
   }
   return DateTime{*ticks};
 }

@@ -32,7 +32,7 @@ struct ValueChecker {
   }
   Status operator()(const std::string& value) const {
     if (!format::is_valid_utf8(value)) {
-      return service_error::invalid_input("property " + quoted(name) + " is not valid UTF-8");
+      return service_error::invalid_input("the value of property " + quoted(name) + " is not valid UTF-8");
     }
     if (value.size() <= limits.string_code_units_max) return Status();
     const std::size_t code_units = format::utf16_length(value);
@@ -44,7 +44,7 @@ struct ValueChecker {
   Status operator()(const DateTime& value) const {
     if (value.ticks >= varve::limits::kDateTimeTicksMin && value.ticks <= varve::limits::kDateTimeTicksMax)
       return Status();
-    return service_error::out_of_range_input("property " + quoted(name) + " does not lie in the years 1601 to 9999");
+    return service_error::out_of_range_input("property " + quoted(name) + " is outside the years 1601 to 9999");
   }
   Status operator()(bool /*value*/) const { return Status(); }
   Status operator()(double /*value*/) const { return Status(); }
@@ -55,8 +55,8 @@ struct ValueChecker {
 
 Status check_property(const Property& property, const StoreLimits& limits) {
   if (property.name == kPartitionKeyName || property.name == kRowKeyName) {
-    return service_error::duplicate_key_property("a property is called " + property.name +
-                                                 "; the entity's keys are given apart from its properties");
+    return service_error::duplicate_key_property("a property must not be named " + property.name +
+                                                 "; set the keys of the entity separately from its properties");
   }
   if (Status named = check_property_name(property.name); !named.ok()) return named;
   return std::visit(ValueChecker{property.name, limits}, property.value.variant());
@@ -92,8 +92,8 @@ Status too_many(std::size_t count, const StoreLimits& limits) {
 }
 
 Status too_large(std::size_t bytes, const StoreLimits& limits) {
-  return service_error::entity_too_large("the entity counts " + std::to_string(bytes) + " bytes; at most " +
-                                         std::to_string(limits.entity_bytes_max) + " are allowed");
+  return service_error::entity_too_large("the entity has an accounted size of " + std::to_string(bytes) +
+                                         " bytes; at most " + std::to_string(limits.entity_bytes_max) + " are allowed");
 }
 
 struct ByteBound {

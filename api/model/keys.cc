@@ -142,7 +142,7 @@ bool take_unescaped(std::string_view& key, std::string& out) {
 }
 
 Status not_escaped(std::string_view key) {
-  return service_error::invalid_input("the key " + quoted(key) + " was not made by escaping");
+  return service_error::invalid_input("the key " + quoted(key) + " was not made by escape_key()");
 }
 
 Status append_part(std::string& key, std::string_view part) {
@@ -173,11 +173,13 @@ Result<DateTime> time_of_inverted_ticks(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), ticks);
   const bool whole = text.size() == kTicksDigits && error == std::errc() && end == text.data() + text.size();
   if (whole && ticks <= limits::kDateTimeTicksMax) return DateTime{limits::kDateTimeTicksMax - ticks};
-  return service_error::invalid_input(quoted(text) + " is not the 19 digits of inverted ticks");
+  return service_error::invalid_input(quoted(text) +
+                                      " is not an inverted time; expected the 19 digits that inverted_ticks() returns");
 }
 
 Result<std::string> escape_key(std::string_view text) {
-  if (!format::is_valid_utf8(text)) return service_error::invalid_input("the text " + quoted(text) + " is not UTF-8");
+  if (!format::is_valid_utf8(text))
+    return service_error::invalid_input("the text " + quoted(text) + " is not valid UTF-8");
   std::string key;
   key.reserve(text.size());
   while (!text.empty()) {
@@ -189,7 +191,8 @@ Result<std::string> escape_key(std::string_view text) {
 }
 
 Result<std::string> unescape_key(std::string_view key) {
-  if (!format::is_valid_utf8(key)) return service_error::invalid_input("the key " + quoted(key) + " is not UTF-8");
+  if (!format::is_valid_utf8(key))
+    return service_error::invalid_input("the key " + quoted(key) + " is not valid UTF-8");
   std::string text;
   text.reserve(key.size());
   for (std::string_view left = key; !left.empty();) {
@@ -199,7 +202,7 @@ Result<std::string> unescape_key(std::string_view key) {
 }
 
 Result<std::string> composite_key(std::initializer_list<std::string_view> parts) {
-  if (parts.size() == 0) return service_error::invalid_input("a composite key has at least one part");
+  if (parts.size() == 0) return service_error::invalid_input("a composite key needs at least one part");
   std::string key;
   for (const std::string_view& part : parts) {
     if (&part != parts.begin()) key.push_back(kKeySeparator);

@@ -95,11 +95,12 @@ Status check_account_name(std::string_view name) {
     return Status();
   }
   return service_error::invalid_resource_name("the account name " + quoted(name) +
-                                              " is not 3 to 24 lower-case letters and digits");
+                                              " must be 3 to 24 lower-case letters and digits");
 }
 
 Status check_table_name(std::string_view name) {
-  if (lower_case(name) == "tables") return service_error::invalid_input("the table name 'tables' is reserved");
+  if (lower_case(name) == "tables")
+    return service_error::invalid_input("the table name 'tables' is reserved; choose another name");
   if (!format::is_valid_utf8(name)) {
     return service_error::invalid_input("the table name " + quoted(name) + " is not valid UTF-8");
   }
@@ -112,7 +113,7 @@ Status check_table_name(std::string_view name) {
                      std::all_of(name.begin(), name.end(), [](char c) { return is_letter(c) || is_digit(c); });
   if (legal) return Status();
   return service_error::invalid_resource_name("the table name " + quoted(name) +
-                                              " is not a letter followed by letters and digits");
+                                              " must be a letter followed by letters and digits");
 }
 
 std::string lower_case(std::string_view name) {
@@ -130,7 +131,8 @@ Status check_key_characters(std::string_view key, std::string_view which, KeyUse
   if (!has_byte_to_look_at(key)) return Status();
   for (std::size_t i = 0; i < key.size(); ++i) {
     if (!is_forbidden_in_key(key, i)) continue;
-    const std::string message = std::string(which) + " " + quoted(key) + " has a forbidden character" + at_byte(i);
+    const std::string message = std::string(which) + " " + quoted(key) + " has a forbidden character" + at_byte(i) +
+                                "; /, \\, #, ? and control characters are not allowed in keys";
     const bool separator = key[i] == '/' || key[i] == '\\';
     return separator && use != KeyUse::kInsert ? service_error::invalid_input(message)
                                                : service_error::out_of_range_input(message);
@@ -164,7 +166,7 @@ Status check_property_name(std::string_view name) {
   }
   if (is_identifier(name)) return Status();
   return service_error::property_name_invalid("the property name " + quoted(name) +
-                                              " is not an identifier: a letter or _, then letters, digits and _");
+                                              " must be an identifier: a letter or _, then letters, digits and _");
 }
 
 }  // namespace varve

@@ -92,11 +92,11 @@ Result<Options> split(std::string_view query) {
     const Result<std::string> name = percent_decoded(take_until('=', option));
     if (!name.ok()) return name.status();
     if (std::find(kNotImplemented.begin(), kNotImplemented.end(), *name) != kNotImplemented.end()) {
-      return service_error::not_implemented("the option " + *name + " is not implemented");
+      return service_error::not_implemented("the query option " + *name + " is not implemented");
     }
     std::optional<std::string>* const known = options.find(*name);
     if (known == nullptr) continue;
-    if (known->has_value()) return service_error::invalid_input("the option " + *name + " is given twice");
+    if (known->has_value()) return service_error::invalid_input("the query option " + *name + " is given twice");
     Result<std::string> value = percent_decoded(option);
     if (!value.ok()) return value.status();
     *known = *std::move(value);
@@ -115,7 +115,7 @@ Result<std::vector<std::string>> parse_select(std::string_view text) {
     const std::string_view name = trimmed(take_until(',', text));
     if (name.empty()) return service_error::invalid_input("a name in $select is empty");
     if (names.size() == limits::kSelectedNamesMax) {
-      return service_error::invalid_input("more than 255 names are selected; at most 255 are allowed");
+      return service_error::invalid_input("$select has more than 255 names; at most 255 are allowed");
     }
     names.emplace_back(name);
   }

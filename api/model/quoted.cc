@@ -38,7 +38,7 @@ std::string quoted(std::string_view text) {
 
 std::string quoted_keys(std::string_view sort_key) {
   const Result<format::SortKey> key = format::decode_sort_key(sort_key);
-  return key.ok() ? quoted(key->partition_key) + ", " + quoted(key->row_key) : std::string("of an unreadable key");
+  return key.ok() ? quoted(key->partition_key) + ", " + quoted(key->row_key) : std::string("with an unreadable key");
 }
 
 }  // namespace varve

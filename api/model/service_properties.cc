@@ -22,14 +22,14 @@ Status refuse_value(std::string_view what) {
 
 Status check_retention(const std::optional<std::uint32_t>& days) {
   if (!days || (*days >= 1 && *days <= limits::kRetentionDaysMax)) return Status();
-  const std::string text = "a retention of " + std::to_string(*days) + " days is given; 1 to 365 are possible";
+  const std::string text = "a retention is " + std::to_string(*days) + " days; 1 to 365 are allowed";
   return *days > limits::kRetentionDaysMax ? service_error::invalid_xml_document(text) : refuse_value(text);
 }
 
 Status check_metrics(const std::optional<MetricsProperties>& metrics) {
   if (!metrics) return Status();
   if (metrics->include_apis && !metrics->enabled) {
-    return service_error::invalid_xml_document("APIs are included in metrics that are not enabled");
+    return service_error::invalid_xml_document("metrics that are not enabled must not include APIs");
   }
   return check_retention(metrics->retention_days);
 }
@@ -40,7 +40,7 @@ Status check_cors_word(std::string_view word) {
   const bool is_clean = std::all_of(word.begin(), word.end(), [](char c) { return c > ' ' && c < 0x7F && c != ','; });
   if (is_clean && !word.empty() && word.size() <= limits::kCorsWordCharactersMax) return Status();
   return refuse_value("the origin or header " + quoted(word) +
-                      " of a CORS rule is no visible ASCII of 1 to 256 characters");
+                      " of a CORS rule must be 1 to 256 visible ASCII characters without a comma");
 }
 
 Status check_cors_words(const std::vector<std::string>& words) {
@@ -54,22 +54,23 @@ Status check_cors_headers(const std::vector<std::string>& names) {
   const auto prefixes = static_cast<std::size_t>(
       std::count_if(names.begin(), names.end(), [](const std::string& name) { return name.ends_with('*'); }));
   if (prefixes > limits::kCorsHeaderPrefixesMax || names.size() - prefixes > limits::kCorsHeadersMax) {
-    return refuse_value("a CORS rule names more than 64 headers or 2 prefixes in one list");
+    return refuse_value("a list of headers in a CORS rule may have at most 64 names and 2 prefixes");
   }
   return check_cors_words(names);
 }
 
 Status check_cors_rule(const CorsRule& rule) {
   if (rule.allowed_origins.empty() || rule.allowed_origins.size() > limits::kCorsOriginsMax) {
-    return refuse_value("a CORS rule has 1 to 64 origins");
+    return refuse_value("a CORS rule must have 1 to 64 origins");
   }
-  if (rule.allowed_methods.empty()) return refuse_value("a CORS rule has at least one method");
+  if (rule.allowed_methods.empty()) return refuse_value("a CORS rule must have at least one method");
   for (const std::string& method : rule.allowed_methods) {
     if (std::find(kCorsMethods.begin(), kCorsMethods.end(), method) == kCorsMethods.end()) {
-      return refuse_value(quoted(method) + " is no method of a CORS rule");
+      return refuse_value(quoted(method) + " is not a method that a CORS rule can allow");
     }
   }
-  if (rule.max_age_seconds > INT32_MAX) return refuse_value("the age of a CORS rule is over 2^31 - 1 seconds");
+  if (rule.max_age_seconds > INT32_MAX)
+    return refuse_value("the maximum age of a CORS rule must be at most 2^31 - 1 seconds");
   if (Status checked = check_cors_words(rule.allowed_origins); !checked.ok()) return checked;
   if (Status checked = check_cors_headers(rule.exposed_headers); !checked.ok()) return checked;
   return check_cors_headers(rule.allowed_headers);
@@ -98,7 +99,7 @@ Status check_cors_rules(const std::vector<CorsRule>& rules) {
     bytes += cors_bytes(rule);
   }
   if (bytes <= limits::kCorsBytesMax) return Status();
-  return service_error::invalid_xml_document("the CORS rules hold more than 2 KiB");
+  return service_error::invalid_xml_document("the CORS rules have more than 2 KiB; at most 2 KiB are allowed");
 }
 
 }  // namespace

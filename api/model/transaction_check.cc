@@ -23,10 +23,10 @@ Status check_one_partition(std::span<const TransactionOperation> operations) {
   const std::string& partition = operations.front().entity.partition_key();
   for (std::size_t i = 1; i < operations.size(); ++i) {
     if (operations[i].entity.partition_key() == partition) continue;
-    return blamed_operation(
-        service_error::different_partitions("the transaction is on partition " + quoted(partition) +
-                                            ", this operation on " + quoted(operations[i].entity.partition_key())),
-        i);
+    return blamed_operation(service_error::different_partitions("the transaction is on partition " + quoted(partition) +
+                                                                ", but this operation is on " +
+                                                                quoted(operations[i].entity.partition_key())),
+                            i);
   }
   return Status();
 }
@@ -56,8 +56,8 @@ Status check_transaction_size(std::span<const TransactionOperation> operations, 
     bytes += encoded_size_bytes(operations[i].entity);
     if (bytes <= limits.transaction_bytes_max) continue;
     return blamed_operation(
-        service_error::request_body_too_large("the transaction takes more than " +
-                                              std::to_string(limits.transaction_bytes_max) + " bytes encoded"),
+        service_error::request_body_too_large("the encoded transaction has more than " +
+                                              std::to_string(limits.transaction_bytes_max) + " bytes"),
         i);
   }
   return Status();
@@ -66,7 +66,8 @@ Status check_transaction_size(std::span<const TransactionOperation> operations, 
 }  // namespace
 
 Status check_transaction(std::span<const TransactionOperation> operations, const StoreLimits& limits) {
-  if (operations.empty()) return service_error::invalid_input("the transaction has no operation");
+  if (operations.empty())
+    return service_error::invalid_input("the transaction has no operation; it needs at least one");
   if (operations.size() > limits.transaction_operations_max) {
     return blamed_operation(service_error::invalid_input(
                                 "the transaction has " + std::to_string(operations.size()) + " operations; at most " +

@@ -97,7 +97,7 @@ AccessPath path_of(const std::vector<PlannedRange>& ranges) {
 
 std::string bounds_text(const PlannedRange& range) {
   std::string text;
-  if (range.lower) text += (range.lower->inclusive ? " from " : " behind ") + quoted(range.lower->text);
+  if (range.lower) text += (range.lower->inclusive ? " from " : " after ") + quoted(range.lower->text);
   if (range.upper) text += (range.upper->inclusive ? " to " : " to before ") + quoted(range.upper->text);
   return text;
 }

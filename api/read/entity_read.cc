@@ -34,7 +34,7 @@ Result<std::optional<Entity>> entity_of(std::string_view partition_key, std::str
 Status check_selection(const ReadOptions& options) {
   if (options.select.size() <= limits::kSelectedNamesMax) return Status();
   return service_error::invalid_input(std::to_string(options.select.size()) +
-                                      " names are selected; at most 255 are allowed");
+                                      " property names are selected; at most 255 are allowed");
 }
 
 Result<ResolvedTable> resolve_for_read(StoreCore& core, const TableName& name, NameEntry& entry,

@@ -27,8 +27,8 @@ struct NameRange {
 /// (InvalidInput).
 Result<std::string> check_options(const ListOptions& options) {
   if (options.page_size_max == 0 || options.page_size_max > limits::kPageSizeMax) {
-    return service_error::invalid_input("a page of " + std::to_string(options.page_size_max) +
-                                        " names is asked for; 1 to 1000 are allowed");
+    return service_error::invalid_input("page_size_max is " + std::to_string(options.page_size_max) +
+                                        "; 1 to 1000 are allowed");
   }
   if (!format::is_valid_utf8(options.prefix)) {
     return service_error::invalid_input("the prefix " + quoted(options.prefix) + " is not valid UTF-8");

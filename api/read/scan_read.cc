@@ -26,13 +26,12 @@ namespace {
 
 Status check_scan(const Scan& scan, const StoreLimits& limits) {
   if (scan.page_size_max > limits.page_size_max) {
-    return service_error::invalid_input("a page of " + std::to_string(scan.page_size_max) +
-                                        " entities is asked for; at most " + std::to_string(limits.page_size_max) +
-                                        " are allowed");
+    return service_error::invalid_input("page_size_max is " + std::to_string(scan.page_size_max) + "; at most " +
+                                        std::to_string(limits.page_size_max) + " is allowed");
   }
   if (scan.time_max < std::chrono::milliseconds(0) || scan.time_max > limits::kPageTimeMax) {
-    return service_error::invalid_input("a page of " + std::to_string(scan.time_max.count()) +
-                                        " ms is asked for; 0 to 5000 are allowed");
+    return service_error::invalid_input("time_max is " + std::to_string(scan.time_max.count()) +
+                                        " ms; 0 to 5000 ms are allowed");
   }
   return check_selection(scan.read);
 }
@@ -142,11 +141,13 @@ Result<std::optional<ScanPosition>> position_of(const Scan& scan) {
   Result<ScanPosition> position = decode_scan_token(scan.continuation);
   if (!position.ok()) return position.status();
   if (position->backward != scan.backward) {
-    return service_error::invalid_input("the continuation is of a scan in the other direction");
+    return service_error::invalid_input(
+        "the continuation token is from a scan in the other direction; set backward as for the first page");
   }
   if (position->remaining.has_value() != scan.take.has_value()) {
-    return service_error::invalid_input("the continuation is of a scan " + std::string(scan.take ? "without" : "with") +
-                                        " a limit over all pages");
+    return service_error::invalid_input("the continuation token is from a scan " +
+                                        std::string(scan.take ? "without" : "with") +
+                                        " take; use the options of the first page");
   }
   return std::optional<ScanPosition>(*std::move(position));
 }
@@ -205,7 +206,7 @@ Result<PreparedScan> prepare(StoreCore& core, const TableName& name, NameEntry& 
 }
 
 Status was_stopped() {
-  return Status(Code::kCancelled, "the scan was asked to stop");
+  return Status(Code::kCancelled, "the caller's stop token cancelled the scan");
 }
 
 /// `begun` is the time when the page was requested. The time of a page includes checking and planning.

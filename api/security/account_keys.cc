@@ -33,7 +33,7 @@ using Mac = std::unique_ptr<EVP_MAC, FreeMac>;
 using Keyed = std::unique_ptr<EVP_MAC_CTX, FreeMac>;
 
 Status openssl_failed() {
-  return Status(Code::kOutOfMemory, "OpenSSL could not make an HMAC");
+  return Status(Code::kOutOfMemory, "OpenSSL could not compute an HMAC");
 }
 
 /// Finding the algorithm and setting the key costs more than signing a message, so both are done once.
@@ -52,7 +52,7 @@ Result<Keyed> keyed(std::string_view key) {
 Result<Keyed> decode_key(std::string_view text) {
   std::optional<std::string> key = decode_base64(text);
   if (!key || key->empty() || key->size() > kKeyBytesMax) {
-    return service_error::invalid_input("an account key is not base64 of 1 to 1024 bytes");
+    return service_error::invalid_input("an account key must be base64 of 1 to 1024 bytes");
   }
   Result<Keyed> context = keyed(*key);
   OPENSSL_cleanse(key->data(), key->size());

@@ -96,12 +96,12 @@ Result<AccountSas> parse_account_sas(std::string_view query) {
     if (!fields.ok()) return fields.status();
     const QueryFields& in = *fields;
     for (const std::string_view foreign : {"tn", "si", "spk", "srk", "epk", "erk"}) {
-      if (in.has(foreign)) return authentication_failed("an account SAS has no table, policy or range of keys");
+      if (in.has(foreign)) return authentication_failed("an account SAS must not have tn, si, spk, srk, epk or erk");
     }
     AccountSas sas{in["sv"], in["ss"],  in["srt"], in["sp"],  in["st"],
                    in["se"], in["sip"], in["spr"], in["ses"], in["sig"]};
     if (Status versioned = check_version(sas.sv, kOldestAccountVersion); !versioned.ok()) return versioned;
-    if (sas.se.empty() || sas.sig.empty()) return authentication_failed("se and sig are needed");
+    if (sas.se.empty() || sas.sig.empty()) return authentication_failed("an account SAS needs se and sig");
     return sas;
   });
 }
@@ -139,7 +139,7 @@ Result<AccountSas> sign_account_sas(const AccountSasTerms& terms, const AccountC
     Result<std::string> signature = account.keys.sign(string_to_sign(sas, account.name), choice);
     if (!signature.ok()) return signature.status();
     sas.sig = *std::move(signature);
-    if (!says(sas, terms)) return service_error::invalid_input("an account SAS cannot say these terms");
+    if (!says(sas, terms)) return service_error::invalid_input("an account SAS cannot express these terms");
     return sas;
   });
 }
@@ -147,26 +147,29 @@ Result<AccountSas> sign_account_sas(const AccountSasTerms& terms, const AccountC
 Result<AccountSasTerms> verify_account_sas(const AccountSas& sas, const AccountCredentials& account) {
   return guarded([&]() -> Result<AccountSasTerms> {
     if (!account.keys.verify(string_to_sign(sas, account.name), sas.sig)) {
-      return authentication_failed("the signature does not belong to this token");
+      return authentication_failed("the signature does not match this token");
     }
     Result<AccountSasTerms> terms = terms_of(sas);
-    if (terms.ok() && !has(terms->services, kTables)) return service_mismatch("the signature is not for tables");
+    if (terms.ok() && !has(terms->services, kTables))
+      return service_mismatch("the services of the token (ss) must include tables (t)");
     return terms;
   });
 }
 
 Status check_operation(const AccountSasTerms& terms, AccountOperation operation) {
   const std::optional<Need> need = need_of(operation);
-  if (!need) return service_error::authorization_failure("access policies need the account key");
+  if (!need)
+    return service_error::authorization_failure("access policies can only be read and set with the account key");
   if (!has(terms.resource_types, need->resource_type)) {
-    return resource_type_mismatch("the signature is not for this type of resource");
+    return resource_type_mismatch("the resource types of the token (srt) do not include this resource");
   }
   if (terms.permissions.find_first_of(need->permissions) != std::string::npos) return Status();
-  return service_error::permission_mismatch("the signature does not permit this");
+  return service_error::permission_mismatch("the permissions of the token (sp) do not include this operation");
 }
 
 Result<Permissions> entity_permissions(const AccountSasTerms& terms) {
-  if (!has(terms.resource_types, 'o')) return resource_type_mismatch("the signature is not for entities");
+  if (!has(terms.resource_types, 'o'))
+    return resource_type_mismatch("the resource types of the token (srt) must include entities (o)");
   std::string letters;
   for (const char letter : {'r', 'a', 'u', 'd'}) {
     if (has(terms.permissions, letter)) letters.push_back(letter);

@@ -67,7 +67,8 @@ std::string percent_encode(std::string_view text) {
 }
 
 Result<QueryFields> QueryFields::parse(std::string_view query, std::initializer_list<std::string_view> names) {
-  if (query.size() > kQueryBytesMax) return authentication_failed("the query has more than 65536 bytes");
+  if (query.size() > kQueryBytesMax)
+    return authentication_failed("the query has more than 65536 bytes, the most that are allowed");
   if (query.starts_with('?')) query.remove_prefix(1);
   QueryFields fields;
   fields.fields_.reserve(names.size());

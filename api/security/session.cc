@@ -90,7 +90,7 @@ Status Session::State::check_operation(AccountOperation operation) const {
     return security::check_operation(*terms, operation);
   }
   if (std::holds_alternative<TableSasTerms>(shown)) {
-    return service_error::authorization_failure("a table SAS is for the entities of its table only");
+    return service_error::authorization_failure("a table SAS gives access to the entities of its table only");
   }
   return Status();
 }
@@ -99,7 +99,7 @@ Status Session::State::check_table(std::string_view name) const {
   if (const auto* const terms = std::get_if<AccountSasTerms>(&shown)) return entity_permissions(*terms).status();
   const auto* const terms = std::get_if<TableSasTerms>(&shown);
   if (terms == nullptr || lower_case(name) == lower_case(terms->table)) return Status();
-  return service_error::authorization_failure("the signature is for another table");
+  return service_error::authorization_failure("the table SAS is for another table (tn)");
 }
 
 Result<Table> Session::State::fenced(Table whole) const {
@@ -125,7 +125,9 @@ using Terms = std::variant<AccountSasTerms, TableSasTerms>;
 Result<Terms> verified_terms(const AccountCredentials& account, std::string_view query) {
   const Result<QueryFields> kind = QueryFields::parse(query, {"sig", "ss", "srt", "tn"});
   if (!kind.ok()) return kind.status();
-  if (!kind->has("sig")) return no_authentication_information("the request has no signature");
+  if (!kind->has("sig"))
+    return no_authentication_information(
+        "the request has neither an Authorization header nor a signature (sig) in its query");
 
   if (kind->has("ss") && kind->has("srt")) {
     const Result<AccountSas> sas = parse_account_sas(query);

@@ -87,17 +87,18 @@ struct Authorization {
 Result<Authorization> parse_authorization(std::string_view header) {
   const std::size_t space = header.find(' ');
   const std::string_view scheme = header.substr(0, space);
-  if (lower_case(scheme) == "bearer") return no_authentication_information("bearer tokens are not known here");
+  if (lower_case(scheme) == "bearer")
+    return no_authentication_information("bearer tokens are not supported; use SharedKey, SharedKeyLite or a SAS");
   Authorization parsed{SharedKeyScheme::kSharedKey, {}, {}};
   if (scheme == kSharedKeyLite) {
     parsed.scheme = SharedKeyScheme::kSharedKeyLite;
   } else if (scheme != kSharedKey) {
-    return invalid_authentication_info("the Authorization header is of no known scheme");
+    return invalid_authentication_info("the Authorization header must begin with SharedKey or SharedKeyLite");
   }
   const std::string_view rest = space == std::string_view::npos ? std::string_view() : header.substr(space + 1);
   const std::size_t colon = rest.find(':');
   if (colon == std::string_view::npos || colon == 0 || colon + 1 == rest.size()) {
-    return invalid_authentication_info("the Authorization header does not say <account>:<signature>");
+    return invalid_authentication_info("the Authorization header must have <account>:<signature> after its scheme");
   }
   parsed.account = rest.substr(0, colon);
   parsed.signature = rest.substr(colon + 1);
@@ -106,16 +107,16 @@ Result<Authorization> parse_authorization(std::string_view header) {
 
 Status check_date(const Request& request, DateTime now) {
   const std::optional<DateTime> date = parse_http_date(date_of(request));
-  if (!date) return authentication_failed("the request has no date that can be read");
+  if (!date) return authentication_failed("x-ms-date or Date must be an HTTP date");
   const std::uint64_t skew = date->ticks > now.ticks ? date->ticks - now.ticks : now.ticks - date->ticks;
   if (skew <= kClockSkewTicksMax) return Status();
-  return authentication_failed("the request's date is more than 15 minutes off");
+  return authentication_failed("the request's date differs from the server's clock by more than 15 minutes");
 }
 
 Result<std::string> string_to_sign(SharedKeyScheme scheme, const Request& request, std::string_view account,
                                    std::string_view path) {
   const std::string date = date_of(request);
-  if (date.empty()) return authentication_failed("the request has no date");
+  if (date.empty()) return authentication_failed("the request needs x-ms-date or Date");
   const Result<QueryFields> query = QueryFields::parse(request.query, {"comp"});
   if (!query.ok()) return query.status();
   std::string text;
@@ -151,7 +152,7 @@ Result<std::string> shared_key_authorization(SharedKeyScheme scheme, const Reque
 Status verify_shared_key(const Request& request, const AccountCredentials& account, DateTime now) {
   return guarded([&]() -> Status {
     if (count_headers(request, "authorization") != 1) {
-      return invalid_authentication_info("the request has not one Authorization header");
+      return invalid_authentication_info("the request must have exactly one Authorization header");
     }
     const Result<Authorization> given = parse_authorization(*find_header(request, "authorization"));
     if (!given.ok()) return given.status();
@@ -162,7 +163,7 @@ Status verify_shared_key(const Request& request, const AccountCredentials& accou
       if (!text.ok()) return text.status();
       if (account.keys.verify(*text, given->signature)) return Status();
     }
-    return authentication_failed("the signature does not belong to this request");
+    return authentication_failed("the signature does not match this request");
   });
 }
 

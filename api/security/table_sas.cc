@@ -40,7 +40,7 @@ Result<TableSasTerms> terms_of(const TableSas& sas) {
   if (Status versioned = check_version(sas.sv, kOldestTableVersion); !versioned.ok()) return versioned;
   if (Status bounded = check_bounds(sas); !bounded.ok()) return bounded;
   if (!signs_conditions(sas) && !(sas.sip.empty() && sas.spr.empty())) {
-    return authentication_failed("this version does not sign addresses and protocols");
+    return authentication_failed("the version of the token (sv) does not allow sip and spr");
   }
   const Result<std::optional<DateTime>> start = parse_time(sas.st);
   if (!start.ok()) return start.status();
@@ -62,7 +62,7 @@ Result<TableSasTerms> terms_of(const TableSas& sas) {
   terms.interval = KeyInterval{bound_of(sas.spk, sas.srk), bound_of(sas.epk, sas.erk)};
   terms.addresses = sas.sip;
   terms.https_only = *https_only;
-  if (!check_key_interval(terms.interval).ok()) return authentication_failed("a bound is not valid UTF-8");
+  if (!check_key_interval(terms.interval).ok()) return authentication_failed("spk, srk, epk or erk is not valid UTF-8");
   return terms;
 }
 
@@ -112,12 +112,12 @@ Result<TableSas> parse_table_sas(std::string_view query) {
     if (!fields.ok()) return fields.status();
     const QueryFields& in = *fields;
     for (const std::string_view foreign : {"ss", "srt", "ses"}) {
-      if (in.has(foreign)) return authentication_failed("a table SAS has no services, resource types or scope");
+      if (in.has(foreign)) return authentication_failed("a table SAS must not have ss, srt or ses");
     }
     TableSas sas{in["sv"],  in["tn"],  in["sp"], in["st"],  in["se"],  in["spk"], in["srk"],
                  in["epk"], in["erk"], in["si"], in["sip"], in["spr"], in["sig"]};
     if (Status versioned = check_version(sas.sv, kOldestTableVersion); !versioned.ok()) return versioned;
-    if (sas.tn.empty() || sas.sig.empty()) return authentication_failed("tn and sig are needed");
+    if (sas.tn.empty() || sas.sig.empty()) return authentication_failed("a table SAS needs tn and sig");
     return sas;
   });
 }
@@ -165,7 +165,7 @@ Result<TableSas> sign_table_sas(const TableSasTerms& terms, const AccountCredent
     Result<std::string> signature = account.keys.sign(string_to_sign(sas, account.name), choice);
     if (!signature.ok()) return signature.status();
     sas.sig = *std::move(signature);
-    if (!says(sas, meant)) return service_error::invalid_input("a table SAS cannot say these terms");
+    if (!says(sas, meant)) return service_error::invalid_input("a table SAS cannot express these terms");
     return sas;
   });
 }
@@ -173,7 +173,7 @@ Result<TableSas> sign_table_sas(const TableSasTerms& terms, const AccountCredent
 Result<TableSasTerms> verify_table_sas(const TableSas& sas, const AccountCredentials& account) {
   return guarded([&]() -> Result<TableSasTerms> {
     if (!account.keys.verify(string_to_sign(sas, account.name), sas.sig)) {
-      return authentication_failed("the signature does not belong to this token");
+      return authentication_failed("the signature does not match this token");
     }
     return terms_of(sas);
   });
@@ -184,15 +184,17 @@ Result<Permissions> permitted_at(const TableSasTerms& terms, std::span<const Acc
   if (!terms.policy.empty()) {
     const auto policy = std::find_if(policies.begin(), policies.end(),
                                      [&terms](const AccessPolicy& one) { return one.id == terms.policy; });
-    if (policy == policies.end()) return authentication_failed("the table has no access policy of this id");
+    if (policy == policies.end())
+      return authentication_failed("the table has no access policy with the id of the token (si)");
     given = *policy;
   }
   const bool twice =
       (terms.start && given.start) || (terms.expiry && given.expiry) || (terms.permissions && given.permissions);
-  if (twice) return authentication_failed("the signature says what its access policy says");
+  if (twice) return authentication_failed("st, se or sp is given by both the token and its access policy");
   const std::optional<Permissions> permissions = terms.permissions ? terms.permissions : given.permissions;
   const std::optional<DateTime> expiry = terms.expiry ? terms.expiry : given.expiry;
-  if (!permissions || !expiry) return authentication_failed("permissions or expiry are said nowhere");
+  if (!permissions || !expiry)
+    return authentication_failed("sp and se must each be given by the token or its access policy");
   if (Status within = check_window(terms.start ? terms.start : given.start, expiry, now); !within.ok()) return within;
   return *permissions;
 }

@@ -63,30 +63,30 @@ Status check_version(std::string_view version, std::string_view oldest) {
     is_date = kVersionPattern[i] == 'd' ? version[i] >= '0' && version[i] <= '9' : version[i] == '-';
   }
   if (is_date && version >= oldest) return Status();
-  return authentication_failed("the signature's version is missing, malformed or too old");
+  return authentication_failed("the version of the token (sv) is missing, malformed or too old");
 }
 
 Result<std::optional<DateTime>> parse_time(std::string_view text) {
   if (text.empty()) return std::optional<DateTime>();
   const Result<DateTime> time = parse_access_time(text);
   if (time.ok()) return std::optional<DateTime>(*time);
-  return authentication_failed("a time of the signature is malformed");
+  return authentication_failed("a time of the token (st or se) is malformed");
 }
 
 Result<bool> parse_protocols(std::string_view text) {
   if (text.empty() || text == "https,http") return false;
   if (text == "https") return true;
-  return authentication_failed("the signature's protocols are malformed");
+  return authentication_failed("the protocols of the token (spr) must be https or https,http");
 }
 
 Status check_addresses(std::string_view text) {
   if (text.empty() || parse_range(text)) return Status();
-  return authentication_failed("the signature's addresses are malformed");
+  return authentication_failed("the addresses of the token (sip) must be an IPv4 address or a range");
 }
 
 Status check_window(const std::optional<DateTime>& start, const std::optional<DateTime>& expiry, DateTime now) {
-  if (start && now.ticks < start->ticks) return authentication_failed("the signature is not valid yet");
-  if (!expiry || now.ticks >= expiry->ticks) return authentication_failed("the signature has expired");
+  if (start && now.ticks < start->ticks) return authentication_failed("the token is not valid yet (st)");
+  if (!expiry || now.ticks >= expiry->ticks) return authentication_failed("the token has expired (se)");
   return Status();
 }
 
@@ -97,10 +97,10 @@ Status check_arrival(std::string_view addresses, bool https_only, const Arrival&
     const std::optional<AddressRange> range = parse_range(addresses);
     const std::optional<std::uint32_t> address = parse_address(client);
     if (!range || !address || *address < range->first || *address > range->last) {
-      return source_ip_mismatch("the signature is not for this address");
+      return source_ip_mismatch("the addresses of the token (sip) do not include the client's");
     }
   }
-  if (https_only && !arrival.is_https) return protocol_mismatch("the signature is for HTTPS only");
+  if (https_only && !arrival.is_https) return protocol_mismatch("the token allows HTTPS only (spr)");
   return Status();
 }
 

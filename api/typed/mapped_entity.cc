@@ -20,20 +20,20 @@ std::string said_of(const Entity& entity, std::string_view name) {
 
 Status wrong_type(std::string_view name, PropertyType wanted, PropertyType found) {
   return Status::invalid_argument("property " + quoted(name) + " is " + std::string(property_type_name(found)) +
-                                  ", wanted " + std::string(property_type_name(wanted)));
+                                  ", expected " + std::string(property_type_name(wanted)));
 }
 
 Status does_not_fit(std::string_view name, std::string_view value) {
   return Status::invalid_argument("property " + quoted(name) + " is " + quoted(value) +
-                                  ", which the member or the type does not hold");
+                                  ", which does not fit the struct's member");
 }
 
 Status wrong_discriminator(const Entity& entity, std::string_view name, std::string_view wanted) {
-  return Status::invalid_argument(said_of(entity, name) + ", wanted " + quoted(wanted));
+  return Status::invalid_argument(said_of(entity, name) + ", expected " + quoted(wanted));
 }
 
 Status none_of_the_types(const Entity& entity, std::string_view discriminator) {
-  return Status::invalid_argument("the entity is none of the types wanted: " + said_of(entity, discriminator));
+  return Status::invalid_argument("the entity is of no struct of the variant: " + said_of(entity, discriminator));
 }
 
 Result<double> double_in(std::string_view name, const Value& value) {

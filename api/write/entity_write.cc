@@ -29,7 +29,7 @@ bool merges(Kind kind) noexcept {
 
 Status check_condition(Kind kind, ETag if_match) {
   if (!needs_etag(kind) || !if_match.is_none()) return Status();
-  return service_error::invalid_input("an ETag is needed, or ETag::any()");
+  return service_error::invalid_input("the write needs a condition: the ETag that was read, or ETag::any()");
 }
 
 /// Returns whether the operation depends on the newest state of its entity. If it does not, the state is not read,
@@ -44,16 +44,19 @@ Refusal judge(PreparedWrite& write, const engine::Newest& newest, const StoreLim
   const bool exists = newest.value.has_value();
 
   if (write.kind == Kind::kInsert && exists) {
-    return {service_error::entity_already_exists("the entity " + quoted_keys(write.sort_key()) + " is there"), version};
+    return {service_error::entity_already_exists("the entity " + quoted_keys(write.sort_key()) + " already exists"),
+            version};
   }
   if (needs_etag(write.kind)) {
     if (!exists) {
-      return {service_error::resource_not_found("there is no entity " + quoted_keys(write.sort_key())), version};
+      return {service_error::resource_not_found("entity " + quoted_keys(write.sort_key()) + " does not exist"),
+              version};
     }
     const ETag stored = ETag::of_timestamp(DateTime{version});
     if (!write.if_match.is_any() && write.if_match != stored) {
       return {service_error::update_condition_not_satisfied("the entity " + quoted_keys(write.sort_key()) +
-                                                            " has the ETag " + stored.to_string()),
+                                                            " now has the ETag " + stored.to_string() +
+                                                            "; read the entity again"),
               version};
     }
   }
@@ -138,7 +141,8 @@ std::optional<Refusal> judge_states(std::span<PreparedWrite> writes, std::span<c
   for (std::size_t i = 0; i < writes.size(); ++i) {
     Refusal refusal;
     if (writes[i].key_too_long) {
-      refusal.status = service_error::resource_not_found("there is no entity with so long a key");
+      refusal.status =
+          service_error::resource_not_found("the entity does not exist: its key is longer than any key can be");
     } else if (rests_on_state(writes[i])) {
       rests_on = std::max(rests_on, states[next_state].version);
       refusal = judge(writes[i], states[next_state++], limits);
@@ -279,7 +283,7 @@ namespace {
 
 Status overtaken_by_drop(const TableName& name, bool in_transaction) {
   const Status dropped =
-      service_error::table_not_found("table " + quoted(name.spelling) + " was dropped before this write's turn");
+      service_error::table_not_found("table " + quoted(name.spelling) + " was dropped while this write waited");
   return blamed(dropped, 0, in_transaction);
 }
 

@@ -34,6 +34,9 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "%s: an operation failed\n", argv[1]);
     return 1;
   }
-  std::fprintf(stderr, "Usage: %s [PATH NEW-DIRECTORY]: runs one, or lists them\n", argv[0]);
+  std::fprintf(
+      stderr,
+      "usage: %s [PATH NEW-DIRECTORY]\n  runs the hot path PATH in NEW-DIRECTORY; without arguments, lists the paths\n",
+      argv[0]);
   return 2;
 }

@@ -107,7 +107,7 @@ def main():
     if unknown:
         parser.error(f"not a profile: {', '.join(sorted(unknown))}")
     if shutil.which("perf") is None:
-        sys.exit("perf is not installed")
+        sys.exit("perf is not installed; run: tools/install-packages profile")
     for profile in PROFILES:
         if chosen.names and profile.name not in chosen.names:
             continue

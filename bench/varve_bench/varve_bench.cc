@@ -39,27 +39,30 @@ std::string list_of_workloads() {
 }
 
 void add_words(CLI::App& app, Choice& choice, bool& quick, bool& lists) {
-  app.add_option("--workloads,--workload", choice.workloads, "Which to run, separated by commas")->delimiter(',');
-  app.add_option("--contenders", choice.contenders, "varve, rocksdb, leveldb, lmdb; all that are built in unless named")
+  app.add_option("--workloads,--workload", choice.workloads, "Workloads to run, separated by commas")->delimiter(',');
+  app.add_option("--contenders", choice.contenders, "varve, rocksdb, leveldb, lmdb; default: all that are built in")
       ->delimiter(',');
-  app.add_option("--entities", choice.entities, "Entities of a table, of 288 bytes")->capture_default_str();
-  app.add_option("--rounds", choice.rounds, "Rounds, interleaved")->capture_default_str();
-  app.add_option("--seconds", choice.seconds, "For each row that is bounded by time")->capture_default_str();
-  app.add_option("--tables", choice.tables, "How many the workload `tables` makes")->capture_default_str();
-  app.add_option("--endurance-seconds", choice.endurance_seconds, "Length of `endurance`")->capture_default_str();
-  app.add_option("--slot-seconds", choice.slot_seconds, "Resolution of `endurance`")->capture_default_str();
-  app.add_option("--curve-entities", choice.curve_entities, "Entities of `curve`")->capture_default_str();
-  app.add_option("--mixed-entities", choice.mixed_entities, "Entities of `mixed`")->capture_default_str();
-  app.add_option("--mixed-tables", choice.mixed_tables, "Tables of `mixed`, a multiple of 100")
+  app.add_option("--entities", choice.entities, "Number of entities in a table, 288 bytes each")->capture_default_str();
+  app.add_option("--rounds", choice.rounds, "Number of rounds, interleaved")->capture_default_str();
+  app.add_option("--seconds", choice.seconds, "Seconds for each row that runs for a time")->capture_default_str();
+  app.add_option("--tables", choice.tables, "Number of tables that the workload `tables` creates")
+      ->capture_default_str();
+  app.add_option("--endurance-seconds", choice.endurance_seconds, "Seconds of `endurance`")->capture_default_str();
+  app.add_option("--slot-seconds", choice.slot_seconds, "Seconds of a slot in `endurance`")->capture_default_str();
+  app.add_option("--curve-entities", choice.curve_entities, "Number of entities in `curve`")->capture_default_str();
+  app.add_option("--mixed-entities", choice.mixed_entities, "Number of entities in `mixed`")->capture_default_str();
+  app.add_option("--mixed-tables", choice.mixed_tables, "Number of tables in `mixed`, a multiple of 100")
       ->check(CLI::Range(100, 1'000'000))
       ->capture_default_str();
-  app.add_option("--offered", choice.offered, "Operations a second on offer in `smooth`")->capture_default_str();
-  app.add_option("--directory", choice.directory, "Where stores are made, and removed again")->capture_default_str();
-  app.add_option("--rows", choice.rows, "Only rows whose names match this expression");
+  app.add_option("--offered", choice.offered, "Operations a second that `smooth` offers")->capture_default_str();
+  app.add_option("--directory", choice.directory, "Directory in which stores are created and removed")
+      ->capture_default_str();
+  app.add_option("--rows", choice.rows, "Run only rows whose names match this regular expression");
   app.add_option("--first-round", choice.first_round, "Number of the first round")->capture_default_str();
-  app.add_option("--json", choice.json, "Adds to this file every figure, a line of JSON for each row of each round");
-  app.add_flag("--list", lists, "Tells the workloads and their rows as lines of JSON, and runs none");
-  app.add_flag("--quick", quick, "Everything once, tiny: shows that it works, and no figure that means anything");
+  app.add_option("--json", choice.json,
+                 "File to which every figure is added, one line of JSON for each row of each round");
+  app.add_flag("--list", lists, "List the workloads and their rows as lines of JSON, and run none");
+  app.add_flag("--quick", quick, "Run everything once and tiny; the figures mean nothing");
 }
 
 int fail(const Status& status) {
@@ -68,7 +71,7 @@ int fail(const Status& status) {
 }
 
 int run(int argc, char** argv) {
-  CLI::App app("varve-bench: Varve beside its peers and beside what the device allows.", "varve-bench");
+  CLI::App app("varve-bench: compares Varve with its peers and with the limits of the device.", "varve-bench");
   app.footer(list_of_workloads());
   Choice choice;
   bool quick = false;

@@ -10,7 +10,7 @@ Result<std::unique_ptr<io::ReadableFile>> open_expected(io::Directory& directory
                                                         io::ReadMode mode) {
   Result<std::unique_ptr<io::ReadableFile>> file = directory.open(name, mode);
   if (!io::is_missing(file.status())) return file;
-  return Status::corruption("the file, which the store has written, is missing").in_file(name);
+  return Status::corruption("a file of the store is missing").in_file(name);
 }
 
 }  // namespace varve::engine

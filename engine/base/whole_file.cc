@@ -13,8 +13,7 @@ Result<std::unique_ptr<io::ReadableFile>> open_whole_file(io::Directory& directo
   if (!file.ok()) return file;
   const std::uint64_t size = (*file)->size_bytes();
   if (size <= bytes_max) return file;
-  return Status::corruption("file of " + std::to_string(size) + " bytes; it can have at most " +
-                            std::to_string(bytes_max))
+  return Status::corruption("has " + std::to_string(size) + " bytes; it can have at most " + std::to_string(bytes_max))
       .in_file(name);
 }
 

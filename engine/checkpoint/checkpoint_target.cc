@@ -32,8 +32,7 @@ Status check_empty(io::Directory& directory) {
   if (!entries.ok()) return entries.status();
   for (const io::DirectoryEntry& entry : *entries) {
     if (entry.name == kLockName && entry.regular_file) continue;
-    return Status::exists("a store is made of another one in a directory that is absent or empty, and this one holds " +
-                          entry.name)
+    return Status::exists("the target directory must be absent or empty, but contains " + entry.name)
         .in_file(directory.path());
   }
   return Status();
@@ -41,7 +40,7 @@ Status check_empty(io::Directory& directory) {
 
 Status check_size(std::string_view name, std::uint64_t found, std::uint64_t expected) {
   if (found == expected) return Status();
-  return Status::corruption("has " + std::to_string(found) + " bytes, where the manifest says " +
+  return Status::corruption("has " + std::to_string(found) + " bytes, but the manifest records " +
                             std::to_string(expected))
       .in_file(name);
 }
@@ -109,7 +108,7 @@ Status CheckpointTarget::copy(io::Directory& from, const std::string& name, std:
     if (Status written = (*file)->append(format::as_bytes(piece)); !written.ok()) return written;
   }
   if (content_hash && hasher.digest() != *content_hash) {
-    return Status::corruption("its content is not what the manifest says").in_file(name);
+    return Status::corruption("its content differs from what the manifest records").in_file(name);
   }
   if (Status synced = (*file)->sync(sync_points::kCheckpointCopy); !synced.ok()) return synced;
   ++figures_.files_copied;

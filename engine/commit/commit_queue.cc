@@ -94,7 +94,7 @@ Result<CommitQueue::Part> CommitQueue::join(Member& member) {
   CommitGroup* next = nullptr;
   {
     const io::MutexGuard guard(mutex_);
-    if (closed_) return Status(Code::kClosed, "the store was closed");
+    if (closed_) return Status(Code::kClosed, "the store was closed; open it again");
     if (!poisoned_.ok()) return poisoned_;
     if (waiting_.empty() || !may_join(*waiting_.back(), member)) {
       waiting_.push_back(fresh.release());
@@ -412,10 +412,10 @@ void CommitQueue::poison(const Status& cause) noexcept {
     if (is_first) {
       health_.store(Health::kPoisoned, std::memory_order_relaxed);  // Set before any caller gets the error.
       const Code code = cause.code() == Code::kFenced ? Code::kFenced : Code::kPoisoned;
-      poisoned_ = cause.with_code(code).in_file("a failure stopped the store, which must be reopened");
+      poisoned_ = cause.with_code(code).in_file("a failure stopped the store; reopen it to write");
       unknown_ =
           cause.with_code(Code::kUnknown)
-              .in_file("the log failed under this commit, which may or may not survive; reopen the store to learn");
+              .in_file("the log failed during this commit, which may or may not survive; reopen the store and read");
     }
     changed_.notify_all();
     timer_.notify_all();

@@ -23,7 +23,8 @@ constexpr std::chrono::milliseconds kWaitMax = std::chrono::hours(24 * 365);
 
 Status partition_was_held(std::chrono::milliseconds wait_max) noexcept {
   std::array<char, 96> text;
-  const int length = std::snprintf(text.data(), text.size(), "another commit held the partition for all of %lld ms",
+  const int length = std::snprintf(text.data(), text.size(),
+                                   "another commit held the partition for the whole wait of %lld ms; try again",
                                    static_cast<long long>(wait_max.count()));
   assert(length > 0 && static_cast<std::size_t>(length) < text.size());
   return {Code::kBusy, {text.data(), static_cast<std::size_t>(length)}};

@@ -167,7 +167,7 @@ Result<bool> Compactor::try_work() noexcept {
     return work();
   } catch (const std::bad_alloc&) {
     io::probe("a compaction is tried again");
-    log_failure(events_, "compaction rests", Status::out_of_memory());
+    log_failure(events_, "compaction pauses", Status::out_of_memory());
     return Status::out_of_memory();
   }
 }
@@ -215,7 +215,7 @@ Result<bool> Compactor::work() {
 void Compactor::remove_garbage() {
   if (back_off_.rests(kRemoval, env_.clock.monotonic())) return;
   if (Status removed = tree_.remove_garbage(); !removed.ok()) {
-    rest({kRemoval}, "a file that left could not be removed", removed);
+    rest({kRemoval}, "an unused file could not be removed", removed);
   } else {
     back_off_.succeeded(kRemoval);
   }
@@ -230,7 +230,7 @@ void Compactor::hasten(View& view) {
   if (hastened.ok()) hastened = hasten_deletes();
   if (hastened.ok()) return back_off_.succeeded(kSealing);
   keep_failure(hastened);
-  rest({kSealing}, "what was dropped or deleted could not be put on its way", hastened);
+  rest({kSealing}, "a memtable of deletes and drops could not be sealed", hastened);
 }
 
 /// Speeds up drops. A drop frees space only when the manifest contains it, which is after the flush of its memtable. If
@@ -423,19 +423,19 @@ void Compactor::set_aside(const Job& job, const Status& status) {
   std::vector<BackOff::Key> keys;
   for (const std::uint64_t number : numbers_of(job.inputs)) keys.emplace_back(FileKind::kTable, number);
   for (const std::uint64_t number : numbers_of(job.overlapped)) keys.emplace_back(FileKind::kTable, number);
-  rest(keys, "a compaction failed and is tried again", status);
+  rest(keys, "a compaction failed and will be retried", status);
 }
 
 void Compactor::set_aside(BackOff::Key file, const Status& status) {
   if (is_damage_of_file(status)) return quarantine(file, status);
-  rest({file}, "a compaction failed and is tried again", status);
+  rest({file}, "a compaction failed and will be retried", status);
 }
 
 void Compactor::quarantine(BackOff::Key file, const Status& status) {
   io::probe("a damaged file was left alone");
   if (file.first == FileKind::kTable) quarantined_.insert(file.second);
   quarantine_.insert_or_assign(file, status);
-  log_failure(events_, "left alone from now on", status);
+  log_failure(events_, "damaged; no compaction uses this file from now on", status);
 }
 
 void Compactor::forget_gone(const FileSet& files) {

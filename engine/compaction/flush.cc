@@ -110,7 +110,7 @@ void Flusher::run() noexcept {
     io::probe("a flush is tried again");
     // Failures of consecutive retries that writers asked for are logged once.
     if (rested == Memtables::Rest::kOver && !stopping_.load(std::memory_order_relaxed)) {
-      log_failure(events_, "a flush failed and is tried again", done);
+      log_failure(events_, "a flush failed and will be retried", done);
     }
     rested = memtables_.wait_before_retry(rest);
     if (rested == Memtables::Rest::kStopped) return;

@@ -181,7 +181,7 @@ class Rewriter {
 
   Status check_counts() const {
     if (entries_written_ + retention_.dropped_entries() == done_.entries_read) return Status();
-    return Status::corruption("a rewrite read " + std::to_string(done_.entries_read) + " entries, wrote " +
+    return Status::corruption("a rewrite read " + std::to_string(done_.entries_read) + " entries, but wrote " +
                               std::to_string(entries_written_) + " and dropped " +
                               std::to_string(retention_.dropped_entries()));
   }

@@ -31,8 +31,8 @@ bool is_before_file(const LevelFilePtr& left, const LevelFilePtr& right) noexcep
 
 Status check_file(const LevelFile& file) {
   if (file.entry.level >= kLevelCount) {
-    return Status::corruption(name_of(file) + " is of level " + std::to_string(file.entry.level) + "; the last is " +
-                              std::to_string(kLastLevel));
+    return Status::corruption(name_of(file) + " is in level " + std::to_string(file.entry.level) +
+                              "; the last level is " + std::to_string(kLastLevel));
   }
   if (file.entry.largest_key < file.entry.smallest_key) {
     return Status::corruption(name_of(file) + ": its largest key is below its smallest");

@@ -57,7 +57,8 @@ Status Load::begin_files() {
 Status Load::check_open() const {
   if (!failure_.ok()) return failure_;
   if (stage_ == Stage::kEnded) return Status(Code::kClosed, "the load has ended");
-  if (parts_.closed.load(std::memory_order_relaxed)) return Status(Code::kClosed, "the store was closed");
+  if (parts_.closed.load(std::memory_order_relaxed))
+    return Status(Code::kClosed, "the store was closed; open it again");
   return Status();
 }
 

@@ -13,7 +13,7 @@ namespace varve::engine {
 namespace {
 
 Status store_was_closed() {
-  return {Code::kClosed, "the store was closed"};
+  return {Code::kClosed, "the store was closed; open it again"};
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ Status check_header(std::string_view file, const format::LogBufferEntry& buffer)
   if (header.code() == Code::kUnsupported) return header.status();
   if (!header.ok()) return Status();
   if (header->number == buffer.number && header->seed == buffer.seed) return Status();
-  return Status::corruption("another log buffer in the place of the one that the manifest names");
+  return Status::corruption("this is another log buffer than the one that the manifest names");
 }
 
 }  // namespace
@@ -35,7 +35,7 @@ Result<LogBufferContent> LogBufferContent::read(io::Directory& directory, const 
   }
   if (!bytes.ok()) return bytes.status();
   if (bytes->size() != kBytes) {
-    return Status::corruption("log buffer of " + std::to_string(bytes->size()) + " bytes; it was made with " +
+    return Status::corruption("the log buffer has " + std::to_string(bytes->size()) + " bytes, but was created with " +
                               std::to_string(kBytes))
         .in_file(name);
   }

@@ -91,7 +91,7 @@ Status Wal::place(std::size_t record_bytes, bool write_now) {
       failed_ = true;
       return next.status();
     }
-    if (!*next) return Status(Code::kPoisoned, "the log buffer's writes failed");
+    if (!*next) return Status(Code::kPoisoned, "a write to the log buffer failed");
     close_slot();
     slot_ = *next;
     slot_offset_ = offset;

@@ -26,7 +26,7 @@ Status differs(std::string_view name, std::string_view what, std::uint64_t found
   return Status::corruption(std::string(what)
                                 .append(" is ")
                                 .append(std::to_string(found))
-                                .append(", and was ")
+                                .append(", but was ")
                                 .append(std::to_string(expected))
                                 .append(" when the store was closed"))
       .in_file(name);
@@ -48,11 +48,11 @@ Result<format::FinalSegment> read_final_segment(io::Directory& directory, const 
     return read;
   }
   format::Record footer;
-  Status why = Status::corruption("zeros where the footer belongs");
+  Status why = Status::corruption("zeros where the footer was expected");
   const format::RecordOutcome outcome = format::read_record_at(sector, {segment.seed, offset}, &footer, &why);
   if (outcome != format::RecordOutcome::kRecord) return why.in_file(name, offset);
   if (footer.header.type != format::RecordType::kFooter) {
-    return Status::corruption("the last record is no footer").in_file(name, offset);
+    return Status::corruption("the last record is not a footer").in_file(name, offset);
   }
   return format::FinalSegment{segment.number, size, format::content_hash(sector)};
 }
@@ -65,7 +65,7 @@ Result<std::uint64_t> read_manifest_hash(io::Directory& directory, const FileSet
   if (bytes->size() != manifest.durable_bytes()) return differs(name, "size", bytes->size(), manifest.durable_bytes());
   const Result<ManifestContent> content = parse_manifest(*bytes, manifest.number(), manifest.seed(), false);
   if (!content.ok()) return content.status();
-  if (content->files != files) return Status::corruption("does not read back as what was written").in_file(name);
+  if (content->files != files) return Status::corruption("reads back differently from what was written").in_file(name);
   return format::content_hash(*bytes);
 }
 
@@ -92,7 +92,7 @@ Result<format::Root> make_clean_root(io::Directory& directory, const format::Roo
 
 Status check_clean_segments(const format::Root& clean, const FileSet& files) {
   if (files.log_buffer.has_value()) {
-    return Status::corruption("CURRENT says that the store was closed, and the manifest names a log buffer");
+    return Status::corruption("CURRENT says that the store was closed, but the manifest names a log buffer");
   }
   if (clean.segments.size() != files.segments.size()) {
     return differs(format::kRootName, "number of log segments in the manifest", files.segments.size(),
@@ -101,8 +101,7 @@ Status check_clean_segments(const format::Root& clean, const FileSet& files) {
   for (const format::FinalSegment& last : clean.segments) {
     const auto found = files.segments.find(last.number);
     if (found == files.segments.end() || !found->second.closed) {
-      return Status::corruption("is not closed in the manifest, and CURRENT says that it is")
-          .in_file(segment_name(last.number));
+      return Status::corruption("is closed in CURRENT, but not in the manifest").in_file(segment_name(last.number));
     }
     if (found->second.size_bytes != last.size_bytes) {
       return differs(segment_name(last.number), "size in the manifest", found->second.size_bytes, last.size_bytes);
@@ -119,7 +118,7 @@ Status check_clean_footer(const format::Root& clean, std::uint64_t number, std::
   assert(segment.size() >= io::kSectorBytes);
   const std::size_t offset = segment.size() - io::kSectorBytes;
   if (format::content_hash(segment.substr(offset)) == last->footer_hash) return Status();
-  return Status::corruption("the footer is not what it was when the store was closed")
+  return Status::corruption("the footer differs from the one written when the store was closed")
       .in_file(segment_name(number), offset);
 }
 

@@ -22,7 +22,7 @@ Status contradiction(std::string_view thing, std::uint64_t number, std::string_v
 template <typename Entry>
 Status add_entries(const std::vector<Entry>& added, std::string_view thing, std::map<std::uint64_t, Entry>& entries) {
   for (const Entry& entry : added) {
-    if (!entries.emplace(entry.number, entry).second) return contradiction(thing, entry.number, "is there already");
+    if (!entries.emplace(entry.number, entry).second) return contradiction(thing, entry.number, "already exists");
   }
   return Status();
 }
@@ -31,7 +31,7 @@ template <typename Entry>
 Status remove_entries(const std::vector<std::uint64_t>& removed, std::string_view thing,
                       std::map<std::uint64_t, Entry>& entries) {
   for (const std::uint64_t number : removed) {
-    if (entries.erase(number) == 0) return contradiction(thing, number, "is removed and was not there");  // F3
+    if (entries.erase(number) == 0) return contradiction(thing, number, "is removed, but does not exist");  // F3
   }
   return Status();
 }
@@ -43,7 +43,7 @@ void apply_if_present(const std::optional<Member>& change, Member& member) {
 
 Status raise(const std::optional<CommitVersion>& change, std::string_view thing, CommitVersion& member) {
   if (!change.has_value()) return Status();
-  if (*change < member) return contradiction(thing, *change, "is below the one before it");  // F4
+  if (*change < member) return contradiction(thing, *change, "is below its previous value");  // F4
   member = *change;
   return Status();
 }
@@ -67,7 +67,7 @@ Status apply_scalars(const format::ManifestEdit& edit, FileSet& set) {
   if (Status raised = raise(edit.flushed_version, "flushed version", set.flushed_version); !raised.ok()) return raised;
   if (edit.commit_tag.has_value()) {
     if (set.commit_tag.has_value() && edit.commit_tag->version < set.commit_tag->version) {
-      return contradiction("commit tag of version", edit.commit_tag->version, "is older than the one before it");
+      return contradiction("commit tag of version", edit.commit_tag->version, "is older than the previous one");
     }
     set.commit_tag = edit.commit_tag;
   }
@@ -80,7 +80,8 @@ Status apply_scalars(const format::ManifestEdit& edit, FileSet& set) {
 
 Status close_segment(const format::ClosedSegment& closed, std::map<std::uint64_t, LiveSegment>& segments) {
   const auto found = segments.find(closed.number);
-  if (found == segments.end()) return contradiction("segment", closed.number, "is closed and was not announced");  // F2
+  if (found == segments.end())
+    return contradiction("segment", closed.number, "is closed, but was not announced");  // F2
   LiveSegment& segment = found->second;
   if (segment.closed) return contradiction("segment", closed.number, "is closed twice");  // F2
   segment.closed = true;
@@ -110,7 +111,7 @@ template <typename Id, typename Matches>
 Status remove_id(std::vector<Id>& ids, std::string_view thing, const Matches& matches) {
   const auto found = std::find_if(ids.begin(), ids.end(), matches);
   if (found == ids.end()) {
-    return Status::corruption(std::string("edit: ").append(thing).append(" is removed and was not there"));  // F3
+    return Status::corruption(std::string("edit: ").append(thing).append(" is removed, but does not exist"));  // F3
   }
   ids.erase(found);
   return Status();
@@ -144,7 +145,8 @@ Status apply_ids(const format::ManifestEdit& edit, FileSet& set) {
 Status move_tables(const std::vector<format::MovedTable>& moved, FileSet& set) {
   for (const format::MovedTable& move : moved) {
     const auto table = set.tables.find(move.number);
-    if (table == set.tables.end()) return contradiction("table file", move.number, "is moved and is not there");  // F3
+    if (table == set.tables.end())
+      return contradiction("table file", move.number, "is moved, but does not exist");  // F3
     table->second.level = move.level;
   }
   return Status();
@@ -185,7 +187,7 @@ Status check_last_versions(const FileSet& set) {  // F2
   for (const auto& [number, segment] : set.segments) {
     if (segment.last_version == 0) continue;
     if (segment.last_version <= last) {
-      return contradiction("segment", number, "does not end above the versions of those before it");
+      return contradiction("segment", number, "does not end above the versions of earlier segments");
     }
     last = segment.last_version;
   }
@@ -197,7 +199,7 @@ Status check_value_files(const FileSet& set) {  // F5
     for (const format::ValueFileUse& use : table.value_files) {
       if (set.value_files.contains(use.number)) continue;
       return contradiction("table file", number,
-                           "points into value file " + std::to_string(use.number) + ", which is not there");
+                           "points into value file " + std::to_string(use.number) + ", which does not exist");
     }
   }
   return Status();

@@ -90,7 +90,7 @@ class ManifestParser {
     std::uint64_t position = format::kFileHeaderBytes;
     while (position < bytes_.size()) {
       format::Record record;
-      Status why = Status::corruption("zeros where a record belongs");
+      Status why = Status::corruption("zeros where a record was expected");
       const format::RecordOutcome outcome = format::read_record(bytes_, position, seed_, &record, &why);
       if (outcome == format::RecordOutcome::kUnsupported) return why.in_file(name(), position);
       if (outcome != format::RecordOutcome::kRecord) {
@@ -100,7 +100,7 @@ class ManifestParser {
       if (Status taken = take(record, position); !taken.ok()) return taken.in_file(name(), position);
       position += record.size_bytes;
     }
-    if (position == format::kFileHeaderBytes) return damaged(position, "has no whole first record");  // B1
+    if (position == format::kFileHeaderBytes) return damaged(position, "has no complete first record");  // B1
     content_.valid_bytes = position;
     const std::size_t last = bytes_.find_last_not_of('\0');
     content_.torn_bytes = last == std::string_view::npos || last < position ? 0 : last + 1 - position;
@@ -117,22 +117,22 @@ class ManifestParser {
   Status check_header() const {
     const Result<format::FileHeader> header = format::decode_file_header(bytes_, format::FileType::kManifest);
     if (!header.ok()) return header.status().in_file(name(), 0);
-    if (header->number != number_) return damaged(0, "its header has another file's number");
-    if (header->seed != seed_) return damaged(0, "its header has another seed than CURRENT names");
+    if (header->number != number_) return damaged(0, "its header has the number of another file");
+    if (header->seed != seed_) return damaged(0, "the seed in its header differs from the one in CURRENT");
     return Status();
   }
 
   Status take(const format::Record& record, std::uint64_t position) {
     const bool first = position == format::kFileHeaderBytes;
     const format::RecordHeader& header = record.header;
-    if (header.type != format::RecordType::kManifestEdit) return Status::corruption("record is no manifest edit");
-    if (header.file_number != number_) return Status::corruption("record is of another file");
+    if (header.type != format::RecordType::kManifestEdit) return Status::corruption("a record is not a manifest edit");
+    if (header.file_number != number_) return Status::corruption("a record belongs to another file");
     if (header.durable_upto != (first ? 0 : position)) {
-      return Status::corruption("record says that another length was durable before it");  // B2
+      return Status::corruption("a record gives the wrong durable length");  // B2
     }
     const Result<format::ManifestEdit> edit = format::decode_manifest_edit(record.payload);
     if (!edit.ok()) return edit.status();
-    if (first && !edit->store_id.has_value()) return Status::corruption("first edit has no store id");  // B1
+    if (first && !edit->store_id.has_value()) return Status::corruption("the first edit has no store id");  // B1
     return content_.files.apply(*edit);
   }
 
@@ -145,8 +145,8 @@ class ManifestParser {
       Status ignored;
       const format::RecordOutcome outcome = format::read_record(bytes_, later, seed_, &record, &ignored);
       if (outcome == format::RecordOutcome::kRecord || outcome == format::RecordOutcome::kUnsupported) {
-        return damaged(position, "damaged: a later record, at offset " + std::to_string(later) +
-                                     ", was appended when this one was durable");  // B2
+        return damaged(position, "damaged: the later record at offset " + std::to_string(later) +
+                                     " was appended after this one was durable");  // B2
       }
     }
     return Status();
@@ -161,12 +161,12 @@ class ManifestParser {
 Status check_clean_end(std::string_view bytes, const format::Root& root) {
   const std::string name = manifest_name(root.manifest_number);
   if (bytes.size() != root.manifest_bytes) {
-    return Status::corruption("file of " + std::to_string(bytes.size()) + " bytes had " +
+    return Status::corruption("has " + std::to_string(bytes.size()) + " bytes, but had " +
                               std::to_string(root.manifest_bytes) + " when the store was closed")
         .in_file(name);
   }
   if (format::content_hash(bytes) != root.manifest_hash) {
-    return Status::corruption("content is not what it was when the store was closed").in_file(name);
+    return Status::corruption("its content differs from when the store was closed").in_file(name);
   }
   return Status();
 }

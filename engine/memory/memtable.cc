@@ -192,8 +192,8 @@ class Memtable::Finger {
 
 Result<MemtableDemand> Memtable::demand_of(std::string_view batch) {
   if (batch.size() > std::numeric_limits<std::uint32_t>::max()) {
-    return Status::too_large("a batch of " + std::to_string(batch.size()) + " bytes; at most " +
-                             std::to_string(std::numeric_limits<std::uint32_t>::max()));
+    return Status::too_large("the batch has " + std::to_string(batch.size()) + " bytes; at most " +
+                             std::to_string(std::numeric_limits<std::uint32_t>::max()) + " are allowed");
   }
   Result<format::BatchReader> reader = format::BatchReader::open(batch);
   if (!reader.ok()) return reader.status();

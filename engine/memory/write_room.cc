@@ -22,8 +22,8 @@ constexpr std::chrono::milliseconds kPatience{100};
 Status larger_than_buffer(std::uint64_t need_bytes, std::uint64_t bytes_max) noexcept {
   std::array<char, 160> text;
   const int length = std::snprintf(text.data(), text.size(),
-                                   "a commit needs %" PRIu64 " bytes of the write buffer, which has %" PRIu64
-                                   " for all commits; make it smaller, or the buffer larger",
+                                   "the commit needs %" PRIu64 " bytes of the write buffer, which has %" PRIu64
+                                   " for all commits; make the commit smaller or the buffer larger",
                                    need_bytes, bytes_max);
   assert(length > 0);
   return Status::no_space({text.data(), std::min(static_cast<std::size_t>(length), text.size() - 1)});
@@ -330,16 +330,16 @@ RoomAnswer WriteRoom::told(const Refusal& refusal, const RoomNeed& need) const n
     case Refusal::Why::kClosing: return {Status(Code::kClosed, "the store is closing"), Pause::kNone};
     case Refusal::Why::kOwnFailure: return {refusal.cause, Pause::kOwn};
     case Refusal::Why::kNeighbour:
-      return {refusal.cause.in_file("the write buffer is full, and a store that shares it cannot write what it holds")
+      return {refusal.cause.in_file("the write buffer is full, and a store that shares it cannot write its memtables")
                   .with_code(Code::kNoSpace),
               Pause::kOthers};
     case Refusal::Why::kClosingNeighbour:
-      return {
-          refusal.cause.in_file("the write buffer is full, and a store that shares it was closed and is still held"),
-          Pause::kOthers};
+      return {refusal.cause.in_file("the write buffer is full, and a closed store that shares it is still in use"),
+              Pause::kOthers};
     case Refusal::Why::kReaders: break;
   }
-  return {Status::no_space("the write buffer is full of what was flushed and is still read"), Pause::kOthers};
+  return {Status::no_space("the write buffer is full of flushed memtables that are still read; end old scans"),
+          Pause::kOthers};
 }
 
 // ----------------------------------------------------------------------------------------------------------- a share

@@ -27,7 +27,7 @@ Result<BlockWanted> locate_value(const Levels& levels, std::string_view pointer)
   wanted.values = *open;
   wanted.value_hash = decoded->content_hash;
   if (wanted.handle.end() > file->entry().size_bytes) {
-    return Status::corruption("an entry points behind its end").in_file((*open)->name, decoded->offset);
+    return Status::corruption("an entry points past the end of the file").in_file((*open)->name, decoded->offset);
   }
   return wanted;
 }
@@ -54,7 +54,7 @@ Status check_value(const Levels& levels, std::string_view pointer) {
   if (Status read = wanted->file().read_exactly(stored.offset(), stored.bytes()); !read.ok())
     return read.in_file(wanted->name(), handle.offset);
   if (format::content_hash(stored.of(handle)) == wanted->value_hash) return Status();
-  return Status::corruption("the value is not what its entry says").in_file(wanted->name(), handle.offset);
+  return Status::corruption("the value does not match its entry").in_file(wanted->name(), handle.offset);
 }
 
 }  // namespace varve::engine

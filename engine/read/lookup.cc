@@ -83,7 +83,8 @@ Lookup::Step Lookup::take_value(BlockCache::ReadGuard& guard, const CachedBlock*
   if (value_.values == nullptr) return Step::kWantsTable;
   if (block == nullptr) {
     if (value_.handle.end() > values_->entry().size_bytes) {
-      status_ = Status::corruption("an entry points behind its end").in_file(value_.name(), value_.handle.offset);
+      status_ =
+          Status::corruption("an entry points past the end of the file").in_file(value_.name(), value_.handle.offset);
       return Step::kFailed;
     }
     block = guard.find(value_.cache_id(), value_.handle.offset);

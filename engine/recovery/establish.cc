@@ -93,7 +93,7 @@ Result<Established> make_store(const io::Env& env, io::Directory& directory, con
   Result<std::optional<RootFile>> found = RootFile::load(directory);
   if (!found.ok()) return found.status();
   RootFile root = found->has_value() ? **std::move(found) : RootFile();
-  if (root.root().manifest_number != 0) return Status::exists("there is a store").in_file(directory.path());
+  if (root.root().manifest_number != 0) return Status::exists("a store already exists here").in_file(directory.path());
 
   format::Root creating;
   creating.store_id = draw_store_id(env.random);

@@ -43,7 +43,7 @@ Status check_keys_differ(std::string_view batch) {
   }
   std::sort(keys.begin(), keys.end());
   if (std::adjacent_find(keys.begin(), keys.end()) == keys.end()) return Status();
-  return Status::corruption("commit holds a key twice");
+  return Status::corruption("a commit contains a key twice");
 }
 
 }  // namespace
@@ -58,13 +58,13 @@ Status LogReplay::take(const format::Record& record, bool from_buffer) {
       break;
     case format::RecordType::kWatermark:
       if (header.first_version != 0 || header.last_version != 0) {
-        return Status::corruption("watermark names versions, and holds no commit");
+        return Status::corruption("a watermark names versions, but contains no commit");
       }
       break;
     case format::RecordType::kFooter:
-      if (header.first_version != 0) return Status::corruption("footer names a first version");
+      if (header.first_version != 0) return Status::corruption("a footer names a first version");
       break;
-    case format::RecordType::kManifestEdit: return Status::corruption("manifest edit in a log segment");
+    case format::RecordType::kManifestEdit: return Status::corruption("a manifest edit is in a log segment");
   }
   recovered_.version_ceiling = std::max(recovered_.version_ceiling, header.ceiling);
   ++recovered_.figures.records;
@@ -73,12 +73,12 @@ Status LogReplay::take(const format::Record& record, bool from_buffer) {
 
 Status LogReplay::check_marks(const format::RecordHeader& header) const {
   if (header.manifest_number > manifest_.number) {
-    return Status::corruption("CURRENT is of an earlier day: it names manifest " + std::to_string(manifest_.number) +
-                              ", and the log knows manifest " + std::to_string(header.manifest_number))
+    return Status::corruption("CURRENT is older than the log: it names manifest " + std::to_string(manifest_.number) +
+                              ", but the log names manifest " + std::to_string(header.manifest_number))
         .in_file(format::kRootName);
   }
   if (header.manifest_number == manifest_.number && header.manifest_durable_bytes > manifest_.durable_bytes) {
-    return Status::corruption("damaged: the log knows that " + std::to_string(header.manifest_durable_bytes) +
+    return Status::corruption("damaged: the log records that " + std::to_string(header.manifest_durable_bytes) +
                               " bytes were durable")
         .in_file(format::file_name(format::FileType::kManifest, manifest_.number), manifest_.durable_bytes);
   }
@@ -87,8 +87,8 @@ Status LogReplay::check_marks(const format::RecordHeader& header) const {
 
 Status LogReplay::take_group(const format::Record& record, bool from_buffer) {
   if (record.header.first_version <= recovered_.last_version) {
-    return Status::corruption("group begins with version " + std::to_string(record.header.first_version) +
-                              ", which is not above " + std::to_string(recovered_.last_version) + " before it");
+    return Status::corruption("a group begins with version " + std::to_string(record.header.first_version) +
+                              ", which is not above the previous version " + std::to_string(recovered_.last_version));
   }
   format::GroupReader reader(record.header, record.payload);
   format::GroupMember member;
@@ -136,7 +136,7 @@ Status LogReplay::take_adoption(format::TableId table) {
   }
   if (std::find(loading.begin(), loading.end(), table) == loading.end() ||
       std::find(adopted.begin(), adopted.end(), table) != adopted.end()) {
-    return Status::corruption("commit adopts table " + std::to_string(table) + ", which is not being loaded");
+    return Status::corruption("a commit adopts table " + std::to_string(table) + ", which is not being loaded");
   }
   recovered_.adopted.push_back(table);
   return Status();

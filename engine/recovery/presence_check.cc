@@ -27,7 +27,7 @@ Status look_at(io::Directory& directory, const WrittenFile& wanted) {
   }
   if (!file.ok()) return file.status();
   if ((*file)->size_bytes() == wanted.size_bytes) return Status();
-  return Status::corruption("has " + std::to_string((*file)->size_bytes()) + " bytes, where the manifest says " +
+  return Status::corruption("has " + std::to_string((*file)->size_bytes()) + " bytes, but the manifest records " +
                             std::to_string(wanted.size_bytes))
       .in_file(name);
 }

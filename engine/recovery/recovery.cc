@@ -54,8 +54,8 @@ Result<StoreFound> judge_root(io::Directory& directory, const format::Root& root
   const Result<OtherNames> names = look_at_names(directory);
   if (!names.ok()) return names.status();
   if (names->number_max > kNumberMaxOfMaking) {
-    return Status::corruption("says that the store is being made, and " + names->numbered +
-                              " and others stand beside it")
+    return Status::corruption("says that the store is being created, but " + names->numbered +
+                              " and other files of a store exist")
         .in_file(format::kRootName);
   }
   return StoreFound::kUnfinished;
@@ -115,7 +115,7 @@ class StoreReader {
       return Status::corruption("belongs to another store than CURRENT").in_file(name);
     }
     if (files.features != root().features) {
-      return Status::corruption("has other features than CURRENT").in_file(name);
+      return Status::corruption("its features differ from those in CURRENT").in_file(name);
     }
     if (manifest_.number >= files.file_number_ceiling) {
       return Status::corruption("its own number is not below the ceiling it records").in_file(name);
@@ -209,7 +209,7 @@ class StoreReader {
     if (recovered_.clean) {
       const CommitVersion last = root().last_version;
       if (last < recovered_.last_version || last < recovered_.files.version_ceiling) {
-        return Status::corruption("names last version " + std::to_string(last) + ", and the log goes on to " +
+        return Status::corruption("names last version " + std::to_string(last) + ", but the log continues to " +
                                   std::to_string(std::max(recovered_.last_version, recovered_.files.version_ceiling)))
             .in_file(format::kRootName);
       }
@@ -243,12 +243,12 @@ Result<StoreFound> find_store(io::Directory& directory) {
   if (root->has_value()) return judge_root(directory, (*root)->root());
   const std::string path(directory.path());
   if (!names->numbered.empty()) {
-    return Status::corruption("CURRENT is missing; " + names->numbered +
-                              " and others of a store are there; a checkpoint that was not "
-                              "finished looks like this")
+    return Status::corruption("CURRENT is missing, but " + names->numbered +
+                              " and other files of a store exist; an unfinished checkpoint looks like this")
         .in_file(path);
   }
-  return Status::invalid_argument("not a Varve store: it holds " + names->foreign + " and no CURRENT").in_file(path);
+  return Status::invalid_argument("not a Varve store: it contains " + names->foreign + ", but no CURRENT")
+      .in_file(path);
 }
 
 Result<Recovered> read_store(const io::Env& env, io::Directory& directory, bool for_writing) {
@@ -257,7 +257,7 @@ Result<Recovered> read_store(const io::Env& env, io::Directory& directory, bool 
   Result<std::optional<RootFile>> root = RootFile::load(directory);
   if (!root.ok()) return root.status();
   if (*found != StoreFound::kStore || !root->has_value()) {
-    return Status::not_found("there is no store").in_file(directory.path());
+    return Status::not_found("there is no store here").in_file(directory.path());
   }
   Recovered recovered;
   recovered.root = **std::move(root);

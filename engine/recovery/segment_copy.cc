@@ -24,7 +24,7 @@ static_assert(io::is_sector_multiple(kCopyPieceBytes));
 
 Result<format::Record> read_again(const SegmentInDoubt& source, std::uint64_t offset) {
   format::Record record;
-  Status why = Status::corruption("record has vanished");
+  Status why = Status::corruption("a record can no longer be read");
   if (format::read_record(source.image.view(), offset, source.seed, &record, &why) == format::RecordOutcome::kRecord) {
     return record;
   }

@@ -55,18 +55,18 @@ Status SegmentReader::damaged(std::uint64_t offset, std::string_view what) const
 Status SegmentReader::check_header() const {
   const Result<format::FileHeader> header = format::decode_file_header(image(), format::FileType::kLogSegment);
   if (!header.ok()) return header.status().in_file(name(), 0);
-  if (header->number != segment_.number) return damaged(0, "its header has another file's number");
-  if (header->seed != segment_.seed) return damaged(0, "its header has another seed than the manifest names");
+  if (header->number != segment_.number) return damaged(0, "its header has the number of another file");
+  if (header->seed != segment_.seed) return damaged(0, "the seed in its header differs from the one in the manifest");
   if (image_.size() < kFirstRecordOffset || !io::is_sector_multiple(image_.size())) {
-    return damaged(image_.size(), "file ends within a sector");
+    return damaged(image_.size(), "the file ends inside a sector");
   }
   if (!all_zero(part(image(), format::kFileHeaderBytes, kFirstRecordOffset))) {
-    return damaged(format::kFileHeaderBytes, "bytes behind the header are not zero");
+    return damaged(format::kFileHeaderBytes, "bytes after the header are not zero");
   }
   if (segment_.closed && image_.size() != segment_.size_bytes) {
     return damaged(
         std::min<std::uint64_t>(image_.size(), segment_.size_bytes),
-        "file of " + std::to_string(image_.size()) + " bytes was closed with " + std::to_string(segment_.size_bytes));
+        "has " + std::to_string(image_.size()) + " bytes, but was closed with " + std::to_string(segment_.size_bytes));
   }
   return Status();
 }
@@ -74,7 +74,7 @@ Status SegmentReader::check_header() const {
 Status SegmentReader::check_unused() const {
   const std::size_t written = format::find_first_written(image(), kFirstRecordOffset);
   if (written == std::string::npos) return Status();
-  return damaged(written, "written to, though the segment before it was never sealed");
+  return damaged(written, "contains data, but the segment before it was never sealed");
 }
 
 Result<SegmentWalk> SegmentReader::walk(bool may_be_unfinished) {
@@ -105,7 +105,7 @@ Result<SegmentWalk> SegmentReader::walk_records(bool may_be_unfinished) {
     }
   }
   if (may_be_unfinished) return end_unfinished(offset);
-  if (why_.ok()) return damaged(offset, "the log ends here, without a footer");
+  if (why_.ok()) return damaged(offset, "the log ends here without a footer");
   return why_.in_file(name(), offset);
 }
 
@@ -117,7 +117,7 @@ Result<bool> SegmentReader::find_next(std::uint64_t offset, format::Record* reco
   if (outcome == RecordOutcome::kUnsupported) return why_.in_file(name(), offset);
   if (outcome == RecordOutcome::kRecord) {
     if (follows(*record)) return true;
-    why_ = Status::corruption("record does not follow the one before it: one between them is lost");
+    why_ = Status::corruption("a record does not follow the previous record: a record between them is lost");
   }
   const Result<bool> found = find_in_slots(offset, record);
   *from_buffer = found.ok() && *found;
@@ -159,8 +159,9 @@ bool SegmentReader::rest_of_sector_is_unwritten(std::uint64_t offset) const {
 }
 
 Status SegmentReader::take(const format::Record& record, std::uint64_t offset, bool from_buffer) {
-  if (record.header.file_number != segment_.number) return damaged(offset, "record is of another segment");
-  if (record.header.durable_upto > offset) return damaged(offset, "record calls bytes durable that come after it");
+  if (record.header.file_number != segment_.number) return damaged(offset, "a record belongs to another segment");
+  if (record.header.durable_upto > offset)
+    return damaged(offset, "a record gives a durable length beyond its own offset");
   if (Status taken = replay_.take(record, from_buffer); !taken.ok()) return taken.in_file(name(), offset);
   if (record.header.type == format::RecordType::kGroup) walk_.last_version = record.header.last_version;
   walk_.records.push_back(offset);
@@ -175,32 +176,33 @@ Status SegmentReader::take(const format::Record& record, std::uint64_t offset, b
 Result<SegmentWalk> SegmentReader::end_sealed(const format::Record& footer, std::uint64_t offset) {
   // A footer is a separate write, made when no other write is in flight.
   if (!io::is_sector_multiple(offset) || footer.header.durable_upto != offset) {
-    return damaged(offset, "footer does not stand behind durable bytes alone");
+    return damaged(offset, "the footer does not follow durable bytes only");
   }
-  if (footer.header.last_version != walk_.last_version) return damaged(offset, "footer names another last version");
+  if (footer.header.last_version != walk_.last_version)
+    return damaged(offset, "the last version in the footer is not that of the last record");
   if (segment_.closed && footer.header.last_version != segment_.last_version) {
-    return damaged(offset, "footer names another last version than the manifest");
+    return damaged(offset, "the last version in the footer differs from the one in the manifest");
   }
   walk_.sealed = true;
   walk_.end = offset + io::kSectorBytes;
   // The file is cut after the footer is durable. Until then, a crash may have torn the footer's write.
   const bool may_be_torn = !segment_.closed && image_.size() > walk_.end;
   const std::size_t written = format::find_first_written(image(), may_be_torn ? walk_.end : last_end_);
-  if (written != std::string::npos) return damaged(written, "written to behind the footer");
+  if (written != std::string::npos) return damaged(written, "contains data after the footer");
   if (may_be_torn) io::probe("a footer was found before the cut behind it");
   walk_.torn_bytes = torn_bytes_from(last_end_);
   return std::move(walk_);
 }
 
 Result<SegmentWalk> SegmentReader::end_unfinished(std::uint64_t offset) {
-  if (image_.size() < kSegmentBytesMin) return damaged(image_.size(), "file was cut short");
+  if (image_.size() < kSegmentBytesMin) return damaged(image_.size(), "the file was cut short");
   Evidence evidence;
   if (Status gathered = gather_evidence(offset, &evidence); !gathered.ok()) return gathered;
   const std::uint64_t hole = evidence.lost_before ? last_end_ : offset;
   if (evidence.durable_upto > hole) {
     const std::string proof =
         "; a later record proves that the first " + std::to_string(evidence.durable_upto) + " bytes were durable";
-    const std::string what = why_.ok() ? std::string("zeros where a record was") : std::string(why_.message());
+    const std::string what = why_.ok() ? std::string("zeros where a record was expected") : std::string(why_.message());
     return damaged(hole, what + proof);
   }
   walk_.end = last_end_;
@@ -239,7 +241,7 @@ Status SegmentReader::gather_evidence(std::string_view bytes, std::uint64_t offs
     evidence->durable_upto = std::max(evidence->durable_upto, record.header.durable_upto);
     const std::uint64_t previous = record.header.previous_offset;
     if (place >= last_end_ && previous < last_offset_) {
-      return damaged(place, "record names one before it that cannot be the one");
+      return damaged(place, "a record names an impossible previous record");
     }
     if (previous >= last_end_ && previous < io::round_up_to_sector(last_end_)) evidence->lost_before = true;
     at += record.size_bytes;

@@ -38,7 +38,7 @@ Status check_value_file(const io::Env& env, io::Directory& directory, const form
   const Result<SegmentWalk> walk = reader.walk(false);
   if (!walk.ok()) return walk.status();
   if (walk->sealed && walk->end == entry.size_bytes && reader.image().size() == entry.size_bytes) return Status();
-  return Status::corruption("does not end where it was closed").in_file(name, walk->end);
+  return Status::corruption("does not end at the size with which it was closed").in_file(name, walk->end);
 }
 
 }  // namespace varve::engine

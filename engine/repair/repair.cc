@@ -288,7 +288,7 @@ Result<RepairFigures> repair_store(const io::Env& env, std::string_view path, st
   const Result<std::unique_ptr<io::Directory>> directory = env.files.open_directory(path);
   if (!directory.ok()) return answer_for_path(directory.status());
   if (target.size() > path.size() && target.starts_with(path) && (path.ends_with("/") || target[path.size()] == '/')) {
-    return Status::invalid_argument("the repaired store cannot be made inside the damaged one").in_file(target);
+    return Status::invalid_argument("the repaired store must not lie inside the damaged one").in_file(target);
   }
   const Result<std::unique_ptr<io::DirectoryLock>> lock = lock_for_reading(**directory);
   if (!lock.ok()) return lock.status();

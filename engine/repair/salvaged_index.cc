@@ -74,16 +74,16 @@ class Opener {
       if (!header.ok()) {
         note(header.status());
       } else if (header->seed != found_.seed || header->number != source_.entry.number) {
-        note(Status::corruption("another file stands in its place"));
+        note(Status::corruption("another file has taken its place"));
       }
       if (size() != source_.entry.size_bytes) {
-        note(Status::corruption("has " + std::to_string(size()) + " bytes, where the manifest says " +
+        note(Status::corruption("has " + std::to_string(size()) + " bytes, but the manifest records " +
                                 std::to_string(source_.entry.size_bytes)));
       }
       return true;
     }
     if (!header.ok() || header->number != source_.entry.number) {
-      lose(header.ok() ? Status::corruption("its header has another file's number") : header.status());
+      lose(header.ok() ? Status::corruption("its header has the number of another file") : header.status());
       return false;
     }
     found_.seed = header->seed;
@@ -177,7 +177,7 @@ class Opener {
     if (agrees) {
       found_.index = std::move(index);
     } else {
-      note(Status::corruption("its properties are not what the manifest says of it"));
+      note(Status::corruption("its properties differ from those in the manifest"));
     }
     return Status();
   }

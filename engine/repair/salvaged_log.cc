@@ -92,7 +92,7 @@ class LogSalvage {
     if (!header.ok() && (!source.is_named || !is_damage(header))) return header;
     if (!source.is_named) entry.seed = seed;
     if (header.ok() && seed != entry.seed) {
-      header = Status::corruption("another file stands in its place").in_file(source.name);
+      header = Status::corruption("another file has taken its place").in_file(source.name);
     }
     Result<LogBufferContent> content = LogBufferContent::read(salvage_.directory, entry);
     if (!content.ok()) return content.status();
@@ -108,7 +108,7 @@ class LogSalvage {
     salvage_.note(why);
     Loss loss;
     loss.file = source.name;
-    loss.what = "commits that were not in the log yet may have been in it";
+    loss.what = "it may have contained commits that were not in the log yet";
     lost_buffers_.push_back(std::move(loss));
   }
 
@@ -120,7 +120,8 @@ class LogSalvage {
     if (Status read = (*file)->read_exactly(0, std::as_writable_bytes(std::span(bytes))); !read.ok()) return read;
     const Result<format::FileHeader> header = format::decode_file_header(bytes, type);
     if (!header.ok()) return header.status().in_file(name, 0);
-    if (header->number != number) return Status::corruption("its header has another file's number").in_file(name, 0);
+    if (header->number != number)
+      return Status::corruption("its header has the number of another file").in_file(name, 0);
     *seed = header->seed;
     return Status();
   }
@@ -175,8 +176,8 @@ class LogSalvage {
       Loss loss;
       loss.file = source.name;
       loss.offset = reader.end_of_records();
-      loss.what = walk.ok() && !is_hidden ? "the log goes on in a later segment, and this one was not ended"
-                                          : "the log is broken here";
+      loss.what = walk.ok() && !is_hidden ? "the log continues in a later segment, but this one has no end"
+                                          : "the log is damaged here";
       open_end(std::move(loss), segment, !is_whole);
     }
     if (walk.ok()) salvage_.figures.torn_bytes += walk->torn_bytes;

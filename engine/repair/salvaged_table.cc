@@ -95,7 +95,7 @@ bool SalvagedTable::read_partitions(const format::RunEntry& run) {
 
 /// Returns nothing if the partition does not verify, or after an error.
 std::optional<std::string> SalvagedTable::read_partition(const format::BlockHandle& handle, format::BlockType type) {
-  Status why = Status::corruption("lies behind the file's end");
+  Status why = Status::corruption("lies past the end of the file");
   if (handle.end() <= table_->file->size_bytes()) {
     std::string bytes(handle.bytes, '\0');
     why = table_->file->read_exactly(handle.offset, std::as_writable_bytes(std::span(bytes)));
@@ -232,7 +232,7 @@ void SalvagedTable::settle() {
   for (;;) {
     if (data_.valid()) {
       if (accepts(data_.key(), data_.version())) break;
-      open_gap(block_.offset, block_.bytes, Status::corruption("holds keys out of their order"));
+      open_gap(block_.offset, block_.bytes, Status::corruption("contains keys out of order"));
     } else if (Status walked = data_.status(); !walked.ok()) {
       if (!is_damage(walked)) {
         (void)fail(walked);

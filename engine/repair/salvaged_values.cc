@@ -24,14 +24,14 @@ Result<std::string> SalvagedValues::read(std::string_view pointer) {
   }
   const std::uint64_t size = file_->size_bytes();
   if (place->offset > size || place->bytes > size - place->offset) {
-    return Status::corruption("a value lies behind its end").in_file(name, place->offset);
+    return Status::corruption("a value lies past the end of the file").in_file(name, place->offset);
   }
   std::string value(place->bytes, '\0');
   if (Status done = file_->read_exactly(place->offset, std::as_writable_bytes(std::span(value))); !done.ok()) {
     return done;
   }
   if (format::content_hash(value) == place->content_hash) return value;
-  return Status::corruption("a value is not what its entry says").in_file(name, place->offset);
+  return Status::corruption("a value does not match its entry").in_file(name, place->offset);
 }
 
 Loss SalvagedValues::place_of(std::string_view pointer) const {

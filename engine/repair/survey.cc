@@ -83,12 +83,13 @@ class Surveyor {
       return known.in_file(format::kRootName);
     }
     if (root_->state == format::RootState::kCreating) {
-      if (number_max_ <= kNumberMaxOfMaking) return no_store("a store was being made here, and nothing was in it yet");
-      distrust_root("says that the store is being made, and files of a store stand beside it");
+      if (number_max_ <= kNumberMaxOfMaking)
+        return no_store("a store was being created here, but contains nothing yet");
+      distrust_root("says that the store is being created, but files of a store exist");
       return Status();
     }
     ++salvage_.figures.roots.whole;
-    if (trust_ != ManifestTrust::kAsFound) distrust_root("is of an earlier day: the log knows a newer manifest");
+    if (trust_ != ManifestTrust::kAsFound) distrust_root("is older than the log, which names a newer manifest");
     return Status();
   }
 
@@ -184,7 +185,7 @@ class Surveyor {
     if (is_whole) {
       if (judged_ != number) ++salvage_.figures.manifests.whole;
     } else {
-      count_damaged(number, "ends before its end");
+      count_damaged(number, "is cut short");
     }
     if (root_ || !is_whole || !is_newest) return Status();
     const Result<bool> certain = explains_all();
@@ -260,7 +261,7 @@ class Surveyor {
     Loss loss;
     loss.file = has_manifest_ ? manifest_name(store_.manifest.number) : std::string(format::kRootName);
     loss.offset = store_.manifest.durable_bytes;
-    loss.what = "which files the store consisted of is not known for certain";
+    loss.what = "the list of the store's files is not certain";
     salvage_.losses.add(std::move(loss));
     // Loads that the manifest calls unfinished may have been adopted since.
     store_.files.loading_ids.clear();

@@ -84,7 +84,7 @@ Result<PinnedBlock> BlockReader::take_value(const BlockWanted& wanted, const Sto
                                             BlockPriority priority) {
   const std::string_view value = stored.of(wanted.handle);
   if (format::content_hash(value) != wanted.value_hash) {
-    return Status::corruption("the value is not what its entry says").in_file(wanted.name(), wanted.handle.offset);
+    return Status::corruption("the value does not match its entry").in_file(wanted.name(), wanted.handle.offset);
   }
   Result<Block> block =
       cache_.allocate(wanted.cache_id(), wanted.handle.offset, static_cast<std::uint32_t>(value.size()), kValueInCache);

@@ -125,7 +125,7 @@ Result<std::unique_ptr<io::ReadableFile>> HeldFile::open_file(Wait wait) const {
 /// original's.
 Status HeldFile::confirm(const io::ReadableFile& file) const {
   if (file.size_bytes() != size_bytes_) {
-    return Status::corruption("has " + std::to_string(file.size_bytes()) + " bytes, where the manifest says " +
+    return Status::corruption("has " + std::to_string(file.size_bytes()) + " bytes, but the manifest records " +
                               std::to_string(size_bytes_))
         .in_file(name_);
   }
@@ -136,7 +136,7 @@ Status HeldFile::confirm(const io::ReadableFile& file) const {
       return read;
     }
     if (format::content_hash(bytes) != mark_hash_) {
-      return Status::corruption("is another file than the one that was opened before").in_file(name_);
+      return Status::corruption("was replaced by another file since it was first opened").in_file(name_);
     }
   }
   key_ = file.key();

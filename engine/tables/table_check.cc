@@ -55,7 +55,7 @@ Status check_table(const TableFile& file, const CheckValue& check_value) {
   if (!counted.ok()) return counted.status().in_file(table.name);
   if (!pointers.failure().ok()) return pointers.failure();
   if (tells_the_same(entry, *counted)) return Status();
-  return Status::corruption("the manifest says other things of it than it holds").in_file(table.name);
+  return Status::corruption("its content differs from what the manifest records").in_file(table.name);
 }
 
 }  // namespace varve::engine

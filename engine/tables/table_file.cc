@@ -48,7 +48,7 @@ Status check_entry(const format::TableFileEntry& entry, const format::TablePrope
       entry.entry_count == properties.entry_count && entry.tombstone_count == properties.tombstone_count &&
       entry.smallest_key == properties.smallest_key && entry.largest_key == properties.largest_key &&
       entry.smallest_version == properties.smallest_version && entry.largest_version == properties.largest_version;
-  return same ? Status() : Status::corruption("its properties are not what the manifest says of it");
+  return same ? Status() : Status::corruption("its properties differ from those in the manifest");
 }
 
 }  // namespace
@@ -176,7 +176,7 @@ Result<std::unique_ptr<const OpenTable>> TableFiles::open(const format::TableFil
   if (!index.ok()) return index.status().in_file(name);
   if (Status same = check_entry(entry, index->properties()); !same.ok()) return same.in_file(name);
   if (format::value_files_of(index->runs()) != entry.value_files) {
-    return Status::corruption("names other value files than the manifest says").in_file(name);
+    return Status::corruption("names other value files than the manifest does").in_file(name);
   }
 
   auto table = std::make_unique<OpenTable>(*std::move(file), *std::move(index));
@@ -200,7 +200,7 @@ Result<std::unique_ptr<const OpenValueFile>> TableFiles::open(const format::Valu
   const Result<format::FileHeader> header = format::decode_file_header(*bytes, format::FileType::kLogSegment);
   if (!header.ok()) return header.status().in_file(values->name, 0);
   if (header->number != entry.number || header->seed != entry.seed) {
-    return Status::corruption("its header names another file than the manifest").in_file(values->name, 0);
+    return Status::corruption("its header names another file than the manifest does").in_file(values->name, 0);
   }
   (*file)->set_mark(0, *bytes);
   values->file = *std::move(file);

@@ -29,8 +29,8 @@ Status check_read_back(io::Directory& directory, std::string_view name, const fo
   if (!file.ok()) return file.status();
   const std::uint64_t size = (*file)->size_bytes();
   if (size != expected.size_bytes) {
-    return Status::corruption("has " + std::to_string(size) + " bytes, of " + std::to_string(expected.size_bytes) +
-                              " that were written")
+    return Status::corruption("has " + std::to_string(size) + " bytes, but " + std::to_string(expected.size_bytes) +
+                              " were written")
         .in_file(name);
   }
   format::ContentHasher hasher;
@@ -41,7 +41,7 @@ Status check_read_back(io::Directory& directory, std::string_view name, const fo
     hasher.update(piece);
   }
   if (hasher.digest() == expected.content_hash) return Status();
-  return Status::corruption("what was read back is not what was written").in_file(name);
+  return Status::corruption("reads back differently from what was written").in_file(name);
 }
 
 }  // namespace

@@ -104,14 +104,15 @@ Result<BlockFrame> open_block(std::string_view bytes, FilePlace place, BlockType
   }
   const auto type = static_cast<std::uint8_t>(covered[kBlockTypeAt]);
   if (type != static_cast<std::uint8_t>(expected)) {
-    return refuse(Code::kCorruption, "a block of type " + std::to_string(type) + " stands there");
+    return refuse(Code::kCorruption, "a block of type " + std::to_string(type) + " was found instead");
   }
   const auto compression = static_cast<std::uint8_t>(covered[kCompressionAt]);
   if (compression > static_cast<std::uint8_t>(BlockCompression::kZstdDictionary)) {
     return refuse(Code::kUnsupported, "compression " + std::to_string(compression) + " is not known to this build");
   }
   if (compression == static_cast<std::uint8_t>(BlockCompression::kZstdDictionary) && expected != BlockType::kData) {
-    return refuse(Code::kUnsupported, "is compressed with a dictionary, which this build knows of data blocks alone");
+    return refuse(Code::kUnsupported,
+                  "is compressed with a dictionary, which this build supports for data blocks only");
   }
   if (load_u16(covered.data() + kFlagsAt) != 0) {
     return refuse(Code::kUnsupported, "has flags that are not known to this build");
@@ -119,10 +120,11 @@ Result<BlockFrame> open_block(std::string_view bytes, FilePlace place, BlockType
   const BlockFrame frame{expected, static_cast<BlockCompression>(compression), load_u32(covered.data() + kRawBytesAt),
                          covered.substr(kBlockHeadBytes)};
   if (frame.raw_bytes > kBlockRawBytesMax) {
-    return refuse(Code::kCorruption, std::to_string(frame.raw_bytes) + " raw bytes are over the limit");
+    return refuse(Code::kCorruption, std::to_string(frame.raw_bytes) + " raw bytes are over the limit of " +
+                                         std::to_string(kBlockRawBytesMax));
   }
   if (frame.compression == BlockCompression::kNone && frame.raw_bytes != frame.stored.size()) {
-    return refuse(Code::kCorruption, "is stored in another size than its content has");
+    return refuse(Code::kCorruption, "its stored size differs from the size of its content");
   }
   return frame;
 }
@@ -136,7 +138,7 @@ Status read_block(const BlockFrame& frame, Decompressor& decompressor, const Dic
   }
   const bool with_dictionary = frame.compression == BlockCompression::kZstdDictionary;
   if (with_dictionary && dictionary == nullptr) {
-    return Status::corruption("needs a dictionary, and its run names none");
+    return Status::corruption("needs a dictionary, but its run names none");
   }
   return decompressor.decompress(frame.stored, with_dictionary ? dictionary : nullptr, content);
 }

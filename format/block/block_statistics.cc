@@ -46,10 +46,10 @@ Result<PropertyRange> read_range(ByteReader& reader) {
   const bool is_type = type >= static_cast<std::uint8_t>(PropertyType::kBinary) &&
                        type <= static_cast<std::uint8_t>(PropertyType::kString);
   if (!is_type || !is_told_of(range.type) || (range.largest_is_cut && range.type != PropertyType::kString)) {
-    return damaged(kStatisticsThing, "a range of no type that there is");
+    return damaged(kStatisticsThing, "a range has an impossible type");
   }
   if (!read_value(reader, range.type, &range.smallest) || !read_value(reader, range.type, &range.largest)) {
-    return damaged(kStatisticsThing, "a value is cut short, or too long");
+    return damaged(kStatisticsThing, "a value is cut short or too long");
   }
   return range;
 }

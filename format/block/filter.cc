@@ -224,26 +224,26 @@ bool fuse_may_contain(const char* array, const FusePlaces& places) noexcept {
 }
 
 Status wrong_shape() {
-  return Status::corruption("filter has not the shape of its kind");
+  return Status::corruption("the filter does not have the shape of its kind");
 }
 
 }  // namespace
 
 Result<std::string> build_filter(FilterKind kind, std::span<const std::uint64_t> hashes, double bits_per_key) {
   if (hashes.size() > kFilterHashesMax) {
-    return Status::too_large("a filter of " + std::to_string(hashes.size()) + " hashes; at most " +
-                             std::to_string(kFilterHashesMax));
+    return Status::too_large("a filter has " + std::to_string(hashes.size()) + " hashes; at most " +
+                             std::to_string(kFilterHashesMax) + " are allowed");
   }
   switch (kind) {
     case FilterKind::kBlockedBloom:
       // The condition is negated so that NaN fails too.
       if (!(bits_per_key >= kBloomBitsPerKeyMin && bits_per_key <= kBloomBitsPerKeyMax)) {
-        return Status::invalid_argument("a Bloom filter takes 1 to 32 bits a key");
+        return Status::invalid_argument("a Bloom filter must have 1 to 32 bits a key");
       }
       return build_bloom(hashes, bits_per_key);
     case FilterKind::kBinaryFuse: return build_fuse(hashes);
   }
-  return Status::invalid_argument("there is no filter of kind " + std::to_string(static_cast<unsigned>(kind)));
+  return Status::invalid_argument("filter kind " + std::to_string(static_cast<unsigned>(kind)) + " does not exist");
 }
 
 Result<FilterView> FilterView::parse(std::string_view content) {
@@ -253,7 +253,8 @@ Result<FilterView> FilterView::parse(std::string_view content) {
     case FilterKind::kBlockedBloom: return parse_bloom(content);
     case FilterKind::kBinaryFuse: return parse_fuse(content);
   }
-  return Status::unsupported("filter of kind " + std::to_string(static_cast<unsigned>(kind)));
+  return Status::unsupported("filter kind " + std::to_string(static_cast<unsigned>(kind)) +
+                             " is not known to this build");
 }
 
 Result<FilterView> FilterView::parse_bloom(std::string_view content) {

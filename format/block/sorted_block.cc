@@ -114,7 +114,7 @@ Result<SortedBlock> SortedBlock::parse(std::string_view content) {
   block.restart_count_ = load_u32(trailer + kRestartCountAt);
   block.bucket_count_ = load_u16(trailer + kBucketCountAt);
   if (load_u16(trailer + kTrailerZeroAt) != 0) return damaged("sorted block", "its last two bytes are not zero");
-  if (block.restart_count_ == 0) return damaged("sorted block", "holds nothing");
+  if (block.restart_count_ == 0) return damaged("sorted block", "contains no entry");
   const std::uint64_t behind_entries =
       std::uint64_t{block.restart_count_} * sizeof(std::uint32_t) + block.bucket_count_;
   if (behind_entries >= rest) return damaged("sorted block", "restarts and buckets leave no room for entries");

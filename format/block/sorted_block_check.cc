@@ -20,7 +20,7 @@ Status check_buckets(const SortedBlock& block, const std::vector<HashedKey>& key
   const std::string expected = make_buckets(keys, block.bucket_count());
   for (std::uint32_t number = 0; number < block.bucket_count(); ++number) {
     if (block.bucket(number) != static_cast<std::uint8_t>(expected[number])) {
-      return damaged("sorted block", "bucket " + std::to_string(number) + " is not that of the keys");
+      return damaged("sorted block", "bucket " + std::to_string(number) + " does not match the keys");
     }
   }
   return Status();
@@ -37,10 +37,10 @@ Status check_sorted_block(const SortedBlock& block) {
   for (cursor.seek_to_first(); cursor.valid(); cursor.next()) {
     if (restarts < block.restart_count() && block.restart(restarts) == cursor.offset()) {
       if (block.entries()[cursor.offset()] != '\0')
-        return damaged_entry(cursor.offset(), "is a restart without its whole key");
+        return damaged_entry(cursor.offset(), "is a restart without its complete key");
       ++restarts;
     }
-    if (cursor.key() < last_key) return damaged_entry(cursor.offset(), "has a key below the one before");
+    if (cursor.key() < last_key) return damaged_entry(cursor.offset(), "has a key below the previous key");
     last_key = cursor.key();
     if (block.bucket_count() > 0) keys.push_back({content_hash(last_key), restarts - 1});
   }

@@ -26,7 +26,7 @@ Status StatisticsCheck::begin_block(std::string_view statistics) {
     if (!range.ok()) return range.status();
     in_block_.push_back({name, *range});
   }
-  if (!told.at_end()) return damaged("block statistics", "more ranges than the run names properties");
+  if (!told.at_end()) return damaged("block statistics", "contain more ranges than the run names properties");
   return Status();
 }
 
@@ -46,7 +46,7 @@ Status StatisticsCheck::check(std::string_view entity) const {
   if (std::all_of(of_run_.begin(), of_run_.end(), agree) && std::all_of(in_block_.begin(), in_block_.end(), agree)) {
     return Status();
   }
-  return damaged("block statistics", "an entity has a value that they deny");
+  return damaged("block statistics", "an entity has a value that they exclude");
 }
 
 }  // namespace varve::format

@@ -39,9 +39,9 @@ Dictionary::~Dictionary() {
 }
 
 Result<std::shared_ptr<const Dictionary>> Dictionary::load(std::string_view bytes) {
-  if (!is_dictionary(bytes)) return Status::corruption("the dictionary is none of zstd's, or too large");
+  if (!is_dictionary(bytes)) return Status::corruption("the dictionary is not a zstd dictionary, or is too large");
   std::shared_ptr<const Dictionary> dictionary(new Dictionary(bytes));
-  if (dictionary->digested_ == nullptr) return Status::corruption("the dictionary does not load");
+  if (dictionary->digested_ == nullptr) return Status::corruption("zstd cannot load the dictionary");
   return dictionary;
 }
 
@@ -60,7 +60,8 @@ Result<std::string> train_dictionary(const std::vector<std::string>& samples, st
   const std::size_t size = ZDICT_trainFromBuffer(dictionary.data(), dictionary.size(), all.data(), sizes.data(),
                                                  static_cast<unsigned>(sizes.size()));
   if (ZDICT_isError(size) != 0) {
-    return Status::invalid_argument(std::string("no dictionary comes of these samples: ") + ZDICT_getErrorName(size));
+    return Status::invalid_argument(std::string("zstd cannot make a dictionary from these samples: ") +
+                                    ZDICT_getErrorName(size));
   }
   dictionary.resize(size);
   return dictionary;
@@ -79,7 +80,8 @@ Compressor& Compressor::operator=(Compressor&& other) noexcept = default;
 
 Result<Compressor> Compressor::make(int level, std::string_view dictionary) {
   if (dictionary.empty()) return make_plain(level);
-  if (!is_dictionary(dictionary)) return Status::invalid_argument("not a zstd dictionary, or too large");
+  if (!is_dictionary(dictionary))
+    return Status::invalid_argument("the dictionary is not a zstd dictionary, or is too large");
   return make_for_trial(level, dictionary);
 }
 
@@ -102,7 +104,7 @@ Compressor Compressor::make_plain(int level) {
 Result<Compressor> Compressor::make_for_trial(int level, std::string_view content) {
   Compressor made = make_plain(level);
   made.dictionary_.reset(ZSTD_createCDict(content.data(), content.size(), level));
-  if (made.dictionary_ == nullptr) return Status::invalid_argument("the dictionary does not load");
+  if (made.dictionary_ == nullptr) return Status::invalid_argument("zstd cannot load the dictionary");
   return made;
 }
 
@@ -153,7 +155,7 @@ Status Decompressor::decompress(std::string_view stored, const Dictionary* dicti
   const std::size_t size = ZSTD_decompress_usingDDict(context_.get(), raw.data(), raw.size(), stored.data(),
                                                       stored.size(), dictionary ? dictionary->digested_ : nullptr);
   if (ZSTD_isError(size) != 0) return Status::corruption(ZSTD_getErrorName(size));
-  if (size != raw.size()) return Status::corruption("decompresses to another size than stored");
+  if (size != raw.size()) return Status::corruption("its decompressed size differs from the stored size");
   return Status();
 }
 

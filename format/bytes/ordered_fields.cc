@@ -61,7 +61,7 @@ void OrderedFieldReader::require_version(Tag tag, CommitVersion* value) {
 
 void OrderedFieldReader::number_unless_zero(Tag tag, std::uint64_t* value) {
   if (take_number(tag, value) && *value == 0) {
-    refuse(Code::kCorruption, "field " + std::to_string(tag) + " stands as zero");
+    refuse(Code::kCorruption, "field " + std::to_string(tag) + " is zero; zero is expressed by leaving the field out");
   }
 }
 
@@ -92,7 +92,7 @@ void OrderedFieldReader::advance() {
 void OrderedFieldReader::pass_below(std::uint64_t tag) {
   while (ok() && next_.has_value() && next_->tag < tag) {
     if (next_->tag == last_known_) {
-      refuse(Code::kCorruption, "field " + std::to_string(last_known_) + " stands twice");
+      refuse(Code::kCorruption, "field " + std::to_string(last_known_) + " is given twice");
       return;
     }
     if (Status kept = keep_unknown(*next_, thing_, unknown_); !kept.ok()) {

@@ -43,7 +43,7 @@ Result<std::uint64_t> Field::number() const {
   ByteReader reader(value);
   std::uint64_t read = 0;
   if (!reader.read_varint(&read) || !reader.at_end()) {
-    return Status::corruption("the value of tag " + std::to_string(tag) + " is not one number");
+    return Status::corruption("the value of tag " + std::to_string(tag) + " is not a single number");
   }
   return read;
 }
@@ -53,7 +53,7 @@ Result<Field> FieldReader::next() {
   std::uint64_t tag = 0;
   if (!reader_.read_varint(&tag)) return damaged_field(start, "has no tag");
   if (tag == 0 || tag > std::numeric_limits<Tag>::max()) {
-    return damaged_field(start, "tag " + std::to_string(tag) + " cannot be");
+    return damaged_field(start, "tag " + std::to_string(tag) + " is impossible");
   }
   if (tag < last_tag_) {
     return damaged_field(start, "tag " + std::to_string(tag) + " follows tag " + std::to_string(last_tag_));
@@ -70,7 +70,7 @@ Result<Field> FieldReader::next() {
 Status keep_unknown(const Field& field, std::string_view thing, std::string& kept) {
   if (must_be_known(field.tag)) {
     return Status::unsupported(std::string(thing) + " has field " + std::to_string(field.tag) +
-                               ", which a reader must know and this build does not");
+                               ", which a reader must know; a newer build is needed");
   }
   append_field(kept, field.tag, field.value);
   return Status();

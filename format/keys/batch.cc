@@ -183,22 +183,24 @@ std::string BatchBuilder::finish() {
 Result<BatchReader> BatchReader::open(std::string_view bytes) {
   ByteReader reader(bytes);
   std::uint8_t flags = 0;
-  if (!reader.read_u8(&flags)) return Status::corruption("batch is empty");
+  if (!reader.read_u8(&flags)) return Status::corruption("the batch is empty");
   if ((flags & ~kKnownFlags) != 0) {
-    return Status::unsupported("batch has flags " + std::to_string(flags) + ", some of them unknown to this build");
+    return Status::unsupported("the batch has flags " + std::to_string(flags) +
+                               ", and this build does not know all of them");
   }
   BatchReader batch;
   batch.has_tag_ = (flags & kTagFollows) != 0;
   if (batch.has_tag_) {
-    if (!reader.read_sized(&batch.tag_)) return Status::corruption("batch ends within its tag");
+    if (!reader.read_sized(&batch.tag_)) return Status::corruption("the batch ends inside its tag");
     if (batch.tag_.empty() || batch.tag_.size() > kTagBytesMax) {
-      return Status::corruption("batch has a tag of " + std::to_string(batch.tag_.size()) + " bytes");
+      return Status::corruption("the batch has a tag of " + std::to_string(batch.tag_.size()) + " bytes; 1 to " +
+                                std::to_string(kTagBytesMax) + " are allowed");
     }
   }
-  if (!reader.read_varint(&batch.count_)) return Status::corruption("batch has no count of operations");
+  if (!reader.read_varint(&batch.count_)) return Status::corruption("the batch has no count of operations");
   batch.rest_ = reader.rest();
   if (batch.count_ > batch.rest_.size() / kOperationBytesMin) {
-    return Status::corruption("batch of " + std::to_string(batch.count_) + " operations has " +
+    return Status::corruption("the batch names " + std::to_string(batch.count_) + " operations, but has only " +
                               std::to_string(batch.rest_.size()) + " bytes for them");
   }
   return batch;
@@ -206,7 +208,7 @@ Result<BatchReader> BatchReader::open(std::string_view bytes) {
 
 Result<bool> BatchReader::next(Operation* operation) {
   if (read_ == count_) {
-    if (!rest_.empty()) return Status::corruption("batch has bytes behind its last operation");
+    if (!rest_.empty()) return Status::corruption("the batch has bytes after its last operation");
     return false;
   }
   ByteReader reader(rest_);
@@ -216,7 +218,7 @@ Result<bool> BatchReader::next(Operation* operation) {
   read.kind = static_cast<Kind>(kind);
   if (!is_batch_kind(read.kind)) {
     return Status::unsupported("batch, operation " + std::to_string(read_) + ": kind " + std::to_string(kind) +
-                               " is not one that this build knows in a batch");
+                               " is not known to this build in a batch");
   }
   if (!read_body(reader, read)) return damaged_operation(read_, "runs past the end");
   if (read.kind == Kind::kRetire && !is_id_prefix(read.key))

@@ -91,21 +91,22 @@ Status damaged_property(std::size_t index, std::string_view what) {
 Status check_slot(const Slot& slot, std::size_t index, std::size_t end) {
   if (!is_type(slot.type)) {
     return Status::unsupported("entity, property " + std::to_string(index) + ": type " + std::to_string(slot.type) +
-                               " is not one that this build knows");
+                               " is not known to this build");
   }
   if (slot.name_offset > end || slot.name_bytes > end - slot.name_offset) {
-    return damaged_property(index, "its name does not fit");
+    return damaged_property(index, "its name runs past the end");
   }
   const std::size_t value_bytes = end - slot.name_offset - slot.name_bytes;
   const std::size_t fixed = kValueBytes[slot.type];
   if (fixed != kAnyBytes && value_bytes != fixed) {
-    return damaged_property(index, "its value has " + std::to_string(value_bytes) + " bytes");
+    return damaged_property(
+        index, "its value has " + std::to_string(value_bytes) + " bytes, but its type has " + std::to_string(fixed));
   }
   return Status();
 }
 
 Status check_head(std::string_view bytes) {
-  if (bytes.size() < kHeadBytes) return damaged("entity", "shorter than its head");
+  if (bytes.size() < kHeadBytes) return damaged("entity", "is shorter than its head");
   if (bytes[0] != kEncoding) {
     return Status::unsupported("entity has encoding " + std::to_string(static_cast<std::uint8_t>(bytes[0])) +
                                ", which this build does not know");
@@ -114,20 +115,22 @@ Status check_head(std::string_view bytes) {
     return Status::unsupported("entity has flags " + std::to_string(static_cast<std::uint8_t>(bytes[1])) +
                                ", which this build does not know");
   }
-  if (bytes.size() > kEntityBytesMax) return damaged("entity", "4 GiB or more");
+  if (bytes.size() > kEntityBytesMax) return damaged("entity", "has 4 GiB or more");
   return Status();
 }
 
 Status verify_value(const PropertyView& property, std::size_t index) {
   switch (property.type) {
     case PropertyType::kBoolean:
-      if (static_cast<std::uint8_t>(property.value[0]) > 1) return damaged_property(index, "a Boolean is 0 or 1");
+      if (static_cast<std::uint8_t>(property.value[0]) > 1)
+        return damaged_property(index, "a Boolean is neither 0 nor 1");
       return Status();
     case PropertyType::kDateTime:
-      if (property.as_date_time_ticks() > kTicksMax) return damaged_property(index, "a DateTime after the year 9999");
+      if (property.as_date_time_ticks() > kTicksMax)
+        return damaged_property(index, "a DateTime is after the year 9999");
       return Status();
     case PropertyType::kString:
-      if (!is_valid_utf8(property.value)) return damaged_property(index, "a String that is not UTF-8");
+      if (!is_valid_utf8(property.value)) return damaged_property(index, "a String is not valid UTF-8");
       return Status();
     case PropertyType::kBinary:
     case PropertyType::kDouble:
@@ -300,13 +303,13 @@ Result<EntityView> EntityView::open(std::string_view bytes) {
   EntityView view;
   view.bytes_ = bytes;
   view.count_ = load_u16(bytes.data() + kCountAt);
-  if (view.count_ > (bytes.size() - kHeadBytes) / kSlotBytes) return damaged("entity", "shorter than its slots");
+  if (view.count_ > (bytes.size() - kHeadBytes) / kSlotBytes) return damaged("entity", "is shorter than its slots");
 
   // From the first name on, every byte belongs to one property. Each property begins where the previous one ends, and
   // not before it begins. The last property ends with the entity, so all lie inside it.
   const std::size_t heap_offset = kHeadBytes + view.count_ * kSlotBytes;
   if (name_offset(bytes, view.count_, 0) != heap_offset)
-    return damaged("entity", "its names do not begin behind its slots");
+    return damaged("entity", "its names do not begin after its slots");
   for (std::size_t i = 0; i < view.count_; ++i) {
     const std::size_t end = name_offset(bytes, view.count_, i + 1);
     const Slot slot = load_slot(bytes, i);
@@ -319,7 +322,7 @@ Result<EntityView> EntityView::open(std::string_view bytes) {
 Status EntityView::verify() const {
   for (std::size_t i = 0; i < count_; ++i) {
     const PropertyView read = property(i);
-    if (!is_valid_utf8(read.name)) return damaged_property(i, "a name that is not UTF-8");
+    if (!is_valid_utf8(read.name)) return damaged_property(i, "a name is not valid UTF-8");
     if (load_slot(bytes_, i).name_hash != hash_of_name(read.name)) {
       return damaged_property(i, "the hash of its name does not match");
     }

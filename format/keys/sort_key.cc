@@ -111,7 +111,7 @@ bool is_continuation(Byte byte) noexcept {
 }
 
 Status not_utf8(std::size_t index) {
-  return Status::invalid_argument("text is not valid UTF-8 at byte " + std::to_string(index));
+  return Status::invalid_argument("the text is not valid UTF-8 at byte " + std::to_string(index));
 }
 
 /// Returns the bytes that replace the lead byte of a character that is not its own encoding, or an empty view for other
@@ -189,7 +189,7 @@ Status damaged_key(std::string_view what) {
 
 /// Removes the table id and the PartitionKey from the front of `rest`.
 Status decode_partition(std::string_view& rest, SortKey& key) {
-  if (rest.size() < kTableIdBytes) return damaged_key("shorter than a table id");
+  if (rest.size() < kTableIdBytes) return damaged_key("is shorter than a table id");
   key.table = load_u64_big_endian(rest.data());
   rest.remove_prefix(kTableIdBytes);
   if (!decode_text(rest, key.partition_key)) return damaged_key("its PartitionKey is not an encoded text");

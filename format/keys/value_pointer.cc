@@ -30,7 +30,7 @@ Result<ValuePointer> decode_value_pointer(std::string_view bytes) {
   ByteReader reader(bytes);
   if (!reader.read_varint(&pointer.file) || !reader.read_varint(&pointer.offset) ||
       !reader.read_varint(&pointer.bytes) || !reader.read_u64(&pointer.content_hash) || !reader.at_end()) {
-    return damaged("pointer to a value", "it is cut short, or too long");
+    return damaged("pointer to a value", "is cut short or too long");
   }
   if (pointer.file == 0 || pointer.bytes == 0 || pointer.bytes > kValueBytesMax ||
       pointer.offset > kValueFileBytesMax) {
@@ -73,7 +73,7 @@ Result<ValueFileUses> decode_value_file_uses(std::string_view bytes) {
     }
     if (use.number <= last || use.bytes == 0 || use.bytes > kValueFileBytesMax) {
       return damaged("value files in use", "file " + std::to_string(use.number) + " with " + std::to_string(use.bytes) +
-                                               " bytes cannot follow");
+                                               " bytes is impossible here");
     }
     last = use.number;
     uses.push_back(use);

@@ -50,17 +50,17 @@ bool all_zero(std::string_view bytes) noexcept {
 
 Status check_frame(std::string_view bytes) {
   if (bytes.size() < kFileHeaderBytes) {
-    return Status::corruption("file of " + std::to_string(bytes.size()) + " bytes is shorter than its header of 64");
+    return Status::corruption("the file has " + std::to_string(bytes.size()) + " bytes; its header alone has 64");
   }
   if (bytes.substr(0, kMagic.size()) != kMagic) {
     if (bytes.substr(0, 5) == kMagic.substr(0, 5)) {
-      return Status::corruption("file was damaged in its first eight bytes, perhaps copied as text");
+      return Status::corruption("the first eight bytes of the file are damaged; it may have been copied as text");
     }
     return Status::corruption("not a Varve file: it does not begin with VARVE");
   }
   const FilePlace place{load_u64(bytes.data() + kSeedAt), 0};
   if (load_u64(bytes.data() + kChecksumAt) != checksum_at(place, bytes.substr(0, kChecksumAt))) {
-    return Status::corruption("file header does not verify");
+    return Status::corruption("the file header does not verify");
   }
   return Status();
 }
@@ -93,7 +93,7 @@ Result<FileHeader> decode_file_header(std::string_view bytes, FileType expected)
 
   const std::uint16_t type = load_u16(bytes.data() + kFileTypeAt);
   if (type != static_cast<std::uint16_t>(expected)) {
-    return Status::corruption("file is a " + describe(type) + ", expected was a " +
+    return Status::corruption("the file is a " + describe(type) + "; expected a " +
                               describe(static_cast<std::uint16_t>(expected)));
   }
   // The version is checked before any bytes that a later version may give a meaning.
@@ -102,11 +102,11 @@ Result<FileHeader> decode_file_header(std::string_view bytes, FileType expected)
     return Status::unsupported("format version " + std::to_string(version) + " of this " + describe(type) +
                                " is newer than " + std::to_string(kFormatVersion) + ", the newest this build reads");
   }
-  if (version == 0) return Status::corruption("file header has format version 0, which never existed");
+  if (version == 0) return Status::corruption("the file header has format version 0, which never existed");
 
   const bool zeros = all_zero(bytes.substr(kFirstZerosAt, kSeedAt - kFirstZerosAt)) &&
                      all_zero(bytes.substr(kSecondZerosAt, kChecksumAt - kSecondZerosAt));
-  if (!zeros) return Status::corruption("file header has bytes set that are zero in format version 1");
+  if (!zeros) return Status::corruption("the file header has bytes set that are zero in format version 1");
 
   FileHeader header;
   header.type = expected;

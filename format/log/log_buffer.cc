@@ -30,7 +30,7 @@ Result<SlotHeader> load_slot_header(std::string_view bytes, FilePlace place) {
   assert(bytes.size() >= kSlotHeaderBytes);
   const char* at = bytes.data();
   if (load_u64(at) != checksum_at(place, covered(at))) {
-    return Status::not_found("log buffer slot was never used, or its header is torn");
+    return Status::not_found("the log buffer slot was never used, or its header is torn");
   }
   SlotHeader header;
   header.segment_number = load_u64(at + 8);

@@ -85,7 +85,7 @@ struct Frame {
 
 /// Verifies everything in a record except the meaning of its header. `rest` begins at the record.
 Status check_frame(std::string_view rest, FilePlace place, Frame* frame) {
-  if (rest.size() < kFieldsAt) return Status::corruption("log record: the file ends in its header");
+  if (rest.size() < kFieldsAt) return Status::corruption("log record: the file ends inside its header");
   const std::size_t header = load_u16(rest.data() + kHeaderSizeAt);
   if (header < kFieldsAt || header > kRecordHeaderBytesMax || header > rest.size()) {
     return Status::corruption("log record: header does not verify (its size is " + std::to_string(header) + ")");
@@ -99,12 +99,13 @@ Status check_frame(std::string_view rest, FilePlace place, Frame* frame) {
   // same.
   const std::size_t payload = load_u32(rest.data() + kPayloadSizeAt);
   if (payload > kRecordPayloadBytesMax) {
-    return Status::corruption("log record: payload of " + std::to_string(payload) + " bytes is over the limit");
+    return Status::corruption("log record: payload of " + std::to_string(payload) + " bytes is over the limit of " +
+                              std::to_string(kRecordPayloadBytesMax));
   }
   const std::size_t unfilled = header + payload + kChecksumBytes;
   const std::size_t size = unfilled + filling_bytes(unfilled);
   if (size > rest.size()) {
-    return Status::corruption("log record: " + std::to_string(size) + " bytes, but only " +
+    return Status::corruption("log record: has " + std::to_string(size) + " bytes, but only " +
                               std::to_string(rest.size()) + " are left in the file");
   }
   const FilePlace payload_place{place.seed, place.offset + header};
@@ -112,7 +113,7 @@ Status check_frame(std::string_view rest, FilePlace place, Frame* frame) {
     return Status::corruption("log record: payload does not verify");
   }
   if (find_first_written(rest.substr(unfilled, size - unfilled)) != std::string_view::npos) {
-    return Status::corruption("log record: filling behind the record is not zero");
+    return Status::corruption("log record: filling after the record is not zero");
   }
   *frame = Frame{header, payload, size};
   return Status();
@@ -145,7 +146,7 @@ Status decode_header(std::string_view rest, const Frame& frame, RecordHeader* he
     case RecordType::kManifestEdit: break;
     case RecordType::kWatermark:
     case RecordType::kFooter:
-      if (frame.payload_bytes != 0) return Status::corruption("log record: payload where the type has none");
+      if (frame.payload_bytes != 0) return Status::corruption("log record: has a payload, but its type has none");
       break;
     default: return Status::unsupported("log record of type " + std::to_string(type) + " is not known to this build");
   }
@@ -207,7 +208,7 @@ RecordOutcome read_record(std::string_view file, std::uint64_t offset, std::uint
 RecordOutcome read_record_at(std::string_view bytes, FilePlace place, Record* record, Status* why) {
   if (find_first_written(bytes.substr(0, kChecksumBytes)) == std::string_view::npos) return RecordOutcome::kZeros;
   if (place.offset % kRecordAlignment != 0) {
-    *why = Status::corruption("log record: place is not a multiple of 8");
+    *why = Status::corruption("log record: its offset is not a multiple of 8");
     return RecordOutcome::kInvalid;
   }
 

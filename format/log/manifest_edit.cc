@@ -159,7 +159,7 @@ Status decode(std::string_view bytes, TableFileEntry* table) {
     table->adopted_version = adopted;
   }
   if (std::string_view origin; reader.take(28, &origin)) {
-    if (origin.empty()) reader.refuse(Code::kCorruption, "origin stands empty");
+    if (origin.empty()) reader.refuse(Code::kCorruption, "origin is empty");
     table->origin = origin;
   }
   if (std::string_view uses; reader.take(29, &uses)) {
@@ -252,7 +252,8 @@ Status decode(std::string_view bytes, StoredOptions* options) {
   std::string_view model_options;
   if (reader.take(5, &model_options)) {
     if (model_options.empty() || model_options.size() > kModelOptionsBytesMax) {
-      reader.refuse(Code::kCorruption, std::to_string(model_options.size()) + " bytes of options of the model");
+      reader.refuse(Code::kCorruption, std::to_string(model_options.size()) + " bytes of model options; 1 to " +
+                                           std::to_string(kModelOptionsBytesMax) + " are allowed");
     }
     options->model_options = model_options;
   }
@@ -274,7 +275,8 @@ Status decode(std::string_view bytes, CommitTag* tag) {
   std::string_view value;
   reader.require_version(1, &tag->version);
   reader.require(3, &value);
-  if (value.size() > kTagBytesMax) reader.refuse(Code::kCorruption, "longer than a tag can be");
+  if (value.size() > kTagBytesMax)
+    reader.refuse(Code::kCorruption, "the tag has more than " + std::to_string(kTagBytesMax) + " bytes");
   if (reader.ok()) tag->bytes = value;
   return reader.finish(&tag->unknown_fields);
 }

@@ -32,7 +32,7 @@ Status refuse_unknown_bits(std::uint64_t bits, std::uint64_t known, std::string_
   if (unknown == 0) return Status();
   unsigned lowest = 0;
   while (((unknown >> lowest) & 1) == 0) ++lowest;
-  std::string message = "store uses feature bit " + std::to_string(lowest) + " of the ";
+  std::string message = "the store uses feature bit " + std::to_string(lowest) + " of the ";
   return Status::unsupported(message.append(set).append(" set, which this build does not know: ").append(meaning));
 }
 
@@ -129,7 +129,8 @@ void refuse_clean_end(OrderedFieldReader& reader) {
   std::string_view value;
   for (const Tag tag : {kManifestBytesTag, kManifestHashTag, kSegmentTag, kRootLastVersionTag}) {
     if (reader.take(tag, &value)) {
-      reader.refuse(Code::kCorruption, "field " + std::to_string(tag) + " stands without a clean close");
+      reader.refuse(Code::kCorruption,
+                    "field " + std::to_string(tag) + " is given, but the store was not closed cleanly");
     }
   }
 }
@@ -145,7 +146,7 @@ Result<Root> read_fields(std::string_view fields) {
   read_manifest(reader, &root);
   read_state(reader, &root.state);
   if ((root.manifest_number == 0) != (root.state == RootState::kCreating)) {
-    reader.refuse(Code::kCorruption, "a manifest is named exactly when the store has been made");
+    reader.refuse(Code::kCorruption, "a manifest must be named if, and only if, the store is fully created");
   }
   if (root.state == RootState::kClean) {
     read_clean_end(reader, &root);
@@ -166,7 +167,7 @@ Status check_features(const Features& features, bool for_writing) {
   }
   if (!for_writing) return Status();
   return refuse_unknown_bits(features.read_compatible, kKnownFeatures.read_compatible, "read-compatible",
-                             "this build may open it for reading only");
+                             "this build may only open it read-only");
 }
 
 std::string encode_root(const Root& root, std::uint64_t seed) {
@@ -183,10 +184,10 @@ Result<Root> decode_root(std::string_view bytes) {
   const Result<FileHeader> header = decode_file_header(bytes, FileType::kRoot);
   if (!header.ok()) return header.status();
   if (bytes.size() > kRootBytesMax) {
-    return Status::corruption("CURRENT: " + std::to_string(bytes.size()) + " bytes are over its limit of " +
+    return Status::corruption("CURRENT: " + std::to_string(bytes.size()) + " bytes are over the limit of " +
                               std::to_string(kRootBytesMax));
   }
-  if (bytes.size() < kFileHeaderBytes + kChecksumBytes) return Status::corruption("CURRENT: cut short");
+  if (bytes.size() < kFileHeaderBytes + kChecksumBytes) return Status::corruption("CURRENT: is cut short");
   const std::size_t fields_end = bytes.size() - kChecksumBytes;
   const std::string_view fields = bytes.substr(kFileHeaderBytes, fields_end - kFileHeaderBytes);
   if (load_u64(bytes.data() + fields_end) != checksum_at({header->seed, kFileHeaderBytes}, fields)) {

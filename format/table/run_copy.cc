@@ -30,7 +30,7 @@ class RunCopy {
     const bool complete = moved_bytes_ == run_.data_bytes && moved_blocks_ == run_.block_count;
     if (!complete || entry_count != run_.entry_count || raw_bytes_ != run_.raw_bytes ||
         last_separator != run_.largest_key) {
-      return Status::corruption("index partition: does not agree with the top index");
+      return Status::corruption("index partition: disagrees with the top index");
     }
     return Status();
   }
@@ -52,12 +52,12 @@ class RunCopy {
 
   Status move_data_block(const BlockHandle& handle) {
     if (handle.offset != run_.offset + moved_bytes_) {
-      return Status::corruption("index partition: a block does not follow the one before");
+      return Status::corruption("index partition: a block does not follow the previous block");
     }
     const Result<BlockFrame> frame = move(handle, BlockType::kData);
     if (!frame.ok()) return frame.status();
     if (frame->compression == BlockCompression::kZstdDictionary && !run_.dictionary_hash.has_value()) {
-      return Status::corruption("data block: needs a dictionary, and its run names none");
+      return Status::corruption("data block: needs a dictionary, but its run names none");
     }
     moved_bytes_ += handle.bytes;
     raw_bytes_ += frame->raw_bytes;

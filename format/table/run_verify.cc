@@ -73,7 +73,7 @@ class RunVerifier {
     if (Status opened = index.open(*content, run_); !opened.ok()) return opened;
     std::uint64_t end = run_.offset;
     for (index.seek_to_first(); index.valid(); index.next()) {
-      if (index.block().offset != end) return Status::corruption("a data block does not follow the one before");
+      if (index.block().offset != end) return Status::corruption("a data block does not follow the previous block");
       end = index.block().end();
       blocks_.push_back({std::string(index.separator()), index.block(), index.entry(), {}});
       blocks_.back().statistics = index.entry().statistics;
@@ -138,10 +138,10 @@ class RunVerifier {
     }
     if (seen.entry_count != block.entry.entry_count || seen.smallest_version != block.entry.smallest_version ||
         seen.largest_version != block.entry.largest_version) {
-      return Status::corruption("the index partition says otherwise about its entries");
+      return Status::corruption("the index partition disagrees with its entries");
     }
     if (block.entry.only_deletes && !only_deletes) {
-      return Status::corruption("the index partition says that it holds deletes alone");
+      return Status::corruption("the index partition says that it contains only deletes, but it contains others");
     }
     if (block.separator < context_.tally.last_key()) {
       return Status::corruption("the separator is below the last key");
@@ -152,15 +152,15 @@ class RunVerifier {
   /// Checks the block's first key against the separator of the previous block.
   Status check_first_key(std::string_view key) const {
     if (last_block_ == nullptr) {
-      return key == run_.smallest_key ? Status() : Status::corruption("the run's smallest key is another one");
+      return key == run_.smallest_key ? Status() : Status::corruption("its first key is not the run's smallest key");
     }
     const bool continues = context_.tally.last_key() == key;
     if (continues && (last_block_->entry.only_deletes || last_block_->entry.has_statistics)) {
-      return Status::corruption("goes on with a key of the block before, which the index partition denies");
+      return Status::corruption("continues a key of the previous block, which the index partition excludes");
     }
     const std::string& separator = last_block_->separator;
     if (continues ? separator == key : separator < key) return Status();
-    return Status::corruption("the separator before is not below the first key");
+    return Status::corruption("the previous separator is not below the first key");
   }
 
   Status add_entry(const DataEntry& entry, std::uint64_t block_offset) {
@@ -168,7 +168,7 @@ class RunVerifier {
     if (Status added = context_.tally.add(entry, block_offset); !added.ok()) return added;
     if (new_key && !(filter_->may_contain(content_hash(entry.key)) &&
                      filter_->may_contain(partition_hash(partition_of(entry.key))))) {
-      return Status::corruption("the filter partition does not hold a key");
+      return Status::corruption("the filter partition lacks a key");
     }
     if (sum_.entry_count == 0) sum_.smallest_version = sum_.largest_version = entry.version;
     sum_.smallest_version = std::min(sum_.smallest_version, entry.version);
@@ -208,7 +208,7 @@ class RunVerifier {
     expected.smallest_version = sum_.smallest_version;
     expected.largest_version = sum_.largest_version;
     expected.largest_key = context_.tally.last_key();
-    if (expected != run_) return Status::corruption("the top index says otherwise about the run's entries");
+    if (expected != run_) return Status::corruption("the top index disagrees with the run's entries");
     if (blocks_.back().separator != run_.largest_key) {
       return Status::corruption("the last separator is not the run's largest key");
     }
@@ -236,10 +236,10 @@ class RunVerifier {
 Status EntryTally::add(const DataEntry& entry, std::uint64_t block_offset) {
   if (entry.key != last_key_) {
     if (const Result<SortKey> key = decode_sort_key(entry.key); !key.ok()) return key.status();
-    if (entry.key < last_key_) return Status::corruption("a key is below the one before");
+    if (entry.key < last_key_) return Status::corruption("a key is below the previous key");
     last_key_ = entry.key;
   } else if (entry.version >= last_version_) {
-    return Status::corruption("the versions of a key do not fall");
+    return Status::corruption("the versions of a key do not descend");
   }
   last_version_ = entry.version;
   const TableId table = table_id_of(entry.key);

@@ -104,7 +104,7 @@ Status read_run_fields(std::string_view fields, RunEntry* run) {
   std::string_view hash;
   if (reader.take(kDictionaryTag, &hash)) {
     if (hash.size() != sizeof(std::uint64_t)) {
-      reader.refuse(Code::kCorruption, "the name of the dictionary has not 8 bytes");
+      reader.refuse(Code::kCorruption, "the name of the dictionary does not have 8 bytes");
     } else {
       run->dictionary_hash = load_u64(hash.data());
     }
@@ -123,7 +123,7 @@ Status check_run(const RunEntry& run) {
   const bool has_blocks = run.block_count >= 1 && run.block_count <= kRunBlocksMax;
   if (!has_blocks || run.data_bytes / run.block_count < kBlockFrameBytes) {
     return damaged("top index entry", "a run of " + std::to_string(run.block_count) + " blocks in " +
-                                          std::to_string(run.data_bytes) + " bytes cannot be");
+                                          std::to_string(run.data_bytes) + " bytes is impossible");
   }
   if (run.filter_bytes < kBlockFrameBytes || run.index_bytes < kBlockFrameBytes) {
     return damaged("top index entry", "a partition is shorter than a frame");
@@ -133,7 +133,7 @@ Status check_run(const RunEntry& run) {
     return damaged("top index entry", "its counts contradict each other");
   }
   if (!is_framed(run.smallest_key) || !is_framed(run.largest_key) || run.largest_key < run.smallest_key) {
-    return damaged("top index entry", "its keys are none, or fall");
+    return damaged("top index entry", "its keys are not sort keys in ascending order");
   }
   return Status();
 }
@@ -171,7 +171,7 @@ Result<BlockEntry> decode_block_entry(std::string_view value, CommitVersion base
   const char* const behind = take_block_numbers(value, base_version, &entry);
   if (behind == nullptr) return damaged("index partition", "an entry is damaged");
   if (entry.bytes < kBlockFrameBytes || entry.entry_count == 0) {
-    return damaged("index partition", "a block without entries cannot be");
+    return damaged("index partition", "a block has no entries");
   }
   std::string_view fields = value.substr(static_cast<std::size_t>(behind - value.data()));
   entry.only_deletes = fields.starts_with(kOnlyDeletesField);
@@ -257,7 +257,7 @@ Result<std::vector<DirectoryEntry>> decode_directory(std::string_view content) {
     Result<DirectoryEntry> entry = decode_directory_entry(cursor.key(), cursor.value());
     if (!entry.ok()) return entry.status();
     if (!tables.empty() && entry->table <= tables.back().table) {
-      return damaged("table directory", "its table ids do not rise");
+      return damaged("table directory", "its table ids do not ascend");
     }
     tables.push_back(*std::move(entry));
   }

@@ -42,25 +42,25 @@ std::string encode_table_footer(const TableFooter& footer, FilePlace place) {
 }
 
 Result<TableFooter> decode_table_footer(std::string_view bytes, FilePlace place) {
-  if (bytes.size() != kTableFooterBytes) return damaged("table footer", "has not 64 bytes");
+  if (bytes.size() != kTableFooterBytes) return damaged("table footer", "does not have 64 bytes");
   const std::string_view covered = bytes.substr(0, kFooterChecksumAt);
   if (load_u64(bytes.data() + kFooterChecksumAt) != checksum_at(place, covered)) {
     return damaged("table footer", "does not verify");
   }
   if (covered.find_first_not_of('\0', kZerosAt) != std::string_view::npos) {
-    return damaged("table footer", "its zeros are not zero");
+    return damaged("table footer", "its reserved bytes are not zero");
   }
   const TableFooter footer{load_handle(covered, 0), load_handle(covered, 1), load_handle(covered, 2)};
   const std::uint64_t file_bytes = place.offset + kTableFooterBytes;
   const std::uint64_t top_end = footer.top_index.offset + footer.top_index.bytes;
   if (footer.top_index.offset > place.offset || top_end > place.offset || !ends_at(footer.top_index, top_end) ||
       table_file_bytes(top_end) != file_bytes) {
-    return damaged("table footer", "the top index does not lie at the end of the file");
+    return damaged("table footer", "the top index is not at the end of the file");
   }
   if (!ends_at(footer.properties, footer.top_index.offset))
-    return damaged("table footer", "the properties do not lie before the top index");
+    return damaged("table footer", "the properties are not directly before the top index");
   if (!ends_at(footer.directory, footer.properties.offset)) {
-    return damaged("table footer", "the table directory does not lie before the properties");
+    return damaged("table footer", "the table directory is not directly before the properties");
   }
   return footer;
 }

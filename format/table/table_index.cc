@@ -46,7 +46,8 @@ Result<std::string> read_tail_block(const TableFileName& file, const ReadBytes& 
 
 Status check_header(const TableFileName& file, const ReadBytes& read) {
   if (file.size_bytes == 0 || file.size_bytes % kSectorBytes != 0) {
-    return damaged("table file", "its size, " + std::to_string(file.size_bytes) + " bytes, is none of a table file");
+    return damaged("table file",
+                   "its size, " + std::to_string(file.size_bytes) + " bytes, is not a multiple of a sector");
   }
   std::string bytes;
   if (Status given = read_part(read, 0, kFileHeaderBytes, &bytes); !given.ok()) return given;
@@ -85,7 +86,7 @@ Status TableIndex::check_runs() const {
   std::uint64_t offset = kFileHeaderBytes;
   const RunEntry* last = nullptr;
   for (const RunEntry& run : runs_) {
-    if (run.offset != offset) return damaged("top index", "a run does not follow the one before");
+    if (run.offset != offset) return damaged("top index", "a run does not follow the previous run");
     if (last != nullptr && run.smallest_key < last->largest_key) {
       return damaged("top index", "the keys of two runs overlap");
     }
@@ -109,16 +110,16 @@ Status TableIndex::check_dictionaries() const {
     const BlockHandle& block = dictionary.block;
     const bool follows = block.offset == offset && block.bytes >= kBlockFrameBytes;
     if (!follows || block.bytes > footer_.directory.offset - offset) {
-      return damaged("table properties", "a dictionary does not follow what is before it");
+      return damaged("table properties", "a dictionary does not follow the previous part");
     }
     offset = block.end();
     held.push_back(dictionary.content_hash);
   }
   if (offset != footer_.directory.offset) {
-    return damaged("table footer", "the table directory does not follow what is before it");
+    return damaged("table footer", "the table directory does not follow the previous part");
   }
   std::sort(held.begin(), held.end());
-  if (held != named) return damaged("table properties", "hold other dictionaries than the runs name");
+  if (held != named) return damaged("table properties", "name other dictionaries than the runs do");
   return Status();
 }
 
@@ -142,7 +143,7 @@ Status TableIndex::check_properties() const {
     sum.key_bytes += run.key_bytes;
     sum.value_bytes += run.value_bytes;
   }
-  if (sum != properties_) return damaged("table properties", "do not agree with the runs");
+  if (sum != properties_) return damaged("table properties", "disagree with the runs");
   return Status();
 }
 
@@ -217,7 +218,7 @@ Result<std::string> decode_dictionary_block(std::string_view bytes, std::uint64_
   Result<std::string> content =
       decode_block(bytes, {file_seed, entry.block.offset}, BlockType::kDictionary, decompressor, nullptr);
   if (content.ok() && content_hash(*content) != entry.content_hash) {
-    return damaged("dictionary", "is another one than its name says");
+    return damaged("dictionary", "its content does not match its hash");
   }
   return content;
 }

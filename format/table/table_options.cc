@@ -10,20 +10,21 @@ namespace varve::format {
 
 Status check_entry_bytes(const DataEntry& entry) {
   if (entry.key.size() + entry.value.size() <= kTableEntryBytesMax) return Status();
-  return Status::too_large("an entry of a table file may have " + std::to_string(kTableEntryBytesMax) + " bytes");
+  return Status::too_large("an entry of a table file must have at most " + std::to_string(kTableEntryBytesMax) +
+                           " bytes");
 }
 
 Result<std::optional<Compressor>> make_compressor(const TableOptions& options) {
   const double bits = options.filter.bits_per_key;
   if (options.filter.kind == FilterKind::kBlockedBloom &&
       !(bits >= kBloomBitsPerKeyMin && bits <= kBloomBitsPerKeyMax)) {
-    return Status::invalid_argument("a Bloom filter of " + std::to_string(bits) + " bits a key cannot be");
+    return Status::invalid_argument("a Bloom filter must have 1 to 32 bits a key, not " + std::to_string(bits));
   }
   std::optional<Compressor> compressor;
   if (options.compression_level != 0) {
     if (options.compression_level < kCompressionLevelMin || options.compression_level > kCompressionLevelMax) {
       return Status::invalid_argument("compression level " + std::to_string(options.compression_level) +
-                                      " is not from " + std::to_string(kCompressionLevelMin) + " to " +
+                                      " is not allowed; use " + std::to_string(kCompressionLevelMin) + " to " +
                                       std::to_string(kCompressionLevelMax));
     }
     Result<Compressor> made = Compressor::make(options.compression_level, options.dictionary);

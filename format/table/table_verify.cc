@@ -91,7 +91,7 @@ class TableVerifier {
     context_.visitor.on_directory(*tables);
     for (DirectoryEntry& table : *tables) table.unknown_fields.clear();
     if (*tables != context_.tally.tables() || index_->properties().table_count != tables->size()) {
-      return Status::corruption("table directory: does not agree with the entries");
+      return Status::corruption("table directory: disagrees with the entries");
     }
     return Status();
   }

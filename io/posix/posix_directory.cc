@@ -102,8 +102,8 @@ Status PosixDirectory::replace(std::string_view name, std::span<const std::byte>
   if (Status usable = guard_.check("renameat"); !usable.ok()) return usable;
   if (content.empty() || content.size() > kReplaceBytesMax) {
     return call_error(Code::kInvalidArgument, {"replace", file->path},
-                      {"content of ", std::to_string(content.size()), " bytes; 1 to ", std::to_string(kReplaceBytesMax),
-                       " can be replaced atomically"});
+                      {"the content has ", std::to_string(content.size()), " bytes; 1 to ",
+                       std::to_string(kReplaceBytesMax), " can be replaced atomically"});
   }
   if (Status same = check_content(*file, expected); !same.ok()) return same;
 
@@ -125,12 +125,13 @@ Status PosixDirectory::check_content(const Target& target, std::span<const std::
   Result<OpenedFile> opened = open_regular(at(target), O_RDONLY);
   if (is_missing(opened.status())) {
     if (expected.empty()) return Status();
-    return call_error(Code::kPreconditionFailed, where, {"the file is absent, and content was expected"});
+    return call_error(Code::kPreconditionFailed, where, {"the file is absent, but content was expected"});
   }
   if (!opened.ok()) return opened.status();
-  if (expected.empty()) return call_error(Code::kPreconditionFailed, where, {"the file is there already"});
+  if (expected.empty()) return call_error(Code::kPreconditionFailed, where, {"the file already exists"});
 
-  const Status differs = call_error(Code::kPreconditionFailed, where, {"the content is not the one expected"});
+  const Status differs =
+      call_error(Code::kPreconditionFailed, where, {"the content differs from the expected content"});
   if (static_cast<std::uint64_t>(opened->status.st_size) != expected.size()) return differs;
   std::vector<std::byte> current(expected.size());
   const PosixReadableFile reader(std::move(opened->descriptor), target.path, expected.size(), false);

@@ -97,8 +97,8 @@ Status PosixReadableFile::ended_early(std::uint64_t offset, std::size_t wanted_b
   if (::fstat(descriptor_.get(), &now) != 0) return os_error(errno, {"fstat", path_});
   try {
     return call_error(Code::kCorruption, {"pread", path_, offset},
-                      {"the file ends before what is wanted: ", std::to_string(wanted_bytes), " bytes; its size is ",
-                       std::to_string(now.st_size), ", and was ", std::to_string(size_bytes_), " when it was opened"});
+                      {"the file is too short to read ", std::to_string(wanted_bytes), " bytes here; its size is ",
+                       std::to_string(now.st_size), ", but was ", std::to_string(size_bytes_), " when it was opened"});
   } catch (const std::bad_alloc&) {
     return Status(Code::kCorruption);
   }

@@ -80,7 +80,7 @@ Status PosixFileSystem::create_directory(std::string_view path, SyncPoint point)
     return path_error(error == EROFS ? EROFS : errno, {"mkdir", owned_path, std::nullopt, point.name});
   }
   if (!S_ISDIR(status.st_mode)) {
-    return call_error(Code::kIoError, {"mkdir", owned_path}, {"there is a file of this name, not a directory"})
+    return call_error(Code::kIoError, {"mkdir", owned_path}, {"a file has this name; expected a directory"})
         .with_os_error(ENOTDIR);
   }
   return sync_parent(owned_path, !made, point);

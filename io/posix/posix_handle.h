@@ -47,7 +47,7 @@ class HandleGuard {
   /// Returns the error of a writing call in a fork.
   static Status refuse_fork(std::string_view call, std::string_view path) noexcept {
     return call_error(Code::kLocked, {call, path},
-                      {"this process is a fork of the one that opened it; open the store anew to use it here"});
+                      {"this process is a fork of the one that opened it; open the store again in this process"});
   }
 
  private:

@@ -92,8 +92,8 @@ Status HeldLock::take_file(bool exclusive, SteadyTime deadline) {
 
 Status HeldLock::refused(bool exclusive) const {
   return call_error(Code::kLocked, {kFlock, path_},
-                    {"another process, or another handle of this one, has it open", exclusive ? "" : " for writing",
-                     "; close that first"});
+                    {"another process, or another handle in this process, has it open", exclusive ? "" : " for writing",
+                     "; close it there first"});
 }
 
 void HeldLock::release() noexcept {

@@ -20,7 +20,7 @@ Status fenced(std::string_view call, std::string_view path, std::string_view why
 }
 
 constexpr std::string_view kOtherDirectory =
-    "another directory has taken the path of the store; close this store and open the path anew";
+    "another directory has taken the path of the store; close this store and open the path again";
 
 }  // namespace
 

@@ -108,8 +108,8 @@ Status PosixSharedMemory::check() noexcept {
   is_damaged_.store(true, std::memory_order_relaxed);
   try {
     return call_error(Code::kCorruption, {"fstat", guard_.path()},
-                      {"somebody else has cut or written the file: its size is ", std::to_string(now.st_size), ", of ",
-                       std::to_string(memory_.size()), " bytes"});
+                      {"another program has cut or written the file: its size is ", std::to_string(now.st_size),
+                       " bytes; expected ", std::to_string(memory_.size())});
   } catch (const std::bad_alloc&) {
     return Status(Code::kCorruption);
   }

@@ -71,7 +71,8 @@ Status MemoryHandle::check_place(MemoryDisk::State& state, std::string_view call
     const auto found = directory->second.cached.find(name_);
     if (found != directory->second.cached.end() && found->second == hold_.id()) return Status();
   }
-  return call_error(Code::kFenced, {call, guard_.path()}, {"the file is no longer the one under its name"});
+  return call_error(Code::kFenced, {call, guard_.path()},
+                    {"another file has taken the name of this one, or it was removed"});
 }
 
 Status MemoryHandle::sync_as(OperationKind kind, SyncPoint point) {
@@ -189,8 +190,8 @@ Status MemoryReadableFile::read_exactly(std::uint64_t offset, std::span<std::byt
     const MemoryContent content = readable_content(file, mode_);
     if (offset > content.size_bytes() || bytes.size() > content.size_bytes() - offset) {
       return call_error(Code::kCorruption, {"read", guard_.path(), offset},
-                        {"the file ends at ", std::to_string(content.size_bytes()), ", before the ",
-                         std::to_string(bytes.size()), " bytes asked for"});
+                        {"the file ends at ", std::to_string(content.size_bytes()), ", before the end of the ",
+                         std::to_string(bytes.size()), " requested bytes"});
     }
     content.read(offset, bytes);
     return Status();

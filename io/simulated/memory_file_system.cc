@@ -86,7 +86,7 @@ Status MemoryFileSystem::create_directory(std::string_view path, SyncPoint point
 
   const Status begun = state_->with_disk([&](MemoryDisk::State& state) {
     if (has_file(state, normal)) {
-      return call_error(Code::kIoError, {"mkdir", path}, {"there is a file of this name, not a directory"})
+      return call_error(Code::kIoError, {"mkdir", path}, {"a file has this name; expected a directory"})
           .with_os_error(ENOTDIR);
     }
     if (!is_root(normal) && !has_directory(state, split_path(normal).directory)) {

@@ -68,7 +68,7 @@ Result<std::unique_ptr<DirectoryLock>> MemoryLocks::acquire(std::shared_ptr<Memo
     // Each release of any lock restarts the wait. The holder in question releases once.
     if (released_.wait_for(mutex_, wait_max) || is_free_for(directory, mode)) continue;
     return call_error(Code::kLocked, {"lock", path_as_given},
-                      {"another process, or another handle of this one, has it open"});
+                      {"another process, or another handle in this process, has it open"});
   }
   holders_.insert(&lock->holder());
   if (mode == LockMode::kExclusive) {

@@ -19,8 +19,8 @@ Status MemoryDirectory::replace(std::string_view name, std::span<const std::byte
   if (Status usable = guard_.check("replace"); !usable.ok()) return usable;
   if (content.empty() || content.size() > kReplaceBytesMax) {
     return call_error(Code::kInvalidArgument, {"replace", session_->path_of(name)},
-                      {"content of ", std::to_string(content.size()), " bytes; 1 to ", std::to_string(kReplaceBytesMax),
-                       " can be replaced atomically"});
+                      {"the content has ", std::to_string(content.size()), " bytes; 1 to ",
+                       std::to_string(kReplaceBytesMax), " can be replaced atomically"});
   }
   if (Status same = check_content(name, expected); !same.ok()) return same;
 
@@ -45,12 +45,12 @@ Status MemoryDirectory::check_content(std::string_view name, std::span<const std
     const FileId id = find_file(state, name);
     if (id == 0) {
       if (expected.empty()) return Status();
-      return call_error(Code::kPreconditionFailed, where, {"the file is absent, and content was expected"});
+      return call_error(Code::kPreconditionFailed, where, {"the file is absent, but content was expected"});
     }
-    if (expected.empty()) return call_error(Code::kPreconditionFailed, where, {"the file is there already"});
+    if (expected.empty()) return call_error(Code::kPreconditionFailed, where, {"the file already exists"});
     const std::vector<std::byte> current = state.files.at(id).cached.to_bytes();
     if (std::equal(current.begin(), current.end(), expected.begin(), expected.end())) return Status();
-    return call_error(Code::kPreconditionFailed, where, {"the content is not the one expected"});
+    return call_error(Code::kPreconditionFailed, where, {"the content differs from the expected content"});
   });
 }
 

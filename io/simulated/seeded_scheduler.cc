@@ -199,7 +199,7 @@ void SeededScheduler::switch_threads(Baton& baton, ThreadId me, Call call) noexc
 
 void SeededScheduler::pass_baton(ThreadId me, Call call) noexcept {
   assert(running_ == me);  // S1
-  if (++decision_count_ > decisions_max_) give_up("too many decisions: nobody gets done");
+  if (++decision_count_ > decisions_max_) give_up("too many decisions: no thread finishes");
   clock_.advance(kTimePerDecision);
   expire_deadlines();
   const ThreadId next = choose(me);

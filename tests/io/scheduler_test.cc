@@ -95,7 +95,7 @@ TEST(Thread, ThatTheSystemRefusesIsAStatusThatNamesIt) {
     const Result<Thread> started = scheduler.start("refused", [&] { ran = true; });
     return (ran ? "ran: " : "") + started.status().to_string();
   });
-  EXPECT_EQ(outcome.rfind("IoError: starting thread 'refused': ", 0), 0U) << outcome;
+  EXPECT_EQ(outcome.rfind("IoError: cannot start thread 'refused': ", 0), 0U) << outcome;
 }
 
 // -- Mutex and Condition ----------------------------------------------------------------------------------------------

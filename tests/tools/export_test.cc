@@ -104,7 +104,7 @@ TEST_F(ExportOutput, IsRefusedWhereItCannotBe) {
   file_ = scratch_.path("nowhere/rows.jsonl");
   const ProgramResult refused = export_rows();
   EXPECT_EQ(refused.exit_code, 4);
-  EXPECT_THAT(refused.err, HasSubstr(file_ + ": cannot be written whole: No such file or directory"));
+  EXPECT_THAT(refused.err, HasSubstr(file_ + ": cannot be written completely: No such file or directory"));
 }
 
 }  // namespace

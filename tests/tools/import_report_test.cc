@@ -78,9 +78,9 @@ TEST_F(ImportReport, AFaultOfTheWholeFileIsReportedOnceAndLeavesNothing) {
     rows += "p," + std::to_string(i) + ",x\n";
   }
   for (const Words& more : {Words{}, Words{"--load"}}) {
-    for (const auto& [format, text, word] :
-         {std::tuple<std::string, std::string, std::string>{"jsonl", json_lines, "there is no \"RowKey\""},
-          {"csv", rows, "3 fields, where the header has 4"}}) {
+    for (const auto& [format, text, word] : {std::tuple<std::string, std::string, std::string>{
+                                                 "jsonl", json_lines, "the key member \"RowKey\" is missing"},
+                                             {"csv", rows, "3 fields are given, but the header has 4"}}) {
       SCOPED_TRACE(format);
       const ProgramResult result = import_text(format, text, more);
       EXPECT_EQ(result.exit_code, 1);
@@ -127,7 +127,7 @@ TEST_F(ImportReport, AnAbsentParentDirectoryIsNamed) {
     const ProgramResult result = test::run_program(verb);
     EXPECT_EQ(result.exit_code, 1);
     EXPECT_THAT(result.err, HasSubstr("the directory " + scratch_.path("absent/deep") + " does not exist"));
-    EXPECT_THAT(result.err, Not(HasSubstr("make a store")));
+    EXPECT_THAT(result.err, Not(HasSubstr("create a store")));
     EXPECT_FALSE(std::filesystem::exists(scratch_.path("absent")));
   }
 }

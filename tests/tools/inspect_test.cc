@@ -231,7 +231,7 @@ TEST_F(Inspect, AFileUnderAnotherNameIsNoticed) {
   const std::string bytes = test::content_of(newest("MANIFEST-"));
   const ProgramResult renamed = inspect(scratch_.file("MANIFEST-999999", bytes));
   EXPECT_EQ(renamed.exit_code, 3);
-  EXPECT_THAT(renamed.out, HasSubstr("is called MANIFEST-999999, and was written as MANIFEST-"));
+  EXPECT_THAT(renamed.out, HasSubstr("is called MANIFEST-999999, but was written as MANIFEST-"));
 }
 
 TEST_F(Inspect, StrangersFilesAreNamedAndAbsentOnesToo) {

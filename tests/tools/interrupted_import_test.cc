@@ -171,7 +171,7 @@ class InterruptedImport : public ::testing::Test {
     EXPECT_EQ(static_cast<std::size_t>(std::count(table.begin(), table.end(), '\n')), rows) << table;
     const std::string first = format.header + format.rows[0] + (cut == format.rows[1].size() ? format.rows[1] : "");
     const auto line = std::count(first.begin(), first.end(), '\n');
-    EXPECT_THAT(result.err, HasSubstr("behind line " + std::to_string(line) + " of "));
+    EXPECT_THAT(result.err, HasSubstr("after line " + std::to_string(line) + " of "));
     EXPECT_THAT(result.err, HasSubstr("run"));  // how to go on
   }
 

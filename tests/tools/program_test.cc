@@ -103,7 +103,7 @@ TEST_F(Program, FilesWithoutRowsAreImported) {
   EXPECT_EQ(import_text("csv", "PartitionKey,RowKey\n").exit_code, 0);
   const ProgramResult no_header = import_text("csv", "");
   EXPECT_EQ(no_header.exit_code, 1);
-  EXPECT_THAT(no_header.err, HasSubstr("no header row"));
+  EXPECT_THAT(no_header.err, HasSubstr("the header row is missing"));
 }
 
 TEST_F(Program, AllOfALargeImportIsThere) {
@@ -142,7 +142,7 @@ TEST_F(Program, ALoadRefusesATableThatHoldsEntities) {
   make_store();
   const ProgramResult loaded = import_text("csv", "PartitionKey,RowKey,N\np,2,1\n", {"--load"});
   EXPECT_EQ(loaded.exit_code, 1);
-  EXPECT_THAT(loaded.err, HasSubstr("holds entities; only a new or an empty table can be loaded"));
+  EXPECT_THAT(loaded.err, HasSubstr("contains entities; load into a new or an empty table"));
   EXPECT_EQ(lines_of(exported("jsonl")), 1u);
 }
 
@@ -192,7 +192,7 @@ TEST_F(Program, EveryBadJsonLineIsReportedByItsNumberAndTheOthersAreImported) {
     EXPECT_THAT(result.err, HasSubstr("line " + std::to_string(line) + ": "));
   for (const int line : {1, 6, 17}) EXPECT_THAT(result.err, Not(HasSubstr("line " + std::to_string(line) + ": ")));
   EXPECT_THAT(result.err, HasSubstr("line 2: InvalidArgument: \"a\": objects and arrays"));
-  EXPECT_THAT(result.err, HasSubstr("line 4: InvalidArgument: the member \"a\" stands there twice"));
+  EXPECT_THAT(result.err, HasSubstr("line 4: InvalidArgument: the member \"a\" is given twice"));
   EXPECT_THAT(result.err, HasSubstr("line 7: InvalidArgument: not UTF-8 at byte"));
   EXPECT_THAT(result.err, HasSubstr("line 11: InvalidArgument: not JSON at byte"));
   EXPECT_EQ(exported("csv"), "PartitionKey,RowKey\r\np,1\r\np,17\r\n");
@@ -250,7 +250,7 @@ TEST_F(Program, WhatIsWrongWithEveryRowIsSaidOnceAndMakesNoStore) {
     EXPECT_FALSE(std::filesystem::exists(store_));
   };
   refused("PartitionKey,Row,V,W", "no column \"RowKey\"");
-  refused("PartitionKey,RowKey,V,V", "\"V\" stands there twice");
+  refused("PartitionKey,RowKey,V,V", "\"V\" is given twice");
   refused("PartitionKey,RowKey,V,bad-name", "bad-name");
   refused("A,B,PartitionKey,V", "PartitionKey", {"--partition-key", "A", "--row-key", "B"});
   refused("PartitionKey,RowKey,V,W", "\"X\"", {"--type", "X=Edm.Int32"});
@@ -500,7 +500,7 @@ TEST_F(Program, AnImportThatIsInterruptedKeepsWhatItReadAndSaysSo) {
   const ProgramResult result = program.finish();
   ::close(writer);
   EXPECT_EQ(result.exit_code, 128 + SIGINT) << result.err;
-  EXPECT_THAT(result.err, HasSubstr("stopped by a signal behind line"));
+  EXPECT_THAT(result.err, HasSubstr("stopped by a signal after line"));
   // The half line is no row; whether the whole ones were read before the signal is open, but the report is true.
   const json report = json::parse(result.out);
   EXPECT_EQ(report["refused"], 0);

@@ -231,7 +231,7 @@ TEST_F(Query, ExplainTellsRangesAndCost) {
   ASSERT_EQ(run_program({"compact", store_}).exit_code, 0);
   const ProgramResult range = query({"--partition", "b", "--from", "05", "--to", "07", "--explain"});
   EXPECT_EQ(range.exit_code, 0);
-  EXPECT_THAT(range.err, HasSubstr("reads   rows from \"05\" up to but without \"07\" of partition \"b\"\n"));
+  EXPECT_THAT(range.err, HasSubstr("reads   rows from \"05\" up to, but not including, \"07\" of partition \"b\"\n"));
   EXPECT_THAT(range.err, HasSubstr("gave    2 entities in 1 page"));
   EXPECT_THAT(range.err, HasSubstr("device  "));
   EXPECT_THAT(range.err, Not(HasSubstr("device  0 blocks")));

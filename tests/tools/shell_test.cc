@@ -55,9 +55,9 @@ TEST_F(ShellProgram, WhatFailsIsToldAndTheRestGoesOn) {
       "more\n# a remark\n\ncount\nexit\ncount\n");
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_EQ(result.out, "30\n30\n");
-  for (const char* error :
-       {"TableNotFound", "no command \"frobnicate\"", "usage: get", "no such entity", "character 5",
-        "--top is a number", "a quote is not closed", "EntityAlreadyExists", "NAME=VALUE", "there is no more"}) {
+  for (const char* error : {"TableNotFound", "no command \"frobnicate\"", "usage: get", "the entity does not exist",
+                            "character 5", "--top must be a whole number", "a quote is not closed",
+                            "EntityAlreadyExists", "NAME=VALUE", "there is no next page"}) {
     EXPECT_THAT(result.err, HasSubstr(error));
   }
 }
@@ -82,7 +82,7 @@ TEST_F(ShellProgram, ReadOnlyWritesNothing) {
   const ProgramResult result = shell("insert p 99 N=1\ncount\n", {"Rows", "--read-only"});
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_EQ(result.out, "30\n");
-  EXPECT_THAT(result.err, HasSubstr("reading only"));
+  EXPECT_THAT(result.err, HasSubstr("read-only"));
 }
 
 TEST_F(ShellProgram, AtATerminalItPromptsCompletesPagesAndRemembers) {
@@ -94,9 +94,9 @@ TEST_F(ShellProgram, AtATerminalItPromptsCompletesPagesAndRemembers) {
   EXPECT_THAT(result.shown, HasSubstr("varve> "));
   EXPECT_THAT(result.shown, HasSubstr("Rows> ")) << "the name was completed";
   EXPECT_THAT(result.shown, HasSubstr("30\r\n"));
-  EXPECT_THAT(result.shown, HasSubstr("20 entities; `more` goes on"));
+  EXPECT_THAT(result.shown, HasSubstr("20 entities; `more` prints the next page"));
   EXPECT_THAT(result.shown, HasSubstr("10 entities\r\n"));
-  EXPECT_THAT(result.shown, HasSubstr("there is no more"));
+  EXPECT_THAT(result.shown, HasSubstr("there is no next page"));
   EXPECT_THAT(test::content_of(home + "/.varve_history"), HasSubstr("--backward"));
 }
 

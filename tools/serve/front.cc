@@ -18,7 +18,7 @@ void Front::log(const LoggedRequest& request, const RequestRecord& record, const
 Task<Status> Front::admit(const HttpRequest& request, HomeThread* home) {
   // Nobody has to show a key for these, and none of them has a body.
   const bool is_open = (page_ != nullptr && StatusPage::owns(request.head.path)) || request.head.verb == "OPTIONS";
-  if (is_open) co_return Status::too_large("this request has no body");
+  if (is_open) co_return Status::too_large("this request must not have a body");
   Task<Status> judging = dispatcher_.admit(request, home);
   const Status admitted = co_await judging;
   co_return admitted;

@@ -22,8 +22,8 @@ Result<std::string> read_definition(const std::string& definition) {
   if (colon == std::string::npos || definition.compare(colon + 1, 1, "@") != 0) {
     if (colon != std::string::npos) {
       log_line("the key of account " + name +
-               " stands in the command line, where everybody on this machine can read it; " + "--account " + name +
-               ":@FILE takes it from a file");
+               " is in the command line, where every user of this machine can read it; " + "use --account " + name +
+               ":@FILE to read it from a file");
     }
     return definition;
   }
@@ -77,7 +77,7 @@ Status read_choice(const std::string& word, const std::array<std::pair<std::stri
     chosen = choice;
     return Status();
   }
-  return Status::invalid_argument("\"" + word + "\" is not among the choices");
+  return Status::invalid_argument("\"" + word + "\" is not one of the choices");
 }
 
 constexpr std::array<std::pair<std::string_view, StatusPageMode>, 4> kStatusPageModes = {
@@ -110,7 +110,7 @@ Status parse_listen(const std::string& text, ListenOptions& options) {
     const auto [stopped, error] = std::from_chars(text.data() + colon + 1, end, port);
     is_port = colon + 1 < text.size() && stopped == end && error == std::errc();
   }
-  if (!is_port) return Status::invalid_argument("\"" + text + "\" is not ADDRESS:PORT");
+  if (!is_port) return Status::invalid_argument("\"" + text + "\" is not ADDRESS:PORT, such as 127.0.0.1:10002");
   std::string address = text.substr(0, colon);
   if (address.starts_with('[') && address.ends_with(']')) address = address.substr(1, address.size() - 2);
   options.address = std::move(address);

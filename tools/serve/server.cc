@@ -56,15 +56,15 @@ Status refuse(std::string_view what) {
 Result<Tcp::endpoint> endpoint_of(const std::string& text, std::uint16_t port) {
   ErrorCode error;
   const asio::ip::address address = asio::ip::make_address(text, error);
-  if (error) return refuse("\"" + text + "\" is no IP address");
+  if (error) return refuse("\"" + text + "\" is not an IP address");
   return Tcp::endpoint(address, port);
 }
 
 /// What may not be served to other machines.
 Status check_exposure(const Tcp::endpoint& endpoint, const Accounts& accounts, bool has_tls) {
   if (endpoint.address().is_loopback()) return Status();
-  if (accounts.empty()) return refuse("other machines are served with accounts of their own alone; give some");
-  if (!has_tls) return refuse("other machines are served with TLS alone; give a certificate and its key");
+  if (accounts.empty()) return refuse("an address that other machines can reach needs accounts; give --account");
+  if (!has_tls) return refuse("an address that other machines can reach needs TLS; give --tls-cert and --tls-key");
   return Status();
 }
 
@@ -101,7 +101,7 @@ class Loops {
                                     after = loop == loops_.front() ? after_failure : nullptr] { run(context, after); });
       }
     } catch (const std::system_error&) {
-      return Status(Code::kOutOfMemory, "the machine has no more threads; `ulimit -u` may be too small");
+      return Status(Code::kOutOfMemory, "the system cannot start another thread; raise `ulimit -u`");
     }
     return Status();
   }

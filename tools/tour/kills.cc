@@ -85,7 +85,7 @@ Result<Account> kill_a_writer(const std::string& program, const std::string& sto
   }
   const std::vector<Promise> heard = listen_and_kill(ends[0], *writer, promises);
   ::close(ends[0]);
-  if (heard.size() < promises) return Status::io_error("the writer ended before it was killed");
+  if (heard.size() < promises) return Status::io_error("the writer process ended before it was killed");
   return give_account(store, heard, round, memory);
 }
 
@@ -101,7 +101,8 @@ Status kill_writers(const std::string& program, const std::string& store, std::u
     if (time % kFreshLedgerEvery != 0) continue;
     if (Status dropped = drop_ledger(store); !dropped.ok()) return dropped;
   }
-  return sum.kept() ? Status() : Status::corruption("the store broke its promise");
+  return sum.kept() ? Status()
+                    : Status::corruption("the store lost or damaged acknowledged data; see the counts above");
 }
 
 }  // namespace varve::tour

@@ -97,7 +97,7 @@ Status show_stale_etag(Table& table) {
   const Stopwatch watch;
   const Status refused = table.replace(mine, mine.etag()).status();
   const std::string time = watch.text();
-  if (refused.code() != Code::kPreconditionFailed) return Status::corruption("a stale ETag was accepted");
+  if (refused.code() != Code::kPreconditionFailed) return Status::corruption("the store accepted a stale ETag");
   say("stale ETag", "replace of libs/zlib1g refused: " + std::string(refused.service_error()), time);
   return Status();
 }
@@ -161,7 +161,7 @@ Status show_drop(Store& store) {
   if (Status dropped = store.drop_table(kAccount, kTable); !dropped.ok()) return dropped;
   const std::string time = watch.text();
   if (table->get("libs", "zlib1g").status().service_error() != "TableNotFound")
-    return Status::corruption("a dropped table answers");
+    return Status::corruption("a dropped table still answers");
   say("table drop", "Packages, with all its entities: one durable commit", time);
   return show_space_given_back(store, *before, watch);
 }
@@ -188,7 +188,7 @@ Status show_kill(const std::string& program, const std::string& path) {
       tool::with_commas(account->acknowledged) + " transactions acknowledged, " + tool::with_commas(account->lost) +
           " lost, " + tool::with_commas(account->torn) + " torn",
       watch.text());
-  if (!account->kept()) return Status::corruption("the store broke its promise");
+  if (!account->kept()) return Status::corruption("the store lost or damaged acknowledged data; see the counts above");
   return drop_ledger(path);
 }
 
@@ -222,13 +222,12 @@ int main(int argc, char** argv) {
   const bool scarce = argc == 5 && verb == "--kills" && std::string(argv[4]) == "--scarce-memory";
   const bool kills = (argc == 4 && verb == "--kills") || scarce;
   if (argc != 2 && !kills) {
-    std::fprintf(
-        stderr,
-        "usage: varve-tour STORE\n"
-        "         goes through the table Packages, as tools/quickstart imports it\n"
-        "       varve-tour --kills N STORE [--scarce-memory]\n"
-        "         kills 16 writers N times and counts what was lost; with scarce memory they are killed in the\n"
-        "         middle of flushes, compactions and drops of tables\n");
+    std::fprintf(stderr,
+                 "usage: varve-tour STORE\n"
+                 "         shows the operations of a store on the table Packages that tools/quickstart imports\n"
+                 "       varve-tour --kills N STORE [--scarce-memory]\n"
+                 "         kills 16 writers N times and counts lost data; --scarce-memory kills them in the middle of\n"
+                 "         flushes, compactions and drops of tables\n");
     return 2;
   }
   std::error_code error;

@@ -56,14 +56,15 @@ int make_checkpoint(const CheckpointWords& words) {
 
 void add_checkpoint_verb(CLI::App& app, int& exit_code) {
   auto words = std::make_shared<CheckpointWords>();
-  CLI::App* verb = app.add_subcommand("checkpoint", "Make a second store of what a store holds now");
+  CLI::App* verb = app.add_subcommand("checkpoint", "Create a second store with the present content of a store");
   verb->footer(
-      "\nDIRECTORY is absent or empty, and becomes a store: to keep, to read beside the first one, or to write to. On\n"
-      "the same file system it takes no time and no space, since the two share files that neither changes; elsewhere\n"
-      "they are copied. A program that has the store open makes checkpoints by Store::checkpoint, beside its writers.");
+      "\nDIRECTORY must be absent or empty. It becomes a store of its own: keep it as a backup, read it, or write\n"
+      "to it. On the same file system this takes almost no time and space, because both stores share files that\n"
+      "neither changes. Elsewhere the files are copied. A program that has the store open calls\n"
+      "Store::checkpoint; its writers continue.");
   add_store_words(*verb, words->place);
-  verb->add_option("DIRECTORY", words->directory, "Where to make it: absent or empty")->required();
-  verb->add_flag("--json", words->json, "Report as JSON");
+  verb->add_option("DIRECTORY", words->directory, "Directory of the new store; absent or empty")->required();
+  verb->add_flag("--json", words->json, "Print the report as JSON");
   verb->callback([words, &exit_code] { exit_code = make_checkpoint(*words); });
 }
 

@@ -77,7 +77,7 @@ class CsvRecords {
       if (under_way_.empty()) return false;
       // A record that a read error or a signal cut short is not judged.
       if (lines_.end() != InputEnd::kEndOfFile) return false;
-      give_fault("a quote is opened and never closed; the lines behind it were read as rows of their own");
+      give_fault("a quote is opened but never closed; the lines after it were read as separate rows");
       return true;
     }
     const bool blank = line->text.find_first_not_of(" \t\r\n") == std::string::npos;
@@ -86,10 +86,10 @@ class CsvRecords {
     under_way_.push_back(*std::move(line));
     const Line& last = under_way_.back();
     if (last.too_long || under_way_bytes_ > kLineBytesMax) {
-      give_fault("the row is over 16 MiB");
+      give_fault("the row is longer than 16 MiB, the most that is allowed");
     } else if (csv_parse(&parser_, last.text.data(), last.text.size(), &on_field, &on_record, this) !=
                last.text.size()) {
-      give_fault("a quote stands where none may");
+      give_fault("a quote is not allowed here; quote the whole field and double the quotes inside it");
     } else if (std::exchange(ended_, false)) {
       forget_record();
     }
@@ -144,7 +144,7 @@ class CsvSource final : public RowSource {
     std::optional<CsvRecord> header = records_.next();
     if (records_.lines().end() == InputEnd::kError) return records_.lines().status();
     if (!header && records_.lines().end() == InputEnd::kSignal) return Status();
-    if (!header) return Status::invalid_argument("there is no header row");
+    if (!header) return Status::invalid_argument("the header row is missing");
     if (!header->fault.ok()) return header->fault.in_file("line " + std::to_string(header->line));
     columns_ = std::move(header->fields);
     if (Status found = find_column(shape_.partition_key, &partition_column_); !found.ok()) return found;
@@ -153,7 +153,7 @@ class CsvSource final : public RowSource {
     if (Status checked = check_columns(); !checked.ok()) return checked.in_file("the header");
     for (const auto& [name, type] : shape_.types) {
       if (!names.contains(name))
-        return Status::invalid_argument("--type names \"" + name + "\", which is no column of the header");
+        return Status::invalid_argument("--type names \"" + name + "\", which is not a column of the header");
     }
     return Status();
   }
@@ -183,12 +183,11 @@ class CsvSource final : public RowSource {
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       const std::string& name = columns_[i];
       if (name.empty()) continue;  // as behind a last comma; a value in it is refused with its row
-      if (!before.insert(name).second)
-        return Status::invalid_argument("the column \"" + name + "\" stands there twice");
+      if (!before.insert(name).second) return Status::invalid_argument("the column \"" + name + "\" is given twice");
       if (i == partition_column_ || i == row_column_ || name == "Timestamp") continue;
       if (++properties > limits::kCustomPropertiesMax) {
-        return Status::too_large(std::to_string(columns_.size()) + " columns; an entity has at most " +
-                                 std::to_string(limits::kCustomPropertiesMax) + " properties beside its keys");
+        return Status::too_large(std::to_string(columns_.size()) + " columns are given; an entity has at most " +
+                                 std::to_string(limits::kCustomPropertiesMax) + " properties besides its keys");
       }
       if (Status checked = check_property_column(name); !checked.ok()) return checked;
     }
@@ -204,7 +203,7 @@ class CsvSource final : public RowSource {
   Result<Entity> entity_of(const CsvRecord& record) const {
     if (!record.fault.ok()) return record.fault;
     if (record.fields.size() != columns_.size()) {
-      return Status::invalid_argument(std::to_string(record.fields.size()) + " fields, where the header has " +
+      return Status::invalid_argument(std::to_string(record.fields.size()) + " fields are given, but the header has " +
                                       std::to_string(columns_.size()));
     }
     Entity entity(record.fields[partition_column_], record.fields[row_column_]);

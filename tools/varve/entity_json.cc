@@ -73,14 +73,13 @@ Result<Json> parse_object(std::string_view line) {
   if (object.is_discarded()) return syntax_fault(line);
   if (!object.is_object()) return Status::invalid_argument("not a JSON object");
   if (check.too_many) {
-    return Status::too_large("over " + std::to_string(kMembersMax) + " members; an entity has at most " +
+    return Status::too_large("more than " + std::to_string(kMembersMax) + " members; an entity has at most " +
                              std::to_string(limits::kCustomPropertiesMax) + " properties");
   }
-  if (!check.repeated.empty())
-    return Status::invalid_argument("the member \"" + check.repeated + "\" stands there twice");
+  if (!check.repeated.empty()) return Status::invalid_argument("the member \"" + check.repeated + "\" is given twice");
   if (!check.nested.empty()) {
     return in_member(check.nested,
-                     Status::invalid_argument("objects and arrays are no property values; write them as text"));
+                     Status::invalid_argument("an object or array cannot be a property value; write it as text"));
   }
   return object;
 }
@@ -100,7 +99,7 @@ Result<Value> untyped_value(const Json& json) {
   if (json.is_string()) return Value(json.get_ref<const std::string&>());
   if (json.is_boolean()) return Value(json.get<bool>());
   if (json.is_number()) return number_value(json);
-  return Status::invalid_argument("objects and arrays are no property values; write them as text");
+  return Status::invalid_argument("an object or array cannot be a property value; write it as text");
 }
 
 Result<Value> typed_value(const Json& json, PropertyType type) {
@@ -116,7 +115,7 @@ Result<std::optional<PropertyType>> type_of(const Json& object, const std::strin
   if (const auto chosen = shape.types.find(name); chosen != shape.types.end()) return std::optional(chosen->second);
   const auto annotation = object.find(name + std::string(kTypeSuffix));
   if (annotation == object.end()) return std::optional<PropertyType>();
-  if (!annotation->is_string()) return Status::invalid_argument("its type is not a text");
+  if (!annotation->is_string()) return Status::invalid_argument("its type must be a text");
   const Result<PropertyType> type = parse_type(annotation->get_ref<const std::string&>());
   if (!type.ok()) return type.status();
   return std::optional(*type);
@@ -128,8 +127,8 @@ bool has_value(const Json& object, const std::string& name) {
 }
 
 Status no_key(const std::string& name) {
-  return Status::invalid_argument("there is no \"" + name +
-                                  "\", which is to be the key; name the key columns by --partition-key and --row-key");
+  return Status::invalid_argument("the key member \"" + name +
+                                  "\" is missing; name the key columns by --partition-key and --row-key");
 }
 
 /// The member is there.
@@ -138,7 +137,7 @@ Result<std::string> key_of(const Json& object, const std::string& name) {
   if (member->is_string()) return member->get<std::string>();
   // A column of numbers is a usual key; its text is what sorts.
   if (member->is_number_integer()) return member->dump();
-  return Status::invalid_argument("\"" + name + "\" is to be a key and is not a text");
+  return Status::invalid_argument("\"" + name + "\" is a key and must be a text or a whole number");
 }
 
 Json value_to_json(const Value& value) {

@@ -54,8 +54,8 @@ int get_entity(const EntityWords& words) {
   const Result<std::optional<Entity>> entity = table->get(words.partition_key, words.row_key, options);
   if (!entity.ok()) return fail(entity.status());
   if (!*entity) {
-    return fail(kRefused, "there is no entity \"" + words.partition_key + "\", \"" + words.row_key + "\" in " +
-                              words.place.table);
+    return fail(kRefused, "table " + words.place.table + " has no entity \"" + words.partition_key + "\", \"" +
+                              words.row_key + "\"");
   }
   if (words.json) {
     std::cout << entity_to_json(**entity) << "\n";
@@ -72,10 +72,10 @@ Result<Entity> entity_of(const EntityWords& words) {
   for (const std::string& property : words.properties) {
     const std::size_t equals = property.find('=');
     if (equals == std::string::npos || equals == 0) {
-      return Status::invalid_argument("a property is NAME=VALUE, not \"" + property + "\"");
+      return Status::invalid_argument("a property must be NAME=VALUE, not \"" + property + "\"");
     }
     const std::string name = property.substr(0, equals);
-    if (name == "Timestamp") return Status::invalid_argument("the store sets the Timestamp itself");
+    if (name == "Timestamp") return Status::invalid_argument("Timestamp cannot be given; the store sets it");
     const std::string_view text = std::string_view(property).substr(equals + 1);
     const auto chosen = types->find(name);
     Result<Value> value = chosen != types->end() ? parse_value(chosen->second, text) : Result<Value>(infer_value(text));
@@ -105,7 +105,7 @@ Result<std::unique_ptr<Store>> open_for_put(const EntityWords& words, bool may_m
 int put_entity(const EntityWords& words) {
   const bool may_make = words.mode != "replace" && words.mode != "merge";
   if (may_make && words.if_match != "*")
-    return fail(kUsage, "--if-match goes with --mode replace or --mode merge; " + words.mode + " asks for no ETag");
+    return fail(kUsage, "--if-match needs --mode replace or --mode merge; --mode " + words.mode + " compares no ETag");
   const Result<Entity> entity = entity_of(words);
   if (!entity.ok()) return fail(entity.status());
   const Result<ETag> if_match = ETag::parse(words.if_match);
@@ -147,17 +147,18 @@ void add_put(CLI::App& app, int& exit_code) {
   auto words = std::make_shared<EntityWords>();
   CLI::App* verb = app.add_subcommand("put", "Write one entity; prints its new ETag");
   verb->footer(
-      "\nStore and table are made if they are absent, save by --mode replace and merge, which change what is "
-      "there.\nExample: varve put ./shop Orders eu 0001 Customer=Ann Lines=3 --type Code=Edm.String Code=007");
+      "\nCreates the store and the table if they are absent. --mode replace and merge only change an existing entity.\n"
+      "Example: varve put ./shop Orders eu 0001 Customer=Ann Lines=3 --type Code=Edm.String Code=007");
   add_key_words(*verb, *words);
-  verb->add_option("PROPERTIES", words->properties, "NAME=VALUE, as many as there are");
-  verb->add_option("--type", words->types, "NAME=TYPE, as in Price=Edm.Double; may be repeated")
+  verb->add_option("PROPERTIES", words->properties, "Properties of the entity as NAME=VALUE");
+  verb->add_option("--type", words->types, "Type of a property, NAME=TYPE, such as Price=Edm.Double; may be repeated")
       ->expected(1)
       ->take_all();
-  verb->add_option("--mode", words->mode, "What is to happen when the entity is there or not")
+  verb->add_option("--mode", words->mode, "What to do if the entity exists, and if it does not")
       ->check(CLI::IsMember({"insert", "replace", "merge", "insert-or-replace", "insert-or-merge"}))
       ->capture_default_str();
-  verb->add_option("--if-match", words->if_match, "Of replace and merge: the ETag that must stand, or *")
+  verb->add_option("--if-match", words->if_match,
+                   "With --mode replace or merge: the ETag that the stored entity must have, or *")
       ->capture_default_str();
   add_durability_words(*verb, words->durability);
   verb->callback([words, &exit_code] { exit_code = put_entity(*words); });
@@ -170,7 +171,7 @@ void add_entity_verbs(CLI::App& app, int& exit_code) {
   CLI::App* get = app.add_subcommand("get", "Print one entity");
   add_key_words(*get, *words);
   get->add_option("--select", words->select, "Properties to print, separated by commas")->delimiter(',');
-  get->add_flag("--json", words->json, "As one line of JSON");
+  get->add_flag("--json", words->json, "Print it as one line of JSON");
   get->callback([words, &exit_code] { exit_code = get_entity(*words); });
 
   add_put(app, exit_code);
@@ -178,7 +179,8 @@ void add_entity_verbs(CLI::App& app, int& exit_code) {
   auto gone = std::make_shared<EntityWords>();
   CLI::App* remove = app.add_subcommand("delete", "Delete one entity");
   add_key_words(*remove, *gone);
-  remove->add_option("--if-match", gone->if_match, "The ETag that must stand, or *")->capture_default_str();
+  remove->add_option("--if-match", gone->if_match, "The ETag that the stored entity must have, or *")
+      ->capture_default_str();
   add_durability_words(*remove, gone->durability);
   remove->callback([gone, &exit_code] { exit_code = delete_entity(*gone); });
 }

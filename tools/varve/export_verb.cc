@@ -101,7 +101,7 @@ int export_table(const ExportWords& words) {
     const Status written = write(words, *table, *snapshot, std::cout);
     std::cout.flush();
     if (!written.ok()) return fail(written);
-    return std::cout ? kSuccess : fail_output("the export could not be written whole");
+    return std::cout ? kSuccess : fail_output("the export could not be written completely");
   }
   OutputFile file(words.output);
   if (Status opened = file.open(); !opened.ok()) return fail(opened);
@@ -116,15 +116,15 @@ void add_export_verb(CLI::App& app, int& exit_code) {
   auto words = std::make_shared<ExportWords>();
   CLI::App* verb = app.add_subcommand("export", "Write a table's entities as CSV or JSON Lines");
   verb->footer(
-      "\nOne state of the table, read at one snapshot. JSON Lines keep every type and can be imported again as "
-      "they\nare. CSV has a column for every property name in the table; an absent property is an empty field, and so "
-      "is an empty\n"
-      "text; the types are not in it.");
+      "\nExports one state of the table, read at one snapshot. JSON Lines keep every type and can be imported again\n"
+      "unchanged. CSV has a column for each property name in the table, but no types. An absent property and an empty\n"
+      "text are both an empty field.");
   add_table_words(*verb, words->place);
   verb->add_option("--format", words->format, "csv or jsonl")
       ->check(CLI::IsMember({"csv", "jsonl"}))
       ->capture_default_str();
-  verb->add_option("--output", words->output, "File to write, replaced when the export is whole; else standard output");
+  verb->add_option("--output", words->output,
+                   "File to write, replaced when the export is complete; default: standard output");
   verb->callback([words, &exit_code] { exit_code = export_table(*words); });
 }
 

@@ -34,18 +34,20 @@ struct ImportWords {
 };
 
 constexpr const char* kImportHelp = R"(
-Rows become entities; the table is made if it is absent. Rows of one partition go in transactions of up to 100.
-CSV needs a header row; an empty field is an absent property. JSON Lines takes one object a line; null is absent, and
-"X@odata.type":"Edm.Int64" beside "X" sets its type. Without a type, a value is what it looks like: true and false,
-whole numbers (Edm.Int32, or Edm.Int64 where that is too small), other numbers, dates that end in Z, else text.
-A row that is refused is reported with its line; the others are imported. If every row is refused, nothing is created.
-A row with the key of an earlier row replaces it (or is merged into it) and counts as repeated, not as imported. A
-Timestamp is not taken over: the store sets it. Ctrl-C and read errors end the import after the last whole row that was
-read. Running the same import again finishes it: rows that are there are replaced or merged again; --mode insert refuses
-them and inserts the others. Everything is on the device before the verb ends.
-With --load the table must be absent or empty. Its files are written directly, several times as fast, fastest where the
-rows stand in the order of their keys. All rows that are not refused come into the table together at the end, or, after
-an error, a key given twice or Ctrl-C, none.)";
+Each row becomes an entity. If the table is absent, it is created. Rows of one partition are written in transactions
+of up to 100.
+CSV needs a header row; an empty field is an absent property. JSON Lines has one object a line; null is absent, and
+"X@odata.type":"Edm.Int64" beside "X" sets its type. Without a type, the form of the value decides: true and false,
+whole numbers (Edm.Int32, or Edm.Int64 if Edm.Int32 is too small), other numbers, dates that end in Z, else text.
+A refused row is reported with its line; the others are imported. If every row is refused, nothing is created. A row
+with the key of an earlier row replaces it (or is merged into it) and counts as repeated, not as imported. The store
+sets each Timestamp itself and ignores one in the file.
+Ctrl-C and read errors end the import after the last whole row that was read. To finish it, run the same import again:
+existing rows are replaced or merged again; --mode insert refuses them and inserts the others. Everything is on the
+device before the verb ends.
+With --load the table must be absent or empty. The import then writes table files directly. That is several times as
+fast, and fastest if the rows are sorted by key. All accepted rows appear in the table together at the end. After an
+error, a key given twice or Ctrl-C, no row appears.)";
 
 std::string format_of(const ImportWords& words) {
   if (!words.format.empty()) return words.format;
@@ -120,8 +122,8 @@ std::string_view what_is_left(const ImportWords& words, const Status& ended) {
                                           : "; nothing was imported; run it again\n";
   }
   return words.mode == "insert"
-             ? "; what was imported stays; running it again refuses those rows and inserts the others\n"
-             : "; what was imported stays, and running it again finishes it\n";
+             ? "; the imported rows stay; run it again to insert the others (it refuses the rows that exist)\n"
+             : "; the imported rows stay; run it again to finish it\n";
 }
 
 std::string name_of(const ImportWords& words) {
@@ -130,12 +132,12 @@ std::string name_of(const ImportWords& words) {
 
 int end_import(const ImportWords& words, const Input& input, const ImportCounts& counts, const Status& ended) {
   if (!ended.ok()) {
-    std::cerr << "varve: the import stopped behind line " << input.last_line << " of " << name_of(words)
+    std::cerr << "varve: the import stopped after line " << input.last_line << " of " << name_of(words)
               << what_is_left(words, ended);
     return fail(ended);
   }
   if (const int number = input.lines.stop_signal(); number != 0) {
-    std::cerr << "varve: stopped by a signal behind line " << input.last_line << " of " << name_of(words)
+    std::cerr << "varve: stopped by a signal after line " << input.last_line << " of " << name_of(words)
               << what_is_left(words, ended);
     return 128 + number;
   }
@@ -192,7 +194,7 @@ int import_file(ImportWords& words) {
   Result<Lines> lines = Lines::open(words.file);
   if (!lines.ok()) return fail(kMachine, lines.status().message());
   if (format_of(words).empty())
-    return fail(kUsage, "say --format csv or --format jsonl; the file's name does not tell");
+    return fail(kUsage, "the name of FILE does not show its format; give --format csv or --format jsonl");
   Result<std::unique_ptr<RowSource>> source = open_source(words, *lines);
   if (lines->end() == InputEnd::kError) return fail(lines->status());
   if (lines->end() == InputEnd::kSignal) {
@@ -208,29 +210,29 @@ int import_file(ImportWords& words) {
 
 void add_import_verb(CLI::App& app, int& exit_code) {
   auto words = std::make_shared<ImportWords>();
-  CLI::App* verb = app.add_subcommand("import", "Bring the rows of a CSV or JSON Lines file into a table");
+  CLI::App* verb = app.add_subcommand("import", "Import the rows of a CSV or JSON Lines file into a table");
   verb->footer(kImportHelp);
   add_table_words(*verb, words->place);
   verb->add_option("FILE", words->file, "File to read; - is standard input")->required();
-  verb->add_option("--format", words->format, "csv or jsonl; else by the file's name")
+  verb->add_option("--format", words->format, "csv or jsonl; default: by the name of FILE")
       ->check(CLI::IsMember({"csv", "jsonl"}));
   verb->add_option("--partition-key", words->shape.partition_key, "Column of the PartitionKey")->capture_default_str();
   verb->add_option("--row-key", words->shape.row_key, "Column of the RowKey")->capture_default_str();
-  verb->add_option("--type", words->types, "NAME=TYPE, as in Price=Edm.Double; may be repeated")
+  verb->add_option("--type", words->types, "Type of a property, NAME=TYPE, such as Price=Edm.Double; may be repeated")
       ->expected(1)
       ->take_all();
-  verb->add_flag("--strings", words->strings, "CSV: values are texts unless --type says otherwise");
-  CLI::Option* const mode = verb->add_option("--mode", words->mode, "What happens to an entity that is there")
+  verb->add_flag("--strings", words->strings, "CSV: every value is text, unless --type gives another type");
+  CLI::Option* const mode = verb->add_option("--mode", words->mode, "What to do with a row whose entity exists")
                                 ->check(CLI::IsMember({"replace", "merge", "insert"}))
                                 ->capture_default_str();
   add_durability_words(*verb, words->durability);
-  verb->add_flag("--load", words->load, "Fill a new or empty table, all or nothing and much faster")
+  verb->add_flag("--load", words->load, "Fill a new or empty table with all rows or none, much faster")
       ->excludes(mode)
       ->excludes("--durability");
-  verb->add_option("--max-errors", words->errors_shown_max, "Refused rows to show")
+  verb->add_option("--max-errors", words->errors_shown_max, "Number of refused rows to show")
       ->check(whole_number(0))
       ->capture_default_str();
-  verb->add_flag("--json", words->json, "Report as JSON");
+  verb->add_flag("--json", words->json, "Print the report as JSON");
   verb->callback([words, &exit_code] { exit_code = import_file(*words); });
 }
 

@@ -51,7 +51,7 @@ class SegmentWalk {
       if (outcome == RecordOutcome::kRecord) {
         if (record->header.previous_offset == last_) return true;
         why_ = Status::corruption("the record here follows one at " + std::to_string(record->header.previous_offset) +
-                                  ", and not the one before");
+                                  ", not the previous record");
         return false;
       }
       if (outcome != RecordOutcome::kZeros) return false;
@@ -67,7 +67,8 @@ class SegmentWalk {
   bool take(const Record& record) {
     if (record.header.type == RecordType::kManifestEdit || record.header.file_number != header_.number ||
         record.header.durable_upto > at_) {
-      out_.damage(at_, Status::corruption("the record is of another file, or knows more durable than there is"));
+      out_.damage(at_, Status::corruption(
+                           "the record belongs to another file, or gives a durable length beyond its own offset"));
       return false;
     }
     if (!show_log_record(record, at_, out_)) return false;
@@ -79,8 +80,8 @@ class SegmentWalk {
 
   void judge_footer(const Record& footer, std::uint64_t offset) {
     if (offset % kSector != 0 || footer.header.durable_upto != offset)
-      return out_.damage(offset, Status::corruption("the footer does not stand in a write of its own"));
-    if (!is_zero(file_.substr(at_))) return out_.damage(at_, Status::corruption("bytes stand behind the footer"));
+      return out_.damage(offset, Status::corruption("the footer is not in a write of its own"));
+    if (!is_zero(file_.substr(at_))) return out_.damage(at_, Status::corruption("bytes follow the footer"));
     out_.item(next_sector(at_), "end", {word_field("state", "sealed")});
   }
 
@@ -117,9 +118,9 @@ class SegmentWalk {
     const std::uint64_t hole = behind.names_gap ? last_end_ : at_;
     const std::string reason = why_.ok() ? "nothing was written here" : std::string(why_.message());
     if (behind.durable_upto > hole || behind.names_earlier)
-      return out_.damage(hole, Status::corruption(reason + "; a record further behind proves that it was once whole"));
+      return out_.damage(hole, Status::corruption(reason + "; a later record proves that it was once complete"));
     if (file_.size() < kSegmentBytesMin)
-      return out_.damage(at_, Status::corruption(reason + "; a segment cut to its size ends with a footer"));
+      return out_.damage(at_, Status::corruption(reason + "; a segment of this size must end with a footer"));
     const std::size_t last_byte = file_.find_last_not_of('\0');
     const std::uint64_t torn = last_byte == std::string_view::npos || last_byte < at_ ? 0 : last_byte + 1 - at_;
     out_.item(at_, "end",

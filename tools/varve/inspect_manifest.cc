@@ -127,7 +127,7 @@ bool record_follows(std::string_view file, std::uint64_t offset, std::uint64_t s
 void judge_end(std::string_view file, std::uint64_t offset, std::uint64_t seed, const Status& why, InspectOutput& out) {
   if (offset == file.size() && offset > format::kFileHeaderBytes)
     return out.item(offset, "end", {word_field("state", "whole")});
-  const Status reason = why.ok() ? Status::corruption("no record stands here") : why;
+  const Status reason = why.ok() ? Status::corruption("there is no record here") : why;
   if (why.code() == Code::kUnsupported || offset <= format::kFileHeaderBytes || record_follows(file, offset, seed))
     return out.damage(offset, reason);
   out.item(offset, "end",
@@ -166,7 +166,7 @@ void inspect_manifest(std::string_view file, const format::FileHeader& header, I
     if (format::read_record(file, at, header.seed, &record, &why) != RecordOutcome::kRecord)
       return judge_end(file, at, header.seed, why, out);
     if (record.header.type != format::RecordType::kManifestEdit || record.header.file_number != header.number)
-      return out.damage(at, Status::corruption("not an edit of this manifest"));
+      return out.damage(at, Status::corruption("the record is not an edit of this manifest"));
     const Result<ManifestEdit> edit = format::decode_manifest_edit(record.payload);
     if (!edit.ok()) return out.damage(at, edit.status());
     out.item(at, "edit", {number_field("bytes", record.size_bytes)});

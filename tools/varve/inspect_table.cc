@@ -119,12 +119,12 @@ bool show_footer(std::string_view file, std::uint64_t seed, InspectOutput& out) 
 void inspect_table(std::string_view file, const format::FileHeader& header, const InspectOptions& options,
                    InspectOutput& out) {
   if (file.size() < format::kSectorBytes || file.size() % format::kSectorBytes != 0) {
-    return out.damage(file.size(), Status::corruption("the size of a table file is a multiple of 4,096"));
+    return out.damage(file.size(), Status::corruption("the size of a table file must be a multiple of 4,096"));
   }
   if (!show_footer(file, header.seed, out)) return;
   const format::ReadBytes read = [file](std::uint64_t offset, std::uint64_t bytes) -> Result<std::string_view> {
     if (offset > file.size() || bytes > file.size() - offset)
-      return Status::corruption("bytes from " + std::to_string(offset) + " on run past the end");
+      return Status::corruption("bytes from " + std::to_string(offset) + " on go past the end of the file");
     return file.substr(offset, bytes);
   };
   TableInspector inspector(options, out);

@@ -47,7 +47,7 @@ Status cannot_read(const std::string& path, int error) {
 
 Status check_kind(const std::string& path, const struct stat& status) {
   const auto refused = [&path](std::string_view kind) {
-    return Status::invalid_argument(path + " is " + std::string(kind) + "; inspect takes one of a store's files");
+    return Status::invalid_argument(path + " is " + std::string(kind) + "; give one of the files of a store");
   };
   if (S_ISDIR(status.st_mode)) return refused("a directory");
   if (S_ISFIFO(status.st_mode)) return refused("a pipe");
@@ -152,14 +152,14 @@ void inspect_content(std::string_view bytes, const format::FileHeader& header, c
     case format::FileType::kTable: return inspect_table(bytes, header, options, out);
     case format::FileType::kValueFile: break;
   }
-  out.damage(std::nullopt, Status::unsupported("this program shows no value files"));
+  out.damage(std::nullopt, Status::unsupported("inspect does not support value files"));
 }
 
 /// A file may have been renamed or copied over another one.
 void check_name(const std::string& name, const format::FileHeader& header, InspectOutput& out) {
   const Result<format::FileId> id = format::parse_file_name(name);
   if (!id.ok() || (id->type == header.type && id->number == header.number) || !out.status().ok()) return;
-  out.damage(0, Status::corruption("the file is called " + name + ", and was written as " +
+  out.damage(0, Status::corruption("the file is called " + name + ", but was written as " +
                                    format::file_name(header.type, header.number)));
 }
 
@@ -196,16 +196,16 @@ int inspect_file(const InspectWords& words) {
 
 void add_inspect_verb(CLI::App& app, int& exit_code) {
   auto words = std::make_shared<InspectWords>();
-  CLI::App* verb = app.add_subcommand("inspect", "Show what stands in one file of a store, whole or damaged");
+  CLI::App* verb = app.add_subcommand("inspect", "Show the content of one file of a store, intact or damaged");
   verb->footer(
-      "\nReads CURRENT, MANIFEST-*, *.wal, *.buf and *.sst, wherever they lie, and changes nothing. Each line begins "
-      "with\nthe offset in the file. Shows everything up to the first damage and where that is; exit code 3 then.\n"
-      "A part that cannot be read is passed over and named; exit code 4 then. Takes regular files alone.\n"
-      "FORMAT.md explains the words.");
+      "\nReads CURRENT, MANIFEST-*, *.wal, *.buf and *.sst in any directory, and changes nothing. Each line\n"
+      "begins with the offset in the file. If the file is damaged, prints everything before the first damage\n"
+      "and its place; the exit code is 3 then. Skips and names each part that cannot be read; the exit code is\n"
+      "4 then. FILE must be a regular file. FORMAT.md explains the words.");
   verb->add_option("FILE", words->path, "File to show")->required();
-  verb->add_flag("--blocks", words->options.blocks, "Of a table file: each block");
-  verb->add_flag("--entries", words->options.entries, "Of a table file: each entry");
-  verb->add_flag("--json", words->json, "As JSON Lines");
+  verb->add_flag("--blocks", words->options.blocks, "Table files: show each block");
+  verb->add_flag("--entries", words->options.entries, "Table files: show each entry");
+  verb->add_flag("--json", words->json, "Print JSON Lines");
   verb->callback([words, &exit_code] { exit_code = inspect_file(*words); });
 }
 

@@ -14,7 +14,8 @@ class JsonlSource final : public RowSource {
     while (lines_.next(&line_)) {
       if (line_.find_first_not_of(" \t\r") == std::string::npos) continue;
       const std::uint64_t line = lines_.number();
-      if (lines_.too_long()) return Row{line, line, Status::too_large("the line is over 16 MiB")};
+      if (lines_.too_long())
+        return Row{line, line, Status::too_large("the line is longer than 16 MiB, the most that is allowed")};
       MissingKey missing = MissingKey::kNone;
       Result<Entity> entity = entity_from_json(line_, shape_, &missing);
       return Row{line, line, std::move(entity), static_cast<std::uint64_t>(missing)};

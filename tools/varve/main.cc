@@ -23,12 +23,13 @@ void add_store_words(CLI::App& verb, Place& place) {
 
 void add_table_words(CLI::App& verb, Place& place) {
   add_store_words(verb, place);
-  verb.add_option("TABLE", place.table, "Name of the table; letters match in either case")->required();
+  verb.add_option("TABLE", place.table, "Name of the table, in upper or lower case")->required();
   verb.add_option("--account", place.account, "Account that the table belongs to")->capture_default_str();
 }
 
 void add_durability_words(CLI::App& verb, std::string& word) {
-  verb.add_option("--durability", word, "sync: on the device when the verb ends; buffered: survives a kill at once")
+  verb.add_option("--durability", word,
+                  "sync: on the device before the verb ends; buffered: survives a kill, but maybe not a power cut")
       ->check(CLI::IsMember({"sync", "buffered"}));
 }
 
@@ -61,13 +62,13 @@ Examples
 
 Exit codes
   0  done
-  1  refused: not there, there already, another ETag, a bad value, rows that were not imported, or a drop that a
-     person did not confirm
-  2  the command line was not understood, or lacks --yes (account drop away from a terminal)
+  1  refused: the entity, table or store does not exist or exists already, the ETag differs, a value is not valid,
+     rows were not imported, or a person did not confirm a drop
+  2  the command line is not valid, or lacks --yes (account drop without a terminal)
   3  the store is damaged; the message names file and offset
   4  the machine: no space, no permission, an I/O error, or another program has the store open
-  128 and more: import was stopped by a signal, after the rows read so far
-  141  standard output's reader went away, as `| head` does; what changes the store was done first)";
+  128 and more: a signal stopped the import, after the rows read so far
+  141  the reader of standard output is gone, as with `| head`; changes to the store were made before)";
 
 /// A standard stream that the caller closed would give its number to the next file that is opened, and what is meant
 /// for people would be written into the store. Reading from and writing to this stand-in fails.
@@ -92,7 +93,7 @@ int run(int argc, char** argv) {
   raise_descriptor_limit();       // a large store has more files than the soft limit allows
   const TerminalFilter output(std::cout, STDOUT_FILENO);
   const TerminalFilter errors(std::cerr, STDERR_FILENO);
-  CLI::App app("varve: a table store in a directory. `varve VERB --help` tells about a verb.", "varve");
+  CLI::App app("varve: a table store in a directory. `varve VERB --help` explains a verb.", "varve");
   app.footer(kFooter);
   app.require_subcommand(1);
   app.set_version_flag("--version", "varve " VARVE_VERSION);
@@ -112,7 +113,7 @@ int run(int argc, char** argv) {
   add_serve_verb(app, exit_code);
 #endif
   if (names_no_verb(app, argc, argv)) {
-    return fail(kUsage, "there is no verb '" + std::string(argv[1]) + "'; `varve --help` tells which there are");
+    return fail(kUsage, "there is no verb '" + std::string(argv[1]) + "'; `varve --help` lists the verbs");
   }
   try {
     app.parse(argc, argv);

@@ -31,11 +31,11 @@ std::string quoted_for_shell(const std::string& word) {
 constexpr const char* kKeepFiles = "keep the files as they are; ";
 
 std::string repair_hint() {
-  return "`varve repair " + store_of_hints() + " TARGET` saves the rest to a new store";
+  return "`varve repair " + store_of_hints() + " TARGET` saves the intact rest to a new store";
 }
 
 std::string damage_hint() {
-  return kKeepFiles + ("`varve verify " + store_of_hints()) + "` says what is damaged, " + repair_hint();
+  return kKeepFiles + ("`varve verify " + store_of_hints()) + "` reports what is damaged, " + repair_hint();
 }
 
 std::string hint_of(const Status& status) {
@@ -44,9 +44,9 @@ std::string hint_of(const Status& status) {
     case Code::kCorruption: return damage_hint();
     case Code::kNoSpace: return "free space on the device, or drop a table and reopen the store";
     case Code::kUnsupported:
-      return status.service_error().empty() ? "the store was written by a newer version of this program" : "";
+      return status.service_error().empty() ? "a newer version of this program wrote the store; use that version" : "";
     case Code::kNotFound:
-      return status.service_error().empty() ? "`varve import`, `put` and `table create` make a store" : "";
+      return status.service_error().empty() ? "`varve import`, `put` and `table create` create a store" : "";
     default: return "";
   }
 }

@@ -25,7 +25,7 @@ int sync_file(const std::string& path, int flags) {
 }  // namespace
 
 Status OutputFile::failed(int error) const {
-  return Status::io_error(path_ + ": cannot be written whole: " + std::generic_category().message(error));
+  return Status::io_error(path_ + ": cannot be written completely: " + std::generic_category().message(error));
 }
 
 Status OutputFile::open() {

@@ -15,18 +15,18 @@ std::string in_quotes(std::string_view text) {
 std::string bounds(const ScanRange& range) {
   std::string text;
   if (!range.from().empty()) text += " from " + in_quotes(range.from());
-  if (range.to()) text += " up to but without " + in_quotes(*range.to());
+  if (range.to()) text += " up to, but not including, " + in_quotes(*range.to());
   return text;
 }
 
 Result<ScanRange> range_of(const KeyWords& words) {
   if (!words.partition) {
-    if (words.prefix) return Status::invalid_argument("--prefix is of RowKeys and needs --partition");
+    if (words.prefix) return Status::invalid_argument("--prefix needs --partition");
     if (words.from || words.to) return ScanRange::partitions(words.from.value_or(""), words.to);
     return ScanRange::whole_table();
   }
   if (words.prefix && (words.from || words.to))
-    return Status::invalid_argument("--prefix goes without --from and --to");
+    return Status::invalid_argument("--prefix cannot be combined with --from or --to");
   if (words.prefix) return ScanRange::rows_with_prefix(*words.partition, *words.prefix);
   if (words.from || words.to) return ScanRange::rows(*words.partition, words.from.value_or(""), words.to);
   return ScanRange::partition(*words.partition);
@@ -37,9 +37,10 @@ Result<ScanRange> range_of(const KeyWords& words) {
 Result<QueryPlan> plan_query(const KeyWords& words) {
   const bool range_asked = words.from || words.to || words.prefix;
   if (words.row && !words.partition) return Status::invalid_argument("--row needs --partition");
-  if (words.row && range_asked) return Status::invalid_argument("--row goes without --from, --to and --prefix");
+  if (words.row && range_asked)
+    return Status::invalid_argument("--row cannot be combined with --from, --to or --prefix");
   if (!words.keys.empty() && (words.partition || range_asked))
-    return Status::invalid_argument("--key goes without --partition, --from, --to and --prefix");
+    return Status::invalid_argument("--key cannot be combined with --partition, --from, --to or --prefix");
   QueryPlan plan;
   for (const auto& key : words.keys) {
     if (std::find(plan.points.begin(), plan.points.end(), key) == plan.points.end()) plan.points.push_back(key);

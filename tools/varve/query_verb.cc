@@ -191,7 +191,7 @@ Status print_table(QueryReader& reader, const std::vector<std::string>& select) 
   std::cerr << counted(reader.entities(), "entity", "entities");
   if (!table.left_out().empty()) {
     std::cerr << "; no room for " << counted(table.left_out().size(), "column", "columns") << ", from "
-              << show_text(table.left_out().front(), 40).text << " on (--select chooses)";
+              << show_text(table.left_out().front(), 40).text << " on (choose with --select)";
   }
   std::cerr << "\n";
   return Status();
@@ -253,11 +253,10 @@ int query_table(const QueryWords& words) {
   Result<QueryPlan> plan = plan_query(words.keys);
   if (!plan.ok()) return fail(kUsage, plan.status().message());
   if (!words.continuation.empty() && !plan->points.empty())
-    return fail(kUsage, "--continuation is of ranges, and goes without --row and --key");
-  if (words.backward && !plan->points.empty())
-    return fail(kUsage, "--backward is of ranges, and goes without --row and --key");
+    return fail(kUsage, "--continuation cannot be combined with --row or --key");
+  if (words.backward && !plan->points.empty()) return fail(kUsage, "--backward cannot be combined with --row or --key");
   if (!words.filter.empty() && !plan->points.empty())
-    return fail(kUsage, "--filter is of ranges, and goes without --row and --key");
+    return fail(kUsage, "--filter cannot be combined with --row or --key");
   Result<std::unique_ptr<Store>> store = open_for_reading(words.place);
   if (!store.ok()) return fail(store.status());
   const Result<Statistics> before = (*store)->statistics();
@@ -275,7 +274,7 @@ int query_table(const QueryWords& words) {
   const std::chrono::nanoseconds elapsed = timer.elapsed();
   if (reader.continuation() && std::cout) {
     std::cout.flush();
-    std::cerr << "there is more; go on with --continuation '" << *reader.continuation() << "'\n";
+    std::cerr << "there is more; continue with --continuation '" << *reader.continuation() << "'\n";
   }
   if (!words.explain) return kSuccess;
   const Result<Statistics> after = (*store)->statistics();
@@ -293,9 +292,10 @@ int query_table(const QueryWords& words) {
 
 void add_query_verb(CLI::App& app, int& exit_code) {
   auto words = std::make_shared<QueryWords>();
-  CLI::App* verb = app.add_subcommand("query", "Print entities by their keys: some, a range, a partition, the table");
+  CLI::App* verb =
+      app.add_subcommand("query", "Print entities: by key, by range, of a partition, or of the whole table");
   verb->footer(
-      "\nEverything is read at one state of the table, in key order; single entities in the order of --key.\n"
+      "\nReads one state of the table. Prints in key order, and entities of --key in the order given.\n"
       "\nExamples\n"
       "  varve query ./shop Orders --partition eu --prefix 00 --top 10\n"
       "  varve query ./shop Orders --key eu 0001 --key us 0007 --select Customer,Total\n"
@@ -304,27 +304,28 @@ void add_query_verb(CLI::App& app, int& exit_code) {
       "  varve query ./shop Orders --partition eu --backward --top 5\n"
       "  varve query ./shop Orders --partition eu --format csv > eu.csv");
   add_table_words(*verb, words->place);
-  verb->add_option("--partition", words->keys.partition, "Of this partition alone");
-  verb->add_option("--row", words->keys.row, "This RowKey alone; with --partition");
+  verb->add_option("--partition", words->keys.partition, "Only this partition");
+  verb->add_option("--row", words->keys.row, "Only this RowKey; needs --partition");
   verb->add_option("--key", words->keys.keys, "PartitionKey and RowKey of one entity; may be repeated")
       ->expected(1)
       ->take_all();
-  verb->add_option("--from", words->keys.from, "From this RowKey on; without --partition, from this PartitionKey on");
-  verb->add_option("--to", words->keys.to, "Up to but without this one");
-  verb->add_option("--prefix", words->keys.prefix, "RowKeys that begin so; with --partition");
+  verb->add_option("--from", words->keys.from, "Start at this RowKey; without --partition, at this PartitionKey");
+  verb->add_option("--to", words->keys.to, "Stop before this key");
+  verb->add_option("--prefix", words->keys.prefix, "Only RowKeys with this prefix; needs --partition");
   verb->add_option("--filter", words->filter,
-                   "Of these, what matches this $filter; what it says of keys bounds what is read");
+                   "Only entities that match this $filter; its conditions on keys limit what is read");
   verb->add_option("--select", words->select, "Properties to print, separated by commas")->delimiter(',');
-  CLI::Option* top = verb->add_option("--top", words->top, "Entities to print; else all")->check(whole_number(1));
-  verb->add_flag("--all", words->all, "Print all, page after page, as it does without --top")->excludes(top);
+  CLI::Option* top =
+      verb->add_option("--top", words->top, "Number of entities to print; default: all")->check(whole_number(1));
+  verb->add_flag("--all", words->all, "Print all entities, page after page, as without --top")->excludes(top);
   verb->add_flag("--backward", words->backward, "From the greatest key to the smallest");
-  verb->add_option("--continuation", words->continuation, "Goes on where an earlier query of the same range stopped");
+  verb->add_option("--continuation", words->continuation, "Continue where an earlier query of the same range stopped");
   CLI::Option* format =
-      verb->add_option("--format", words->format, "table, jsonl or csv; else a table on a terminal, jsonl elsewhere")
+      verb->add_option("--format", words->format, "table, jsonl or csv; default: table on a terminal, jsonl elsewhere")
           ->check(CLI::IsMember({"table", "jsonl", "csv"}));
-  verb->add_flag("--json", words->json, "JSON Lines, wherever they go")->excludes(format);
-  verb->add_flag("--count", words->count, "Print how many there are, and nothing else")->excludes(format);
-  verb->add_flag("--explain", words->explain, "Tell on standard error which keys were read, and what that cost");
+  verb->add_flag("--json", words->json, "Print JSON Lines, also on a terminal")->excludes(format);
+  verb->add_flag("--count", words->count, "Print only the number of entities")->excludes(format);
+  verb->add_flag("--explain", words->explain, "Print on standard error which keys were read, and at what cost");
   verb->callback([words, &exit_code] { exit_code = query_table(*words); });
 }
 

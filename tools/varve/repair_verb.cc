@@ -189,18 +189,16 @@ int repair_store(const RepairWords& words) {
 
 void add_repair_verb(CLI::App& app, int& exit_code) {
   auto words = std::make_shared<RepairWords>();
-  CLI::App* verb = app.add_subcommand("repair", "Save everything of a damaged store that verifies to a new one");
+  CLI::App* verb = app.add_subcommand("repair", "Save the intact content of a damaged store to a new store");
   verb->footer(
-      "\nTARGET is absent or empty, and becomes a store. STORE is only read, and must not be open for writing. Saved "
-      "are\n"
-      "the newest versions that can still be read, with their Timestamps and ETags; nothing is guessed. What could "
-      "not\n"
-      "be read is named, with the range of keys it lies in: what was saved there from elsewhere may be older than it\n"
-      "was. Exit code 0 if nothing was lost, 3 if something was; TARGET is a sound store then too. From a device that\n"
-      "fails to read, copy the files first: an error of the device ends a repair.");
+      "\nTARGET must be absent or empty; it becomes a sound store. STORE is only read, and must not be open for\n"
+      "writing. Saves the newest versions that can still be read, with their Timestamps and ETags, and guesses\n"
+      "nothing. Names each part that cannot be read, with its range of keys. Entities of that range that were\n"
+      "saved from other files may be older than they were. Exit code 0 if nothing was lost, 3 if something was.\n"
+      "Parts that the device fails to read are lost parts too.");
   add_store_words(*verb, words->place);
-  verb->add_option("TARGET", words->target, "Where to make the repaired store: absent or empty")->required();
-  verb->add_flag("--json", words->json, "Report as JSON");
+  verb->add_option("TARGET", words->target, "Directory of the repaired store; absent or empty")->required();
+  verb->add_flag("--json", words->json, "Print the report as JSON");
   verb->callback([words, &exit_code] { exit_code = repair_store(*words); });
 }
 

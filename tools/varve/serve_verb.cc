@@ -37,38 +37,41 @@ int run_server(const serve::ServeOptions& words) {
 void add_serve_verb(CLI::App& app, int& exit_code) {
   CLI::App* verb = app.add_subcommand("serve", "Serve a store's tables over HTTP, to clients of Azure Table storage");
   const auto words = std::make_shared<serve::ServeOptions>();
-  verb->add_option("--data", words->data, "Directory of the store; made if it is absent")->required();
+  verb->add_option("--data", words->data, "Directory of the store; created if it is absent")->required();
   verb->add_option("--listen", words->listen,
-                   "ADDRESS:PORT; other addresses than this machine's own need accounts and TLS")
+                   "ADDRESS:PORT. An address that other machines can reach needs --account, --tls-cert and --tls-key")
       ->capture_default_str();
   verb->add_option(
       "--account", words->accounts,
-      "NAME:@FILE, a file with KEY or KEY:KEY2 in base64 that not everybody may read; several times. NAME:KEY and "
-      "NAME:KEY:KEY2 show the keys to whoever sees the command line. Without it, on an address of this machine "
-      "alone, the development account of client libraries with its public key");
-  auto* const certificate = verb->add_option("--tls-cert", words->tls_certificate, "Certificate chain, a PEM file");
-  auto* const key = verb->add_option("--tls-key", words->tls_key, "Its private key, a PEM file");
+      "NAME:@FILE; the file has KEY or KEY:KEY2 in base64, and other users must not have access to it. May be "
+      "repeated. NAME:KEY and NAME:KEY:KEY2 show the keys to everyone who can see the command line. Default, on an "
+      "address of this machine only: the development account of client libraries, whose key is public");
+  auto* const certificate =
+      verb->add_option("--tls-cert", words->tls_certificate, "PEM file with the certificate chain; needs --tls-key");
+  auto* const key = verb->add_option("--tls-key", words->tls_key, "PEM file with the private key; needs --tls-cert");
   certificate->needs(key);
   key->needs(certificate);
   verb->add_option("--metrics", words->metrics,
-                   "ADDRESS:PORT of a listener of its own for /metrics, which Prometheus reads, and /health");
-  verb->add_option("--status-page", words->status_page,
-                   "Who sees the page at /_varve/. auto: browsers on this machine, where --listen is an address of it, "
-                   "and tables with the development account alone; figures: whoever reaches --listen, without tables; "
-                   "explore: tables too, for whoever is at this machine, without a key; off")
+                   "ADDRESS:PORT of a separate listener for /metrics (Prometheus) and /health");
+  verb->add_option(
+          "--status-page", words->status_page,
+          "Who may see the page at /_varve/. auto: browsers on this machine, if --listen is an address of it; tables "
+          "are shown with the development account only. figures: everyone who can reach --listen, without "
+          "tables. explore: as figures, and tables for browsers on this machine, without a key. off: nobody")
       ->check(CLI::IsMember({"auto", "off", "figures", "explore"}))
       ->capture_default_str();
-  verb->add_option("--request-log", words->request_log,
-                   "Which requests get a line on the standard error: none (off), those answered with 4xx and 5xx "
-                   "(failures), or all. Signatures are left out")
+  verb->add_option(
+          "--request-log", words->request_log,
+          "Requests that get a line on standard error: none (off), those answered with 4xx or 5xx (failures), or "
+          "all. Lines contain no signatures")
       ->check(CLI::IsMember({"off", "failures", "all"}))
       ->capture_default_str();
   verb->add_option(
       "--memory", words->memory,
-      "SIZE, as 512MiB or 2G, 48MiB at least: a quarter each for the cache of blocks, for the write buffer, "
-      "and for bodies and unread answers; the rest is for connections and all else. Without it 256MiB each, "
-      "or a quarter of the least limit of the control groups, of the process and of the machine, if that "
-      "is less");
+      "SIZE, such as 512MiB or 2G; at least 48MiB. One quarter each goes to the block cache, to the write buffer, "
+      "and to bodies and unread answers; connections and everything else use the rest. Default: 256MiB for each of "
+      "the three, or a quarter of the smallest memory limit (of the control groups, the process and the machine) if "
+      "that is less");
   verb->callback([words, &exit_code] { exit_code = run_server(*words); });
 }
 

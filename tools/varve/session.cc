@@ -27,8 +27,8 @@ Status check_parent(const Place& place) {
   std::error_code error;
   const fs::path parent = (fs::path(place.store) / "").parent_path().parent_path();
   if (parent.empty() || fs::status(parent, error).type() != fs::file_type::not_found) return Status();
-  return Status::invalid_argument("the directory " + parent.string() + " does not exist; create it, then the store " +
-                                  place.store + " can be created in it");
+  return Status::invalid_argument("the directory " + parent.string() + " does not exist; create it before the store " +
+                                  place.store);
 }
 
 Result<std::unique_ptr<Store>> open_or_make(const Place& place) {

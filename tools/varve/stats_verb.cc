@@ -221,9 +221,9 @@ void add_stats_verb(CLI::App& app, int& exit_code) {
   auto words = std::make_shared<StatsWords>();
   CLI::App* stats = app.add_subcommand("stats", "Print a store's figures and draw its levels");
   stats->footer(
-      "\nLevel 0 holds what memtables became, each further level is larger; a bar is lighter where it is deletions.");
+      "\nLevel 0 contains flushed memtables; each further level is larger. The lighter part of a bar is deletions.");
   add_store_words(*stats, words->place);
-  stats->add_flag("--json", words->json, "As JSON");
+  stats->add_flag("--json", words->json, "Print them as JSON");
   stats->callback([words, &exit_code] { exit_code = print_statistics(*words); });
 }
 

@@ -51,7 +51,7 @@ std::string clock_ahead_text(const Statistics& statistics) {
   const std::string how_far =
       seconds < 2 * kDay ? counted(seconds, "second", "seconds") : counted(seconds / kDay, "day", "days");
   return "the store's is " + how_far +
-         " ahead of this machine's, which was ahead once; new Timestamps stay there until it has come as far";
+         " ahead of this machine's, which once ran ahead; new Timestamps stay ahead until the machine catches up";
 }
 
 std::uint64_t table_files_of(const Statistics& statistics) noexcept {

@@ -104,19 +104,19 @@ int compact_store(const StoreWords& words) {
 
 void add_store_verbs(CLI::App& app, int& exit_code) {
   auto checked = std::make_shared<StoreWords>();
-  CLI::App* verify = app.add_subcommand("verify", "Read everything in a store and say whether it is sound");
+  CLI::App* verify = app.add_subcommand("verify", "Read everything in a store and report whether it is sound");
   verify->footer(
-      "\nReads every byte of the log, every entity and the catalog; changes nothing. The store must not be open "
-      "for\nwriting. Exit code 3 and the file and offset where something does not verify.");
+      "\nReads every byte of the log, every entity and the catalog, and changes nothing. The store must not be\n"
+      "open for writing. If something does not verify, names the file and the offset; the exit code is 3 then.");
   add_store_words(*verify, checked->place);
-  verify->add_flag("--json", checked->json, "Report as JSON");
+  verify->add_flag("--json", checked->json, "Print the report as JSON");
   verify->callback([checked, &exit_code] { exit_code = verify_store(*checked); });
 
   auto compacted = std::make_shared<StoreWords>();
-  CLI::App* compact = app.add_subcommand("compact", "Bring everything to table files and merge them");
+  CLI::App* compact = app.add_subcommand("compact", "Write everything to table files and merge them");
   compact->footer(
-      "\nNever needed, since a store compacts itself while it is open. Use it before a store is archived or shipped,\n"
-      "or to give back at once the space of what was deleted.");
+      "\nThis is never required: a store compacts itself while it is open. Use it before you archive or ship a\n"
+      "store, or to free the space of deleted data at once.");
   add_store_words(*compact, compacted->place);
   compact->callback([compacted, &exit_code] { exit_code = compact_store(*compacted); });
 }

@@ -89,8 +89,8 @@ void add_list(CLI::App& group, const std::string& about, int& exit_code, bool of
   CLI::App* verb = group.add_subcommand("list", about);
   add_store_words(*verb, words->place);
   if (of_account) verb->add_option("--account", words->place.account, "Account")->capture_default_str();
-  verb->add_option("--prefix", words->prefix, "Names that begin so");
-  verb->add_flag("--json", words->json, "One JSON object a line, with the time of creation");
+  verb->add_option("--prefix", words->prefix, "Only names with this prefix");
+  verb->add_flag("--json", words->json, "Print one JSON object a line, with the creation time");
   verb->callback([words, list, &exit_code] { exit_code = list(*words); });
 }
 
@@ -103,7 +103,7 @@ void add_account_words(CLI::App& verb, Place& place) {
 int confirm_drop(const std::string& account) {
   if (::isatty(STDIN_FILENO) != 1 || ::isatty(STDERR_FILENO) != 1)
     return fail(kUsage,
-                "account drop removes all tables of the account; say --yes, since there is no terminal to ask at");
+                "account drop removes all tables of the account; give --yes, because there is no terminal to ask at");
   std::cerr << "Remove account " << account << " with all its tables? [y/N] ";
   std::string answer;
   std::getline(std::cin, answer);
@@ -114,7 +114,7 @@ int confirm_drop(const std::string& account) {
 void add_account_verbs(CLI::App& app, int& exit_code) {
   CLI::App* group = add_group(app, "account", "Create, list or drop accounts");
   auto made = std::make_shared<NameWords>();
-  CLI::App* create = group->add_subcommand("create", "Make an account; makes the store if it is absent");
+  CLI::App* create = group->add_subcommand("create", "Create an account, and the store if it is absent");
   add_account_words(*create, made->place);
   create->callback([made, &exit_code] {
     exit_code =
@@ -122,7 +122,8 @@ void add_account_verbs(CLI::App& app, int& exit_code) {
   });
   auto dropped = std::make_shared<NameWords>();
   CLI::App* drop = group->add_subcommand("drop", "Remove an account with all its tables, in one commit");
-  drop->footer("\nAt a terminal it asks first. Elsewhere it needs --yes, and ends with exit code 2 without it.");
+  drop->footer(
+      "\nAt a terminal, asks for confirmation first. Elsewhere it needs --yes; without it the exit code is 2.");
   add_account_words(*drop, dropped->place);
   drop->add_flag("--yes", dropped->yes, "Do not ask");
   drop->callback([dropped, &exit_code] {
@@ -141,14 +142,14 @@ void add_account_verbs(CLI::App& app, int& exit_code) {
 void add_table_verbs(CLI::App& app, int& exit_code) {
   CLI::App* group = add_group(app, "table", "Create, list or drop tables");
   auto made = std::make_shared<NameWords>();
-  CLI::App* create = group->add_subcommand("create", "Make an empty table; makes store and account if they are absent");
+  CLI::App* create =
+      group->add_subcommand("create", "Create an empty table, and the store and the account if they are absent");
   add_table_words(*create, made->place);
   create->callback([made, &exit_code] {
     exit_code = change(open_or_make(made->place), [&](Store& store) { return create_table(store, made->place); });
   });
   auto dropped = std::make_shared<NameWords>();
-  CLI::App* drop =
-      group->add_subcommand("drop", "Remove a table with all its entities, in one commit whatever it holds");
+  CLI::App* drop = group->add_subcommand("drop", "Remove a table with all its entities, in one commit of any size");
   add_table_words(*drop, dropped->place);
   drop->callback([dropped, &exit_code] {
     exit_code = change(open_for_writing(dropped->place),

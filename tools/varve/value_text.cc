@@ -16,7 +16,7 @@ constexpr std::array<PropertyType, 8> kTypes{PropertyType::kBinary, PropertyType
 constexpr std::string_view kBase64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 Status not_a(PropertyType type, std::string_view text) {
-  return Status::invalid_argument("\"" + std::string(text.substr(0, 60)) + "\" is no " +
+  return Status::invalid_argument("\"" + std::string(text.substr(0, 60)) + "\" is not a valid " +
                                   std::string(property_type_name(type)));
 }
 
@@ -61,8 +61,8 @@ Result<PropertyType> parse_type(std::string_view name) {
     if (name == full || name == full.substr(4)) return type;
   }
   return Status::invalid_argument("\"" + std::string(name) +
-                                  "\" is no type; there are Edm.Binary, Edm.Boolean, Edm.DateTime, Edm.Double, "
-                                  "Edm.Guid, Edm.Int32, Edm.Int64 and Edm.String");
+                                  "\" is not a type; use Edm.Binary, Edm.Boolean, Edm.DateTime, Edm.Double, "
+                                  "Edm.Guid, Edm.Int32, Edm.Int64 or Edm.String");
 }
 
 Result<std::map<std::string, PropertyType>> parse_types(const std::vector<std::string>& definitions) {
@@ -70,7 +70,7 @@ Result<std::map<std::string, PropertyType>> parse_types(const std::vector<std::s
   for (const std::string& definition : definitions) {
     const std::size_t equals = definition.find('=');
     if (equals == std::string::npos || equals == 0) {
-      return Status::invalid_argument("--type takes NAME=TYPE, not \"" + definition + "\"");
+      return Status::invalid_argument("--type must be NAME=TYPE, not \"" + definition + "\"");
     }
     const Result<PropertyType> type = parse_type(std::string_view(definition).substr(equals + 1));
     if (!type.ok()) return type.status();

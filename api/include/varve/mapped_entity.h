@@ -354,7 +354,7 @@ Result<T> read_mapped(const Entity& entity) {
 
 template <typename Variant, typename... Ts>
 Result<Variant> read_variant(const Entity& entity, const std::variant<Ts...>* /*types*/) {
-  static_assert(are_told_apart<Ts...>(), "each struct of the variant needs a discriminator of its own");
+  static_assert(are_told_apart<Ts...>(), "each struct of the variant needs its own discriminator");
   std::optional<Result<Variant>> found;
   const auto try_one = [&]<typename T>(std::type_identity<T>) {
     constexpr auto kDiscriminator = discriminator_of<T>();

@@ -403,18 +403,18 @@ template <typename T>
 constexpr void check_mapping() {
   constexpr MappingFault kFault = mapping_fault<T>();
   static_assert(kFault != MappingFault::kNotMapped, "this struct has no varve::mapping");
-  static_assert(kFault != MappingFault::kPartitionKey, "varve::mapping declares no partition_key, or several");
-  static_assert(kFault != MappingFault::kRowKey, "varve::mapping declares no row_key, or several");
+  static_assert(kFault != MappingFault::kPartitionKey, "varve::mapping must declare exactly one partition_key");
+  static_assert(kFault != MappingFault::kRowKey, "varve::mapping must declare exactly one row_key");
   static_assert(kFault != MappingFault::kUnsupportedMember,
-                "varve::mapping names a member whose type it cannot hold; mapping.h lists those it can");
+                "varve::mapping names a member of an unsupported type; mapping.h lists the supported types");
   static_assert(kFault != MappingFault::kNameTwice, "varve::mapping names the same property twice");
   static_assert(kFault != MappingFault::kSystemName,
-                "varve::mapping calls a property PartitionKey, RowKey or Timestamp, or nothing at all");
-  static_assert(kFault != MappingFault::kNestedElement, "a flattened struct may declare properties alone");
-  static_assert(kFault != MappingFault::kEncryptedNotText, "only text can be encrypted");
+                "varve::mapping must not name a property PartitionKey, RowKey or Timestamp, or give an empty name");
+  static_assert(kFault != MappingFault::kNestedElement, "a flattened struct may declare only properties");
+  static_assert(kFault != MappingFault::kEncryptedNotText, "only text members can be encrypted");
   static_assert(kFault != MappingFault::kStampTwice,
-                "varve::mapping declares several members for one of etag, timestamp, discriminator and extra");
-  static_assert(std::default_initializable<T>, "what is read begins as T(), so that there must be one");
+                "varve::mapping must declare at most one each of etag, timestamp, discriminator and extra");
+  static_assert(std::default_initializable<T>, "a mapped struct must have a default constructor");
 }
 
 }  // namespace mapped

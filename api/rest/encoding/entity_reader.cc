@@ -26,7 +26,7 @@ using service_error::invalid_input;
 constexpr std::string_view kTypeSuffix = "@odata.type";
 
 Status does_not_fit(const JsonMember& member, PropertyType type) {
-  return invalid_input("the value of \"" + std::string(member.name) + "\" is no " +
+  return invalid_input("the value of \"" + std::string(member.name) + "\" is not a valid " +
                        std::string(property_type_name(type)));
 }
 
@@ -152,7 +152,7 @@ Result<std::vector<Annotation>> gather_annotations(Members members) {
     if (!name.ends_with(kTypeSuffix)) continue;
     const std::optional<PropertyType> type = type_of(member.text);
     if (member.kind != JsonKind::kText || !type) {
-      return invalid_input("\"" + std::string(name) + "\" names no type");
+      return invalid_input("\"" + std::string(name) + "\" does not name an Edm type");
     }
     annotations.emplace_back(name.substr(0, name.size() - kTypeSuffix.size()), *type);
   }
@@ -200,9 +200,9 @@ Result<std::string> key_of(Members members, std::string_view name) {
   const auto found =
       std::find_if(members.begin(), members.end(), [&](const JsonMember& member) { return member.name == name; });
   if (found == members.end() || found->kind == JsonKind::kNull) {
-    return refused("PropertiesNeedValue", std::string(name) + " has no value");
+    return refused("PropertiesNeedValue", std::string(name) + " needs a value");
   }
-  if (found->kind != JsonKind::kText) return invalid_input(std::string(name) + " is no text");
+  if (found->kind != JsonKind::kText) return invalid_input(std::string(name) + " must be a text");
   return std::string(found->text);
 }
 

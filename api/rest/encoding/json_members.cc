@@ -104,16 +104,17 @@ Status JsonObject::read_in_place(const JsonLimits& limits) {
   }
   if (collector.found_nesting()) {
     return service_error::invalid_input("\"" + std::string(members_.empty() ? "" : members_.back().name) +
-                                        "\" is an object or an array, which no property can hold");
+                                        "\" is an object or an array; a property value must be plain");
   }
-  return service_error::invalid_input("the body is no JSON object of plain members, at byte " +
+  return service_error::invalid_input("the body must be a JSON object of plain members; error at byte " +
                                       std::to_string(parsed.Offset()));
 }
 
 Result<JsonObject> JsonObject::read(std::string_view body, const JsonLimits& limits) {
   if (body.starts_with(kByteOrderMark)) body.remove_prefix(kByteOrderMark.size());
-  if (has_control_characters(body)) return service_error::invalid_input("the body holds a control character");
-  if (!format::is_valid_utf8(body)) return service_error::invalid_input("the body is not UTF-8");
+  if (has_control_characters(body))
+    return service_error::invalid_input("the body contains a control character; write it as an escape in JSON");
+  if (!format::is_valid_utf8(body)) return service_error::invalid_input("the body is not valid UTF-8");
   JsonObject object(body);
   if (Status read = object.read_in_place(limits); !read.ok()) return read;
   return object;

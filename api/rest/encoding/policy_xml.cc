@@ -36,7 +36,7 @@ Result<std::optional<DateTime>> time_of(const XmlDocument::Element& parent, std:
 
 Result<AccessPolicy> read_terms(const XmlDocument::Element& node, AccessPolicy policy) {
   if (!node.has_only_elements({"Start", "Expiry", "Permission"}))
-    return refuse_policies("an access policy has unknown elements");
+    return refuse_policies("AccessPolicy may contain only Start, Expiry and Permission");
   const Result<std::optional<DateTime>> start = time_of(node, "Start");
   if (!start.ok()) return start.status();
   const Result<std::optional<DateTime>> expiry = time_of(node, "Expiry");
@@ -54,7 +54,7 @@ Result<AccessPolicy> read_terms(const XmlDocument::Element& node, AccessPolicy p
 
 Result<AccessPolicy> read_policy(const XmlDocument::Element& node) {
   if (!node.has_only_elements({"Id", "AccessPolicy"}))
-    return refuse_policies("a signed identifier has unknown elements");
+    return refuse_policies("SignedIdentifier may contain only Id and AccessPolicy");
   Result<std::optional<std::string>> id = text_of(node, "Id");
   if (!id.ok()) return id.status();
   AccessPolicy policy;
@@ -74,7 +74,7 @@ Result<std::vector<AccessPolicy>> read_policies(std::string_view body) {
   if (!document.ok()) return document.status();
   const XmlDocument::Element root = document->root();
   if (!root.has_only_elements({kIdentifier}))
-    return refuse_policies("the list holds other elements than signed identifiers");
+    return refuse_policies("SignedIdentifiers may contain only SignedIdentifier");
   for (XmlDocument::Element node = root.first_child(); node; node = node.next_sibling()) {
     if (policies.size() == limits::kAccessPoliciesMax) return refuse_policies("at most 5 access policies are allowed");
     Result<AccessPolicy> policy = read_policy(node);

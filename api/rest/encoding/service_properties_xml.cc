@@ -26,7 +26,7 @@ class ElementReader {
  public:
   ElementReader(const XmlDocument::Element& node, std::initializer_list<std::string_view> children) : node_(node) {
     if (!node.has_only_elements(children)) {
-      fail(service_error::invalid_xml_document(name() + " holds a text or an unknown element"));
+      fail(service_error::invalid_xml_document(name() + " contains text or an unknown element"));
     }
   }
 
@@ -36,7 +36,7 @@ class ElementReader {
     Result<std::optional<std::string>> found = node_.text_of(child);
     if (!found.ok()) fail(found.status());
     if (found.ok() && *found) return **std::move(found);
-    if (found.ok()) fail(service_error::invalid_xml_document(name() + " lacks its " + std::string(child)));
+    if (found.ok()) fail(service_error::invalid_xml_document(name() + " needs the element " + std::string(child)));
     return {};
   }
 
@@ -76,7 +76,7 @@ class ElementReader {
       const std::string_view word = trimmed(rest.substr(0, end));
       bytes += word.size() + (words.empty() ? 0 : 1);
       if (bytes > limits::kCorsBytesMax) {
-        fail(service_error::invalid_xml_document("the CORS rules hold more than 2 KiB"));
+        fail(service_error::invalid_xml_document("the CORS rules have more than 2 KiB; at most 2 KiB are allowed"));
         return words;
       }
       words.emplace_back(word);
@@ -90,14 +90,15 @@ class ElementReader {
   std::optional<std::uint32_t> retention() {
     const Result<XmlDocument::Element> policy = node_.find("RetentionPolicy");
     if (!policy.ok()) fail(policy.status());
-    if (policy.ok() && !*policy) fail(service_error::invalid_xml_document(name() + " lacks its RetentionPolicy"));
+    if (policy.ok() && !*policy)
+      fail(service_error::invalid_xml_document(name() + " needs the element RetentionPolicy"));
     if (!status_.ok()) return std::nullopt;
     ElementReader reader(*policy, {"Enabled", "Days"});
     std::optional<std::uint32_t> days;
     if (reader.flag("Enabled")) {
       days = reader.number("Days");
     } else if (reader.has("Days")) {
-      reader.fail(service_error::invalid_xml_document("a retention that is not enabled has days"));
+      reader.fail(service_error::invalid_xml_document("Days requires a RetentionPolicy that is enabled"));
     }
     fail(reader.status());
     return days;
@@ -111,7 +112,8 @@ class ElementReader {
  private:
   std::string name() const { return node_.name(); }
   void fail_value(std::string_view child) {
-    fail(service_error::invalid_xml_node_value(name() + " has a " + std::string(child) + " that is none"));
+    fail(
+        service_error::invalid_xml_node_value(name() + " has a value of " + std::string(child) + " that is not valid"));
   }
 
   XmlDocument::Element node_;
@@ -139,7 +141,7 @@ Result<MetricsProperties> read_metrics(const XmlDocument::Element& node) {
   if (metrics.enabled) {
     metrics.include_apis = reader.flag("IncludeAPIs");
   } else if (reader.has("IncludeAPIs")) {
-    reader.fail(service_error::invalid_xml_document("metrics that are not enabled include APIs"));
+    reader.fail(service_error::invalid_xml_document("IncludeAPIs requires metrics that are enabled"));
   }
   metrics.retention_days = reader.retention();
   if (!reader.status().ok()) return reader.status();
@@ -161,7 +163,7 @@ Result<CorsRule> read_cors_rule(const XmlDocument::Element& node) {
 
 Result<std::vector<CorsRule>> read_cors_rules(const XmlDocument::Element& node) {
   if (!node.has_only_elements({"CorsRule"})) {
-    return service_error::invalid_xml_document("Cors holds other elements than rules");
+    return service_error::invalid_xml_document("Cors may contain only CorsRule");
   }
   std::vector<CorsRule> rules;
   for (XmlDocument::Element child = node.first_child(); child; child = child.next_sibling()) {
@@ -243,11 +245,11 @@ Result<ServicePropertiesChange> read_service_properties(std::string_view body, b
   if (read.ok() && knows_cors) read = read_part(root, "Cors", read_cors_rules, change.cors_rules);
   if (!read.ok()) return read;
   if (change == ServicePropertiesChange()) {
-    return service_error::invalid_xml_document("the body holds no service properties");
+    return service_error::invalid_xml_document("the body contains no service properties");
   }
   const bool is_understood = knows_cors ? root.has_only_elements({"Logging", "HourMetrics", "MinuteMetrics", "Cors"})
                                         : root.has_only_elements({"Logging", "HourMetrics"});
-  if (!is_understood) return refused("UnsupportedXmlNode", "the body holds unknown service properties");
+  if (!is_understood) return refused("UnsupportedXmlNode", "the body contains unknown service properties");
   return change;
 }
 

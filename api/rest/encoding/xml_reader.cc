@@ -292,7 +292,7 @@ class XmlParser {
 Result<XmlDocument> XmlDocument::read(std::string_view body, std::string_view root) {
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
   const auto refuse = [&] {
-    return service_error::invalid_xml_document("the body is no document " + std::string(root));
+    return service_error::invalid_xml_document("the body must be an XML document with the root " + std::string(root));
   };
   if (body.starts_with(kByteOrderMark)) body.remove_prefix(kByteOrderMark.size());
   if (holds_control_characters(body) || !format::is_valid_utf8(body)) return refuse();
@@ -337,7 +337,8 @@ Result<std::optional<std::string>> XmlDocument::Element::text_of(std::string_vie
   if (!child.ok()) return child.status();
   if (!*child) return std::optional<std::string>();
   if (child->first_child()) {
-    return service_error::invalid_xml_document("the element " + std::string(name) + " holds elements; expected a text");
+    return service_error::invalid_xml_document("the element " + std::string(name) +
+                                               " contains elements; expected a text");
   }
   return std::optional<std::string>(child->text());
 }

@@ -49,7 +49,7 @@ class Splitter {
       if (body_.substr(begin).starts_with("--")) break;  // An epilogue has no meaning.
       find();
       std::string_view part = body_.substr(begin, place_ == kAbsent ? kAbsent : place_ - begin);
-      if (!is_blank(take_line(part))) return refuse_batch("a delimiter has text behind it");
+      if (!is_blank(take_line(part))) return refuse_batch("a delimiter of the batch is followed by text on its line");
       if (!is_blank(part)) return std::optional(part);
     }
     return std::optional<std::string_view>();
@@ -133,7 +133,7 @@ Result<Headers> take_headers(std::string_view& rest, HeaderBudgets& budgets) {
     const bool has_control =
         std::any_of(line.begin(), line.end(), [](char c) { return c >= 0 && c < ' ' && c != '\t'; });
     if (colon == kAbsent || colon == 0 || has_control)
-      return refuse_batch("a header of a part is not written Name: value");
+      return refuse_batch("a header of a part must have the form Name: value");
     headers.emplace_back(trimmed(line.substr(0, colon)), trimmed(line.substr(colon + 1)));
   }
   return headers;
@@ -166,7 +166,7 @@ Status read_request_line(std::string_view line, BatchPart& part) {
   const std::size_t first = line.find(' ');
   const std::size_t last = line.rfind(' ');
   if (first == kAbsent || first == last || !is_http_version(line.substr(last + 1))) {
-    return refuse_batch("a part of the batch does not begin with a request line");
+    return refuse_batch("a part of the batch must begin with a request line, such as GET URL HTTP/1.1");
   }
   part.verb = line.substr(0, first);
   part.url = trimmed(line.substr(first, last - first));
@@ -182,7 +182,7 @@ Result<BatchPart> read_request(const Headers& part_headers, std::string_view res
   Result<Headers> headers = take_headers(rest, budgets);
   if (!headers.ok()) return headers.status();
   if (!are_single(*headers) || find_header(*headers, "transfer-encoding") != nullptr) {
-    return refuse_batch("a request of the batch has a header twice, or a Transfer-Encoding");
+    return refuse_batch("a request of the batch must not have a header twice, or Transfer-Encoding");
   }
   part.headers = *std::move(headers);
   part.body = rest.substr(0, rest.find_last_not_of("\r\n") + 1);
@@ -193,9 +193,10 @@ Result<BatchPart> read_request(const Headers& part_headers, std::string_view res
 
 /// The request behind `headers`, which are those of the part itself.
 Result<BatchPart> read_part(const Headers& headers, std::string_view text, HeaderBudgets& budgets) {
-  if (!are_single(headers)) return refuse_batch("a part of the batch has a header twice");
+  if (!are_single(headers)) return refuse_batch("a part of the batch must not have a header twice");
   const std::optional<MediaType> media = parse_media_type(value_of(headers, "content-type"));
-  if (!media || media->type != "application/http") return refuse_batch("a part of the batch is not application/http");
+  if (!media || media->type != "application/http")
+    return refuse_batch("Content-Type of a part of the batch must be application/http");
   if (!is_plain(headers)) return refuse_batch("Content-Transfer-Encoding of a part must be binary, 7bit or 8bit");
   return read_request(headers, text, budgets);
 }
@@ -206,7 +207,7 @@ Result<Batch> read_change_set(std::string_view boundary, std::string_view text, 
   Splitter splitter(text, boundary);
   if (!splitter.enter()) {
     if (is_blank(text)) return batch;
-    return refuse_batch("the boundary of the change set is not in it");
+    return refuse_batch("the body of the change set does not contain its boundary");
   }
   while (batch.parts.size() <= parts_max) {
     const Result<std::optional<std::string_view>> next = splitter.next();
@@ -226,12 +227,12 @@ Result<Batch> read_change_set(std::string_view boundary, std::string_view text, 
 /// The one part of the whole body.
 Result<std::string_view> only_part(std::string_view body, std::string_view boundary) {
   Splitter splitter(body, boundary);
-  if (!splitter.enter()) return refuse_batch("the boundary of the multipart body is not in it");
+  if (!splitter.enter()) return refuse_batch("the multipart body does not contain its boundary");
   const Result<std::optional<std::string_view>> first = splitter.next();
   if (!first.ok()) return first.status();
   const Result<std::optional<std::string_view>> second = splitter.next();
   if (!second.ok()) return second.status();
-  if (!*first || *second) return refuse_batch("a batch holds one change set, or one read, and nothing else");
+  if (!*first || *second) return refuse_batch("a batch must have one change set or one read, and nothing else");
   return **first;
 }
 
@@ -239,14 +240,14 @@ Result<std::string_view> only_part(std::string_view body, std::string_view bound
 
 Result<Batch> read_batch(std::string_view content_type, std::string_view body, std::size_t parts_max) {
   const std::optional<std::string> boundary = boundary_of(content_type);
-  if (!boundary) return refuse_batch("the batch is not multipart/mixed with a boundary of 1 to 70 characters");
+  if (!boundary) return refuse_batch("Content-Type must be multipart/mixed with a boundary of 1 to 70 characters");
   const Result<std::string_view> only = only_part(body, *boundary);
   if (!only.ok()) return only.status();
   std::string_view text = *only;
   HeaderBudgets budgets;
   const Result<Headers> headers = take_headers(text, budgets);
   if (!headers.ok()) return headers.status();
-  if (!are_single(*headers)) return refuse_batch("the part of the batch has a header twice");
+  if (!are_single(*headers)) return refuse_batch("the part of the batch must not have a header twice");
   const std::optional<std::string> inner = boundary_of(value_of(*headers, "content-type"));
   if (inner) return read_change_set(*inner, text, parts_max, budgets);
   Result<BatchPart> part = read_part(*headers, text, budgets);

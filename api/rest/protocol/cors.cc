@@ -83,7 +83,7 @@ Result<HttpResponse> answer_preflight(const Headers& headers, std::span<const Co
   const std::string* const requested = find_header(headers, "access-control-request-headers");
   const CorsRule* const rule = find_rule(rules, *origin, *method);
   if (rule == nullptr || (requested != nullptr && !allows_headers(*rule, *requested))) {
-    return refused("CorsPreflightFailure", "no CORS rule allows this");
+    return refused("CorsPreflightFailure", "no CORS rule allows this origin, method and headers");
   }
   HttpResponse response;
   response.with("Access-Control-Allow-Origin", allows_any_origin(*rule) ? "*" : *origin);

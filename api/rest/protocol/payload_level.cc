@@ -16,11 +16,11 @@ Result<PayloadLevel> level_of_json(const MediaType& media) {
   if (level == "minimalmetadata") return PayloadLevel::kMinimal;
   if (level == "fullmetadata") return PayloadLevel::kFull;
   if (level == "verbose") return refused("JsonVerboseFormatNotSupported", "verbose JSON is not supported");
-  return refused("MediaTypeNotSupported", "the odata parameter names no level");
+  return refused("MediaTypeNotSupported", "the odata parameter must be nometadata, minimalmetadata or fullmetadata");
 }
 
 Status unsupported() {
-  return refused("MediaTypeNotSupported", "no media type that was asked for is supported");
+  return refused("MediaTypeNotSupported", "no media type in Accept or $format is supported; ask for application/json");
 }
 
 /// Whether the client says that it takes the type on no account: `q=0`, perhaps with zeros behind a point.

@@ -36,7 +36,8 @@ Result<std::optional<std::string>> query_value(std::string_view query, std::stri
     if (!*is_asked) continue;
     std::optional<std::string> value = decoded(pair.substr(std::min(equals + 1, pair.size())));
     if (found || !value) {
-      return refused("InvalidQueryParameterValue", "the parameter " + std::string(name) + " is given twice or badly");
+      return refused("InvalidQueryParameterValue",
+                     "the parameter " + std::string(name) + " is given twice or badly encoded");
     }
     found = std::move(value);
   }

@@ -37,20 +37,20 @@ Result<std::string> protocol_version(const security::Request& head) {
   if (!version.ok()) return version.status();
   if (!*version) return std::string(kNewestVersion);
   if (is_version(**version)) return **version;
-  return refused("InvalidHeaderValue", "the protocol version is no date since 2009-09-19");
+  return refused("InvalidHeaderValue", "x-ms-version must be a date from 2009-09-19 on, as YYYY-MM-DD");
 }
 
 Result<std::string> effective_verb(std::string_view verb, const Headers& headers) {
   const std::string* const tunnelled = find_header(headers, "x-http-method");
   if (tunnelled == nullptr) return std::string(verb);
   if (count_headers(headers, "x-http-method") > 1) {
-    return refused("XMethodIncorrectCount", "X-HTTP-Method is given more than once");
+    return refused("XMethodIncorrectCount", "X-HTTP-Method must be given once");
   }
-  if (verb != "POST") return refused("XMethodNotUsingPost", "X-HTTP-Method goes with POST");
+  if (verb != "POST") return refused("XMethodNotUsingPost", "X-HTTP-Method is only allowed with POST");
   for (const std::string_view known : {"MERGE", "PATCH", "PUT", "DELETE"}) {
     if (*tunnelled == known) return std::string(known);
   }
-  return refused("XMethodIncorrectValue", "X-HTTP-Method names no verb that can be tunnelled");
+  return refused("XMethodIncorrectValue", "X-HTTP-Method must be MERGE, PATCH, PUT or DELETE");
 }
 
 Status check_headers_once(const Headers& headers) {
@@ -70,7 +70,7 @@ Status check_headers_once(const Headers& headers) {
 }
 
 Status secondary_is_for_reading() {
-  return refused("InsufficientAccountPermissions", "the secondary is for reading");
+  return refused("InsufficientAccountPermissions", "the secondary is read-only; write to the primary address");
 }
 
 Result<std::chrono::seconds> request_time_max(std::string_view query) {
@@ -83,7 +83,7 @@ Result<std::chrono::seconds> request_time_max(std::string_view query) {
   const bool is_number =
       !(*text)->empty() && stopped == end && (error == std::errc() || error == std::errc::result_out_of_range);
   if (!is_number || (error == std::errc() && seconds == 0)) {
-    return refused("InvalidQueryParameterValue", "timeout is no number of seconds above zero");
+    return refused("InvalidQueryParameterValue", "timeout must be a number of seconds above zero");
   }
   if (error != std::errc()) return kTimeMax;
   return std::min(std::chrono::seconds(seconds), kTimeMax);
@@ -93,17 +93,17 @@ Status check_body_digest(const HttpRequest& request) {
   const std::string* const text = find_header(request.head.headers, "content-md5");
   if (text == nullptr || text->empty()) return Status();
   const std::optional<std::string> given = security::decode_base64(*text);
-  if (!given || given->size() != kMd5Bytes) return refused("InvalidMd5", "Content-MD5 is no base64 of 16 bytes");
+  if (!given || given->size() != kMd5Bytes) return refused("InvalidMd5", "Content-MD5 must be base64 of 16 bytes");
   std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
   unsigned int bytes = 0;
   if (::EVP_Digest(request.body.data(), request.body.size(), digest.data(), &bytes, EVP_md5(), nullptr) != 1) {
-    return Status::unsupported("OpenSSL has no MD5").with_service_error("InternalError");
+    return Status::unsupported("this OpenSSL does not provide MD5").with_service_error("InternalError");
   }
   const bool is_equal = bytes == given->size() &&
                         std::equal(given->begin(), given->end(), digest.begin(), [](char left, unsigned char right) {
                           return static_cast<unsigned char>(left) == right;
                         });
-  return is_equal ? Status() : refused("Md5Mismatch", "the body is not the one that Content-MD5 was made of");
+  return is_equal ? Status() : refused("Md5Mismatch", "the body does not match Content-MD5");
 }
 
 }  // namespace varve::serve

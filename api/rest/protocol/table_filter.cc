@@ -17,7 +17,7 @@ Result<TableFilter> TableFilter::parse(std::string_view text) {
   if (!filter.ok()) return filter.status();
   for (const Comparison& comparison : filter->comparisons()) {
     if (comparison.property == kTableName) continue;
-    return service_error::invalid_input("tables are listed by their TableName alone");
+    return service_error::invalid_input("a filter on Tables may only compare TableName");
   }
   return TableFilter(*std::move(filter));
 }

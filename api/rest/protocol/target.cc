@@ -68,7 +68,8 @@ class PredicateReader {
       std::optional<std::string>* const key = *name == kPartitionKey ? &partition_key
                                               : *name == kRowKey     ? &row_key
                                                                      : nullptr;
-      if (key == nullptr || key->has_value()) return refuse("PartitionKey and RowKey, each once, name an entity");
+      if (key == nullptr || key->has_value())
+        return refuse("an entity address must have PartitionKey and RowKey, each once");
       Result<std::string> value = take_value();
       if (!value.ok()) return value.status();
       *key = *std::move(value);
@@ -86,11 +87,11 @@ class PredicateReader {
   Result<std::string_view> take_name() {
     skip_spaces();
     const std::size_t equals = rest_.find('=');
-    if (equals == std::string_view::npos) return refuse("a key is written Name='value'");
+    if (equals == std::string_view::npos) return refuse("a key must have the form Name='value'");
     const std::string_view name = trimmed(rest_.substr(0, equals));
     rest_.remove_prefix(equals + 1);
     skip_spaces();
-    if (!rest_.starts_with('\'')) return refuse("a key's value stands between single quotes");
+    if (!rest_.starts_with('\'')) return refuse("a key's value must be in single quotes");
     rest_.remove_prefix(1);
     return name;
   }
@@ -113,11 +114,11 @@ class PredicateReader {
           rest_ = behind;
           return value;
         }
-        if (begins_key(behind)) return refuse("a comma stands between two keys");
+        if (begins_key(behind)) return refuse("two keys must be separated by a comma");
         value.push_back('\'');
       }
     }
-    return refuse("a key's value does not end");
+    return refuse("the closing quote of a key's value is missing");
   }
 
   /// Whether the next key stands here, before which a comma should be.
@@ -131,20 +132,23 @@ class PredicateReader {
 
 /// A name of a wrong length, and the reserved one, name tables that nobody can have made: the store says so.
 Status check_name(std::string_view table) {
-  if (table.starts_with('$')) return service_error::table_not_found("the service's own tables are not kept here");
+  if (table.starts_with('$'))
+    return service_error::table_not_found("system tables, whose names begin with $, do not exist here");
   const auto is_letter_or_digit = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
   };
   const bool can_be_name = !table.empty() && (table.front() < '0' || table.front() > '9') &&
                            std::all_of(table.begin(), table.end(), is_letter_or_digit);
-  return can_be_name ? Status() : service_error::invalid_resource_name("a table's name is of letters and digits");
+  return can_be_name
+             ? Status()
+             : service_error::invalid_resource_name("a table name must be a letter followed by letters and digits");
 }
 
 /// `Tables('Orders')` behind `Tables(`.
 Result<Target> parse_table(std::string_view inside) {
   inside = trimmed(inside);
   if (inside.size() < 2 || inside.front() != '\'' || inside.back() != '\'') {
-    return service_error::invalid_input("a table is written Tables('Name')");
+    return service_error::invalid_input("a table address must have the form Tables('Name')");
   }
   return Target{Resource::kTable, std::string(inside.substr(1, inside.size() - 2))};
 }
@@ -153,7 +157,7 @@ Result<Target> parse_keys(Target target, std::string_view inside) {
   std::optional<std::string> partition_key;
   std::optional<std::string> row_key;
   if (Status read = PredicateReader(inside).read(partition_key, row_key); !read.ok()) return read;
-  if (!partition_key) return service_error::invalid_input("an entity's address lacks its PartitionKey");
+  if (!partition_key) return service_error::invalid_input("the entity address lacks PartitionKey");
   target.resource = row_key ? Resource::kEntity : Resource::kPartition;
   target.partition_key = *std::move(partition_key);
   target.row_key = std::move(row_key).value_or(std::string());
@@ -176,7 +180,7 @@ void append_key(std::string& reference, std::string_view key) {
 
 Result<Address> parse_address(std::string_view path, std::string_view host, std::string_view scheme,
                               const std::function<bool(std::string_view account)>& is_known) {
-  if (host.empty()) return refused("HostInformationNotPresent", "the request names no host");
+  if (host.empty()) return refused("HostInformationNotPresent", "the request has no Host header");
   const std::optional<std::string> decoded = decoded_path(path);
   if (!decoded) return badly_encoded_path();
   std::string_view rest = std::string_view(*decoded).substr(1);
@@ -191,7 +195,7 @@ Result<Address> parse_address(std::string_view path, std::string_view host, std:
     account = take_segment(rest);
     address.root.append("/").append(account);
     address.is_secondary = take_secondary(account) || address.is_secondary;
-    if (!check_account_name(account).ok()) return refused("InvalidUri", "the address names no account");
+    if (!check_account_name(account).ok()) return refused("InvalidUri", "the URL names no account");
   }
   address.account = account;
   address.resource = rest;
@@ -215,7 +219,7 @@ Result<Address> parse_part_address(std::string_view path, std::string_view host,
     if (label == batch.account) {
       address.is_secondary = is_secondary;
     } else if (!is_left_out) {
-      return service_error::invalid_input("a part is for another account than the batch");
+      return service_error::invalid_input("a part of the batch is for another account than the batch");
     }
   }
   address.resource = rest;

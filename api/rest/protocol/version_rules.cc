@@ -56,19 +56,20 @@ Status check_data_service_version(const Headers& headers, std::string_view versi
       given == nullptr ||
       (!number_of(*given).empty() && (most != nullptr || number_of(*given) <= newest_data_service_version(version)));
   if (is_most_known && is_given_known) return Status();
-  return refused("InvalidHeaderValue", "the data service version is not one of the protocol version");
+  return refused("InvalidHeaderValue",
+                 "DataServiceVersion or MaxDataServiceVersion is not supported by this x-ms-version");
 }
 
 Status check_signature_is_known(const security::Request& head, std::string_view version) {
   if (version >= since::kSignatures || find_header(head.headers, "authorization") != nullptr) return Status();
-  return security::authentication_failed("this protocol version knows no signatures in the query");
+  return security::authentication_failed("this x-ms-version does not support signatures in the query");
 }
 
 Status check_content_is_known(const security::Request& head, std::string_view version, bool answers_with_entity) {
   if (version < since::kUpsert) {
     const Result<std::optional<std::string>> selection = query_value(head.query, "$select");
     if (!selection.ok()) return selection.status();
-    if (*selection) return service_error::not_implemented("this protocol version has no $select");
+    if (*selection) return service_error::not_implemented("this x-ms-version does not support $select");
   }
   if (version >= since::kJson) return Status();
   const Result<std::optional<std::string>> format = query_value(head.query, "$format");
@@ -76,7 +77,7 @@ Status check_content_is_known(const security::Request& head, std::string_view ve
   const bool is_json_named = names_json(*format) ||
                              (answers_with_entity && names_json(joined_header(head.headers, "accept"))) ||
                              names_json(joined_header(head.headers, "content-type"));
-  return is_json_named ? refused("JsonFormatNotSupported", "this protocol version has no JSON") : Status();
+  return is_json_named ? refused("JsonFormatNotSupported", "this x-ms-version does not support JSON") : Status();
 }
 
 bool knows_preferences(const Headers& headers, std::string_view version) {

@@ -65,7 +65,8 @@ Answer set_properties(const Call& call, Store& store) {
 /// The secondary reads the same store as the primary, so it is never behind. Source: P-04.
 Answer get_statistics(const Call& call, Store& /*store*/) {
   if (!call.address.is_secondary) {
-    co_return refused("InvalidQueryParameterValue", "the statistics are read from the secondary's address");
+    co_return refused("InvalidQueryParameterValue",
+                      "comp=stats is only available at the address of the secondary (ACCOUNT-secondary)");
   }
   pugi::xml_document document;
   pugi::xml_node replication = begin_xml(document, "StorageServiceStats").append_child("GeoReplication");

@@ -14,7 +14,7 @@ namespace varve::serve {
 Result<Accounts> Accounts::create() {
   std::array<unsigned char, 64> bytes{};
   if (::RAND_bytes(bytes.data(), static_cast<int>(bytes.size())) != 1) {
-    return Status::io_error("OpenSSL has no random bytes");
+    return Status::io_error("OpenSSL could not supply random bytes");
   }
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   Result<security::AccountKeys> nobodys = security::AccountKeys::create(security::encode_base64(text));
@@ -26,7 +26,8 @@ Status Accounts::add(std::string_view definition) {
   const std::size_t colon = definition.find(':');
   const std::string_view name = definition.substr(0, colon);
   if (Status named = check_account_name(name); !named.ok()) return named;
-  if (colon == std::string_view::npos) return service_error::invalid_input("an account is given as NAME:KEY");
+  if (colon == std::string_view::npos)
+    return service_error::invalid_input("--account must be NAME:@FILE, NAME:KEY or NAME:KEY:KEY2");
   const std::string_view words = definition.substr(colon + 1);
   const std::size_t second = words.find(':');
   Result<security::AccountKeys> keys = security::AccountKeys::create(

@@ -39,7 +39,7 @@ Result<std::string> version_of_part(const Call& call, const security::Request& h
 /// What a part's URL names, which must be of the account that was authenticated. Source: H-51, X-17.
 Status read_address(const Call& call, std::string_view url, InnerRequest& inner) {
   if (!set_target(inner.request, url))
-    return service_error::invalid_input("a part's URL is neither absolute nor a path");
+    return service_error::invalid_input("the URL of a part must be absolute or a path");
   Result<std::string> version = version_of_part(call, inner.request.head);
   if (!version.ok()) return version.status();
   inner.version = *std::move(version);
@@ -88,12 +88,12 @@ Status check_together(const std::vector<InnerRequest>& requests) {
     const bool names_table =
         requests[i].target.resource == Resource::kEntities || requests[i].target.resource == Resource::kEntity;
     if (requests[i].verb == "GET") {
-      return service_error::invalid_input("reads and writes are not mixed in a batch").at_operation(i);
+      return service_error::invalid_input("a batch must not mix reads and writes").at_operation(i);
     }
     if (requests[i].address.is_secondary) return secondary_is_for_reading().at_operation(i);
-    if (!names_table) return service_error::invalid_input("this is no write of an entity").at_operation(i);
+    if (!names_table) return service_error::invalid_input("this operation must write an entity").at_operation(i);
     if (lower_case(requests[i].target.table) != table) {
-      return service_error::invalid_input("all operations of a batch are on one table").at_operation(i);
+      return service_error::invalid_input("all operations of a batch must be on one table").at_operation(i);
     }
   }
   return Status();
@@ -111,7 +111,8 @@ struct ChangeSet {
 Status check_count(const Call& call, std::size_t parts) {
   const std::uint32_t count_max = call.limits.transaction_operations_max;
   if (parts <= count_max) return Status();
-  return service_error::invalid_input("the batch has more than " + std::to_string(count_max) + " operations")
+  return service_error::invalid_input("the batch has more than " + std::to_string(count_max) +
+                                      " operations, the most that are allowed")
       .at_operation(count_max - 1);  // T-08
 }
 
@@ -140,7 +141,7 @@ Status read_operations(const Call& call, ChangeSet& change_set) {
     InnerRequest& inner = change_set.requests[i];
     if (Status routed = route_inner(inner); !routed.ok()) return routed.at_operation(i);
     if (inner.routed.route->part != Part::kContent) {
-      return service_error::invalid_input("a part of a change set writes an entity").at_operation(i);
+      return service_error::invalid_input("a part of a change set must write an entity").at_operation(i);
     }
     Result<TransactionOperation> operation =
         read_operation({inner.verb, inner.target, inner.request.head.headers, inner.body, inner.version,
@@ -229,7 +230,7 @@ Answer answer_read(const Call& call, const security::AsyncSession& session, Batc
   inner->request.room = call.request.room;
   if (Status routed = route_inner(*inner); !routed.ok()) co_return routed;
   if (!is_read_of_entities(*inner)) {
-    co_return service_error::invalid_input("outside of a change set a batch holds one read of entities");
+    co_return service_error::invalid_input("a batch without a change set must have exactly one read of entities");
   }
   level = inner->routed.level;
   const Call inner_call{

@@ -64,7 +64,7 @@ struct Call {
 
 /// That of a read without room for its answer; it may be repeated.
 inline Status no_room_for_answer() {
-  return Status(Code::kBusy, "there is no room for the answer");
+  return Status(Code::kBusy, "the server has no memory for the answer; repeat the request later");
 }
 /// An answer with a body in the call's level.
 HttpResponse json_response(std::uint16_t status, PayloadLevel level, std::string body);

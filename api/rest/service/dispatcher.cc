@@ -124,7 +124,7 @@ Task<Result<security::Session>> ended(Status status) {
 /// Nobody can sign for an account that does not exist: the request, which is well-formed, hears that. Source: X-28.
 Status told_of_account(const Status& refusal, bool is_known) {
   if (is_known || refusal.service_error() != "AuthenticationFailed") return refusal;
-  return service_error::resource_not_found("There is no such account.");
+  return service_error::resource_not_found("The account does not exist.");
 }
 
 }  // namespace

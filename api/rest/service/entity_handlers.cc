@@ -118,7 +118,7 @@ Answer get_entity(const Call& call, Result<AsyncTable> table) {
       table->get(call.target.partition_key, call.target.row_key, *options, call.stop);
   const Result<std::optional<Entity>> entity = co_await getting;
   if (!entity.ok()) co_return entity.status();
-  if (!entity->has_value()) co_return service_error::resource_not_found("There is no such entity.");
+  if (!entity->has_value()) co_return service_error::resource_not_found("The entity does not exist.");
   std::string text = write_entity(call.place(), **entity, options->select);
   if (!call.has_room(text.size())) co_return no_room_for_answer();
   HttpResponse response = json_response(200, call.level, std::move(text));

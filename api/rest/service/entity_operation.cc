@@ -20,14 +20,14 @@ constexpr std::size_t kWriteHeaders = 4;
 /// The condition of a write; nothing where there is none.
 Result<std::optional<ETag>> read_condition(const Headers& headers) {
   if (find_header(headers, "if-none-match") != nullptr) {
-    return service_error::invalid_input("If-None-Match is no condition of a write");
+    return service_error::invalid_input("If-None-Match is not supported for writes; use If-Match");
   }
   const std::string* const text = find_header(headers, "if-match");
   if (text == nullptr) return std::optional<ETag>();
-  if (count_headers(headers, "if-match") > 1) return service_error::invalid_input("If-Match is given twice");
+  if (count_headers(headers, "if-match") > 1) return service_error::invalid_input("If-Match must be given once");
   const Result<ETag> etag = ETag::parse(*text);
   if (!etag.ok()) return etag.status();
-  if (etag->is_none()) return service_error::invalid_input("If-Match is empty");
+  if (etag->is_none()) return service_error::invalid_input("If-Match must not be empty; give an ETag or *");
   return std::optional<ETag>(*etag);
 }
 
@@ -41,7 +41,7 @@ Result<TransactionOperation> read_insert(const OperationSource& source) {
 Result<TransactionOperation> read_remove(const OperationSource& source) {
   const Result<std::optional<ETag>> condition = read_condition(source.headers);
   if (!condition.ok()) return condition.status();
-  if (!*condition) return refused("MissingRequiredHeader", "a delete needs If-Match");
+  if (!*condition) return refused("MissingRequiredHeader", "a delete needs If-Match; give an ETag or *");
   return TransactionOperation{Kind::kRemove, Entity(source.target.partition_key, source.target.row_key), **condition};
 }
 
@@ -50,7 +50,7 @@ Result<TransactionOperation> read_put(const OperationSource& source, Kind update
   const Result<std::optional<ETag>> condition = read_condition(source.headers);
   if (!condition.ok()) return condition.status();
   if (!*condition && source.version < since::kUpsert) {
-    return service_error::invalid_input("this protocol version needs If-Match");
+    return service_error::invalid_input("this x-ms-version needs If-Match; a newer x-ms-version writes without it");
   }
   if (Status json = check_json_type(find_header(source.headers, "content-type")); !json.ok()) return json;
   Result<Entity> entity =
@@ -87,7 +87,7 @@ Result<TransactionOperation> read_operation(const OperationSource& source) {
       return read_put(source, Kind::kMerge, Kind::kInsertOrMerge);
     }
   }
-  return refused("MethodNotAllowed", "this verb writes nothing there");
+  return refused("MethodNotAllowed", "this verb cannot write this resource");
 }
 
 HttpResponse written_response(const WriteAnswer& answer, TransactionOperation& operation, ETag etag) {

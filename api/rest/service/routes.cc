@@ -68,7 +68,7 @@ Result<Part> part_of(std::string_view query) {
   if (*comp == "acl" && !*restype) return Part::kPolicies;
   if (*comp == "properties" && *restype == "service") return Part::kProperties;
   if (*comp == "stats" && *restype == "service") return Part::kStatistics;
-  return refused("InvalidQueryParameterValue", "comp and restype name nothing that is there");
+  return refused("InvalidQueryParameterValue", "unknown comp and restype");
 }
 
 Result<const Route*> find_route(Resource resource, Part part, std::string_view verb) {
@@ -78,9 +78,10 @@ Result<const Route*> find_route(Resource resource, Part part, std::string_view v
     is_known = true;
     if (route.verb == verb) return &route;
   }
-  if (is_known) return refused("MethodNotAllowed", "the resource does not know this verb");
-  if (part == Part::kContent) return refused("InvalidUri", "the address names no resource");
-  return refused("InvalidQueryParameterValue", "the resource has no such part");
+  if (is_known) return refused("MethodNotAllowed", "the resource does not support this verb");
+  if (part == Part::kContent)
+    return refused("InvalidUri", "the URL names no resource; expected Tables, a table, an entity or $batch");
+  return refused("InvalidQueryParameterValue", "the resource has no part with this comp and restype");
 }
 
 Result<Routed> route_request(const HttpRequest& request, Resource resource, std::string_view verb,
@@ -88,7 +89,7 @@ Result<Routed> route_request(const HttpRequest& request, Resource resource, std:
   const Result<Part> part = part_of(request.head.query);
   if (!part.ok()) return part.status();
   if (*part == Part::kPolicies && version < since::kSignatures) {
-    return refused("InvalidQueryParameterValue", "this protocol version has no access policies");
+    return refused("InvalidQueryParameterValue", "access policies need a newer x-ms-version");
   }
   const Preference preference =
       is_create(resource, verb) ? preference_of(request.head.headers, version) : Preference::kNone;

@@ -111,7 +111,7 @@ Answer get_table(const Call& call, Store& store) {
   const Result<TablePage> page = co_await at_home(call.home, std::move(reading));
   if (!page.ok()) co_return page.status();
   if (page->tables.empty() || lower_case(page->tables.front().name) != lower_case(call.target.table)) {
-    co_return service_error::resource_not_found("There is no such table.");
+    co_return service_error::resource_not_found("The table does not exist.");
   }
   co_return json_response(200, call.level, write_table(call.place(), page->tables.front().name));
 }

@@ -292,13 +292,12 @@ TEST(CatalogDamage, TheCounterOfAccountsIsToldByWhatNeedsIt) {
 
 TEST(CatalogDamage, NumbersThatAreUsedUpAreToldAndNeverGivenTwice) {
   expect_refused(with_row(kServiceTable, "", "accounts", encode_account_counter(kAccountNumberEnd)),
-                 {"CreateAccount: NoSpace"}, "account number of the store was used");
+                 {"CreateAccount: NoSpace"}, "no account number is left");
   const AccountRow row{kFirstNumber, kFirstNumber, 1};
   const Result<std::string> used_up = with_next_table(encode_account_row(kFirstNumber), row, kTableNumberEnd);
   ASSERT_TRUE(used_up.ok());
   expect_refused(with_row(kAccountsTable, kAccount, "", *used_up),
-                 {"CreateTable: NoSpace", "LoadAbsent: NoSpace", "LoadEmpty: NoSpace"},
-                 "table number of the store was used");
+                 {"CreateTable: NoSpace", "LoadAbsent: NoSpace", "LoadEmpty: NoSpace"}, "no table number is left");
 }
 
 }  // namespace

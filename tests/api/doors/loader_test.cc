@@ -173,7 +173,7 @@ TEST_F(LoaderTest, RefusesATableThatHoldsEntities) {
   ASSERT_TRUE(orders.insert(with_value("p", "r", "v")).ok());
   const Status refused = store().load_table(kAccount, "orders").status();
   EXPECT_EQ(said(refused), kTableAlreadyExists);
-  EXPECT_NE(refused.to_string().find("holds entities"), std::string::npos) << refused.to_string();
+  EXPECT_NE(refused.to_string().find("contains entities"), std::string::npos) << refused.to_string();
 }
 
 TEST_F(LoaderTest, RefusesNamesAsCreateTableDoes) {

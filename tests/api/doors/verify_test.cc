@@ -123,11 +123,11 @@ TEST_F(Verification, FindsCatalogRowsThatContradictEachOther) {
   plant(table_row_key(kAccount, "other"), encode_table_row("Else", format::make_table_id(1, 9)));
   expect_finding("its row has the name 'Else'");
   plant(table_row_key(kAccount, "other"), encode_table_row("Other", format::make_table_id(1, 9)));
-  expect_finding("its number was never given");
+  expect_finding("its number was never assigned");
   plant(table_row_key(kAccount, "other"), encode_table_row("Other", format::make_table_id(2, 1)));
   expect_finding("its id is another account's");
   plant(table_row_key("nobody", "other"), encode_table_row("Other", format::make_table_id(2, 1)));
-  expect_finding("there is no such account");
+  expect_finding("its account does not exist");
 }
 
 TEST_F(Verification, FindsAccountsThatContradictEachOther) {
@@ -135,7 +135,7 @@ TEST_F(Verification, FindsAccountsThatContradictEachOther) {
   plant(account_row_key("second"), encode_account_row(1));
   expect_finding("another account has its number");
   plant(account_row_key("second"), encode_account_row(9));
-  expect_finding("its number was never given");
+  expect_finding("its number was never assigned");
   plant(account_row_key("second"), "garbage");
   expect_finding("account 'second'");
 }

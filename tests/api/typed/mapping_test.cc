@@ -273,15 +273,15 @@ std::string refusal(Entity entity) {
 
 TEST(Mapping, C03_WhatDoesNotFitNamesPropertyWantedAndFound) {
   const Entity entity("p", "r");
-  EXPECT_EQ(refusal(Entity(entity).set("Lines", "three")), "property 'Lines' is Edm.String, wanted Edm.Int32");
-  EXPECT_EQ(refusal(Entity(entity).set("Lines", std::int64_t{3})), "property 'Lines' is Edm.Int64, wanted Edm.Int32");
-  EXPECT_EQ(refusal(Entity(entity).set("Weight", 3.0)), "property 'Weight' is Edm.Double, wanted Edm.Int64");
-  EXPECT_EQ(refusal(Entity(entity).set("Paid", 1)), "property 'Paid' is Edm.Int32, wanted Edm.Boolean");
-  EXPECT_EQ(refusal(Entity(entity).set("Total", "1.5")), "property 'Total' is Edm.String, wanted Edm.Double");
-  EXPECT_EQ(refusal(Entity(entity).set("Stage", 1)), "property 'Stage' is Edm.Int32, wanted Edm.String");
-  EXPECT_EQ(refusal(Entity(entity).set("Home_City", true)), "property 'Home_City' is Edm.Boolean, wanted Edm.String");
-  EXPECT_EQ(refusal(Entity(entity).set("Rating", "4")), "property 'Rating' is Edm.String, wanted Edm.Int32");
-  const std::string tail = ", which the member or the type does not hold";
+  EXPECT_EQ(refusal(Entity(entity).set("Lines", "three")), "property 'Lines' is Edm.String, expected Edm.Int32");
+  EXPECT_EQ(refusal(Entity(entity).set("Lines", std::int64_t{3})), "property 'Lines' is Edm.Int64, expected Edm.Int32");
+  EXPECT_EQ(refusal(Entity(entity).set("Weight", 3.0)), "property 'Weight' is Edm.Double, expected Edm.Int64");
+  EXPECT_EQ(refusal(Entity(entity).set("Paid", 1)), "property 'Paid' is Edm.Int32, expected Edm.Boolean");
+  EXPECT_EQ(refusal(Entity(entity).set("Total", "1.5")), "property 'Total' is Edm.String, expected Edm.Double");
+  EXPECT_EQ(refusal(Entity(entity).set("Stage", 1)), "property 'Stage' is Edm.Int32, expected Edm.String");
+  EXPECT_EQ(refusal(Entity(entity).set("Home_City", true)), "property 'Home_City' is Edm.Boolean, expected Edm.String");
+  EXPECT_EQ(refusal(Entity(entity).set("Rating", "4")), "property 'Rating' is Edm.String, expected Edm.Int32");
+  const std::string tail = ", which does not fit the struct's member";
   EXPECT_EQ(refusal(Entity(entity).set("Stage", "sunk")), "property 'Stage' is 'sunk'" + tail);
   EXPECT_EQ(refusal(Entity(entity).set("Shelf", 128)), "property 'Shelf' is '128'" + tail);
   EXPECT_EQ(refusal(Entity(entity).set("Serial", std::int64_t{-1})), "property 'Serial' is '-1'" + tail);
@@ -327,8 +327,8 @@ TEST(Mapping, C03_ADerivedStructHasWhatItsBaseDeclaresAndItsOwnDiscriminator) {
   EXPECT_EQ(*entity.get<std::string>("Title"), "Boss");
   EXPECT_EQ(from_entity<Manager>(entity)->reports, 8);
   EXPECT_TRUE(from_entity<Manager>(entity)->rest.empty()) << "what the derived struct declares is not extra";
-  EXPECT_EQ(from_entity<Person>(entity).status().message(), "property 'Kind' is 'manager', wanted 'person'");
-  EXPECT_EQ(from_entity<Person>(Entity("t", "n")).status().message(), "property 'Kind' is absent, wanted 'person'");
+  EXPECT_EQ(from_entity<Person>(entity).status().message(), "property 'Kind' is 'manager', expected 'person'");
+  EXPECT_EQ(from_entity<Person>(Entity("t", "n")).status().message(), "property 'Kind' is absent, expected 'person'");
 }
 
 using Staff = std::variant<Person, Manager, Robot>;
@@ -340,10 +340,10 @@ TEST(Mapping, C04_AVariantIsTheStructWhoseDiscriminatorTheEntityHas) {
   EXPECT_EQ(std::get<Robot>(*robot).volts, 230.0);
   EXPECT_TRUE(std::holds_alternative<Manager>(*from_entity<Staff>(Entity("t", "n").set("Kind", "manager"))));
   EXPECT_EQ(from_entity<Staff>(Entity("t", "n").set("Kind", "ghost")).status().message(),
-            "the entity is none of the types wanted: property 'Kind' is 'ghost'");
+            "the entity is of no struct of the variant: property 'Kind' is 'ghost'");
   EXPECT_EQ(from_entity<Staff>(Entity("t", "n")).code(), Code::kInvalidArgument);
   EXPECT_EQ(from_entity<Staff>(Entity("t", "n").set("Kind", "robot").set("Volts", true)).status().message(),
-            "property 'Volts' is Edm.Boolean, wanted Edm.Double");
+            "property 'Volts' is Edm.Boolean, expected Edm.Double");
 }
 
 TEST(Mapping, C03_MarksWhatIsToBeEncrypted) {
@@ -486,7 +486,7 @@ TEST_F(TypedTables, C03_MergeLeavesWhatAnOptionalMemberDoesNotHold) {
 
 TEST_F(TypedTables, C03_AnEntityThatIsNoSuchStructIsAnError) {
   ASSERT_TRUE(orders_.table().insert(Entity("eu", "x").set("Lines", "many")).ok());
-  EXPECT_EQ(orders_.get("eu", "x").status().message(), "property 'Lines' is Edm.String, wanted Edm.Int32");
+  EXPECT_EQ(orders_.get("eu", "x").status().message(), "property 'Lines' is Edm.String, expected Edm.Int32");
   const Order order = full_order();
   ASSERT_TRUE(orders_.insert(order).ok());
   std::vector<std::string> seen;

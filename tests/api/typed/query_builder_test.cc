@@ -183,7 +183,7 @@ TEST_F(Walks, C06_AnErrorIsTheLastElement) {
   for (const Result<Part>& part : parts_.run(Query<Part>().page_size(4))) seen.push_back(part.ok());
   ASSERT_EQ(seen.size(), 17U) << "sixteen good ones, then the bad one";
   EXPECT_FALSE(seen.back());
-  EXPECT_EQ(parts_.query().all().status().message(), "property 'Weight' is Edm.String, wanted Edm.Int64");
+  EXPECT_EQ(parts_.query().all().status().message(), "property 'Weight' is Edm.String, expected Edm.Int64");
 
   Walk<Part> walk = parts_.run(Query<Part>().page_size(50));
   for (const Result<Part>& part : walk) (void)part.ok();

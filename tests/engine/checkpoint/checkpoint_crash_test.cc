@@ -29,7 +29,7 @@ Became became(Machine& machine, const Rows& rows, std::string* why) {
   *why = copy.status().to_string();
   if (copy.code() == Code::kNotFound) return Became::kNothing;
   const bool is_unfinished =
-      copy.code() == Code::kCorruption && copy.status().message().find("not finished") != std::string::npos;
+      copy.code() == Code::kCorruption && copy.status().message().find("an unfinished checkpoint") != std::string::npos;
   if (is_unfinished) return Became::kNothing;
   if (!copy.ok()) return Became::kBroken;
   *why = "opened";

@@ -76,7 +76,7 @@ TEST(CleanEnd, IsWrittenWhereEveryFileIsWhatWasWritten) {
 TEST(CleanEnd, ASegmentOfAnotherSizeIsToldWithBothSizes) {
   SealedStore store;
   store.change(store.segment_name, [](std::string& bytes) { bytes.append(4096, '\0'); });
-  store.expect_refused(store.segment_name + ": size is " + std::to_string(store.segment_bytes + 4096) + ", and was " +
+  store.expect_refused(store.segment_name + ": size is " + std::to_string(store.segment_bytes + 4096) + ", but was " +
                        std::to_string(store.segment_bytes));
 }
 
@@ -92,7 +92,7 @@ TEST(CleanEnd, ADamagedFooterIsToldWithItsOffset) {
       }
     });
     store.expect_refused(store.segment_name);
-    store.expect_refused(whole ? "zeros where the footer belongs" : std::to_string(footer));
+    store.expect_refused(whole ? "zeros where the footer was expected" : std::to_string(footer));
   }
 }
 
@@ -111,7 +111,7 @@ TEST(CleanEnd, AnotherRecordWhereTheFooterBelongsIsTold) {
     bytes.replace(footer, framed.size(), framed);
   });
   store.expect_refused(store.segment_name);
-  store.expect_refused("the last record is no footer");
+  store.expect_refused("the last record is not a footer");
 }
 
 TEST(CleanEnd, AManifestThatIsNotWhatWasWrittenIsTold) {
@@ -151,13 +151,13 @@ TEST(CleanEnd, WhatCurrentSaysMustBeWhatTheManifestSays) {
   FileSet other = files;
   other.log_buffer.emplace();
   EXPECT_EQ(check_clean_segments(clean, other).message(),
-            "CURRENT says that the store was closed, and the manifest names a log buffer");
+            "CURRENT says that the store was closed, but the manifest names a log buffer");
 
   other = files;
   other.segments[8] = other.segments[7];
   Status differs = check_clean_segments(clean, other);
   EXPECT_EQ(differs.code(), Code::kCorruption);
-  EXPECT_NE(differs.message().find("CURRENT: number of log segments in the manifest is 2, and was 1"),
+  EXPECT_NE(differs.message().find("CURRENT: number of log segments in the manifest is 2, but was 1"),
             std::string::npos)
       << differs.to_string();
 
@@ -175,7 +175,7 @@ TEST(CleanEnd, WhatCurrentSaysMustBeWhatTheManifestSays) {
   other.segments[7].size_bytes = 4096;
   differs = check_clean_segments(clean, other);
   EXPECT_EQ(differs.code(), Code::kCorruption);
-  EXPECT_NE(differs.message().find("000007.wal: size in the manifest is 4096, and was 8192"), std::string::npos)
+  EXPECT_NE(differs.message().find("000007.wal: size in the manifest is 4096, but was 8192"), std::string::npos)
       << differs.to_string();
 }
 

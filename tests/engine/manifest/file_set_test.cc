@@ -81,16 +81,16 @@ TEST(FileSet, ATableFileMovesToAnotherLevelAsItIs) {
 TEST(FileSet, AMoveOfATableThatIsNotThereIsRefused) {
   format::ManifestEdit edit;
   edit.moved_tables = {{7, 3, {}}};
-  expect_refused(sample(), edit, "table file 7 is moved and is not there");
+  expect_refused(sample(), edit, "table file 7 is moved, but does not exist");
   edit.moved_tables = {{4, 3, {}}};
   edit.removed_tables = {4};
-  expect_refused(sample(), edit, "table file 4 is moved and is not there");
+  expect_refused(sample(), edit, "table file 4 is moved, but does not exist");
 }
 
 TEST(FileSet, TheFlushedVersionNeverFalls) {
   format::ManifestEdit edit;
   edit.flushed_version = 44;
-  expect_refused(sample(), edit, "flushed version 44 is below the one before it");
+  expect_refused(sample(), edit, "flushed version 44 is below its previous value");
   FileSet set = sample();
   edit.flushed_version = 46;
   ASSERT_TRUE(set.apply(edit).ok());
@@ -152,10 +152,10 @@ TEST(FileSet, ANumberNamesOneFile) {
     expect_refused(set, segment, taken <= 3 ? "announced twice" : "names two files");
     format::ManifestEdit added_table;
     added_table.added_tables = {table(taken)};
-    expect_refused(set, added_table, taken == 4 ? "is there already" : "names two files");
+    expect_refused(set, added_table, taken == 4 ? "already exists" : "names two files");
     format::ManifestEdit added_values;
     added_values.added_value_files = {value_file(taken)};
-    expect_refused(set, added_values, taken == 5 ? "is there already" : "names two files");
+    expect_refused(set, added_values, taken == 5 ? "already exists" : "names two files");
     format::ManifestEdit buffer;
     buffer.log_buffer = format::LogBufferEntry{taken, 1, {}};
     if (taken != 20) expect_refused(set, buffer, "names two files");
@@ -167,12 +167,12 @@ TEST(FileSet, ATablePointsIntoValueFilesOfTheSet) {
   format::ManifestEdit edit;
   edit.added_tables = {table(50)};
   edit.added_tables.front().value_files = {{5, 100}, {51, 100}};
-  expect_refused(set, edit, "points into value file 51, which is not there");
+  expect_refused(set, edit, "points into value file 51, which does not exist");
   edit.added_value_files = {value_file(51)};
   ASSERT_TRUE(set.apply(edit).ok());
   edit = {};
   edit.removed_value_files = {51};
-  expect_refused(set, edit, "points into value file 51, which is not there");
+  expect_refused(set, edit, "points into value file 51, which does not exist");
   edit.removed_tables = {50};
   EXPECT_TRUE(set.apply(edit).ok());
 }
@@ -250,19 +250,19 @@ TEST(FileSet, WhatIsRemovedWasThere) {
   const FileSet set = sample();
   format::ManifestEdit edit;
   edit.removed_segments = {9};
-  expect_refused(set, edit, "was not there");
+  expect_refused(set, edit, "but does not exist");
   edit = {};
   edit.removed_tables = {9};
-  expect_refused(set, edit, "was not there");
+  expect_refused(set, edit, "but does not exist");
   edit = {};
   edit.removed_value_files = {9};
-  expect_refused(set, edit, "was not there");
+  expect_refused(set, edit, "but does not exist");
   edit = {};
   edit.removed_dead_ids = {"8 bytes!"};
-  expect_refused(set, edit, "was not there");
+  expect_refused(set, edit, "but does not exist");
   edit = {};
   edit.removed_loading_ids = {1};
-  expect_refused(set, edit, "was not there");
+  expect_refused(set, edit, "but does not exist");
 }
 
 TEST(FileSet, IdsAreAddedOnce) {
@@ -279,10 +279,10 @@ TEST(FileSet, CeilingsAndTagsNeverGoBack) {
   const FileSet set = sample();
   format::ManifestEdit edit;
   edit.version_ceiling = 4'999;
-  expect_refused(set, edit, "is below the one before it");
+  expect_refused(set, edit, "is below its previous value");
   edit = {};
   edit.oldest_readable_version = 9;
-  expect_refused(set, edit, "is below the one before it");
+  expect_refused(set, edit, "is below its previous value");
   edit = {};
   edit.commit_tag = format::CommitTag{8, "older", {}};
   expect_refused(set, edit, "is older");
@@ -298,7 +298,7 @@ TEST(FileSet, AnEditThatFailsAtItsEndChangesNothing) {
   edit.announced_segments = {{50, 1, {}}};
   edit.added_loading_ids = {601};
   edit.removed_loading_ids = {999};
-  expect_refused(set, edit, "was not there");
+  expect_refused(set, edit, "but does not exist");
 }
 
 TEST(FileSet, NamesItsFilesByTypeAndNumber) {

@@ -55,7 +55,7 @@ TEST(RecoveryFooter, AnythingBehindItsWriteIsDamage) {
   image.write(StoreImage::log_name(log), with_byte(log.file(), footer + io::kSectorBytes));
   const auto recovered = image.recover();
   EXPECT_EQ(recovered.code(), Code::kCorruption);
-  EXPECT_NE(recovered.status().to_string().find("behind the footer"), std::string::npos);
+  EXPECT_NE(recovered.status().to_string().find("after the footer"), std::string::npos);
 }
 
 TEST(RecoveryFooter, GarbageInItsSectorIsDamageOnceTheFileWasCut) {
@@ -65,7 +65,7 @@ TEST(RecoveryFooter, GarbageInItsSectorIsDamageOnceTheFileWasCut) {
   image.write(StoreImage::log_name(log), with_byte(log.cut_file(), footer + 2048));
   const auto recovered = image.recover();
   EXPECT_EQ(recovered.code(), Code::kCorruption);
-  EXPECT_NE(recovered.status().to_string().find("behind the footer"), std::string::npos);
+  EXPECT_NE(recovered.status().to_string().find("after the footer"), std::string::npos);
 }
 
 }  // namespace

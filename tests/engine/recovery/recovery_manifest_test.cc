@@ -88,7 +88,7 @@ TEST_F(RecoveryManifest, WithTablesOfALevelThatOverlapIsDamage) {
 
 TEST_F(RecoveryManifest, WithATableOfALevelThatIsNotThereIsDamage) {
   add_table(5, {"a"}, 200);
-  expect_refused(Code::kCorruption, "is of level 200");
+  expect_refused(Code::kCorruption, "is in level 200");
 }
 
 TEST_F(RecoveryManifest, IsReadWithEveryErrorOnTheWayTold) {

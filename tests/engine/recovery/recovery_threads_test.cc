@@ -155,7 +155,7 @@ void expect_same_error(const StoreImage& image, std::string_view where) {
 
 TEST(RecoveryThreads, AGroupOutOfOrderIsTheSameError) {
   ThreeSegments store;
-  const std::uint64_t offset = store.third.group(7, {test::put_of("a", "of an earlier day")});
+  const std::uint64_t offset = store.third.group(7, {test::put_of("a", "is older than the log")});
   store.third.end_write();
   store.content.fill(store.third, InsertBehind::kChunkBytes);
   store.image.write_log(store.third);

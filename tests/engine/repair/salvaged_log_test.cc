@@ -129,7 +129,7 @@ TEST_F(SalvagedLogTest, WithoutANameAndWithAnotherFilesNumberASegmentIsLost) {
   image_.change_header(segment_name(), format::FileType::kLogSegment,
                        [](format::FileHeader& header) { ++header.number; });
   expect_commits(0);
-  expect_loss(segment_name(), "its header has another file's number");
+  expect_loss(segment_name(), "its header has the number of another file");
 }
 
 TEST_F(SalvagedLogTest, WithoutANameAndAHeaderABufferIsDamaged) {
@@ -213,7 +213,7 @@ TEST_F(SalvagedLogTest, TellsWhatAClosedSegmentHeldBehindItsDamage) {
   image_.close_in_manifest(log);
   flip(segment_name(), second + 4);
   expect_commits(1);
-  expect_loss(segment_name(), "the log is broken here");
+  expect_loss(segment_name(), "the log is damaged here");
   EXPECT_EQ(loss_of(segment_name())->smallest_version, 11u);
   EXPECT_EQ(loss_of(segment_name())->largest_version, 12u);
 }

@@ -62,7 +62,7 @@ TEST_F(SalvagedManifestTest, TakesEveryRecordThatIsItsNextOne) {
 }
 
 TEST_F(SalvagedManifestTest, EndsAtARecordOfAnotherKindFileOrPlace) {
-  constexpr std::string_view kWhy = "a record is not the manifest's next one";
+  constexpr std::string_view kWhy = "a record does not follow the previous record";
   format::RecordHeader header = header_behind(bytes());
   header.file_number += 1;
   expect_end(with_record(bytes(), header, some_edit()), kWhy);

@@ -211,14 +211,14 @@ TEST_F(SalvagedTableTest, WithoutABlockWhoseKeysGoBack) {
   const int lost = rows_in(blocks_[2]);
   rename(blocks_[2], [](std::string& key) { key[key.size() - 6] = static_cast<char>(key[key.size() - 6] - 1); });
   EXPECT_EQ(salvage(), kRowCount - lost);
-  expect_loss(blocks_[2], blocks_[2], "holds keys out of their order");
+  expect_loss(blocks_[2], blocks_[2], "contains keys out of order");
 }
 
 TEST_F(SalvagedTableTest, WithoutABlockWhoseKeysTheManifestDoesNotHaveInIt) {
   const int lost = rows_in(blocks_.back());
   rename(blocks_.back(), [](std::string& key) { key.front() = static_cast<char>(key.front() + 1); });
   EXPECT_EQ(salvage(), kRowCount - lost);
-  expect_loss(blocks_.back(), blocks_.back(), "holds keys out of their order");
+  expect_loss(blocks_.back(), blocks_.back(), "contains keys out of order");
 }
 
 TEST_F(SalvagedTableTest, WithoutBlocksThatHoldNone) {
@@ -273,22 +273,22 @@ TEST_F(SalvagedTableTest, OfWhichTheManifestSaysOtherThingsIsSavedAndNoted) {
     change(source_.entry);
     EXPECT_EQ(salvage(), kRowCount);
     ASSERT_FALSE(salvage_->figures.findings.empty());
-    EXPECT_NE(salvage_->figures.findings.front().find("its properties are not what the manifest says of it"),
+    EXPECT_NE(salvage_->figures.findings.front().find("its properties differ from those in the manifest"),
               std::string::npos);
   }
 }
 
 TEST_F(SalvagedTableTest, InWhosePlaceAnotherStandsIsReadByTheManifestsSeed) {
   change_header([](format::FileHeader& header) { ++header.number; });
-  expect_all_with_finding("another file stands in its place");
+  expect_all_with_finding("another file has taken its place");
   change_header([](format::FileHeader& header) { --header.number; });
   change_header([](format::FileHeader& header) { ++header.seed; });
-  expect_all_with_finding("another file stands in its place");
+  expect_all_with_finding("another file has taken its place");
 }
 
 TEST_F(SalvagedTableTest, ThatIsLongerThanTheManifestSaysIsReadAsFarAsItWas) {
   bytes_.append(4096, '\0');
-  expect_all_with_finding("where the manifest says");
+  expect_all_with_finding("but the manifest records");
 }
 
 TEST_F(SalvagedTableTest, OfANewerBuildEndsARepair) {
@@ -336,7 +336,7 @@ TEST_F(SalvagedTableTest, WithoutANameIsReadByItsOwnHeader) {
 TEST_F(SalvagedTableTest, WithoutANameAndWithAnotherFilesNumberIsLostWhole) {
   forget_name();
   change_header([](format::FileHeader& header) { ++header.number; });
-  expect_lost_whole("its header has another file's number");
+  expect_lost_whole("its header has the number of another file");
 }
 
 TEST_F(SalvagedTableTest, WithoutANameAndAHeaderIsLostWhole) {
@@ -363,7 +363,7 @@ TEST_F(SalvagedTableTest, WithoutABlockBelowItsFirstKey) {
   const int lost = rows_in(blocks_.front());
   rename(blocks_.front(), [](std::string& key) { key.front() = static_cast<char>(key.front() - 1); });
   EXPECT_EQ(salvage(), kRowCount - lost);
-  expect_loss(blocks_.front(), blocks_.front(), "holds keys out of their order");
+  expect_loss(blocks_.front(), blocks_.front(), "contains keys out of order");
 }
 
 TEST_F(SalvagedTableTest, TellsEveryError) {

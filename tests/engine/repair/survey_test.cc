@@ -162,7 +162,7 @@ TEST_F(SurveyTest, FindsNoStoreWhereOneWasBeingMade) {
     root.state = format::RootState::kCreating;
     root.manifest_number = root.manifest_seed = 0;
   });
-  expect_refused(Code::kNotFound, test::kImagePath, "was being made here");
+  expect_refused(Code::kNotFound, test::kImagePath, "was being created here");
 }
 
 TEST_F(SurveyTest, DoesNotBelieveThatAStoreIsBeingMadeWhereFilesOfOneStand) {
@@ -173,7 +173,7 @@ TEST_F(SurveyTest, DoesNotBelieveThatAStoreIsBeingMadeWhereFilesOfOneStand) {
   image_.announce(kNumberMaxOfMaking + 5);
   const Result<SurveyedStore> store = survey();
   ASSERT_TRUE(store.ok()) << store.status().to_string();
-  EXPECT_TRUE(has_finding(format::kRootName, "is being made")) << findings();
+  EXPECT_TRUE(has_finding(format::kRootName, "is being created")) << findings();
   EXPECT_EQ(salvage_->figures.roots.damaged, 1u);
   EXPECT_EQ(salvage_->figures.roots.whole, 0u);
   EXPECT_EQ(store->segments.size(), 2u);
@@ -341,7 +341,7 @@ TEST_F(SurveyTest, WithoutCurrentDoubtsAManifestWhoseLogIsAnothers) {
 TEST_F(SurveyTest, WithoutCurrentDoubtsAManifestThatEndsBeforeItsEnd) {
   image_.remove(format::kRootName);
   append_torn_edit();
-  expect_doubt(survey(), image_.manifest_name(), "ends before its end");
+  expect_doubt(survey(), image_.manifest_name(), "is cut short");
   EXPECT_EQ(salvage_->figures.manifests.damaged, 1u);
   EXPECT_EQ(salvage_->figures.manifests.whole, 0u);
 }
@@ -388,13 +388,13 @@ TEST_F(SurveyTest, TakesAManifestUpToItsDamage) {
 
 TEST_F(SurveyTest, WithoutItsTrustDoesNotBelieveCurrent) {
   expect_certain(survey(ManifestTrust::kWithoutRoot));
-  EXPECT_TRUE(has_finding(format::kRootName, "is of an earlier day")) << findings();
+  EXPECT_TRUE(has_finding(format::kRootName, "is older than the log")) << findings();
   EXPECT_EQ(salvage_->figures.roots.damaged, 1u);
   EXPECT_EQ(salvage_->figures.roots.whole, 0u);
 }
 
 TEST_F(SurveyTest, WithoutAnyTrustDoubtsWhatItFinds) {
-  expect_doubt(survey(ManifestTrust::kNone), format::kRootName, "is of an earlier day");
+  expect_doubt(survey(ManifestTrust::kNone), format::kRootName, "is older than the log");
 }
 
 // -- Errors of the device -------------------------------------------------------------------------------------------
@@ -416,7 +416,7 @@ class SurveyErrorTest : public SurveyTest {
       }
       ASSERT_EQ(store.code(), Code::kIoError) << "the error was not told";
       for (const Loss& loss : salvage.losses.all()) {
-        ASSERT_EQ(loss.what, "which files the store consisted of is not known for certain");
+        ASSERT_EQ(loss.what, "the list of the store's files is not certain");
       }
     }
     EXPECT_GE(step, steps_min);

@@ -97,13 +97,13 @@ TEST(TableWriterTest, AFileOfTheSameNameThatCannotBeRemovedIsToldAndStays) {
 TEST(TableWriterTest, ASizeThatChangedBehindTheLastSyncIsTold) {
   WriterBench bench;
   bench.change_behind_sync([](std::string& bytes) { bytes.pop_back(); });
-  bench.expect_told(Code::kCorruption, "that were written");
+  bench.expect_told(Code::kCorruption, "were written");
 }
 
 TEST(TableWriterTest, AByteThatChangedBehindTheLastSyncIsTold) {
   WriterBench bench;
   bench.change_behind_sync([](std::string& bytes) { bytes[bytes.size() / 2] ^= 1; });
-  bench.expect_told(Code::kCorruption, "what was read back is not what was written");
+  bench.expect_told(Code::kCorruption, "reads back differently from what was written");
 }
 
 TEST(TableWriterTest, EveryStepThatFailsIsToldAndLeavesNoFile) {

@@ -40,7 +40,7 @@ TEST(EntryTallyTest, AKeyBelowTheOneBeforeIsDamageAndNotCounted) {
   ASSERT_TRUE(tally.add(entry_of(high, 9), 100).ok());
   const Status refused = tally.add(entry_of(low, 8), 100);
   EXPECT_EQ(refused.code(), Code::kCorruption);
-  EXPECT_EQ(refused.message(), "a key is below the one before");
+  EXPECT_EQ(refused.message(), "a key is below the previous key");
   EXPECT_EQ(tally.last_key(), high);
   EXPECT_EQ(tally.tables()[0].entry_count, 1U);
 }
@@ -52,7 +52,7 @@ TEST(EntryTallyTest, VersionsOfAKeyThatDoNotFallAreDamage) {
     ASSERT_TRUE(tally.add(entry_of(key, 9), 100).ok());
     const Status refused = tally.add(entry_of(key, next), 100);
     EXPECT_EQ(refused.code(), Code::kCorruption);
-    EXPECT_EQ(refused.message(), "the versions of a key do not fall");
+    EXPECT_EQ(refused.message(), "the versions of a key do not descend");
     EXPECT_EQ(tally.tables()[0].entry_count, 1U);
   }
 }

@@ -98,7 +98,7 @@ TEST(ImpossibleRun, WhoseBlocksDoNotFollowIsNotCopied) {
     other[at] = static_cast<char>(other[at] ^ 1);
     ASSERT_TRUE(changed.replace(changed.run.index(), BlockType::kIndexPartition, other));
     const Status status = copied(changed);
-    was_told = status.message().find("a block does not follow the one before") != std::string_view::npos;
+    was_told = status.message().find("a block does not follow the previous block") != std::string_view::npos;
     if (was_told) {
       EXPECT_EQ(status.code(), Code::kCorruption);
     }
@@ -113,7 +113,7 @@ TEST(ImpossibleRun, ThatNeedsADictionaryAndNamesNoneIsNotCopied) {
   ASSERT_TRUE(copied(changed).ok());
   changed.run.dictionary_hash.reset();
   changed.words.clear();
-  expect_told(copied(changed), Code::kCorruption, "needs a dictionary, and its run names none");
+  expect_told(copied(changed), Code::kCorruption, "needs a dictionary, but its run names none");
 }
 
 TEST(ImpossibleRun, IsNotAppendedAndLeavesTheFileAsItWas) {
@@ -150,7 +150,7 @@ TEST(ImpossibleRun, WhoseFilterIsNoneIsNotComparedWithTheOptions) {
   std::string content = changed.content(filter, BlockType::kFilterPartition);
   content[0] = 77;  // its kind
   ASSERT_TRUE(changed.replace(filter, BlockType::kFilterPartition, content));
-  expect_told(is_made_alike(changed.source(), options, decompressor).status(), Code::kUnsupported, "filter of kind 77");
+  expect_told(is_made_alike(changed.source(), options, decompressor).status(), Code::kUnsupported, "filter kind 77");
   changed.bytes[filter.offset - changed.run.offset + 20] ^= 4;
   EXPECT_EQ(is_made_alike(changed.source(), options, decompressor).code(), Code::kCorruption);
 }
@@ -185,7 +185,7 @@ TEST(ImpossibleEntry, OfARunWithADictionarysNameOfAnotherLengthIsDamage) {
   ASSERT_NE(at, std::string::npos);
   value.erase(at, 1);
   value[at - 1] = 7;  // its length
-  expect_told(decode_run_entry(run.largest_key, value, 0).status(), Code::kCorruption, "has not 8 bytes");
+  expect_told(decode_run_entry(run.largest_key, value, 0).status(), Code::kCorruption, "does not have 8 bytes");
 }
 
 TEST(ImpossibleEntry, OfABlockWithoutEntriesIsDamage) {
@@ -202,7 +202,7 @@ TEST(ImpossibleEntry, OfABlockWithoutEntriesIsDamage) {
     std::exchange(of_bytes, false) ? none.bytes = 3 : none.entry_count = 0;
     value.clear();
     append_block_entry(value, none, 7);
-    expect_told(decode_block_entry(value, 7).status(), Code::kCorruption, "a block without entries cannot be");
+    expect_told(decode_block_entry(value, 7).status(), Code::kCorruption, "a block has no entries");
   }
 }
 
@@ -260,11 +260,11 @@ TEST(ImpossibleIndex, WhosePartsContradictEachOtherIsDamage) {
     std::function<void(IndexParts&)> change;
   } changes[] = {
       {"the keys of two runs overlap", [](IndexParts& parts) { parts.runs[1].smallest_key = sample_key(5, 3, 0); }},
-      {"a dictionary does not follow what is before it",
+      {"a dictionary does not follow the previous part",
        [](IndexParts& parts) { ++parts.properties.dictionaries.front().block.offset; }},
-      {"a dictionary does not follow what is before it",
+      {"a dictionary does not follow the previous part",
        [](IndexParts& parts) { parts.properties.dictionaries.front().block.bytes += 1'000'000; }},
-      {"hold other dictionaries than the runs name",
+      {"name other dictionaries than the runs do",
        [](IndexParts& parts) { ++parts.properties.dictionaries.front().content_hash; }},
   };
   for (const auto& each : changes) {
@@ -283,7 +283,7 @@ TEST(ImpossibleDictionary, UnderAnothersNameIsDamage) {
   ASSERT_TRUE(decode_dictionary_block(block, file.entry.seed, entry, decompressor).ok());
   ++entry.content_hash;
   expect_told(decode_dictionary_block(block, file.entry.seed, entry, decompressor).status(), Code::kCorruption,
-              "is another one than its name says");
+              "its content does not match its hash");
 }
 
 /// A file that changes between two reads of one place: what is read is judged each time.

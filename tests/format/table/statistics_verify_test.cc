@@ -172,7 +172,7 @@ TEST(StatisticsVerify, ARangeOfABlockThatDeniesAPutIsFound) {
           const std::uint32_t number = load_u32(end);
           store_u32(end, of_largest ? number - 1 : number + 1);
         });
-        expect_found(lie, "an entity has a value that they deny");
+        expect_found(lie, "an entity has a value that they exclude");
       }
     }
   }
@@ -200,21 +200,21 @@ TEST(StatisticsVerify, ARangeOfTheRunThatDeniesAPutIsFound) {
   for (const std::size_t at : {std::size_t{0}, std::size_t{12}}) {
     ASSERT_EQ(statistics[at + 3], '\6');
     expect_found(with_run_statistics(file, [at](std::string& told) { store_u32(told.data() + at + 4, 1); }),
-                 "an entity has a value that they deny");
+                 "an entity has a value that they exclude");
     expect_found(with_run_statistics(file, [at](std::string& told) { store_u32(told.data() + at + 8, 1998); }),
-                 "an entity has a value that they deny");
+                 "an entity has a value that they exclude");
   }
   const TableFile uncut = with_run_statistics(file, [](std::string& told) {
     const std::size_t at = told.find('\x18');
     ASSERT_NE(at, std::string::npos);
     told[at] = '\x08';
   });
-  expect_found(uncut, "an entity has a value that they deny");
+  expect_found(uncut, "an entity has a value that they exclude");
 }
 
 TEST(StatisticsVerify, ARangeOfTheRunThatIsNoneIsFound) {
   const TableFile lie = with_run_statistics(told_table(), [](std::string& told) { told[3] = '\5'; });
-  expect_found(lie, "a range of no type that there is");
+  expect_found(lie, "a range has an impossible type");
 }
 
 TEST(StatisticsVerify, MoreRangesThanNamesAreFound) {
@@ -245,7 +245,7 @@ TEST(StatisticsVerify, WhatIsToldOfABlockWhoseLastKeyGoesOnIsFound) {
   const TableFile lie = with_index(file, [](std::vector<IndexRow>& changed) {
     std::swap(changed.front().entry.has_statistics, changed.back().entry.has_statistics);
   });
-  expect_found(lie, "goes on with a key of the block before, which the index partition denies");
+  expect_found(lie, "continues a key of the previous block, which the index partition excludes");
 }
 
 // -- Copies -----------------------------------------------------------------------------------------------------------

@@ -309,7 +309,7 @@ TEST(TableVerify, ADeleteThatStandsForAPutIsFound) {
       {{sample_key(1, 1, 1), 30, Kind::kPut, ""}, {sample_key(1, 1, 2), 10, Kind::kPut, ""}}, uncompressed());
   Forger forger(file);
   const std::string told = told_of_kinds(forger, forger.data_blocks().front(), Kind::kPut, Kind::kDelete);
-  EXPECT_NE(told.find("the top index says otherwise about the run's entries"), std::string::npos) << told;
+  EXPECT_NE(told.find("the top index disagrees with the run's entries"), std::string::npos) << told;
 }
 
 TEST(TableVerify, APutAmongWhatIsCalledDeletesAloneIsFound) {
@@ -317,7 +317,7 @@ TEST(TableVerify, APutAmongWhatIsCalledDeletesAloneIsFound) {
       {{sample_key(1, 1, 1), 30, Kind::kDelete, ""}, {sample_key(1, 1, 2), 10, Kind::kDelete, ""}}, uncompressed());
   Forger forger(file);
   const std::string told = told_of_kinds(forger, forger.data_blocks().front(), Kind::kDelete, Kind::kPut);
-  EXPECT_NE(told.find("the index partition says that it holds deletes alone"), std::string::npos) << told;
+  EXPECT_NE(told.find("the index partition says that it contains only deletes"), std::string::npos) << told;
 }
 
 TEST(TableVerify, AKeyThatGoesOnBehindDeletesThatAreSaidToEndItIsFound) {
@@ -346,7 +346,7 @@ TEST(TableVerify, AKeyThatGoesOnBehindDeletesThatAreSaidToEndItIsFound) {
   forger.replace(blocks[1], BlockType::kData, content);
   const Status status = forger.verify();
   EXPECT_EQ(status.code(), Code::kCorruption);
-  EXPECT_NE(status.message().find("goes on with a key of the block before"), std::string_view::npos)
+  EXPECT_NE(status.message().find("continues a key of the previous block"), std::string_view::npos)
       << status.to_string();
 }
 

@@ -201,10 +201,10 @@ TEST_F(PosixDirectoryTest, OutOfDescriptorsIsTooManyFilesAndLeavesNothing) {
     const std::string after = open_by_every_verb(*none);
     return before + "\n" + after + "\n" + told(none->create("a"));
   });
-  EXPECT_EQ(answer, repeated("Ok", 9) + "\n" + repeated("TooManyFiles", 9) + "\nTooManyFiles: openat " +
-                        path_of("none/a") +
-                        ": Too many open files (the limit of the process, ulimit -n, counts every open file and "
-                        "connection)");
+  EXPECT_EQ(answer,
+            repeated("Ok", 9) + "\n" + repeated("TooManyFiles", 9) + "\nTooManyFiles: openat " + path_of("none/a") +
+                ": Too many open files (raise the limit of the process, ulimit -n; it counts every open file and "
+                "connection)");
   EXPECT_EQ(names_in(*open_at_path(path_of("none"))), std::vector<std::string>{"there"});
 }
 

@@ -60,7 +60,7 @@ TEST_F(PosixForkTest, EveryWritingCallOfAChildIsLocked) {
 TEST_F(PosixForkTest, TheRefusalSaysWhatToDo) {
   const std::string answer = in_child([&] { return told(file_->append(bytes_of("x"))); });
   EXPECT_EQ(answer, "Locked: pwrite " + path_of("file") +
-                        ": this process is a fork of the one that opened it; open the store anew to use it here");
+                        ": this process is a fork of the one that opened it; open the store again in this process");
 }
 
 TEST_F(PosixForkTest, AChildReads) {

@@ -97,7 +97,7 @@ TEST_F(PosixReadTest, ATransferOfNothingIsTheEndOfTheFile) {
   PosixRead read(file(), 0, bytes);
   read.advance(0);
   ASSERT_TRUE(read.done());
-  EXPECT_TRUE(fails_with(read.outcome(), Code::kCorruption, "the file ends before what is wanted"));
+  EXPECT_TRUE(fails_with(read.outcome(), Code::kCorruption, "the file is too short to read"));
 }
 
 TEST_F(PosixReadTest, InterruptionsAreRepeatedWithinABound) {

@@ -39,18 +39,20 @@ void print(const Suite& suite, const Share& share, const Report& report) {
 void add_soak(CLI::App& app, SoakOptions& options, int& status) {
   CLI::App* const verb = app.add_subcommand("soak", "Every suite in turn, with fresh seeds, until the time is up");
   options.seed = std::random_device()();
-  verb->add_option("--hours", options.hours, "How long")->capture_default_str()->check(CLI::PositiveNumber);
-  verb->add_option("--jobs", options.jobs, "Turns side by side")->capture_default_str()->check(CLI::Range(1, 256));
-  verb->add_option("--seed", options.seed, "Of the first turn; drawn unless given");
-  verb->add_option("--directory", options.directory, "Keeps what repeats each finding")
+  verb->add_option("--hours", options.hours, "Hours to run")->capture_default_str()->check(CLI::PositiveNumber);
+  verb->add_option("--jobs", options.jobs, "Number of turns that run at the same time")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 256));
+  verb->add_option("--seed", options.seed, "Seed of the first turn; default: random");
+  verb->add_option("--directory", options.directory, "Directory for the data that repeats each finding")
       ->required()
       ->check(CLI::ExistingDirectory);
-  verb->add_option("--suites", options.only, "Which, separated by commas; all unless given")->delimiter(',');
-  verb->add_option("--fuzzers", options.fuzzers, "The directory of libFuzzer programs, which take turns too")
+  verb->add_option("--suites", options.only, "Suites to run, separated by commas; default: all")->delimiter(',');
+  verb->add_option("--fuzzers", options.fuzzers, "Directory of libFuzzer programs to run as well")
       ->check(CLI::ExistingDirectory);
-  verb->add_option("--corpora", options.seeds, "The directory of their seeds")->check(CLI::ExistingDirectory);
-  verb->add_option("--ledger", options.ledger, "A file that gets a line");
-  verb->add_option("--build", options.build, "What was built, for that line");
+  verb->add_option("--corpora", options.seeds, "Directory of the seeds of the fuzzers")->check(CLI::ExistingDirectory);
+  verb->add_option("--ledger", options.ledger, "File to which one line is added");
+  verb->add_option("--build", options.build, "Name of the build, for that line");
   verb->callback([&options, &status] {
     if (soak(options) > 0) status = kFound;
   });
@@ -65,11 +67,11 @@ int run(int argc, char** argv) {
   add_soak(app, soak_options, status);
   for (const Suite& suite : suites()) {
     CLI::App* const verb = app.add_subcommand(std::string(suite.name), std::string(suite.what));
-    verb->add_option("--seed", share.seed, "Of the first round")->capture_default_str();
-    verb->add_option("--rounds", share.rounds, "Each with the next seed")->capture_default_str();
-    verb->add_option("--only", share.only, "One part of the suite, by its name");
-    CLI::Option* const directory = verb->add_option("--directory", share.directory, "An empty directory to work in")
-                                       ->check(CLI::ExistingDirectory);
+    verb->add_option("--seed", share.seed, "Seed of the first round")->capture_default_str();
+    verb->add_option("--rounds", share.rounds, "Number of rounds, each with the next seed")->capture_default_str();
+    verb->add_option("--only", share.only, "Run only the part of the suite with this name");
+    CLI::Option* const directory =
+        verb->add_option("--directory", share.directory, "Empty directory to work in")->check(CLI::ExistingDirectory);
     if (suite.needs_directory) directory->required();
     verb->callback([&share, &status, &suite] {
       share_probes();
@@ -81,7 +83,7 @@ int run(int argc, char** argv) {
   std::string golden;
   CLI::App* const make_golden =
       app.add_subcommand("make-golden", "Makes the golden stores; see tests/golden/README.md");
-  make_golden->add_option("directory", golden, "Where none of them is yet")->required();
+  make_golden->add_option("directory", golden, "Directory that contains no golden store yet")->required();
   make_golden->callback([&golden, &status] {
     const Status kept = keep_golden_stores(make_golden_stores(), golden);
     if (!kept.ok()) std::fprintf(stderr, "varve-lab: %s\n", kept.to_string().c_str());

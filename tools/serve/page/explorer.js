@@ -166,7 +166,7 @@ async function showPage() {
     by("query-error").hidden = true;
     showPlan(page);
     showPager(page);
-    const empty = page.continuation === null ? "No entities." : "None on this page; there may be more behind it.";
+    const empty = page.continuation === null ? "No entities." : "No entities on this page; later pages may have some.";
     by("result").replaceChildren(...(page.value.length > 0 ? resultTable(page.value) : [element("p", { className: "empty" }, empty)]));
   } catch (error) {
     if (question !== asked) return;

@@ -190,7 +190,7 @@ function showGone() {
   by("health").className = "pill bad";
   by("health").textContent = "gone";
   by("trouble").hidden = false;
-  by("trouble").textContent = "The server does not answer. What is shown is from before; it goes on when the server is back.";
+  by("trouble").textContent = "The server does not answer. The page shows the last figures and continues when the server answers again.";
 }
 
 async function ask() {

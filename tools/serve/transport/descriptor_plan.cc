@@ -26,9 +26,9 @@ Result<DescriptorPlan> plan_descriptors(std::uint64_t limit, unsigned threads) {
   plan.watch = std::clamp(limit / kWatchShare, kWatchMin, kWatchMax);
   const std::uint64_t needed = plan.process + kStoreDescriptorsMin + kWatchMin + kConnectionsMin;
   if (limit < needed) {
-    return Status(Code::kTooManyFiles, "the process may have " + std::to_string(limit) +
-                                           " files open, and the server needs " + std::to_string(needed) +
-                                           " at least; raise the limit (`ulimit -n`)");
+    return Status(Code::kTooManyFiles, "the process may open " + std::to_string(limit) +
+                                           " files, but the server needs at least " + std::to_string(needed) +
+                                           "; raise the limit (`ulimit -n`)");
   }
   const std::uint64_t others = plan.process + plan.store + plan.watch;
   if (others + kConnectionsMin > limit) {

@@ -251,7 +251,7 @@ class HttpConnection final : public OpenConnection,
     const std::uint64_t bytes = reader_->body_bytes_expected();
     return bytes <= ByteBudget::kFreeBytes || share_.take(ByteBudget::Use::kBody, bytes, now);
   }
-  static Status busy() { return Status(Code::kBusy, "there is no room for this request"); }
+  static Status busy() { return Status(Code::kBusy, "the server has no memory for this request; repeat it later"); }
 
   void ask_for_body() {
     if (reader_->wants_continue()) return send_continue();

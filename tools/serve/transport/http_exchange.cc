@@ -70,12 +70,14 @@ Status RequestReader::check_framing() const {
   const std::size_t bodies = count_headers(headers, "transfer-encoding") + count_headers(headers, "content-length");
   // Two ways to tell where a body ends are two bodies to whoever else reads this request.
   const bool is_clear = bodies <= 1 && (encoding == nullptr || equal_ignoring_case(*encoding, "chunked"));
-  if (!is_clear) return service_error::invalid_input("the length of the body is not clear");
+  if (!is_clear)
+    return service_error::invalid_input(
+        "the length of the body is not clear; give Content-Length or Transfer-Encoding: chunked, once");
   if (encoding != nullptr && limits_.body_bytes_max == 0) {
-    return service_error::request_body_too_large("there is no request here that has a body");
+    return service_error::request_body_too_large("requests to this address must not have a body");
   }
   if (bodies == 0 && has_body_verb(request_.head.verb)) {
-    return refused("MissingContentLengthHeader", "the body has no length");
+    return refused("MissingContentLengthHeader", "the request needs Content-Length or Transfer-Encoding: chunked");
   }
   return Status();
 }
@@ -96,18 +98,18 @@ bool RequestReader::complete_head(security::Arrival arrival) {
 }
 
 Status bad_target() {
-  return refused("InvalidUri", "the request line names no path");
+  return refused("InvalidUri", "the request line must name a path");
 }
 
 std::optional<Status> answer_to(const boost::system::error_code& error) {
   if (error == http::error::end_of_stream || error == http::error::partial_message) return std::nullopt;
   if (error == http::error::body_limit)
-    return service_error::request_body_too_large("the body is larger than any may be");
+    return service_error::request_body_too_large("the body is larger than the largest allowed body");
   if (error == http::error::header_limit || error == http::error::buffer_overflow) {
     return refused("InvalidHeaderValue", "the request line and headers are too long");
   }
   if (error.category() == make_error_code(http::error::bad_method).category()) {
-    return service_error::invalid_input("this is no HTTP request");
+    return service_error::invalid_input("the request is not an HTTP request");
   }
   return std::nullopt;
 }

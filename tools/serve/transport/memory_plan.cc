@@ -85,7 +85,7 @@ MemoryPlan quarters(std::uint64_t bytes) {
 
 Result<std::uint64_t> parse_size(std::string_view text) {
   const auto refused_size = [&] {
-    return Status::invalid_argument("\"" + std::string(text) + "\" is no size; 512MiB and 2G are some");
+    return Status::invalid_argument("\"" + std::string(text) + "\" is not a size; give one such as 512MiB or 2G");
   };
   std::uint64_t number = 0;
   const char* const end = text.data() + text.size();
@@ -113,8 +113,8 @@ Result<MemoryPlan> plan_memory(std::optional<std::uint64_t> asked, std::optional
   const std::uint64_t bytes = asked ? *asked : *limit;
   if (bytes < kMemoryMin) {
     return Status::invalid_argument(std::string(asked ? "--memory" : "the memory that this process may have") +
-                                    " is too little for a server; it takes " + std::to_string(kMemoryMin >> 20) +
-                                    " MiB at least");
+                                    " is too little for a server; it needs at least " +
+                                    std::to_string(kMemoryMin >> 20) + " MiB");
   }
   MemoryPlan plan = quarters(bytes);
   if (asked) return plan;

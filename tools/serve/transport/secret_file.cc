@@ -40,7 +40,7 @@ Result<std::string> read_all(const Descriptor& file, std::string_view what, cons
     if (count < 0) return refuse(what, path, "cannot be read: " + std::generic_category().message(errno));
     if (count == 0) return text;
     text.append(piece.data(), static_cast<std::size_t>(count));
-    if (text.size() > kBytesMax) return refuse(what, path, "is too large to be one");
+    if (text.size() > kBytesMax) return refuse(what, path, "is too large; at most 1 MiB is allowed");
   }
 }
 
@@ -50,9 +50,9 @@ Result<std::string> read_file(std::string_view what, const std::string& path, bo
   if (file.number() < 0 && errno == ENOENT) return refuse(what, path, "does not exist");
   if (file.number() < 0) return refuse(what, path, "cannot be opened: " + std::generic_category().message(errno));
   struct stat about {};
-  if (::fstat(file.number(), &about) != 0 || S_ISDIR(about.st_mode)) return refuse(what, path, "is no file");
+  if (::fstat(file.number(), &about) != 0 || S_ISDIR(about.st_mode)) return refuse(what, path, "is not a file");
   if (is_secret && (about.st_mode & (S_IROTH | S_IWOTH)) != 0) {
-    return refuse(what, path, "is open to everybody on this machine; `chmod o= '" + path + "'` closes it");
+    return refuse(what, path, "can be read or written by every user of this machine; run `chmod o= '" + path + "'`");
   }
   return read_all(file, what, path);
 }

@@ -56,11 +56,11 @@ struct StopSignals::State {
   }
   void take(int signal) {
     if (signal != SIGTERM && signal != SIGINT) {
-      return log_line(name_of(signal) + " came, and changes nothing: settings are read when the server starts");
+      return log_line(name_of(signal) + " was ignored: the server reads its settings only when it starts");
     }
     const std::lock_guard lock(mutex);
     if (!is_expected) return end_as_ever(signal, awaited);
-    if (has_come) log_line(name_of(signal) + " came again, and changes nothing: the server is ending");
+    if (has_come) log_line(name_of(signal) + " was ignored: the server is already stopping");
     has_come = true;
     came.notify_all();
   }
@@ -86,7 +86,7 @@ Status StopSignals::begin() {
   try {
     std::thread([state = state_] { state->run(); }).detach();
   } catch (const std::system_error&) {
-    return Status(Code::kOutOfMemory, "there is no thread to wait for signals with");
+    return Status(Code::kOutOfMemory, "the system cannot start a thread that waits for signals; raise `ulimit -u`");
   }
   return Status();
 }

@@ -30,7 +30,7 @@ Result<std::unique_ptr<asio::ssl::context>> make_tls(const std::string& certific
   auto tls = std::make_unique<asio::ssl::context>(asio::ssl::context::tls_server);
   SSL_CTX* const native = tls->native_handle();
   if (::SSL_CTX_set_min_proto_version(native, TLS1_2_VERSION) != 1 || ::SSL_CTX_set_cipher_list(native, kSuites) != 1) {
-    return Status::io_error("OpenSSL has none of the suites that the server offers");
+    return Status::io_error("this OpenSSL provides none of the cipher suites that the server offers");
   }
   ::SSL_CTX_set_options(native, SSL_OP_NO_RENEGOTIATION);
   ErrorCode error;

@@ -40,7 +40,7 @@ Result<std::uint32_t> read_top(std::string_view query) {
   const char* const end = text->data() + text->size();
   const auto [stopped, error] = std::from_chars(text->data(), end, top);
   if (error == std::errc() && stopped == end && top >= 1 && top <= kShownMax) return top;
-  return refused("InvalidQueryParameterValue", "top is a number from 1 to " + std::to_string(kShownMax));
+  return refused("InvalidQueryParameterValue", "top must be a number from 1 to " + std::to_string(kShownMax));
 }
 
 Result<Scan> read_shown(std::string_view query) {
@@ -108,7 +108,7 @@ Result<Explorer::Named> Explorer::named_table(std::string_view query) const {
   if (!table.ok()) return table.status();
   if (account->empty() && !accounts_.empty()) account = accounts_.front();
   if (std::find(accounts_.begin(), accounts_.end(), *account) == accounts_.end()) {
-    return service_error::resource_not_found("There is no such account.");
+    return service_error::resource_not_found("The account does not exist.");
   }
   return Named{*std::move(account), *std::move(table)};
 }

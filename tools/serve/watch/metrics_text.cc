@@ -75,7 +75,7 @@ std::vector<NamedFigures> operations_of(const RequestFigures& requests) {
 }
 
 void add_statuses(Families& families, const std::vector<NamedFigures>& operations) {
-  families.begin(MetricType::Counter, "varve_requests_total", "Requests answered, by operation and HTTP status.");
+  families.begin(MetricType::Counter, "varve_requests_total", "Answered requests, by operation and HTTP status.");
   for (const NamedFigures& operation : operations) {
     for (std::size_t i = 0; i < kCountedStatuses.size(); ++i) {
       const std::uint64_t count = operation.figures.statuses[i];
@@ -87,7 +87,7 @@ void add_statuses(Families& families, const std::vector<NamedFigures>& operation
 
 void add_latencies(Families& families, const std::vector<NamedFigures>& operations) {
   families.begin(MetricType::Histogram, "varve_request_duration_seconds",
-                 "From a request that was read whole to its answer, ready to be sent.");
+                 "Seconds from the end of reading a request until its answer is ready to send.");
   for (const NamedFigures& operation : operations) {
     ClientMetric::Histogram& histogram = families.sample({{"operation", operation.name}}).histogram;
     std::uint64_t below = 0;
@@ -104,27 +104,27 @@ void add_requests(Families& families, const RequestFigures& requests) {
   const std::vector<NamedFigures> operations = operations_of(requests);
   add_statuses(families, operations);
   add_latencies(families, operations);
-  families.begin(MetricType::Counter, "varve_request_body_bytes_total", "Bytes of bodies received.");
+  families.begin(MetricType::Counter, "varve_request_body_bytes_total", "Bytes of request bodies received.");
   for (const NamedFigures& operation : operations) {
     families.value(operation.figures.bytes_in, {{"operation", operation.name}});
   }
-  families.begin(MetricType::Counter, "varve_response_body_bytes_total", "Bytes of bodies sent.");
+  families.begin(MetricType::Counter, "varve_response_body_bytes_total", "Bytes of response bodies sent.");
   for (const NamedFigures& operation : operations) {
     families.value(operation.figures.bytes_out, {{"operation", operation.name}});
   }
-  families.counter("varve_unreadable_requests_total", "What was refused because it was no request, or too large a one.",
+  families.counter("varve_unreadable_requests_total", "Refused input that was not an HTTP request, or was too large.",
                    requests.unreadable());
 }
 
 void add_server(Families& families, const Observed& observed) {
   const ConnectionFigures connections = observed.connections();
-  families.gauge("varve_connections", "Connections that are open.", connections.open);
-  families.counter("varve_connections_accepted_total", "Connections that were taken.", connections.accepted);
-  families.counter("varve_connections_refused_total", "Connections closed at once, because there were too many.",
+  families.gauge("varve_connections", "Open connections.", connections.open);
+  families.counter("varve_connections_accepted_total", "Accepted connections.", connections.accepted);
+  families.counter("varve_connections_refused_total", "Connections closed at once because too many were open.",
                    connections.refused);
-  families.counter("varve_request_log_lost_lines_total", "Lines that the request log had no room for.",
+  families.counter("varve_request_log_lost_lines_total", "Lines that the request log dropped for lack of room.",
                    observed.lost_log_lines());
-  families.gauge("varve_uptime_seconds", "Since the server was started.", observed.uptime().count());
+  families.gauge("varve_uptime_seconds", "Seconds since the start of the server.", observed.uptime().count());
 }
 
 void add_levels(Families& families, const Statistics& store) {
@@ -134,78 +134,86 @@ void add_levels(Families& families, const Statistics& store) {
       families.value(store.levels[level].*figure, {{"level", std::to_string(level)}});
     }
   };
-  of_levels("varve_level_files", "Table files of a level.", &LevelStatistics::files);
-  of_levels("varve_level_bytes", "Bytes of a level's table files.", &LevelStatistics::bytes);
-  of_levels("varve_level_entries", "Entities, older versions, deletions and catalog rows.", &LevelStatistics::entries);
-  of_levels("varve_level_deletions", "Deletions among them.", &LevelStatistics::deletions);
+  of_levels("varve_level_files", "Table files in a level.", &LevelStatistics::files);
+  of_levels("varve_level_bytes", "Bytes of the table files in a level.", &LevelStatistics::bytes);
+  of_levels("varve_level_entries", "Entries in a level: entities, older versions, deletions and catalog rows.",
+            &LevelStatistics::entries);
+  of_levels("varve_level_deletions", "Deletions among the entries in a level.", &LevelStatistics::deletions);
 }
 
 void add_log(Families& families, const Statistics& store) {
   families.counter("varve_commits_total", "Commits.", store.commits);
-  families.counter("varve_commits_refused_total", "Commits refused for want of space or a dropped table.",
+  families.counter("varve_commits_refused_total", "Commits refused for lack of space or because a table was dropped.",
                    store.commits_refused);
-  families.counter("varve_commit_groups_total", "Groups of commits that went to the log together.", store.groups);
+  families.counter("varve_commit_groups_total", "Groups of commits written to the log together.", store.groups);
   families.counter("varve_log_writes_total", "Writes to the log.", store.log_writes);
-  families.counter("varve_batch_bytes_total", "What callers wrote, encoded.", store.batch_bytes);
-  families.counter("varve_log_bytes_total", "What the log wrote for it.", store.log_bytes);
-  families.counter("varve_log_fill_bytes_total", "Zeros written to prepare log space.", store.fill_bytes);
-  families.gauge("varve_log_segments", "Segments of the log.", store.log_segments);
-  families.gauge("varve_live_log_bytes", "Bytes of log that recovery would read now.", store.live_log_bytes);
-  families.gauge("varve_value_files", "Log segments that stay for large values in them.", store.value_files);
-  families.gauge("varve_value_file_bytes", "Their bytes.", store.value_file_bytes);
-  families.gauge("varve_value_file_live_bytes", "Of these, what entities still use.", store.value_file_live_bytes);
+  families.counter("varve_batch_bytes_total", "Encoded bytes that callers wrote.", store.batch_bytes);
+  families.counter("varve_log_bytes_total", "Bytes written to the log for commits.", store.log_bytes);
+  families.counter("varve_log_fill_bytes_total", "Bytes of zeros written to prepare log space.", store.fill_bytes);
+  families.gauge("varve_log_segments", "Log segments.", store.log_segments);
+  families.gauge("varve_live_log_bytes", "Bytes of log that a recovery would read now.", store.live_log_bytes);
+  families.gauge("varve_value_files", "Log segments kept as value files for their large values.", store.value_files);
+  families.gauge("varve_value_file_bytes", "Bytes of value files.", store.value_file_bytes);
+  families.gauge("varve_value_file_live_bytes", "Bytes of value files that entities still use.",
+                 store.value_file_live_bytes);
   families.gauge("varve_manifest_bytes", "Bytes of the manifest.", store.manifest_bytes);
-  families.counter("varve_partition_waits_total", "How often a write waited for another one of its partition.",
+  families.counter("varve_partition_waits_total", "Writes that waited for another write of the same partition.",
                    store.partition_waits);
-  families.counter("varve_write_wait_seconds_total", "What writes waited because flushes and compactions were behind.",
+  families.counter("varve_write_wait_seconds_total", "Seconds that writes waited for flushes and compactions.",
                    seconds_of(static_cast<std::uint64_t>(store.write_wait.count())));
 }
 
 void add_memory(Families& families, const Statistics& store) {
-  families.gauge("varve_memtable_entries", "Entries in memory.", store.memtable_entries);
+  families.gauge("varve_memtable_entries", "Entries in memtables.", store.memtable_entries);
   families.gauge("varve_memtable_bytes", "Bytes of memtables.", store.memtable_bytes);
-  families.gauge("varve_memtable_limit_bytes", "What memtables may take.", store.memtable_bytes_max);
+  families.gauge("varve_memtable_limit_bytes", "Most bytes that memtables may take.", store.memtable_bytes_max);
   families.gauge("varve_cache_bytes", "Bytes of blocks in the cache.", store.cache.bytes);
-  families.gauge("varve_cache_limit_bytes", "What the cache may take.", store.cache.bytes_max);
+  families.gauge("varve_cache_limit_bytes", "Most bytes that the cache may take.", store.cache.bytes_max);
   families.gauge("varve_cache_blocks", "Blocks in the cache.", store.cache.blocks);
   families.counter("varve_cache_hits_total", "Blocks found in the cache.", store.cache.hits);
   families.counter("varve_cache_misses_total", "Blocks not found in the cache.", store.cache.misses);
   families.counter("varve_block_reads_total", "Blocks read from table files for readers.", store.block_reads);
-  families.counter("varve_block_read_bytes_total", "Their bytes as stored.", store.block_read_bytes);
-  families.gauge("varve_ballast_bytes", "Disk space set aside for drops and the close on a full disk.",
+  families.counter("varve_block_read_bytes_total", "Stored bytes of blocks read from table files for readers.",
+                   store.block_read_bytes);
+  families.gauge("varve_ballast_bytes",
+                 "Bytes of disk space reserved so that drops and the close succeed on a full disk.",
                  store.ballast_bytes);
-  families.gauge("varve_clock_ahead_seconds", "How far the store's clock is ahead of the machine's.",
+  families.gauge("varve_clock_ahead_seconds", "Seconds by which the store's clock is ahead of the machine's.",
                  static_cast<std::uint64_t>(store.clock_ahead.count()));
-  families.gauge("varve_open_snapshots", "Snapshots that are kept readable.", store.open_snapshots);
+  families.gauge("varve_open_snapshots", "Open snapshots.", store.open_snapshots);
 }
 
 void add_compaction(Families& families, const Statistics& store) {
   families.counter("varve_flushes_total", "Memtables written to table files.", store.flushes);
-  families.counter("varve_flushed_bytes_total", "Bytes of these.", store.flushed_bytes);
+  families.counter("varve_flushed_bytes_total", "Bytes written by flushes.", store.flushed_bytes);
   families.counter("varve_compactions_total", "Compactions.", store.compactions);
-  families.counter("varve_compaction_read_bytes_total", "What compactions read.", store.compaction_read_bytes);
-  families.counter("varve_compaction_written_bytes_total", "What compactions wrote.", store.compaction_written_bytes);
-  families.counter("varve_compaction_copied_bytes_total", "Of that, what was copied by whole runs.",
+  families.counter("varve_compaction_read_bytes_total", "Bytes that compactions read.", store.compaction_read_bytes);
+  families.counter("varve_compaction_written_bytes_total", "Bytes that compactions wrote.",
+                   store.compaction_written_bytes);
+  families.counter("varve_compaction_copied_bytes_total",
+                   "Bytes that compactions copied as whole runs; part of the written bytes.",
                    store.compaction_copied_bytes);
-  families.counter("varve_moved_files_total", "Files that changed their level unread.", store.moved_files);
-  families.counter("varve_unlinked_files_total", "Files that went unread.", store.unlinked_files);
-  families.gauge("varve_compaction_debt_bytes", "What compaction has still to rewrite, and drops to give back.",
+  families.counter("varve_moved_files_total", "Files moved to another level without reading them.", store.moved_files);
+  families.counter("varve_unlinked_files_total", "Files removed without reading them.", store.unlinked_files);
+  families.gauge("varve_compaction_debt_bytes",
+                 "Bytes that compaction still has to rewrite, and bytes of dropped tables to free.",
                  store.compaction_debt_bytes);
-  families.gauge("varve_dead_log_bytes", "Of these, what the log holds of dropped tables.", store.dead_log_bytes);
-  families.gauge("varve_dead_table_bytes", "Of these, what table files hold of dropped tables.",
+  families.gauge("varve_dead_log_bytes", "Bytes of dropped tables in the log; part of the debt.", store.dead_log_bytes);
+  families.gauge("varve_dead_table_bytes", "Bytes of dropped tables in table files; part of the debt.",
                  store.dead_table_bytes);
-  families.gauge("varve_dead_value_bytes", "Of these, what value files hold that no entity uses.",
+  families.gauge("varve_dead_value_bytes", "Bytes in value files that no entity uses; part of the debt.",
                  store.dead_value_bytes);
-  families.counter("varve_loads_total", "Tables that loaders finished.", store.loads);
-  families.counter("varve_loaded_entities_total", "Their entities.", store.loaded_entities);
+  families.counter("varve_loads_total", "Tables loaded by loaders.", store.loads);
+  families.counter("varve_loaded_entities_total", "Entities loaded by loaders.", store.loaded_entities);
   families.counter("varve_load_written_bytes_total", "Bytes that loaders wrote.", store.load_written_bytes);
-  families.gauge("varve_retired_ids", "Dropped tables and accounts of which bytes remain.", store.retired_ids);
+  families.gauge("varve_retired_ids", "Dropped tables and accounts whose bytes are not all freed.", store.retired_ids);
 }
 
 void add_health(Families& families, const Result<Statistics>& store) {
   const StoreHealth health = health_of(store);
-  families.gauge("varve_accepts_writes", "1 while the store takes writes.", std::uint64_t{health.accepts_writes});
-  families.begin(MetricType::Gauge, "varve_health", "1 at the state that the store is in.");
+  families.gauge("varve_accepts_writes", "1 if the store accepts writes, else 0.",
+                 std::uint64_t{health.accepts_writes});
+  families.begin(MetricType::Gauge, "varve_health", "1 for the present state of the store, 0 for the others.");
   for (const std::string_view state : {"healthy", "write paused", "poisoned", "read only", "unknown"}) {
     families.value(std::uint64_t{state == health.state}, {{"state", std::string(state)}});
   }

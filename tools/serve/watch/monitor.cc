@@ -31,15 +31,16 @@ HttpResponse health_response(const StoreHealth& health) {
 HttpResponse Monitor::answer(const HttpRequest& request) const {
   const std::string& verb = request.head.verb;
   if (request.head.path != "/metrics" && request.head.path != "/health") {
-    return text_response(404, "there are /metrics and /health\n");
+    return text_response(404, "not found; use /metrics or /health\n");
   }
-  if (verb != "GET" && verb != "HEAD") return text_response(405, "GET and HEAD\n").with("Allow", "GET, HEAD");
+  if (verb != "GET" && verb != "HEAD")
+    return text_response(405, "method not allowed; use GET or HEAD\n").with("Allow", "GET, HEAD");
   if (request.head.path == "/metrics") return text_response(200, metrics_text(observed_), kMetricsType);
   return health_response(health_of(observed_.store.statistics()));
 }
 
 Task<Status> Monitor::admit(const HttpRequest& /*request*/, HomeThread* /*home*/) {
-  co_return Status::too_large("there is no request here that has a body");
+  co_return Status::too_large("requests to this address must not have a body");
 }
 
 Task<Result<HttpResponse>> Monitor::handle(HttpRequest request, HomeThread* /*home*/) {

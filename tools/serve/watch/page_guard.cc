@@ -66,24 +66,26 @@ bool is_local_host(std::string_view host) {
 
 Status check_local(const HttpRequest& request) {
   const Headers& headers = request.head.headers;
-  if (!is_local_address(request.arrival.client_ip)) return forbidden("this page is for people at this machine alone");
+  if (!is_local_address(request.arrival.client_ip))
+    return forbidden("this page is only served to clients on this machine");
   for (const std::string_view name : {"forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via"}) {
-    if (find_header(headers, name) != nullptr) return forbidden("this page is not served by way of a proxy");
+    if (find_header(headers, name) != nullptr) return forbidden("this page is not served through a proxy");
   }
   const std::string* const host = find_header(headers, "host");
   const bool is_named_locally = count_headers(headers, "host") == 1 && is_local_host(*host) &&
                                 (!request.absolute_host || is_local_host(*request.absolute_host));
-  return is_named_locally ? Status() : forbidden("this page is served at localhost, 127.0.0.1 and [::1] alone");
+  return is_named_locally ? Status() : forbidden("this page is only served at localhost, 127.0.0.1 and [::1]");
 }
 
 Status check_same_origin(const HttpRequest& request) {
   const Headers& headers = request.head.headers;
   const std::string* const site = find_header(headers, "sec-fetch-site");
-  if (site != nullptr && *site != "same-origin" && *site != "none") return forbidden("a page of another site asks");
+  if (site != nullptr && *site != "same-origin" && *site != "none")
+    return forbidden("requests from pages of other sites are refused");
   const std::string* const origin = find_header(headers, "origin");
   if (origin == nullptr) return Status();
   const std::string own = std::string(request.arrival.is_https ? "https://" : "http://") + host_of(request);
-  return *origin == own ? Status() : forbidden("a page of another site asks");
+  return *origin == own ? Status() : forbidden("requests from pages of other sites are refused");
 }
 
 }  // namespace varve::serve

@@ -56,10 +56,11 @@ bool StatusPage::owns(std::string_view path) noexcept {
 
 Status StatusPage::admit(const HttpRequest& request, std::string_view name) const {
   if (request.head.verb != "GET" && request.head.verb != "HEAD") {
-    return refused("MethodNotAllowed", "the page is only looked at");
+    return refused("MethodNotAllowed", "the page only supports GET and HEAD");
   }
   if (is_of_explorer(name) && !rules_.has_explorer) {
-    return refused("AuthorizationFailure", "tables are not shown; --status-page explore shows them");
+    return refused("AuthorizationFailure",
+                   "tables are not shown; start the server with --status-page explore to show them");
   }
   if (!rules_.is_public || is_of_explorer(name)) {
     if (Status local = check_local(request); !local.ok()) return local;
@@ -102,7 +103,7 @@ Task<Result<HttpResponse>> StatusPage::serve(HttpRequest request, HomeThread* ho
     Result<std::string> found = co_await exploring;
     response = found.ok() ? page_response(200, kJsonType, *std::move(found)) : failure_response(found.status());
   } else {
-    response = failure_response(Status::not_found("there is no such page").with_service_error("ResourceNotFound"));
+    response = failure_response(Status::not_found("the page does not exist").with_service_error("ResourceNotFound"));
   }
   if (request.head.verb == "HEAD") response.body.clear();
   co_return response;

@@ -3,16 +3,17 @@
 namespace varve::serve {
 
 StoreHealth health_of(const Result<Statistics>& statistics) {
-  if (!statistics.ok()) return {false, "unknown", "the store tells no figures: " + statistics.status().to_string()};
+  if (!statistics.ok())
+    return {false, "unknown", "the store's figures cannot be read: " + statistics.status().to_string()};
   switch (statistics->health) {
     case Health::kPoisoned:
-      return {false, "poisoned", "the log failed; reads go on, and a restart of the server opens the store anew"};
+      return {false, "poisoned", "the log failed; reads continue; restart the server to accept writes again"};
     case Health::kWritePaused:
       return {false, "write paused",
-              "writes are refused, most often for want of space; they go on by themselves when they can"};
+              "writes are refused, usually for lack of space; they resume by themselves when there is room"};
     case Health::kHealthy: break;
   }
-  if (statistics->read_only) return {false, "read only", "the store was opened for reading only"};
+  if (statistics->read_only) return {false, "read only", "the store was opened read-only"};
   return {};
 }
 

@@ -53,10 +53,11 @@ Result<AskedQuery> parse_query_line(std::string_view line, const std::vector<Lin
       const std::string& text = words[++i].text;
       const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), asked.top);
       if (error != std::errc() || end != text.data() + text.size() || asked.top == 0) {
-        return Status::invalid_argument("--top is a number above zero");
+        return Status::invalid_argument("--top must be a whole number above zero");
       }
     } else if (word.starts_with("--")) {
-      return Status::invalid_argument(word + " is not known, or lacks its value: --select A,B --top N --backward");
+      return Status::invalid_argument(
+          word + " is not an option of query, or lacks its value; use --select A,B, --top N or --backward");
     } else {
       asked.filter = line.substr(words[i].begin);
       break;

@@ -77,7 +77,7 @@ std::optional<Result<std::string>> LineInput::next(const std::string& prompt) {
   if (lines_) {
     std::string line;
     if (!lines_->next(&line)) return std::nullopt;
-    if (lines_->too_long()) return Status::too_large("the line is over 16 MiB");
+    if (lines_->too_long()) return Status::too_large("the line is longer than 16 MiB, the most that is allowed");
     return line;
   }
   char* const typed = readline(prompt.c_str());

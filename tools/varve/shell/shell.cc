@@ -26,7 +26,7 @@ Result<Entity> entity_of(const std::vector<LineWord>& words) {
     const std::string& word = words[i].text;
     const std::size_t equals = word.find('=');
     if (equals == std::string::npos || equals == 0) {
-      return Status::invalid_argument("a property is NAME=VALUE, not \"" + word + "\"");
+      return Status::invalid_argument("a property must be NAME=VALUE, not \"" + word + "\"");
     }
     entity.add(word.substr(0, equals), infer_value(std::string_view(word).substr(equals + 1)));
   }
@@ -40,17 +40,17 @@ Shell::Shell(Store& store, Place place, std::uint64_t rows_max)
 
 const std::vector<Shell::Command>& Shell::commands() {
   static const std::vector<Command> all = {
-      {"use", "use TABLE [ACCOUNT]", "Work on this table", 1, 2, &Shell::use},
-      {"tables", "tables", "Names of the account's tables", 0, 0, &Shell::tables},
-      {"query", "query [--select A,B] [--top N] [--backward] [FILTER]", "Entities, page by page", 0, kAnyNumber,
+      {"use", "use TABLE [ACCOUNT]", "Choose the table to work on", 1, 2, &Shell::use},
+      {"tables", "tables", "Print the names of the account's tables", 0, 0, &Shell::tables},
+      {"query", "query [--select A,B] [--top N] [--backward] [FILTER]", "Print entities, page by page", 0, kAnyNumber,
        &Shell::query},
-      {"more", "more", "The next page of the query", 0, 0, &Shell::more},
-      {"get", "get PARTITION_KEY ROW_KEY", "One entity", 2, 2, &Shell::get},
-      {"count", "count [FILTER]", "How many entities match", 0, kAnyNumber, &Shell::count},
-      {"insert", "insert PARTITION_KEY ROW_KEY [NAME=VALUE ...]", "A new entity", 2, kAnyNumber, &Shell::insert},
-      {"delete", "delete PARTITION_KEY ROW_KEY", "Remove one entity", 2, 2, &Shell::remove},
-      {"stats", "stats", "Figures of the store", 0, 0, &Shell::stats},
-      {"help", "help", "This list; `exit` or the end of input ends the shell", 0, 0, &Shell::help},
+      {"more", "more", "Print the next page of the query", 0, 0, &Shell::more},
+      {"get", "get PARTITION_KEY ROW_KEY", "Print one entity", 2, 2, &Shell::get},
+      {"count", "count [FILTER]", "Print how many entities match", 0, kAnyNumber, &Shell::count},
+      {"insert", "insert PARTITION_KEY ROW_KEY [NAME=VALUE ...]", "Insert a new entity", 2, kAnyNumber, &Shell::insert},
+      {"delete", "delete PARTITION_KEY ROW_KEY", "Delete one entity", 2, 2, &Shell::remove},
+      {"stats", "stats", "Print figures of the store", 0, 0, &Shell::stats},
+      {"help", "help", "Print this list; `exit` or the end of input ends the shell", 0, 0, &Shell::help},
   };
   return all;
 }
@@ -73,7 +73,7 @@ bool Shell::run(const std::string& line) {
   if (name == "exit" || name == "quit") return false;
   const auto command =
       std::find_if(commands().begin(), commands().end(), [&](const Command& known) { return known.name == name; });
-  if (command == commands().end()) return failed("there is no command \"" + name + "\"; `help` lists them");
+  if (command == commands().end()) return failed("there is no command \"" + name + "\"; `help` lists the commands");
   const std::size_t given = words->size() - 1;
   if (given < command->words_min || given > command->words_max) return failed("usage: " + std::string(command->usage));
   const Progress timer("", 0);
@@ -112,7 +112,8 @@ std::vector<std::string> Shell::complete(std::string_view before, std::string_vi
 }
 
 Result<Table> Shell::table() const {
-  if (place_.table.empty()) return Status::invalid_argument("no table is chosen: `use TABLE`, `tables` lists them");
+  if (place_.table.empty())
+    return Status::invalid_argument("no table is chosen; choose one with `use TABLE`; `tables` lists them");
   return store_.open_table(place_.account, place_.table);
 }
 
@@ -164,7 +165,7 @@ Status Shell::query(const std::string& line, const Words& words) {
 }
 
 Status Shell::more(const std::string& /*line*/, const Words& /*words*/) {
-  if (!open_query_) return Status::invalid_argument("there is no more; `query` begins");
+  if (!open_query_) return Status::invalid_argument("there is no next page; start a query with `query`");
   return print_page();
 }
 
@@ -196,7 +197,7 @@ Status Shell::print_page() {
   rows_left_ -= rows;
   std::cout.flush();
   more = more && rows_left_ > 0;
-  std::cerr << counted(rows, "entity", "entities") << (more ? "; `more` goes on" : "") << "\n";
+  std::cerr << counted(rows, "entity", "entities") << (more ? "; `more` prints the next page" : "") << "\n";
   if (!more) open_query_.reset();
   return Status();
 }
@@ -212,7 +213,7 @@ Status Shell::get(const std::string& /*line*/, const Words& words) {
   if (!table.ok()) return table.status();
   const Result<std::optional<Entity>> entity = table->get(words[1].text, words[2].text);
   if (!entity.ok()) return entity.status();
-  if (!*entity) return Status::not_found("there is no such entity");
+  if (!*entity) return Status::not_found("the entity does not exist");
   const std::string text = entity_to_json(**entity);
   std::cout << (is_terminal_output() ? show_text(text, SIZE_MAX).text : text) << "\n";
   return Status();

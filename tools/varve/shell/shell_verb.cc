@@ -48,18 +48,18 @@ int run_shell(const ShellWords& words) {
 
 void add_shell_verb(CLI::App& app, int& exit_code) {
   auto words = std::make_shared<ShellWords>();
-  CLI::App* verb = app.add_subcommand("shell", "Work on a store by commands, typed or from a pipe");
+  CLI::App* verb = app.add_subcommand("shell", "Run commands on a store, typed or from a pipe");
   verb->footer(
-      "\nAt a terminal lines have a history and the tab key completes commands, tables and properties; `help` lists "
-      "the\n"
-      "commands. From a pipe every line is a command; one that fails is told, the others are carried out, and the "
-      "exit\n"
-      "code is 1.\n"
-      "\nExample: echo \"count Lines ge 3\" | varve shell ./shop Orders");
+      "\nAt a terminal, lines have a history, and the tab key completes commands, tables and properties. `help`\n"
+      "lists the commands. From a pipe, each line is a command. If a command fails, the shell reports it and\n"
+      "runs the others; the exit code is 1 then.\n"
+      "\n"
+      "Example: echo \"count Lines ge 3\" | varve shell ./shop Orders");
   add_store_words(*verb, words->place);
-  verb->add_option("TABLE", words->place.table, "The table to begin with");
-  verb->add_option("--account", words->place.account, "Account that tables belong to")->capture_default_str();
-  verb->add_flag("--read-only", words->read_only, "Write nothing; may run beside other readers");
+  verb->add_option("TABLE", words->place.table, "Table to start with");
+  verb->add_option("--account", words->place.account, "Account that the tables belong to")->capture_default_str();
+  verb->add_flag("--read-only", words->read_only,
+                 "Write nothing; other readers may have the store open at the same time");
   verb->callback([words, &exit_code] { exit_code = run_shell(*words); });
 }
 
