@@ -27,7 +27,7 @@ class Progress {
   Progress(std::string_view unit, std::uint64_t total_bytes);
   ~Progress();
   void update(std::uint64_t count, std::uint64_t bytes);
-  /// Runs `work` on the calling thread. Meanwhile another thread calls `tell` and shows its text.
+  /// Runs `work` on the calling thread. Meanwhile another thread calls the second function and shows its text.
   Status while_running(const std::function<Status()>& work, const std::function<std::string()>& tell);
   /// Removes the line, so that other text can be printed.
   void clear();
