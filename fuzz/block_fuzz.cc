@@ -56,7 +56,8 @@ void check_frame(std::string bytes, const BlockFrame& frame, Decompressor& decom
   require(!moved.ok() || *moved == *content);
 }
 
-/// Checks that the search for blocks finds every frame, and nothing else.
+/// Checks the search for blocks: each found block opens, an uncompressed frame that opens is found, and nothing is
+/// found at another offset.
 void search(const std::string& bytes) {
   const std::string behind(24, '\x28');  // begins like a frame of zstd, but is none
   const std::string part = bytes + behind;

@@ -309,8 +309,7 @@ io::MemoryDisk disk_of(const Original& from, const Files& files) {
   return disk;
 }
 
-// -- Reads and their checks
-// ---------------------------------------------------------------------------------------------
+// -- Reads and their checks ------------------------------------------------------------------------------------------
 
 bool typed(const Status& status) {
   switch (status.code()) {
