@@ -43,7 +43,8 @@ bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-/// Returns whether the message names the damaged file, or a file that names it.
+/// Returns whether the message names the damaged file. If the damaged file names other files, the message may name one
+/// of those.
 bool names_a_file_of(const Damage& damage, std::string_view message) {
   if (contains(message, damage.file)) return true;
   const bool names_others = damage.file == "CURRENT" || damage.file.starts_with("MANIFEST-");

@@ -51,7 +51,8 @@ class Search {
                        [this](const Requirement& need) { return (cells_[need.cell] == need.value) == need.equals; });
   }
 
-  /// Returns the first return of an operation. An operation that was invoked later happened after it.
+  /// Returns the earliest return of an operation that is certain and not done yet. An operation invoked later happens
+  /// after it.
   std::uint64_t first_return() const {
     for (const std::size_t i : order_) {
       if (done_[i] == '\0' && history_[i].certain) return history_[i].returned;
