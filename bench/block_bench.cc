@@ -1,6 +1,7 @@
-// Owns: what blocks and table files cost: making them, point look-ups, seeks and scans of decompressed blocks.
-// Method: entries as tables hold them: keys of some 40 bytes, entities of about 250 that compress to a half. Blocks are
-// decompressed before the clock runs, as a cache would hold them; keys are looked up in an order that no branch learns.
+// Owns: the cost of blocks and table files: building them, point lookups, seeks and scans of decompressed blocks.
+// Method: entries have the sizes of real tables: keys of about 40 bytes, and entities of about 250 bytes that compress
+// to a half. Blocks are decompressed before the clock runs, like blocks in a cache. Keys are looked up in an order that
+// no branch predictor learns.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -47,7 +48,7 @@ struct Sample {
   std::string content;
 };
 
-/// As many entries as a block of 8 KiB holds.
+/// Returns as many entries as a block of 8 KiB contains.
 Sample block_sample(std::size_t value_bytes) {
   Sample sample;
   DataBlockBuilder builder;
@@ -61,7 +62,7 @@ Sample block_sample(std::size_t value_bytes) {
   return sample;
 }
 
-/// The keys in another order.
+/// Returns the keys in another order.
 std::vector<std::string> shuffled(std::vector<std::string> keys) {
   for (std::size_t i = keys.size(); i > 1; --i) std::swap(keys[i - 1], keys[mixed(i) % i]);
   return keys;
@@ -81,7 +82,8 @@ void BM_DataBlockBuild(benchmark::State& state) {
 }
 BENCHMARK(BM_DataBlockBuild)->Arg(50)->Arg(250);
 
-/// Parsing the block is part of it, hashing the key is not: the filter needed that before.
+/// Measures a lookup including the parsing of the block. Hashing the key is not included, because the filter needed the
+/// hash before.
 void BM_DataBlockFind(benchmark::State& state) {
   const Sample sample = block_sample(static_cast<std::size_t>(state.range(0)));
   const std::vector<std::string> keys = shuffled(sample.keys);
@@ -146,7 +148,7 @@ void BM_BlockCompress(benchmark::State& state) {
 }
 BENCHMARK(BM_BlockCompress)->Arg(1)->Arg(3)->Arg(6);
 
-/// Verification included.
+/// Measures decompression including verification.
 void BM_BlockDecode(benchmark::State& state) {
   const Sample sample = block_sample(250);
   std::string block;
@@ -164,7 +166,7 @@ void BM_BlockDecode(benchmark::State& state) {
 }
 BENCHMARK(BM_BlockDecode)->Arg(0)->Arg(1);
 
-/// Argument: compression level.
+/// Argument: the compression level.
 void BM_TableBuild(benchmark::State& state) {
   constexpr std::uint64_t kEntries = 20'000;
   std::vector<std::string> keys;

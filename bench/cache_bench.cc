@@ -1,7 +1,7 @@
-// Owns: what the block cache costs: finding a hot block, pinning one, and the churn of a working set that does not fit.
-// Method: blocks of 4 KiB. "Hot": all blocks fit, each is asked for at random. "Small" is a set whose headers fit the
-// processor's caches, "large" one whose headers do not. "Churn": every insert evicts. Time is that of one thread; with
-// two threads a find that scales takes the same time for each.
+// Owns: the cost of the block cache: finding and pinning a hot block, and the churn of a working set that does not fit.
+// Method: blocks have 4 KiB. "Hot": all blocks fit, and lookups are random. "Small" is a set whose headers fit the
+// processor's caches, "large" is a set whose headers do not. "Churn": every insert evicts a block. Times are per
+// thread. If a find scales, two threads show the same time as one.
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -18,7 +18,7 @@ constexpr std::uint32_t kBlockBytes = 4096;
 constexpr std::uint64_t kSmallCache = 1'000;
 constexpr std::uint64_t kLargeCache = 100'000;
 
-/// Xorshift; a find is not much dearer than a better generator.
+/// A Xorshift generator, because a better generator costs nearly as much as a find.
 class Numbers {
  public:
   explicit Numbers(std::uint64_t seed) noexcept : state_(seed * 2 + 1) {}
@@ -76,7 +76,7 @@ BENCHMARK(BM_FindHot)
     ->ThreadRange(1, 2)
     ->UseRealTime();
 
-/// What a point read does: index partition, filter partition and data block under one guard.
+/// Measures the finds of a point read: index partition, filter partition and data block under one guard.
 void BM_FindThreeUnderOneGuard(benchmark::State& state) {
   Numbers numbers(static_cast<std::uint64_t>(state.thread_index()) + 1);
   const auto count = static_cast<std::uint64_t>(state.range(0));
@@ -115,7 +115,7 @@ void fill_for_churn(const benchmark::State&) {
   for (std::uint64_t number = 0; number < 20'000; ++number) (void)insert(*shared, 0, number);
 }
 
-/// Allocation of a block, insertion, eviction and freeing of another.
+/// Measures allocating and inserting a block while another block is evicted and freed.
 void BM_InsertChurn(benchmark::State& state) {
   const std::uint64_t file_id = shared->next_file_id();
   std::uint64_t number = 0;
@@ -125,12 +125,13 @@ void BM_InsertChurn(benchmark::State& state) {
 }
 BENCHMARK(BM_InsertChurn)->Setup(fill_for_churn)->Teardown(drop)->ThreadRange(1, 2)->UseRealTime();
 
-/// One thread inserts and evicts, the other finds in what stays.
+/// Measures one thread that inserts and evicts, and another thread that finds blocks that stay.
 void BM_FindBesideChurn(benchmark::State& state) {
   constexpr std::uint64_t kHot = 2'000;
   const bool finds = state.thread_index() == 0;
   if (finds) {
-    for (int round = 0; round < 2; ++round) {  // the second time they come back from the ghosts, or are visited
+    // in the second round the blocks return from the ghost list, or are marked as visited
+    for (int round = 0; round < 2; ++round) {
       for (std::uint64_t number = 0; number < kHot; ++number) {
         if (!shared->pin(shared_file_id, number * kBlockBytes)) (void)insert(*shared, shared_file_id, number);
       }
@@ -156,7 +157,7 @@ void BM_FindBesideChurn(benchmark::State& state) {
 }
 BENCHMARK(BM_FindBesideChurn)->Setup(fill_for_churn)->Teardown(drop)->Threads(2)->UseRealTime();
 
-/// A file of a hundred blocks leaves a cache of a hundred thousand.
+/// Measures removing a file of 100 blocks from a cache of 100,000.
 void BM_EraseFile(benchmark::State& state) {
   constexpr std::uint64_t kBlocksOfFile = 100;
   for (auto _ : state) {

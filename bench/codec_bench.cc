@@ -1,6 +1,6 @@
-// Owns: what encoding and decoding cost: sort keys, texts, entities, batches, checksums.
-// Method: keys and entities of the sizes that tables hold: two short ASCII keys, ten properties, a batch of one and of
-// a hundred operations. Data are made before the clock runs.
+// Owns: the cost of encoding and decoding: sort keys, texts, entities, batches, checksums.
+// Method: keys and entities have the sizes of real tables: two short ASCII keys, ten properties, and batches of one and
+// of a hundred operations. The data is built before the clock runs.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr TableId kCodecTable = make_table_id(1, 7);
 
-/// Sixteen texts of one length, so that no branch is learnt by heart.
+/// Returns sixteen texts of one length, so that the branch predictor cannot learn one of them.
 std::vector<std::string> texts(const std::string& stem, std::size_t bytes) {
   std::vector<std::string> all;
   for (std::size_t i = 0; i < 16; ++i) {
@@ -110,7 +110,7 @@ void BM_CompareText(benchmark::State& state) {
 }
 BENCHMARK(BM_CompareText)->Arg(20)->Arg(1000);
 
-/// A customer's order: ten properties of six types.
+/// Adds a customer's order: ten properties of six types.
 void add_properties(EntityBuilder& builder, std::int64_t number) {
   builder.add_string("CustomerName", "A name of common length");
   builder.add_string("Email", "somebody@example.org");

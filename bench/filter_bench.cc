@@ -1,6 +1,6 @@
-// Owns: what filters cost: building one, and asking it for keys that are there and for keys that are not.
-// Method: the keys of one run of blocks (4,000), of a large file (100,000) and of more than the caches hold (8 million
-// asked). Hashes are made before the clock runs; those asked for are shuffled.
+// Owns: the cost of filters: building one, and querying it for present and for absent keys.
+// Method: filters have the keys of one run of blocks (4,000), of a large file (100,000), and of a set that exceeds the
+// processor's caches (8 million lookups). Hashes are computed before the clock runs. Lookups are shuffled.
 #include <algorithm>
 #include <cstdint>
 #include <random>

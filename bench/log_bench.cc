@@ -1,4 +1,4 @@
-// Owns: what framing and reading the log costs, without a disk.
+// Owns: the cost of framing and reading the log, without a disk.
 // Must never: measure memory that a commit would not touch.
 #include <cstdint>
 #include <cstdlib>
@@ -36,14 +36,14 @@ std::size_t group_payload_bytes(std::size_t members, std::string_view batch) {
   return bytes;
 }
 
-/// Frames one group into `memory` as a leader does, and returns the place behind it.
+/// Frames one group into `memory` like a commit leader, and returns the end of the record.
 char* frame_group(char* memory, std::size_t members, std::string_view batch) {
   char* at = begin_record(memory, group_header(members), group_payload_bytes(members, batch), kPlace);
   for (std::size_t i = 0; i < members; ++i) at = store_group_member(at, kFirstVersion, kFirstVersion + i, batch);
   return seal_record(memory, kPlace);
 }
 
-/// Frame and checksum of a group; arguments: members, bytes of each batch.
+/// Measures the frame and checksum of a group. Arguments: members, bytes of each batch.
 void BM_FrameGroup(benchmark::State& state) {
   const auto members = static_cast<std::size_t>(state.range(0));
   const std::string batch(static_cast<std::size_t>(state.range(1)), 'b');
@@ -57,7 +57,7 @@ void BM_FrameGroup(benchmark::State& state) {
 }
 BENCHMARK(BM_FrameGroup)->Args({1, 300})->Args({16, 300})->Args({64, 300})->Args({1, 65536});
 
-/// Reads a log of such groups back, members included, as recovery does.
+/// Measures reading a log of such groups, including their members, like recovery.
 void BM_ReadGroups(benchmark::State& state) {
   const auto members = static_cast<std::size_t>(state.range(0));
   const std::string batch(static_cast<std::size_t>(state.range(1)), 'b');

@@ -1,8 +1,8 @@
-// Owns: what many reads in flight from one thread are worth: 4 KiB at random places, past the page cache.
-// Method: a file of 512 MiB in $VARVE_BENCH_DIRECTORY (else the system's directory for temporary files), written when
-// the first of these measurements runs. One thread keeps `depth` reads in flight and takes out what is finished, at
-// least one at a time, or all of a batch together; beside it plain reads, one after another. Memory is aligned, so that
-// nothing is copied. Time is the wall's: the device is what is measured.
+// Owns: the benefit of many concurrent reads from one thread: 4 KiB at random offsets, bypassing the page cache.
+// Method: a file of 512 MiB in $VARVE_BENCH_DIRECTORY (by default the system's temporary directory) is written when the
+// first measurement runs. One thread keeps `depth` reads in flight. It takes out finished reads, at least one at a
+// time, or waits for a whole batch. Plain sequential reads are measured for comparison. Memory is aligned, so that
+// nothing is copied. Times are wall-clock times, because the device is measured.
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -74,8 +74,8 @@ void BM_ReadOneByOne(benchmark::State& state) {
 }
 BENCHMARK(BM_ReadOneByOne)->UseRealTime();
 
-/// An iteration is one read. With `together`, a queue is filled and then emptied, as by a GetMany; else it is kept
-/// full.
+/// One iteration is one read. With `together`, the queue is filled and then emptied, as by a GetMany. Otherwise it is
+/// kept full.
 template <typename Files>
 void read_through_queue(benchmark::State& state, bool together) {
   const ReadableFile& file = bench_file();

@@ -1,7 +1,7 @@
-// Owns: what the memtable costs: inserts one by one and by the hundred, lookups that hit and miss, walks.
+// Owns: the cost of the memtable: single and batched inserts, lookups that hit and miss, scans.
 //
-// Keys are entities of partitions of 100 rows, values 100 bytes. The argument is the number of entries in the memtable;
-// a million are some 170 MB, far more than a processor's caches.
+// Keys are entities of partitions of 100 rows. Values have 100 bytes. The argument is the number of entries in the
+// memtable. A million entries have about 170 MB, far more than a processor's caches.
 
 #include <algorithm>
 #include <cstdint>
@@ -50,7 +50,7 @@ std::vector<std::size_t> ascending(std::size_t count) {
   return numbers;
 }
 
-/// One batch for each of the numbers, each of `rows` rows in a row.
+/// Returns one batch for each number, each with `rows` consecutive rows.
 std::vector<std::string> batches_of(const std::vector<std::size_t>& numbers, std::size_t rows) {
   const std::string value(kValueBytes, 'v');
   std::vector<std::string> batches;
@@ -69,7 +69,7 @@ void insert_one(Memtable& memtable, const std::string& batch, CommitVersion vers
   memtable.insert(*reservation, batch, version);
 }
 
-/// Inserts batch after batch, into a fresh memtable when all are in.
+/// Inserts batch after batch. After the last batch it continues with a new memtable.
 void insert_all(benchmark::State& state, const std::vector<std::string>& batches, std::size_t rows) {
   auto memtable = std::make_unique<Memtable>();
   std::size_t next = 0;
@@ -102,7 +102,7 @@ void BM_InsertSortedBatchOf100(benchmark::State& state) {
 }
 BENCHMARK(BM_InsertSortedBatchOf100)->Arg(kSmall)->Arg(kLarge);
 
-/// A memtable of `count` entries, kept from one measurement to the next.
+/// Returns a memtable of `count` entries. It is kept for the next measurement.
 const Memtable& filled(std::size_t count) {
   static std::unique_ptr<Memtable> memtable;
   if (memtable != nullptr && memtable->entry_count() == count) return *memtable;
@@ -117,7 +117,8 @@ void find_all(benchmark::State& state, const char* end) {
   const Memtable& memtable = filled(count);
   std::vector<std::string> keys;
   std::vector<std::size_t> numbers = shuffled(count);
-  std::reverse(numbers.begin(), numbers.end());  // not the order of insertion, which is that of memory
+  // so that the order is not that of insertion, which is the order in memory
+  std::reverse(numbers.begin(), numbers.end());
   for (const std::size_t number : numbers) keys.push_back(key_of(number, end));
   std::size_t next = 0;
   std::int64_t hits = 0;
@@ -169,7 +170,7 @@ void BM_ScanBackward(benchmark::State& state) {
 }
 BENCHMARK(BM_ScanBackward)->Arg(kSmall)->Arg(kLarge);
 
-/// A page of 100 at a random place: one search and a short walk.
+/// Measures a page of 100 entities at a random place: one search and a short scan.
 void BM_ScanPage(benchmark::State& state) {
   const auto count = static_cast<std::size_t>(state.range(0));
   const Memtable& memtable = filled(count);

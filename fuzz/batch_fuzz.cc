@@ -42,7 +42,7 @@ void add(BatchBuilder& builder, const Operation& operation) {
       return;
     case Kind::kMergeOperand:
     case Kind::kPutExternal:
-    case Kind::kPutExpiring: std::abort();  // refused today
+    case Kind::kPutExpiring: std::abort();  // always refused at present
   }
   std::abort();
 }

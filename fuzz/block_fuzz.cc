@@ -1,10 +1,11 @@
-// Owns: the fuzzer of block frames and of decompression: hostile bytes, with and without a checksum that holds.
-// Must never: let a reading go unchecked: what reads as a block must read as the same one elsewhere when re-stamped.
+// Owns: the fuzzer of block frames and of decompression: hostile bytes, with and without a valid checksum.
+// Must never: let a reading go unchecked: bytes that read as a block must read as the same block at another place,
+// after a new checksum.
 //
-// Input: one byte of mode, one of the type expected, then
-//   mode 0: the frame
-//   mode 1: the frame, whose checksum is made right first
-//   mode 2: the same with other bytes before and behind it, of which only the place tells
+// Input: one byte of mode, one of the expected type, then
+// - mode 0: the frame
+// - mode 1: the frame, whose checksum is corrected first
+// - mode 2: the frame between other bytes, so that only its offset is known
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -21,7 +22,7 @@ namespace {
 
 constexpr FilePlace kPlace{0x5eed, 8192};
 constexpr FilePlace kElsewhere{0xfeed, 64};
-/// More is slow, and no other code.
+/// The most bytes tried. More bytes are slow, and run the same code.
 constexpr std::uint32_t kRawBytesTried = 1u << 16;
 
 void require(bool holds) {
@@ -55,9 +56,10 @@ void check_frame(std::string bytes, const BlockFrame& frame, Decompressor& decom
   require(!moved.ok() || *moved == *content);
 }
 
-/// Whoever looks for blocks finds what a frame is, and what he finds is one: nothing is found at another place.
+/// Checks the search for blocks: each found block opens, an uncompressed frame that opens is found, and nothing is
+/// found at another offset.
 void search(const std::string& bytes) {
-  const std::string behind(24, '\x28');  // begins like a frame of zstd, and is none
+  const std::string behind(24, '\x28');  // begins like a frame of zstd, but is none
   const std::string part = bytes + behind;
   const std::optional<IntactBlock> found = find_intact_block(part, kPlace);
   require(!find_intact_block(part, kElsewhere).has_value());
@@ -76,7 +78,7 @@ void search(const std::string& bytes) {
 
 // -- Mutations ------------------------------------------------------------------------------------------------------
 
-/// Another content in a frame of ours, or another figure in the frame's head, under a checksum that the reading makes.
+/// Returns a frame with another content, or with another number in its head. The reader's correct checksum is added.
 std::optional<std::string> mutated(fuzz::Chance& chance, std::string_view input) {
   if (input.size() < 2 + kBlockFrameBytes) return std::nullopt;
   std::string bytes(input.substr(2));

@@ -1,7 +1,8 @@
 // Owns: the fuzzer of the statistics of runs and blocks.
-// Must never: read a range that would not be written back as it stood, or one that does not cover its own ends.
+// Must never: accept a range that would be written back differently, or that does not contain its own ends.
 //
-// Input: a byte, of whose lowest bit 0 says that the statistics of a block follow, and 1 those of a run.
+// Input: one byte, then the statistics. If the byte's lowest bit is 0, they are those of a block, otherwise those of a
+// run.
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -28,7 +29,7 @@ std::size_t value_bytes(PropertyType type) {
   return fixed_value_bytes(type).value_or(kOfTextAndBinary);
 }
 
-/// A value of each type: there is none that a range may not be asked of.
+/// Compares the range with a value of each type. Every type must be accepted.
 void ask_of_each_type(const PropertyRange& range) {
   static const std::string bytes("\1\0\xEE\x80\x80\xF0\x90\x80\x80\0\0\0\0\0\0\0", 16);
   for (auto type = std::uint8_t{1}; type <= 8; ++type) {
@@ -41,7 +42,8 @@ void ask_of_each_type(const PropertyRange& range) {
   }
 }
 
-/// Whatever it is, a range that is not empty covers its ends, and of a text that was cut all that begins with it.
+/// Checks that a range that is not empty contains its ends. If the end is a cut text, the range contains all texts that
+/// begin with it.
 void ask_of_its_ends(const PropertyRange& range) {
   const PropertyView smallest{"n", range.type, range.smallest};
   const PropertyView largest{"n", range.type, range.largest};
@@ -105,7 +107,7 @@ OwnRange owned_range(const PropertyRange& range) {
       false, {}, range.kind, range.type, std::string(range.smallest), std::string(range.largest), range.largest_is_cut};
 }
 
-/// Up to where they are whole.
+/// Returns the complete ranges at the front of `bytes`.
 std::vector<OwnRange> ranges_of(bool of_run, std::string_view bytes) {
   std::vector<OwnRange> ranges;
   RunStatistics run(bytes);
@@ -126,7 +128,7 @@ std::vector<OwnRange> ranges_of(bool of_run, std::string_view bytes) {
   return ranges;
 }
 
-/// Values as long as the type has them, and now and then a text that is too long.
+/// Gives a value the size of its type. Sometimes it makes a text that is too long.
 void fit_end(fuzz::Chance& chance, PropertyType type, std::string& value) {
   const std::optional<std::size_t> bytes = fixed_value_bytes(type);
   if (bytes) value.resize(*bytes);

@@ -1,5 +1,5 @@
-// Owns: the fuzzer of continuation tokens: text from outside, by which a scan goes on.
-// Must never: accept two texts for one token, or a token that stands for something that is not UTF-8.
+// Owns: the fuzzer of continuation tokens: texts from clients that continue a scan.
+// Must never: accept two texts for one token, or a token whose key is not UTF-8.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -18,7 +18,7 @@ void check_refusal(const varve::Status& status) {
   if (status.service_error() != "InvalidInput") std::abort();
 }
 
-/// The token of another place, or another token of one key.
+/// Returns the token of another place, or another token of one key.
 std::optional<std::string> mutated(varve::fuzz::Chance& chance, std::string_view text) {
   if (const varve::Result<std::string> key = varve::decode_key_token(text); key.ok()) {
     std::string changed = *key;
@@ -60,7 +60,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     check_refusal(key.status());
   }
 
-  // Any text at all, taken as a key, survives its way through a token, or is refused for not being UTF-8.
+  // Any text, used as a key, survives encoding and decoding as a token, or is refused because it is not UTF-8.
   const varve::Result<std::string> again = varve::decode_key_token(varve::encode_key_token(text));
   if (again.ok() != varve::format::is_valid_utf8(text)) std::abort();
   if (again.ok() && *again != text) std::abort();

@@ -1,7 +1,7 @@
-// Owns: the fuzzer of the metadata of encryption, which anybody who writes to a table may have written.
-// Must never: read what cannot be written again, or return an entity that nobody encrypted.
+// Owns: the fuzzer of the metadata of encryption, which any writer of a table may have written.
+// Must never: accept metadata that cannot be written again, or return an entity that was never encrypted.
 //
-// Input: the text of _ClientEncryptionMetadata1, or, as well, of the list of names.
+// Input: the text of _ClientEncryptionMetadata1. It is also used as the list of names.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -35,7 +35,7 @@ void check_names(std::string_view text) {
   if (!again.ok() || *again != *names) std::abort();
 }
 
-/// A key for every id, so that the way goes on to the unwrapping, where it must end.
+/// Provides a key for every id, so that the code reaches the unwrapping, which must fail.
 void check_entity(std::string_view text) {
   static const Result<std::shared_ptr<const KeyEncryptionKey>> key = make_aes_key("any", SecretBytes(32));
   Entity entity("p", "r");
@@ -50,7 +50,7 @@ void check_entity(std::string_view text) {
 }  // namespace
 }  // namespace varve
 
-/// What stands in such texts.
+/// Words of such texts.
 constexpr std::string_view kWords[] = {"{",
                                        "}",
                                        "[",

@@ -1,5 +1,6 @@
 // Owns: the fuzzer of entities.
-// Must never: accept a frame with a gap, an overlap or a place outside; what is accepted must be what would be built.
+// Must never: accept a frame with a gap, an overlap or an offset outside. An accepted entity must equal the one that
+// the builder makes.
 //
 // Input: an entity.
 #include <algorithm>
@@ -27,7 +28,7 @@ void check(bool holds) {
   if (!holds) std::abort();
 }
 
-/// The property through its accessor, and not as the bytes it lies in.
+/// Adds the property through its accessor, and not as stored bytes.
 void add_by_value(EntityBuilder& builder, const PropertyView& property) {
   switch (property.type) {
     case PropertyType::kBinary: builder.add_binary(property.name, property.value); return;
@@ -50,7 +51,7 @@ bool booleans_are_clean(const EntityView& view) {
   return true;
 }
 
-/// The same entity with the hash that belongs to each name.
+/// Returns the entity with the correct hash of each name.
 std::string with_hashes(std::string_view bytes, const EntityView& view) {
   std::string hashed(bytes);
   for (std::size_t i = 0; i < view.property_count(); ++i) {
@@ -69,7 +70,7 @@ void read_hashed(std::string_view bytes) {
     const PropertyView property = view->property(i);
     const std::optional<PropertyView> found = view->find(property.name);
     check(found.has_value() && found->name == property.name);
-    check(found->value.data() <= property.value.data());  // the first of the name
+    check(found->value.data() <= property.value.data());  // the first property of this name
     raw.add(property);
     add_by_value(by_value, property);
   }

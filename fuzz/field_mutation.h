@@ -1,5 +1,5 @@
-// Owns: mutations of tagged fields, of which headers of records, manifest edits, CURRENT and properties are made.
-// Must never: know what a tag means.
+// Owns: mutations of tagged fields, which form headers of records, manifest edits, CURRENT and properties.
+// Must never: know the meaning of a tag.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ struct OwnField {
   std::string_view value;
 };
 
-/// Up to where they are whole.
+/// Returns the complete fields at the front of `bytes`.
 inline std::vector<OwnField> fields_of(std::string_view bytes) {
   std::vector<OwnField> found;
   format::FieldReader reader(bytes);
@@ -39,7 +39,7 @@ inline std::string bytes_of(const std::vector<OwnField>& fields) {
 
 std::string mutated_fields(Chance& chance, std::string_view bytes, int depth = 0);
 
-/// As a number, as fields in the field, or as bytes: whatever it can be.
+/// Changes a value as a number, as nested fields, or as bytes, depending on its form.
 inline void mutate_value(Chance& chance, std::string& value, int depth) {
   constexpr int kDepthMax = 3;
   const Result<std::uint64_t> number = format::Field{1, value}.number();
@@ -53,7 +53,7 @@ inline void mutate_value(Chance& chance, std::string& value, int depth) {
   }
 }
 
-/// One change. Tags rise in what comes of it, but one time in eight.
+/// Makes one change. In seven of eight cases the tags of the result are ascending.
 inline std::string mutated_fields(Chance& chance, std::string_view bytes, int depth) {
   std::vector<OwnField> fields = fields_of(bytes);
   std::deque<std::string> own;  // values of which `fields` has views

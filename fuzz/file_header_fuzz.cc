@@ -1,8 +1,8 @@
 // Owns: the fuzzer of file headers and of file names.
 // Must never: accept a header or a name that our writer would not make.
 //
-// Input: one byte of mode, then a header (mode 0), the same with magic and checksum made right (mode 1), or a file name
-// (mode 2).
+// Input: one byte of mode, then a header (mode 0), a header whose magic and checksum are corrected (mode 1), or a file
+// name (mode 2).
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

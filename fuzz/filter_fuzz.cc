@@ -1,8 +1,8 @@
 // Owns: the fuzzer of filters: hostile content, and sets of hostile hashes.
-// Must never: let a filter deny what it was built from.
+// Must never: let a filter deny a hash from which it was built.
 //
-// Input: one byte of mode, then a filter's content (mode 0), or hashes of eight bytes each, of which a Bloom filter
-// (mode 1) or a binary fuse filter (mode 2) is built.
+// Input: one byte of mode, then the content of a filter (mode 0), or hashes of eight bytes each. From the hashes a
+// Bloom filter (mode 1) or a binary fuse filter (mode 2) is built.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,5 +1,5 @@
 // Owns: the fuzzer of the dates of requests, signatures and access policies.
-// Must never: accept a time that does not survive being written.
+// Must never: accept a time that changes when it is written and read again.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -10,7 +10,7 @@
 #include "fuzz/mutation.h"
 #include "varve/access_policy.h"
 
-/// What stands in such texts.
+/// Words of such texts.
 constexpr std::string_view kWords[] = {
     "Tue",      "Mon",      "Sun",      ", ",       "03 ", "Mar ", "Feb ",   "29 ",    "31 ",   "2026",
     "2024",     "9999",     "1601",     "0001",     "-03", "-02",  "-29",    "T",      "10:20", "10:20:30",

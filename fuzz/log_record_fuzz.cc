@@ -1,8 +1,8 @@
-// Owns: the fuzzer of records: hostile bytes, with and without checksums that hold.
-// Must never: let a reading go unchecked: what reads as a record must be exactly what our writer makes.
+// Owns: the fuzzer of records: hostile bytes, with and without valid checksums.
+// Must never: let a reading go unchecked: bytes that read as a record must be exactly the bytes that our writer makes.
 //
-// Input: one byte of mode, then the file. In mode 1 every record's checksums are made right before it is read, so that
-// what lies behind them is reached.
+// Input: one byte of mode, then the file. In mode 1 every record's checksums are corrected before it is read, so that
+// the code after the checks is reached.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -98,10 +98,11 @@ void change_header(fuzz::Chance& chance, RecordHeader& header) {
       &header.durable_upto, &header.manifest_number, &header.manifest_durable_bytes, &header.previous_offset};
   std::uint64_t& number = *numbers[chance.below(numbers.size())];
   number = fuzz::mutated_number(chance, number);
-  if (header.file_number == 0) header.file_number = 1;  // the one that is never left out
+  if (header.file_number == 0) header.file_number = 1;  // the number is never omitted
 }
 
-/// Its members come, go and change; their versions rise but one time in eight, and the header knows of the last.
+/// Adds, removes and changes members of the group. In seven of eight cases their versions ascend and the header
+/// contains the last version.
 void change_group(fuzz::Chance& chance, OwnRecord& record) {
   std::vector<OwnMember> members;
   GroupReader reader(record.header, record.payload);

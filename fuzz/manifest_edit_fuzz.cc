@@ -1,4 +1,4 @@
-// Owns: the fuzzer of manifest edits. They carry no checksum of their own, so hostile bytes reach everything.
+// Owns: the fuzzer of manifest edits. They have no checksum of their own, so hostile bytes reach all of the code.
 // Must never: accept two encodings of one edit.
 #include <cstddef>
 #include <cstdint>

@@ -1,9 +1,9 @@
-// Owns: what the mutators of structured inputs share: chance, numbers, bytes, lists of parts, words of a text.
-// Must never: know a format, or make an input longer than it may be.
+// Owns: the shared parts of mutators of structured inputs: chance, numbers, bytes, lists of parts, words of a text.
+// Must never: know a format, or make an input longer than its limit.
 //
-// A mutator takes an input apart, changes a part and puts it together again, with lengths, counts and checksums that
-// hold: so that logic behind them is reached. One time in four the bytes are changed as they stand, for what lies
-// before.
+// A mutator splits an input, changes a part, and joins the parts with correct lengths, counts and checksums. So the
+// fuzzer reaches code that runs after these checks. One time in four it changes raw bytes, to test the checks
+// themselves.
 #pragma once
 
 #include <algorithm>
@@ -36,7 +36,7 @@ class Chance {
   std::minstd_rand random_;
 };
 
-/// Near the number, or near where numbers end.
+/// Returns a number near the given one, or near a limit of numbers.
 inline std::uint64_t mutated_number(Chance& chance, std::uint64_t number) {
   switch (chance.below(6)) {
     case 0: return number + 1;
@@ -48,7 +48,7 @@ inline std::uint64_t mutated_number(Chance& chance, std::uint64_t number) {
   }
 }
 
-/// As libFuzzer changes bytes, and at most 64 longer.
+/// Changes bytes with libFuzzer's mutator. The result is at most 64 bytes longer.
 inline void mutate_bytes(std::string& bytes) {
   constexpr std::size_t kGrowth = 64;
   const std::size_t size = bytes.size();
@@ -56,7 +56,7 @@ inline void mutate_bytes(std::string& bytes) {
   bytes.resize(LLVMFuzzerMutate(reinterpret_cast<std::uint8_t*>(bytes.data()), size, bytes.size()));
 }
 
-/// Parts come, go, are repeated and exchanged; mostly `change` changes one. It is also given new ones.
+/// Adds, removes, repeats or exchanges a part. Most often `change` changes a part. `change` also fills new parts.
 template <typename Part, typename Change>
 void mutate_parts(Chance& chance, std::vector<Part>& parts, const Change& change) {
   const std::size_t at = chance.below(parts.size() + 1);
@@ -80,8 +80,8 @@ void mutate_parts(Chance& chance, std::vector<Part>& parts, const Change& change
   }
 }
 
-/// As LLVMFuzzerCustomMutator. `mutate` is given chance and the input, and returns one made of it, or nothing where
-/// there is nothing to take apart.
+/// Implements LLVMFuzzerCustomMutator. `mutate` gets the chance and the input. It returns a changed input, or nothing
+/// if the input cannot be split.
 template <typename Mutate>
 std::size_t mutate_structure(std::uint8_t* data, std::size_t size, std::size_t size_max, unsigned seed,
                              const Mutate& mutate) {
@@ -96,7 +96,7 @@ std::size_t mutate_structure(std::uint8_t* data, std::size_t size, std::size_t s
   return LLVMFuzzerMutate(data, size, size_max);
 }
 
-/// Letters and digits that stand together, and everything else alone.
+/// Returns the words of a text: each run of letters and digits, and each other character alone.
 inline std::vector<std::string_view> words_of(std::string_view text) {
   const auto joins = [](char byte) {
     return (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z');
@@ -111,7 +111,7 @@ inline std::vector<std::string_view> words_of(std::string_view text) {
   return found;
 }
 
-/// As LLVMFuzzerCustomMutator, of texts in a grammar with these words.
+/// Implements LLVMFuzzerCustomMutator for texts in a grammar with these words.
 inline std::size_t mutate_words(std::span<const std::string_view> words, std::uint8_t* data, std::size_t size,
                                 std::size_t size_max, unsigned seed) {
   return mutate_structure(data, size, size_max, seed, [&](Chance& chance, std::string_view text) {

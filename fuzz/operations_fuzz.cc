@@ -1,8 +1,8 @@
-// Owns: the fuzzer of lists of operations: the store against the model (tests/lab/model), steered by coverage.
-// Must never: go on after a difference.
+// Owns: the fuzzer of lists of operations: the store is compared with the model (tests/lab/model), guided by coverage.
+// Must never: continue after a difference.
 //
-// Input: two bytes of profile, one of the machine's seed, then operations of 13 bytes: a name, six numbers of two
-// bytes.
+// Input: two bytes of profile, one byte of the machine's seed, then operations of 13 bytes: an operation's name, and
+// six numbers of two bytes.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>

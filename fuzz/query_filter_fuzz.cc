@@ -1,6 +1,6 @@
 // Owns: the fuzzer of `$filter`.
-// Must never: let a filter match an entity whose key its plan leaves out, or let what the plan leaves to be judged say
-// something else of a key within it.
+// Must never: let a filter match an entity whose key its plan excludes. Must never let the plan's remaining condition
+// differ from the filter for a key within the plan.
 //
 // Input: a filter.
 #include <array>
@@ -60,7 +60,7 @@ void check(std::string_view text) {
 }  // namespace
 }  // namespace varve
 
-/// What stands in such texts.
+/// Words of such texts.
 constexpr std::string_view kWords[] = {"PartitionKey",
                                        "RowKey",
                                        "Timestamp",

@@ -1,7 +1,7 @@
 // Owns: the fuzzer of request options and of a store's limits.
-// Must never: take more than a scan can ask for.
+// Must never: accept options beyond the limits of a scan.
 //
-// Input: a query string; the same bytes as the limits that a store keeps.
+// Input: a query string. The same bytes are used as the stored limits of a store.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -27,7 +27,7 @@ void check(std::string_view input) {
 }  // namespace
 }  // namespace varve
 
-/// What stands in such texts.
+/// Words of such texts.
 constexpr std::string_view kWords[] = {"$filter=",
                                        "$top=",
                                        "$select=",

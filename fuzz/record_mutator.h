@@ -1,6 +1,6 @@
-// Owns: mutations of inputs that are a few leading bytes and then records of one size: records come, go, are repeated,
-// exchanged and changed, and stay where records stand.
-// Must never: make an input that is not of that form longer than it may be.
+// Owns: mutations of inputs that consist of some leading bytes and records of one size. Records are added, removed,
+// repeated, exchanged and changed, and stay aligned.
+// Must never: make an input of another form longer than its limit.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ struct RecordForm {
   std::size_t record_bytes = 1;
 };
 
-/// As LLVMFuzzerCustomMutator.
+/// Implements LLVMFuzzerCustomMutator.
 inline std::size_t mutate_records(RecordForm form, std::uint8_t* data, std::size_t size, std::size_t size_max,
                                   unsigned seed) {
   Chance chance(seed);

@@ -1,8 +1,7 @@
-// Owns: running a fuzz target over inputs that are already there, and over what its mutator makes of them, in builds
-// without libFuzzer.
-// Must never: pass when nothing was run; a seed directory that is missing or empty is a failure.
+// Owns: running a fuzz target over existing inputs, and over mutations by its own mutator, in builds without libFuzzer.
+// Must never: pass if nothing was run. A seed directory that is missing or empty is a failure.
 //
-// Usage: <target> FILE_OR_DIRECTORY...   Directories are read in order of name, so that a failure repeats.
+// Usage: <target> FILE_OR_DIRECTORY...   Directories are read in order of name, so that a failure is repeatable.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -18,11 +17,11 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
-/// A target's own mutator, where it has one.
+/// The target's own mutator, if it has one.
 extern "C" __attribute__((weak)) std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size,
                                                                      std::size_t size_max, unsigned seed);
 
-/// In the place of libFuzzer's mutator, which a target's own calls: a byte changes, comes or goes.
+/// Replaces libFuzzer's mutator, which a target's mutator calls: changes, adds or removes a byte.
 extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t size_max);
 extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t size_max) {
   static std::minstd_rand random(1);
@@ -55,7 +54,7 @@ std::vector<fs::path> inputs_of(const fs::path& argument) {
   return inputs;
 }
 
-/// Some inputs that the target's mutator makes of this one, each of the one before: the same in every run.
+/// Runs some mutations of this input, each made from the one before. Every run makes the same mutations.
 bool replay_mutations(const std::vector<std::uint8_t>& data) {
   std::vector<std::uint8_t> mutated = data;
   for (unsigned seed = 0; seed < kMutations; ++seed) {
@@ -74,11 +73,11 @@ bool replay(const fs::path& input) {
     std::fprintf(stderr, "%s: cannot be read\n", input.c_str());
     return false;
   }
-  // Exactly as large as the input, so that the address sanitizer sees a read past its end.
+  // The copy is exactly as large as the input, so that the address sanitizer detects a read past its end.
   const std::vector<char> bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   const std::vector<std::uint8_t> data(bytes.begin(), bytes.end());
   std::printf("%s\n", input.c_str());
-  std::fflush(stdout);  // Should the target end the process, the last line names the input.
+  std::fflush(stdout);  // If the target ends the process, the last line names the input.
   if (LLVMFuzzerTestOneInput(data.data(), data.size()) != 0) return false;
   return LLVMFuzzerCustomMutator == nullptr || replay_mutations(data);
 }

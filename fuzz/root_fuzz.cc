@@ -1,7 +1,8 @@
-// Owns: the fuzzer of CURRENT: hostile bytes, with and without a frame that verifies.
+// Owns: the fuzzer of CURRENT: hostile bytes, with and without a valid frame.
 // Must never: accept two encodings of one CURRENT.
 //
-// Input: one byte of mode, then the whole file (mode 0), or its fields alone (mode 1), framed before they are read.
+// Input: one byte of mode, then the whole file (mode 0), or only its fields (mode 1), which are framed before they are
+// read.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Owns: the fuzzer of signatures in query strings: text from outside that says what its bearer may do.
+// Owns: the fuzzer of signatures in query strings: texts from clients that state the permissions of their bearer.
 // Must never: read two meanings in one string to sign, or lose a field between query and fields.
 #include <algorithm>
 #include <cstddef>
@@ -24,7 +24,7 @@ const AccountCredentials& account() {
   return the_account;
 }
 
-/// A field that could end another one would let a signature be read in two ways.
+/// Checks the number of lines. If a field could end another field, a signature would have two meanings.
 void check_lines(const std::string& text, std::ptrdiff_t expected) {
   if (std::count(text.begin(), text.end(), '\n') != expected) std::abort();
 }
@@ -44,7 +44,7 @@ void try_table_sas(std::string_view query) {
   const Result<Permissions> permitted = permitted_at(*terms, {}, DateTime{638'000'000'000'000'000});
   if (!permitted.ok()) check_refusal(permitted.status());
   const Result<TableSas> signed_again = sign_table_sas(*terms, account());
-  if (!signed_again.ok()) return;  // Names and requirements that a verifier leaves to others.
+  if (!signed_again.ok()) return;  // These names and requirements are checked elsewhere.
   if (*verify_table_sas(*signed_again, account()) != *terms) std::abort();
 }
 
@@ -69,7 +69,7 @@ void try_account_sas(std::string_view query) {
 }  // namespace
 }  // namespace varve::security
 
-/// What stands in such texts.
+/// Words of such texts.
 constexpr std::string_view kWords[] = {
     "sv=",        "tn=",        "sp=",    "st=",         "se=",          "spr=",       "sip=",
     "si=",        "spk=",       "srk=",   "epk=",        "erk=",         "sig=",       "ss=",

@@ -1,5 +1,5 @@
-// Owns: making the checksums of changed files right again, so that a fuzzer reaches what lies behind them.
-// Must never: be what decides where a checksum stands in the store's own code; it follows FORMAT.md.
+// Owns: correcting the checksums of changed files, so that a fuzzer reaches the code after the checks.
+// Must never: define the places of checksums for the store's own code. It follows FORMAT.md.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace varve::fuzz {
 
-/// The last eight bytes of [offset, offset + bytes) become the checksum of those before them.
+/// Stores the checksum of the range [offset, offset + bytes) in the last eight bytes of the range.
 inline void seal_range(std::string& file, std::uint64_t seed, std::uint64_t offset, std::uint64_t bytes) {
   if (bytes < 8 || offset > file.size() || bytes > file.size() - offset) return;
   const std::string_view covered = std::string_view(file).substr(offset, bytes - 8);
@@ -26,8 +26,8 @@ inline void seal_file_header(std::string& file, std::uint64_t seed) {
   seal_range(file, seed, 0, format::kFileHeaderBytes);
 }
 
-/// Makes the checksums of what may be a record at `offset` right, its payload's size brought inside the file. Returns
-/// where the next one would stand; the file's size where there is none.
+/// Corrects the checksums of a possible record at `offset`, and limits its payload's size to the file. Returns the
+/// offset of the next possible record, or the file's size if there is none.
 inline std::size_t seal_record_at(std::string& file, std::size_t offset, std::uint64_t seed) {
   const std::size_t rest = file.size() - offset;
   char* const record = file.data() + offset;

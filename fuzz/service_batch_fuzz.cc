@@ -1,5 +1,5 @@
 // Owns: the fuzzer of the server's multipart bodies.
-// Must never: find in a body what does not stand in it.
+// Must never: return a part that the body does not contain.
 //
 // Input: a Content-Type, a line feed, the body of a batch.
 #include <cstddef>

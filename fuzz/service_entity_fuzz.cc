@@ -1,5 +1,5 @@
 // Owns: the fuzzer of the server's JSON: hostile bodies of writes.
-// Must never: let what was read change when it is written and read again.
+// Must never: let an entity change when it is written and read again.
 //
 // Input: the body of an insert.
 #include <cmath>
@@ -25,7 +25,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const WritingPlace place{level, "http://127.0.0.1/account", "account", "Orders"};
     const std::string written = write_entity(place, *entity);
     const Result<Entity> again = read_entity(written);
-    // The texts are compared, for a Double that is no number equals nothing.
+    // Compares the texts, because a Double that is NaN equals nothing.
     if (!again.ok() || write_entity(place, *again) != written) std::abort();
   }
   return 0;

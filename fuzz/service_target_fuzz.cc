@@ -1,5 +1,5 @@
 // Owns: the fuzzer of the server's addresses: hostile paths and hosts.
-// Must never: let a name mean another thing once it is written again.
+// Must never: let a name change its meaning when it is written and read again.
 //
 // Input: a host, a line feed, a path.
 #include <cstddef>

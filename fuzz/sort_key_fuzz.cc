@@ -1,8 +1,8 @@
-// Owns: the fuzzer of sort keys: encodings from outside, and texts from outside beside the slow reference.
-// Must never: accept an encoding that ours would not make, or an order other than that of UTF-16 code units.
+// Owns: the fuzzer of sort keys: hostile encodings, and hostile texts compared with a slow reference.
+// Must never: accept an encoding that our encoder would not make, or another order than that of UTF-16 code units.
 //
-// Input: one byte of mode, then an encoded key (even), or a byte with the length of a first text, that text and a
-// second one (odd).
+// Input: one byte of mode, then an encoded key (even mode). In an odd mode: a byte with the length of a first text,
+// then that text and a second one.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -42,7 +42,7 @@ void read_key(std::string_view bytes) {
   check(partition.ok() && *partition == partition_of(bytes));
 }
 
-/// True if it is UTF-8, and then `encoding` is its own.
+/// Returns whether the text is UTF-8. If it is, stores its encoding in `encoding`.
 bool read_text(std::string_view text, std::string& encoding) {
   const bool valid = slow_code_points(text).has_value();
   check(is_valid_utf8(text) == valid);

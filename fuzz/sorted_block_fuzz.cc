@@ -1,10 +1,10 @@
 // Owns: the fuzzer of sorted blocks and of data blocks: hostile content, hostile entries, and entries of our own.
-// Must never: let a block that passes the deep check answer otherwise than a list of its entries.
+// Must never: let a block that passes the deep check answer differently from a list of its entries.
 //
 // Input: one byte of mode, one of a restart interval, then
-//   mode 0: the content
-//   mode 1: entries, to which restarts, buckets and a trailer that fit are made
-//   mode 2: keys, one behind the other as a byte of length and that many bytes, to make a block of
+// - mode 0: the content
+// - mode 1: entries; matching restarts, buckets and a trailer are added
+// - mode 2: keys, each a byte of length and that many bytes, of which a block is built
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -37,7 +37,7 @@ bool damaged(const Status& status) {
   return status.code() == Code::kCorruption;
 }
 
-/// Moves of every kind, each from a cursor that has met no damage yet.
+/// Moves cursors in every way. Each cursor has met no damage before.
 void move_about(const SortedBlock& block, const std::string& target) {
   SortedBlockCursor cursor;
   std::size_t steps = 0;
@@ -58,7 +58,7 @@ void move_about(const SortedBlock& block, const std::string& target) {
   require(cursor.status().ok() || damaged(cursor.status()));
 }
 
-/// The block passed the deep check: it answers as its list of entries does.
+/// Compares the block, which passed the deep check, with its list of entries.
 void compare_with_list(const SortedBlock& block, const Entries& entries, const std::string& target) {
   const auto below = [](const auto& entry, const std::string& key) { return entry.first < key; };
   const auto at = std::lower_bound(entries.begin(), entries.end(), target, below);
@@ -123,7 +123,7 @@ void read_content(const std::string& content) {
   }
 }
 
-/// Restarts at whole keys, as far apart as asked, and buckets, if there is room for their numbers.
+/// Adds restarts at whole keys with the requested interval. Adds buckets if their numbers fit.
 std::string with_trailer(std::string entries, std::uint32_t interval) {
   std::vector<std::uint32_t> restarts;
   std::vector<HashedKey> keys;
@@ -246,7 +246,7 @@ std::string mutated_keys(fuzz::Chance& chance, std::string_view bytes) {
   return made;
 }
 
-/// Of a whole content, other entries before the same trailer, or another figure in the trailer.
+/// Returns a whole content with other entries before the same trailer, or with another number in the trailer.
 std::optional<std::string> mutated_content(fuzz::Chance& chance, std::string_view content) {
   const Result<SortedBlock> block = SortedBlock::parse(content);
   if (!block.ok()) return std::nullopt;

@@ -1,12 +1,12 @@
-// Owns: the fuzzer of whole stores: the files of a small one, changed, with and without checksums that hold.
-// Must never: accept a wrong answer of a cleanly closed store whose checksums were left alone, or a change of a store
-// that was refused.
+// Owns: the fuzzer of whole stores: changed files of a small store, with and without valid checksums.
+// Must never: accept a wrong answer of a cleanly closed store whose checksums were not corrected. Must never accept a
+// change of a store that could not be opened.
 //
-// Input: one byte of mode, then changes of six bytes: a file, what to do, two bytes where, two of how.
-//   mode bit 0: the store was closed cleanly; else its process was killed
-//   mode bit 1: checksums are made right again
-//   mode bit 2: it is opened for writing after it was read
-//   mode bit 3: it is verified as a whole
+// Input: one byte of mode, then changes of six bytes: a file, the kind of change, two bytes of offset, two of detail.
+// - mode bit 0: the store was closed cleanly; otherwise its process was killed
+// - mode bit 1: checksums are corrected
+// - mode bit 2: the store is opened for writing after it was read
+// - mode bit 3: the store is verified as a whole
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -36,14 +36,14 @@ constexpr std::string_view kAccount = "account1";
 constexpr fuzz::RecordForm kForm{1, 6};
 constexpr std::size_t kChangesMax = 64;
 constexpr std::size_t kSegmentHeadBytes = 4096;
-/// Zeros behind what was written that are changed as if they were.
+/// The number of zeros after the written bytes that can be changed too.
 constexpr std::size_t kZerosReached = 64;
 
 void require(bool holds) {
   if (!holds) std::abort();
 }
 
-/// A machine of its own for each look at a disk.
+/// A separate machine for each test of a disk.
 struct Machine {
   explicit Machine(io::MemoryDisk disk) : files(std::move(disk)) {
     files.keep_no_samples();
@@ -70,7 +70,8 @@ struct Machine {
 
 // -- The store that is changed ------------------------------------------------------------------------------------
 
-/// What was written of a file; behind that it is zeros up to its size. So a segment costs what stands in it.
+/// The written bytes of a file. Zeros follow them up to the file's size. So a segment needs memory only for its written
+/// bytes.
 struct File {
   std::string written;
   std::uint64_t size_bytes = 0;
@@ -97,7 +98,7 @@ void fill(Store& store, int session) {
   require(writable.remove("p", "s", ETag::any()).ok());
 }
 
-/// Three sessions: tables in files of two levels, a drop, closed segments, and a log in use.
+/// Makes a store in three sessions: tables in files of two levels, a drop, closed segments, and a log in use.
 io::MemoryDisk make_disk(bool clean) {
   Machine machine{io::MemoryDisk()};
   for (int session = 0; session < 3; ++session) {
@@ -116,7 +117,7 @@ std::string path_of(const std::string& name) {
   return std::string(kPath) + "/" + name;
 }
 
-/// Everything that is found, as text; nothing where a read says that it is damaged.
+/// Returns all content as text, or nothing if a read reports damage.
 std::optional<std::vector<std::string>> content_of(Store& store);
 
 struct Original {
@@ -308,7 +309,7 @@ io::MemoryDisk disk_of(const Original& from, const Files& files) {
   return disk;
 }
 
-// -- What is asked of it ----------------------------------------------------------------------------------------------
+// -- Reads and their checks ------------------------------------------------------------------------------------------
 
 bool typed(const Status& status) {
   switch (status.code()) {

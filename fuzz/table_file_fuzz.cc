@@ -1,10 +1,11 @@
-// Owns: the fuzzer of whole table files: hostile files, and files of our own with changes under checksums that hold.
-// Must never: let a file that passes deep verification answer otherwise than its entries, as the check showed them.
+// Owns: the fuzzer of whole table files: hostile files, and files of our own with changes under valid checksums.
+// Must never: let a file that passes deep verification answer differently from the entries that the check showed.
 //
 // Input: one byte of mode, then
-//   mode 0: the file
-//   mode 1: changes to a file of our own, each u16 where, one byte by what; then every checksum is made right
-//   mode 2: as 0, every checksum that the file's own parts lead to made right
+// - mode 0: the file
+// - mode 1: changes to a file of our own, each two bytes of offset and one byte of change; then every checksum is
+//   corrected
+// - mode 2: the file; every checksum that the file's own parts lead to is corrected
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -31,7 +32,7 @@ namespace {
 
 constexpr std::uint64_t kNumber = 60;
 constexpr std::uint64_t kSeed = 0x5eed;
-/// Of a change in mode 1.
+/// The bytes of a change in mode 1.
 constexpr std::size_t kChangeBytes = 3;
 
 void require(bool holds) {
@@ -48,7 +49,7 @@ struct Seen {
   std::string value;
 };
 
-/// Where blocks lie, and what entries there are.
+/// Collects the handles of blocks, and the entries.
 class Collector : public TableVisitor {
  public:
   void on_block(const BlockHandle& handle, const BlockFrame& /*frame*/) override { blocks.push_back(handle); }
@@ -86,7 +87,7 @@ class File {
   std::string bytes_;
 };
 
-/// Small, and with every part but dictionaries: three tables, two blocks, deletes, versions.
+/// Returns a small file with every part except dictionaries: three tables, two blocks, deletes, versions.
 std::string own_file(std::vector<BlockHandle>* blocks) {
   TableOptions options;
   options.compression_level = 0;
@@ -106,7 +107,7 @@ std::string own_file(std::vector<BlockHandle>* blocks) {
   return std::string(builder->pending());
 }
 
-/// The value of the entry, by the way that a point read takes. Without dictionaries: they are not tried here.
+/// Returns whether a point read finds the entry's value. Files with dictionaries are not tested here.
 bool finds(const File& file, const TableIndex& index, const Seen& entry, Decompressor& decompressor) {
   const std::uint64_t hash = content_hash(entry.key);
   const auto content_of = [&](const BlockHandle& handle, BlockType type) {
@@ -163,7 +164,8 @@ void change_own_file(std::string_view changes) {
   read_file(file);
 }
 
-/// Follows the file's own footer, top index and index partitions, and makes right what they lead to.
+/// Follows the file's own footer, top index and index partitions, and corrects the checksums of the parts that they
+/// lead to.
 void seal_by_its_own_parts(File& file) {
   file.seal_ends();
   if (file.bytes().size() < kFileHeaderBytes + kTableFooterBytes) return;
@@ -205,7 +207,7 @@ void change(fuzz::Chance& chance, Seen& entry) {
   if (encoded.ok()) entry.key = *encoded;
 }
 
-/// A file of other entries, each a put where it has a value.
+/// Returns a file of changed entries. An entry with a value is a put.
 std::string of_entries(fuzz::Chance& chance, std::vector<Seen> entries) {
   fuzz::mutate_parts(chance, entries, [&](Seen& entry) { change(chance, entry); });
   std::erase_if(entries, [](const Seen& entry) { return entry.key.empty() || entry.version == 0; });
@@ -229,7 +231,7 @@ std::string of_entries(fuzz::Chance& chance, std::vector<Seen> entries) {
   return std::string(builder->pending());
 }
 
-/// One block of a whole file, its frame included, is other bytes; or its entries are others.
+/// Returns a whole file in which one block, including its frame, has other bytes, or other entries.
 std::optional<std::string> mutated(fuzz::Chance& chance, std::string_view input) {
   if (input.size() < 1 + kFileHeaderBytes + kTableFooterBytes) return std::nullopt;
   File file{std::string(input.substr(1))};

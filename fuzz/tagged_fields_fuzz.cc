@@ -1,5 +1,5 @@
 // Owns: the fuzzer of tagged fields, and with them of varints and the bounded cursor.
-// Must never: read a field that would not be written back as it stood.
+// Must never: accept a field that would be written back differently.
 //
 // Input: tagged fields.
 #include <array>

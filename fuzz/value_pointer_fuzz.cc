@@ -1,7 +1,7 @@
-// Owns: the fuzzer of pointers to values, and of the lists of value files that a run or a table file points into.
-// Must never: accept an encoding that ours would not make.
+// Owns: the fuzzer of pointers to values, and of the lists of value files to which a run or a table file points.
+// Must never: accept an encoding that our encoder would not make.
 //
-// Input: one byte of mode, then a pointer (even) or a list (odd).
+// Input: one byte of mode, then a pointer (even mode) or a list (odd mode).
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

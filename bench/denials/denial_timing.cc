@@ -1,10 +1,10 @@
-// Owns: whether the time that a denial takes says how much of a signature was right.
-// Must never: be a gate: a machine that does other things besides makes its figures worthless.
+// Owns: testing whether the time of a denial reveals how much of a signature was right.
+// Must never: be a gate. Other work on the machine makes its figures worthless.
 //
 // Method: Reparaz, Balasch and Verbauwhede, "Dude, is my code constant time?" (DATE 2017). Two kinds of denied requests
-// in random order, each timed alone; Welch's t-test between the kinds, of the samples below several percentiles, for
-// long tails hide small differences. |t| above 4.5 is a difference. A comparison that stops at the first wrong byte is
-// tried as well, to show that the method sees one.
+// are sent in random order, and each is timed alone. Welch's t-test compares the kinds, using the samples below several
+// percentiles, because long tails hide small differences. |t| above 4.5 is a difference. A comparison that stops at the
+// first wrong byte is measured as well, to show that the method detects one.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -30,11 +30,11 @@ constexpr std::size_t kToFindPercentiles = 20'000;
 constexpr std::array kPercentiles{0.5, 0.9, 0.99, 1.0};
 constexpr double kDifference = 4.5;
 constexpr std::string_view kAccount = "devstoreaccount1";
-/// The emulator's, which is public.
+/// The public key of the emulator.
 constexpr std::string_view kKey =
     "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
 
-/// Mean and variance of what is added, without keeping it (Welford).
+/// Computes mean and variance of samples without storing them (Welford).
 class Moments {
  public:
   void add(double sample) noexcept {
@@ -44,7 +44,7 @@ class Moments {
     squares_ += delta * (sample - mean_);
   }
   double mean() const noexcept { return mean_; }
-  /// Of the mean.
+  /// Returns the squared error of the mean.
   double squared_error() const noexcept { return squares_ / (count_ - 1) / count_; }
 
  private:
@@ -86,7 +86,7 @@ void compare(const char* what, std::size_t samples, const Try& attempt) {
   }
 }
 
-/// The request as its owner signs it, with one byte of the signature's text changed.
+/// Returns a correctly signed request with one byte of the signature's text changed.
 Request wrong_at(std::size_t position) {
   Request request{"GET", "/Orders(PartitionKey='eu',RowKey='0001')", "", {}};
   request.headers.emplace_back("x-ms-date", "Tue, 03 Mar 2026 10:20:30 GMT");
@@ -98,7 +98,7 @@ Request wrong_at(std::size_t position) {
   return request;
 }
 
-/// A stop at the first byte that differs, as a plain comparison may make it.
+/// Stops at the first byte that differs, like a plain comparison.
 bool equal_until_different(const volatile unsigned char* left, const volatile unsigned char* right) {
   for (std::size_t i = 0; i < 32; ++i) {
     if (left[i] != right[i]) return false;

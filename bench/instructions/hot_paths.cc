@@ -35,7 +35,7 @@ class Machine {
   Table& table() { return *table_; }
   bool is_ready() const noexcept { return is_ready_; }
 
-  /// Entities 0 to kEntities, in batches of a partition; `generation` tells their values apart.
+  /// Writes entities 0 to kEntities, in one batch per partition. The values depend on `generation`.
   void fill(std::uint64_t generation = 0) {
     WriteOptions buffered;
     buffered.durability = Durability::kBuffered;
@@ -108,8 +108,8 @@ bool transaction_by_etags(const Setting& setting, const Counted& counted) {
   return is_well;
 }
 
-/// `read(table, i)`, whose answer says whether it went well, as often as is asked: once to fill the cache, then
-/// counted.
+/// Calls `read(table, i)` for the given number of reads: once to fill the cache, and then counted. `read` returns
+/// whether it succeeded.
 template <typename Read>
 bool count_reads(const Setting& setting, const Counted& counted, std::uint64_t reads, const Read& read) {
   Machine machine(setting.directory);
@@ -158,12 +158,12 @@ bool scan_in_place(const Setting& setting, const Counted& counted) {
   });
 }
 
-/// One count judges all entities.
+/// One count evaluates all entities.
 bool filter_scan(const Setting& setting, const Counted& counted) {
   if (setting.operations != kEntities) return false;
   return count_reads(setting, counted, 1, [](const Table& table, std::uint64_t /*i*/) {
     Scan scan;
-    scan.filter = "not (LastName ne 'Smith')";  // of which no statistics tell, so that none is passed unread
+    scan.filter = "not (LastName ne 'Smith')";  // statistics cannot exclude an entity, so none is skipped
     const Result<Count> found = table.count(scan);
     return found.ok() && found->entities == kEntities / 1000;
   });
@@ -177,7 +177,7 @@ bool flush(const Setting& setting, const Counted& counted) {
   return is_well && machine.is_ready();
 }
 
-/// Two runs of the same keys, one of them in memory.
+/// Merges two runs of the same keys, one of them in memory.
 bool merge(const Setting& setting, const Counted& counted) {
   Machine machine(setting.directory);
   machine.fill();

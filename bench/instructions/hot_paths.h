@@ -1,6 +1,6 @@
-// Owns: the hot paths whose instructions are counted: what is made ready for each, and what counts.
-// Must never: depend on what another path did: each is a process of its own in a new directory. What the kernel does is
-// not counted, so that neither the device nor the machine's other work matters.
+// Owns: the hot paths whose instructions are counted: the preparation of each, and the counted operations.
+// Must never: depend on the effects of another path: each runs in a process of its own and in a new directory.
+// Instructions of the kernel are not counted, so neither the device nor other work on the machine matters.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,13 @@ namespace varve::bench {
 
 struct HotPath {
   std::string_view name;
-  std::string_view unit;  // what one operation is
+  std::string_view unit;  // the meaning of one operation
   std::uint64_t operations = 0;
   struct Setting {
-    std::string directory;  // that is not there yet
+    std::string directory;  // does not exist yet
     std::uint64_t operations = 0;
   };
-  /// Makes a store ready, calls `counted` around the operations, and answers whether all of them went well.
+  /// Prepares a store, calls `counted` around the operations, and returns whether all of them succeeded.
   bool (*run)(const Setting& setting, const std::function<void(const std::function<void()>&)>& counted) = nullptr;
 };
 

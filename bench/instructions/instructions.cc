@@ -1,5 +1,5 @@
-// Owns: the program that tools/instructions runs under callgrind, a process a path.
-// Must never: count for itself: callgrind does, between the two requests below.
+// Owns: the program that tools/instructions runs under callgrind, with one process per path.
+// Must never: count instructions itself. Callgrind counts them between the two requests below.
 #include <cstdio>
 #include <string_view>
 

@@ -14,10 +14,10 @@ import stacks
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HOME = ROOT / "bench/profiles"
 LINES = 25
-DRIVEN = "bench::drive_thread"  # what a row repeats, without its preparation
+DRIVEN = "bench::drive_thread"  # the repeated part of a row, without its preparation
 
-# row: a pattern of one row's name; thread: the names of threads that count, none: all of the process; within: the
-# function whose calls count, none: all.
+# row: a pattern for one row's name; thread: the names of threads that count (None: the whole process); within: the
+# function whose calls count (None: all).
 Profile = collections.namedtuple("Profile", ["name", "about", "workload", "row", "seconds", "thread", "within"])
 PROFILES = [
     Profile("durable-put", "durable puts by 16 threads", "durable", "durable put, 16 threads", 5, None,

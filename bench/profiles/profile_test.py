@@ -62,7 +62,7 @@ class ProfileTest(unittest.TestCase):
         self.assertIn("--rows cached get, 1 thread --contenders varve", record)
         xml.etree.ElementTree.parse(self.home / "cached-get.svg")
         page = (self.home / "cached-get.md").read_text(encoding="utf-8")
-        self.assertIn("2 samples", page)  # of three, the two of the thread and the function that the row names
+        self.assertIn("2 samples", page)  # of three: the two of the thread and the function that the row names
         self.assertIn("| `engine::Lookup::advance` | 50.0 % |", page)
         self.assertEqual(list((self.place / "stores").rglob("perf.data")), [])
 

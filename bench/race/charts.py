@@ -9,7 +9,7 @@ COLOURS = {"varve": "#2f6f4f", "rocksdb": "#b5651d", "leveldb": "#4a6fa5", "lmdb
 STYLE = ("<style>text{font:12px sans-serif;fill:#222}.title{font-size:15px;font-weight:bold}.axis{stroke:#999}"
          ".grid{stroke:#ddd}@media(prefers-color-scheme:dark){text{fill:#ddd}.grid{stroke:#444}}</style>")
 WIDTH = 900
-# The series that a workload gives for each contender, by what it is called on the chart.
+# The series of a workload for each contender, with their labels on the chart.
 OVER_TIME = {"p99.9 ms": "p99.9, ms", "worst ms": "worst, ms"}
 
 

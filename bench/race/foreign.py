@@ -14,9 +14,9 @@ import time
 KERNEL_THREAD = 0x00200000  # of the flags in /proc/PID/stat
 SECONDS_A_TICK = 1 / os.sysconf("SC_CLK_TCK")
 
-# In processors: 0.1 is a tenth of one.
+# Numbers of processors: 0.1 is a tenth of one.
 Load = collections.namedtuple("Load", ["foreign", "steal", "average"])
-# Seconds since the machine began.
+# Seconds since the machine started.
 Counters = collections.namedtuple("Counters", ["by_processors", "by_processes", "stolen"])
 
 
@@ -35,7 +35,7 @@ def _processes():
             with open(path, encoding="utf-8", errors="replace") as file:
                 pid, _, rest = file.read().partition(" ")
         except OSError:
-            continue  # it has ended
+            continue  # the process has ended
         fields = rest.rpartition(")")[2].split()
         alone, with_children = sum(map(int, fields[11:13])), sum(map(int, fields[11:15]))
         if int(fields[6]) & KERNEL_THREAD:

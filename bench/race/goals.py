@@ -4,12 +4,12 @@ import collections
 
 import figures
 
-# measured: a function of all rows that gives what was Measured, or None while it is not known; its `of` names the parts and
-# rows it looks at. at_least: whether more is better.
+# measured: a function of all rows that returns Measured, or None while the figure is not known; its attribute `of`
+# names its parts and rows. at_least: whether more is better.
 Goal = collections.namedtuple("Goal", ["name", "text", "measured", "bound", "at_least"])
 
-# values: what is held against the bound, by round. ours, theirs, limit: the medians behind them, in the row's unit or that
-# of the figure; of `rival` and of the device, None where there is none. machine: where.
+# values: the values by round that are compared with the bound. ours, theirs, limit: the medians of Varve, of `rival`
+# and of the device, in the unit of the row or of the figure; None if there is none. machine: the machine.
 Measured = collections.namedtuple("Measured", ["values", "ours", "rival", "theirs", "limit", "machine"], defaults=[None])
 
 

@@ -4,7 +4,7 @@ import os
 import platform
 import subprocess
 
-# What a figure of ours depends on; a commit that touches none of it leaves figures good.
+# The folders that our figures depend on. If a commit changes none of them, earlier figures stay valid.
 CORE = ["api", "engine", "format", "io"]
 
 

@@ -8,8 +8,8 @@ import figures
 
 ALL = ["varve", "rocksdb", "leveldb", "lmdb"]
 
-# words, quick: for varve-bench; rounds_max: parts that take very long are run less often; minutes: a first estimate for a
-# full round; offered: makes of the lines on file the load that is put on offer.
+# words, quick: options for varve-bench. rounds_max: very long parts are run less often. minutes: a first estimate for a
+# full round. offered: computes the offered load from the recorded lines.
 Part = collections.namedtuple("Part", ["name", "workload", "words", "quick", "contenders", "rounds_max", "minutes",
                                        "offered"])
 

@@ -94,7 +94,7 @@ def race(chosen, workloads):
 
 
 def main():
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # as an exception, so that nothing is left behind
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # an exception, so that cleanup runs
     chosen = words()
     workloads = list_of_workloads(chosen.bench) if pathlib.Path(chosen.bench).exists() else {}
     failed = []

@@ -25,7 +25,7 @@ import tables  # noqa: E402
 
 ABOUT = {"machine": "a machine", "commit": "0123456789ab", "sources": "trees"}
 
-# Answers as varve-bench does, and counts its calls in a file beside itself.
+# Answers like varve-bench, and counts its calls in a file in the same directory.
 FAKE_BENCH = """#!/usr/bin/env python3
 import json, pathlib, re, sys
 words = dict(zip(sys.argv[1::2], sys.argv[2::2]))
@@ -163,7 +163,7 @@ class RunnerTest(Scratch):
 
 class ForeignTest(unittest.TestCase):
     def test_load_is_processors_in_use_by_others_while_it_was_watched(self):
-        self.assertEqual(self.watched((100, 70, 5), (103, 75, 5.5)), (1.5, 0.25))  # 2 s; the smaller of both ways
+        self.assertEqual(self.watched((100, 70, 5), (103, 75, 5.5)), (1.5, 0.25))  # 2 s; the smaller of both measures
         self.assertEqual(self.watched((100, 70, 5), (103, 71, 5)), (0.5, 0))
         self.assertEqual(self.watched((100, 70, 5), (99, 71, 5)), (0, 0))
 

@@ -58,7 +58,7 @@ def write(lines, out, results_name, about_parts):
     home = pathlib.Path(out)
     (home / "charts").mkdir(parents=True, exist_ok=True)
     for path in (home / "charts").glob("*.svg"):
-        path.unlink()  # of rows that have another name now
+        path.unlink()  # the rows have another name now
     files = {home / "charts" / name: chart for name, chart in drawn.items()}
     files[home / "RESULTS.md"] = page(lines, rows, drawn, results_name, about_parts)
     for path, text in files.items():

@@ -12,7 +12,7 @@ def read(path):
     except FileNotFoundError:
         return []
     found = []
-    for line in lines[:-1]:  # what follows the last line break was cut
+    for line in lines[:-1]:  # text after the last line break is incomplete
         try:
             found.append(json.loads(line))
         except ValueError:

@@ -20,9 +20,9 @@ import results
 
 PR_SET_PDEATHSIG = 1
 
-# A part of one round, and the rows of it that are missing.
+# A part of one round, and its missing rows.
 Work = collections.namedtuple("Work", ["part", "round", "rows"])
-# foreign_max, steal_max: in processors; patience: seconds to wait for a quiet machine; tries: of a round.
+# foreign_max, steal_max: in processors. patience: seconds to wait for a quiet machine. tries: attempts for a round.
 Rules = collections.namedtuple("Rules", ["rounds", "rows", "quick", "foreign_max", "steal_max", "patience", "tries",
                                          "keep_busy"])
 
@@ -181,7 +181,7 @@ def remove_leftovers(directory, groups=("/sys/fs/cgroup", "/sys/fs/cgroup/memory
             shutil.rmtree(path, ignore_errors=True)
     for path in (found for group in groups for found in pathlib.Path(group).glob("varve-bench-*")):
         if _has_ended(path):
-            with contextlib.suppress(OSError):  # somebody is still in it
+            with contextlib.suppress(OSError):  # another process is still in it
                 path.rmdir()
 
 

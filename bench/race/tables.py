@@ -5,7 +5,7 @@ import figures
 CONTENDERS = ["varve", "rocksdb", "leveldb", "lmdb"]
 COLUMNS = ["p50 us", "p99 us", "p99.9 us", "p99.99 us", "max us", "stalled s", "CPU s/M", "CPU behind s/M",
            "written/user", "read/user", "reads/op", "disk MB", "RSS MB"]
-# What a million operations cost: processor seconds, and megabytes to and from the device.
+# The cost of a million operations: processor seconds, and megabytes to and from the device.
 COSTS = {"CPU s/M": "CPU s", "written MB/M": "written MB", "read MB/M": "read MB"}
 
 

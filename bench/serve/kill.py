@@ -17,7 +17,7 @@ def insert_until_refused(port, writer, acknowledged):
             client.insert("Killed", f"w{writer}", f"{number:08d}")
             acknowledged.append((f"w{writer}", f"{number:08d}"))
     except (OSError, wire.http.client.HTTPException):
-        return  # the server is gone, as it should be
+        return  # the server has ended, as expected
 
 
 def trial(racer, directory):

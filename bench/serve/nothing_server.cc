@@ -1,6 +1,6 @@
-// Owns: a server that does nothing: each request without a body gets the same answer, which shows what the client can
-// do.
-// Must never: be taken for a server of anything.
+// Owns: a server that does no work: every request without a body gets the same answer. It shows the limit of the
+// client.
+// Must never: be used as a real server.
 #include <array>
 #include <cstdint>
 #include <cstdlib>
@@ -47,7 +47,7 @@ void accept_one(int poll, int listener) {
 }
 
 void answer(int connection) {
-  std::array<char, 16384> received;  // a request of the client comes whole
+  std::array<char, 16384> received;  // the client sends a request in one piece
   const ssize_t size = ::read(connection, received.data(), received.size());
   if (size <= 0) {
     ::close(connection);

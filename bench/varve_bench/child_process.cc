@@ -38,11 +38,11 @@ std::string read_to_end(int pipe) {
 }
 
 struct Ended {
-  std::string text;  // what the child wrote
-  int status = 0;    // as waitpid tells it
+  std::string text;  // the output of the child
+  int status = 0;    // as waitpid() returns it
 };
 
-/// `work` gets the end of the pipe that it may write to.
+/// Runs a child. `work` gets the writable end of the pipe.
 Result<Ended> run_child(const std::function<void(int pipe)>& work) {
   std::array<int, 2> ends{};
   if (::pipe(ends.data()) != 0) return Status::io_error("no pipe could be made");
@@ -53,7 +53,7 @@ Result<Ended> run_child(const std::function<void(int pipe)>& work) {
     return Status::io_error("no process could be made");
   }
   if (child == 0) {
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // a race that is killed leaves no contender running
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // if the race is killed, no contender keeps running
     ::close(ends[0]);
     work(ends[1]);
     ::_exit(1);

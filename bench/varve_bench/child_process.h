@@ -1,4 +1,4 @@
-// Owns: doing something in a process of its own, so that memory, processor time and a crash are one contender's alone.
+// Owns: running work in a separate process, so that memory, processor time and a crash belong to one contender alone.
 // Must never: be called while this process has threads.
 #pragma once
 
@@ -9,11 +9,12 @@
 
 namespace varve::bench {
 
-/// What `work` returned, in a child of this process. Errors: those of `work`; kIoError when the child ended otherwise.
+/// Runs `work` in a child process and returns its result. Errors: those of `work`; kIoError if the child ended in
+/// another way.
 Result<std::string> in_child_process(const std::function<Result<std::string>()>& work);
 
-/// Does `work` in a child of this process, which SIGKILL then ends. Errors: those of `work`; kIoError when the child
-/// ended otherwise.
+/// Runs `work` in a child process, which is then ended by SIGKILL. Errors: those of `work`; kIoError if the child ended
+/// in another way.
 Status in_killed_process(const std::function<Status()>& work);
 
 }  // namespace varve::bench

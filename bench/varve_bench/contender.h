@@ -1,5 +1,5 @@
-// Owns: what every contender in the race must do, so that each row is the same work for all of them.
-// Must never: let one contender promise less than another does in the same row.
+// Owns: the interface of every contender in the race, so that each row is the same work for all of them.
+// Must never: let one contender give a weaker guarantee than another in the same row.
 #pragma once
 
 #include <cstdint>
@@ -14,39 +14,40 @@
 
 namespace varve::bench {
 
-/// What an acknowledged write has survived: a power cut, or the death of the process.
+/// The event that an acknowledged write survives: a power cut, or the death of the process.
 enum class Promise : std::uint8_t { kDurable, kBuffered };
 
-/// kAbsent: under the partition's lock each key is looked for, and must not be there.
+/// kAbsent: each key is looked up under the partition's lock, and must be absent.
 enum class Check : std::uint8_t { kNone, kAbsent };
 
-/// How sorted entities come in bulk.
+/// The ways to load sorted entities in bulk.
 enum class LoadWay : std::uint8_t {
-  kBatches,  // buffered batches of a hundred, through the log
-  kNoLog,    // batches of a hundred that no log sees; lost with the process until they are flushed
-  kFiles,    // finished table files, made visible and durable by one commit
+  kBatches,  // buffered batches of a hundred through the log
+  kNoLog,    // batches of a hundred without a log; lost with the process until they are flushed
+  kFiles,    // complete table files that one commit makes visible and durable
 };
 
 struct Settings {
-  /// For blocks of table files. What a contender keeps outside of its cache is its own affair and shows in its memory.
+  /// The cache for blocks of table files, in bytes. Memory outside of the cache is a contender's own choice, and is
+  /// reported.
   std::uint64_t cache_bytes = std::uint64_t{512} << 20;
-  /// For entities on their way to table files, all together.
+  /// The memory for entities that are not in table files yet, in bytes and in total.
   std::uint64_t write_buffer_bytes = std::uint64_t{256} << 20;
-  /// Reads pass the page cache by.
+  /// Reads bypass the page cache.
   bool direct_reads = false;
-  /// Check::kAbsent will be used; RocksDB pays for transactions only then.
+  /// Check::kAbsent will be used. RocksDB uses transactions only then.
   bool checks = false;
-  /// Stores without versions of their own keep one before each value, for replace_if_as_read() and erase().
+  /// Stores without versions store one before each value, for replace_if_as_read() and erase().
   bool versions = false;
-  /// Reads go to random places of more data than memory holds; LMDB reads nothing ahead then.
+  /// Reads go to random places of more data than memory holds. LMDB then disables its read-ahead.
   bool scattered_reads = false;
-  /// Entities above 16 KiB are common; RocksDB keeps them in blob files then.
+  /// Entities above 16 KiB are common. RocksDB then stores them in blob files.
   bool large_values = false;
-  /// Tables that are there from the beginning, a hundred an account where they are many.
+  /// The number of tables that exist from the beginning. If there are many, each account has a hundred.
   std::uint32_t tables = 4;
 };
 
-/// What a scan makes of each entity: an object with memory of its own, or a look at it where the contender keeps it.
+/// The form of each scanned entity: an object with memory of its own, or a view of the contender's memory.
 enum class Scanned : std::uint8_t { kMade, kInPlace };
 
 struct KeyedRow {
@@ -54,81 +55,87 @@ struct KeyedRow {
   Row row;
 };
 
-/// Tables are numbered; those below Settings::tables are there from the beginning. Any number of threads at once. A
-/// verb that a contender has no counterpart for answers kUnsupported, and its row stays empty.
+/// Tables are numbered. Tables below Settings::tables exist from the beginning. Any number of threads may use a
+/// contender. If a contender has no counterpart for an operation, it returns kUnsupported, and the row stays empty.
 class Contender {
  public:
   static constexpr std::uint32_t kTables = 4;
 
   virtual ~Contender() = default;
-  /// How it reaches its files.
+  /// Returns how the contender accesses its files.
   virtual std::string back_end() const = 0;
-  /// What the contents of all tables occupy on disk, logs left out.
+  /// Returns the disk space of all tables in bytes, without logs.
   virtual std::uint64_t table_bytes() const = 0;
 
-  /// All rows of one partition, in one commit.
+  /// Writes all rows, which belong to one partition, in one commit.
   virtual Status put(std::uint32_t table, std::string_view partition, std::span<const Row> rows, Check check,
                      Promise promise) = 0;
   virtual Status remove(std::uint32_t table, std::string_view partition, std::span<const Row> rows,
                         Promise promise) = 0;
-  /// All rows of one partition, in one commit, each only if it is as the last call for the partition left it; the first
-  /// call makes them. Settings::checks is set.
+  /// Writes all rows, which belong to one partition, in one commit. Each row is written only if it is unchanged since
+  /// the last call for this partition. The first call creates them. Settings::checks is set.
   virtual Status replace_unchanged(std::uint32_t table, std::string_view partition, std::span<const Row> rows,
                                    Promise promise) = 0;
-  /// Entities 0 to `count` of entities.h, in the order of their keys.
+  /// Loads entities 0 to `count` of entities.h, in the order of their keys.
   virtual Status load(std::uint32_t table, std::uint64_t count, LoadWay way) = 0;
 
-  /// Whether it is there; an entity that is there is decoded.
+  /// Returns whether the entity exists. An existing entity is decoded.
   virtual Result<bool> get(std::uint32_t table, std::string_view partition, std::string_view row) = 0;
-  /// get() of many keys asked for by one thread, `in_flight` of them at a time; how many are there.
+  /// Runs get() for many keys from one thread, with `in_flight` of them at a time. Returns the number of entities
+  /// found.
   virtual Result<std::uint64_t> get_side_by_side(std::uint32_t table, std::span<const Keys> keys,
                                                  std::size_t in_flight) = 0;
-  /// How many entities the partition has, at most `count_max`; each is decoded.
+  /// Returns the number of entities in the partition, at most `count_max`. Each is decoded.
   virtual Result<std::uint64_t> scan_partition(std::uint32_t table, std::string_view partition, std::uint32_t count_max,
                                                Scanned scanned) = 0;
   virtual Result<std::uint64_t> scan_table(std::uint32_t table, Scanned scanned) = 0;
 
-  /// get() of many keys in one call.
+  /// Runs get() for many keys in one call.
   virtual Result<std::uint64_t> get_batch(std::uint32_t table, std::span<const Keys> keys);
-  /// How many entities there are from the partition on, at most `count_max`; each is decoded.
+  /// Returns the number of entities from the partition on, at most `count_max`. Each is decoded.
   virtual Result<std::uint64_t> scan_from(std::uint32_t table, std::string_view partition, std::uint32_t count_max) = 0;
-  /// How many entities are of a group, in one partition or in the whole table; only they are made.
+  /// Returns the number of entities of a group, in one partition or in the whole table. Only these entities are
+  /// decoded.
   virtual Result<std::uint64_t> query_group(std::uint32_t table, std::optional<std::string_view> partition,
                                             std::int32_t group) = 0;
 
-  /// Durable puts that one thread has under way side by side, each a commit; it is told when they are durable.
+  /// Runs many concurrent durable puts from one thread. Each is a commit, and the thread is notified when it is
+  /// durable.
   virtual Status put_side_by_side(std::uint32_t table, std::span<const KeyedRow> rows, std::size_t in_flight);
-  /// Gives one property of an entity that is there another text, and keeps its others. Who must reads it to do so.
+  /// Replaces one property's text in an existing entity, and keeps its other properties. A store without such an
+  /// operation reads the entity first.
   virtual Status update_property(std::uint32_t table, const Keys& keys, std::string_view name, std::string_view text,
                                  Promise promise) = 0;
-  /// Reads an entity, then replaces it if nobody has changed it meanwhile; `conflict`: claims another version than the
-  /// one read, and must be refused. Whether it was replaced. Settings::checks and Settings::versions are set.
+  /// Reads an entity, then replaces it if it did not change meanwhile. With `conflict`, the call passes another version
+  /// than the one read, which must be refused. Returns whether it was replaced. Settings::checks and Settings::versions
+  /// are set.
   virtual Result<bool> replace_if_as_read(std::uint32_t table, std::string_view partition, const Row& row,
                                           bool conflict, Promise promise) = 0;
-  /// Deletes an entity and says whether it was there. Settings::checks is set.
+  /// Deletes an entity, and returns whether it existed. Settings::checks is set.
   virtual Result<bool> erase(std::uint32_t table, const Keys& keys, Promise promise) = 0;
 
   virtual Status create_table(std::uint32_t table) = 0;
-  /// Durable when it returns. load() may be asked for the table again.
+  /// Drops a table durably. load() may be called for the table again.
   virtual Status drop_table(std::uint32_t table) = 0;
-  /// Whatever the contender offers to get a dropped table's space back at once.
+  /// Uses the contender's means to free the space of a dropped table at once.
   virtual Status reclaim(std::uint32_t table) = 0;
 
-  /// Waits until no background work is left that the contender would do by itself.
+  /// Waits until the contender's background work is done.
   virtual Status wait_until_idle() = 0;
-  /// Brings everything to table files and merges these to the end.
+  /// Writes everything to table files and merges them completely.
   virtual Status compact() = 0;
-  /// Whether there is anything to merge.
+  /// Returns whether the contender has anything to merge.
   virtual bool compacts() const noexcept { return true; }
 };
 
-// Ways that any contender may go.
-/// LoadWay::kBatches by put().
+// Default implementations for any contender.
+/// Implements LoadWay::kBatches with put().
 Status load_in_batches(Contender& contender, std::uint32_t table, std::uint64_t count);
-/// get_side_by_side() by get().
+/// Implements get_side_by_side() with get().
 Result<std::uint64_t> get_one_by_one(Contender& contender, std::uint32_t table, std::span<const Keys> keys);
 
-/// A directory that is there already is opened as it is. Errors: kUnsupported, if it has no counterpart for a setting.
+/// Opens a contender. An existing directory is opened with its content. Errors: kUnsupported if there is no counterpart
+/// for a setting.
 Result<std::unique_ptr<Contender>> open_varve(const std::string& directory, const Settings& settings);
 #ifdef VARVE_BENCH_ROCKSDB
 Result<std::unique_ptr<Contender>> open_rocksdb(const std::string& directory, const Settings& settings);

@@ -40,7 +40,7 @@ Result<Effect> write_all_over(Session& session, const Effort& effort, std::uint6
   return drive(session, effort, [&](Worker&) -> Result<std::uint64_t> {
     thread_local Result<io::AlignedBuffer> sector = io::AlignedBuffer::allocate(bytes);
     if (!sector.ok()) return sector.status();
-    const std::uint64_t offset = next.fetch_add(bytes) % kSpaceBytes;  // begins again when it is through
+    const std::uint64_t offset = next.fetch_add(bytes) % kSpaceBytes;  // starts again at the end
     Status written = segment.write(offset, sector->bytes(), io::SyncPoint{"device limit"});
     if (!written.ok()) return written;
     return 1;
@@ -62,7 +62,7 @@ Result<Effect> read_all_over(Session& session, const Effort& effort, const std::
   return effect;
 }
 
-/// One thread that always has as many reads in flight.
+/// Keeps a fixed number of reads in flight from one thread.
 Result<Effect> read_side_by_side(Session& session, double seconds, io::Directory& directory, const Limit& limit) {
   const auto depth = static_cast<std::size_t>(limit.in_flight);
   const bool is_sequential = limit.kind == Limit::Kind::kSequentialRead;

@@ -1,13 +1,13 @@
-// Owns: what the device itself does, measured beside the race.
-// Must never: be faster than a store could be: writes are durable and of a sector, reads pass the page cache by.
+// Owns: the performance of the device itself, measured beside the race.
+// Must never: do less than a store must do: writes are durable and have whole sectors, reads bypass the page cache.
 #pragma once
 
 #include "bench/varve_bench/workload.h"
 
 namespace varve::bench {
 
-/// Writes are durable, into preallocated, zero-filled space; reads go to random places or to one behind the other.
-/// Operations a second or, where the limit is of a figure, megabytes a second.
+/// Measures a limit. Writes are durable, and go to preallocated, zero-filled space. Reads are random or sequential.
+/// Returns operations per second or, if the limit applies to a figure, megabytes per second.
 Result<double> measure_limit(const Choice& choice, const Limit& limit);
 
 }  // namespace varve::bench

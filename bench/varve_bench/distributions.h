@@ -1,5 +1,5 @@
-// Owns: which entity an operation goes to, as YCSB defines it: zipfian, scrambled, latest.
-// Must never: depend on anything but the numbers drawn.
+// Owns: choosing the entity of an operation in the way of YCSB: zipfian, scrambled, latest.
+// Must never: depend on anything except the random numbers.
 //
 // After Gray et al., "Quickly generating billion-record synthetic databases" (1994), with YCSB's constant of 0.99.
 #pragma once
@@ -10,12 +10,12 @@
 
 namespace varve::bench {
 
-/// Numbers below `items`, of which zero is drawn most often, then one, and so on.
+/// Draws numbers below `items`. Zero is drawn most often, then one, and so on.
 class Zipfian {
  public:
   explicit Zipfian(std::uint64_t items);
   std::uint64_t draw(Random& random) const noexcept;
-  /// The share of all draws that a number gets.
+  /// Returns a number's share of all draws.
   double share_of(std::uint64_t number) const noexcept;
 
  private:
@@ -27,8 +27,8 @@ class Zipfian {
   double eta_;
 };
 
-/// The same popularity, but the popular ones lie anywhere among the numbers below `items`: YCSB draws from ten
-/// thousand million and hashes, whatever the number of records.
+/// Has the same popularity, but the popular numbers are scattered below `items`. Like YCSB, it draws from ten thousand
+/// million numbers and hashes, whatever the number of records.
 class ScrambledZipfian {
  public:
   explicit ScrambledZipfian(std::uint64_t items);
@@ -39,10 +39,10 @@ class ScrambledZipfian {
   Zipfian zipfian_;
 };
 
-/// FNV-1 of the eight bytes, without its sign, as YCSB makes keys.
+/// Returns FNV-1 of the eight bytes without its sign, as YCSB makes keys.
 std::uint64_t fnv_hash(std::uint64_t number) noexcept;
 
-/// From zero up to one.
+/// Returns a number from zero up to, but not including, one.
 double unit_interval(Random& random) noexcept;
 
 }  // namespace varve::bench

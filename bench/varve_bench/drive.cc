@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t kStallNanoseconds = 100'000'000;
 
-/// What the threads of one drive share.
+/// The state that the threads of one drive share.
 struct Course {
   Course(const Operation& what, const Effort& how_long) : operation(what), effort(how_long) {}
 
@@ -26,7 +26,7 @@ struct Course {
   std::uint64_t begun = now();
 };
 
-/// So that all threads together do what was asked, not one more.
+/// Returns the operations of one thread, so that all threads together do exactly the requested number.
 std::uint64_t share_of(const Effort& effort, int thread) {
   if (effort.operations == 0) return UINT64_MAX;
   const auto threads = static_cast<std::uint64_t>(effort.threads);
@@ -34,13 +34,13 @@ std::uint64_t share_of(const Effort& effort, int thread) {
   return effort.operations / threads + (takes_one_more ? 1 : 0);
 }
 
-/// When the nth operation of a thread is due; the threads take turns.
+/// Returns the due time of a thread's nth operation. The threads take turns.
 std::uint64_t due_time(const Course& course, int thread, std::uint64_t n) {
   const double turn = static_cast<double>(n * static_cast<std::uint64_t>(course.effort.threads)) + thread;
   return course.begun + static_cast<std::uint64_t>(turn / course.effort.rate * 1e9);
 }
 
-/// Sleeps as long as the clock can be trusted with, and is awake in time.
+/// Sleeps until shortly before the due time, and spins for the rest.
 void wait_until(std::uint64_t due) {
   constexpr std::uint64_t kAwakeBefore = 100'000;
   for (std::uint64_t time = now(); time < due; time = now()) {

@@ -1,5 +1,5 @@
-// Owns: threads that do one thing again and again, and what that took.
-// Must never: leave an operation out of the clock, however long it took.
+// Owns: threads that repeat one operation, and the measurements of these operations.
+// Must never: leave the time of an operation out of the measurement, however long it took.
 #pragma once
 
 #include <cstdint>
@@ -15,42 +15,42 @@
 
 namespace varve::bench {
 
-/// Ends after `seconds`, or after `operations` of all threads together; zero is no bound. One of them must be given.
+/// Ends after `seconds`, or after `operations` of all threads together. Zero means no limit. One of them must be given.
 struct Effort {
   int threads = 1;
   double seconds = 0;
   std::uint64_t operations = 0;
-  /// Operations a second of all threads together that are on offer, whether or not they can be done: each has a time at
-  /// which it is due, and its latency counts from there. Zero: each begins when the one before has ended.
+  /// The offered load: operations per second of all threads together, even if they cannot be done. Each operation has a
+  /// due time, and its latency counts from that time. Zero: an operation begins when the one before it has ended.
   double rate = 0;
-  /// Latencies are also kept for each slot of this length; zero: they are not.
+  /// The length of a slot in seconds. Latencies are also kept for each slot. Zero: they are not.
   double slot_seconds = 0;
 };
 
 struct Worker {
   int thread = 0;
-  /// Operations of this thread before this one.
+  /// The number of operations that this thread has completed.
   std::uint64_t done = 0;
   Random random;
 };
 
-/// Does one operation and says how many entities it moved.
+/// Does one operation and returns the number of entities that it moved.
 using Operation = std::function<Result<std::uint64_t>(Worker&)>;
 
-/// What one or several drives did.
+/// The measurements of one or several drives.
 struct Effect {
   std::uint64_t entities = 0;
   double seconds = 0;
-  /// Spent by all threads together in operations that took 100 ms or longer.
+  /// Seconds of all threads together in operations that took 100 ms or longer.
   double stalled_seconds = 0;
   Histogram latencies;
   double cpu_seconds = 0;
-  /// Of them, by other threads than those that were driven: flushes and compaction.
+  /// The part of cpu_seconds that other threads used: flushes and compaction.
   double background_cpu_seconds = 0;
   std::uint64_t written_bytes = 0;
   std::uint64_t read_bytes = 0;
   std::optional<std::uint64_t> device_reads{};
-  /// Keys and payload that were moved; zero: as many as the entities of entities.h have.
+  /// Bytes of keys and payload that were moved. Zero: as many bytes as the entities of entities.h have.
   std::uint64_t user_bytes = 0;
   std::vector<Histogram> slots{};
 
@@ -59,12 +59,12 @@ struct Effect {
 
 Result<Effect> drive(Session& session, const Effort& effort, const Operation& operation);
 
-/// Times and counts what any code does.
+/// Measures time and resources of any code.
 class Stopwatch {
  public:
   explicit Stopwatch(const std::string& directory);
   double seconds() const;
-  /// Time, processor and device since the beginning; `entities` are the caller's.
+  /// Returns time, processor and device figures since the beginning. The caller passes the number of `entities`.
   Effect effect(std::uint64_t entities) const;
 
  private:
@@ -73,14 +73,14 @@ class Stopwatch {
   Usage before_;
 };
 
-/// Entities a second, with latencies and costs; `writes` adds bytes written for each byte of the user's.
+/// Returns entities per second, with latencies and costs. `writes` adds the bytes written per byte of the user's data.
 enum class Moves : std::uint8_t { kReads, kWrites };
 Outcome outcome_of(const Effect& effect, Moves moves);
 
-/// A clean close, and an open, of which the open counts.
+/// Measures an open after a clean close. Only the open is timed.
 Result<Outcome> measure_open(Session& session, const Settings& settings);
 
-/// Nanoseconds since some moment.
+/// Returns nanoseconds since a fixed moment.
 std::uint64_t now() noexcept;
 
 }  // namespace varve::bench

@@ -1,6 +1,6 @@
-// Owns: rows as a store of keys and values holds them.
-// Must never: differ between contenders: a key is the sort key, a value the encoded properties, and what is read is
-// decoded to the same object.
+// Owns: rows as keys and values for a key-value store.
+// Must never: differ between contenders. A key is the sort key, a value is the encoded properties, and a read decodes
+// them to an object of the same type.
 #pragma once
 
 #include <cstdint>
@@ -21,20 +21,21 @@ namespace varve::bench {
 format::TableId id_of(std::uint32_t table);
 std::string key_of(std::uint32_t table, std::string_view partition, std::string_view row);
 std::string value_of(const Row& row);
-/// A value with one property of another text.
+/// Returns a value with another text for one property.
 Result<std::string> with_property(const Keys& keys, std::string_view value, std::string_view name,
                                   std::string_view text);
 
-/// As an Entity, which is thrown away.
+/// Decodes a row to an Entity, and discards it.
 Status decode_row(const Keys& keys, std::string_view value);
 
-/// Looks at the entries of one scan, as the contender finds them.
+/// Reads the entries of one scan in the contender's memory.
 class EntryReader {
  public:
-  /// Entities are made and thrown away, or seen in place; of a group alone, unless it is kNoGroup.
+  /// Entities are either built and discarded, or viewed in place. Unless `group` is kNoGroup, only entities of that
+  /// group are.
   explicit EntryReader(Scanned scanned, std::int32_t group = kNoGroup) noexcept : scanned_(scanned), group_(group) {}
 
-  /// Whether the entry is one that is asked for.
+  /// Returns whether the entry belongs to the requested group.
   Result<bool> take(std::string_view key, std::string_view value);
 
  private:
@@ -44,16 +45,16 @@ class EntryReader {
 
   const Scanned scanned_;
   const std::int32_t group_;
-  // Of one entry seen; their memory serves them all.
+  // The decoded entry. All entries reuse this memory.
   format::SortKeyDecoder key_;
   std::vector<PropertyView> properties_;
 };
 
-/// Such stores have no versions to compare, so their users put one before each value.
+/// Returns the version before a value. Such stores have no versions to compare, so their users add one.
 std::uint64_t version_of(std::string_view value);
 std::string with_version(std::uint64_t version, std::string_view value);
 
-/// The version that each partition's rows were left with; zero for one that has none. Any number of threads at once.
+/// The last version of each partition's rows. Zero means none. Any number of threads may use it.
 class KnownVersions {
  public:
   std::uint64_t of(std::string_view partition);

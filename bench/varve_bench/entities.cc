@@ -6,7 +6,7 @@ namespace {
 
 constexpr std::size_t kPoolBytes = std::size_t{4} << 20;
 
-/// Any 256 bytes of it in a row are 160 random characters of 64 kinds and 96 that repeat.
+/// Returns a text of which any 256 consecutive bytes contain 160 random characters of 64 kinds, and 96 that repeat.
 std::string make_pool() {
   constexpr std::string_view kLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-";
   constexpr std::size_t kRandomBytes = 160;
@@ -57,7 +57,8 @@ std::string field_name(std::size_t field) {
 }
 
 std::uint64_t shuffled(std::uint64_t n, std::uint64_t count) noexcept {
-  constexpr std::uint64_t kPrime = 2'654'435'761;  // above every count in use, so it shares no factor with one
+  // larger than every count in use, so it has no common factor with a count
+  constexpr std::uint64_t kPrime = 2'654'435'761;
   return n % count * kPrime % count;
 }
 

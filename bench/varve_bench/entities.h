@@ -1,7 +1,8 @@
-// Owns: the data of every race: keys, payloads, and the order in which they are visited.
-// Must never: differ between contenders or between runs; entity n is the same everywhere.
+// Owns: the data of every race: keys, payloads, and the order of visits.
+// Must never: differ between contenders or between runs: entity n is always the same.
 //
-// 32 bytes of keys, a hundred RowKeys a PartitionKey, and one String of 256 bytes of which zstd leaves about half.
+// An entity has 32 bytes of keys and one String of 256 bytes, which zstd compresses to about half. Each PartitionKey
+// has a hundred RowKeys.
 #pragma once
 
 #include <cstddef>
@@ -13,11 +14,11 @@ namespace varve::bench {
 
 inline constexpr std::uint64_t kEntitiesOfPartition = 100;
 inline constexpr std::size_t kPayloadBytes = 256;
-/// What a user would say an entity has: both keys and the payload.
+/// The size of an entity in bytes as a user counts it: both keys and the payload.
 inline constexpr std::size_t kEntityBytes = 32 + kPayloadBytes;
 inline constexpr std::string_view kPayloadName = "Payload";
 
-/// Numbers without a pattern, from a seed (Vigna, splitmix64).
+/// Returns numbers without a pattern from a seed (Vigna, splitmix64).
 class Random {
  public:
   explicit Random(std::uint64_t seed) noexcept : state_(seed) {}
@@ -33,10 +34,10 @@ class Random {
   std::uint64_t state_;
 };
 
-/// 16 characters each; their order is that of the numbers, which are below 10^9.
+/// Return keys of 16 characters. Their order is the order of the numbers, which are below 10^9.
 std::string partition_key(std::uint64_t partition);
 std::string row_key(std::uint64_t row);
-/// A key that sorts between those of rows but is none of them.
+/// Returns a key that sorts between the keys of rows, and is none of them.
 std::string absent_row_key(std::uint64_t row);
 
 struct Keys {
@@ -45,17 +46,17 @@ struct Keys {
 };
 Keys keys_of(std::uint64_t entity);
 
-/// The payload of entity n; lives as long as the program.
+/// Returns the payload of entity n. It lives as long as the program.
 std::string_view payload_of(std::uint64_t entity);
 
-/// The same, of any length below a megabyte and a little more.
+/// Returns a payload of any length up to slightly more than a megabyte.
 std::string_view payload_of(std::uint64_t entity, std::size_t bytes);
 
-/// How an entity holds its payload.
+/// The form of an entity's payload.
 enum class Shape : std::uint8_t {
   kText,      // one String
-  kTenTexts,  // ten Strings of a tenth each, as YCSB has its records
-  kBinaries,  // as many Binaries of at most 60,000 bytes as it takes
+  kTenTexts,  // ten Strings of a tenth each, like a record of YCSB
+  kBinaries,  // several Binaries of at most 60,000 bytes each
 };
 inline constexpr std::int32_t kNoGroup = -1;
 inline constexpr std::string_view kGroupName = "Group";
@@ -64,14 +65,14 @@ struct Row {
   std::string key;
   std::string_view payload;
   Shape shape = Shape::kText;
-  /// An Int32 beside the payload, to filter by.
+  /// An Int32 property for filters.
   std::int32_t group = kNoGroup;
 };
-/// Names of Shape::kTenTexts.
+/// Returns a property name of Shape::kTenTexts.
 std::string field_name(std::size_t field);
 inline constexpr std::size_t kFields = 10;
 
-/// Visits each property of the payload with its name, its text and whether that is Binary.
+/// Calls `visit` for each property of the payload, with its name, its text, and whether it is Binary.
 template <typename Visit>
 void for_properties(const Row& row, const Visit& visit) {
   if (row.shape == Shape::kText) return visit(std::string(kPayloadName), row.payload, false);
@@ -83,7 +84,7 @@ void for_properties(const Row& row, const Visit& visit) {
   }
 }
 
-/// A permutation of the numbers below `count`: where the nth visit goes.
+/// Returns the nth number of a permutation of the numbers below `count`.
 std::uint64_t shuffled(std::uint64_t n, std::uint64_t count) noexcept;
 
 }  // namespace varve::bench

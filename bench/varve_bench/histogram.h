@@ -1,7 +1,8 @@
-// Owns: latencies, counted in buckets that are 1/64 of their value wide, so that quantiles are right to 1.6 %.
-// Must never: allocate or lock while an operation is timed; each thread has its own and they are added up afterwards.
+// Owns: counting latencies in buckets whose width is 1/64 of their value, so that quantiles are exact to 1.6 %.
+// Must never: allocate or lock while an operation is timed. Each thread has its own histogram, and they are merged
+// afterwards.
 //
-// The layout is that of HdrHistogram (Gil Tene), with six bits below the leading one; Debian 12 packages no such
+// The layout is that of HdrHistogram (Gil Tene), with six bits below the leading one. Debian 12 packages no such
 // library for C++.
 #pragma once
 
@@ -28,10 +29,10 @@ class Histogram {
   }
 
   std::uint64_t count() const noexcept { return count_; }
-  /// Nanoseconds, exact.
+  /// Returns the exact maximum in nanoseconds.
   std::uint64_t max() const noexcept { return max_; }
 
-  /// The value that this share of all, 0 to 1, does not exceed, in nanoseconds; zero of nothing.
+  /// Returns the quantile for a share from 0 to 1, in nanoseconds. Returns zero if the histogram is empty.
   std::uint64_t quantile(double share) const noexcept {
     const double wanted = share * static_cast<double>(count_);
     std::uint64_t seen = 0;

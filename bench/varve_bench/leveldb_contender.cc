@@ -1,6 +1,6 @@
 // Owns: LevelDB in the race, with the settings that suit this work best.
-// Must never: be asked for what LevelDB has no counterpart for: transactions that look before they write, loads that no
-// log sees, direct reads.
+// Must never: be used for operations without a counterpart in LevelDB: transactions that check before they write, loads
+// without a log, direct reads.
 #ifdef VARVE_BENCH_LEVELDB
 
 #include <chrono>
@@ -96,7 +96,7 @@ class LevelDbContender final : public Contender {
     return true;
   }
 
-  /// One after the other: there is no other way.
+  /// Reads one key after the other, because LevelDB has no other way.
   Result<std::uint64_t> get_side_by_side(std::uint32_t table, std::span<const Keys> keys,
                                          std::size_t /*in_flight*/) override {
     return get_one_by_one(*this, table, keys);
@@ -122,7 +122,7 @@ class LevelDbContender final : public Contender {
     return count(begin, format::end_of_prefix(begin), UINT64_MAX, EntryReader(Scanned::kMade, group));
   }
 
-  /// Read, changed, written: as the bindings of YCSB do it.
+  /// Reads, changes and writes the entity, like YCSB's bindings.
   Status update_property(std::uint32_t table, const Keys& keys, std::string_view name, std::string_view text,
                          Promise promise) override {
     const std::string key = key_of(table, keys.partition, keys.row);
@@ -147,7 +147,7 @@ class LevelDbContender final : public Contender {
     return Status::unsupported("a table is a prefix of keys here, and costs nothing");
   }
 
-  /// There is no delete of a range: each key is deleted, the last batch durably.
+  /// Deletes each key, because LevelDB cannot delete a range. The last batch is durable.
   Status drop_table(std::uint32_t table) override {
     constexpr std::uint64_t kBatchKeys = 1000;
     leveldb::WriteBatch batch;
@@ -175,7 +175,7 @@ class LevelDbContender final : public Contender {
     return Status();
   }
 
-  /// LevelDB does not say whether it works; idle is who writes nothing for a tenth of a second.
+  /// Waits until LevelDB has written nothing for a tenth of a second, because it does not report whether it works.
   Status wait_until_idle() override {
     std::uint64_t written = usage(directory_).written_bytes;
     for (int quiet = 0; quiet < 5;) {
@@ -200,7 +200,7 @@ class LevelDbContender final : public Contender {
     });
   }
 
-  /// Counts the entries that `visit` takes.
+  /// Counts the entries for which `visit` returns true.
   template <typename Visit>
   Result<std::uint64_t> walk(const std::string& begin, const std::string& end, std::uint64_t count_max,
                              const Visit& visit) {

@@ -1,10 +1,9 @@
 // Owns: LMDB in the race, with the settings that suit this work best.
-// Must never: be asked for what LMDB has no counterpart for: direct reads, loads that no log sees.
+// Must never: be used for operations without a counterpart in LMDB: direct reads, loads without a log.
 //
-// A table is a database of its own in one environment, so that a drop is one of LMDB's; more than a few tables share a
-// database. Buffered commits are those
-// with MDB_NOSYNC: they survive the death of the process, and not a power cut; after one the file may be damaged, which
-// is less than the others promise.
+// Each table is a database in one environment, so that a drop is a drop of LMDB. If there are many tables, they share a
+// database. Buffered commits use MDB_NOSYNC: they survive the death of the process, but not a power cut. After a power
+// cut the file may be damaged, which is a weaker guarantee than that of the other contenders.
 #ifdef VARVE_BENCH_LMDB
 
 #include <array>
@@ -24,7 +23,7 @@ namespace varve::bench {
 
 namespace {
 
-constexpr std::size_t kMapBytes = std::size_t{256} << 30;  // of addresses; a bound for the file
+constexpr std::size_t kMapBytes = std::size_t{256} << 30;  // address space; a limit for the file
 constexpr unsigned kReadersMax = 512;
 
 Status from_lmdb(int error) {
@@ -32,14 +31,14 @@ Status from_lmdb(int error) {
 }
 
 MDB_val lmdb(std::string_view bytes) {
-  return {bytes.size(), const_cast<char*>(bytes.data())};  // it takes no const, and changes nothing
+  return {bytes.size(), const_cast<char*>(bytes.data())};  // LMDB takes no const pointer, but changes nothing
 }
 
 std::string_view view(const MDB_val& value) {
   return {static_cast<const char*>(value.mv_data), value.mv_size};
 }
 
-/// Aborted unless committed.
+/// A transaction that is aborted unless it was committed.
 class Transaction {
  public:
   Status begin(MDB_env* environment, unsigned flags) {
@@ -59,7 +58,7 @@ class Transaction {
   MDB_txn* handle_ = nullptr;
 };
 
-/// A thread's own, renewed for each read: making one anew costs more than a get.
+/// A thread's own read transaction, renewed for each read, because creating one costs more than a get.
 struct Reader {
   MDB_env* environment = nullptr;
   MDB_txn* transaction = nullptr;
@@ -78,7 +77,7 @@ class LmdbContender final : public Contender {
         reads_ahead_(!settings.scattered_reads),
         version_bytes_(settings.versions ? sizeof(std::uint64_t) : 0) {}
   ~LmdbContender() override {
-    thread_reader.end();  // those of other threads have ended with them
+    thread_reader.end();  // those of other threads ended with their threads
     if (environment_ != nullptr) mdb_env_close(environment_);
   }
 
@@ -103,7 +102,7 @@ class LmdbContender final : public Contender {
 
   std::string back_end() const override { return "mmap, page cache"; }
 
-  /// Pages in use: the file itself never shrinks.
+  /// Returns the bytes of pages in use, because the file itself never shrinks.
   std::uint64_t table_bytes() const override {
     MDB_envinfo info{};
     MDB_stat stat{};
@@ -170,7 +169,7 @@ class LmdbContender final : public Contender {
     return written;
   }
 
-  /// kFiles: one transaction that appends, which is LMDB's bulk load.
+  /// kFiles: appends in one transaction, which is LMDB's bulk load.
   Status load(std::uint32_t table, std::uint64_t count, LoadWay way) override {
     switch (way) {
       case LoadWay::kBatches: return load_in_batches(*this, table, count);
@@ -202,7 +201,7 @@ class LmdbContender final : public Contender {
     return found == MDB_SUCCESS;
   }
 
-  /// One after the other: there is no other way.
+  /// Reads one key after the other, because LMDB has no other way.
   Result<std::uint64_t> get_side_by_side(std::uint32_t table, std::span<const Keys> keys,
                                          std::size_t /*in_flight*/) override {
     return get_one_by_one(*this, table, keys);
@@ -301,7 +300,7 @@ class LmdbContender final : public Contender {
     return transaction.commit();
   }
 
-  /// A row of the race has one promise, so the flag changes between rows only.
+  /// Sets the flag for the promise. A row of the race has one promise, so the flag changes only between rows.
   Status promise_from_now(Promise promise) {
     if (promise_.load(std::memory_order_acquire) == promise) return Status();
     const std::lock_guard lock(promise_mutex_);
@@ -319,7 +318,7 @@ class LmdbContender final : public Contender {
     return put == MDB_KEYEXIST ? Status::exists("the key is there") : from_lmdb(put);
   }
 
-  /// To be reset, not ended.
+  /// Returns a read transaction, which the caller resets and does not end.
   Result<MDB_txn*> begin_read() {
     Reader& reader = thread_reader;
     if (reader.transaction != nullptr && reader.environment == environment_) {
@@ -355,7 +354,7 @@ class LmdbContender final : public Contender {
     return count;
   }
 
-  /// Of a table that shares its database with others; with the promise of the row, whose writers are at work beside it.
+  /// Drops a table that shares its database with others. It uses the row's promise, whose writers run beside it.
   Status drop_prefix(const std::string& begin) {
     const std::string end = format::end_of_prefix(begin);
     return write(promise_.load(), [&](MDB_txn* transaction) {
@@ -369,7 +368,7 @@ class LmdbContender final : public Contender {
         if (found == MDB_SUCCESS) found = mdb_cursor_get(cursor, &key, &value, MDB_GET_CURRENT);
       }
       mdb_cursor_close(cursor);
-      const bool is_at_end = found == MDB_NOTFOUND || found == EINVAL;  // EINVAL: no entry is left behind it
+      const bool is_at_end = found == MDB_NOTFOUND || found == EINVAL;  // EINVAL: no entry follows it
       return from_lmdb(is_at_end ? MDB_SUCCESS : found);
     });
   }
@@ -384,7 +383,7 @@ class LmdbContender final : public Contender {
   }
 
   MDB_dbi database_of(std::uint32_t table) const { return databases_[shares_one_ ? 0 : table]; }
-  /// As it lies in the store: behind a version where there are versions.
+  /// Returns the value as it is stored. If versions are used, a version precedes it.
   std::string stored(const Row& row) {
     return version_bytes_ == 0 ? value_of(row) : with_version(++last_version_, value_of(row));
   }
@@ -395,7 +394,8 @@ class LmdbContender final : public Contender {
   std::mutex promise_mutex_;
   std::atomic<Promise> promise_{Promise::kDurable};
   KnownVersions known_;
-  /// Where tables are many they are prefixes of one database: LMDB looks through all open ones in each transaction.
+  /// Whether tables are prefixes of one database. This is used for many tables, because LMDB checks all open databases
+  /// in each transaction.
   bool shares_one_;
   bool reads_ahead_;
   std::size_t version_bytes_;

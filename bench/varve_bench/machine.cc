@@ -55,7 +55,7 @@ double thread_cpu_seconds() {
 }
 
 std::uint64_t resident_bytes() {
-  ::malloc_trim(0);  // what was freed and kept for the next allocation is not in use
+  ::malloc_trim(0);  // memory that was freed but is kept for later allocations is not in use
   std::ifstream file("/proc/self/statm");
   std::uint64_t size_pages = 0;
   std::uint64_t resident_pages = 0;
@@ -77,12 +77,12 @@ double load_average() {
 }
 
 std::uint64_t occupied_bytes(const std::string& directory, const std::string& suffix) {
-  constexpr std::uint64_t kBlockBytes = 512;  // the unit of st_blocks, whatever the file system
+  constexpr std::uint64_t kBlockBytes = 512;  // the unit of st_blocks on every file system
   std::uint64_t bytes = 0;
   std::error_code error;
   std::filesystem::recursive_directory_iterator entry(directory, error);
   for (; !error && entry != std::filesystem::recursive_directory_iterator(); entry.increment(error)) {
-    struct stat status {};  // a file may go while the directory is walked
+    struct stat status {};  // a file can vanish during the listing
     if (!entry->path().native().ends_with(suffix) || ::lstat(entry->path().c_str(), &status) != 0) continue;
     if (S_ISREG(status.st_mode)) bytes += static_cast<std::uint64_t>(status.st_blocks) * kBlockBytes;
   }

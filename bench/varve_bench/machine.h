@@ -1,5 +1,5 @@
-// Owns: what the kernel says of this process and its device.
-// Must never: fail: a figure that cannot be had here is missing, and the report says so.
+// Owns: the kernel's figures about this process and its device.
+// Must never: fail. If a figure is not available here, it is missing, and the report says so.
 #pragma once
 
 #include <cstdint>
@@ -8,25 +8,25 @@
 
 namespace varve::bench {
 
-/// Counters since the process began; two of them make a difference.
+/// Counters since the process began. The difference of two values is a measurement.
 struct Usage {
   double cpu_seconds = 0;
-  /// Bytes that this process sent towards the device, page cache included.
+  /// Bytes that this process sent to the device, including the page cache.
   std::uint64_t written_bytes = 0;
-  /// Bytes that this process had brought from the device.
+  /// Bytes that were read from the device for this process.
   std::uint64_t read_bytes = 0;
-  /// Reads that the device of `directory` completed, for anybody.
+  /// Reads of all processes that the device of `directory` completed.
   std::optional<std::uint64_t> device_reads{};
 };
 Usage usage(const std::string& directory);
 
-/// Processor time of the calling thread.
+/// Returns the processor time of the calling thread in seconds.
 double thread_cpu_seconds();
 std::uint64_t resident_bytes();
-/// Of the memory of this process that is no file's: what it allocated and wrote to.
+/// Returns the anonymous memory of this process: memory that it allocated and wrote to.
 std::uint64_t anonymous_bytes() noexcept;
 double load_average();
-/// What the files under `directory` occupy; `suffix` counts only files whose name ends in it.
+/// Returns the disk space of the files under `directory`. If `suffix` is given, only files with this suffix count.
 std::uint64_t occupied_bytes(const std::string& directory, const std::string& suffix = "");
 
 }  // namespace varve::bench

@@ -10,7 +10,7 @@ namespace varve::bench {
 
 namespace {
 
-/// Where control groups are made, by the version of the interface, and what their bound is called.
+/// The directory of control groups and the name of the limit, by the version of the interface.
 struct Interface {
   const char* groups;
   const char* bound;
@@ -58,7 +58,8 @@ bool limit_memory(std::uint64_t bytes) {
 void remove_memory_limit() {
   for (const Interface& interface : kInterfaces) {
     std::error_code error;
-    std::filesystem::remove(group_of(interface, ::getpid()), error);  // a group is empty when its files are not asked
+    // a group counts as empty although it contains interface files
+    std::filesystem::remove(group_of(interface, ::getpid()), error);
   }
 }
 

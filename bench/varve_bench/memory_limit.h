@@ -1,5 +1,5 @@
-// Owns: a bound on the memory of a contender, page cache included, and an empty page cache to begin with.
-// Must never: leave a control group behind, or bound anybody else.
+// Owns: limiting the memory of a contender, including its page cache, and emptying the page cache at the beginning.
+// Must never: leave a control group, or limit other processes.
 #pragma once
 
 #include <cstdint>
@@ -7,11 +7,11 @@
 
 namespace varve::bench {
 
-/// Writes back what is in the files below `directory`, and has the page cache forget them.
+/// Writes the files below `directory` back, and removes them from the page cache.
 void forget_files(const std::string& directory);
 
-/// From here on this process has so many bytes for what it allocates and for the page cache of what it reads. False
-/// where the system does not allow it. The parent of the process calls remove_memory_limit() when it has ended.
+/// Limits this process to `bytes` for allocations and for the page cache of its reads. Returns false if the system does
+/// not allow it. The parent process calls remove_memory_limit() after this process has ended.
 bool limit_memory(std::uint64_t bytes);
 void remove_memory_limit();
 

@@ -22,7 +22,7 @@ double median(std::vector<double> values) {
   return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
-/// Three digits that count.
+/// Returns a number with three significant digits.
 std::string number(double value) {
   char text[32];
   const double size = std::fabs(value);
@@ -53,7 +53,7 @@ std::vector<double> figures_of(const std::vector<Outcome>& outcomes, const std::
   return values;
 }
 
-/// What a noisy machine disturbs least.
+/// Returns processor times, the figures that a noisy machine disturbs least.
 std::vector<double> processor_times(const RowRecord& row, const std::string& contender) {
   const auto found = row.outcomes.find(contender);
   return found == row.outcomes.end() ? std::vector<double>() : figures_of(found->second, "CPU s/M");
@@ -67,7 +67,8 @@ std::string with_range(const std::vector<double>& values) {
   return middle + " (" + scaled(*least) + "-" + scaled(*most) + ")";
 }
 
-/// How many times better the first is, round by round, since neighbouring rounds saw the same machine.
+/// Returns the factor by which the first is better. It is computed for each round, because the results of one round saw
+/// the same machine.
 std::string ratio(const std::vector<double>& first, const std::vector<double>& second, bool more_is_better) {
   std::vector<double> ratios;
   for (std::size_t i = 0; i < std::min(first.size(), second.size()); ++i) {
@@ -157,7 +158,7 @@ std::string cost_table(const Record& record) {
   return table_of(lines);
 }
 
-/// A line of bars for each slot, of the last round.
+/// Returns a line of bars for each slot of the last round.
 std::string plot_of(const std::string& name, const std::vector<double>& values, double slot_seconds) {
   constexpr double kWidth = 60;
   const double most = values.empty() ? 0 : *std::max_element(values.begin(), values.end());

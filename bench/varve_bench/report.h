@@ -1,5 +1,5 @@
-// Owns: what was measured as tables for people and as JSON for machines.
-// Must never: leave out a row that was lost.
+// Owns: printing measurements as tables and as JSON.
+// Must never: leave out a row that Varve lost.
 #pragma once
 
 #include <string>
@@ -9,14 +9,15 @@
 
 namespace varve::bench {
 
-/// "1.23 M/s", "45.6 ms".
+/// Returns a figure with its unit, such as "1.23 M/s" or "45.6 ms".
 std::string with_unit(double value, const std::string& unit);
 
-/// Markdown, aligned: medians with their range, ratios, the device's limit; then latencies and costs; then series.
+/// Returns aligned Markdown: medians with their range, ratios and the device's limit, then latencies and costs, then
+/// series.
 std::string as_tables(const Record& record, const Choice& choice);
-/// A line for each row of each round: an object of JSON, for a file that more is added to.
+/// Returns a line of JSON for each row of each round. Lines can be appended to a file.
 std::string as_lines(const Record& record, const Choice& choice);
-/// A line for each workload: its name, what it is, its rows.
+/// Returns a line for each workload: its name, its description, its rows.
 std::string list_as_lines(const std::vector<Workload>& workloads);
 
 }  // namespace varve::bench

@@ -1,5 +1,5 @@
-// Owns: what was measured, and what can be, as lines of JSON for machines.
-// Must never: leave out a figure, or write a line that is not whole.
+// Owns: measurements, and the list of workloads, as lines of JSON.
+// Must never: leave out a figure, or write an incomplete line.
 #include <nlohmann/json.hpp>
 
 #include "bench/varve_bench/report.h"

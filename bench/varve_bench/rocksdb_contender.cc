@@ -1,8 +1,8 @@
 // Owns: RocksDB in the race, with the settings that suit this work best.
-// Must never: do work that Varve is not made to do: what both must do (keys, encoding, decoding) is the same code.
+// Must never: do work that Varve does not have to do. The work of both (keys, encoding, decoding) is the same code.
 //
-// RocksDB is spared what its users would have to add: checks of the input, Timestamps,
-// ETags, names of tables, the paging of scans.
+// RocksDB is spared the work that its users would have to add: checks of the input, Timestamps, ETags, names of tables,
+// paging of scans.
 #ifdef VARVE_BENCH_ROCKSDB
 
 #include <atomic>
@@ -105,7 +105,7 @@ class RocksDbContender final : public Contender {
     return from_rocksdb(database_->Write(write_options(promise), &batch));
   }
 
-  /// RocksDB has no versions to compare, so its users put one before each value.
+  /// RocksDB has no versions to compare, so its users store one before each value.
   Status replace_unchanged(std::uint32_t table, std::string_view partition, std::span<const Row> rows,
                            Promise promise) override {
     const std::uint64_t known = known_.of(partition);
@@ -153,7 +153,7 @@ class RocksDbContender final : public Contender {
     return true;
   }
 
-  /// MultiGet, which reads the blocks of one batch side by side.
+  /// Uses MultiGet, which reads the blocks of one batch concurrently.
   Result<std::uint64_t> get_side_by_side(std::uint32_t table, std::span<const Keys> keys,
                                          std::size_t in_flight) override {
     rocksdb::ReadOptions options;
@@ -195,7 +195,7 @@ class RocksDbContender final : public Contender {
     return walk(begin, format::end_of_prefix(begin), UINT64_MAX, EntryReader(Scanned::kMade, group));
   }
 
-  /// Read, changed, written: as the bindings of YCSB do it.
+  /// Reads, changes and writes the entity, like YCSB's bindings.
   Status update_property(std::uint32_t table, const Keys& keys, std::string_view name, std::string_view text,
                          Promise promise) override {
     const std::string key = key_of(table, keys.partition, keys.row);
@@ -244,7 +244,7 @@ class RocksDbContender final : public Contender {
 
   Status drop_table(std::uint32_t table) override {
     const std::string begin = format::encode_table(id_of(table));
-    // A TransactionDB deletes no ranges; nobody holds a lock in a table that is dropped.
+    // A TransactionDB cannot delete ranges. A dropped table has no locks, so the base database is used.
     rocksdb::DB& database = transactions_ == nullptr ? *database_ : *transactions_->GetBaseDB();
     return from_rocksdb(database.DeleteRange(write_options(Promise::kDurable), database.DefaultColumnFamily(), begin,
                                              format::end_of_prefix(begin)));
@@ -273,7 +273,7 @@ class RocksDbContender final : public Contender {
   }
 
  private:
-  /// As it lies in the store: behind a version where there are versions.
+  /// Returns the value as it is stored. If versions are used, a version precedes it.
   std::string stored(const Row& row) {
     return version_bytes_ == 0 ? value_of(row) : with_version(++last_version_, value_of(row));
   }
@@ -317,7 +317,7 @@ class RocksDbContender final : public Contender {
     return from_rocksdb(database_->Write(options, &batch));
   }
 
-  /// One lock for the partition, as Varve takes it; then each key is looked for.
+  /// Locks the partition, as Varve does, and then looks up each key.
   Status put_checked(std::uint32_t table, std::string_view partition, std::span<const Row> rows, Promise promise) {
     const std::unique_ptr<rocksdb::Transaction> transaction(transactions_->BeginTransaction(write_options(promise)));
     std::string found;
@@ -387,7 +387,7 @@ Result<std::unique_ptr<Contender>> open_rocksdb(const std::string& directory, co
   rocksdb::TransactionDB* transactions = nullptr;
   rocksdb::Status opened;
   if (settings.checks) {
-    rocksdb::TransactionDBOptions patient;  // as Varve's writers: they wait for each other as long as it takes
+    rocksdb::TransactionDBOptions patient;  // like Varve's writers: they wait for each other without a limit
     patient.transaction_lock_timeout = -1;
     patient.default_lock_timeout = -1;
     opened = rocksdb::TransactionDB::Open(options, patient, directory, &transactions);

@@ -27,7 +27,7 @@ Outcome outcome_from(const json& from) {
   return outcome;
 }
 
-/// In a child of its own, so that the rows' process has not held what a load needs.
+/// Loads the data in a separate child, so that the rows' process does not keep the memory of the load.
 Result<std::string> prepare_data(const Workload& workload, const Choice& choice, const std::string& directory,
                                  const OpenContender& open) {
   Session session(choice, directory, open);
@@ -38,7 +38,7 @@ Result<std::string> prepare_data(const Workload& workload, const Choice& choice,
   return std::string();
 }
 
-/// In the child: the rows one after the other. What a contender has no counterpart for is left out.
+/// Runs the rows one after the other, in the child. Rows without a counterpart in the contender are left out.
 Result<std::string> run_rows(const Workload& workload, const Choice& choice, const std::string& directory,
                              const OpenContender& open) {
   Session session(choice, directory, open);
@@ -48,7 +48,7 @@ Result<std::string> run_rows(const Workload& workload, const Choice& choice, con
   if (!ready.ok()) return ready;
   for (const WorkloadRow& row : workload.rows) {
     const Result<Outcome> outcome = row.run(session);
-    if (outcome.code() == Code::kUnsupported) {  // perhaps of settings that the row wanted to open it with
+    if (outcome.code() == Code::kUnsupported) {  // perhaps because of the settings with which the row opens it
       if (!session.is_open()) ready = session.reopen(workload.settings(choice));
       if (!ready.ok()) return ready;
       continue;

@@ -1,5 +1,5 @@
-// Owns: the rounds of a race: which contender runs which workload when, and what came of it.
-// Must never: let two contenders run at the same time, or one always run first.
+// Owns: the rounds of a race: the order of contenders and workloads, and their results.
+// Must never: run two contenders at the same time, or always run the same one first.
 #pragma once
 
 #include <map>
@@ -17,12 +17,12 @@ struct RowRecord {
   std::string name;
   std::map<std::string, std::vector<Outcome>> outcomes;  // by contender
   std::vector<double> limits;
-  /// The figure that the limits are of; empty: the value itself.
+  /// The figure that the limits apply to. Empty: the value itself.
   std::string limited_figure;
 };
 
 struct Record {
-  std::vector<std::string> contenders;  // in the order of the report; the first one is compared with the others
+  std::vector<std::string> contenders;  // in the order of the report; the first is compared with each other one
   std::map<std::string, std::string> back_ends;
   std::vector<RowRecord> rows;
   double load_average_max = 0;
@@ -34,8 +34,8 @@ struct NamedContender {
 };
 std::vector<NamedContender> all_contenders();
 
-/// Runs what was chosen, below `choice.directory`, telling of each row on standard error. Errors: kInvalidArgument (no
-/// such workload or contender), and whatever a contender met, with its name.
+/// Runs the chosen workloads below `choice.directory`. Reports each row on standard error. Errors: kInvalidArgument
+/// (unknown workload or contender), and every error of a contender, with its name.
 Result<Record> run_race(const Choice& choice);
 
 }  // namespace varve::bench

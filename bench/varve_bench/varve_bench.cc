@@ -1,5 +1,5 @@
 // Owns: the command line of the race of whole stores.
-// Must never: compare durable with less than durable, or leave out a row that was lost.
+// Must never: compare a durable write with a less durable one, or leave out a row that Varve lost.
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -15,7 +15,7 @@ namespace varve::bench {
 
 namespace {
 
-/// Sizes at which every row runs once and no figure means anything: the program is exercised, not the stores.
+/// Sets sizes at which every row runs once and no figure has a meaning. The run tests the program, not the stores.
 void make_quick(Choice& choice) {
   choice.entities = 5'000;
   choice.curve_entities = 5'000;
@@ -80,7 +80,7 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
     if (quick) {
-      make_quick(choice);  // then what was said besides counts again
+      make_quick(choice);  // options after this one count again
       app.clear();
       app.parse(argc, argv);
     }

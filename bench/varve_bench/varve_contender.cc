@@ -1,5 +1,5 @@
-// Owns: Varve in the race, by its public interface alone.
-// Must never: reach below api/.
+// Owns: Varve in the race, through its public interface only.
+// Must never: include code below api/.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -22,7 +22,8 @@ namespace {
 
 constexpr std::uint32_t kTablesOfAccount = 100;
 
-/// One account for a few tables; where they are many, tables beyond them go to the same accounts.
+/// Returns the account of a table. A few tables share one account. If there are many tables, later tables use the same
+/// accounts again.
 std::string account_name(std::uint32_t table, std::uint32_t tables) {
   const std::uint32_t accounts = std::max<std::uint32_t>(1, tables / kTablesOfAccount);
   return "bench" + std::to_string(table / kTablesOfAccount % accounts);
@@ -45,14 +46,14 @@ Entity entity_of(std::string_view partition, const Row& row) {
   return entity;
 }
 
-/// Keys that one thread asks for, and what came of them.
+/// The keys that one thread requests, and the results.
 struct SideBySide {
   std::span<const Keys> keys;
   std::atomic<std::size_t> next{0};
   std::atomic<std::uint64_t> found{0};
 };
 
-/// One get after the other, as long as there are keys: many of these run side by side.
+/// Reads one key after the other while keys are left. Many of these tasks run concurrently.
 Task<Status> get_one_by_one(AsyncTable table, SideBySide& shared) {
   for (;;) {
     const std::size_t mine = shared.next.fetch_add(1, std::memory_order_relaxed);
@@ -64,7 +65,7 @@ Task<Status> get_one_by_one(AsyncTable table, SideBySide& shared) {
   }
 }
 
-/// Puts that one thread has under way, and where they are.
+/// The puts that one thread has in flight, and their progress.
 struct PutsSideBySide {
   std::span<const KeyedRow> rows;
   WriteOptions options;
@@ -140,7 +141,7 @@ class VarveContender final : public Contender {
     const Result<std::vector<ETag>> etags = tables_[table].execute(transaction, write_options(promise));
     if (!etags.ok()) return etags.status();
     const std::lock_guard lock(known_mutex_);
-    known_[std::string(partition)] = etags->front();  // All of one transaction are equal.
+    known_[std::string(partition)] = etags->front();  // All ETags of one transaction are equal.
     return Status();
   }
 
@@ -253,7 +254,7 @@ class VarveContender final : public Contender {
   }
 
   Status drop_table(std::uint32_t table) override { return store_->drop_table(account_of(table), table_name(table)); }
-  Status reclaim(std::uint32_t /*table*/) override { return Status(); }  // it happens by itself
+  Status reclaim(std::uint32_t /*table*/) override { return Status(); }  // Varve frees space by itself
 
   Status wait_until_idle() override {
     std::uint64_t work_before = UINT64_MAX;
@@ -283,7 +284,7 @@ class VarveContender final : public Contender {
     return opened->execute(transaction, write_options(promise)).status();
   }
 
-  /// Adds to `count` how many entities the page has.
+  /// Adds the number of entities of the page to `count`.
   Result<Page> read_page(std::uint32_t table, const Scan& scan, Scanned scanned, std::uint64_t& count) {
     if (scanned == Scanned::kInPlace) return tables_[table].scan_in_place(scan, [&](const EntityView&) { ++count; });
     Result<Page> page = tables_[table].scan(scan);
@@ -302,7 +303,8 @@ class VarveContender final : public Contender {
   }
 
   Status load_batches(std::uint32_t table, std::uint64_t count) {
-    if (Status made = create_table(table); !made.ok() && made.code() != Code::kExists) return made;  // it was dropped
+    // the table was dropped
+    if (Status made = create_table(table); !made.ok() && made.code() != Code::kExists) return made;
     return load_in_batches(*this, table, count);
   }
 
@@ -315,7 +317,7 @@ class VarveContender final : public Contender {
     }
     if (Status finished = loader->finish().status(); !finished.ok()) return finished;
     Result<Table> loaded =
-        store_->open_table(account_of(table), table_name(table));  // the handle at hand was of the empty one
+        store_->open_table(account_of(table), table_name(table));  // the present handle belongs to the empty table
     if (!loaded.ok()) return loaded.status();
     tables_[table] = *std::move(loaded);
     return Status();
@@ -328,7 +330,7 @@ class VarveContender final : public Contender {
   std::map<std::string, ETag> known_;  // by partition, for replace_unchanged()
 };
 
-/// Side by side, for each is a durable commit.
+/// Creates the tables concurrently, because each creation is a durable commit.
 Result<std::vector<Table>> make_tables(Store& store, std::uint32_t count) {
   for (std::uint32_t first = 0; first < count; first += kTablesOfAccount) {
     if (count >= kTablesOfAccount || first == 0) {

@@ -1,4 +1,4 @@
-// Owns: what a workload is: rows that one contender runs in one process, and what a row gives back.
+// Owns: the definition of a workload: rows that one contender runs in one process, and the results of a row.
 // Must never: know a contender by name, or print.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace varve::bench {
 
-/// What the command line chose; the defaults are the published race.
+/// The options of the command line. The defaults are those of the published race.
 struct Choice {
   std::string directory = ".";
   std::vector<std::string> workloads;   // empty: all that are not only_when_named
@@ -25,19 +25,19 @@ struct Choice {
   double endurance_seconds = 600;
   double slot_seconds = 10;
   std::uint64_t curve_entities = 10'000'000;
-  /// Of the workload `mixed`; tables are a multiple of a hundred.
+  /// Entities and tables of the workload `mixed`. The number of tables is a multiple of a hundred.
   std::uint64_t mixed_entities = 200'000;
   std::uint32_t mixed_tables = 10'000;
-  /// Operations a second on offer in `smooth`.
+  /// The offered operations per second in `smooth`.
   double offered = 0;
   std::string json;
-  /// An expression; of each workload only the rows whose names it is found in. Empty: all.
+  /// A regular expression. Only rows whose name matches are run. Empty: all rows.
   std::string rows;
-  /// The number of the first round: the order of contenders turns with it.
+  /// The number of the first round. The order of contenders rotates with it.
   int first_round = 1;
 };
 
-/// Figures by the names that the report heads its columns with; those it has no column for are listed.
+/// Figures by name. A name is the heading of the report's column. Figures without a column are listed.
 using Figures = std::map<std::string, double>;
 
 struct Outcome {
@@ -45,7 +45,7 @@ struct Outcome {
   std::string unit;  // of `value`: "/s", "ms"
   bool more_is_better = true;
   Figures figures;
-  /// Figures over time, a value for each slot of Choice::slot_seconds.
+  /// Figures over time: one value for each slot of Choice::slot_seconds.
   std::map<std::string, std::vector<double>> series{};
 };
 
@@ -60,11 +60,11 @@ class Session {
   const Choice& choice() const noexcept { return choice_; }
   const std::string& directory() const noexcept { return directory_; }
   Contender& contender() noexcept { return *contender_; }
-  /// What the contender was opened with last.
+  /// Returns the settings of the last open.
   const Settings& settings() const noexcept { return settings_; }
   bool is_open() const noexcept { return contender_ != nullptr; }
   void close() noexcept { contender_.reset(); }
-  /// Closes what is open, then opens the same directory.
+  /// Closes the contender if it is open, then opens the same directory.
   Status reopen(const Settings& settings) {
     close();
     settings_ = settings;
@@ -82,16 +82,17 @@ class Session {
   std::unique_ptr<Contender> contender_;
 };
 
-/// What the device itself does, with as many threads or, of one thread, as many reads in flight: the limit that a row
-/// stands beside.
+/// The performance of the device itself, shown beside a row. It is measured with the given number of threads, or with
+/// the given number of reads in flight from one thread.
 struct Limit {
   enum class Kind : std::uint8_t { kNone, kDurableWrite, kRandomRead, kSequentialRead };
   Kind kind = Kind::kNone;
   int threads = 1;
   int in_flight = 1;
-  /// Of each read or write.
+  /// Bytes of each read or write.
   std::uint64_t bytes = 4096;
-  /// The figure that it bounds, a megabyte a second; empty: it bounds the value, in operations a second.
+  /// The figure that the limit applies to, in megabytes per second. Empty: it applies to the value, in operations per
+  /// second.
   std::string figure{};
 };
 
@@ -106,17 +107,17 @@ struct Workload {
   std::string about;
   std::function<Settings(const Choice&)> settings;
   std::vector<WorkloadRow> rows;
-  /// Workloads that name the same data find it loaded; a new store for each round otherwise.
+  /// Workloads with the same data share one loaded store. Other workloads get a new store in each round.
   std::string data{};
-  /// Loads it, once for each contender.
+  /// Loads the data, once for each contender.
   std::function<Status(Session&)> prepare{};
-  /// In the rows' process, while it has no thread yet, in place of opening the contender: opens it and does what else
-  /// must come first, or leaves that to the rows.
+  /// Called in the rows' process while it has no other thread, instead of opening the contender. It opens the contender
+  /// and does other preparations, or leaves both to the rows.
   std::function<Status(Session&)> begin{};
   bool only_when_named = false;
-  /// Its rows build on one another, so that one of them brings all of them.
+  /// The rows build on one another, so choosing one row runs all of them.
   bool in_order = false;
-  /// Changes what the command line chose, where this workload has words of its own.
+  /// Changes the options of the command line, if this workload has options of its own.
   std::function<void(Choice&)> adapt{};
 };
 
@@ -124,7 +125,7 @@ inline Settings default_settings(const Choice& /*choice*/) {
   return {};
 }
 
-// The registry: one function a file in workloads/.
+// The registry: one function for each file in workloads/.
 Workload durable_workload();
 Workload checked_workload();
 Workload load_workload();
@@ -134,7 +135,7 @@ Workload cold_workload();
 Workload drop_workload();
 Workload delete_workload();
 Workload tables_workload();
-/// `log_megabytes` of the user's in the log when the process is killed.
+/// `log_megabytes` is the size of the user's data in the log when the process is killed.
 Workload recovery_workload(std::uint64_t log_megabytes);
 Workload endurance_workload();
 Workload curve_workload();

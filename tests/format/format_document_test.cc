@@ -1,5 +1,6 @@
-// Owns: the truth of FORMAT.md where it shows bytes: what it prints is read, and must mean what it says.
-// Must never: hold a second copy of what the page shows.
+// Owns: the correctness of FORMAT.md where it shows bytes: the printed bytes are read, and must have the stated
+// meaning.
+// Must never: contain a second copy of the printed bytes.
 #include <fstream>
 #include <iterator>
 #include <sstream>
@@ -29,7 +30,7 @@ std::vector<std::string> page() {
 }
 
 struct Block {
-  std::string info;  // what follows the fence
+  std::string info;  // the text after the fence
   std::string text;
 };
 
@@ -48,7 +49,7 @@ std::vector<Block> blocks() {
   return found;
 }
 
-/// The cells of every table row, without the blanks around them.
+/// Returns the cells of every table row, without the blanks around them.
 std::vector<std::vector<std::string>> rows() {
   std::vector<std::vector<std::string>> found;
   for (const std::string& line : page()) {
@@ -65,7 +66,7 @@ std::vector<std::vector<std::string>> rows() {
   return found;
 }
 
-/// The file that section 15 shows: what stands at each place, and zeros to the end of the last sector.
+/// Returns the file that section 15 shows: the printed bytes at each place, and zeros to the end of the last sector.
 std::string shown_file() {
   const std::string at = "hex at ";
   std::string file;
@@ -152,7 +153,7 @@ TEST(FormatDocument, OurReaderTakesTheSegmentShown) {
   }
 }
 
-/// The digits of a cell's `hexadecimal`, blanks and quotes left out.
+/// Returns the digits of a cell's `hexadecimal`, without blanks and quotes.
 std::string digits_of(const std::string& cell) {
   std::string digits;
   for (const char c : cell) {
@@ -161,7 +162,7 @@ std::string digits_of(const std::string& cell) {
   return digits;
 }
 
-/// Compares one row of the walk through the group, which stands at 4096.
+/// Compares one row of the table about the group, which is at offset 4096.
 void expect_row(const std::string& file, const std::string& place, const std::string& cell) {
   const std::size_t dash = place.find('-');
   const std::size_t first = std::stoul(place);

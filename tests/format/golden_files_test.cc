@@ -1,5 +1,5 @@
-// Owns: the bytes of the first format, pinned: what was written once must read forever.
-// Must never: have its bytes made anew because a test failed. A change of format adds bytes beside these.
+// Owns: the pinned bytes of the first format. Bytes that were written once must be readable forever.
+// Must never: regenerate its bytes because a test failed. A change of format adds new bytes beside these.
 #include <string>
 #include <string_view>
 
@@ -145,7 +145,7 @@ constexpr std::string_view kSlotHeader = R"(
 08 07 06 05 04 03 02 01 00 20 00 00 00 00 00 00
 05 00 00 00 00 00 00 00)";
 
-/// Both directions of one record: it is written as the golden bytes, and they read as it.
+/// Checks both directions of one record: it is written as the golden bytes, and the golden bytes are read as it.
 void expect_record(std::string_view golden, std::uint64_t offset, const std::string& written,
                    const RecordHeader& header, std::string_view payload) {
   EXPECT_EQ(to_hex(written), to_hex(from_hex(golden)));

@@ -1,5 +1,5 @@
-// Owns: bytes as hexadecimal text and back, for golden bytes that a person can read.
-// Must never: accept text that is not pairs of hexadecimal digits; spaces and line ends between them are free.
+// Owns: converting bytes to hexadecimal text and back, for golden bytes that a person can read.
+// Must never: accept text other than pairs of hexadecimal digits. Spaces and line ends may separate the pairs.
 #pragma once
 
 #include <cstdlib>
@@ -14,7 +14,7 @@ inline int hex_digit(char digit) noexcept {
   return -1;
 }
 
-/// Ends the process on anything else than hexadecimal text: it is a mistake in a test.
+/// Ends the process if the text is not hexadecimal, which is a mistake in a test.
 inline std::string from_hex(std::string_view text) {
   std::string bytes;
   int high = -1;
@@ -33,7 +33,7 @@ inline std::string from_hex(std::string_view text) {
   return bytes;
 }
 
-/// Sixteen bytes a line.
+/// Returns the text with sixteen bytes on each line.
 inline std::string to_hex(std::string_view bytes) {
   constexpr std::string_view kDigits = "0123456789abcdef";
   std::string text;

@@ -1,5 +1,5 @@
-// Owns: slow, plain truths about UTF-8, and texts chosen to break what is quicker.
-// Must never: share a line with format/keys/sort_key.cc, whose reference it is.
+// Owns: a slow, simple reference for UTF-8, and texts chosen to break faster code.
+// Must never: share code with format/keys/sort_key.cc, which it checks.
 #pragma once
 
 #include <cstdint>
@@ -42,8 +42,8 @@ inline bool is_scalar_value(char32_t code_point) noexcept {
   return code_point < 0xD800 || (code_point > 0xDFFF && code_point <= 0x10FFFF);
 }
 
-/// The code points of `text`; nothing if it is not UTF-8. By arithmetic: take the bits, then ask whether the number may
-/// be, and whether these bytes are its own.
+/// Returns the code points of `text`, or nothing if it is not UTF-8. It decodes the bits, then checks whether the
+/// number is allowed, and whether its encoding is the shortest.
 inline std::optional<std::u32string> slow_code_points(std::string_view text) {
   std::u32string code_points;
   while (!text.empty()) {
@@ -75,7 +75,7 @@ inline std::optional<std::u32string> slow_code_points(std::string_view text) {
   return code_points;
 }
 
-/// Ends the process if `text` is not UTF-8: it is a mistake in a test. Vectors of code units compare in the order of
+/// Ends the process if `text` is not UTF-8, which is a mistake in a test. Vectors of code units compare in the order of
 /// the service.
 inline std::vector<std::uint16_t> slow_utf16(std::string_view text) {
   const std::optional<std::u32string> code_points = slow_code_points(text);
@@ -92,7 +92,7 @@ inline std::vector<std::uint16_t> slow_utf16(std::string_view text) {
   return units;
 }
 
-/// Characters on both sides of every border that an encoding of text has to think of.
+/// Characters on both sides of every border that an encoding of text must consider.
 inline constexpr std::u32string_view kBorderCharacters(
     U"\x00\x01\x02 /0aA~\x7F\u0080\u00E9\u07FF\u0800\uD7FF\uE000\uE001\uEFFF\uF000\uFEFF\uFFFD\uFFFF"
     U"\U00010000\U0001F600\U000FFFFF\U00100000\U0010FFFF",
@@ -105,7 +105,8 @@ inline char32_t any_scalar_value(RandomValues& random) {
   }
 }
 
-/// Often empty or short, sometimes past several words, with runs of ASCII of every length between what is not.
+/// Returns a text that is often empty or short, and sometimes longer than several words. It has runs of ASCII of every
+/// length between other characters.
 inline std::string hostile_text(RandomValues& random) {
   std::string text;
   const std::uint64_t pieces = random.one_in(8) ? random.below(40) : random.below(5);
@@ -119,8 +120,8 @@ inline std::string hostile_text(RandomValues& random) {
   return text;
 }
 
-/// A text near `text`: itself, a prefix of it, or that with something else behind it. Pairs drawn independently
-/// hardly ever differ late.
+/// Returns a text near `text`: the text itself, a prefix of it, or a prefix followed by other characters. Independent
+/// random pairs almost never share long prefixes.
 inline std::string neighbour_of(std::string_view text, RandomValues& random) {
   std::u32string code_points = *slow_code_points(text);
   code_points.resize(random.below(code_points.size() + 1));
@@ -129,7 +130,7 @@ inline std::string neighbour_of(std::string_view text, RandomValues& random) {
   return random.one_in(8) ? std::string(text) : neighbour;
 }
 
-/// One small change to `bytes`, which may leave them as they were only by chance.
+/// Returns `bytes` with one small change. By chance they may be unchanged.
 inline std::string mutated(std::string bytes, RandomValues& random) {
   constexpr std::string_view kLikely("\x00\x01\x02\x7F\x80\xBF\xC0\xED\xEE\xEF\xF0\xF4\xF5\xF6\xF7\xFF", 16);
   const char byte = random.one_in(2) ? kLikely[random.below(kLikely.size())] : static_cast<char>(random.below(256));

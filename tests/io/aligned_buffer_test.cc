@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-// A refused allocation must come back as null under the sanitizers too, which would otherwise end the program.
+// A failed allocation must return null under the sanitizers too. By default they would end the program.
 extern "C" __attribute__((weak)) const char* __asan_default_options() {
   return "allocator_may_return_null=1";
 }
@@ -26,7 +26,8 @@ TEST(AlignedBuffer, IsAlignedWholeAndZero) {
     EXPECT_TRUE(is_sector_aligned(buffer->bytes().data()));
     const auto content = buffer->bytes();
     EXPECT_TRUE(std::all_of(content.begin(), content.end(), [](std::byte byte) { return byte == std::byte{0}; }));
-    std::fill(content.begin(), content.end(), std::byte{0xFF});  // The next of this size may get the same memory.
+    // The next buffer of this size may get the same memory.
+    std::fill(content.begin(), content.end(), std::byte{0xFF});
   }
 }
 

@@ -1,5 +1,6 @@
-// Owns: running a piece of a test in a fork of the test, where limits, mounts and refused system calls harm nobody.
-// Must never: let gtest's assertions run in the child; it answers with words, and the parent judges them.
+// Owns: running a part of a test in a fork of the test, where limits, mounts and refused system calls affect only the
+// child.
+// Must never: let gtest's assertions run in the child. The child answers with a text, and the parent checks it.
 #pragma once
 
 #include <cstdlib>
@@ -35,12 +36,13 @@ inline std::string read_words(int pipe_end) {
 
 }  // namespace child_process
 
-/// What `body` returned in a forked child, or how the child died. The child leaves by _exit: no destructor of the
-/// parent's objects runs in it.
+/// Returns the result of `body` in a forked child, or how the child died. The child exits by _exit, so no destructor of
+/// the parent's objects runs in it.
 inline std::string in_child(const std::function<std::string()>& body) {
   int ends[2] = {-1, -1};
   if (::pipe(ends) != 0) std::abort();
-  const int writing_end = ::fcntl(ends[1], F_DUPFD_CLOEXEC, 10);  // Out of the way of tests that close 0 to 2.
+  // Above 2, because tests close the descriptors 0 to 2.
+  const int writing_end = ::fcntl(ends[1], F_DUPFD_CLOEXEC, 10);
   const pid_t child = ::fork();
   if (child == 0) {
     child_process::write_words(writing_end, body());

@@ -1,5 +1,5 @@
-// Owns: the fixture of the contract suite: an empty directory `store` in each file system there is.
-// Must never: tell one implementation from another; what holds in the suite is what the layers above may build on.
+// Owns: the fixture of the contract suite: an empty directory `store` in each file system.
+// Must never: treat implementations differently. The layers above rely on what the suite shows.
 #pragma once
 
 #include <memory>
@@ -18,7 +18,7 @@ namespace varve::io {
 inline constexpr SyncPoint kPoint{"contract test"};
 inline constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 
-/// A file system, and a directory in it that is there and empty.
+/// A file system with an empty directory in it.
 struct World {
   virtual ~World() = default;
   virtual FileSystem& files() = 0;
@@ -32,7 +32,7 @@ struct PosixWorld final : World {
   PosixFileSystem file_system;
 };
 
-/// Where io_uring is refused it shows that what is left serves as well.
+/// If io_uring is refused, this tests the fallback.
 struct UringWorld final : World {
   FileSystem& files() override { return file_system; }
   std::string root() const override { return temporary.path(); }

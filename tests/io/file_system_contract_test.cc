@@ -1,4 +1,4 @@
-// The contract suite, part one: every sentence of io/file_system.h, and of io/file.h about files and locks, that each
+// The contract suite, part one: every statement of io/file_system.h, and of io/file.h about files and locks, that each
 // implementation can show.
 #include "tests/io/file_system_contract.h"
 

@@ -1,5 +1,5 @@
-// Owns: what the tests of io have in common: outcomes in words, bytes by seed, whole files.
-// Must never: know one implementation from another.
+// Owns: the shared parts of the tests of io: outcomes as text, bytes by seed, whole files.
+// Must never: treat implementations differently.
 #pragma once
 
 #include <algorithm>
@@ -31,14 +31,14 @@ const Status& status_of(const Result<T>& result) {
   return result.status();
 }
 
-/// EXPECT_TRUE(is_ok(file->sync(point))) tells the whole status when it fails.
+/// EXPECT_TRUE(is_ok(file->sync(point))) prints the whole status if it fails.
 template <typename Outcome>
 testing::AssertionResult is_ok(const Outcome& outcome) {
   if (status_of(outcome).ok()) return testing::AssertionSuccess();
   return testing::AssertionFailure() << status_of(outcome).to_string();
 }
 
-/// The code, and that the message has `words` in it.
+/// Checks the code, and that the message contains `words`.
 template <typename Outcome>
 testing::AssertionResult fails_with(const Outcome& outcome, Code code, std::string_view words = "") {
   const Status& status = status_of(outcome);
@@ -49,7 +49,7 @@ testing::AssertionResult fails_with(const Outcome& outcome, Code code, std::stri
                                      << status.to_string();
 }
 
-/// The errno, under a code by which no table model answers, and that the message has `words` in it.
+/// Checks the errno, under a code that no table model uses as an answer, and that the message contains `words`.
 template <typename Outcome>
 testing::AssertionResult fails_with(const Outcome& outcome, int os_error, std::string_view words = "") {
   const Status& status = status_of(outcome);
@@ -66,7 +66,7 @@ inline Bytes bytes_of(std::string_view text) {
   return bytes;
 }
 
-/// Never zero bytes, so that a byte that was lost shows.
+/// Returns bytes that are never zero, so that a lost byte is visible.
 inline Bytes bytes_by_seed(std::uint64_t seed, std::size_t count) {
   std::mt19937_64 random(seed);
   Bytes bytes((count + 7) / 8 * 8);
@@ -78,7 +78,7 @@ inline Bytes bytes_by_seed(std::uint64_t seed, std::size_t count) {
   return bytes;
 }
 
-/// Sector-aligned memory with the bytes of bytes_by_seed. `count` is a multiple of kSectorBytes.
+/// Returns sector-aligned memory with the bytes of bytes_by_seed. `count` is a multiple of kSectorBytes.
 inline AlignedBuffer sectors_by_seed(std::uint64_t seed, std::size_t count) {
   Result<AlignedBuffer> buffer = AlignedBuffer::allocate(count);
   const Bytes bytes = bytes_by_seed(seed, count);

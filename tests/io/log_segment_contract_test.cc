@@ -1,4 +1,4 @@
-// The contract suite, part two: log segments and shared memory. The implementations are named in part one.
+// The contract suite, part two: log segments and shared memory. Part one names the implementations.
 #include <atomic>
 #include <cerrno>
 #include <thread>
@@ -100,7 +100,7 @@ TEST_P(FileSystemContract, FillingThatWasStoppedBeforeDoesNothing) {
   EXPECT_EQ(segment->filled_bytes(), before);
 }
 
-// The filler and the writer meet only in stop_filling(): what is written after it returned stays.
+// The filler and the writer interact only in stop_filling(): data written after its return stays.
 TEST_P(FileSystemContract, WritesAfterStoppingARunningFillAreNotZeroed) {
   constexpr std::uint64_t kBytes = 6 * kMiB;
   AlignedBuffer bytes = sectors_by_seed(2, kBytes);

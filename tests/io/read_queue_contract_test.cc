@@ -1,4 +1,4 @@
-// The contract suite, part three: every sentence of io/read_queue.h that each implementation can show.
+// The contract suite, part three: every statement of io/read_queue.h that each implementation can show.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kDepths[] = {1, 2, 7, 32};
 
-/// A read that a test asked for, with its own memory.
+/// A read that a test submitted, with its own memory.
 struct Asked {
   std::uint64_t offset = 0;
   Bytes bytes;
@@ -38,7 +38,7 @@ class ReadQueueContract : public FileSystemContract {
     return opened.ok() ? *std::move(opened) : nullptr;
   }
 
-  /// Reaps until nothing is in flight. Each tag comes once.
+  /// Reaps until nothing is in flight. Each tag is returned once.
   static std::map<std::uint64_t, Status> reap_all(ReadQueue& queue) {
     std::map<std::uint64_t, Status> outcomes;
     std::vector<FinishedRead> finished(queue.depth());
@@ -59,7 +59,7 @@ class ReadQueueContract : public FileSystemContract {
 
 enum class Woken : std::uint8_t { kNever, kMaybe };
 
-/// Fills a queue over and over with reads at random places, and takes out what is finished.
+/// Fills a queue repeatedly with reads at random places, and takes out finished reads.
 void read_at_random(ReadQueue& queue, const std::vector<const ReadableFile*>& files, const Bytes& expected,
                     std::uint64_t seed, std::size_t read_count, Woken woken = Woken::kNever) {
   std::mt19937_64 random(seed);
@@ -258,7 +258,7 @@ TEST_P(ReadQueueContract, TheEndOfAQueueWaitsForItsReads) {
     FinishedRead one;
     if (round % 2 == 0) queue->reap(std::span(&one, 1), 0);  // All have begun.
     queue.reset();
-    // A read that was still under way would change some of this; the file has no zeros.
+    // A read that is still in flight would change some of these bytes. The file contains no zeros.
     std::fill(bytes.begin(), bytes.end(), std::byte{0});
     for (int look = 0; look < 200; ++look) {
       for (std::size_t at = 0; at < bytes.size(); at += kSectorBytes) ASSERT_EQ(bytes[at], std::byte{0}) << at;

@@ -1,6 +1,6 @@
-// Goal: a reap that waits for a read that does not come is ended by wake(), once for a wake, and the read is not lost.
-// Method: reads of a pipe stand still until the test writes to it, so that a queue that slept through a wake would
-// sleep for ever. The contract suite tells what holds of all queues, also of the one in memory, which never waits.
+// Goal: wake() ends a reap that waits for a read that does not finish, once for each wake, and the read is not lost.
+// Method: reads of a pipe block until the test writes to it, so a queue that missed a wake would wait without end. The
+// contract suite tests the promises of all queues, including the in-memory queue, which never waits.
 #include <array>
 #include <atomic>
 #include <string_view>
@@ -25,10 +25,10 @@
 namespace varve::io {
 namespace {
 
-/// The end of a pipe that is written to.
+/// The writable end of a pipe.
 class PipeInlet {
  public:
-  /// The other end goes to `outlet`.
+  /// The readable end is moved to `outlet`.
   explicit PipeInlet(Descriptor& outlet) {
     std::array<int, 2> ends{-1, -1};
     EXPECT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
@@ -43,7 +43,7 @@ class PipeInlet {
   Descriptor inlet_;
 };
 
-/// A pipe as a queue of threads can read it: pread() does not work on one.
+/// A pipe that a queue of threads can read: pread() does not work on a pipe.
 class PipeFile final : public ReadableFile {
  public:
   explicit PipeFile(Descriptor outlet) : outlet_(std::move(outlet)) {}
@@ -99,26 +99,26 @@ class ReadQueueWake : public testing::TestWithParam<Kind> {
     ready_ = GetParam().open(std::move(outlet));
   }
   void TearDown() override {
-    // A test that failed may have left a read that nobody feeds, for which the queue would wait.
+    // A failed test may have left a read without data, for which the queue would wait.
     if (queue_ && queue_->in_flight() > 0) stalled_inlet_->write("........................");
   }
 
   std::size_t reap(std::size_t wait_count) { return queue_->reap(finished_, wait_count); }
-  /// A read that stands still until feed().
+  /// Submits a read that blocks until feed().
   void submit_stalled() { ASSERT_TRUE(is_ok(queue_->submit(*stalled_, 0, stalled_memory_, kStalled))); }
   void feed() { stalled_inlet_->write("late"); }
-  /// A read whose bytes are there.
+  /// Submits a read whose bytes are available.
   void submit_ready() {
     ready_inlet_->write("soon");
     ASSERT_TRUE(is_ok(queue_->submit(*ready_, 0, ready_memory_, kReady)));
   }
-  /// What was waited for has come, alone.
+  /// Expects that the awaited read was returned, and no other.
   void expect_told(std::uint64_t tag) {
     EXPECT_EQ(finished_[0].tag, tag);
     EXPECT_TRUE(is_ok(finished_[0].status));
     EXPECT_EQ(tag == kStalled ? stalled_memory_ : ready_memory_, bytes_of(tag == kStalled ? "late" : "soon"));
   }
-  /// A reap has waited, and its alarm is still set: it ended because a read did.
+  /// Makes a reap wait, and leaves its alarm set: a read ended the reap.
   void leave_alarm_set() {
     submit_stalled();
     submit_ready();
@@ -190,7 +190,7 @@ TEST_P(ReadQueueWake, ManyWakesAreNoMoreEarlyReturnsThanWakes) {
   while (reap(1) == 0) ++early;
   EXPECT_LE(early, kWakes);
   expect_told(kStalled);
-  // Nothing of them is left.
+  // No wake is left.
   submit_stalled();
   std::thread feeder([this] { feed(); });
   EXPECT_EQ(reap(1), 1U);
@@ -234,7 +234,7 @@ TEST_P(ReadQueueWake, TheEndOfTheThreadThatWaitedLastIsNoWake) {
     std::thread feeder([&] {
       while (!waits.load()) std::this_thread::yield();
       for (int i = 0; i < 20; ++i)
-        std::this_thread::yield();  // The reap may have begun by then; both orders are right.
+        std::this_thread::yield();  // The reap may have begun before or after; both orders are right.
       feed();
     });
     waits.store(true);
@@ -261,7 +261,7 @@ INSTANTIATE_TEST_SUITE_P(Every, ReadQueueWake,
                                          Kind{"io_uring", &make_ring, &open_for_ring}),
                          [](const auto& each) { return each.param.name; });
 
-/// How many of ten reads a reap that waits for all of them tells.
+/// Returns the number of reads, of ten, that a reap for all of them returns.
 std::size_t reap_ten(ReadQueue& queue, const ReadableFile& file) {
   std::array<Bytes, 10> memory;
   for (std::size_t i = 0; i < memory.size(); ++i) {
@@ -335,7 +335,7 @@ TEST(RingAlarm, GoesWithARingThatIsRefusedAndWhatIsInFlightIsReadByCalls) {
     EXPECT_EQ(memory, bytes_of("soon"));
   }
   EXPECT_NE(queue->name(), "io_uring");
-  queue->wake();  // Nobody will ever wait here again; it is no error.
+  queue->wake();  // No reap will wait here again; the wake is no error.
 }
 
 }  // namespace

@@ -46,7 +46,7 @@ TEST(Thread, JoinWaitsUntilTheBodyHasReturned) {
   go.set();
   thread.join();
   EXPECT_TRUE(done);
-  thread.join();  // A second time does nothing.
+  thread.join();  // A second call does nothing.
 }
 
 TEST(Thread, DestructionAndAssignmentJoin) {
@@ -71,7 +71,7 @@ TEST(Thread, AssignedToItselfGoesOn) {
     done = true;
   });
   Thread& same = thread;
-  thread = std::move(same);  // A join here would wait for ever.
+  thread = std::move(same);  // A join here would wait without end.
   go.set();
   thread.join();
   EXPECT_TRUE(done);
@@ -176,7 +176,7 @@ TEST(Condition, WaitThatNobodyEndsTimesOut) {
   Mutex mutex(scheduler);
   Condition never(scheduler);
   const MutexGuard guard(mutex);
-  // It may wake without cause, so the answer that matters is that it says no at all.
+  // It may wake without cause. What counts is that it returns false in the end.
   while (never.wait_for(mutex, std::chrono::milliseconds(1))) {
   }
   SUCCEED();
@@ -204,7 +204,7 @@ TEST(Condition, TheLongestTimeoutIsEndedByANotification) {
       is_waiting = true;
       was_notified = changed.wait_for(mutex, nanoseconds::max());
     });
-    // Who finds the flag set under the mutex finds the waiter in its wait.
+    // If this thread sees the flag under the mutex, the waiter is in its wait.
     for (bool seen = false; !seen;) {
       const MutexGuard guard(mutex);
       seen = is_waiting;
@@ -234,7 +234,7 @@ TEST(Event, OneSetWakesAllWaitersAndShowsWhatWasWrittenBefore) {
   Scheduler scheduler;
   for (int round = 0; round < kRoundCount; ++round) {
     Event event(scheduler);
-    int written = 0;  // A plain int: the event alone orders it.
+    int written = 0;  // A plain int: only the event orders the accesses.
     std::atomic<int> seen_count{0};
     std::vector<Thread> threads;
     for (int i = 0; i < kThreadCount; ++i) {
@@ -250,8 +250,8 @@ TEST(Event, OneSetWakesAllWaitersAndShowsWhatWasWrittenBefore) {
   }
 }
 
-// Under the address sanitizer a set() that touches the event again is a use after free; under the thread sanitizer a
-// race with the deletion.
+// If set() touches the event again, the address sanitizer reports a use after free. The thread sanitizer reports a race
+// with the deletion.
 TEST(Event, MayBeFreedByItsWaiterAsSoonAsTheWaitIsOver) {
   constexpr int kRoundCount = 20'000;
   Scheduler scheduler;

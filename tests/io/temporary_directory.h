@@ -1,5 +1,5 @@
-// Owns: a directory of the real file system for one test, gone with its content afterwards.
-// Must never: be made in the source tree.
+// Owns: a directory of the real file system for one test. It is removed with its content afterwards.
+// Must never: be created in the source tree.
 #pragma once
 
 #include <filesystem>
@@ -10,7 +10,7 @@
 
 namespace varve::io {
 
-/// In $VARVE_TEST_DIRECTORY, else in the system's directory for temporary files.
+/// Created in $VARVE_TEST_DIRECTORY, or by default in the system's temporary directory.
 class TemporaryDirectory {
  public:
   TemporaryDirectory() {

@@ -1,5 +1,6 @@
-// Goal: no change of a cleanly closed store goes unnoticed, and of a crashed one only what the law allows is missing.
-// Method: a fixed share of the suite; and the judge is shown broken stores, which it must call so.
+// Goal: every change of a cleanly closed store is detected, and a crashed store lacks only data that the law allows it
+// to lose.
+// Method: a fixed share of the suite; also, broken stores that the judge must detect.
 #include "tests/lab/corrupt/corrupt.h"
 
 #include <csignal>
@@ -97,7 +98,7 @@ TEST(CorruptJudgeOfACrash, CallsALogThatEndsBeforeTheDamageAFinding) {
   const Sample sample = make_killed_sample(1);
   const Victim victim(sample);
   const Judge judge(victim);
-  // What is told is a flip in the log buffer; what is done is that all records of the log are gone, too.
+  // The damage passed to the judge is a flip in the log buffer. The real change also removes all records of the log.
   Damage told{.kind = DamageKind::kFlip, .offset = 9, .mask = 1};
   io::MemoryDisk disk = sample.disk;
   for (const std::string& name : victim.names()) {
@@ -115,7 +116,7 @@ TEST(CorruptJudgeOfACrash, CallsALogThatEndsBeforeTheDamageAFinding) {
 TEST(Isolated, ACaseThatCrashesOrHangsIsAFindingAndTheOthersRun) {
   const IsolatedRun run = run_isolated(10, 60, [](std::size_t index) {
     if (index == 3) std::raise(SIGKILL);
-    if (index == 5) std::raise(SIGALRM);  // what a case that takes too long gets
+    if (index == 5) std::raise(SIGALRM);  // the signal for a case that takes too long
     if (index == 7) return CaseResult{1, "a law", "broken"};
     return CaseResult{2};
   });

@@ -1,5 +1,6 @@
-// Goal: the law after a crash, at every step of every scenario (reliability's 40 and more): a kill and several ways of
-// a power cut at each. Method: tests/lab/crash. A longer share, with other images each time, is the soak's.
+// Goal: the law holds after a crash at every step of every scenario (more than 40): after a kill and after several
+// kinds of power cuts at each step.
+// Method: tests/lab/crash. The soak runs longer shares with other images.
 #include "tests/lab/crash/crash.h"
 
 #include <string>
@@ -43,7 +44,7 @@ std::string name_of(const testing::TestParamInfo<std::size_t>& info) {
 
 INSTANTIATE_TEST_SUITE_P(Scenarios, CrashPoints, testing::Range<std::size_t>(0, scenarios().size()), name_of);
 
-/// The run that the planted errors below are taken from.
+/// Returns the run from which the planted errors below are made.
 CrashRun run_of_inserts() {
   return run_to_crash(*find_scenario("insert-sync"), kSeed);
 }
@@ -52,13 +53,13 @@ TEST(CrashLaw, FindsAnAcknowledgedWriteThatIsLost) {
   const CrashRun run = run_of_inserts();
   Image early = run.images.front();
   ASSERT_EQ(check_image(early, run.ledger, {}, kSeed), "");
-  early.mark = run.images.back().mark;  // promised more than the disk holds
+  early.mark = run.images.back().mark;  // promises more than the disk contains
   EXPECT_NE(check_image(early, run.ledger, {}, kSeed).find("acknowledged and lost"), std::string::npos);
 }
 
 TEST(CrashLaw, FindsAWriteThatNobodyMade) {
   const CrashRun run = run_of_inserts();
-  const Ledger forgetful;  // as if nothing had been written
+  const Ledger forgetful;  // a ledger without any write
   Image last = run.images.back();
   last.mark = {};
   EXPECT_NE(check_image(last, forgetful, {}, kSeed).find("no prefix"), std::string::npos);

@@ -1,6 +1,7 @@
-// Goal: an error of the machine at any of its calls, and memory that cannot be had at any request, is told or made
-// good, and the law holds afterwards. Method: tests/lab/errors and tests/lab/memory, one round of each scenario; the
-// soak goes on with other calls, other errors and other requests.
+// Goal: if any call of the machine fails, or any allocation is refused, the store reports or repairs it, and the law
+// holds afterwards.
+// Method: tests/lab/errors and tests/lab/memory, one round of each scenario. The soak tries other calls, other errors
+// and other allocations.
 #include "tests/lab/errors/errors.h"
 
 #include <string>

@@ -1,4 +1,4 @@
-// Goal: a store lives through a thousand full disks without being reopened, and loses nothing.
+// Goal: a store survives a thousand full disks without being reopened, and loses no data.
 #include "tests/lab/full_disk/full_disk.h"
 
 #include <gtest/gtest.h>
@@ -28,8 +28,8 @@ TEST_F(FullDiskSoak, AThousandTimes) {
   EXPECT_EQ(report.counts.at("cycles"), 1000u);
 }
 
-// The run is shown a disk on which room does not come back. What the store lets go of there is no room either, and its
-// threads run one at a time: whether a last row fits does not depend on how fast they are.
+// The run uses a disk on which room does not return. Space that the store frees is no room there either. Threads run
+// one at a time, so whether a last row fits does not depend on their speed.
 TEST(FullDisk, ABrokenPromiseIsAFinding) {
   test::Machine machine(1, test::OneThreadAtATime{});
   const io::Env env = machine.env();

@@ -1,5 +1,5 @@
-// Goal: stores that the first release wrote are read as they were written, and what is newer than this build is
-// refused. Method: the stores of tests/golden, in the memory disk and on the real one; and their headers with other
+// Goal: this build reads stores of the first release as they were written, and refuses stores of newer formats.
+// Method: the stores of tests/golden, on the in-memory disk and on a real one. Their headers are also given other
 // versions.
 #include "tests/lab/golden/golden.h"
 
@@ -60,7 +60,7 @@ void expect_sound(std::string_view path, const StoreOptions& options) {
   EXPECT_GE(report->entities, 150u);
 }
 
-/// Opens, compares, writes beside what is there, closes, opens again and finds what was there before.
+/// Opens the store, compares it, writes new data, closes and reopens it, and checks that the old data is still there.
 void expect_writable(std::string_view path, const StoreOptions& options, const std::vector<std::string>& expected) {
   {
     const Result<std::unique_ptr<Store>> store = Store::open(path, options);
@@ -142,9 +142,9 @@ TEST(GoldenExpected, HasEveryType) {
   }
 }
 
-// -- What is newer than this build ----------------------------------------------------------------------------------
+// -- Formats newer than this build ------------------------------------------------------------------------------------
 
-/// The file with another format version in its header, whose checksum is right.
+/// Returns the disk with another format version in the file's header, whose checksum is correct.
 io::MemoryDisk with_newer_header(const io::MemoryDisk& disk, const std::string& name) {
   std::string bytes(format::as_text(*disk.read_file(sample_path(name))));
   const format::FileType type = format::parse_file_name(name)->type;
@@ -180,7 +180,7 @@ TEST_P(GoldenNewer, HeadersAreRefusedAndLeftAsTheyAre) {
       expect_refused_and_untouched(newer, name);
       continue;
     }
-    ++tables;  // read when they are needed
+    ++tables;  // table files are read on demand
     const Machine machine(newer);
     const Result<VerifyReport> report = Store::verify(kSamplePath, machine.options(false));
     ASSERT_TRUE(report.ok()) << report.status().to_string();
@@ -217,7 +217,8 @@ TEST(GoldenNewer, FeaturesAreRefusedByTheirKind) {
   EXPECT_TRUE(machine.files.snapshot().same_content(reading));
 }
 
-/// Flags in the first record of a file at `offset`, in a frame that verifies: a kind of record of a later version.
+/// Returns the disk with flags in the first record of a file at `offset`. The frame verifies. Such a record belongs to
+/// a later version.
 io::MemoryDisk with_flags_in_a_record(const io::MemoryDisk& disk, const std::string& name, std::size_t offset,
                                       std::size_t flags_at) {
   std::string bytes(format::as_text(*disk.read_file(sample_path(name))));

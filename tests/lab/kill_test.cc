@@ -1,6 +1,6 @@
-// Goal: what a process was promised is there after its death, whenever and wherever it dies, and whatever it is
-// refused. Method: a fixed share of the suite; and the checker is shown ledgers that claim what the store does not
-// hold.
+// Goal: acknowledged operations survive the death of the process at any time and place, and under any refused resource.
+// Method: a fixed share of the suite. Also, ledgers with claims that the store does not fulfil, which the checker must
+// detect.
 #include "tests/lab/kill/kill.h"
 
 #include <filesystem>

@@ -1,5 +1,6 @@
-// Goal: a machine that lies (lost and misdirected writes, syncs that did nothing, other bytes than were written) is
-// found out, or has taken the end of the order: no answer is ever wrong. Method: tests/lab/lies.
+// Goal: a machine that lies (lost and misdirected writes, syncs without effect, wrong bytes) is detected, or only the
+// last commits are missing. No answer is ever wrong.
+// Method: tests/lab/lies.
 #include "tests/lab/lies/lies.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,7 @@
-// Goal: after any mix of operations, reopens, kills, power cuts and faults the store answers as a model would, under
-// every choice of options. Method: tests/lab/model; a fixed share of its rounds, and proofs that it finds what is
-// wrong. Repeat a finding with `varve-lab model --seed N`; keep what it shrank to in tests/lab/model/regressions.
+// Goal: after any mix of operations, reopens, kills, power cuts and faults the store answers like a model, under every
+// choice of options.
+// Method: tests/lab/model: a fixed share of its rounds, and proofs that it finds planted errors. Repeat a finding with
+// `varve-lab model --seed N`. Store its shortened list in tests/lab/model/regressions.
 #include "tests/lab/model/model.h"
 
 #include <algorithm>
@@ -55,7 +56,7 @@ TEST(LabModel, AFixedShareOfRoundsHasNoFinding) {
   at_least("replays under other options", 40);
 }
 
-/// The first finding of a few rounds with an error in the model itself.
+/// Returns the first finding in some rounds with an error in the model itself.
 std::optional<Finding> finding_of(Planted planted) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     const Report report = run_model_round(seed, planted);
@@ -112,7 +113,7 @@ TEST(LabModel, AListThatIsNoneIsRefused) {
   EXPECT_FALSE(parse_list("profile x\n").ok());
 }
 
-/// What went wrong once, shrunk, or shows a corner that random lists meet rarely.
+/// Runs lists that failed once, shortened, and lists of rare corner cases.
 TEST(LabModel, RegressionsStayMended) {
   std::vector<std::filesystem::path> paths;
   for (const auto& entry : std::filesystem::directory_iterator(VARVE_SOURCE_DIR "/tests/lab/model/regressions")) {

@@ -1,4 +1,4 @@
-// The probes of rare paths: the lab's list is that of the source, and what forks hit is counted.
+// The probes of rare paths: the lab's list equals that of the source, and hits of forks are counted.
 #include "tests/lab/probes/probes.h"
 
 #include <algorithm>

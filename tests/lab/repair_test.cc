@@ -1,6 +1,6 @@
-// Goal: a repair saves what verifies, says what it could not, and never invents. Method: small stores with everything
-// in them and a history of every commit; each is damaged in every single way, and in random ways several times over;
-// what a repair makes of it is judged row by row.
+// Goal: a repair saves the data that verifies, reports the rest, and never invents data.
+// Method: small stores with every kind of data, and a history of every commit. Each store is damaged in every single
+// way, and several times in random ways. The result of the repair is checked row by row.
 #include <cstdio>
 #include <string>
 
@@ -32,7 +32,7 @@ TEST(RepairSweep, EverySingleDamageIsSurvivedAndTold) {
   EXPECT_GT(count("rows lost"), 0u);
   EXPECT_GT(count("rows stale"), 0u);
   EXPECT_GT(count("tables renamed"), 0u);
-  // What is only said in one place is not needed to read the rest.
+  // Information that only one file contains is not needed to read the rest.
   EXPECT_EQ(count("certain though damaged CURRENT"), count("damaged CURRENT"));
   EXPECT_EQ(count("exact though damaged MANIFEST"), count("damaged MANIFEST"));
   EXPECT_EQ(count("with files in doubt"), count("damaged MANIFEST"));

@@ -1,7 +1,7 @@
-// Goal: whatever the order in which threads run, what clients of a whole store see can be explained by one order of
-// what they did, which is that of commit versions; and a seed runs the same way each time. Method: tests/lab/schedules;
-// a fixed share of its rounds, and proofs that its judges refuse histories that are known to be bad.
-// Repeat a finding with `varve-lab schedules --seed N`.
+// Goal: for every order in which threads run, one order of operations explains the results of a store's clients. It is
+// the order of commit versions. A seed always runs in the same way.
+// Method: tests/lab/schedules: a fixed share of its rounds, and proofs that its checks reject histories that are known
+// to be bad. Repeat a finding with `varve-lab schedules --seed N`.
 #include "tests/lab/schedules/schedules.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 namespace varve::lab {
 namespace {
 
-// -- Histories of one object, whose cell 0 is all there is ----------------------------------------------------------
+// -- Histories of one object with only cell 0 -------------------------------------------------------------------------
 
 HistoryOperation writes(std::uint64_t invoked, std::uint64_t returned, std::int64_t value) {
   HistoryOperation operation;
@@ -31,7 +31,7 @@ HistoryOperation reads(std::uint64_t invoked, std::uint64_t returned, std::int64
   return operation;
 }
 
-/// Replaces `from` by `to`, which succeeded.
+/// Returns a successful replacement of `from` by `to`.
 HistoryOperation swaps(std::uint64_t invoked, std::uint64_t returned, std::int64_t from, std::int64_t to) {
   HistoryOperation operation = writes(invoked, returned, to);
   operation.needs = {{0, true, from}};
@@ -78,7 +78,7 @@ TEST(LabHistory, AReadOfWhatWasWrittenOnlyLaterIsRefused) {
 }
 
 TEST(LabHistory, ARefusalThatTheStateDoesNotExplainIsRefused) {
-  HistoryOperation insert_refused;  // it is there already
+  HistoryOperation insert_refused;  // the entity exists already
   insert_refused.invoked = 3;
   insert_refused.returned = 4;
   insert_refused.needs = {{0, false, 0}};
@@ -146,9 +146,9 @@ std::size_t findings_of(const std::vector<CommitRecord>& commits, const std::vec
 TEST(LabRecorder, AViewIsOfOneVersion) {
   const std::vector<CommitRecord> commits{commit_of(10, {{kFirst, 1}}), commit_of(20, {{kSecond, 2}})};
   EXPECT_EQ(findings_of(commits, {view_of(100, std::nullopt, 1, 2), view_of(100, 20, 1, 2)}), 0U);
-  EXPECT_EQ(findings_of(commits, {view_of(100, std::nullopt, 0, 2)}), 1U);  // the later without the earlier
+  EXPECT_EQ(findings_of(commits, {view_of(100, std::nullopt, 0, 2)}), 1U);  // the later commit without the earlier one
   EXPECT_EQ(findings_of(commits, {view_of(100, 20, 1, 0)}), 1U);
-  EXPECT_EQ(findings_of(commits, {view_of(100, std::nullopt, 1, 0)}), 1U);  // older than what was acknowledged
+  EXPECT_EQ(findings_of(commits, {view_of(100, std::nullopt, 1, 0)}), 1U);  // older than an acknowledged commit
   EXPECT_EQ(findings_of(commits, {view_of(100, 10, 1, 0)}), 1U);
   EXPECT_EQ(findings_of(commits, {view_of(30, 10, 1, 0)}), 0U);
 }

@@ -1,9 +1,9 @@
-// Owns: what a suite of the reliability lab is: a function from a share of work to counts and findings.
-// Must never: know any one suite, or a test framework: the program varve-lab and the tests run the same functions.
+// Owns: the definition of a suite of the reliability lab: a function from a share of work to counts and findings.
+// Must never: know a particular suite, or a test framework: the program varve-lab and the tests run the same functions.
 //
-// A round is the unit of work. It is made from one seed and nothing else, so that a finding is repeated by its seed:
-// round i of a share uses the seed `seed + i`. Sweeps that have an end (a scenario crashed at every step) are one round
-// a part, and the part is named by `only`.
+// A round is the unit of work. Only its seed determines it, so that the seed repeats a finding: round i of a share uses
+// the seed `seed + i`. If a sweep is finite (a scenario crashed at every step), each part is one round, and `only`
+// names the part.
 #pragma once
 
 #include <cstdint>
@@ -15,25 +15,25 @@
 
 namespace varve::lab {
 
-/// What a suite is asked to do.
+/// The work that a suite is asked to do.
 struct Share {
   std::uint64_t seed = 1;
   std::uint64_t rounds = 1;
-  /// One part of the suite by its name (a scenario, a file type); empty: every part, or those the seed chooses.
+  /// The name of one part of the suite (a scenario, a file type). Empty: every part, or parts that the seed selects.
   std::string only{};
   /// An empty directory of the real file system, for suites that need one.
   std::string directory{};
 };
 
-/// A law that was broken, with what repeats it.
+/// A violation of a law, with the values that repeat it.
 struct Finding {
   std::uint64_t seed = 0;  // of the round
   std::string part;        // for Share::only; may be empty
-  std::string what;        // one line: the law and how it was broken
-  std::string detail{};    // as many lines as help
+  std::string what;        // one line: the law and its violation
+  std::string detail{};    // any number of lines
 };
 
-/// What a share came to. Counts are of work done, by name ("recoveries"), so that a share that did nothing is seen.
+/// The results of a share. Counts are amounts of work by name ("recoveries"), so that a share without work is visible.
 struct Report {
   std::map<std::string, std::uint64_t> counts;
   std::vector<Finding> findings;
@@ -47,14 +47,14 @@ struct Report {
 };
 
 struct Suite {
-  std::string_view name;         // as the program knows it
+  std::string_view name;         // as varve-lab names it
   std::string_view what;         // one line
   std::uint64_t rounds = 1;      // of one turn in a soak: seconds to a minute of work
   bool needs_directory = false;  // Share::directory is read
   Report (*run)(const Share& share) = nullptr;
 };
 
-/// Every suite, in the order of their names.
+/// Returns every suite, in the order of their names.
 const std::vector<Suite>& suites();
 
 }  // namespace varve::lab

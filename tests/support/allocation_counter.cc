@@ -1,4 +1,4 @@
-// Owns: the replaced allocation functions that count, and fail when told to (allocation_counter.h).
+// Owns: the replaced allocation functions, which count and fail as requested (allocation_counter.h).
 
 #include "tests/support/allocation_counter.h"
 
@@ -17,7 +17,7 @@ std::atomic<std::uint64_t> aligned_bytes{0};
 
 std::atomic<bool (*)() noexcept> exemption{nullptr};
 
-// Of OtherThreadsAllocationFailure.
+// State of OtherThreadsAllocationFailure.
 std::atomic<bool> others_fail{false};
 std::atomic<std::uint64_t> others_seen{0};
 std::atomic<std::uint64_t> others_refused_at{0};
@@ -42,7 +42,8 @@ void* allocate(std::size_t size) noexcept {
   return is_refused() ? nullptr : std::malloc(size == 0 ? 1 : size);
 }
 
-/// Before memory with an alignment stand as many bytes as that alignment, the size asked for at their front.
+/// Allocates memory with an alignment. As many bytes as the alignment precede it. Their first bytes contain the
+/// requested size.
 void* allocate(std::size_t size, std::align_val_t alignment) noexcept {
   if (is_refused()) return nullptr;
   const auto before = static_cast<std::size_t>(alignment);

@@ -1,22 +1,22 @@
-// Owns: how often a thread has asked for memory, and the refusal of such requests, in tests.
-// Must never: count or refuse another thread's, unless that is what a test asks for.
+// Owns: counting the allocations of a thread, and failing chosen allocations, in tests.
+// Must never: count or fail allocations of another thread, unless a test requests that.
 //
-// A binary that uses it has its allocation functions replaced: every form of operator new and delete, not malloc.
+// A binary with this unit has its allocation functions replaced: every form of operator new and delete, but not malloc.
 #pragma once
 
 #include <cstdint>
 
 namespace varve::test {
 
-/// Allocations by this thread so far, those refused included.
+/// Returns the number of allocations by this thread, including failed ones.
 std::uint64_t allocation_count() noexcept;
 
-/// Bytes that all threads together have asked for with an alignment (operator new with std::align_val_t) and not given
-/// back, exactly as asked. A cache and its like hold their memory so; a test takes the difference of two moments.
+/// Returns the bytes of all threads' live allocations with an alignment (operator new with std::align_val_t), as
+/// requested. Memory of caches is allocated in this way. A test uses the difference of two values.
 std::uint64_t aligned_bytes_held() noexcept;
 
-/// While it lives, the n-th allocation by this thread from now on fails, as if there were no memory: the next one is
-/// the first. One at a time on each thread, destroyed on the thread that made it.
+/// While it lives, the n-th allocation by this thread fails as if there were no memory. The next allocation is the
+/// first. At most one exists on each thread. It is destroyed on the thread that created it.
 class AllocationFailure {
  public:
   /// `nth` is not zero.
@@ -25,12 +25,13 @@ class AllocationFailure {
   AllocationFailure(const AllocationFailure&) = delete;
   AllocationFailure& operator=(const AllocationFailure&) = delete;
 
-  /// A sweep over all allocations of a call ends with the first number for which none failed.
+  /// Returns whether an allocation failed. A sweep over all allocations of a call ends with the first number for which
+  /// none failed.
   bool happened() const noexcept;
 };
 
-/// While it lives, the n-th allocation by any other thread than the one that made it fails, and with `from_then_on` all
-/// that follow it. One at a time.
+/// While it lives, the n-th allocation by any thread other than its creator fails. With `from_then_on`, all later ones
+/// fail too. At most one exists.
 class OtherThreadsAllocationFailure {
  public:
   /// `nth` is not zero.
@@ -42,7 +43,7 @@ class OtherThreadsAllocationFailure {
   bool happened() const noexcept;
 };
 
-/// From now on allocations are neither counted nor refused while `is_exempt` says so of the thread that asks.
+/// From now on an allocation is neither counted nor failed if `is_exempt` returns true on its thread.
 void exempt_allocations(bool (*is_exempt)() noexcept) noexcept;
 
 }  // namespace varve::test

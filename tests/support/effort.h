@@ -1,6 +1,7 @@
-// Owns: how much of a long sweep or random test is run. All of it, but under a sanitizer, where every step takes ten to
-// thirty times as long, a part spread evenly over the whole: there the question is how a step runs, not which is wrong.
-// Must never: be used where the outcome of one round depends on another having run.
+// Owns: the share of a long sweep or random test that is run. Without a sanitizer everything is run. A sanitizer makes
+// every step ten to thirty times slower, so only an evenly spread part is run. A sanitizer's run checks how steps run;
+// the results of all steps are checked without it.
+// Must never: be used if a round depends on another round.
 #pragma once
 
 namespace varve::test {
@@ -11,13 +12,13 @@ inline constexpr int kEffortDivisor = 7;  // odd, so that a stride of it meets e
 inline constexpr int kEffortDivisor = 1;
 #endif
 
-/// `rounds`, or under a sanitizer the part of them to run; at least one.
+/// Returns `rounds`, or under a sanitizer the part of them to run. Returns at least one.
 template <typename Count>
 constexpr Count effort(Count rounds) {
   return (rounds + kEffortDivisor - 1) / kEffortDivisor;
 }
 
-/// From one step of a sweep to the next.
+/// The distance from one step of a sweep to the next.
 inline constexpr int kStride = kEffortDivisor;
 
 }  // namespace varve::test

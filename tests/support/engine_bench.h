@@ -1,6 +1,6 @@
-// Owns: what an engine test stands on: a disk, a clock, randomness and a scheduler of its own, and short words for
-// commits.
-// Must never: judge; the tests do.
+// Owns: the environment of an engine test: a disk, a clock, randomness and a scheduler of its own, and short functions
+// for commits.
+// Must never: check results. The tests check them.
 #pragma once
 
 #include <memory>
@@ -20,12 +20,12 @@ namespace varve::test {
 
 inline constexpr std::string_view kStorePath = "/store";
 
-/// Of which some are closed for others in the smallest test.
+/// Returns a limit so small that even a small test closes some files to open others.
 inline std::shared_ptr<engine::OpenFiles> few_open_files(io::Scheduler& scheduler) {
   return std::make_shared<engine::OpenFiles>(scheduler, 2);
 }
 
-/// Asks for a machine whose threads run one at a time, chosen by its seed.
+/// Selects a machine whose threads run one at a time, in an order that its seed determines.
 struct OneThreadAtATime {};
 
 /// A machine with a disk. Declared before the engine that runs on it.
@@ -73,7 +73,7 @@ inline std::string key_of(std::string_view partition, std::string_view row, form
   return *format::encode_sort_key(table, partition, row);
 }
 
-/// One commit in short words: puts and deletes of rows, locked and committed.
+/// Builds one commit with few words: puts and deletes of rows, locked and committed.
 class Change {
  public:
   explicit Change(format::TableId table = kTable) : table_(table) {}
@@ -123,7 +123,7 @@ class Change {
   bool frees_space_ = false;
 };
 
-/// The value at the published version, or "-".
+/// Returns the value at the published version, or "-".
 inline std::string value_of(const engine::Engine& engine, std::string_view partition, std::string_view row) {
   const engine::ReadView view = engine.view();
   const auto found = view.get(key_of(partition, row));

@@ -1,4 +1,4 @@
-// Owns: the lists behind the rules of lint.h.
+// Owns: the lists for the rules of lint.h.
 #include "tests/support/lint.h"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ constexpr std::array<std::string_view, 2> kLeafHeaders = {"varve/status.h", "var
 
 struct Layer {
   std::string_view directory;
-  std::vector<std::string_view> may_include;  // A directory ends in a slash, a single header does not.
+  std::vector<std::string_view> may_include;  // A directory ends in a slash; a single header does not.
 };
 
 const std::vector<Layer>& layers() {
@@ -39,8 +39,8 @@ const std::vector<Layer>& layers() {
       {"io/", {"io/"}},
       {"format/", {"format/"}},
       {"engine/", {"engine/", "format/", "io/"}},
-      {kPublicHeaders, {}},                   // each other alone, see names_a_neighbour
-      {"api/security/", {"api/", "varve/"}},  // on OpenSSL, beside the core
+      {kPublicHeaders, {}},                   // only each other, see names_a_neighbour
+      {"api/security/", {"api/", "varve/"}},  // uses OpenSSL, outside of the core
       {"api/encryption/", {"api/encryption/", "varve/"}},
       {"api/rest/", {"api/", "varve/", "format/"}},
       {"api/testing/", {"api/testing/", "varve/", "io/"}},
@@ -56,13 +56,13 @@ constexpr std::array<std::string_view, 22> kSystemHeaders = {
     "fstream",  "filesystem", "iostream", "liburing.h", "libaio.h", "sys",     "linux",    "asm",
     "arpa",     "netinet",    "spawn.h",  "pthread.h",  "pwd.h",    "ext"};
 
-// A std::stop_token is a value, by which callers say that they no longer want an answer; it starts no thread.
+// A std::stop_token is allowed: it is a value by which callers cancel a request, and it starts no thread.
 constexpr std::array<std::string_view, 12> kThreadHeaders = {
     "thread", "mutex", "shared_mutex", "condition_variable", "semaphore", "latch", "barrier", "future", "threads.h",
     "random", "ctime", "time.h"};
 
-// Functions by name alone. open, close, read and write are also what our own classes call their verbs; those four are
-// known by `::` before them or by a descriptor as their first argument.
+// Functions that are recognized by name. Our own classes also have functions named open, close, read and write. These
+// four are recognized by `::` before them, or by a descriptor as their first argument.
 constexpr std::array<std::string_view, 69> kSystemCalls = {
     "creat",   "openat",  "pread",     "pwrite",         "preadv",     "pwritev",  "preadv2",      "pwritev2",
     "readv",   "writev",  "lseek",     "fsync",          "fdatasync",  "syncfs",   "msync",        "mmap",
@@ -126,7 +126,7 @@ bool is_word(std::string_view token) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-/// Tokens by position, with empty ones outside, so that rules can look around without looking after bounds.
+/// Accesses tokens by position. Positions outside are empty tokens, so that rules need no bounds checks.
 class Around {
  public:
   explicit Around(const std::vector<Token>& tokens) : tokens_(tokens) {}
@@ -140,7 +140,7 @@ class Around {
   const std::vector<Token>& tokens_;
 };
 
-/// `::name`, with nothing that `::` could belong to before it.
+/// Returns whether the token is `::name` without a qualifier before the `::`.
 bool is_global_name(const Around& token, std::size_t at) {
   if (token(at, -1) != "::") return false;
   const std::string_view owner = token(at, -2);
@@ -151,7 +151,7 @@ bool is_std_name(const Around& token, std::size_t at) {
   return token(at, -1) == "::" && token(at, -2) == "std";
 }
 
-/// `name(` where it reads as a call of a free function: not a member, not qualified, not being declared.
+/// Returns whether `name(` is a call of a free function: not a member, not qualified, and not a declaration.
 bool is_free_call(const Around& token, std::size_t at) {
   if (token(at, 1) != "(") return false;
   const std::string_view before = token(at, -1);
@@ -188,7 +188,8 @@ std::size_t count_lines(std::string_view text) {
   return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
 }
 
-/// How a public header finds another one where both are installed: beside it, and from a folder below one directory up.
+/// Returns whether a public header includes another one by its installed place: in the same folder, or one directory up
+/// from a subfolder.
 bool names_a_neighbour(const SourceFile& file, const Include& include) {
   if (!file.path.starts_with(kPublicHeaders)) return false;
   const bool is_below = file.path.find('/', kPublicHeaders.size()) != std::string::npos;
@@ -202,7 +203,7 @@ bool names_a_neighbour(const SourceFile& file, const Include& include) {
   return name.find('/') == std::string_view::npos;
 }
 
-/// The libraries beside the core, which the core must not know.
+/// Returns whether the path is in a library outside of the core, which the core must not know.
 bool is_beside_the_core(std::string_view path) {
   return path.find("/security/") != std::string_view::npos || path.find("/encryption/") != std::string_view::npos ||
          path.starts_with("api/rest/") || path.starts_with("api/testing/");
@@ -370,12 +371,13 @@ Offences check_own_header_first(const std::vector<SourceFile>& files) {
 
 namespace {
 
-/// Walks the tokens of one file, and knows in which namespace it is.
+/// Reads the tokens of one file, and tracks the namespace.
 class TypeDefinitions {
  public:
   explicit TypeDefinitions(const std::vector<Token>& tokens) : tokens_(tokens) {}
 
-  /// The types defined right in a named namespace, "varve::engine::Lookup", with their lines.
+  /// Returns the types that are defined directly in a named namespace, such as "varve::engine::Lookup", with their
+  /// lines.
   std::vector<Token> find() {
     while (at_ < tokens_.size()) step();
     return std::move(found_);
@@ -415,12 +417,13 @@ class TypeDefinitions {
     }
   }
 
-  /// `class [attributes] NAME [final] [: bases] {`, and neither a part of another name nor a specialisation.
+  /// Records `class [attributes] NAME [final] [: bases] {`. A part of another name and a specialisation are not
+  /// recorded.
   void note_type() {
     std::size_t name = at_ + 1;
     while (name + 1 < tokens_.size() && is_word(tokens_[name].text) && is_word(tokens_[name + 1].text) &&
            !is(name + 1, "final")) {
-      ++name;  // VARVE_CAPABILITY and the like; `enum class X` has its name next as well
+      ++name;  // skips VARVE_CAPABILITY and the like; also skips `class` in `enum class X`
     }
     const std::size_t behind = is(name + 1, "final") ? name + 2 : name + 1;
     if (!is(behind, "{") && !is(behind, ":")) return;
@@ -432,14 +435,14 @@ class TypeDefinitions {
   const std::vector<Token>& tokens_;
   std::size_t at_ = 0;
   std::vector<std::string> namespaces_;
-  int opaque_depth_ = 0;  // braces within, of types and functions
+  int opaque_depth_ = 0;  // depth of braces within types and functions
   std::vector<Token> found_;
 };
 
 }  // namespace
 
 Offences check_one_definition(const std::vector<SourceFile>& files) {
-  std::map<std::string, std::string> known;  // where
+  std::map<std::string, std::string> known;  // the place of the definition
   Offences offences;
   for (const SourceFile& file : files) {
     const std::vector<Token> tokens = tokenize(file.text).tokens;

@@ -1,5 +1,5 @@
-// Owns: framing by hand.
-// Must never: correct a test that asks for nonsense.
+// Owns: framing records without the engine.
+// Must never: correct a test that requests incorrect records.
 #include "tests/support/log_writer.h"
 
 #include <cassert>

@@ -1,5 +1,5 @@
-// Owns: a log segment as a test wants it: any records, in any writes, with any marks, right or wrong.
-// Must never: use the engine's own writer; what recovery reads here was framed by format/ alone.
+// Owns: building a log segment for a test: any records, writes and marks, correct or incorrect.
+// Must never: use the engine's own writer. Recovery reads records that format/ alone framed.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,9 @@
 
 namespace varve::test {
 
-/// A batch that puts one row of one table.
+/// Returns a batch that puts one row of one table.
 std::string put_of(std::string_view row, std::string_view value);
-/// The sort key of that row.
+/// Returns the sort key of that row.
 std::string key_of_row(std::string_view row);
 
 /// One device write: whole sectors.
@@ -25,45 +25,45 @@ struct WrittenRange {
   std::uint64_t end = 0;
 };
 
-/// Frames records one behind another, and keeps what each write covered. Headers are right unless told otherwise: each
-/// record names the one before it, and claims durable what durable_upto() was told last.
+/// Frames records one after another, and records the range of each write. Headers are correct unless a test changes
+/// them: each record points to the record before it, and states the last offset passed to durable_upto() as durable.
 class LogWriter {
  public:
   LogWriter(std::uint64_t number, std::uint64_t seed, std::uint64_t bytes = engine::kSegmentBytesMin);
 
-  // Of the records to come.
+  // Marks of the following records.
   LogWriter& durable_upto(std::uint64_t offset);
-  /// Everything written by now is durable.
+  /// Marks everything written so far as durable.
   LogWriter& all_durable() { return durable_upto(position()); }
   LogWriter& manifest_mark(engine::ManifestMark mark);
   LogWriter& ceiling(format::CommitVersion ceiling);
 
-  // Each adds a record to the write under way and returns its offset.
-  /// Batches at the versions `first`, `first` + 1, ...
+  // Each function adds a record to the open write and returns its offset.
+  /// Adds batches at the versions `first`, `first` + 1, ...
   std::uint64_t group(format::CommitVersion first, const std::vector<std::string>& batches);
   std::uint64_t put(format::CommitVersion version, std::string_view row, std::string_view value);
   std::uint64_t watermark();
-  /// Any record; number, chain and marks are filled in where they are zero.
+  /// Adds any record. Number, chain and marks are filled in if they are zero.
   std::uint64_t record(format::RecordHeader header, std::string_view payload);
 
-  /// Ends the write under way: fills it to a sector. Returns what it covered.
+  /// Ends the open write, and pads it to a sector. Returns the range that it covers.
   WrittenRange end_write();
-  /// Ends the write, and seals the segment in a write of its own.
+  /// Ends the write, and seals the segment in a separate write.
   void seal();
 
   std::uint64_t number() const noexcept { return number_; }
   std::uint64_t seed() const noexcept { return seed_; }
-  /// Where the next record goes.
+  /// Returns the offset of the next record.
   std::uint64_t position() const noexcept { return written_.size(); }
   std::uint64_t last_record() const noexcept { return previous_offset_; }
   format::CommitVersion last_version() const noexcept { return last_version_; }
   const std::vector<WrittenRange>& writes() const noexcept { return writes_; }
-  /// Bytes [range.begin, range.end) as written.
+  /// Returns the written bytes [range.begin, range.end).
   std::string bytes_of(WrittenRange range) const;
 
-  /// The file: header, what was written, zeros to its size.
+  /// Returns the file: the header, the written bytes, and zeros up to its size.
   std::string file() const;
-  /// The same, cut behind what was written.
+  /// Returns the file, cut after the written bytes.
   std::string cut_file() const { return written_; }
 
  private:

@@ -1,4 +1,4 @@
-// Owns: the words and the grammar behind find_hard_english() (plain_english.h).
+// Owns: the words and the grammar of find_hard_english() (plain_english.h).
 #include "tests/support/plain_english.h"
 
 #include <algorithm>
@@ -54,7 +54,7 @@ std::vector<std::string_view> words_of(std::string_view line) {
   return words;
 }
 
-/// Why the words of a line are hard to read; empty if they are not.
+/// Returns why the words of a line are hard to read, or an empty text if they are not.
 std::string hard_words(std::string_view line) {
   const std::vector<std::string_view> words = words_of(line);
   if (!words.empty() && contains(kOpenings, words.front())) {
@@ -74,7 +74,7 @@ std::string hard_words(std::string_view line) {
   return "";
 }
 
-/// The text of a line that a reader reads; nothing for code.
+/// Returns the text of a line that a person reads, and nothing for code.
 class Prose {
  public:
   explicit Prose(std::string_view path) : is_document_(path.ends_with(".md")), is_script_(path.ends_with(".py")) {}
@@ -111,7 +111,7 @@ class Prose {
 /// Counts the words of a sentence across lines.
 class SentenceLength {
  public:
-  /// Whether a sentence that ends in this line has too many words.
+  /// Returns whether a sentence that ends in this line has too many words.
   bool add(std::string_view line) {
     const std::size_t begin = line.find_first_not_of(" \t");
     const bool ends_paragraph = begin == std::string_view::npos || line.find('|') != std::string_view::npos;

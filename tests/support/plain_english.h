@@ -1,5 +1,5 @@
-// Owns: the search for English that is hard to read: words and sentences that the style of this project avoids.
-// Must never: read a file, so that planted sentences can show that a rule still bites.
+// Owns: finding English that is hard to read: words and sentences that the style of this project avoids.
+// Must never: read a file, so that planted sentences can show that a rule works.
 #pragma once
 
 #include "tests/support/lint.h"
@@ -7,11 +7,11 @@
 
 namespace varve::test {
 
-/// The lines of comments and documents that are hard to read. In C++ and scripts only comments count, in Markdown every
-/// line but code blocks. A line counts once. It counts if
-/// - it has one of the words "told", "tells", "behind", "stands", "whoever", "somebody" and the like,
-/// - it has a clause in place of a noun, for example "what is kept" or "who waits",
-/// - it begins with "Of", "Missed", "Who" or "Whoever",
+/// Returns the lines of comments and documents that are hard to read. In C++ and scripts only comments are checked. In
+/// Markdown every line outside of code blocks is checked. Each line counts at most once. A line counts if
+/// - it contains a listed word or pair of words (kWords and kPairs in plain_english.cc),
+/// - it contains a clause in place of a noun: "what" or "who", then a verb of kVerbs, and then no article,
+/// - it begins with a word of kOpenings,
 /// - a sentence of more than 40 words ends in it.
 Offences find_hard_english(const SourceFile& file);
 

@@ -1,4 +1,4 @@
-// Owns: how a README's list of rooms is read, and the rules that follow from it (rooms.h).
+// Owns: parsing a README's list of rooms, and the rules that follow from it (rooms.h).
 #include "tests/support/rooms.h"
 
 #include <algorithm>
@@ -18,12 +18,12 @@ std::string folder_of(std::string_view path) {
   return std::string(slash == std::string_view::npos ? "." : path.substr(0, slash));
 }
 
-/// An include's path from the top of the tree: public headers are named as they are installed.
+/// Returns an include's path from the top of the tree. Public headers are included by their installed path.
 std::string included_path(const std::string& name) {
   return name.starts_with("varve/") ? "api/include/" + name : name;
 }
 
-/// A room's place in the order; the order's size if it is not listed.
+/// Returns a room's index in the order, or the order's size if it is not listed.
 std::size_t place_of(const Rooms& rooms, const std::string& room) {
   return static_cast<std::size_t>(std::find(rooms.order.begin(), rooms.order.end(), room) - rooms.order.begin());
 }

@@ -1,4 +1,4 @@
-// Owns: the reader of C++ source text behind source_text.h.
+// Owns: the reader of C++ source text (source_text.h).
 #include "tests/support/source_text.h"
 
 #include <algorithm>
@@ -93,14 +93,14 @@ class Lexer {
     skip(size);
   }
 
-  void number() {  // 10'000 is one number, not the start of a character.
+  void number() {  // 10'000 is one number; the quote does not start a character.
     std::size_t size = 1;
     while (size < rest().size() && (in_word(rest()[size]) || rest()[size] == '\'' || rest()[size] == '.')) ++size;
     emit(rest().substr(0, size));
     skip(size);
   }
 
-  // Of the directives only an include is taken apart; what others define is read as tokens like the rest.
+  // Reads a directive. Only includes are parsed. The definitions in other directives are read as ordinary tokens.
   void directive() {
     skip(1);
     while (!rest().empty() && (rest().front() == ' ' || rest().front() == '\t')) skip(1);

@@ -1,5 +1,5 @@
-// Owns: C++ source as the lint sees it: includes and tokens with their lines, comments and literals left out.
-// Must never: try to be a compiler; it knows no types and expands no macro.
+// Owns: C++ source for the lint: includes and tokens with their lines, without comments and literals.
+// Must never: try to be a compiler. It knows no types and expands no macro.
 #pragma once
 
 #include <cstddef>
@@ -10,18 +10,18 @@
 namespace varve::test {
 
 struct SourceFile {
-  std::string path;  // From the root of the repository, "engine/engine.h".
+  std::string path;  // From the root of the repository, for example "engine/engine.h".
   std::string text;
 };
 
 struct Include {
   std::string name;
   bool angled = false;
-  std::size_t line = 0;  // From 1, here and below.
+  std::size_t line = 0;  // From 1, as all line numbers below.
 };
 
-/// An identifier or number, `::`, `->`, an empty literal `""` in place of any string or character, or one other
-/// character.
+/// A token: an identifier or number, `::`, `->`, an empty literal `""` in place of any string or character, or one
+/// other character.
 struct Token {
   std::string text;
   std::size_t line = 0;
@@ -34,11 +34,11 @@ struct SourceTokens {
 
 SourceTokens tokenize(std::string_view text);
 
-/// The comment lines at the head of the file, up to the first line that is not one.
+/// Returns the comment lines at the head of the file, up to the first other line.
 std::string_view head_comment(std::string_view text);
 
-/// Every file below `root`/`directory` whose name ends in one of `endings`, in order of path. A directory that is not
-/// there holds none.
+/// Returns every file below `root`/`directory` whose name ends in one of `endings`, in order of path. Returns nothing
+/// if the directory does not exist.
 std::vector<SourceFile> read_sources(const std::string& root, std::string_view directory,
                                      const std::vector<std::string>& endings);
 

@@ -1,5 +1,5 @@
-// Owns: making, editing and opening the files of a small store.
-// Must never: hide a step that failed.
+// Owns: creating, editing and opening the files of a small store.
+// Must never: hide a failed step.
 #include "tests/support/store_image.h"
 
 #include <algorithm>

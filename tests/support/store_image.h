@@ -1,5 +1,5 @@
 // Owns: a store's files as bytes that a test edits, and a machine that opens them.
-// Must never: judge; the tests do.
+// Must never: check results. The tests check them.
 #pragma once
 
 #include <cstdint>
@@ -20,12 +20,12 @@ namespace varve::test {
 
 inline constexpr std::string_view kImagePath = "/store";
 
-/// A machine just started, with its one directory open.
+/// A machine that has just started, with its one directory open.
 struct StoreMachine {
   explicit StoreMachine(io::MemoryDisk disk = io::MemoryDisk(), std::uint64_t seed = 1);
 
   Result<engine::Recovered> read(bool for_writing = true);
-  /// Both halves. Keeps what was established, so that its files stay in use.
+  /// Runs both halves of the open. Keeps the established state, so that its files stay in use.
   Status open();
 
   io::ManualClock clock;
@@ -38,7 +38,7 @@ struct StoreMachine {
   engine::Established established;
 };
 
-/// Everything that recovery has to keep, in a form that compares.
+/// All content that recovery must keep, in a comparable form.
 struct StoreContent {
   struct Entry {
     std::string key;
@@ -54,17 +54,17 @@ struct StoreContent {
   bool operator==(const StoreContent&) const = default;
 };
 StoreContent content_of(const engine::Recovered& recovered);
-/// "row=value@version" of every entry written by LogWriter::put.
+/// Returns "row=value@version" for every entry written by LogWriter::put.
 std::vector<std::string> rows_of(const engine::Recovered& recovered);
 
-/// A new store that was killed before its first commit; a test writes its log.
+/// A new store that was killed before its first commit. A test writes its log.
 class StoreImage {
  public:
   explicit StoreImage(std::uint64_t seed = 1);
 
-  /// Segment 1 and buffer 2, as announced.
+  /// Returns a writer for segment 1, which the manifest announces together with buffer 2.
   LogWriter log() const { return LogWriter(segment_number, segment_seed); }
-  /// Announces a segment as number `number`; returns its writer.
+  /// Announces a segment as number `number`, and returns its writer.
   LogWriter announce(std::uint64_t number);
   void close_in_manifest(const LogWriter& log);
   void append_edit(const format::ManifestEdit& edit);
@@ -79,7 +79,7 @@ class StoreImage {
   std::vector<std::string> names() const { return disk.file_names(kImagePath); }
   void write_log(const LogWriter& log) { write(log_name(log), log.file()); }
   void write_cut_log(const LogWriter& log) { write(log_name(log), log.cut_file()); }
-  /// Puts the bytes of a range of `log` into a slot of the buffer, with a header that says so.
+  /// Writes the bytes of a range of `log` into a slot of the buffer, with a matching slot header.
   void write_slot(std::size_t slot, const LogWriter& log, WrittenRange range);
 
   static std::string log_name(const LogWriter& log);

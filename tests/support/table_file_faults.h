@@ -1,5 +1,5 @@
-// Owns: the failing of steps upon table files.
-// Must never: fail a step upon a file of another kind.
+// Owns: fault rules for operations on table files.
+// Must never: make an operation on another kind of file fail.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace varve::test {
 
-/// The n-th step of this kind fails, from 0, and all behind it.
+/// Returns a rule by which the n-th operation of this kind, counted from 0, and all later ones fail.
 inline io::FaultRule fail_table_files(io::OperationKind kind, std::uint64_t nth) {
   io::FaultRule rule;
   rule.kind = kind;

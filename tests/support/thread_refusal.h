@@ -1,5 +1,5 @@
-// Owns: a simulated scheduler that refuses one thread, as a system does that has no more of them.
-// Must never: change anything else of the simulation behind it.
+// Owns: a simulated scheduler that refuses one thread, like a system without free threads.
+// Must never: change any other behaviour of the wrapped simulation.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@
 
 namespace varve::test {
 
-/// Stands before another simulation. The threads that go through scheduler() are counted.
+/// Wraps another simulation. Counts the threads that scheduler() starts.
 class ThreadRefusal final : public io::Simulation {
  public:
   explicit ThreadRefusal(io::Simulation& behind) noexcept : behind_(behind), scheduler_(*this) {}
 
   io::Scheduler& scheduler() noexcept { return scheduler_; }
-  /// Of the threads that are started from now on, the n-th is refused, the first being number zero.
+  /// Refuses the n-th thread that is started from now on. The first is number zero.
   void refuse(std::uint64_t nth) noexcept {
     started_ = 0;
     refused_ = nth;
@@ -43,7 +43,7 @@ class ThreadRefusal final : public io::Simulation {
   std::uint64_t announce_thread(std::string_view name) override {
     if (refused_ && started_++ == *refused_) {
       happened_ = true;
-      throw std::bad_alloc();  // which start() answers with kOutOfMemory
+      throw std::bad_alloc();  // start() converts it to kOutOfMemory
     }
     return behind_.announce_thread(name);
   }

@@ -16,7 +16,7 @@ void Front::log(const LoggedRequest& request, const RequestRecord& record, const
 }
 
 Task<Status> Front::admit(const HttpRequest& request, HomeThread* home) {
-  // Nobody has to show a key for these, and none of them has a body.
+  // These requests need no key, and none of them has a body.
   const bool is_open = (page_ != nullptr && StatusPage::owns(request.head.path)) || request.head.verb == "OPTIONS";
   if (is_open) co_return Status::too_large("this request must not have a body");
   Task<Status> judging = dispatcher_.admit(request, home);
@@ -42,7 +42,7 @@ Task<Result<HttpResponse>> Front::handle(HttpRequest request, HomeThread* home) 
   if (is_page) record.operation = Operation::kStatusPage;
   record.status = response.status;
   record.bytes_out = response.body.size();
-  if (!is_page) figures_.add(record);  // who only looks should not move what they look at
+  if (!is_page) figures_.add(record);  // viewing the page must not change the figures on it
   if (!is_poll || response.status >= 400) log(what, record, response);
   co_return handled;
 }

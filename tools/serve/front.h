@@ -1,6 +1,6 @@
-// Owns: the door of the table service: each request is counted, logged if that is asked for, and brought to the
-// dispatcher or to the status page.
-// Must never: judge a request; those behind it do.
+// Owns: the entry of the table service: it counts each request, logs it if required, and passes it to the dispatcher or
+// to the status page.
+// Must never: check a request. The dispatcher and the status page check it.
 #pragma once
 
 #include <cstdint>
@@ -16,19 +16,19 @@
 
 namespace varve::serve {
 
-/// Which requests get a line: none, those answered with 4xx or 5xx, all.
+/// The requests that are logged: none, those answered with 4xx or 5xx, or all.
 enum class RequestLogLevel : std::uint8_t { kOff, kFailures, kAll };
 
 struct RequestLog {
   RequestLogLevel level = RequestLogLevel::kOff;
-  /// Must not wait.
+  /// Writes a line. Must not wait.
   std::function<void(std::string_view line)> write{};
 };
 
-/// Any thread.
+/// Can be used by any thread.
 class Front final : public RequestHandler {
  public:
-  /// All that is given outlives the front; `page` may be null.
+  /// All arguments must outlive the front. `page` may be null.
   Front(Dispatcher& dispatcher, RequestFigures& figures, StatusPage* page, RequestLog log)
       : dispatcher_(dispatcher), figures_(figures), page_(page), log_(std::move(log)) {}
 

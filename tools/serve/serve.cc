@@ -15,7 +15,7 @@
 namespace varve::serve {
 namespace {
 
-/// `NAME:@FILE` as `NAME:KEY`; no key begins with that mark.
+/// Converts `NAME:@FILE` to `NAME:KEY`. No key begins with `@`.
 Result<std::string> read_definition(const std::string& definition) {
   const std::size_t colon = definition.find(':');
   const std::string name = definition.substr(0, colon);
@@ -50,7 +50,7 @@ Result<MemoryPlan> read_memory(const std::string& word) {
   return plan_memory(*asked, std::nullopt);
 }
 
-/// What the server and its store may take.
+/// Sets the memory limits of the server and of its store.
 Status set_memory(const std::string& word, ListenOptions& listening, StoreOptions& store) {
   const Result<MemoryPlan> plan = read_memory(word);
   if (!plan.ok()) return plan.status();
@@ -88,7 +88,7 @@ constexpr std::array<std::pair<std::string_view, StatusPageMode>, 4> kStatusPage
 constexpr std::array<std::pair<std::string_view, RequestLogLevel>, 3> kRequestLogLevels = {
     {{"off", RequestLogLevel::kOff}, {"failures", RequestLogLevel::kFailures}, {"all", RequestLogLevel::kAll}}};
 
-/// What can be watched.
+/// Reads the options for the status page, the request log and the metrics.
 Status read_observation(const ServeOptions& options, ListenOptions& listening) {
   if (Status read = read_choice(options.status_page, kStatusPageModes, listening.status_page); !read.ok()) return read;
   if (Status read = read_choice(options.request_log, kRequestLogLevels, listening.request_log); !read.ok()) return read;

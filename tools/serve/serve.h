@@ -1,4 +1,4 @@
-// Owns: `varve serve` from its words to its end: the store, the accounts, the server.
+// Owns: running `varve serve` from its parsed options to its end: the store, the accounts, the server.
 // Must never: parse a command line.
 #pragma once
 
@@ -12,39 +12,39 @@
 namespace varve::serve {
 
 struct ServeOptions {
-  /// Directory of the store; made if it is absent.
+  /// The directory of the store. Created if it does not exist.
   std::string data;
-  /// `ADDRESS:PORT`; an IPv6 address stands in brackets.
+  /// The address as `ADDRESS:PORT`. An IPv6 address is written in brackets.
   std::string listen = "127.0.0.1:10002";
-  /// Each `NAME:KEY`, `NAME:KEY:KEY2`, or `NAME:@FILE` with a file that holds KEY or KEY:KEY2.
+  /// Accounts, each as `NAME:KEY`, `NAME:KEY:KEY2`, or `NAME:@FILE`. The file contains KEY or KEY:KEY2.
   std::vector<std::string> accounts{};
   std::string tls_certificate{};
   std::string tls_key{};
-  /// `ADDRESS:PORT` of the metrics; empty: none.
+  /// The `ADDRESS:PORT` of the metrics. Empty: no metrics.
   std::string metrics{};
   /// `auto`, `off`, `figures` or `explore`.
   std::string status_page = "auto";
   /// `off`, `failures` or `all`.
   std::string request_log = "off";
-  /// How much memory the server may take, as parse_size() has it; empty: what memory_limit() leaves.
+  /// The memory of the server in the format of parse_size(). Empty: the limit that memory_limit() returns.
   std::string memory{};
 };
 
-/// Where a server can be reached.
+/// The addresses of a running server.
 struct ServedPlaces {
   std::string url;
-  /// Empty where there is none, as the next one.
+  /// The status page's URL. Empty if there is none. The metrics port is then 0 if there are no metrics.
   std::string status_page{};
   std::uint16_t metrics_port = 0;
 };
 
-/// Errors: kInvalidArgument (not ADDRESS:PORT).
+/// Parses the address to listen on. Errors: kInvalidArgument (not ADDRESS:PORT).
 Status parse_listen(const std::string& text, ListenOptions& options);
 
-/// Serves until SIGTERM or SIGINT, and closes the store. `on_ready` is called once requests are taken. From the first
-/// step on, and until the process is gone, signals do what StopSignals says.
-/// Errors: those of StopSignals::begin(), Store::open(), Server::start(), Store::close(); kInvalidArgument, for what
-/// the options say.
+/// Serves until SIGTERM or SIGINT, and closes the store. Calls `on_ready` when the server accepts requests. From the
+/// first step until the process ends, signals have the effects described at StopSignals.
+/// Errors: those of StopSignals::begin(), Store::open(), Server::start() and Store::close(); kInvalidArgument for
+/// invalid options.
 Status serve_until_signal(const ServeOptions& options, const std::function<void(const ServedPlaces& places)>& on_ready);
 
 }  // namespace varve::serve

@@ -34,18 +34,18 @@ namespace asio = boost::asio;
 using ErrorCode = boost::system::error_code;
 using Tcp = asio::ip::tcp;
 
-/// When the server ends, requests have this long to come in whole and to be answered.
+/// The time for requests to arrive completely and to be answered after the server began to end.
 constexpr std::chrono::milliseconds kEndTime{1'000};
-/// After that, those that did not are refused, and those that wait in the store are ended; the answers have this long
-/// to be sent, before all connections are cut off.
+/// The time for the last answers. Before it begins, incomplete requests are refused and requests that wait in the store
+/// are ended. After it all connections are closed.
 constexpr std::chrono::milliseconds kLastAnswersTime{1'200};
-/// The time that it takes to stop listening.
+/// The time for closing the listening sockets.
 constexpr std::chrono::milliseconds kCloseTime{200};
-/// After that, what the store has begun ends by itself.
+/// The time for the operations that the store has begun. They end by themselves.
 constexpr std::chrono::milliseconds kStoreEndTime{60'000};
-/// After an accept that failed, as it does without descriptors.
+/// The pause after a failed accept, for example if no descriptor is free.
 constexpr std::chrono::milliseconds kAcceptPause{100};
-/// After a handler that had no memory.
+/// The pause after a handler ran out of memory.
 constexpr std::chrono::milliseconds kMemoryPause{1};
 constexpr unsigned kThreadsMax = 16;
 
@@ -60,7 +60,7 @@ Result<Tcp::endpoint> endpoint_of(const std::string& text, std::uint16_t port) {
   return Tcp::endpoint(address, port);
 }
 
-/// What may not be served to other machines.
+/// Refuses to serve other machines without accounts of its own or without TLS.
 Status check_exposure(const Tcp::endpoint& endpoint, const Accounts& accounts, bool has_tls) {
   if (endpoint.address().is_loopback()) return Status();
   if (accounts.empty()) return refuse("an address that other machines can reach needs accounts; give --account");
@@ -80,20 +80,22 @@ unsigned thread_count(unsigned asked) {
   return asked > 0 ? asked : std::clamp(std::thread::hardware_concurrency(), 2U, kThreadsMax);
 }
 
-/// The contexts of connections, each run by a thread of its own: so what belongs to a connection runs one after the
-/// other, and needs no strand. (A strand takes memory for each handler where nobody can be told that there is none.)
+/// The contexts of connections, each run by its own thread. The handlers of one connection thus run one after the
+/// other, without a strand. A strand would allocate memory for each handler, at a point where a failure cannot be
+/// reported.
 class Loops {
  public:
   explicit Loops(unsigned count) {
     for (unsigned i = 0; i < count; ++i) loops_.push_back(std::make_unique<Loop>());
   }
-  /// Runs the listeners too.
+  /// Returns the first context, which runs the listeners too.
   asio::io_context& first() noexcept { return loops_.front()->context; }
-  /// In turn.
+  /// Returns the contexts in turn.
   asio::io_context& next() noexcept { return loops_[next_++ % loops_.size()]->context; }
 
-  /// `after_failure` is called on the first one's thread after a handler was lost for want of memory; it may throw
-  /// std::bad_alloc itself. Errors: kOutOfMemory: the machine has no more threads; finish() is still to be called.
+  /// Starts the threads. The first thread calls `after_failure` after a handler was lost for lack of memory.
+  /// `after_failure` may throw std::bad_alloc. Errors: kOutOfMemory: the machine has no more threads. The caller still
+  /// calls finish().
   Status start(const std::function<void()>& after_failure) {
     try {
       for (const auto& loop : loops_) {
@@ -119,7 +121,8 @@ class Loops {
     std::thread thread;
   };
 
-  /// Where memory ends in a handler, what it kept alive, a connection above all, has ended when the exception is here.
+  /// Runs a context. If memory ends in a handler, the objects that it kept alive, such as a connection, are destroyed
+  /// before the exception arrives here.
   static void run(asio::io_context& context, const std::function<void()>& after_failure) {
     bool has_failed = false;
     for (;;) {
@@ -138,9 +141,9 @@ class Loops {
   std::size_t next_ = 0;
 };
 
-/// A listening socket and the connections that it let in. On the first loop's thread, once it listens.
+/// A listening socket and the connections that it accepted. Used on the first loop's thread once it listens.
 struct Listener {
-  /// The host outlives the loops, which may hold connections to the end.
+  /// The host must outlive the loops, which may contain connections until their end.
   Listener(Loops& serving, ConnectionHost& of)
       : loops(serving), host(of), acceptor(serving.first()), accept_timer(serving.first()) {}
 
@@ -153,7 +156,7 @@ struct Listener {
       accept();
     });
   }
-  /// Where nothing waits for a connection any more though it should.
+  /// Accepts again if no accept is pending although one should be.
   void resume() {
     if (acceptor.is_open() && waits == 0) accept();
   }
@@ -185,7 +188,7 @@ struct Listener {
     return Status::io_error("cannot listen on " + endpoint.address().to_string() + ":" +
                             std::to_string(endpoint.port()) + ": " + error.message());
   }
-  /// Who has connected already is served once more.
+  /// Closes the listener after serving the connections that were already established.
   void close() {
     ErrorCode ignored;
     acceptor.non_blocking(true, ignored);
@@ -200,7 +203,7 @@ struct Listener {
     accept_timer.cancel();
   }
 
-  /// Counts what waits for a connection, or for the end of a pause, however it ends.
+  /// Counts pending accepts and pauses, however they end.
   struct Waiting {
     explicit Waiting(Listener& of) noexcept : listener(of) { ++listener.waits; }
     ~Waiting() { --listener.waits; }
@@ -218,7 +221,8 @@ struct Listener {
   Tcp::endpoint local;
 };
 
-/// Those who watch are few, do not share the places of clients, and send nothing but headers.
+/// Returns the limits of the metrics listener. Its clients are few, do not use the connections of other clients, and
+/// send only headers.
 ConnectionLimits watch_limits(ConnectionLimits limits, std::uint64_t connections) {
   constexpr std::size_t kAddressShare = 4;
   constexpr std::size_t kAddressMin = 2;
@@ -232,7 +236,7 @@ ConnectionLimits watch_limits(ConnectionLimits limits, std::uint64_t connections
   return limits;
 }
 
-/// What there are descriptors for; one address has half of that at most.
+/// Returns limits that fit the descriptors. One address gets at most half of the connections.
 ConnectionLimits limits_within(ConnectionLimits limits, std::uint64_t connections) {
   if (limits.connections_max <= connections) return limits;
   limits.connections_max = connections;
@@ -241,7 +245,7 @@ ConnectionLimits limits_within(ConnectionLimits limits, std::uint64_t connection
   return limits;
 }
 
-/// What of the status page is shown, if any of it is.
+/// Returns the parts of the status page to show, or nothing if the page is off.
 std::optional<PageRules> page_rules(StatusPageMode mode, bool is_local, bool is_development) {
   if (mode == StatusPageMode::kOff || (mode == StatusPageMode::kAuto && !is_local)) return std::nullopt;
   if (mode == StatusPageMode::kAuto) return PageRules{is_development, false};
@@ -348,7 +352,7 @@ Result<std::unique_ptr<Server>> Server::start(Store& store, Accounts accounts, c
     state->main.tls = *std::move(tls);
     if (Status begun = state->begin(*endpoint, options.metrics); !begun.ok()) return begun;
     return std::unique_ptr<Server>(new Server(std::move(state)));
-  } catch (const boost::system::system_error& error) {  // of a loop or a listener, which take descriptors
+  } catch (const boost::system::system_error& error) {  // thrown by a loop or a listener, which need descriptors
     return Status(Code::kTooManyFiles, error.what());
   }
 }
@@ -379,7 +383,8 @@ std::string Server::page_url() const {
 void Server::stop() {
   if (!std::exchange(state_->is_running, false)) return;
   State& state = *state_;
-  const auto closed = std::make_shared<std::promise<void>>();  // shared: who keeps it may still be at it
+  // shared, since the handler may still run when this function ends
+  const auto closed = std::make_shared<std::promise<void>>();
   asio::post(state.loops.first(), [&state, closed] {
     state.for_each_listener([](Listener& listener) {
       listener.close();

@@ -1,5 +1,5 @@
-// Owns: a running server: its threads, its listening sockets, its beginning and end.
-// Must never: know what a request means, or own the store.
+// Owns: a running server: its threads, its listening sockets, its start and end.
+// Must never: know the meaning of a request, or own the store.
 #pragma once
 
 #include <chrono>
@@ -16,37 +16,37 @@
 
 namespace varve::serve {
 
-/// Who sees the status page at /_varve/, and what of it.
+/// The audience of the status page at /_varve/, and the parts that it shows.
 enum class StatusPageMode : std::uint8_t {
-  /// On an address of this machine alone; with a look into tables where the account is the development account, of
-  /// which everybody has the key.
+  /// Shows the page only on an address of this machine. Shows tables only if the account is the development account,
+  /// whose key is public.
   kAuto,
   kOff,
-  /// Figures, to whoever reaches the address.
+  /// Shows figures to every client that reaches the address.
   kFigures,
-  /// Figures as above, and a look into all tables for whoever is at this machine, without a key.
+  /// Shows figures as above, and all tables without a key to every user of this machine.
   kExplore,
 };
 
-/// Where the metrics are.
+/// The address of the metrics listener.
 struct MetricsAddress {
   std::string address = "127.0.0.1";
-  /// 0: one that is free.
+  /// The port. 0: any free port.
   std::uint16_t port = 0;
 };
 
 struct ListenOptions {
   /// An IP address.
   std::string address = "127.0.0.1";
-  /// 0: one that is free.
+  /// The port. 0: any free port.
   std::uint16_t port = 10002;
-  /// PEM files; both or none. Required unless the address is of this machine alone.
+  /// PEM files: both or none. Required unless the address belongs to this machine alone.
   std::string tls_certificate{};
   std::string tls_key{};
-  /// That read requests and write answers; 0 is as many as the machine has.
+  /// The threads that read requests and write answers. 0: the number of the machine's cores.
   unsigned threads = 0;
   ConnectionLimits limits{};
-  /// A listener of its own, without TLS, for /metrics and /health.
+  /// The address of a separate listener without TLS for /metrics and /health.
   std::optional<MetricsAddress> metrics{};
   StatusPageMode status_page = StatusPageMode::kAuto;
   RequestLogLevel request_log = RequestLogLevel::kOff;
@@ -54,28 +54,29 @@ struct ListenOptions {
 
 class Server {
  public:
-  /// Listens, and serves until stop(). Accounts that the store lacks are made. Without an account, and only on an
-  /// address of this machine alone, it is the development account with its public key. Errors: kInvalidArgument (no
-  /// account, no TLS, or no IP address; the certificate or key cannot be used), kIoError (the address cannot be
-  /// listened on), kTooManyFiles (the process may have too few files open; the message names the number),
-  /// kOutOfMemory, those of Store::create_account(). Connections are no more than the process's limit of open files
-  /// leaves room for, the store and those who watch having had their part first (descriptor_plan.h).
+  /// Listens, and serves until stop(). Creates the accounts that the store lacks. If there is no account, and the
+  /// address is of this machine alone, it serves the development account with its public key. The connections fit into
+  /// the process's limit of open files, after the parts of the store and of monitoring (descriptor_plan.h). Errors:
+  /// - kInvalidArgument: no account, no TLS, or no IP address; the certificate or key cannot be used.
+  /// - kIoError: the server cannot listen on the address.
+  /// - kTooManyFiles: the process's limit of open files is too small. The message names the required number.
+  /// - kOutOfMemory, and the errors of Store::create_account().
   static Result<std::unique_ptr<Server>> start(Store& store, Accounts accounts, const ListenOptions& options);
-  /// stop(), if that was not called.
+  /// Calls stop(), if the caller did not.
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
   std::uint16_t port() const noexcept;
-  /// Zero without metrics.
+  /// Returns zero if there are no metrics.
   std::uint16_t metrics_port() const noexcept;
-  /// `http://127.0.0.1:10002/`.
+  /// Returns a URL such as `http://127.0.0.1:10002/`.
   std::string url() const;
-  /// Empty where there is no status page.
+  /// Returns an empty text if there is no status page.
   std::string page_url() const;
 
-  /// Takes no more connections, answers the requests that are there, refuses those that do not come in whole, and ends
-  /// within two and a half seconds, if the store does. Once.
+  /// Refuses new connections, answers pending requests, and refuses requests that do not arrive completely. Ends within
+  /// 2.5 s, if the store ends its work in time. Called once.
   void stop();
 
  private:

@@ -23,7 +23,7 @@ std::uint64_t count_table_files(const std::string& store) {
   return files;
 }
 
-/// How many rows of each transaction are there.
+/// Returns the number of existing rows of each transaction.
 Result<std::map<std::string, int>> rows_of_each(const Table& table, const std::string& partition) {
   std::map<std::string, int> rows;
   Scan scan;
@@ -82,7 +82,7 @@ Result<std::uint64_t> count_rows(const Store& store, const std::string& name) {
   }
 }
 
-/// Of the tables of one thread only the last it spoke of, or the one after, may be there.
+/// Checks the tables of one thread. Only the last table that the thread reported, or the one after it, may exist.
 Status check_tables(Store& store, const std::vector<Promise>& heard, std::uint32_t round, std::uint32_t thread,
                     Account* account) {
   const Result<std::set<std::string>> there = tables_with(store, table_prefix(round, thread));
@@ -96,7 +96,7 @@ Status check_tables(Store& store, const std::vector<Promise>& heard, std::uint32
     ++account->dropped;
     account->resurrected += there->contains(table_of(promise)) ? 1U : 0U;
   }
-  // It may be gone, for its drop had begun; but not in part.
+  // The table may be gone, because its drop may have begun. But it must not be incomplete.
   if (last.kind == Promise::Kind::kTableFilled && there->contains(table_of(last))) {
     const Result<std::uint64_t> rows = count_rows(store, table_of(last));
     if (!rows.ok()) return rows.status();

@@ -1,5 +1,6 @@
-// Owns: the account that a store must give of what its killed writer had been promised.
-// Must never: believe the store about itself: promises come over a pipe that the killed process cannot take back.
+// Owns: checking that a store kept every promise that its killed writer had received.
+// Must never: believe the store about itself: promises arrive over a pipe, and the killed process cannot take them
+// back.
 #pragma once
 
 #include <cstdint>
@@ -12,19 +13,19 @@
 namespace varve::tour {
 
 struct Account {
-  /// Transactions acknowledged, and those found, acknowledged or not.
+  /// Transactions acknowledged, and transactions found, whether acknowledged or not.
   std::uint64_t acknowledged = 0;
   std::uint64_t recovered = 0;
-  /// Acknowledged transactions, and rows of filled tables, that are not there.
+  /// Acknowledged transactions, and rows of filled tables, that are missing.
   std::uint64_t lost = 0;
-  /// Transactions of which some rows are there and others are not.
+  /// Transactions of which only some rows exist.
   std::uint64_t torn = 0;
-  /// Tables whose drop was acknowledged, and of these the ones that are there.
+  /// Tables whose drop was acknowledged, and the number of them that still exist.
   std::uint64_t dropped = 0;
   std::uint64_t resurrected = 0;
-  /// Files that flushes, compactions and drops had left unfinished, and the next open removed.
+  /// Unfinished files of flushes, compactions and drops that the next open removed.
   std::uint64_t files_cleared = 0;
-  /// Table files that no level knows, once the store is closed again, and what verification found wrong.
+  /// Table files that no level contains after the store is closed again, and faults that verification found.
   std::uint64_t strays = 0;
   std::uint64_t findings = 0;
 
@@ -32,12 +33,13 @@ struct Account {
   bool kept() const noexcept { return lost == 0 && torn == 0 && resurrected == 0 && strays == 0 && findings == 0; }
 };
 
-/// Opens the store, holds every promise of one round against it, and drops the tables that round left. Errors: those of
-/// opening and reading it.
+/// Opens the store, checks every promise of one round, and drops the tables of that round. Errors: those of opening and
+/// reading the store.
 Result<Account> give_account(const std::string& store, const std::vector<Promise>& heard, std::uint32_t round,
                              Memory memory);
 
-/// Drops the ledger, for a fresh one. Errors: those of opening the store and of Store::drop_table().
+/// Drops the ledger table, so that the next round creates a new one. Errors: those of opening the store and of
+/// Store::drop_table().
 Status drop_ledger(const std::string& store);
 
 }  // namespace varve::tour

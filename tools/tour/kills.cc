@@ -33,7 +33,7 @@ Result<pid_t> start_writer(const std::string& program, const std::string& store,
   return writer;
 }
 
-/// Kills the writer once it has said enough, and then reads what it had still said.
+/// Kills the writer after it sent enough promises, and then reads the remaining promises from the pipe.
 std::vector<Promise> listen_and_kill(int pipe, pid_t writer, std::uint64_t count) {
   std::vector<Promise> heard;
   Promise one;
@@ -93,7 +93,7 @@ Status kill_writers(const std::string& program, const std::string& store, std::u
   if (Status made = make_store(store); !made.ok()) return made;
   Account sum;
   for (std::uint64_t time = 1; time <= times; ++time) {
-    const std::uint64_t moment = 1 + (time * 7919) % 3001;  // early and late, in no regular order
+    const std::uint64_t moment = 1 + (time * 7919) % 3001;  // early and late, in an irregular order
     const Result<Account> account = kill_a_writer(program, store, moment, static_cast<std::uint32_t>(time), memory);
     if (!account.ok()) return account.status();
     sum.add(*account);

@@ -39,7 +39,7 @@ std::string text_of(const Entity& entity, std::string_view property) {
 }
 
 Status show_get(Table& table) {
-  (void)table.get("libs", "zlib1g");  // The first touch of a page of memory is not what a get costs.
+  (void)table.get("libs", "zlib1g");  // The first access to a page of memory is not part of a get's cost.
   const Stopwatch watch;
   const Result<std::optional<Entity>> entity = table.get("libs", "libxxhash0");
   const std::string time = watch.text();
@@ -102,7 +102,7 @@ Status show_stale_etag(Table& table) {
   return Status();
 }
 
-/// What lies in table files, and what compaction has written.
+/// The table files of the store, and the bytes that compaction has written.
 struct TableSpace {
   std::uint64_t files = 0;
   std::uint64_t bytes = 0;
@@ -134,7 +134,7 @@ Status show_compact(Store& store) {
   return Status();
 }
 
-/// It comes by itself, beside other work.
+/// Waits until compaction has freed the space of the dropped table. It runs in the background, beside other work.
 Status show_space_given_back(const Store& store, const TableSpace& before, const Stopwatch& since_drop) {
   constexpr int kLooks = 1000;
   for (int look = 0; look < kLooks; ++look) {

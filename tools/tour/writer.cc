@@ -18,7 +18,7 @@ bool say(int pipe, const Promise& promise) {
   return ::write(pipe, &promise, sizeof promise) == sizeof promise;
 }
 
-/// Differs from row to row, so that it is not compressed away.
+/// Returns bytes that differ from row to row, so that compression does not remove them.
 std::string padding(const Promise& promise, int row) {
   std::uint64_t state = (std::uint64_t{promise.thread} << 40) ^ (std::uint64_t{promise.number} << 8) ^
                         (std::uint64_t{promise.round} << 52) ^ static_cast<std::uint64_t>(row);

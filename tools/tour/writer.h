@@ -1,5 +1,5 @@
-// Owns: the process that is to be killed: threads that write for ever and say what was acknowledged.
-// Must never: say so before the store has.
+// Owns: the process that will be killed: its threads write without end and report each acknowledged write.
+// Must never: report a write before the store acknowledged it.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@
 
 namespace varve::tour {
 
-/// The options of a store with that memory. Errors: those of Resources::create().
+/// Returns the options of a store with that memory. Errors: those of Resources::create().
 Result<StoreOptions> options_for(Memory memory);
 
-/// Writes with 16 threads, half of them committing `sync` and half `buffered`, and with scarce memory drops tables with
-/// two more; each Promise goes to the pipe. Returns, an exit code, only where it cannot go on.
+/// Writes with 16 threads: half of them commit `sync`, half `buffered`. With scarce memory, two more threads drop
+/// tables. Each Promise is written to the pipe. Returns an exit code, but only if it cannot continue.
 int run_writer(const std::string& store, int pipe, std::uint32_t round, Memory memory);
 
 }  // namespace varve::tour

@@ -1,5 +1,5 @@
-// Owns: `checkpoint`: a store of its own of what another one holds now.
-// Must never: write to a directory that holds anything.
+// Owns: `checkpoint`: creating a separate store with the present content of another store.
+// Must never: write to a directory that is not empty.
 #include <iostream>
 
 #include <nlohmann/json.hpp>

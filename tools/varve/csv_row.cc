@@ -1,5 +1,5 @@
 // Owns: the quoting of CSV fields (csv_row.h).
-// Must never: quote where a reader does not need it.
+// Must never: quote a field that a reader understands without quotes.
 #include "tools/varve/csv_row.h"
 
 #include <iostream>
@@ -12,7 +12,7 @@ namespace varve::tool {
 namespace {
 
 std::string quoted(const std::string& field) {
-  constexpr std::string_view kBlank = " \t";  // import takes it away at the ends of a field without quotes
+  constexpr std::string_view kBlank = " \t";  // import removes it at the ends of a field without quotes
   const bool blank_end = !field.empty() && (kBlank.find(field.front()) != std::string_view::npos ||
                                             kBlank.find(field.back()) != std::string_view::npos);
   if (!blank_end && field.find_first_of(",\"\r\n") == std::string::npos) return field;
@@ -27,7 +27,7 @@ std::string quoted(const std::string& field) {
 }  // namespace
 
 void write_csv_row(std::ostream& out, const std::vector<std::string>& fields) {
-  // A person at a terminal reads rows, not a file: commands are escaped, and the line feed alone ends a row.
+  // On a terminal the output is rows to read, not a file: commands are escaped, and only the line feed ends a row.
   const bool is_shown = out.rdbuf() == std::cout.rdbuf() && is_terminal_output();
   for (std::size_t i = 0; i < fields.size(); ++i)
     out << (i == 0 ? "" : ",") << quoted(is_shown ? for_output(fields[i]) : fields[i]);

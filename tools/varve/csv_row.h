@@ -1,4 +1,4 @@
-// Owns: a row of CSV as RFC 4180 has it, readable again by import.
+// Owns: writing a row of CSV in the format of RFC 4180, so that import can read it.
 // Must never: lose a blank, a quote or a line break of a field.
 #pragma once
 

@@ -20,11 +20,11 @@ struct CsvRecord {
   std::uint64_t line = 0;
   std::uint64_t last_line = 0;
   std::vector<std::string> fields;
-  Status fault;  // why it is no record
+  Status fault;  // why it is not a record
 };
 
-/// libcsv, fed line by line so that every record knows where it began. The lines of the record under way are kept: when
-/// it turns out that it has no end, the lines behind its first are read again as records of their own.
+/// Feeds libcsv line by line, so that the first line of each record is known. The lines of the open record are kept. If
+/// the record turns out to have no end, the lines after its first one are read again as records of their own.
 class CsvRecords {
  public:
   explicit CsvRecords(Lines& lines) : lines_(lines) { begin_parser(); }
@@ -45,14 +45,15 @@ class CsvRecords {
  private:
   struct Line {
     std::uint64_t number = 0;
-    std::string text;  // with its line feed
+    std::string text;  // including its line feed
     bool too_long = false;
   };
 
   void begin_parser() {
-    // Strict: a quote inside an unquoted field, or text behind a closing quote, is a fault and not a guess.
+    // Strict: a quote inside an unquoted field, or text after a closing quote, is a fault. The parser does not guess.
     csv_init(&parser_, CSV_STRICT);
-    // A record ends at a line feed alone, so never within a line; the carriage return before it is blank space.
+    // Only a line feed ends a record, so a record never ends within a line. The carriage return before it is blank
+    // space.
     csv_set_space_func(&parser_, [](unsigned char c) { return c == ' ' || c == '\t' || c == '\r' ? 1 : 0; });
     csv_set_term_func(&parser_, [](unsigned char c) { return c == '\n' ? 1 : 0; });
   }
@@ -75,7 +76,7 @@ class CsvRecords {
     std::optional<Line> line = take_line();
     if (!line) {
       if (under_way_.empty()) return false;
-      // A record that a read error or a signal cut short is not judged.
+      // A record that a read error or a signal cut is not reported.
       if (lines_.end() != InputEnd::kEndOfFile) return false;
       give_fault("a quote is opened but never closed; the lines after it were read as separate rows");
       return true;
@@ -96,7 +97,7 @@ class CsvRecords {
     return true;
   }
 
-  /// The line where the record began is at fault; what came behind it gets another chance.
+  /// Reports the line on which the record began, and queues the following lines for another parse.
   void give_fault(std::string_view reason) {
     const std::uint64_t line = under_way_.front().number;
     ready_.push_back({line, line, {}, Status::invalid_argument(reason)});
@@ -176,13 +177,13 @@ class CsvSource final : public RowSource {
     return Status();
   }
 
-  /// What would be wrong with every row is said once, before anything is imported.
+  /// Checks the columns. A fault that concerns every row is reported once, before anything is imported.
   Status check_columns() const {
     std::unordered_set<std::string_view> before;
     std::size_t properties = 0;
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       const std::string& name = columns_[i];
-      if (name.empty()) continue;  // as behind a last comma; a value in it is refused with its row
+      if (name.empty()) continue;  // a final comma has no name; rows with a value there are refused
       if (!before.insert(name).second) return Status::invalid_argument("the column \"" + name + "\" is given twice");
       if (i == partition_column_ || i == row_column_ || name == "Timestamp") continue;
       if (++properties > limits::kCustomPropertiesMax) {

@@ -1,5 +1,5 @@
-// Owns: how many files this process may have open at once.
-// Must never: be used by the library: that limit is its host's to set.
+// Owns: the number of files that this process may have open at once.
+// Must never: be used by the library. The host program sets the limit of its process.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace varve::tool {
 
-/// The soft limit of open files, which is the one that holds.
+/// Returns the soft limit of open files, which is the effective limit.
 inline std::uint64_t descriptor_limit() noexcept {
   constexpr std::uint64_t kNoLimit = std::uint64_t{1} << 30;
   rlimit limit{};
@@ -17,7 +17,7 @@ inline std::uint64_t descriptor_limit() noexcept {
   return std::min<std::uint64_t>(limit.rlim_cur, kNoLimit);
 }
 
-/// Raises the soft limit to the hard one, where that can be done, and gives the limit that holds then.
+/// Raises the soft limit to the hard limit if possible, and returns the effective limit.
 inline std::uint64_t raise_descriptor_limit() noexcept {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {

@@ -22,17 +22,18 @@ Status in_member(const std::string& name, const Status& status) {
   return status.in_file("\"" + name + "\"");
 }
 
-/// More than an entity has properties (252 and their types), so that a line of a million members is not worked through.
+/// The most members of an object. It is more than an entity can have (252 properties and their types), and stops the
+/// parser early in a line of a million members.
 constexpr std::size_t kMembersMax = 1024;
 
 bool is_metadata(const std::string& name) {
   return name == "Timestamp" || name.starts_with("odata.") || name.ends_with(kTypeSuffix);
 }
 
-/// Where the text stops being JSON.
+/// Returns an error with the place where the text stops being JSON.
 Status syntax_fault(std::string_view line) {
   try {
-    // The plain kind finds a name faster than the ordered one.
+    // nlohmann::json finds a name faster than the ordered type.
     const auto parsed = nlohmann::json::parse(line);
   } catch (const nlohmann::json::parse_error& error) {
     const bool bad_text = std::string_view(error.what()).find("UTF-8") != std::string_view::npos;
@@ -44,7 +45,7 @@ Status syntax_fault(std::string_view line) {
   return Status::invalid_argument("not JSON");
 }
 
-/// Looks at an object's members while it is parsed, and keeps what lies deeper from being built.
+/// Checks an object's members while the parser runs, and prevents nested values from being built.
 struct MemberCheck {
   std::set<std::string> names;
   std::string last;
@@ -66,7 +67,7 @@ struct MemberCheck {
   }
 };
 
-/// An object whose members differ in name and are plain values, or an error.
+/// Returns an object whose members have different names and plain values, or an error.
 Result<Json> parse_object(std::string_view line) {
   MemberCheck check;
   Json object = Json::parse(line, std::ref(check), /*allow_exceptions=*/false);
@@ -131,11 +132,11 @@ Status no_key(const std::string& name) {
                                   "\" is missing; name the key columns by --partition-key and --row-key");
 }
 
-/// The member is there.
+/// Returns the text of a key member, which exists.
 Result<std::string> key_of(const Json& object, const std::string& name) {
   const auto member = object.find(name);
   if (member->is_string()) return member->get<std::string>();
-  // A column of numbers is a usual key; its text is what sorts.
+  // Keys are often a column of numbers. The number's text is the sort key.
   if (member->is_number_integer()) return member->dump();
   return Status::invalid_argument("\"" + name + "\" is a key and must be a text or a whole number");
 }

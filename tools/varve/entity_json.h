@@ -1,5 +1,6 @@
-// Owns: entities as JSON objects, in the service's form: "X@odata.type" beside a value whose type JSON cannot carry.
-// Must never: take a row half: an object is an entity, or an error that says which member is wrong.
+// Owns: entities as JSON objects in the service's format. A member "X@odata.type" names the type if JSON cannot express
+// it.
+// Must never: accept a part of a row. An object becomes an entity, or an error that names the wrong member.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,7 @@
 
 namespace varve::tool {
 
-/// Which members are the keys, and which types override what a value looks like.
+/// The names of the members that are the keys, and the types that override the types of the values.
 struct RowShape {
   std::string partition_key = "PartitionKey";
   std::string row_key = "RowKey";
@@ -21,14 +22,14 @@ struct RowShape {
 /// The key that an object lacks.
 enum class MissingKey : std::uint8_t { kNone, kPartitionKey, kRowKey };
 
-/// One JSON object. Numbers without a fraction are Int32 or, outside its range, Int64 (the service would make them
-/// Double); null is absent; `Timestamp` and `odata.` members are ignored; objects and arrays are refused. Errors:
-/// kInvalidArgument; if a key is the reason because it is not there, `missing` names it.
+/// Parses one JSON object. Numbers without a fraction become Int32 or, outside its range, Int64. (The service would
+/// convert these to Double.) A null means an absent property. `Timestamp` and `odata.` members are ignored. Objects and
+/// arrays are refused. Errors: kInvalidArgument. If a missing key is the reason, `missing` names the key.
 Result<Entity> entity_from_json(std::string_view line, const RowShape& shape, MissingKey* missing);
 
-/// One line, keys first, then Timestamp and odata.etag, then properties in their order.
+/// Returns one line: keys first, then Timestamp and odata.etag, then properties in their order.
 std::string entity_to_json(const Entity& entity);
-/// The same without Timestamp and ETag, so that it can be brought back by import.
+/// Returns the line without Timestamp and ETag, so that import can read it.
 std::string entity_to_row(const Entity& entity);
 
 }  // namespace varve::tool

@@ -1,5 +1,5 @@
 // Owns: the layout of tables (entity_table.h).
-// Must never: hide that something was cut: an ellipsis stands in a cell, and left_out() names columns.
+// Must never: hide that a text was cut: the cell ends in an ellipsis, and left_out() names the columns.
 #include "tools/varve/entity_table.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace varve::tool {
 namespace {
 
 constexpr std::size_t kGap = 2;
-/// A column that is cut keeps this much.
+/// The minimum width of a column that is cut.
 constexpr std::size_t kCutWidthMin = 8;
 
 bool is_number(const Value& value) noexcept {
@@ -91,7 +91,8 @@ void EntityTable::begin_table(const std::vector<Entity>& page) {
   print_line(header);
 }
 
-/// Cuts the widest columns to one width, as large as there is room for; when that gets too small, leaves out the last.
+/// Cuts the widest columns to one width, which is as large as possible. If that width gets too small, leaves out the
+/// last column.
 void EntityTable::fit() {
   const auto width_at = [this](std::size_t cut) {
     std::size_t width = kGap * (columns_.size() - 1);

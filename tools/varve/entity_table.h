@@ -1,5 +1,5 @@
-// Owns: entities as a table of aligned columns, for people.
-// Must never: keep more than the rows it was given last; a table of any length is printed page by page.
+// Owns: printing entities as a table of aligned columns.
+// Must never: keep rows other than the last page. A table of any length is printed page by page.
 #pragma once
 
 #include <cstddef>
@@ -11,23 +11,23 @@
 
 namespace varve::tool {
 
-/// Prints pages of entities one below another. Columns and their widths are those of the first page; a page with a
-/// property that has no column yet begins a new table.
+/// Prints pages of entities one below another. The first page determines the columns and their widths. A page that has
+/// a property without a column begins a new table.
 class EntityTable {
  public:
-  /// `select` are the properties to show, in this order; empty shows all there are. Lines are at most `columns_max`
-  /// wide.
+  /// `select` contains the properties to show, in this order. If it is empty, all properties are shown. Lines have at
+  /// most `columns_max` columns.
   EntityTable(std::ostream& out, std::vector<std::string> select, std::size_t columns_max);
 
   void print(const std::vector<Entity>& page);
-  /// Properties that had no room, in their order; never a key.
+  /// Returns the properties that had no room, in their order. Keys always have room.
   const std::vector<std::string>& left_out() const noexcept { return left_out_; }
 
  private:
   struct Column {
     std::string name;
     std::size_t width = 0;
-    bool numbers = false;  // and nothing else: set to the right
+    bool numbers = false;  // only numbers: aligned to the right
   };
   void begin_table(const std::vector<Entity>& page);
   void fit();

@@ -1,5 +1,5 @@
 // Owns: the verbs on one entity: get, put, delete.
-// Must never: write where the verb reads.
+// Must never: write if the verb reads.
 #include <algorithm>
 #include <iostream>
 
@@ -95,7 +95,7 @@ Result<ETag> write(Table& table, const EntityWords& words, const Entity& entity,
   return table.insert_or_replace(entity, options);
 }
 
-/// A verb on what is there must not make the place where it would be.
+/// Opens the store for put. A verb that changes existing entities must not create the store.
 Result<std::unique_ptr<Store>> open_for_put(const EntityWords& words, bool may_make) {
   if (!may_make) return open_for_writing(words.place);
   if (Status named = check_place(words.place); !named.ok()) return named;

@@ -1,4 +1,4 @@
-// Owns: `varve export`: a table's rows as a file that import can bring back.
+// Owns: `varve export`: writing a table's rows to a file that import can read.
 // Must never: mix two states of the table: everything is read at one snapshot.
 #include <algorithm>
 #include <functional>
@@ -23,7 +23,7 @@ struct ExportWords {
   std::string output;
 };
 
-/// False: no more is wanted.
+/// Receives an entity. Returns false if no more entities are needed.
 using Visit = std::function<bool(const Entity&)>;
 
 Status for_each_entity(const Table& table, const Snapshot& snapshot, Progress& progress, const Visit& visit) {
@@ -44,7 +44,7 @@ Status for_each_entity(const Table& table, const Snapshot& snapshot, Progress& p
   }
 }
 
-/// Every name in the table, in the order in which they first appear.
+/// Returns every property name of the table, in the order of first appearance.
 Result<std::vector<std::string>> columns_of(const Table& table, const Snapshot& snapshot) {
   std::vector<std::string> columns;
   std::set<std::string> known;

@@ -10,7 +10,7 @@ Status ImportTarget::open() {
   std::error_code none;
   if (!std::filesystem::exists(place_.store, none)) return check_parent(place_);
   Result<std::unique_ptr<Store>> store = open_for_writing(place_);
-  // A directory without a store in it.
+  // The directory contains no store.
   if (store.code() == Code::kNotFound && store.status().service_error().empty()) return Status();
   if (!store.ok()) return store.status();
   store_ = *std::move(store);

@@ -1,5 +1,5 @@
-// Owns: the store and the table that an import fills, and when they are created.
-// Must never: leave a store or a table behind because of rows that were all refused.
+// Owns: the store and the table that an import fills, and the moment when they are created.
+// Must never: create a store or a table if every row was refused.
 #pragma once
 
 #include <memory>
@@ -12,24 +12,24 @@ namespace varve::tool {
 
 class ImportTarget {
  public:
-  /// `loads`: the table is filled by a Loader.
+  /// `loads`: a Loader fills the table.
   ImportTarget(const Place& place, bool loads) : place_(place), loads_(loads) {}
 
-  /// Opens what exists. Errors: those of opening; kInvalidArgument (the directory above the store does not exist);
-  /// kExists (a load into a table with entities).
+  /// Opens the store and the table if they exist. Errors: those of opening; kInvalidArgument (the directory above the
+  /// store does not exist); kExists (a load into a table with entities).
   Status open();
-  /// Creates what does not exist: before the first row is written. Errors: as open().
+  /// Creates the store and the table if they do not exist. Called before the first row is written. Errors: as open().
   Status create();
-  /// Whether rows can be written.
+  /// Returns whether rows can be written.
   bool is_ready() const noexcept { return loads_ ? loader_.has_value() : table_.has_value(); }
 
   Table& table() { return *table_; }
   Loader& loader() { return *loader_; }
-  /// The version of the store before the first row: what has a later Timestamp is of this import.
+  /// Returns the store's version before the first row. Rows with a later Timestamp were written by this import.
   DateTime begun() const noexcept { return begun_; }
-  /// Waits until all rows are on the device and closes the store, if there is one.
+  /// Waits until all rows are on the device, and closes the store if there is one.
   Status close();
-  /// Null while no store exists.
+  /// Returns null while no store exists.
   const Store* store() const noexcept { return store_.get(); }
 
  private:

@@ -1,5 +1,5 @@
-// Owns: `varve import`: a file's rows into a table, with an account of every row.
-// Must never: end with success when a row was not imported.
+// Owns: `varve import`: writing a file's rows into a table, and reporting on every row.
+// Must never: end with success if a row was not imported.
 #include <filesystem>
 #include <iostream>
 
@@ -92,11 +92,11 @@ void report(const ImportWords& words, const ImportCounts& counts, const Statisti
   }
 }
 
-/// What an import is, and how far it came.
+/// The input of an import, and its progress.
 struct Input {
   RowSource& source;
   const Lines& lines;
-  /// Of the last whole row.
+  /// The line on which the last whole row ends.
   std::uint64_t last_line = 0;
 };
 
@@ -187,7 +187,7 @@ int import_file(ImportWords& words) {
   words.shape.types = *std::move(types);
   if (words.shape.partition_key == words.shape.row_key)
     return fail(kUsage, "--partition-key and --row-key name the same column, \"" + words.shape.row_key + "\"");
-  // Before anything is made: a wrong name must not leave a new store behind.
+  // Checked before anything is created, so that a wrong name does not create a store.
   if (Status named = check_place(words.place); !named.ok()) return fail(named);
 
   stop_reading_on_signals();

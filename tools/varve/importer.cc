@@ -8,7 +8,7 @@ namespace varve::tool {
 
 namespace {
 
-/// A row's transaction stays well below the service's 4 MiB, and all that is gathered below some tens of MiB.
+/// These limits keep a transaction far below the service's 4 MiB, and all collected rows below some tens of MiB.
 constexpr std::size_t kTransactionBytes = std::size_t{1} << 20;
 constexpr std::size_t kPendingRowsMax = 20'000;
 constexpr std::size_t kPendingBytesMax = std::size_t{32} << 20;
@@ -46,16 +46,16 @@ Status Importer::make_room(Pending& pending, const Entity& entity, std::size_t b
   return full ? write(pending) : Status();
 }
 
-/// Whether this import wrote an entity of the key. No row that is gathered has it.
+/// Returns whether this import wrote an entity of the key. No collected row has this key.
 Result<bool> Importer::is_repeated(const Entity& entity) {
-  // An insert of a key that is there is refused.
+  // With kInsert, a row of an existing key is refused anyway.
   if (mode_ == ImportMode::kInsert || !seen_.add(entity.partition_key(), entity.row_key()) || !target_.is_ready())
     return false;
   ReadOptions keys_only;
   keys_only.select = {"PartitionKey"};
   const Result<std::optional<Entity>> found = target_.table().get(entity.partition_key(), entity.row_key(), keys_only);
   if (found.ok()) return found->has_value() && (*found)->timestamp() > target_.begun();
-  if (is_the_rows_fault(found.status())) return false;  // The write says so again, and counts the row.
+  if (is_the_rows_fault(found.status())) return false;  // The write reports it again, and counts the row.
   return found.status();
 }
 

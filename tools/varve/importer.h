@@ -1,6 +1,6 @@
-// Owns: bringing rows into a table in entity group transactions, and the account of what became of every row.
-// Must never: lose count of a row (imported, replaced by a later row, or refused with its line and reason), or count an
-// entity twice.
+// Owns: writing rows into a table in entity group transactions, and counting the outcome of every row.
+// Must never: lose count of a row, or count an entity twice. A row is imported, replaced by a later row, or refused
+// with its line and reason.
 #pragma once
 
 #include <cstdint>
@@ -20,30 +20,31 @@ enum class ImportMode : std::uint8_t { kInsertOrReplace, kInsertOrMerge, kInsert
 
 struct ImportCounts {
   std::uint64_t read = 0;
-  /// Entities.
+  /// Entities that the import wrote.
   std::uint64_t imported = 0;
-  /// Rows whose key an earlier row of the import had: the later row replaced the earlier one, or was merged into it.
+  /// Rows with the key of an earlier row of the import. The later row replaced the earlier one, or was merged into it.
   std::uint64_t repeated = 0;
   std::uint64_t refused = 0;
 };
 
-/// Gathers rows by partition and writes each partition's as one transaction. A transaction that is refused is repeated
-/// row by row, so that one bad row costs no other.
+/// Collects rows by partition, and writes the rows of a partition as one transaction. If a transaction is refused, its
+/// rows are written singly, so that one bad row affects no other row.
 class Importer {
  public:
-  /// Called for each row that is refused; `shape_fault` as Row has it.
+  /// Called for each refused row. `shape_fault` has the meaning of Row::shape_fault.
   using Refusal = std::function<void(std::uint64_t line, const Status& reason, std::uint64_t shape_fault)>;
 
-  /// `target` was opened; it is created before the first row is written.
+  /// `target` is open. The importer creates it before it writes the first row.
   Importer(ImportTarget& target, ImportMode mode, WriteOptions options, Refusal refusal);
 
-  /// Errors: those after which no row can be imported (no space, a damaged or stopped store); the row is not counted.
+  /// Adds a row. Errors: those after which no row can be imported (no space, a damaged or stopped store). The row is
+  /// not counted then.
   Status add(std::uint64_t line, Entity entity);
   void refuse(std::uint64_t line, const Status& reason, std::uint64_t shape_fault);
-  /// The input was read to its end: writes what is gathered. A table is made even if there was no row, but not if rows
-  /// were refused and none was written. Errors: as add().
+  /// Writes the collected rows after the end of the input. Creates the table even if there was no row. But if rows were
+  /// refused and none was written, it creates no table. Errors: as add().
   Status finish();
-  /// The input ended early: writes the rows that were read, otherwise as finish().
+  /// Writes the rows that were read before the input ended early. Otherwise it does the same as finish().
   Status stop() { return finish(); }
 
   const ImportCounts& counts() const noexcept { return counts_; }

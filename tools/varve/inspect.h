@@ -1,5 +1,5 @@
-// Owns: the list of what `varve inspect` can read.
-// Must never: read what a store needs open for; a file is looked at alone, by the readers of format/.
+// Owns: the list of the files that `varve inspect` can read.
+// Must never: read data that requires an open store. Each file is read alone, by the readers of format/.
 #pragma once
 
 #include <string_view>
@@ -11,12 +11,12 @@
 namespace varve::tool {
 
 struct InspectOptions {
-  /// Of table files: each block; each entry.
+  /// Show each block, and each entry, of table files.
   bool blocks = false;
   bool entries = false;
 };
 
-// Each shows what is in `file`, whose header was shown already, up to its end or to the first damage.
+// Each function shows the content of `file` after its header, up to the end or to the first damage.
 void inspect_root(std::string_view file, InspectOutput& out);
 void inspect_manifest(std::string_view file, const format::FileHeader& header, InspectOutput& out);
 void inspect_segment(std::string_view file, const format::FileHeader& header, InspectOutput& out);
@@ -24,7 +24,7 @@ void inspect_log_buffer(std::string_view file, const format::FileHeader& header,
 void inspect_table(std::string_view file, const format::FileHeader& header, const InspectOptions& options,
                    InspectOutput& out);
 
-/// A record of the log and what it holds. False, and the damage told, if its payload breaks the format.
+/// Shows a record of the log and its content. Returns false and reports the damage if its payload breaks the format.
 bool show_log_record(const format::Record& record, std::uint64_t offset, InspectOutput& out);
 
 }  // namespace varve::tool

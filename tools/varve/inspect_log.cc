@@ -1,5 +1,5 @@
-// Owns: the log's files as text: segments, walked as FORMAT.md section 6 has it, and the log buffer.
-// Must never: judge by other files; what only the manifest could say is said to be its to say.
+// Owns: the log's files as text: segments, read in the way of section 6 of FORMAT.md, and the log buffer.
+// Must never: judge a file by other files. If only the manifest could decide, the text says so.
 #include <algorithm>
 
 #include "format/log/log_buffer.h"
@@ -88,11 +88,12 @@ class SegmentWalk {
   struct Behind {
     std::uint64_t records = 0;
     std::uint64_t durable_upto = 0;
-    bool names_gap = false;      // a place between the last record and the next sector
-    bool names_earlier = false;  // a place before the last record
+    bool names_gap = false;      // an offset between the last record and the next sector
+    bool names_earlier = false;  // an offset before the last record
   };
 
-  /// The intact records behind the end: where a write could begin, and directly behind such a one.
+  /// Finds the intact records after the end: at each sector boundary, where a write could begin, and directly after
+  /// such a record.
   Behind look_behind() const {
     Behind found;
     for (std::uint64_t sector = next_sector(at_); sector < file_.size(); sector += kSector) {
@@ -137,7 +138,7 @@ class SegmentWalk {
   Status why_;
 };
 
-/// The records of a slot: they may be cut short by whatever stood there before.
+/// Shows the records of a slot. Bytes of an older use of the slot can cut them short.
 void show_slot(std::string_view bytes, const format::SlotHeader& slot, InspectOutput& out) {
   std::uint64_t at = 0;
   while (at < bytes.size() && out.wanted()) {

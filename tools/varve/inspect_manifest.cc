@@ -1,5 +1,5 @@
 // Owns: CURRENT and manifests as text, each edit entry by entry.
-// Must never: apply an edit; what is shown is what is written.
+// Must never: apply an edit. It shows the written entries.
 #include "format/log/manifest_edit.h"
 #include "format/log/root.h"
 #include "tools/varve/inspect.h"
@@ -27,7 +27,7 @@ InspectFields feature_fields(const format::Features& features) {
           hex_field("incompatible", features.incompatible)};
 }
 
-/// Prefixes of ids: an account, or a table.
+/// Returns the prefix of an id: an account, or a table.
 InspectField prefix_field(std::string_view prefix) {
   std::uint64_t number = 0;
   for (const char c : prefix) number = number << 8U | static_cast<unsigned char>(c);
@@ -113,8 +113,8 @@ void show_ids(const ManifestEdit& edit, InspectOutput& out) {
     out.part("loading_id_removed", {table_field("table", table)});
 }
 
-/// True if an intact record stands at a later place than `offset`: appends are one at a time, so it was once whole
-/// here.
+/// Returns whether an intact record follows `offset`. Appends are sequential, so the bytes at `offset` were complete at
+/// that time.
 bool record_follows(std::string_view file, std::uint64_t offset, std::uint64_t seed) {
   for (std::uint64_t at = offset + format::kRecordAlignment; at < file.size(); at += format::kRecordAlignment) {
     Record record;

@@ -1,4 +1,4 @@
-// Owns: the lines of inspect_output.h.
+// Owns: formatting the lines of inspect_output.h.
 // Must never: fail on bytes that are no text.
 #include "tools/varve/inspect_output.h"
 
@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Columns of a text before it is cut for people; machines get all of it.
+/// The columns of a text before it is cut. JSON output is never cut.
 constexpr std::size_t kTextColumnsMax = 60;
 
 std::string hex_digits(std::string_view bytes) {
@@ -62,7 +62,7 @@ InspectField properties_field(const format::EntityView& entity) {
   return field;
 }
 
-/// "durable_upto" as "durable upto".
+/// Returns "durable_upto" as "durable upto".
 std::string spaced(std::string_view name) {
   std::string text(name);
   for (char& c : text) {

@@ -1,5 +1,5 @@
-// Owns: how what is found in a file is told: lines for people, JSON Lines for machines, from the same words.
-// Must never: let bytes of a file reach a terminal as commands, or hide damage behind what was shown before it.
+// Owns: the output format of `varve inspect`: text lines and JSON Lines from the same names.
+// Must never: let bytes of a file reach a terminal as commands, or omit damage after showing other items.
 #pragma once
 
 #include <cstdint>
@@ -17,45 +17,45 @@
 
 namespace varve::tool {
 
-/// One thing known about an item.
+/// One named value of an item.
 struct InspectField {
   std::string name;
   nlohmann::ordered_json value;
-  /// The value for people.
+  /// The value as text.
   std::string text;
 };
 using InspectFields = std::vector<InspectField>;
 
 InspectField number_field(std::string name, std::uint64_t number);
-/// A commit version, as ticks and as the time it stands for.
+/// Returns a commit version as ticks and as time.
 InspectField version_field(std::string name, format::CommitVersion version);
-/// Seeds and hashes: sixteen digits.
+/// Returns a seed or hash as sixteen digits.
 InspectField hex_field(std::string name, std::uint64_t number);
-/// Of people's own words, which are cut where they are long.
+/// Returns a text from the store's users. It is cut if it is long.
 InspectField text_field(std::string name, std::string_view text);
-/// Our own words, shown as they are.
+/// Returns a word of this program, which is shown unchanged.
 InspectField word_field(std::string name, std::string_view word);
-/// "1.7": account and table.
+/// Returns account and table: "1.7".
 InspectField table_field(std::string name, format::TableId table);
-/// "table", "partition_key" and "row_key" of a sort key; its bytes, where it is none.
+/// Returns "table", "partition_key" and "row_key" of a sort key, or the bytes if they are no sort key.
 InspectFields key_fields(std::string_view sort_key);
-/// "value_bytes", and "properties" where the value is an entity.
+/// Returns "value_bytes", and "properties" if the value is an entity.
 InspectFields value_fields(std::string_view value);
 
 class InspectOutput {
  public:
   InspectOutput(std::ostream& out, bool json) : out_(out), json_(json) {}
 
-  /// Something that begins at `offset` of the file.
+  /// Writes an item that begins at `offset` of the file.
   void item(std::uint64_t offset, std::string_view kind, const InspectFields& fields);
-  /// Something within it.
+  /// Writes a part of the last item.
   void part(std::string_view kind, const InspectFields& fields);
-  /// What the file's bytes contradict, at `offset` if that is known. Nothing follows.
+  /// Writes a damage, with its offset if that is known. Nothing is written after it.
   void damage(std::optional<std::uint64_t> offset, const Status& status);
 
-  /// Ok, or what damage() was told.
+  /// Returns Ok, or the status that was passed to damage().
   const Status& status() const noexcept { return status_; }
-  /// Somebody still reads.
+  /// Returns whether the reader of the output is still there.
   bool wanted() const noexcept { return static_cast<bool>(out_); }
 
  private:

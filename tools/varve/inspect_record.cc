@@ -1,5 +1,5 @@
-// Owns: a record of the log as text: its marks, its commits, their operations.
-// Must never: take a payload for whole that its reader refused.
+// Owns: a record of the log as text: its flags, its commits, their operations.
+// Must never: show a payload as complete that its reader refused.
 #include "format/keys/batch.h"
 #include "tools/varve/inspect.h"
 

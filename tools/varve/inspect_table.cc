@@ -1,5 +1,5 @@
 // Owns: table files as text: footer, index, runs, blocks, entries, tables.
-// Must never: show what does not verify as if it did: the deep check of format/ reads the file, and this looks on.
+// Must never: show data that does not verify as valid. The deep check of format/ reads the file and calls this code.
 #include "format/keys/value_pointer.h"
 #include "format/table/table_footer.h"
 #include "format/table/table_verify.h"
@@ -89,7 +89,7 @@ class TableInspector final : public format::TableVisitor {
  private:
   void show_external(InspectFields fields, std::string_view bytes) {
     const Result<format::ValuePointer> pointer = format::decode_value_pointer(bytes);
-    if (!pointer.ok()) return;  // The check that follows says so.
+    if (!pointer.ok()) return;  // The check that follows reports it.
     fields.push_back(number_field("value_file", pointer->file));
     fields.push_back(number_field("value_offset", pointer->offset));
     fields.push_back(number_field("value_bytes", pointer->bytes));

@@ -1,5 +1,5 @@
-// Owns: `varve inspect`: what stands in one file of a store.
-// Must never: open a store, or need one: a file that lies alone can be looked at.
+// Owns: `varve inspect`: showing the content of one file of a store.
+// Must never: open a store, or require one. A single file can be inspected alone.
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
@@ -28,16 +28,16 @@ struct InspectWords {
   bool json = false;
 };
 
-/// A larger file is none of a store.
+/// The most bytes of a file. No file of a store is larger.
 constexpr off_t kBytesMax = off_t{1} << 36;
 constexpr std::size_t kReadBytes = std::size_t{1} << 20;
 constexpr std::size_t kSectorBytes = 4096;
-/// Stands in the place of a byte that could not be read: not zero, which means "never written" in a log.
+/// Replaces a byte that could not be read. It is not zero, because zero means "never written" in a log.
 constexpr char kUnreadableByte = '\xE5';
 
 struct FileContent {
   std::string bytes;
-  /// Why a part of it could not be read; Ok if all was.
+  /// The error of an unreadable part. Ok if everything was read.
   Status unreadable;
 };
 
@@ -57,7 +57,7 @@ Status check_kind(const std::string& path, const struct stat& status) {
   return Status();
 }
 
-/// Closes in its destructor.
+/// Closes the file in its destructor.
 class InspectedFile {
  public:
   explicit InspectedFile(std::string path) : path_(std::move(path)) {}
@@ -67,10 +67,11 @@ class InspectedFile {
     if (descriptor_ >= 0) ::close(descriptor_);
   }
 
-  /// Reads on around parts that cannot be read, sector by sector.
+  /// Reads the file. Parts that cannot be read are skipped sector by sector.
   Result<FileContent> read() {
     struct stat status {};
-    // The kind first: to open a device may do something. O_NONBLOCK, since a pipe may take the name in between.
+    // Checks the kind first, because opening a device can have an effect. O_NONBLOCK is needed because a pipe may get
+    // this name in between.
     if (::stat(path_.c_str(), &status) != 0) return cannot_read(path_, errno);
     if (Status kind = check_kind(path_, status); !kind.ok()) return kind;
     descriptor_ = ::open(path_.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -97,7 +98,8 @@ class InspectedFile {
   }
 
  private:
-  /// After an error: a smaller piece is tried next, or its sector is passed over. False: nobody knows where it ends.
+  /// Continues after a read error with a smaller piece, or after the damaged sector. Returns false if the file's end is
+  /// unknown.
   bool skip(FileContent& content, std::size_t at, std::size_t& wanted, const struct stat& status, int error) const {
     const std::size_t sector_left = kSectorBytes - at % kSectorBytes;
     const auto size = static_cast<std::size_t>(status.st_size);
@@ -131,7 +133,7 @@ std::string_view type_name(format::FileType type) noexcept {
   return "file";
 }
 
-/// The type that stands in the header, where it is one that this program can show; else what the name says.
+/// Returns the type in the header if this program can show it. Otherwise it returns the type of the name.
 format::FileType type_of(const std::string& bytes, const std::string& name) {
   const std::uint16_t stored = bytes.size() < format::kFileHeaderBytes ? std::uint16_t{0} : format::load_u16(&bytes[8]);
   if (stored >= static_cast<std::uint16_t>(format::FileType::kRoot) &&
@@ -155,7 +157,7 @@ void inspect_content(std::string_view bytes, const format::FileHeader& header, c
   out.damage(std::nullopt, Status::unsupported("inspect does not support value files"));
 }
 
-/// A file may have been renamed or copied over another one.
+/// Checks the name. A file may have been renamed or copied over another file.
 void check_name(const std::string& name, const format::FileHeader& header, InspectOutput& out) {
   const Result<format::FileId> id = format::parse_file_name(name);
   if (!id.ok() || (id->type == header.type && id->number == header.number) || !out.status().ok()) return;
@@ -188,7 +190,7 @@ int inspect_file(const InspectWords& words) {
   const Result<FileContent> content = InspectedFile(words.path).read();
   if (!content.ok()) return fail(content.status());
   const int shown = show_content(words, content->bytes);
-  // What was shown there is the program's own filling; the device says why.
+  // The damage in the unreadable part comes from the replacement bytes. The device's error is the reason.
   return content->unreadable.ok() ? shown : fail(content->unreadable);
 }
 

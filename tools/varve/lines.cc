@@ -21,7 +21,7 @@ namespace {
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 volatile std::sig_atomic_t signal_seen = 0;
-/// Readable once a signal came, whichever thread it came to: no signal falls between a look and a wait.
+/// A descriptor that is readable after a signal on any thread. No signal is missed between a check and a wait.
 int signal_event = -1;
 
 void note_signal(int number) {
@@ -32,11 +32,11 @@ void note_signal(int number) {
   errno = error;
 }
 
-/// Waits until there is something to read. False: a signal asked for the end.
+/// Waits until there is input to read. Returns false if a signal requested the end.
 bool wait_readable(int descriptor) {
   std::array<pollfd, 2> waited{pollfd{descriptor, POLLIN, 0}, pollfd{signal_event, POLLIN, 0}};
   while (signal_seen == 0) {
-    if (::poll(waited.data(), waited.size(), -1) < 0 && errno != EINTR) return true;  // The read reports why.
+    if (::poll(waited.data(), waited.size(), -1) < 0 && errno != EINTR) return true;  // The read reports the reason.
     if (waited[0].revents != 0 && signal_seen == 0) return true;
   }
   return false;
@@ -54,7 +54,7 @@ void stop_reading_on_signals() {
   action.sa_flags = static_cast<int>(SA_RESTART | SA_RESETHAND);
   for (const int number : std::array{SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction before {};
-    // What was ignored (as nohup does it) stays ignored.
+    // A signal that was ignored (as nohup does) stays ignored.
     if (::sigaction(number, nullptr, &before) == 0 && before.sa_handler != SIG_IGN)
       ::sigaction(number, &action, nullptr);
   }
@@ -102,7 +102,7 @@ bool Lines::end_with(InputEnd end) noexcept {
   return false;
 }
 
-/// False: the input has ended, and end_of_input_ tells why.
+/// Reads more input. Returns false if the input has ended. end_of_input_ contains the reason.
 bool Lines::fill() {
   if (end_of_input_ != InputEnd::kNone) return false;
   for (;;) {
@@ -111,7 +111,7 @@ bool Lines::fill() {
       return end_with(InputEnd::kSignal);
     }
     const ssize_t got = ::read(descriptor_, buffer_.data(), buffer_.size());
-    // Another reader of the same pipe may have been faster, where reads do not wait.
+    // Reads again: in non-blocking mode another reader of the same pipe may have taken the bytes.
     if (got < 0 && (errno == EINTR || errno == EAGAIN || errno == EWOULDBLOCK)) continue;
     if (got < 0) status_ = failed("reading failed");
     if (got <= 0) return end_with(got < 0 ? InputEnd::kError : InputEnd::kEndOfFile);
@@ -146,7 +146,7 @@ bool Lines::next(std::string* line) {
     ++bytes_read_;
     break;
   }
-  // At the end of the file the last line may lack its line feed. A signal or an error cuts a line anywhere.
+  // At the end of the file the last line may lack its line feed. A signal or an error can cut a line anywhere.
   if (!any || end_of_input_ == InputEnd::kSignal || end_of_input_ == InputEnd::kError) return false;
   if (++number_ == 1 && line->starts_with(kByteOrderMark)) line->erase(0, kByteOrderMark.size());
   return true;

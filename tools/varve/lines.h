@@ -1,6 +1,6 @@
-// Owns: the lines of a file or of standard input, numbered, and the end of reading when a person asks for it.
-// Must never: take a read error or a signal for the end of the file, return a line that is not whole, or keep more of
-// one line than kLineBytesMax.
+// Owns: reading the numbered lines of a file or of standard input, and stopping when the user interrupts.
+// Must never: treat a read error or a signal as the end of the file, return an incomplete line, or keep more of one
+// line than kLineBytesMax.
 #pragma once
 
 #include <cstddef>
@@ -13,47 +13,48 @@
 
 namespace varve::tool {
 
-/// An entity is at most 1 MiB as the service counts; its text can be longer, but not without end.
+/// The most bytes of a line. An entity has at most 1 MiB as the service counts. Its text can be longer, but not without
+/// limit.
 constexpr std::size_t kLineBytesMax = std::size_t{16} << 20;
 
-/// What one read asks for.
+/// The bytes of one read.
 constexpr std::size_t kReadBytes = std::size_t{1} << 18;
 
-/// From now on SIGINT, SIGTERM and SIGHUP end the reading of lines instead of the process; a second one ends the
-/// process. A closed pipe is then an error of the write and no signal. A signal that came before the call is forgotten.
+/// From now on SIGINT, SIGTERM and SIGHUP end the reading of lines instead of the process. A second one ends the
+/// process. A closed pipe is then a write error and no signal. A signal before the call is forgotten.
 void stop_reading_on_signals();
 
-/// Why there are no more lines.
+/// The reason why there are no more lines.
 enum class InputEnd : std::uint8_t {
-  kNone,       // There may be more.
-  kEndOfFile,  // Everything was read: only then the last line may lack its line feed.
-  kSignal,     // Lines::stop_signal() has its number.
-  kError,      // Lines::status() has it.
+  kNone,       // There may be more lines.
+  kEndOfFile,  // Everything was read. Only then the last line may lack its line feed.
+  kSignal,     // Lines::stop_signal() returns its number.
+  kError,      // Lines::status() returns the error.
 };
 
 class Lines {
  public:
-  /// `path`, or standard input where it is "-". Errors: kIoError, naming the path.
+  /// Opens the file at `path`, or standard input if it is "-". Errors: kIoError, which names the path.
   static Result<Lines> open(const std::string& path);
 
   Lines(Lines&& other) noexcept;
   Lines& operator=(Lines&&) = delete;
   ~Lines();
 
-  /// The next whole line without its line feed, or false at the end(). A line that a signal or an error cut short is
-  /// left out. A byte order mark before the first line is left out.
+  /// Reads the next whole line without its line feed. Returns false at the end(). A line that a signal or an error cut
+  /// is left out. A byte order mark before the first line is removed.
   bool next(std::string* line);
 
   InputEnd end() const noexcept { return end_of_input_; }
-  /// The signal that ended the reading, or 0. A signal behind the end of the file ends nothing.
+  /// Returns the signal that ended the reading, or 0. A signal after the end of the file has no effect.
   int stop_signal() const noexcept { return stop_signal_; }
 
-  /// Of the line that next() gave last: from 1.
+  /// Returns the number of the last line, from 1.
   std::uint64_t number() const noexcept { return number_; }
-  /// It was longer than kLineBytesMax and what came behind that was skipped.
+  /// Returns whether the last line was longer than kLineBytesMax. Its remaining bytes were skipped.
   bool too_long() const noexcept { return too_long_; }
   std::uint64_t bytes_read() const noexcept { return bytes_read_; }
-  /// Zero where it is not known.
+  /// Returns the size of the input in bytes, or zero if it is not known.
   std::uint64_t total_bytes() const noexcept { return total_bytes_; }
   const Status& status() const noexcept { return status_; }
 

@@ -1,5 +1,5 @@
-// Owns: bringing rows into a new or empty table by a Loader, and the account of what became of every row.
-// Must never: count a row as imported before all of them are.
+// Owns: writing rows into a new or empty table with a Loader, and counting the outcome of every row.
+// Must never: count a row as imported before all rows are.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,15 @@ namespace varve::tool {
 
 class LoadImporter {
  public:
-  /// `target` was opened; it is created before the first row is added.
+  /// `target` is open. The importer creates it before it adds the first row.
   LoadImporter(ImportTarget& target, Importer::Refusal refusal) : target_(target), refusal_(std::move(refusal)) {}
 
-  /// Errors: those that end the load; a row that is refused for what it is does not.
+  /// Adds a row. Errors: those that end the load. A row that is refused because of its content ends nothing.
   Status add(std::uint64_t line, const Entity& entity);
   void refuse(std::uint64_t line, const Status& reason, std::uint64_t shape_fault);
-  /// The input was read to its end: makes the table, unless every row was refused. Errors: those of Loader::finish.
+  /// Installs the table after the end of the input, unless every row was refused. Errors: those of Loader::finish.
   Status finish();
-  /// The input ended early: nothing is imported.
+  /// Imports nothing, because the input ended early.
   Status stop();
 
   const ImportCounts& counts() const noexcept { return counts_; }

@@ -1,5 +1,5 @@
 // Owns: the command line as a whole.
-// Must never: do a verb's work.
+// Must never: do the work of a verb.
 #include <charconv>
 #include <csignal>
 #include <iostream>
@@ -70,8 +70,8 @@ Exit codes
   128 and more: a signal stopped the import, after the rows read so far
   141  the reader of standard output is gone, as with `| head`; changes to the store were made before)";
 
-/// A standard stream that the caller closed would give its number to the next file that is opened, and what is meant
-/// for people would be written into the store. Reading from and writing to this stand-in fails.
+/// Opens a substitute for each closed standard stream. The next opened file would otherwise get the stream's number,
+/// and messages would be written into the store. Reading from and writing to the substitute fail.
 bool hold_standard_streams() {
   for (int descriptor = 0; descriptor <= 2; ++descriptor) {
     if (::fcntl(descriptor, F_GETFD) != -1) continue;
@@ -80,7 +80,7 @@ bool hold_standard_streams() {
   return true;
 }
 
-/// CLI11 would only say that a verb is missing.
+/// Returns whether the first word is no verb. CLI11 would only report that a verb is missing.
 bool names_no_verb(const CLI::App& app, int argc, char** argv) {
   if (argc < 2 || argv[1][0] == '-') return false;
   return app.get_subcommands([argv](const CLI::App* verb) { return verb->check_name(argv[1]); }).empty();
@@ -88,8 +88,8 @@ bool names_no_verb(const CLI::App& app, int argc, char** argv) {
 
 int run(int argc, char** argv) {
   if (!hold_standard_streams()) return kMachine;
-  std::signal(SIGPIPE, SIG_IGN);  // who reads what is printed does not decide what becomes of a store
-  ::umask(S_IRWXG | S_IRWXO);     // what is in a store is its owner's
+  std::signal(SIGPIPE, SIG_IGN);  // a reader that closes the pipe must not end an operation on a store
+  ::umask(S_IRWXG | S_IRWXO);     // only the owner may read a store
   raise_descriptor_limit();       // a large store has more files than the soft limit allows
   const TerminalFilter output(std::cout, STDOUT_FILENO);
   const TerminalFilter errors(std::cerr, STDERR_FILENO);

@@ -10,13 +10,14 @@ namespace varve::tool {
 
 namespace {
 
-/// The program does one thing to one store, so that a hint can name it wherever a failure was met.
+/// Returns the store's name for hints. The program works on one store, so a hint can name it wherever the failure
+/// occurs.
 std::string& store_of_hints() {
   static std::string store = "STORE";
   return store;
 }
 
-/// As a shell takes it for one word.
+/// Returns the word quoted for a shell.
 std::string quoted_for_shell(const std::string& word) {
   const auto is_plain = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||

@@ -1,4 +1,4 @@
-// Owns: how the program ends: exit codes, and the one line that says why.
+// Owns: the end of the program: exit codes, and the one line that gives the reason.
 // Must never: print a success, or end the process itself.
 #pragma once
 
@@ -11,28 +11,29 @@ namespace varve::tool {
 
 enum ExitCode : int {
   kSuccess = 0,
-  kRefused = 1,       // the store said no: not found, exists, ETag differs, a bad value or row
+  kRefused = 1,       // the store refused: not found, exists, ETag differs, a bad value or row
   kUsage = 2,         // the command line was not understood
   kDamaged = 3,       // the store does not verify
   kMachine = 4,       // no space, no permission, an I/O error, the store is in use
-  kReaderGone = 141,  // nobody reads standard output any more; as a shell has it for SIGPIPE
+  kReaderGone = 141,  // the reader of standard output is gone; a shell's code for SIGPIPE
 };
 
 ExitCode exit_code_of(const Status& status) noexcept;
 
-/// The store that hints name from now on.
+/// Sets the store's name for hints.
 void name_store_in_hints(const std::string& store);
 
-/// "varve: what happened" on standard error, with a hint where there is one; returns the exit code.
+/// Prints "varve: what happened" on standard error, with a hint if there is one. Returns the exit code.
 ExitCode fail(const Status& status);
 ExitCode fail(ExitCode code, std::string_view what);
 
-/// Standard output failed: kReaderGone, without a word, where its reader went away, as `| head` does.
+/// Reports a failure of standard output. If the reader is gone, as with `| head`, it prints nothing and returns
+/// kReaderGone.
 ExitCode fail_output(std::string_view what);
 
-/// The end of the verb that looks for damage, and has told it: only what to do about it.
+/// Ends the verb that verifies. It has reported the damage already, so this prints only how to proceed.
 ExitCode fail_verification();
-/// Where the damage left it nothing to look at.
+/// Reports damage that prevents verification.
 ExitCode fail_verification(const Status& status);
 
 }  // namespace varve::tool

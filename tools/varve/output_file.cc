@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Zero, or the error.
+/// Returns zero, or the error number.
 int sync_file(const std::string& path, int flags) {
   const int descriptor = ::open(path.c_str(), flags | O_CLOEXEC);
   if (descriptor < 0) return errno;
@@ -42,7 +42,8 @@ Status OutputFile::open() {
   errno = 0;
   out_.open(unfinished_, std::ios::binary | std::ios::trunc);
   if (!out_) return failed(errno);
-  if (fs::exists(before)) fs::permissions(unfinished_, before.permissions(), none);  // else those of a new file stay
+  // otherwise a new file's permissions stay
+  if (fs::exists(before)) fs::permissions(unfinished_, before.permissions(), none);
   return Status();
 }
 

@@ -1,5 +1,5 @@
-// Owns: a file that a verb writes, and that has its name only when it is whole.
-// Must never: touch what had the name before that.
+// Owns: writing a verb's output file, which gets its name only when it is complete.
+// Must never: change an earlier file of this name before the new file is complete.
 #pragma once
 
 #include <fstream>
@@ -9,27 +9,27 @@
 
 namespace varve::tool {
 
-/// Written under a name beside its own, which it is given at the end. What is there and is no file (a pipe, a terminal,
-/// /dev/null) is written as it is; a symbolic link stays, and what it leads to is replaced.
+/// Writes to a temporary name in the same directory, and renames the file at the end. An existing pipe, terminal or
+/// other device (/dev/null) is written directly. A symbolic link stays, and its target is replaced.
 class OutputFile {
  public:
   explicit OutputFile(std::string path) : path_(std::move(path)) {}
-  /// Without finish() nothing is left.
+  /// Without finish(), removes the unfinished file.
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
-  /// Errors: kIoError, naming the path.
+  /// Opens the file. Errors: kIoError, which names the path.
   Status open();
   std::ostream& stream() noexcept { return out_; }
-  /// The file is on the device under its name when this returns Ok. Errors: kIoError.
+  /// Completes the file. After Ok, the file is on the device under its name. Errors: kIoError.
   Status finish();
 
  private:
   Status failed(int error) const;
 
   const std::string path_;
-  /// Where it goes and what it is called until then; empty where it is written as it is.
+  /// The final path, and the temporary path. Both are empty if the output is written directly.
   std::string target_;
   std::string unfinished_;
   std::ofstream out_;

@@ -1,5 +1,5 @@
-// Owns: one line on a terminal that shows how far long work has come.
-// Must never: write to something that is no terminal, or slow the work down.
+// Owns: one line on a terminal that shows the progress of long work.
+// Must never: write to other files than a terminal, or slow the work down.
 #pragma once
 
 #include <chrono>
@@ -12,24 +12,24 @@
 
 namespace varve::tool {
 
-/// "63,666".
+/// Returns a number such as "63,666".
 std::string with_commas(std::uint64_t number);
-/// "1 file", "63,666 files".
+/// Returns a count such as "1 file" or "63,666 files".
 std::string counted(std::uint64_t number, std::string_view one, std::string_view several);
-/// "53.3 MB".
+/// Returns a size such as "53.3 MB".
 std::string bytes_text(std::uint64_t bytes);
-/// "1.24 s", "310 us".
+/// Returns a duration such as "1.24 s" or "310 us".
 std::string duration_text(std::chrono::nanoseconds duration);
 
 class Progress {
  public:
-  /// `total_bytes` is zero when it is not known: then there is no estimate.
+  /// `total_bytes` is zero if it is not known. No estimate is shown then.
   Progress(std::string_view unit, std::uint64_t total_bytes);
   ~Progress();
   void update(std::uint64_t count, std::uint64_t bytes);
-  /// Runs `work` on the calling thread, and meanwhile shows what `tell` says, which is called on another one.
+  /// Runs `work` on the calling thread. Meanwhile another thread calls the second function and shows its text.
   Status while_running(const std::function<Status()>& work, const std::function<std::string()>& tell);
-  /// Takes its line away, so that something else can be printed.
+  /// Removes the line, so that other text can be printed.
   void clear();
   std::chrono::nanoseconds elapsed() const;
 

@@ -1,5 +1,5 @@
 // Owns: the rules of query_plan.h.
-// Must never: guess between two readings of a command line.
+// Must never: guess between two meanings of a command line.
 #include "tools/varve/query_plan.h"
 
 #include <algorithm>

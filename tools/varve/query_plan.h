@@ -1,5 +1,5 @@
-// Owns: which keys a query reads, worked out from the command line before anything is read.
-// Must never: read more than one range of keys, or each key asked for once.
+// Owns: computing the keys that a query reads from the command line, before anything is read.
+// Must never: read more than one range of keys, or each requested key once.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace varve::tool {
 
-/// What the command line says about keys.
+/// The options about keys.
 struct KeyWords {
   std::optional<std::string> partition;
   std::optional<std::string> row;
@@ -24,15 +24,15 @@ struct KeyWords {
 };
 
 struct QueryPlan {
-  /// Single entities, in the order in which they were asked for, each once. If there are none, the range is read.
+  /// Single entities in the requested order, each once. If it is empty, the range is read.
   std::vector<std::pair<std::string, std::string>> points;
   ScanRange range = ScanRange::whole_table();
 };
 
-/// Errors: kInvalidArgument (words that do not go together).
+/// Returns the plan. Errors: kInvalidArgument (options that cannot be combined).
 Result<QueryPlan> plan_query(const KeyWords& words);
 
-/// A line for each point or range, for people.
+/// Returns a text line for each point or range.
 std::vector<std::string> describe(const QueryPlan& plan);
 
 }  // namespace varve::tool

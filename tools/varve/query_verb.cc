@@ -1,5 +1,6 @@
-// Owns: `varve query`: reads of keys and ranges, shown as a table, JSON Lines or CSV.
-// Must never: mix two states of the table (all is read at one snapshot), or print anything but rows to standard output.
+// Owns: `varve query`: reading keys and ranges, shown as a table, JSON Lines or CSV.
+// Must never: mix two states of the table (all reads use one snapshot), or print anything except rows to standard
+// output.
 #include <algorithm>
 #include <functional>
 #include <iostream>
@@ -32,14 +33,14 @@ struct QueryWords {
   bool explain = false;
   bool backward = false;
   bool json = false;
-  /// Which is what happens without --top.
+  /// Reads everything, which is also the default without --top.
   bool all = false;
 };
 
-/// Takes a page of entities; false ends the reading.
+/// Receives a page of entities. Returns false to end the reading.
 using TakePage = std::function<bool(const std::vector<Entity>& page)>;
 
-/// The entities a plan names, as often as they are asked for, always of the same state.
+/// Reads the entities of a plan. It can read them repeatedly, always in the same state.
 class QueryReader {
  public:
   QueryReader(const Table& table, QueryPlan plan, const QueryWords& words, ReadOptions options)
@@ -53,7 +54,7 @@ class QueryReader {
     return plan_.points.empty() ? read_range(take) : read_points(take);
   }
 
-  /// How many entities read() would give, without reading more of them than that needs.
+  /// Counts the entities that read() would return, and reads only what counting needs.
   Status count() {
     if (!plan_.points.empty()) return read([](const std::vector<Entity>&) { return true; });
     Scan scan = scan_of_range();
@@ -67,16 +68,16 @@ class QueryReader {
       scan.continuation = *part->continuation;
     }
   }
-  /// Errors: those of Table::explain.
+  /// Returns the plan. Errors: those of Table::explain.
   Result<ScanPlan> explain() const { return table_.explain(scan_of_range()); }
 
   std::uint64_t entities() const noexcept { return entities_; }
   std::uint64_t pages() const noexcept { return pages_; }
-  /// Bounds what is read of the range.
+  /// Returns the filter, which limits the entities of the range.
   const std::string& filter() const noexcept { return words_.filter; }
-  /// Of the range; the ranges of keys are those that the filter left of it.
+  /// Returns the cost of reading the range. Its key ranges are those that remain after applying the filter.
   const PageCost& cost() const noexcept { return cost_; }
-  /// Where the range goes on behind the last entity that was given.
+  /// Returns the token that continues the range after the last returned entity.
   const std::optional<std::string>& continuation() const noexcept { return continuation_; }
 
  private:
@@ -92,7 +93,7 @@ class QueryReader {
     return scan;
   }
 
-  /// The ranges of the first page are all there are; the others go on within them.
+  /// Adds the cost of a page. The first page counts all key ranges. Later pages continue within them.
   void add(const PageCost& cost) {
     const std::uint64_t ranges = ++pages_ == 1 ? cost.key_ranges : cost_.key_ranges;
     cost_ += cost;
@@ -145,7 +146,7 @@ Status print_json_lines(QueryReader& reader) {
   });
 }
 
-/// Every name among the entities, in the order in which they first appear.
+/// Returns every name in the entities, in the order of first appearance.
 Result<std::vector<std::string>> names_of(QueryReader& reader) {
   std::vector<std::string> names;
   std::set<std::string> known;
@@ -226,7 +227,7 @@ void explain_ranges(const ScanPlan& plan) {
 void explain(const QueryPlan& plan, const QueryReader& reader, const Statistics& before, const Statistics& after,
              std::chrono::nanoseconds elapsed) {
   std::cout.flush();
-  // With a filter the plan above says what of the range was read.
+  // With a filter, the plan above already shows the ranges that are read.
   const bool is_planned = plan.points.empty() && !reader.filter().empty();
   const std::vector<std::string> lines = is_planned ? std::vector<std::string>() : describe(plan);
   for (const std::string& line : lines) std::cerr << "reads   " << show_text(line, SIZE_MAX).text << "\n";
@@ -267,7 +268,7 @@ int query_table(const QueryWords& words) {
   if (!snapshot.ok()) return fail(snapshot.status());
 
   ReadOptions options{words.select, *snapshot};
-  if (words.count) options.select = {"PartitionKey"};  // keys are always there: no property needs decoding
+  if (words.count) options.select = {"PartitionKey"};  // keys always exist, so no property is decoded
   QueryReader reader(*table, *plan, words, options);
   const Progress timer("entities", 0);
   if (Status printed = print_rows(reader, words); !printed.ok()) return fail(printed);

@@ -1,4 +1,4 @@
-// Owns: the lines that tell a person which rows an import refused, and why.
+// Owns: printing the rows that an import refused, and the reasons.
 // Must never: repeat a fault of the file's shape for each row, or hide how many rows have it.
 #pragma once
 
@@ -11,12 +11,13 @@ namespace varve::tool {
 
 class RefusalReport {
  public:
-  /// Shows `shown_max` rows; counts the others.
+  /// Shows `shown_max` rows, and counts the others.
   explicit RefusalReport(std::uint64_t shown_max) : shown_max_(shown_max) {}
 
-  /// `shape_fault` as Row has it: the first row with it is shown, the others are counted.
+  /// Adds a refused row. `shape_fault` has the meaning of Row::shape_fault: the first row with it is shown, the others
+  /// are counted.
   void add(std::uint64_t line, const Status& reason, std::uint64_t shape_fault);
-  /// Prints how many rows have a fault of the shape that was shown once.
+  /// Prints how many rows have each fault that was shown once.
   void end() const;
 
  private:

@@ -1,5 +1,5 @@
-// Owns: `repair`: a new store of everything in a damaged one that verifies, and the account of what does not.
-// Must never: write to the damaged store, or call a repair complete that lost something.
+// Owns: `repair`: creating a new store from all data of a damaged one that verifies, and reporting the rest.
+// Must never: write to the damaged store, or report a repair with losses as complete.
 #include <iostream>
 
 #include <nlohmann/json.hpp>
@@ -20,9 +20,9 @@ struct RepairWords {
   bool json = false;
 };
 
-// -- For people -------------------------------------------------------------------------------------------------------
+// -- Text output -----------------------------------------------------------------------------------------------------
 
-/// "3 whole, 1 damaged, 1 missing".
+/// Returns a text such as "3 whole, 1 damaged, 1 missing".
 std::string count_text(const RepairedFileCount& files) {
   std::string text;
   const auto add = [&text](std::uint64_t count, std::string_view word) {
@@ -34,7 +34,7 @@ std::string count_text(const RepairedFileCount& files) {
   return text.empty() ? "none" : text;
 }
 
-/// "myaccount/Orders 'eu' '0001'"; of the store's own rows "catalog accounts 'myaccount' ''".
+/// Returns "myaccount/Orders 'eu' '0001'". For the store's own rows it returns "catalog accounts 'myaccount' ''".
 std::string key_text(const RepairKey& key) {
   const std::string table = key.account.empty() ? "catalog " + key.table : key.account + "/" + key.table;
   return table + " '" + key.partition_key + "' '" + key.row_key + "'";
@@ -104,7 +104,7 @@ void print(const RepairReport& report, const std::string& target, std::chrono::n
   std::cout << "\n";
 }
 
-// -- For machines -----------------------------------------------------------------------------------------------------
+// -- JSON output -----------------------------------------------------------------------------------------------------
 
 Json json_of(const RepairedFileCount& files) {
   return {{"whole", files.whole}, {"damaged", files.damaged}, {"missing", files.missing}};
@@ -165,7 +165,7 @@ void print_json(const RepairReport& report, std::chrono::nanoseconds elapsed) {
                   {"loss_count", report.loss_count},
                   {"losses", losses},
                   {"seconds", std::chrono::duration<double>(elapsed).count()}};
-  // Keys may hold any text; a message that quotes a stray byte is no reason to fail.
+  // Keys may contain any text. An invalid byte in a message must not make the output fail.
   std::cout << json.dump(-1, ' ', false, Json::error_handler_t::replace) << "\n";
 }
 

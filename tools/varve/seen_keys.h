@@ -10,14 +10,14 @@
 
 namespace varve::tool {
 
-/// About 10 bits a key and at most 85 MiB; beyond 70 million keys it errs more often.
+/// Uses about 10 bits per key and at most 85 MiB. Above 70 million keys, false positives become more frequent.
 class SeenKeys {
  public:
-  /// Adds a key. False: it was certainly not added before.
+  /// Adds a key. Returns false if the key was certainly not added before.
   bool add(std::string_view partition_key, std::string_view row_key);
 
  private:
-  /// The bits of one key lie in one block: a cache line.
+  /// The bits of one key are in one block, which is a cache line.
   using Block = std::array<std::uint64_t, 8>;
   struct Layer {
     std::vector<Block> blocks;

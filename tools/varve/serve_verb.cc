@@ -1,5 +1,5 @@
-// Owns: `varve serve`: the words of the command line.
-// Must never: do the server's work; tools/serve does.
+// Owns: `varve serve`: the options of the command line.
+// Must never: do the server's work. tools/serve does it.
 #include <string>
 
 #include <poll.h>
@@ -14,7 +14,7 @@ namespace varve::tool {
 
 namespace {
 
-/// A full standard error would hold up the end of a server.
+/// Returns whether a descriptor accepts a message soon. A full standard error would delay the end of a server.
 bool takes_a_message(int descriptor) {
   constexpr int kPatience = 200;  // ms
   pollfd waiting{descriptor, POLLOUT, 0};
@@ -22,7 +22,7 @@ bool takes_a_message(int descriptor) {
 }
 
 int run_server(const serve::ServeOptions& words) {
-  serve::LineWriter output(STDOUT_FILENO);  // at once, since scripts wait, but nobody has to read them
+  serve::LineWriter output(STDOUT_FILENO);  // written at once, since scripts wait for it; its reader may be slow
   const Status served = serve::serve_until_signal(words, [&](const serve::ServedPlaces& places) {
     output.write("varve: serving " + words.data + " at " + places.url + "\n");
     if (!places.status_page.empty()) output.write("varve: status page at " + places.status_page + "\n");

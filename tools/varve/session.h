@@ -1,5 +1,5 @@
-// Owns: what every verb needs first: the store, the account, the table, opened as the verb asks.
-// Must never: create anything that the verb did not ask for.
+// Owns: opening the store, the account and the table that a verb needs.
+// Must never: create anything that the verb did not request.
 #pragma once
 
 #include <memory>
@@ -10,31 +10,32 @@
 
 namespace varve::tool {
 
-/// What the command line says about where to work.
+/// The store, account and table of the command line.
 struct Place {
   std::string store;
   std::string account = "devstoreaccount1";
   std::string table;
 };
 
-/// Whether account and table can have these names. Errors: those of check_account_name() and check_table_name().
+/// Checks the names of account and table. Errors: those of check_account_name() and check_table_name().
 Status check_place(const Place& place);
 
-/// For verbs that read: writes nothing, and may run beside other readers.
+/// Opens a store for verbs that read. It writes nothing, and can run beside other readers.
 Result<std::unique_ptr<Store>> open_for_reading(const Place& place);
-/// For verbs that write to a store that is there.
+/// Opens an existing store for verbs that write.
 Result<std::unique_ptr<Store>> open_for_writing(const Place& place);
-/// Whether the directory that holds the store, or is to hold it, exists. Errors: kInvalidArgument, naming it.
+/// Checks that the parent directory of the store exists. Errors: kInvalidArgument, which names it.
 Status check_parent(const Place& place);
-/// For verbs that bring data: makes the store if it is absent. Errors: those of opening and of check_parent().
+/// Opens a store for verbs that import data. Creates the store if it does not exist. Errors: those of opening and of
+/// check_parent().
 Result<std::unique_ptr<Store>> open_or_make(const Place& place);
 
 Status make_account_if_absent(Store& store, const std::string& account);
 
-/// The table, made with its account if it is absent.
+/// Opens the table. Creates the table and its account if they do not exist.
 Result<Table> open_or_make_table(Store& store, const Place& place);
 
-/// "sync" or "buffered"; empty is the store's default.
+/// Parses "sync" or "buffered". An empty word means the store's default.
 std::optional<Durability> durability_of(const std::string& word);
 
 }  // namespace varve::tool

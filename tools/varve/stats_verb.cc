@@ -1,4 +1,4 @@
-// Owns: `varve stats`: a store's figures, for people and for machines.
+// Owns: `varve stats`: a store's figures as text and as JSON.
 // Must never: write to the store, or read its entities.
 #include <filesystem>
 #include <iostream>
@@ -58,7 +58,7 @@ constexpr std::string_view kBallastName = "BALLAST";
 
 struct DiskFigures {
   std::uint64_t files = 0;
-  /// What the file system gave, which may be more or less than a file's size.
+  /// The space that the file system allocated, in bytes. It may be more or less than the size of the files.
   std::uint64_t allocated_bytes = 0;
   std::uint64_t table_bytes = 0;
   std::uint64_t log_bytes = 0;
@@ -66,7 +66,7 @@ struct DiskFigures {
   std::uint64_t ballast_bytes = 0;
 };
 
-/// What lies in the store's directory now; files that come and go meanwhile may be missed.
+/// Returns the sizes of the files in the store's directory. Files that are created or removed meanwhile may be missed.
 DiskFigures look_at_disk(const std::string& store) {
   DiskFigures figures;
   std::error_code ignored;
@@ -145,7 +145,7 @@ void print_table_files(const Statistics& statistics) {
   std::cout << picture_of_levels(statistics);
 }
 
-/// What is dead in the log is told where there is no table file too.
+/// Prints the compaction debt. Dead bytes in the log are printed even if there is no table file.
 void print_debt(const Statistics& statistics) {
   const std::uint64_t debt = statistics.compaction_debt_bytes;
   const std::uint64_t dead = statistics.dead_log_bytes + statistics.dead_table_bytes + statistics.dead_value_bytes;

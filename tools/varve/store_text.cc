@@ -1,5 +1,5 @@
-// Owns: the words and bars of store_text.h.
-// Must never: round a level that holds something to nothing.
+// Owns: the texts and bars of store_text.h.
+// Must never: round a level with data to nothing.
 #include "tools/varve/store_text.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ constexpr std::uint64_t kBarCells = 32;
 constexpr std::uint64_t kEighths = 8;
 constexpr std::array<const char*, kEighths> kPartCells{"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
 
-/// `part` of `whole` as cells and eighths of a cell; at least one eighth.
+/// Returns `part` of `whole` as cells and eighths of a cell, at least one eighth.
 std::string bar_of(std::uint64_t part, std::uint64_t whole, std::uint64_t lighter_of_thousand) {
   const double share = static_cast<double>(part) / static_cast<double>(whole);
   const auto eighths = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(share * kBarCells * kEighths));

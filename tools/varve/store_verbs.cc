@@ -1,5 +1,5 @@
-// Owns: the verbs on a store as a whole: verify, compact.
-// Must never: change what a store holds.
+// Owns: the verbs on a whole store: verify, compact.
+// Must never: change the content of a store.
 #include <iostream>
 
 #include <nlohmann/json.hpp>
@@ -69,7 +69,7 @@ int verify_store(const StoreWords& words) {
   return report->sound() ? kSuccess : fail_verification();
 }
 
-/// How far it has come: everything is read once, for each level that it passes.
+/// Returns the progress of a compaction. Everything is read once for each level that it passes.
 std::string compaction_so_far(const Statistics& before, const Statistics& now) {
   return bytes_text(now.flushed_bytes) + " flushed, " + bytes_text(now.compaction_read_bytes) + " read of about " +
          bytes_text(table_bytes_of(before) + now.flushed_bytes) + ", " + bytes_text(now.compaction_written_bytes) +

@@ -1,5 +1,5 @@
 // Owns: the verbs on tables and accounts.
-// Must never: make one as a side effect: `create` does, and says when it was there.
+// Must never: create a table or account as a side effect. Only `create` does, and it reports if the name existed.
 #include <functional>
 #include <iostream>
 #include <string>
@@ -99,7 +99,7 @@ void add_account_words(CLI::App& verb, Place& place) {
   verb.add_option("ACCOUNT", place.account, "3 to 24 lower-case letters and digits")->required();
 }
 
-/// kSuccess if the account may be dropped.
+/// Returns kSuccess if the account may be dropped.
 int confirm_drop(const std::string& account) {
   if (::isatty(STDIN_FILENO) != 1 || ::isatty(STDERR_FILENO) != 1)
     return fail(kUsage,

@@ -1,5 +1,5 @@
-// Owns: columns of characters (terminal.h).
-// Must never: depend on the locale of whoever calls the program: stored texts are UTF-8 wherever they are shown.
+// Owns: the columns of characters (terminal.h).
+// Must never: depend on the locale of the calling program: stored texts are always UTF-8.
 #include "tools/varve/terminal.h"
 
 #include <array>
@@ -25,7 +25,7 @@ struct Character {
   bool valid = false;
 };
 
-/// The first character of `text`, which is not empty.
+/// Returns the first character of `text`, which is not empty.
 Character first_character(std::string_view text) noexcept {
   const auto byte = [text](std::size_t at) { return static_cast<unsigned char>(text[at]); };
   const unsigned lead = byte(0);
@@ -40,7 +40,8 @@ Character first_character(std::string_view text) noexcept {
   return {code_point, bytes, true};
 }
 
-/// Columns by Unicode's East Asian width, as the C library has it; less than zero for what must not be printed.
+/// Returns the columns by Unicode's East Asian width, as the C library defines it. Returns less than zero if the
+/// character must not be printed.
 int columns_of(std::uint32_t code_point) {
   static const bool known = std::setlocale(LC_CTYPE, "C.UTF-8") != nullptr;
   if (code_point >= 0x20 && code_point < 0x7F) return 1;
@@ -121,7 +122,7 @@ std::size_t output_columns() noexcept {
 
 ShownText show_text(std::string_view text, std::size_t columns_max) {
   ShownText shown;
-  ShownText with_room;  // what leaves a column for the ellipsis
+  ShownText with_room;  // the text that leaves a column for the ellipsis
   while (!text.empty()) {
     const Character character = first_character(text);
     const int columns = character.valid ? columns_of(character.code_point) : -1;

@@ -1,4 +1,4 @@
-// Owns: what is known of the terminal behind standard output, and how much of it a text takes.
+// Owns: the properties of the terminal on standard output, and the columns that a text uses on it.
 // Must never: let a control character of stored data reach a terminal, where it would be a command.
 #pragma once
 
@@ -9,34 +9,36 @@
 
 namespace varve::tool {
 
-/// Standard output is read by a person at a terminal.
+/// Returns whether standard output is a terminal.
 bool is_terminal_output() noexcept;
 
-/// Columns of the terminal; without one, of the variable COLUMNS; without that, no limit (SIZE_MAX).
+/// Returns the columns of the terminal. Without a terminal, it returns the variable COLUMNS. Without that variable,
+/// there is no limit (SIZE_MAX).
 std::size_t output_columns() noexcept;
 
-/// A text that can be shown on one line, and how many columns it takes.
+/// A text that can be shown on one line, and the columns that it uses.
 struct ShownText {
   std::string text;
   std::size_t columns = 0;
 };
 
-/// Whether a terminal takes the character for a command, or lets it change where others stand: control characters (C0,
-/// DEL, C1), line and paragraph separators and marks of direction.
+/// Returns whether a terminal interprets the character as a command, or whether the character moves other characters.
+/// These are control characters (C0, DEL, C1), line and paragraph separators, and direction marks.
 bool is_terminal_command(std::uint32_t code_point) noexcept;
 
-/// A text of lines as a terminal can be given it: commands but the line feed, and bytes that are not UTF-8, are written
-/// as escapes.
+/// Returns lines of text that are safe for a terminal. Line feeds stay. Other commands, and bytes that are not UTF-8,
+/// are written as escapes.
 std::string shown_lines(std::string_view text);
 
-/// How many bytes of the text are whole characters, or bytes that begin none: all but the beginning of a last one.
+/// Returns the bytes of the text without an incomplete last character. Bytes that begin no character count as complete.
 std::size_t whole_characters(std::string_view text) noexcept;
 
-/// For one line at a terminal: a line feed is an escape too. Elsewhere the text as it is.
+/// Returns a text for one line of a terminal, with line feeds as escapes too. If standard output is no terminal, the
+/// text is unchanged.
 std::string for_output(std::string_view text);
 
-/// UTF-8 as it is shown: control characters, bytes that are not UTF-8 and what has no place of its own are written as
-/// escapes. At most `columns_max` columns; a text that takes more ends in an ellipsis.
+/// Returns UTF-8 as it is shown. Control characters, bytes that are not UTF-8 and characters without a column are
+/// written as escapes. A text of more than `columns_max` columns is cut and ends in an ellipsis.
 ShownText show_text(std::string_view text, std::size_t columns_max);
 
 }  // namespace varve::tool

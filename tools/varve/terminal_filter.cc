@@ -18,7 +18,7 @@ TerminalFilter::~TerminalFilter() {
   stream_.rdbuf(below_);
 }
 
-/// Passes on what is waiting, at the end of the text half a character too.
+/// Writes the waiting text. At the end of the output this includes an incomplete character.
 bool TerminalFilter::write(bool is_end) {
   const std::size_t whole = is_end ? waiting_.size() : whole_characters(waiting_);
   const std::string shown = shown_lines(std::string_view(waiting_).substr(0, whole));

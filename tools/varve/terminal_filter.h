@@ -1,5 +1,5 @@
-// Owns: the last gate before a terminal: what a program prints there reaches it as text.
-// Must never: change a byte that goes to a file or a pipe.
+// Owns: the last filter before a terminal: all output of the program reaches it as text.
+// Must never: change a byte that is written to a file or a pipe.
 #pragma once
 
 #include <ostream>
@@ -8,8 +8,9 @@
 
 namespace varve::tool {
 
-/// While it lives, a stream whose descriptor is a terminal writes control characters, direction marks and bytes that
-/// are not UTF-8 as escapes. Line feeds stay. Our own commands to the terminal (progress) do not go through the stream.
+/// Filters a stream while it is alive. If the stream's descriptor is a terminal, control characters, direction marks
+/// and bytes that are not UTF-8 are written as escapes. Line feeds stay. The program's own terminal commands (progress)
+/// bypass the stream.
 class TerminalFilter final : public std::streambuf {
  public:
   TerminalFilter(std::ostream& stream, int descriptor);
@@ -28,7 +29,7 @@ class TerminalFilter final : public std::streambuf {
   std::ostream& stream_;
   std::streambuf* const below_;
   const bool filters_;
-  std::string waiting_;  // a character of which a part is to come
+  std::string waiting_;  // the beginning of a character that is not complete yet
 };
 
 }  // namespace varve::tool

@@ -46,7 +46,7 @@ std::string double_text(double number) {
   return text;
 }
 
-/// Digits that a number would be written with, and that therefore mean one.
+/// Returns whether the text consists of the characters of a number.
 bool looks_like_number(std::string_view text) {
   if (text.starts_with('-')) text.remove_prefix(1);
   if (text.empty() || text.front() < '0' || text.front() > '9') return false;

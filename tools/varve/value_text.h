@@ -1,5 +1,5 @@
-// Owns: property values as text: for the command line, CSV and people.
-// Must never: lose a value: what to_text() writes, parse_value() reads back with the same type.
+// Owns: property values as text: for the command line, CSV and tables.
+// Must never: lose a value: parse_value() reads the output of to_text() back with the same type.
 #pragma once
 
 #include <map>
@@ -12,20 +12,21 @@
 
 namespace varve::tool {
 
-/// "Edm.Int64" or "Int64". Errors: kInvalidArgument, with the eight names.
+/// Parses "Edm.Int64" or "Int64". Errors: kInvalidArgument, with the eight names.
 Result<PropertyType> parse_type(std::string_view name);
 
-/// "NAME=TYPE" of a command line, several times.
+/// Parses "NAME=TYPE" options of a command line.
 Result<std::map<std::string, PropertyType>> parse_types(const std::vector<std::string>& definitions);
 
-/// Text as a value of this type; binary as base64. Errors: kInvalidArgument, saying what the type accepts.
+/// Parses a text as a value of this type. Binary is base64. Errors: kInvalidArgument, which names the accepted format.
 Result<Value> parse_value(PropertyType type, std::string_view text);
 
-/// The type that a text without one has: `true` and `false` Boolean; whole numbers Int32, else Int64; other numbers
-/// Double; dates that end in Z DateTime; else String. Texts with leading zeros or a plus sign stay String.
+/// Returns a text as a value of an inferred type. `true` and `false` are Boolean. Whole numbers are Int32, else Int64.
+/// Other numbers are Double. Dates that end in Z are DateTime. Everything else is a String, including texts with
+/// leading zeros or a plus sign.
 Value infer_value(std::string_view text);
 
-/// As parse_value() reads it.
+/// Returns a text that parse_value() reads.
 std::string to_text(const Value& value);
 
 std::string encode_base64(std::string_view bytes);

@@ -1,5 +1,5 @@
-// Owns: the list of the program's verbs: each adds its words to the command line and, when chosen, runs.
-// Must never: share state between verbs but the exit code.
+// Owns: the list of the program's verbs. Each verb adds its options to the command line and, when chosen, runs.
+// Must never: share state between verbs except the exit code.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -8,7 +8,7 @@
 
 namespace varve::tool {
 
-/// A verb's callback leaves the exit code here.
+/// The callback of a verb stores the exit code in `exit_code`.
 void add_import_verb(CLI::App& app, int& exit_code);
 void add_export_verb(CLI::App& app, int& exit_code);
 void add_query_verb(CLI::App& app, int& exit_code);
@@ -22,12 +22,12 @@ void add_checkpoint_verb(CLI::App& app, int& exit_code);
 void add_repair_verb(CLI::App& app, int& exit_code);
 void add_serve_verb(CLI::App& app, int& exit_code);  // in builds with the server
 
-/// The words that say where: STORE, TABLE, --account.
+/// Adds the options for the place: STORE, TABLE, --account.
 void add_store_words(CLI::App& verb, Place& place);
 void add_table_words(CLI::App& verb, Place& place);
-/// For options that count: digits alone, at least `least` and not above 64 bits.
+/// Returns a validator for counts: only digits, at least `least` and at most 64 bits.
 CLI::Validator whole_number(std::uint64_t least);
-/// --durability, of verbs that write.
+/// Adds --durability to verbs that write.
 void add_durability_words(CLI::App& verb, std::string& word);
 
 }  // namespace varve::tool

@@ -43,7 +43,7 @@ std::optional<double> double_of(std::string_view text) noexcept {
   if (text == "NaN") return std::numeric_limits<double>::quiet_NaN();
   if (text == "Infinity") return std::numeric_limits<double>::infinity();
   if (text == "-Infinity") return -std::numeric_limits<double>::infinity();
-  // from_chars knows words of its own for these, which JSON does not.
+  // from_chars accepts names for infinity and NaN, which JSON does not have.
   if (text.find_first_not_of("+-.0123456789eE") != std::string_view::npos) return std::nullopt;
   return whole_number<double>(text);
 }
@@ -52,7 +52,7 @@ bool is_integer_text(std::string_view text) noexcept {
   return text.find_first_of(".eE") == std::string_view::npos;
 }
 
-/// What a value is that nobody annotated. Source: D-30.
+/// Returns the value of a member without a type annotation. Source: D-30.
 Result<Value> inferred_value(const JsonMember& member) {
   switch (member.kind) {
     case JsonKind::kTrue: return Value(true);
@@ -74,7 +74,7 @@ Result<Value> checked(const std::optional<T>& value, const JsonMember& member, P
   return Value(*value);
 }
 
-/// Letters of a text are of either case.
+/// Returns a Boolean. The letters of a text may have either case.
 Result<Value> boolean_value(const JsonMember& member) {
   const bool is_text = member.kind == JsonKind::kText;
   const bool is_true = member.kind == JsonKind::kTrue || (is_text && equal_ignoring_case(member.text, "true"));
@@ -101,7 +101,8 @@ Result<Value> binary_value(const JsonMember& member) {
   return Value(Binary{*std::move(bytes)});
 }
 
-/// A value of the type that an annotation names; texts are read, since some clients send nothing else. Source: D-31.
+/// Returns a value of the annotated type. Texts are parsed as any type, since some clients send only texts. Source:
+/// D-31.
 Result<Value> annotated_value(const JsonMember& member, PropertyType type) {
   const bool is_text = member.kind == JsonKind::kText;
   const bool has_number = is_text || member.kind == JsonKind::kNumber;
@@ -143,8 +144,8 @@ std::optional<PropertyType> type_of(std::string_view name) noexcept {
 using Members = std::span<const JsonMember>;
 using Annotation = std::pair<std::string_view, PropertyType>;
 
-/// Annotations may stand before their property or behind it (D-32), so they are gathered first; by name, since a body
-/// can hold many.
+/// Collects annotations first, because an annotation may precede or follow its property (D-32). They are sorted by
+/// name, because a body can contain many.
 Result<std::vector<Annotation>> gather_annotations(Members members) {
   std::vector<Annotation> annotations;
   for (const JsonMember& member : members) {
@@ -167,12 +168,12 @@ const Annotation* find_annotation(std::span<const Annotation> annotations, std::
   return found != annotations.end() && found->first == name ? &*found : nullptr;
 }
 
-/// What says something about the entity, and is none of its properties.
+/// Returns whether a member describes the entity, and is none of its properties.
 bool is_metadata(std::string_view name) noexcept {
   return name == kTimestamp || name.starts_with("odata.") || name.ends_with(kTypeSuffix);
 }
 
-/// A null is none (D-45), and so is what is no property.
+/// Returns whether a member is a property. A null is no property (D-45), and neither are keys and metadata.
 bool is_property(const JsonMember& member) {
   return member.kind != JsonKind::kNull && member.name != kPartitionKey && member.name != kRowKey &&
          !is_metadata(member.name);
@@ -186,7 +187,7 @@ bool are_distinct(Members members) {
   return std::adjacent_find(names.begin(), names.end()) == names.end();
 }
 
-/// Of the first member whose name stood there before.
+/// Returns the error for the first member whose name occurred earlier.
 Status given_twice(Members members) {
   std::unordered_set<std::string_view> names;
   const auto found = std::find_if(members.begin(), members.end(),
@@ -206,7 +207,7 @@ Result<std::string> key_of(Members members, std::string_view name) {
   return std::string(found->text);
 }
 
-/// An annotation of a key has no effect (D-32), so that it may only say what a key is.
+/// Checks the annotations of keys. Such an annotation has no effect (D-32), so it may only name the type of keys.
 Status check_key_types(Members members) {
   const auto wrong = std::find_if(members.begin(), members.end(), [](const JsonMember& member) {
     const bool is_of_key = member.name.ends_with(kTypeSuffix) &&
@@ -232,7 +233,7 @@ Status add_properties(Members members, Entity& entity) {
   return Status();
 }
 
-/// Of each property an annotation, a null or two, and what clients add.
+/// Each property can have an annotation and some nulls, and clients add further members.
 constexpr std::size_t kMembersForEachProperty = 8;
 constexpr std::size_t kOtherMembersMax = 32;
 

@@ -19,7 +19,7 @@ bool has_metadata(const WritingPlace& place) noexcept {
   return place.level != PayloadLevel::kNone;
 }
 
-/// The first member of what carries metadata. Source: H-42.
+/// Writes the first member of an answer with metadata. Source: H-42.
 void write_context(JsonText& json, const WritingPlace& place, std::string_view what) {
   if (!has_metadata(place)) return;
   json.member("odata.metadata").text(std::string(place.root) + "/$metadata#" + std::string(what));
@@ -36,7 +36,7 @@ void write_type(JsonText& json, std::string_view name, PropertyType type) {
   json.member(std::string(name) + "@odata.type").text(property_type_name(type));
 }
 
-/// Whether JSON alone cannot tell the type.
+/// Returns whether the JSON value alone does not show its type.
 bool needs_type(const ValueView& value) noexcept {
   switch (property_type_of(value)) {
     case PropertyType::kBinary:
@@ -92,10 +92,10 @@ void write_all(JsonText& json, const WritingPlace& place, const EntityView& enti
   for (const PropertyView& property : entity.properties) write_property(json, place, property.name, property.value);
 }
 
-/// Few names are compared with each other; many are looked up.
+/// Up to this number of names, pairwise comparison is used. Above it, names are looked up.
 constexpr std::size_t kComparedPairwiseMax = 24;
 
-/// `value` is null where the entity lacks the property.
+/// Writes one selected property. `value` is null if the entity lacks the property.
 void write_selected_property(JsonText& json, const WritingPlace& place, std::string_view name, const ValueView* value) {
   if (value != nullptr) {
     write_property(json, place, name, *value);
@@ -116,7 +116,7 @@ void write_many_selected(JsonText& json, const WritingPlace& place, const Entity
   }
 }
 
-/// What a projection names, each name once, system properties first.
+/// Writes the properties of a projection, each name once, system properties first.
 void write_selected(JsonText& json, const WritingPlace& place, const EntityView& entity,
                     const std::vector<std::string>& select) {
   const auto is_selected = [&](std::string_view name) {
@@ -154,7 +154,7 @@ void write_table_members(JsonText& json, const WritingPlace& place, std::string_
   json.member("TableName").text(name);
 }
 
-/// The properties stand in `properties`; what that held is forgotten.
+/// Returns a view of an entity. `properties` is overwritten, and stores the properties of the view.
 EntityView viewed(const Entity& entity, std::vector<PropertyView>& properties) {
   properties.clear();
   for (const Property& property : entity.properties()) {

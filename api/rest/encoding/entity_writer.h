@@ -1,5 +1,5 @@
-// Owns: the JSON that clients get: entities, pages of them, and tables, at each level of metadata.
-// Must never: decide what is returned; a projection and a level are given.
+// Owns: formatting the JSON that clients receive: entities, pages of entities, and tables, at each level of metadata.
+// Must never: choose the returned properties. The caller passes the projection and the level.
 #pragma once
 
 #include <span>
@@ -14,28 +14,29 @@
 
 namespace varve::serve {
 
-/// What an answer says of the place of what it holds. Views: what they view outlives it.
+/// The address parts that an answer mentions. Holds views: the caller keeps the viewed data alive.
 struct WritingPlace {
   PayloadLevel level = PayloadLevel::kMinimal;
-  /// As Address::root.
+  /// The same text as Address::root.
   std::string_view root;
   std::string_view account;
-  /// As the request spells it (H-23).
+  /// The table's name as the request spells it (H-23).
   std::string_view table{};
 };
 
-/// One entity. `select` as ReadOptions has it: a name that the entity lacks is null, and what is not named is left out,
-/// keys and Timestamp too. Source: H-41 to H-45, Q-51 to Q-53, D-35, D-36.
+/// Returns one entity as JSON. `select` is a projection, as in ReadOptions. If the entity lacks a selected property,
+/// the property is written as null. Properties that are not selected are left out, including keys and Timestamp.
+/// Source: H-41 to H-45, Q-51 to Q-53, D-35, D-36.
 std::string write_entity(const WritingPlace& place, const Entity& entity, const std::vector<std::string>& select = {});
-/// A page of a query, written while its entities are read.
+/// Writes a page of a query while the scan reads its entities.
 class PageWriter {
  public:
-  /// What the place views outlives it.
+  /// The data that `place` views must outlive the writer.
   explicit PageWriter(const WritingPlace& place, std::vector<std::string> select = {});
   void add(const EntityView& entity);
-  /// Bytes of the text so far.
+  /// Returns the number of bytes written so far.
   std::size_t size() const noexcept;
-  /// Once.
+  /// Returns the finished text. The caller calls it once.
   std::string take();
 
  private:
@@ -45,11 +46,11 @@ class PageWriter {
 };
 std::string write_entities(const WritingPlace& place, std::span<const Entity> entities);
 
-/// One table by its name, and a page of them.
+/// Return one table by its name, and a page of tables.
 std::string write_table(const WritingPlace& place, std::string_view name);
 std::string write_tables(const WritingPlace& place, std::span<const std::string> names);
 
-/// The shortest text that reads back the same, and that is never taken for an integer. Source: D-36.
+/// Returns the shortest text that parses to the same value, and that no reader takes for an integer. Source: D-36.
 std::string double_text(double value);
 
 }  // namespace varve::serve

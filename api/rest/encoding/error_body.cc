@@ -12,7 +12,7 @@ namespace {
 std::string whole_message(const WireError& error, const ErrorTrailer& trailer) {
   std::string text = error.message;
   text.append("\nRequestId:").append(trailer.request_id);
-  text.append("\nTime:").append(access_time_text(trailer.time));  // always 7 digits
+  text.append("\nTime:").append(access_time_text(trailer.time));  // always has 7 digits
   return text;
 }
 

@@ -1,5 +1,5 @@
 // Owns: error answers as text, in JSON and in XML.
-// Must never: choose between them; who knows the operation does.
+// Must never: choose between JSON and XML. The caller knows the operation, and chooses.
 #pragma once
 
 #include <string>
@@ -10,15 +10,15 @@
 
 namespace varve::serve {
 
-/// What the two lines behind every message say.
+/// The values of the two lines at the end of every error message.
 struct ErrorTrailer {
   std::string_view request_id;
   DateTime time;
 };
 
-/// Source: E-01.
+/// Returns the error as JSON. Source: E-01.
 std::string json_error(const WireError& error, const ErrorTrailer& trailer);
-/// With a byte order mark in front. Source: E-02.
+/// Returns the error as XML, with a byte order mark in front. Source: E-02.
 std::string xml_error(const WireError& error, const ErrorTrailer& trailer);
 
 }  // namespace varve::serve

@@ -11,14 +11,14 @@ namespace {
 
 using Ticks = std::chrono::duration<std::int64_t, std::ratio<1, 10'000'000>>;
 
-/// From 0001-01-01 to 1970-01-01.
+/// Ticks of 100 ns from 0001-01-01 to 1970-01-01.
 constexpr std::int64_t kUnixTicks = 621'355'968'000'000'000;
 
 constexpr std::array<std::string_view, 7> kDays = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
 constexpr std::array<std::string_view, 12> kMonths = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                                       "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
 
-/// Each answer has a date.
+/// Writes a number by hand, since every answer has a date.
 template <typename Number>
 void put_number(std::string& text, std::size_t end, std::size_t digits, Number number) {
   auto rest = static_cast<unsigned>(number);

@@ -1,4 +1,4 @@
-// Owns: times as HTTP writes them.
+// Owns: times in the format of HTTP headers.
 // Must never: depend on a locale or a time zone.
 #pragma once
 
@@ -8,9 +8,9 @@
 
 namespace varve::serve {
 
-/// `Tue, 03 Mar 2026 10:20:30 GMT`.
+/// Returns a time such as `Tue, 03 Mar 2026 10:20:30 GMT`.
 std::string http_date(DateTime time);
-/// By the system's clock.
+/// Returns the present time of the system's clock.
 DateTime present_time();
 
 }  // namespace varve::serve

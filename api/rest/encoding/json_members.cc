@@ -15,20 +15,21 @@ namespace {
 
 constexpr unsigned kParseFlags = rapidjson::kParseInsituFlag | rapidjson::kParseNumbersAsStringsFlag;
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-/// Behind the text: the reader looks at whole blocks of this size, up to the one with the byte 0 that ends it.
+/// Bytes after the text. The reader looks at whole blocks of this size, including the block with the final byte 0.
 constexpr std::size_t kBlockBytes = 16;
-/// Of an entity as most are.
+/// The usual number of members of an entity.
 constexpr std::size_t kUsualMembers = 12;
 
-/// No JSON has them anywhere. To the reader the byte 0 is the end, whatever follows, and in blocks it passes over some
-/// of the others.
+/// Returns whether a text contains control characters, which JSON never contains. The reader treats the byte 0 as the
+/// end, and skips some other control characters when it reads blocks.
 bool has_control_characters(std::string_view text) noexcept {
   return std::any_of(text.begin(), text.end(), [](char c) {
     return static_cast<unsigned char>(c) < 0x20 && c != '\t' && c != '\n' && c != '\r';
   });
 }
 
-/// Told each piece while it is read; false ends the reading, and so nothing in an object or an array is ever looked at.
+/// Receives each member while the reader parses it. Returns false to stop the reader, so content of objects and arrays
+/// is never read.
 class MemberCollector : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, MemberCollector> {
  public:
   MemberCollector(std::vector<JsonMember>& members, const JsonLimits& limits) : members_(members), limits_(limits) {}
@@ -59,12 +60,12 @@ class MemberCollector : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, M
   bool String(const char* text, rapidjson::SizeType size, bool /*copy*/) {
     return set(JsonKind::kText, {text, size}) && is_text(members_.back().text);
   }
-  /// What has no case above.
+  /// Refuses every event without a function above.
   bool Default() { return false; }
 
  private:
-  /// The reader takes escapes of half a character, which make bytes that begin with ED; other bytes were judged before.
-  /// Source: D-39.
+  /// Checks the UTF-8 of a text. The reader accepts escapes of lone surrogates, which become bytes that begin with ED.
+  /// All other bytes were checked before. Source: D-39.
   static bool is_text(std::string_view text) noexcept {
     return text.find('\xED') == std::string_view::npos || format::is_valid_utf8(text);
   }

@@ -1,5 +1,5 @@
-// Owns: reading one flat JSON object: its members in their order, each with its value as it stood there.
-// Must never: recurse, take an object or array as a value, or turn a number into one of another kind.
+// Owns: reading one flat JSON object: its members in their order, each with its value as the body spells it.
+// Must never: recurse, accept an object or array as a value, or convert a number to another kind.
 #pragma once
 
 #include <cstddef>
@@ -18,24 +18,25 @@ enum class JsonKind : std::uint8_t { kNull, kTrue, kFalse, kNumber, kText };
 struct JsonMember {
   std::string_view name;
   JsonKind kind = JsonKind::kNull;
-  /// Of a text, its characters; of a number, as it was written.
+  /// The characters of a text, or a number as the body spells it.
   std::string_view text{};
 };
 
-/// How much of an object is read before it is refused.
+/// Limits after which reading stops, and the object is refused.
 struct JsonLimits {
-  /// Members of any kind, those that counts() passes over among them.
+  /// The most members of any kind, including members for which counts() returns false.
   std::size_t members_max;
-  /// Members for which counts() returns true.
+  /// The most members for which counts() returns true.
   std::size_t counted_max;
   bool (*counts)(const JsonMember& member);
 };
 
-/// Moves, but is not copied: its members view a copy of the body, in which they were read in place.
+/// Can be moved, but not copied: its members view a private copy of the body, which was parsed in place.
 class JsonObject {
  public:
-  /// Errors: kInvalidArgument (InvalidInput: not JSON, not an object, not UTF-8, or something nested in it;
-  /// TooManyProperties: at the first member above a limit, whatever follows it).
+  /// Reads one object. Errors: kInvalidArgument:
+  /// - InvalidInput: the body is not JSON, not an object, not UTF-8, or a value is an object or array.
+  /// - TooManyProperties: reported at the first member above a limit, whatever follows it.
   static Result<JsonObject> read(std::string_view body, const JsonLimits& limits);
 
   std::span<const JsonMember> members() const noexcept { return members_; }

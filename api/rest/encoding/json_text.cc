@@ -18,18 +18,17 @@ using Word = std::uint64_t;
 constexpr Word repeated(unsigned char byte) noexcept {
   return 0x0101'0101'0101'0101U * byte;
 }
-/// Not zero if a byte of the word is below `limit`, which is at most 128.
+/// Returns a nonzero word if a byte of the word is below `limit`, which is at most 128.
 constexpr Word any_below(Word word, unsigned char limit) noexcept {
   return (word - repeated(limit)) & ~word & repeated(0x80);
 }
 
-/// Whether JSON has an escape for a character of the word.
+/// Returns a nonzero word if JSON escapes a character of the word.
 Word needs_escape(Word word) noexcept {
   return any_below(word, 0x20) | any_below(word ^ repeated('"'), 1) | any_below(word ^ repeated('\\'), 1);
 }
 
-/// The control characters that RapidJSON 1.1.0 passes over where it looks at texts in blocks, and which have to be
-/// escaped.
+/// Returns whether RapidJSON 1.1.0 fails to escape the control character when it scans a text in blocks.
 bool is_overlooked(char c) noexcept {
   return static_cast<unsigned char>(c - 0x1A) < 6;
 }
@@ -40,7 +39,7 @@ Word word_at(const char* at) noexcept {
   return word;
 }
 
-/// Words first; the last one may overlap the one before it.
+/// Checks whole words first. The last word may overlap the word before it.
 bool is_plain(std::string_view text) noexcept {
   Word found = 0;
   if (text.size() < sizeof(Word)) {
@@ -52,10 +51,10 @@ bool is_plain(std::string_view text) noexcept {
   return (found | needs_escape(word_at(last))) == 0;
 }
 
-/// Not the buffer that the writer has a way in blocks for: it looks at each character.
+/// A distinct buffer type: for it the writer checks each character. For RapidJSON's own buffer it scans blocks.
 struct PlainBuffer : rapidjson::StringBuffer {};
 
-/// Most texts of a page have nothing to escape; they are copied whole.
+/// Copies texts without escapes as a whole. Most texts of a page have none.
 class TextWriter : public rapidjson::Writer<rapidjson::StringBuffer> {
  public:
   using Writer::Writer;
@@ -138,7 +137,7 @@ std::size_t JsonText::size() const noexcept {
 
 std::string JsonText::take() {
   std::string text(state_->buffer.GetString(), state_->buffer.GetSize());
-  state_.reset();  // the text is had once, not twice
+  state_.reset();  // the text can be taken only once
   return text;
 }
 

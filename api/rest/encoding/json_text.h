@@ -1,5 +1,5 @@
-// Owns: writing JSON: a thin hand around RapidJSON's writer, so that one file alone is compiled against it.
-// Must never: build a tree; what is written is text at once.
+// Owns: writing JSON: a thin wrapper of RapidJSON's writer, so that only one file is compiled against RapidJSON.
+// Must never: build a tree. Each call appends text at once.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace varve::serve {
 
-/// One JSON value, written front to back. Texts are UTF-8.
+/// Writes one JSON value front to back. Texts are UTF-8.
 class JsonText {
  public:
   JsonText();
@@ -27,12 +27,12 @@ class JsonText {
   JsonText& integer(std::int32_t value);
   JsonText& boolean(bool value);
   JsonText& null();
-  /// A number that is already written as JSON has it.
+  /// Appends a number that is already spelled as JSON.
   JsonText& number(std::string_view written);
 
-  /// Bytes written so far.
+  /// Returns the number of bytes written so far.
   std::size_t size() const noexcept;
-  /// Once; nothing is written afterwards.
+  /// Returns the text. The caller calls it once, and writes nothing afterwards.
   std::string take();
 
  private:

@@ -18,7 +18,7 @@ Status refuse_policies(std::string_view what) {
   return service_error::invalid_xml_document(what);
 }
 
-/// Nothing where the element is missing or blank.
+/// Returns the text of a child, or nothing if the child is missing or blank.
 Result<std::optional<std::string>> text_of(const XmlDocument::Element& parent, std::string_view name) {
   Result<std::optional<std::string>> text = parent.text_of(name);
   if (text.ok() && *text && is_xml_blank(**text)) text->reset();

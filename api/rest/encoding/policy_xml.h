@@ -1,5 +1,5 @@
-// Owns: stored access policies as the XML that clients send and get.
-// Must never: resolve an entity of a document, or take a document that it does not understand whole.
+// Owns: stored access policies as the XML that clients send and receive.
+// Must never: resolve an entity of a document, or accept a document that it understands only in part.
 #pragma once
 
 #include <span>
@@ -12,11 +12,13 @@
 
 namespace varve::serve {
 
-/// An empty body is no policies (S-40). The store judges the ids.
-/// Errors: kInvalidArgument (InvalidXmlDocument: no XML, other elements, one twice, or more policies than
-/// limits::kAccessPoliciesMax; InvalidXmlNodeValue: a time or permissions that are none). Source: S-40 to S-42.
+/// Reads access policies. An empty body means no policies (S-40). The store checks the ids. Errors: kInvalidArgument:
+/// - InvalidXmlDocument: the body is no XML, has unknown elements or an element twice, or has more policies than
+///   limits::kAccessPoliciesMax.
+/// - InvalidXmlNodeValue: a time or the permissions cannot be parsed.
+/// Source: S-40 to S-42.
 Result<std::vector<AccessPolicy>> read_policies(std::string_view body);
-/// A policy without start, expiry and permissions has no AccessPolicy element.
+/// Returns policies as XML. A policy without start, expiry and permissions gets no AccessPolicy element.
 std::string write_policies(std::span<const AccessPolicy> policies);
 
 }  // namespace varve::serve

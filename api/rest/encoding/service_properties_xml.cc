@@ -21,7 +21,8 @@ namespace {
 constexpr const char* kPropertiesRoot = "StorageServiceProperties";
 constexpr std::string_view kPropertiesVersion = "1.0";
 
-/// Takes the values of one element's children, and keeps the first fault; after it, values mean nothing.
+/// Reads the values of one element's children, and keeps the first error. After an error, the returned values have no
+/// meaning.
 class ElementReader {
  public:
   ElementReader(const XmlDocument::Element& node, std::initializer_list<std::string_view> children) : node_(node) {
@@ -44,7 +45,7 @@ class ElementReader {
     if (text("Version") != kPropertiesVersion) fail_value("Version");
   }
 
-  /// Letters of either case, with white space around them.
+  /// Reads a Boolean. Letters have either case, and white space may surround them.
   bool flag(std::string_view child) {
     constexpr std::string_view kSpace = " \t\r\n";
     std::string written = lower_case(text(child));
@@ -54,7 +55,7 @@ class ElementReader {
     return written == "true";
   }
 
-  /// A number too large for the type is the largest one: no field allows that.
+  /// Reads a number. A number too large for the type becomes the largest one, which no field allows.
   std::uint32_t number(std::string_view child) {
     const std::string written = text(child);
     std::uint32_t value = 0;
@@ -65,7 +66,7 @@ class ElementReader {
     return value;
   }
 
-  /// Spaces around commas are passed over. Stops at the first word that the rules cannot hold.
+  /// Reads a list. Spaces around commas are skipped. Stops after the first word above the limits of the rules.
   std::vector<std::string> list(std::string_view child) {
     const std::string written = text(child);
     std::vector<std::string> words;
@@ -80,13 +81,13 @@ class ElementReader {
         return words;
       }
       words.emplace_back(word);
-      if (end + 1 == rest.size()) words.emplace_back();  // Behind the last comma stands an empty word.
+      if (end + 1 == rest.size()) words.emplace_back();  // An empty word follows the last comma.
       rest.remove_prefix(std::min(end + 1, rest.size()));
     }
     return words;
   }
 
-  /// Days stand there if, and only if, the retention is enabled (P-02).
+  /// Reads a retention policy. Days must be present if, and only if, the retention is enabled (P-02).
   std::optional<std::uint32_t> retention() {
     const Result<XmlDocument::Element> policy = node_.find("RetentionPolicy");
     if (!policy.ok()) fail(policy.status());
@@ -132,7 +133,7 @@ Result<LoggingProperties> read_logging(const XmlDocument::Element& node) {
   return logging;
 }
 
-/// IncludeAPIs stands there if, and only if, the metrics are enabled (P-02).
+/// Reads metrics. IncludeAPIs must be present if, and only if, the metrics are enabled (P-02).
 Result<MetricsProperties> read_metrics(const XmlDocument::Element& node) {
   ElementReader reader(node, {"Version", "Enabled", "IncludeAPIs", "RetentionPolicy"});
   reader.version();
@@ -177,7 +178,7 @@ Result<std::vector<CorsRule>> read_cors_rules(const XmlDocument::Element& node) 
   return rules;
 }
 
-/// Reads an element of the root, if it is there.
+/// Reads an element of the root, if the root contains it.
 template <typename Value>
 Status read_part(const XmlDocument::Element& root, std::string_view name,
                  Result<Value> (*read)(const XmlDocument::Element&), std::optional<Value>& part) {

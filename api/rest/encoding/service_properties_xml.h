@@ -1,5 +1,5 @@
-// Owns: service properties as the XML that clients send and get.
-// Must never: resolve an entity of a document, or take a document that it does not understand whole.
+// Owns: service properties as the XML that clients send and receive.
+// Must never: resolve an entity of a document, or accept a document that it understands only in part.
 #pragma once
 
 #include <string>
@@ -10,11 +10,12 @@
 
 namespace varve::serve {
 
-// Minute metrics and CORS are part of the document if the protocol version `knows_cors` (H-11).
+// The document contains minute metrics and CORS if the protocol version `knows_cors` (H-11).
 
-/// Numbers and lengths are the store's to judge.
-/// Errors: kInvalidArgument (InvalidXmlDocument: no XML, nothing that is known, a child missing, unknown or there
-/// twice; UnsupportedXmlNode: something unknown beside what is known; InvalidXmlNodeValue: a value that is none).
+/// Reads service properties. The store checks numbers and lengths. Errors: kInvalidArgument:
+/// - InvalidXmlDocument: the body is no XML or has no known element; a child is missing, unknown or given twice.
+/// - UnsupportedXmlNode: an unknown element occurs beside known elements.
+/// - InvalidXmlNodeValue: a value cannot be parsed.
 /// Source: P-02, P-03, P-10.
 Result<ServicePropertiesChange> read_service_properties(std::string_view body, bool knows_cors);
 std::string write_service_properties(const ServiceProperties& properties, bool knows_cors);

@@ -1,6 +1,6 @@
-// Owns: a stream whose text is whole or is not had.
-// Must never: let a text end early: a stream notes a want of memory in its state, where who asks for the text overlooks
-// it.
+// Owns: a stream that either produces its whole text or throws.
+// Must never: let a text end early. An ordinary stream records a lack of memory only in its state, and callers that
+// read the text overlook that state.
 #pragma once
 
 #include <ios>
@@ -8,7 +8,7 @@
 
 namespace varve::serve {
 
-/// Throws std::bad_alloc where there is no memory for more.
+/// Throws std::bad_alloc if there is no memory for more text.
 class TextStream final : public std::ostringstream {
  public:
   TextStream() { exceptions(std::ios::badbit); }

@@ -1,4 +1,4 @@
-// Owns: the few words by which XML bodies are written, whatever they hold. xml_reader.h reads them.
+// Owns: the few functions that write XML bodies of any content. xml_reader.h reads them.
 // Must never: read a document.
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace varve::serve {
 
-/// The root of a new document, which begins with its declaration.
+/// Appends the XML declaration and the root element to an empty document. Returns the root.
 pugi::xml_node begin_xml(pugi::xml_document& document, const char* root);
 void add_element(pugi::xml_node& parent, const char* name, const std::string& text);
 std::string xml_text(const pugi::xml_document& document);

@@ -26,7 +26,7 @@ bool is_name_character(char c) noexcept {
   return is_name_start(c) || (c >= '0' && c <= '9') || c == '-' || c == '.';
 }
 
-/// Other than tab and line ends; no document of XML 1.0 holds them.
+/// Returns whether a text contains control characters other than tab and line ends. XML 1.0 forbids them.
 bool holds_control_characters(std::string_view text) noexcept {
   return std::any_of(text.begin(), text.end(), [](char c) {
     return static_cast<unsigned char>(c) < 0x20 && c != '\t' && c != '\n' && c != '\r';
@@ -57,7 +57,7 @@ void append_utf8(std::string& out, std::uint32_t code) {
   }
 }
 
-/// Every line end as one line feed, as XML has it.
+/// Returns the text with every line end as one line feed, as XML requires.
 std::string with_line_feeds(std::string_view body) {
   std::string text;
   text.reserve(body.size());
@@ -73,7 +73,7 @@ std::string with_line_feeds(std::string_view body) {
 
 }  // namespace
 
-/// Takes a document apart from its front. Each step returns false at what is not well-formed, or not understood.
+/// Parses a document front to back. Each step returns false if the text is not well-formed, or not understood.
 class XmlParser {
  public:
   XmlParser(std::string_view text, XmlDocument& document) noexcept : rest_(text), nodes_(document.nodes_) {}
@@ -94,7 +94,7 @@ class XmlParser {
     rest_.remove_prefix(text.size());
     return true;
   }
-  /// Whether there was any.
+  /// Skips white space. Returns whether there was any.
   bool skip_spaces() noexcept {
     const std::size_t end = std::min(rest_.find_first_not_of(kSpace), rest_.size());
     rest_.remove_prefix(end);
@@ -107,7 +107,7 @@ class XmlParser {
     rest_.remove_prefix(name.size());
     return name;
   }
-  /// What stands before `end`, which is taken too.
+  /// Removes and returns the text before `end`. Removes `end` too.
   std::optional<std::string_view> take_until(std::string_view end) noexcept {
     const std::size_t place = rest_.find(end);
     if (place == kNone) return std::nullopt;
@@ -116,7 +116,7 @@ class XmlParser {
     return taken;
   }
 
-  /// `<?xml version="1.0" encoding="utf-8"?>`, which may be missing.
+  /// Reads the optional declaration `<?xml version="1.0" encoding="utf-8"?>`.
   bool take_declaration() {
     constexpr std::string_view kStart = "<?xml";
     if (!rest_.starts_with(kStart) || rest_.size() == kStart.size() || !is_space(rest_[kStart.size()])) return true;
@@ -140,7 +140,7 @@ class XmlParser {
     return encoding == "utf-8" || encoding == "utf8" || encoding == "us-ascii";
   }
 
-  /// One piece of markup, or the text before the next one.
+  /// Reads one piece of markup, or the text before the next piece.
   bool step() {
     if (rest_.front() != '<') return take_text();
     if (take("<!--")) return take_comment();
@@ -164,7 +164,7 @@ class XmlParser {
     if (!text || open_ == XmlDocument::kNone) return false;
     return add_text(*text);
   }
-  /// An element holds text or elements; white space beside elements is not kept.
+  /// Appends text to the open element. An element contains text or elements. White space beside elements is dropped.
   bool add_text(std::string_view text) {
     XmlDocument::Node& node = nodes_[open_];
     if (node.first_child != XmlDocument::kNone) return is_xml_blank(text);
@@ -243,7 +243,8 @@ class XmlParser {
     const std::optional<std::string_view> text = take_until(quote);
     return text && text->find('<') == kNone && append_decoded(value, *text);
   }
-  /// Names of elements are compared as they stand, so that a prefix alone changes nothing; a default namespace would.
+  /// Returns whether an attribute can be ignored. Element names are compared as written, so declaring a prefix changes
+  /// nothing. A default namespace would.
   static bool has_no_meaning(const std::pair<std::string_view, std::string>& attribute) {
     const auto& [name, value] = attribute;
     return name == "xmlns" ? value.empty()
@@ -284,7 +285,7 @@ class XmlParser {
 
   std::string_view rest_;
   std::vector<XmlDocument::Node>& nodes_;
-  /// The element whose end has not come.
+  /// The innermost element that is still open.
   std::uint32_t open_ = XmlDocument::kNone;
   std::size_t depth_ = 0;
 };

@@ -1,9 +1,9 @@
-// Owns: reading XML bodies whole: a document is understood to its last byte, or refused.
-// Must never: recurse, resolve an entity of a document, skip text that it does not understand, or grow beyond a fixed
-// number of elements.
+// Owns: reading XML bodies completely: the reader understands a document to its last byte, or refuses it.
+// Must never: recurse, resolve an entity of a document, skip text that it does not understand, or exceed a fixed number
+// of elements.
 //
-// Comments, processing instructions and CDATA sections have no meaning of their own: the text around them and in them
-// is one text. A document type is refused.
+// Comments, processing instructions and CDATA sections have no meaning of their own: text around and inside of them
+// forms one text. A document type is refused.
 #pragma once
 
 #include <cstdint>
@@ -17,19 +17,22 @@
 
 namespace varve::serve {
 
-/// Elements of one document; the bodies that the service takes have fewer than 100.
+/// The most elements of one document. The bodies that the service accepts have fewer than 100.
 inline constexpr std::size_t kXmlElementsMax = 256;
 inline constexpr std::size_t kXmlDepthMax = 16;
 
-/// A document that was read. Moves, but is not copied: its elements view it.
+/// A parsed document. Can be moved, but not copied: its elements view it.
 class XmlDocument {
  public:
   class Element;
 
-  /// UTF-8, with a byte order mark or without. `root` is the name that the root element must have.
-  /// Errors: kInvalidArgument (InvalidXmlDocument: not well-formed; not UTF-8; two roots, or text beside the root; a
-  /// document type; an attribute other than `xmlns:...` or an empty `xmlns`; elements and text mixed; more elements
-  /// than kXmlElementsMax, or deeper than kXmlDepthMax).
+  /// Parses a UTF-8 body with or without a byte order mark. `root` is the required name of the root element. Errors:
+  /// kInvalidArgument (InvalidXmlDocument), if one of these is true:
+  /// - The body is not well-formed or not UTF-8.
+  /// - The body has two roots, text beside the root, or a document type.
+  /// - An element has an attribute other than `xmlns:...` or an empty `xmlns`.
+  /// - An element contains both elements and text.
+  /// - The document has more elements than kXmlElementsMax, or is nested deeper than kXmlDepthMax.
   static Result<XmlDocument> read(std::string_view body, std::string_view root);
 
   XmlDocument(XmlDocument&&) = default;
@@ -53,24 +56,25 @@ class XmlDocument {
   std::vector<Node> nodes_;
 };
 
-/// Views an element of a document, or is null.
+/// Views an element of a document. Can be null.
 class XmlDocument::Element {
  public:
   constexpr Element() noexcept = default;
   explicit operator bool() const noexcept { return document_ != nullptr; }
   const std::string& name() const noexcept { return node().name; }
-  /// All of its text, comments and sections resolved; blank where it holds elements.
+  /// Returns the element's whole text, including CDATA sections and without comments. Returns blank text if the element
+  /// contains elements.
   const std::string& text() const noexcept { return node().text; }
   Element first_child() const noexcept { return at(node().first_child); }
   Element next_sibling() const noexcept { return at(node().next_sibling); }
 
-  /// Whether it holds no text, and no elements of other names.
+  /// Returns whether the element contains no text, and no elements of other names.
   bool has_only_elements(std::initializer_list<std::string_view> names) const noexcept;
-  /// The child of this name, or null. Errors: kInvalidArgument (InvalidXmlDocument: it is there twice).
+  /// Returns the child of this name, or null. Errors: kInvalidArgument (InvalidXmlDocument: the child occurs twice).
   Result<Element> find(std::string_view name) const;
   bool has(std::string_view name) const noexcept;
-  /// The text of a child that holds nothing else; nothing where it is missing. Errors: kInvalidArgument
-  /// (InvalidXmlDocument: it is there twice, or holds elements).
+  /// Returns the text of a child that contains only text, or nothing if the child is missing. Errors: kInvalidArgument
+  /// (InvalidXmlDocument: the child occurs twice, or contains elements).
   Result<std::optional<std::string>> text_of(std::string_view name) const;
 
  private:
@@ -83,7 +87,7 @@ class XmlDocument::Element {
   std::uint32_t place_ = 0;
 };
 
-/// Whether it holds nothing but white space of XML.
+/// Returns whether the text contains only white space of XML.
 bool is_xml_blank(std::string_view text) noexcept;
 
 }  // namespace varve::serve

@@ -1,19 +1,20 @@
-// Owns: the question whether there is room for an answer while it is made.
-// Must never: wait: who finds no room gives up what it has made.
+// Owns: the interface that grants memory for an answer while a handler builds it.
+// Must never: wait. A handler that is refused memory discards its answer.
 #pragma once
 
 #include <cstdint>
 
 namespace varve::serve {
 
-/// What a connection has room for in any case.
+/// The answer size in bytes for which every connection has room.
 inline constexpr std::uint64_t kSmallAnswerBytes = std::uint64_t{16} << 10;
 
-/// Of one request. Asked by one thread at a time, until its answer is handed over.
+/// The memory of one request's answer. One thread at a time calls it, until the answer is handed over.
 class AnswerRoom {
  public:
   virtual ~AnswerRoom() = default;
-  /// Whether the answer may take so many bytes of memory in all. What was granted stays until the answer was sent.
+  /// Returns whether the answer may use `bytes` of memory in total. The granted memory is kept until the answer was
+  /// sent.
   virtual bool grow_to(std::uint64_t bytes) = 0;
 };
 

@@ -12,7 +12,7 @@ namespace varve::serve {
 namespace {
 
 constexpr std::size_t kAbsent = std::string_view::npos;
-/// Of a part, as clients write it.
+/// The usual number of headers of a part.
 constexpr std::size_t kUsualHeaders = 6;
 
 Status refuse_batch(std::string_view what) {
@@ -23,7 +23,7 @@ bool is_blank(std::string_view text) noexcept {
   return text.find_first_not_of(" \t\r\n") == kAbsent;
 }
 
-/// The next line without its end.
+/// Removes and returns the next line, without its line end.
 std::string_view take_line(std::string_view& rest) noexcept {
   const std::size_t end = std::min(rest.find('\n'), rest.size());
   std::string_view line = rest.substr(0, end);
@@ -32,17 +32,17 @@ std::string_view take_line(std::string_view& rest) noexcept {
   return line;
 }
 
-/// Finds the delimiters of one multipart body, front to back; looks at each byte a fixed number of times.
+/// Finds the delimiters of one multipart body, front to back. Looks at each byte a fixed number of times.
 class Splitter {
  public:
   Splitter(std::string_view body, std::string_view boundary) : body_(body), delimiter_("--" + std::string(boundary)) {}
 
-  /// Whether there is a delimiter; the parts begin behind it.
+  /// Finds the first delimiter, after which the parts begin. Returns false if there is none.
   bool enter() {
     find();
     return place_ != kAbsent;
   }
-  /// The next part that is not blank, or nothing behind the last one. Errors: as read_batch().
+  /// Returns the next part that is not blank, or nothing after the last part. Errors: as read_batch().
   Result<std::optional<std::string_view>> next() {
     while (place_ != kAbsent) {
       const std::size_t begin = place_ + delimiter_.size();
@@ -56,7 +56,7 @@ class Splitter {
   }
 
  private:
-  /// Sets place_ to the next delimiter. Text that only begins like a delimiter is none.
+  /// Sets place_ to the next delimiter. Text that only begins like a delimiter is skipped.
   void find() {
     for (place_ = body_.find(delimiter_, from_); place_ != kAbsent; place_ = body_.find(delimiter_, place_ + 1)) {
       std::string_view behind = body_.substr(place_ + delimiter_.size());
@@ -68,8 +68,8 @@ class Splitter {
   }
   bool begins_line(std::size_t place) const noexcept { return place == 0 || body_[place - 1] == '\n'; }
 
-  /// Whether a brace outside of texts stands before it. A text of JSON holds no line end, so that what is a text is
-  /// known from the beginning of the line.
+  /// Returns whether a brace outside of a text precedes `place`. A JSON text contains no line end, so the search for
+  /// texts can start at the beginning of the line.
   bool follows_json(std::size_t place) noexcept {
     if (body_[place - 1] != '}') return false;
     for (; looked_at_ < place; ++looked_at_) {
@@ -89,12 +89,12 @@ class Splitter {
   const std::string delimiter_;
   std::size_t from_ = 0;
   std::size_t place_ = kAbsent;
-  /// Up to where follows_json() has looked, and whether it stands in a text there.
+  /// The offset up to which follows_json() has looked, and whether this offset is inside a text.
   std::size_t looked_at_ = 0;
   bool is_text_ = false;
 };
 
-/// What of the batch's header lines was read.
+/// The header lines and bytes read so far.
 struct HeaderBudget {
   std::size_t lines = 0;
   std::size_t bytes = 0;
@@ -121,7 +121,7 @@ struct HeaderBudgets {
   }
 };
 
-/// Up to the empty line behind them. `rest` goes on behind that.
+/// Reads header lines up to the empty line. Afterwards `rest` begins after the empty line.
 Result<Headers> take_headers(std::string_view& rest, HeaderBudgets& budgets) {
   Headers headers;
   headers.reserve(kUsualHeaders);
@@ -148,7 +148,7 @@ bool are_single(const Headers& headers) {
   return check_headers_once(headers).ok();
 }
 
-/// Whether the part's bytes are its content.
+/// Returns whether the part's bytes are its content, without a transfer encoding.
 bool is_plain(const Headers& headers) noexcept {
   const std::string_view encoding = value_of(headers, "content-transfer-encoding");
   return encoding.empty() || equal_ignoring_case(encoding, "binary") || equal_ignoring_case(encoding, "7bit") ||
@@ -159,7 +159,7 @@ bool is_http_version(std::string_view text) noexcept {
   return text == "HTTP/1.1" || text == "HTTP/1.0";
 }
 
-/// `POST URL HTTP/1.1`; of a URL with spaces in it, what stands between the first and the last.
+/// Parses `POST URL HTTP/1.1`. If the URL contains spaces, it extends from the first space to the last.
 Status read_request_line(std::string_view line, BatchPart& part) {
   line = trimmed(line);
   if (line.size() > kPartLineBytesMax) return refuse_batch("the request line of a part is too long");
@@ -173,7 +173,7 @@ Status read_request_line(std::string_view line, BatchPart& part) {
   return Status();
 }
 
-/// The request of an application/http part, behind the part's own headers.
+/// Reads the request of an application/http part. `rest` begins after the part's own headers.
 Result<BatchPart> read_request(const Headers& part_headers, std::string_view rest, HeaderBudgets& budgets) {
   BatchPart part;
   std::string_view line;
@@ -191,7 +191,7 @@ Result<BatchPart> read_request(const Headers& part_headers, std::string_view res
   return part;
 }
 
-/// The request behind `headers`, which are those of the part itself.
+/// Reads the request in `text`, which follows the part's own `headers`.
 Result<BatchPart> read_part(const Headers& headers, std::string_view text, HeaderBudgets& budgets) {
   if (!are_single(headers)) return refuse_batch("a part of the batch must not have a header twice");
   const std::optional<MediaType> media = parse_media_type(value_of(headers, "content-type"));
@@ -224,7 +224,7 @@ Result<Batch> read_change_set(std::string_view boundary, std::string_view text, 
   return batch;
 }
 
-/// The one part of the whole body.
+/// Returns the only part of the body.
 Result<std::string_view> only_part(std::string_view body, std::string_view boundary) {
   Splitter splitter(body, boundary);
   if (!splitter.enter()) return refuse_batch("the multipart body does not contain its boundary");

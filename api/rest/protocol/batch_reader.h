@@ -1,5 +1,5 @@
-// Owns: the multipart body of a batch, taken apart into requests, as leniently as its clients need.
-// Must never: understand the requests; they are read as those that come alone.
+// Owns: splitting the multipart body of a batch into requests, as leniently as its clients need.
+// Must never: interpret the requests. The batch handler interprets them like single requests.
 #pragma once
 
 #include <cstddef>
@@ -15,35 +15,37 @@ namespace varve::serve {
 /// One inner request. Its URL and body view the body of the batch.
 struct BatchPart {
   std::string verb;
-  /// As on its request line: an absolute URL or an absolute path, perhaps with a query.
+  /// The URL as on the request line: an absolute URL or an absolute path, perhaps with a query.
   std::string_view url;
   Headers headers{};
   std::string_view body{};
-  /// Of the part or of the request in it; empty where there is none.
+  /// The Content-ID of the part or of the request in the part. Empty if neither has one.
   std::string content_id{};
 };
 
 struct Batch {
-  /// Whether the parts stand in a change set, rather than one alone.
+  /// Whether the parts belong to a change set. If false, the batch contains one part alone.
   bool is_change_set = false;
-  /// No more than were asked for, and one: what follows was not read.
+  /// At most `parts_max` parts and one more. The reader does not read the parts after that.
   std::vector<BatchPart> parts{};
 };
 
-/// Header lines of one part, those of its request included, and of all parts together: their number and their bytes.
+/// Limits of the number and bytes of header lines: of one part including its request, and of all parts together.
 inline constexpr std::size_t kPartHeadersMax = 64;
 inline constexpr std::size_t kPartHeaderBytesMax = std::size_t{16} << 10;
 inline constexpr std::size_t kBatchHeadersMax = 4096;
 inline constexpr std::size_t kBatchHeaderBytesMax = std::size_t{512} << 10;
-/// A request line: what a request may have that comes alone, and some room for a verb.
+/// The most bytes of a request line: the limit of a single request's line, and some room for a verb.
 inline constexpr std::size_t kPartLineBytesMax = std::size_t{33} << 10;
 
-/// Lenient as H-52 has it: LF alone as line end, no Content-Length, a last delimiter that is not closed, text before
-/// the first and behind the last one. Lengths that parts state are not used: delimiters tell where they end. A
-/// delimiter counts at the beginning of a line, and behind the brace that ends a JSON body without a line end
-/// (H-52). Stops behind `parts_max` parts and one more. Errors: kInvalidArgument (InvalidInput: no multipart body, no
-/// request line, nothing in it, more than one part at the top, or more header lines than the limits above). Source:
-/// H-50 to H-52, X-23.
+/// Splits the body of a batch. Stops after `parts_max` parts and one more. The reader is as lenient as H-52:
+/// - LF alone ends a line, Content-Length may be missing, and the last delimiter may be open.
+/// - Text before the first delimiter and after the last one is ignored.
+/// - Delimiters end the parts. Lengths in the parts' headers are ignored.
+/// - A delimiter counts at the beginning of a line, and directly after the brace that ends a JSON body (H-52).
+///
+/// Errors: kInvalidArgument (InvalidInput), if the body is not multipart, a part has no request line or no content, the
+/// top level has more than one part, or the header lines exceed the limits above. Source: H-50 to H-52, X-23.
 Result<Batch> read_batch(std::string_view content_type, std::string_view body, std::size_t parts_max);
 
 }  // namespace varve::serve

@@ -5,10 +5,10 @@ namespace {
 
 constexpr std::string_view kLineEnd = "\r\n";
 
-/// Of an inner answer, beside its body, as long as clients send no long names.
+/// The usual bytes of an inner answer without its body, unless clients send long names.
 constexpr std::size_t kUsualHeadBytes = 512;
 
-/// One inner answer behind its delimiter.
+/// Appends one inner answer after its delimiter.
 void append_answer(std::string& text, const BatchAnswer& answer) {
   const HttpResponse& response = answer.response;
   text.append("Content-Type: application/http\r\nContent-Transfer-Encoding: binary\r\n\r\n");

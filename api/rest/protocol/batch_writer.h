@@ -1,5 +1,5 @@
 // Owns: the multipart body that answers a batch.
-// Must never: decide what the answers are.
+// Must never: decide the content of the answers.
 #pragma once
 
 #include <string>
@@ -12,12 +12,12 @@ namespace varve::serve {
 
 struct BatchAnswer {
   HttpResponse response;
-  /// As the request's part had it; empty where it had none.
+  /// The Content-ID of the request's part. Empty if the part had none.
   std::string content_id{};
 };
 
-/// 202 with the answers, in a change set if the requests stood in one. `unique` makes the boundaries; nothing in the
-/// answers may hold it. Source: H-53, H-54.
+/// Returns a 202 response that contains the answers. If the requests were in a change set, so are the answers. The
+/// boundaries are made from `unique`, which must not occur in the answers. Source: H-53, H-54.
 HttpResponse write_batch(const std::vector<BatchAnswer>& answers, bool is_change_set, std::string_view unique);
 
 }  // namespace varve::serve

@@ -17,7 +17,7 @@ bool allows_any_origin(const CorsRule& rule) {
   return contains(rule.allowed_origins, "*");
 }
 
-/// The first that knows origin and method; no later one is tried, whatever its headers.
+/// Returns the first rule that allows origin and method. Later rules are not tried, whatever headers they allow.
 const CorsRule* find_rule(std::span<const CorsRule> rules, std::string_view origin, std::string_view method) {
   const auto found = std::find_if(rules.begin(), rules.end(), [&](const CorsRule& rule) {
     return (allows_any_origin(rule) || contains(rule.allowed_origins, origin)) &&
@@ -26,14 +26,14 @@ const CorsRule* find_rule(std::span<const CorsRule> rules, std::string_view orig
   return found == rules.end() ? nullptr : &*found;
 }
 
-/// Whether an entry of a list of headers means this header: it ends in `*` and begins it, or is its name.
+/// Returns whether an entry of a list of headers matches this header. An entry with a final `*` matches as a prefix.
 bool means_header(std::string_view entry, std::string_view name) {
   if (!entry.ends_with('*')) return equal_ignoring_case(entry, name);
   entry.remove_suffix(1);
   return equal_ignoring_case(entry, name.substr(0, entry.size()));
 }
 
-/// `requested` is the list of names that a preflight sends.
+/// Returns whether the rule allows every header in `requested`, the list of names that a preflight sends.
 bool allows_headers(const CorsRule& rule, std::string_view requested) {
   while (!requested.empty()) {
     const std::size_t end = std::min(requested.find(','), requested.size());
@@ -50,7 +50,7 @@ void add_name(std::string& list, std::string_view name) {
   list.append(list.empty() ? "" : ",").append(name);
 }
 
-/// What the rule exposes, and of its prefixes the headers that are there.
+/// Returns the headers that the rule exposes. A prefix is replaced by the matching headers of the answer.
 std::string exposed_headers(const CorsRule& rule, const Headers& headers) {
   std::string list;
   for (const std::string& entry : rule.exposed_headers) {
@@ -99,7 +99,7 @@ void add_cors_headers(const security::Request& request, std::span<const CorsRule
   const std::string* const origin = find_header(request.headers, "origin");
   const CorsRule* const rule = origin == nullptr ? nullptr : find_rule(rules, *origin, request.verb);
   if (rule != nullptr) add_rule_headers(*rule, *origin, response);
-  // A cache that answers a page of one origin with what another was told would tell it the wrong headers.
+  // Without Vary, a cache could answer a page of one origin with the CORS headers for another origin.
   const bool is_read = request.verb == "GET" || request.verb == "HEAD";
   const bool is_for_any = rule != nullptr
                               ? allows_any_origin(*rule)

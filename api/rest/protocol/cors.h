@@ -1,4 +1,4 @@
-// Owns: what CORS rules say of a request: the answer to a preflight, and the headers of other answers.
+// Owns: applying CORS rules to a request: the answer to a preflight, and the headers of other answers.
 // Must never: let a request other than a preflight fail, or know where rules are kept.
 #pragma once
 
@@ -10,11 +10,11 @@
 
 namespace varve::serve {
 
-/// Errors: kInvalidArgument (InvalidHeaderValue: no Origin, or no Access-Control-Request-Method; CorsPreflightFailure:
-/// no rule allows it). Source: P-11, P-12.
+/// Returns the answer to a preflight. Errors: kInvalidArgument (InvalidHeaderValue: no Origin, or no
+/// Access-Control-Request-Method; CorsPreflightFailure: no rule allows the request). Source: P-11, P-12.
 Result<HttpResponse> answer_preflight(const Headers& headers, std::span<const CorsRule> rules);
 
-/// Adds to an answer, whose other headers are all there, what the rules say of the request. Source: P-13.
+/// Adds the CORS headers of the matching rule to an answer whose other headers are complete. Source: P-13.
 void add_cors_headers(const security::Request& request, std::span<const CorsRule> rules, HttpResponse& response);
 
 }  // namespace varve::serve

@@ -22,7 +22,7 @@ bool is_bare_character(char c) noexcept {
   return c > ' ' && c < 0x7F && c != ';' && c != '"';
 }
 
-/// Takes a media type apart from its front.
+/// Parses a media type from its front.
 class Reader {
  public:
   explicit Reader(std::string_view text) noexcept : rest_(trimmed(text)) {}
@@ -52,7 +52,7 @@ class Reader {
     rest_.remove_prefix(taken.size());
     return taken;
   }
-  /// The rest of a text whose first quote was taken.
+  /// Reads the rest of a quoted text whose first quote was read.
   std::optional<std::string> read_quoted() {
     std::string value;
     while (!rest_.empty()) {
@@ -70,7 +70,7 @@ class Reader {
     }
     return std::nullopt;
   }
-  /// What follows a semicolon; nothing may follow it.
+  /// Reads the parameter after a semicolon. The semicolon may also be the last character.
   bool read_parameter(MediaType& media) {
     skip_spaces();
     if (rest_.empty() || rest_.front() == ';') return true;

@@ -1,5 +1,5 @@
-// Owns: the names of the properties that every entity has, as JSON and addresses spell them.
-// Must never: hold the names of annotations; those belong to who writes them.
+// Owns: the names of the properties of every entity, as JSON and addresses spell them.
+// Must never: contain the names of annotations. The file that writes annotations defines their names.
 #pragma once
 
 #include <string_view>

@@ -1,5 +1,5 @@
-// Owns: a request and its answer as values, whatever carried them.
-// Must never: know a socket, or interpret what it holds.
+// Owns: a request and its answer as values, independent of the connection.
+// Must never: know a socket, or interpret the content of a message.
 #pragma once
 
 #include <cstdint>
@@ -15,35 +15,36 @@
 
 namespace varve::serve {
 
-/// In the order in which they were sent or will be.
+/// Headers as name and value, in the order of sending.
 using Headers = std::vector<std::pair<std::string, std::string>>;
 
-/// Letters of ASCII are equal in either case.
+/// Compares texts. ASCII letters of either case are equal.
 bool equal_ignoring_case(std::string_view left, std::string_view right) noexcept;
-/// The first header of this name, in any case of letters, or null.
+/// Returns the value of the first header of this name, or null. Ignores the case of letters.
 const std::string* find_header(const Headers& headers, std::string_view name) noexcept;
 std::size_t count_headers(const Headers& headers, std::string_view name) noexcept;
-/// The values of all headers of this name as one list, with commas between them; nothing where there is none.
+/// Returns the values of all headers of this name, joined with commas. Returns nothing if there is no such header.
 std::optional<std::string> joined_header(const Headers& headers, std::string_view name);
 std::string_view trimmed(std::string_view text) noexcept;
 
 struct HttpRequest {
-  /// Verb, path and query as they stood on the request line.
+  /// The verb, path and query as the request line spells them, with the headers.
   security::Request head;
-  /// Of a request line that named the host itself (`GET http://host/path`); else the Host header counts.
+  /// The host of a request line with an absolute URL (`GET http://host/path`). Otherwise the Host header counts.
   std::optional<std::string> absolute_host{};
   std::string body{};
   security::Arrival arrival{"127.0.0.1", false};
-  /// Why its body was not read: the answer, and all that is made of the request.
+  /// The reason why the server did not read the body. The server answers with this error, and does nothing else.
   std::optional<Status> refusal{};
-  /// Of a read's answer; null where nobody counts.
+  /// The memory for the answer of a read. Null if the connection does not limit the memory.
   AnswerRoom* room = nullptr;
 };
 
-/// Takes `path?query` or `http://host/path?query` apart into a request. False: it is neither.
+/// Splits `path?query` or `http://host/path?query` into a request's fields. Returns false if the target has neither
+/// form.
 bool set_target(HttpRequest& request, std::string_view target);
 
-/// What the request says its host is; empty where it says nothing, or two things.
+/// Returns the request's host. Returns an empty text if the request names no host, or two hosts.
 std::string host_of(const HttpRequest& request);
 
 struct HttpResponse {
@@ -57,7 +58,7 @@ struct HttpResponse {
   }
 };
 
-/// "Not Found" for 404.
+/// Returns the reason phrase: "Not Found" for 404.
 std::string_view reason_phrase(std::uint16_t status) noexcept;
 
 }  // namespace varve::serve

@@ -23,13 +23,13 @@ Status unsupported() {
   return refused("MediaTypeNotSupported", "no media type in Accept or $format is supported; ask for application/json");
 }
 
-/// Whether the client says that it takes the type on no account: `q=0`, perhaps with zeros behind a point.
+/// Returns whether the client excludes the type: `q=0`, perhaps with zeros after a point.
 bool is_excluded(const MediaType& media) {
   const std::string* const quality = media.find("q");
   return quality != nullptr && !quality->empty() && quality->find_first_not_of("0.") == std::string::npos;
 }
 
-/// One element of a list; `json` and `atom` are the short forms of `$format`.
+/// Returns the level of one element of a list. `json` and `atom` are the short forms of `$format`.
 Result<PayloadLevel> level_of(std::string_view element) {
   const std::string lower = lower_case(element);
   if (lower == "json") return PayloadLevel::kMinimal;

@@ -1,5 +1,5 @@
-// Owns: how much of OData a JSON answer carries, as the request asks for it.
-// Must never: look at how the request's own body says it is written; annotations are always understood.
+// Owns: choosing the level of OData metadata of a JSON answer from the request.
+// Must never: use the Content-Type of the request's body. Annotations in bodies are always understood.
 #pragma once
 
 #include <cstdint>
@@ -14,24 +14,26 @@ namespace varve::serve {
 
 enum class PayloadLevel : std::uint8_t { kNone, kMinimal, kFull };
 
-/// By `$format` (decoded) if it is there, else by Accept; nothing and `*/*` are minimal. Of a list, the first that is
-/// known and that the client does not exclude by `q=0`.
+/// Chooses the level by `$format` (decoded) if it is given, else by Accept. A missing value and `*/*` mean minimal.
+/// From a list, it takes the first known element that the client does not exclude by `q=0`.
 /// Errors: kInvalidArgument (AtomFormatNotSupported, JsonVerboseFormatNotSupported, MediaTypeNotSupported).
 /// Source: H-40.
 Result<PayloadLevel> choose_level(const std::optional<std::string>& format, const std::string* accept);
 
-/// choose_level for the `$format` and the Accept of a request, or of a part of a batch. Where no OData body answers the
-/// request, any Accept is taken. Errors: also kInvalidArgument of a query that cannot be decoded.
+/// Calls choose_level() with the `$format` and the Accept of a request, or of a part of a batch. If the answer has no
+/// OData body, any Accept is accepted. Errors: also kInvalidArgument if the query cannot be decoded.
 Result<PayloadLevel> requested_level(const HttpRequest& request, bool answers_with_entity);
 
-/// `application/json;odata=minimalmetadata;streaming=true;charset=utf-8`. Source: H-21.
+/// Returns the Content-Type: `application/json;odata=minimalmetadata;streaming=true;charset=utf-8`. Source: H-21.
 std::string_view content_type(PayloadLevel level) noexcept;
 
-/// Whether a body of this type can be read as JSON; a missing one is taken for it.
-/// Errors: kInvalidArgument (AtomFormatNotSupported, MediaTypeNotSupported: another type, none, or not in UTF-8).
+/// Checks whether a body of this type can be read as JSON. A missing type means JSON.
+/// Errors: kInvalidArgument (AtomFormatNotSupported; MediaTypeNotSupported: another type, no media type, or not in
+/// UTF-8).
 Status check_json_type(const std::string* content_type);
 
-/// Whether a body of this type can be read as XML. Any type is taken, as clients send several; its charset is judged.
+/// Checks whether a body of this type can be read as XML. Any type is accepted, because clients send several types. Its
+/// charset is checked.
 /// Errors: kInvalidArgument (MediaTypeNotSupported).
 Status check_xml_type(const std::string* content_type);
 

@@ -16,7 +16,8 @@ std::optional<std::string> decoded(std::string_view text) {
   return security::percent_decode(spaced);
 }
 
-/// Most names are written as they are, and most are of other parameters. Nothing for a name that is badly encoded.
+/// Compares a written name. The first check is a fast path: most names are not encoded, and most belong to other
+/// parameters. Returns nothing if a name is badly encoded.
 std::optional<bool> is_name(std::string_view written, std::string_view name) {
   if (written.find_first_of("%+") == std::string_view::npos) return written == name;
   const std::optional<std::string> plain = decoded(written);

@@ -1,5 +1,5 @@
-// Owns: one parameter of a query string at a time.
-// Must never: pick one of two values.
+// Owns: reading one parameter of a query string.
+// Must never: choose one of two values.
 #pragma once
 
 #include <optional>
@@ -10,9 +10,9 @@
 
 namespace varve::serve {
 
-/// The parameter's value, percent-decoded once, `+` read as a space; nothing if it is not there. Names are
-/// case-sensitive. Errors: kInvalidArgument (InvalidQueryParameterValue: it is there twice, or badly encoded; or
-/// the name of another parameter is badly encoded).
+/// Returns the parameter's value, percent-decoded once, with `+` read as a space. Returns nothing if the
+/// parameter is missing. Names are case-sensitive. Errors: kInvalidArgument (InvalidQueryParameterValue: the parameter
+/// occurs twice or is badly encoded, or another parameter's name is badly encoded).
 Result<std::optional<std::string>> query_value(std::string_view query, std::string_view name);
 
 }  // namespace varve::serve

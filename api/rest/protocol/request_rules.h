@@ -1,5 +1,5 @@
-// Owns: what the headers and common parameters of every request must keep, whatever the route.
-// Must never: need the body's meaning, or the account.
+// Owns: the rules for headers and common parameters that every request must follow, whatever its route.
+// Must never: depend on the meaning of the body, or on the account.
 #pragma once
 
 #include <chrono>
@@ -11,29 +11,31 @@
 
 namespace varve::serve {
 
-/// What a request without a version is taken for.
+/// The protocol version of a request that names none.
 inline constexpr std::string_view kNewestVersion = "2020-12-06";
 
-/// The protocol version: `api-version`, else x-ms-version, else `sv`, else the newest; of requests with a signature in
-/// the query as of others. Errors: kInvalidArgument (InvalidHeaderValue: no date, or before 2009-09-19).
-/// Source: H-10, H-11.
+/// Returns the protocol version: `api-version`, else x-ms-version, else `sv`, else the newest. Requests with a
+/// signature in the query follow this order too. Errors: kInvalidArgument (InvalidHeaderValue: no date, or before
+/// 2009-09-19). Source: H-10, H-11.
 Result<std::string> protocol_version(const security::Request& head);
 
-/// The verb that counts. Errors: kInvalidArgument (XMethodNotUsingPost, XMethodIncorrectCount, XMethodIncorrectValue).
-/// Source: H-05.
+/// Returns the verb after applying X-HTTP-Method. Errors: kInvalidArgument (XMethodNotUsingPost, XMethodIncorrectCount,
+/// XMethodIncorrectValue). Source: H-05.
 Result<std::string> effective_verb(std::string_view verb, const Headers& headers);
 
-/// Headers of which only one value is read: two headers of one name with different values are refused.
+/// Checks the headers that allow only one value: two headers of one name with different values are refused.
 /// Errors: kInvalidArgument (InvalidHeaderValue).
 Status check_headers_once(const Headers& headers);
 
-/// What a write to the secondary is told. Source: section "Common codes".
+/// Returns the error for a write to the secondary. Source: section "Common codes".
 Status secondary_is_for_reading();
 
-/// Errors: kInvalidArgument (InvalidQueryParameterValue: no number above zero). Source: H-04.
+/// Returns the request's timeout. Errors: kInvalidArgument (InvalidQueryParameterValue: no number above zero). Source:
+/// H-04.
 Result<std::chrono::seconds> request_time_max(std::string_view query);
 
-/// Errors: kInvalidArgument (InvalidMd5, Md5Mismatch). Source: section "Request headers".
+/// Checks the Content-MD5 of the body. Errors: kInvalidArgument (InvalidMd5, Md5Mismatch). Source: section "Request
+/// headers".
 Status check_body_digest(const HttpRequest& request);
 
 }  // namespace varve::serve

@@ -1,5 +1,5 @@
-// Owns: the `$filter` of a listing of tables: conditions on TableName.
-// Must never: compare otherwise than filters of entities do.
+// Owns: the `$filter` of a table listing: conditions on TableName.
+// Must never: compare in another way than filters of entities.
 #pragma once
 
 #include <string_view>
@@ -12,8 +12,8 @@ namespace varve::serve {
 
 class TableFilter {
  public:
-  /// Errors: those of Filter::parse(); kInvalidArgument (InvalidInput: another property is named). Source: B-06 to
-  /// B-08.
+  /// Parses a filter. Errors: those of Filter::parse(); kInvalidArgument (InvalidInput: the filter names another
+  /// property). Source: B-06 to B-08.
   static Result<TableFilter> parse(std::string_view text);
 
   bool matches(std::string_view table) const;

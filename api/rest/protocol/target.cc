@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view kSecondarySuffix = "-secondary";
 
-/// Takes `-secondary` off. Whether it was there.
+/// Removes `-secondary` from the name. Returns whether the suffix was there.
 bool take_secondary(std::string_view& account) noexcept {
   if (!account.ends_with(kSecondarySuffix)) return false;
   account.remove_suffix(kSecondarySuffix.size());
@@ -27,20 +27,20 @@ bool is_ipv4(std::string_view host) noexcept {
   return std::all_of(host.begin(), host.end(), [](char c) { return (c >= '0' && c <= '9') || c == '.' || c == ':'; });
 }
 
-/// The first label of the host, if more labels follow.
+/// Returns the first label of the host, if more labels follow.
 std::string_view first_label(std::string_view host) noexcept {
   const std::size_t dot = host.find('.');
   return dot == std::string_view::npos || is_ipv4(host) ? std::string_view() : host.substr(0, dot);
 }
 
-/// Up to the next slash, which is taken too.
+/// Removes and returns the text up to the next slash. The slash is removed too.
 std::string_view take_segment(std::string_view& path) noexcept {
   const std::string_view segment = path.substr(0, path.find('/'));
   path.remove_prefix(std::min(segment.size() + 1, path.size()));
   return segment;
 }
 
-/// Whether the path's first segment is the account, or its secondary, and a slash follows it.
+/// Returns whether the path's first segment is the account or its secondary, and a slash follows it.
 bool begins_with_account(std::string_view path, std::string_view account) noexcept {
   if (path.find('/') == std::string_view::npos) return false;
   std::string_view segment = take_segment(path);
@@ -56,7 +56,7 @@ Status badly_encoded_path() {
   return refused("InvalidUri", "the path is badly encoded");
 }
 
-/// Reads the keys between the parentheses of an entity's address.
+/// Parses the keys between the parentheses of an entity's address.
 class PredicateReader {
  public:
   explicit PredicateReader(std::string_view text) noexcept : rest_(text) {}
@@ -83,7 +83,7 @@ class PredicateReader {
   static Status refuse(std::string_view what) { return service_error::invalid_input(what); }
   void skip_spaces() noexcept { rest_.remove_prefix(std::min(rest_.find_first_not_of(' '), rest_.size())); }
 
-  /// `Name=`, and the quote behind it.
+  /// Reads `Name=` and the quote after it.
   Result<std::string_view> take_name() {
     skip_spaces();
     const std::size_t equals = rest_.find('=');
@@ -96,8 +96,8 @@ class PredicateReader {
     return name;
   }
 
-  /// Up to the quote that ends it: one with a comma or nothing behind it. Another lone quote is part of the key, since
-  /// some clients do not double them (H-03).
+  /// Reads up to the quote that ends the value: a quote before a comma or at the end. Any other single quote is part of
+  /// the key, since some clients do not double quotes (H-03).
   Result<std::string> take_value() {
     std::string value;
     while (!rest_.empty()) {
@@ -121,7 +121,7 @@ class PredicateReader {
     return refuse("the closing quote of a key's value is missing");
   }
 
-  /// Whether the next key stands here, before which a comma should be.
+  /// Returns whether the next key begins here, although the comma is missing.
   static bool begins_key(std::string_view text) noexcept {
     const std::string_view name = text.substr(0, text.find('='));
     return name.size() < text.size() && (trimmed(name) == kPartitionKey || trimmed(name) == kRowKey);
@@ -130,7 +130,8 @@ class PredicateReader {
   std::string_view rest_;
 };
 
-/// A name of a wrong length, and the reserved one, name tables that nobody can have made: the store says so.
+/// Checks the name of a table. A name of a wrong length and the reserved name pass: no such table can exist, and the
+/// store reports that.
 Status check_name(std::string_view table) {
   if (table.starts_with('$'))
     return service_error::table_not_found("system tables, whose names begin with $, do not exist here");
@@ -144,7 +145,7 @@ Status check_name(std::string_view table) {
              : service_error::invalid_resource_name("a table name must be a letter followed by letters and digits");
 }
 
-/// `Tables('Orders')` behind `Tables(`.
+/// Parses the part of `Tables('Orders')` after `Tables(`.
 Result<Target> parse_table(std::string_view inside) {
   inside = trimmed(inside);
   if (inside.size() < 2 || inside.front() != '\'' || inside.back() != '\'') {
@@ -164,7 +165,7 @@ Result<Target> parse_keys(Target target, std::string_view inside) {
   return target;
 }
 
-/// A key between quotes as it stands in a URL.
+/// Appends a key between quotes, percent-encoded for a URL.
 void append_key(std::string& reference, std::string_view key) {
   while (!key.empty()) {
     const std::size_t quote = std::min(key.find('\''), key.size());

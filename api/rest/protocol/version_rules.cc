@@ -20,14 +20,14 @@ std::string_view newest_data_service_version(std::string_view version) noexcept 
   return version >= since::kUpsert ? "2.0" : "1.0";
 }
 
-/// `3.0` of `3.0;NetFx`; empty where it is none.
+/// Returns the number `3.0` of `3.0;NetFx`, or an empty text if there is no number.
 std::string_view number_of(std::string_view text) noexcept {
   text = trimmed(text.substr(0, text.find(';')));
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   return text.size() == 3 && is_digit(text[0]) && text[1] == '.' && is_digit(text[2]) ? text : std::string_view();
 }
 
-/// What client and server both know. Source: section "Request headers".
+/// Returns the newest version that both client and server know. Source: section "Request headers".
 std::string_view data_service_version(const Headers& headers, std::string_view version) {
   const std::string_view newest = newest_data_service_version(version);
   const std::string* const most = find_header(headers, "maxdataserviceversion");
@@ -35,7 +35,7 @@ std::string_view data_service_version(const Headers& headers, std::string_view v
   return given == nullptr ? newest : std::min(newest, number_of(*given));
 }
 
-/// Whether an element of the list is JSON, by its type or by the short form of `$format`.
+/// Returns whether an element of the list is JSON, by its type or by the short form of `$format`.
 bool names_json(const std::optional<std::string>& list) {
   std::string_view rest = list ? std::string_view(*list) : std::string_view();
   while (!rest.empty()) {

@@ -10,7 +10,7 @@ namespace {
 
 using CodeStatus = std::pair<std::string_view, std::uint16_t>;
 
-/// Section 7 of the service's behaviour. Sorted by code. What is not listed is 400.
+/// Section 7 of the service's behaviour, sorted by code. A code that is not listed means 400.
 constexpr std::array kStatuses = std::to_array<CodeStatus>({
     {"AtomFormatNotSupported", 415},
     {"AuthenticationFailed", 403},
@@ -50,9 +50,9 @@ std::uint16_t http_status_of(std::string_view code) noexcept {
   return found != kStatuses.end() && found->first == code ? found->second : std::uint16_t{400};
 }
 
-/// Of a status that the service has no string for: can a repetition help, or not? Whatever the model says of a request
-/// has a string. So a bare code comes from the engine or the machine, and is no fault of the request, even where it has
-/// the number of a code by which the model answers.
+/// Returns the error string for a status that carries none. The string depends on whether a repetition can help. Every
+/// error about a request carries a string of its own. A status without a string thus comes from the engine or the
+/// machine, and the request did not cause it. This holds even if the model answers with the same code elsewhere.
 std::string_view code_of(Code code) noexcept {
   switch (code) {
     case Code::kBusy:
@@ -67,7 +67,8 @@ std::string_view code_of(Code code) noexcept {
 }
 
 std::string message_of(const Status& status, std::string_view code) {
-  // One text for all, so that nothing tells accounts, keys, tokens and policies apart.
+  // All authentication failures share one text, so that a client cannot distinguish accounts, keys, tokens and
+  // policies.
   if (code == "AuthenticationFailed") return "The request could not be authenticated.";
   if (code == "InternalError") return "The server could not carry out the request.";
   if (code == "OperationTimedOut") return "The operation was not carried out within its time.";

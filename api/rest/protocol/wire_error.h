@@ -1,5 +1,5 @@
-// Owns: the error strings that only a server gives, and which HTTP status each error string of the service has.
-// Must never: let a client see what is no business of it: paths, offsets, or why a signature is wrong.
+// Owns: the error strings that only a server returns, and the HTTP status of each error string of the service.
+// Must never: show a client internal details: paths, offsets, or why a signature is wrong.
 #pragma once
 
 #include <cstdint>
@@ -10,18 +10,19 @@
 
 namespace varve::serve {
 
-/// A failure as the service tells it.
+/// A failure in the form of the service's answers.
 struct WireError {
   std::uint16_t status = 500;
   std::string_view code;
-  /// With the index of the operation in front, where one is to blame (T-11).
+  /// The message. If one operation caused the failure, the message begins with the operation's index (T-11).
   std::string message;
 };
 
-/// Total: a status without an error string of the service gets the one that says best what the client can do.
+/// Returns the answer for any status. If a status has no error string of the service, the string that best describes
+/// the client's next step is used.
 WireError wire_error(const Status& status);
 
-/// A failure with an error string that wire_error() knows; of a request that can never succeed as it stands.
+/// Returns a failure with an error string that wire_error() knows. The unchanged request can never succeed.
 inline Status refused(std::string_view service_error, std::string_view message) noexcept {
   return Status::invalid_argument(message).with_service_error(service_error);
 }

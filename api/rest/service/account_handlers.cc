@@ -1,5 +1,5 @@
 // Owns: the routes that answer in XML: stored access policies, service properties, and the statistics of the service.
-// Must never: keep anything; policies live with their table, properties with their account.
+// Must never: keep state. Policies are stored with their table, properties with their account.
 #include <utility>
 
 #include "api/rest/encoding/http_date.h"
@@ -62,7 +62,7 @@ Answer set_properties(const Call& call, Store& store) {
   co_return response;
 }
 
-/// The secondary reads the same store as the primary, so it is never behind. Source: P-04.
+/// Returns the statistics. The secondary reads the primary's store, so its replication never lags. Source: P-04.
 Answer get_statistics(const Call& call, Store& /*store*/) {
   if (!call.address.is_secondary) {
     co_return refused("InvalidQueryParameterValue",

@@ -1,5 +1,5 @@
-// Owns: which accounts the server knows, and their keys.
-// Must never: tell an unknown account from a wrong key.
+// Owns: the accounts that the server knows, and their keys.
+// Must never: let the check of a signature differ between an unknown account and a wrong key.
 #pragma once
 
 #include <map>
@@ -11,23 +11,24 @@
 
 namespace varve::serve {
 
-/// The account and key that every client library knows as its "development storage". Public.
+/// The public account and key that every client library knows as its "development storage".
 inline constexpr std::string_view kDevelopmentAccount = "devstoreaccount1";
 inline constexpr std::string_view kDevelopmentKey =
     "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
 
 class Accounts {
  public:
-  /// Draws the key that stands in for those of unknown accounts. Errors: kIoError (no random bytes), kOutOfMemory.
+  /// Generates the random key that is checked instead of an unknown account's key. Errors: kIoError (no random bytes),
+  /// kOutOfMemory.
   static Result<Accounts> create();
 
-  /// `NAME:KEY` or `NAME:KEY:KEY2`, keys in base64. The same name again replaces.
+  /// Adds `NAME:KEY` or `NAME:KEY:KEY2`, keys in base64. A second definition of a name replaces the first.
   /// Errors: kInvalidArgument (InvalidResourceName; InvalidInput).
   Status add(std::string_view definition);
 
   bool empty() const noexcept { return accounts_.empty(); }
   bool knows(std::string_view name) const { return accounts_.find(name) != accounts_.end(); }
-  /// Of an unknown account, credentials that nothing can have been signed with.
+  /// Returns the credentials of an account. For an unknown account, no request can have been signed with them.
   security::AccountCredentials find(std::string_view name) const;
   const std::map<std::string, security::AccountKeys, std::less<>>& all() const noexcept { return accounts_; }
 

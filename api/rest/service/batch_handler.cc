@@ -1,5 +1,5 @@
 // Owns: the route of batches: one change set as a transaction, or one read.
-// Must never: let an operation by that the session does not open its table for, or apply a part of a change set.
+// Must never: run an operation whose table the session did not open, or apply only a part of a change set.
 #include <algorithm>
 #include <cstdint>
 #include <string_view>
@@ -18,7 +18,7 @@
 namespace varve::serve {
 namespace {
 
-/// A part as a request of its own. Its body is where the batch's is.
+/// A part as a request of its own. `body` views the body of the batch.
 struct InnerRequest {
   HttpRequest request;
   std::string_view body;
@@ -29,14 +29,15 @@ struct InnerRequest {
   Routed routed{};
 };
 
-/// A version in the URL counts; one in a header does not (H-51).
+/// Returns the protocol version of a part. A version in the part's URL counts. A version in its headers does not
+/// (H-51).
 Result<std::string> version_of_part(const Call& call, const security::Request& head) {
   const Result<std::optional<std::string>> version = query_value(head.query, "api-version");
   if (!version.ok()) return version.status();
   return *version ? protocol_version(head) : std::string(call.version);
 }
 
-/// What a part's URL names, which must be of the account that was authenticated. Source: H-51, X-17.
+/// Parses the part's URL, which must name the authenticated account. Source: H-51, X-17.
 Status read_address(const Call& call, std::string_view url, InnerRequest& inner) {
   if (!set_target(inner.request, url))
     return service_error::invalid_input("the URL of a part must be absolute or a path");
@@ -54,15 +55,15 @@ Status read_address(const Call& call, std::string_view url, InnerRequest& inner)
   return Status();
 }
 
-/// Headers that are for a whole request do not count here, X-HTTP-Method among them. A POST to an entity means
-/// nothing by itself, so that the header may say what it means.
+/// Returns the verb of a part. Headers for whole requests do not count in a part, including X-HTTP-Method. The
+/// exception is a POST to an entity: it has no meaning of its own, so the header may name the verb.
 std::string verb_of_part(const security::Request& head, Resource resource) {
   if (head.verb != "POST" || resource != Resource::kEntity) return head.verb;
   const Result<std::string> tunnelled = effective_verb(head.verb, head.headers);
   return tunnelled.ok() ? *tunnelled : head.verb;
 }
 
-/// What the part asks for; routed later, when the parts are known to go together.
+/// Parses a part. The caller routes it later, after the parts were checked together.
 Result<InnerRequest> read_inner(const Call& call, BatchPart part) {
   InnerRequest inner;
   inner.request.head.verb = std::move(part.verb);
@@ -73,7 +74,7 @@ Result<InnerRequest> read_inner(const Call& call, BatchPart part) {
   return inner;
 }
 
-/// By the function that routes whole requests, so that a query means the same in both.
+/// Routes a part with the function for whole requests, so that a query has the same meaning in both.
 Status route_inner(InnerRequest& inner) {
   const Result<Routed> routed = route_request(inner.request, inner.target.resource, inner.verb, inner.version);
   if (!routed.ok()) return routed.status();
@@ -81,7 +82,7 @@ Status route_inner(InnerRequest& inner) {
   return Status();
 }
 
-/// What is wrong with the requests together, whatever each of them holds. Source: T-02, T-10, X-05.
+/// Checks rules across the requests of a change set, independent of their content. Source: T-02, T-10, X-05.
 Status check_together(const std::vector<InnerRequest>& requests) {
   const std::string table = requests.empty() ? std::string() : lower_case(requests.front().target.table);
   for (std::uint32_t i = 0; i < requests.size(); ++i) {
@@ -104,7 +105,7 @@ struct ChangeSet {
   std::vector<InnerRequest> requests{};
   std::vector<std::string> content_ids{};
   EntityGroupTransaction transaction{};
-  /// What the answers show of the operations.
+  /// The operations as the answers show them.
   std::vector<TransactionOperation> shown{};
 };
 
@@ -128,7 +129,7 @@ Status read_requests(const Call& call, Batch batch, ChangeSet& change_set) {
   return check_together(change_set.requests);
 }
 
-/// The whole entity only where the answer has it as its body.
+/// Returns the operation for the answer. It keeps the whole entity only if the answer contains the entity.
 TransactionOperation shown_of(const TransactionOperation& operation, Preference preference) {
   const bool is_whole = operation.kind == TransactionOperation::Kind::kInsert && preference != Preference::kNoContent;
   if (is_whole) return operation;
@@ -153,15 +154,15 @@ Status read_operations(const Call& call, ChangeSet& change_set) {
   return Status();
 }
 
-/// The ETags of the operations, or which of them is to blame.
+/// Returns the ETags of the operations, or an error with the index of the failed operation.
 Task<Result<std::vector<ETag>>> carry_out(const Call& call, const security::AsyncSession& session,
                                           ChangeSet& change_set, Batch batch) {
-  if (batch.parts.empty()) co_return std::vector<ETag>();  // T-12: nothing happens, and is answered by nothing
+  if (batch.parts.empty()) co_return std::vector<ETag>();  // T-12: an empty change set has an empty answer
   if (Status read = read_requests(call, std::move(batch), change_set); !read.ok()) co_return read;
   if (Status read = read_operations(call, change_set); !read.ok()) co_return read;
   Task<Result<Table>> opening = session.table(change_set.requests.front().target.table, call.stop);
   Result<Table> table = co_await at_home(call.home, std::move(opening));
-  if (!table.ok()) co_return table.status().at_operation(0);  // T-10: the first one is blamed
+  if (!table.ok()) co_return table.status().at_operation(0);  // T-10: the error names the first operation
   Task<Result<std::vector<ETag>>> executing =
       AsyncTable(*std::move(table), call.home)
           .execute(std::move(change_set.transaction), call.write_options(), call.stop);
@@ -169,7 +170,7 @@ Task<Result<std::vector<ETag>>> carry_out(const Call& call, const security::Asyn
   co_return etags;
 }
 
-/// The one answer of a change set that failed, in the manner of the operation to blame. Source: H-53, T-11.
+/// Returns the single answer of a failed change set, in the format of the operation that failed. Source: H-53, T-11.
 BatchAnswer failed_answer(const Call& call, const ChangeSet& change_set, const Status& status) {
   const std::size_t index = status.operation_index().value_or(0);
   const bool is_read = index < change_set.requests.size();
@@ -205,7 +206,7 @@ Answer run_change_set(const Call& call, const security::AsyncSession& session, B
   co_return write_batch(answers, true, call.trailer.request_id);
 }
 
-/// Whether it is one of the reads that a batch may hold.
+/// Returns whether the request is one of the reads that a batch may contain.
 bool is_read_of_entities(const InnerRequest& inner) {
   const Resource resource = inner.target.resource;
   return inner.verb == "GET" && inner.routed.route->part == Part::kContent &&
@@ -223,7 +224,7 @@ Answer read_one(const Call& call, const Route& route, const security::AsyncSessi
   co_return response;
 }
 
-/// The part's own answer, or what is wrong with it. Source: X-22.
+/// Returns the answer of the part, or its error. Source: X-22.
 Answer answer_read(const Call& call, const security::AsyncSession& session, BatchPart part, PayloadLevel& level) {
   Result<InnerRequest> inner = read_inner(call, std::move(part));
   if (!inner.ok()) co_return inner.status();

@@ -1,5 +1,5 @@
-// Owns: a request that was understood: what a route's handler is given.
-// Must never: hold what only some routes need; they read it from the request.
+// Owns: a parsed request, as the handler of a route receives it.
+// Must never: contain values that only some routes need. Those routes read them from the request.
 #pragma once
 
 #include <chrono>
@@ -22,39 +22,39 @@
 
 namespace varve::serve {
 
-/// What a create is asked to answer. Source: H-30.
+/// The answer that the client prefers for a create. Source: H-30.
 enum class Preference : std::uint8_t { kNone, kNoContent, kContent };
 
-/// Of a create under a protocol version. Source: H-11, H-30.
+/// Returns the preference of a create under a protocol version. Source: H-11, H-30.
 Preference preference_of(const Headers& headers, std::string_view version);
-/// Adds Preference-Applied, if there was a preference.
+/// Adds the header Preference-Applied, if there was a preference.
 void add_preference(HttpResponse& response, Preference preference);
 
-/// Views: the dispatcher keeps what they view until the answer is there.
+/// Holds views. The dispatcher keeps the viewed values until the answer is complete.
 struct Call {
   const HttpRequest& request;
   const Address& address;
   const Target& target;
-  /// That which counts: another one than the request's own where it is tunnelled (H-05).
+  /// The effective verb. It differs from the request's own verb if the verb is tunnelled (H-05).
   std::string_view verb;
-  /// Protocol version, `YYYY-MM-DD`.
+  /// The protocol version, `YYYY-MM-DD`.
   std::string_view version;
   PayloadLevel level = PayloadLevel::kMinimal;
   Preference preference = Preference::kNone;
-  /// How long the client waits, at most 30 s (H-04).
+  /// The time that the client waits, at most 30 s (H-04).
   std::chrono::seconds time_max{30};
   ErrorTrailer trailer;
   HomeThread* home = nullptr;
-  /// Ends what waits, and has not begun to write, when the server ends.
+  /// Ends a waiting operation that has not begun to write, when the server ends.
   std::stop_token stop{};
-  /// Of the store.
+  /// The limits of the store.
   StoreLimits limits{};
 
   WritingPlace place() const { return {level, address.root, address.account, target.table}; }
-  /// Whether the answer of a read may take so many bytes of memory. Of a write it is never asked: who was told that
-  /// there is no room could not know whether it happened.
+  /// Returns whether the answer of a read may use `bytes` of memory in total. Writes never call this: a client that is
+  /// refused here could not know whether the write happened.
   bool has_room(std::uint64_t bytes) const { return request.room == nullptr || request.room->grow_to(bytes); }
-  /// How writes wait for one another.
+  /// Returns how long writes wait for one another.
   WriteOptions write_options() const {
     WriteOptions options;
     options.wait_max = time_max;
@@ -62,16 +62,17 @@ struct Call {
   }
 };
 
-/// That of a read without room for its answer; it may be repeated.
+/// Returns the error of a read without room for its answer. The client may repeat the read.
 inline Status no_room_for_answer() {
   return Status(Code::kBusy, "the server has no memory for the answer; repeat the request later");
 }
-/// An answer with a body in the call's level.
+/// Returns an answer with a body at the call's level.
 HttpResponse json_response(std::uint16_t status, PayloadLevel level, std::string body);
-/// A failure, in JSON or in XML; never fails itself.
+/// Returns a failure as JSON or XML. Never fails itself.
 HttpResponse error_response(const Status& status, PayloadLevel level, const ErrorTrailer& trailer, bool is_xml = false);
 
-/// The answer to what was carried out, by `make`. Where memory ends there, it is not told that nothing happened.
+/// Returns the answer of a finished operation, which `make` builds. If `make` runs out of memory, the outcome is
+/// reported as unknown.
 template <typename Make>
 Result<HttpResponse> carried_out_answer(Make make) {
   try {

@@ -18,7 +18,7 @@ std::uint64_t CrossOrigin::changes() const {
   return changes_;
 }
 
-/// What was read before a change may be of before it.
+/// Caches the rules, unless some rules changed since the read began: the read may then have returned old rules.
 void CrossOrigin::enter(const std::string& account, Rules rules, std::uint64_t changes_before) {
   const std::lock_guard lock(mutex_);
   if (changes_ == changes_before) known_[account] = std::move(rules);

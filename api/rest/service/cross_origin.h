@@ -1,5 +1,5 @@
-// Owns: the CORS rules of accounts as they were last read, so that not every request reads them from the store.
-// Must never: give rules of before a change to a request that came after the change was answered.
+// Owns: a cache of the accounts' CORS rules, so that most requests do not read them from the store.
+// Must never: return outdated rules to a request that arrived after a change of the rules was answered.
 #pragma once
 
 #include <cstdint>
@@ -18,24 +18,25 @@
 
 namespace varve::serve {
 
-/// Any thread. Nobody else writes service properties of this store.
+/// Can be used by any thread. No other code may write service properties of this store.
 class CrossOrigin {
  public:
-  /// The store outlives this.
+  /// The store must outlive this object.
   explicit CrossOrigin(Store& store) noexcept : store_(store) {}
 
-  /// The answer to an OPTIONS. `account` is one that the server knows, or empty: it has no rules then.
-  /// Errors: as answer_preflight(), and those of reading the rules. Source: P-12.
+  /// Returns the answer to an OPTIONS request. `account` is an account that the server knows, or empty: an empty
+  /// account has no rules. Errors: those of answer_preflight(), and those of reading the rules. Source: P-12.
   Task<Result<HttpResponse>> preflight(const HttpRequest& request, std::string account, HomeThread* home,
                                        std::stop_token stop);
 
-  /// Whether add_headers() has anything to do, as far as that is known without reading.
+  /// Returns whether add_headers() may have something to add, as far as the cache can say without reading.
   bool concerns(const HttpRequest& request, std::string_view account, std::string_view version) const;
-  /// Adds what the rules of the account say. After an error nothing was added, and the answer goes out as it is (P-13).
+  /// Adds the headers that the account's rules require. After an error nothing was added, and the caller sends the
+  /// answer unchanged (P-13).
   Task<Status> add_headers(const HttpRequest& request, std::string account, HomeThread* home, std::stop_token stop,
                            HttpResponse& response);
 
-  /// The rules of the account may be others now.
+  /// Discards the cached rules of the account, because they may have changed.
   void forget(std::string_view account);
 
  private:

@@ -23,18 +23,18 @@ std::uint64_t draw_number() {
   return std::uint64_t{device()} << 32 | device();
 }
 
-/// Before `end`.
+/// Writes `digits` digits that end before `end`.
 void put_hexadecimal(std::string& text, std::size_t end, std::size_t digits, std::uint64_t number) {
   constexpr std::string_view kDigits = "0123456789abcdef";
   for (; digits > 0; --digits, number >>= 4) text[--end] = kDigits[number & 0xF];
 }
 
-/// Whether a request failed in a way that somebody has to look into.
+/// Returns whether the failure needs an operator's attention.
 bool is_ours(const WireError& error) noexcept {
   return error.status >= 500 && error.code != "NotImplemented";
 }
 
-/// What speaks XML is known by the query alone, so that errors on the way there speak it too (E-02).
+/// Returns whether the answer is XML. Only the query decides, so that errors before routing use XML too (E-02).
 bool speaks_xml(const HttpRequest& request) {
   const Result<Part> part = part_of(request.head.query);
   return part.ok() && *part != Part::kContent;
@@ -52,14 +52,14 @@ void add_common_headers(const HttpRequest& request, const ErrorTrailer& trailer,
 
 }  // namespace
 
-/// What is read of a request before it is asked who sends it.
+/// The values that are parsed before authentication.
 struct Dispatcher::Asked {
   std::string version;
   std::string verb;
   Address address;
 };
 
-/// A request of a known caller for something that there is.
+/// An authenticated request for an existing kind of resource.
 struct Dispatcher::Prepared {
   Address address;
   Target target;
@@ -68,19 +68,19 @@ struct Dispatcher::Prepared {
   security::AsyncSession session;
 };
 
-/// What of a request its answer has to show, as far as it was understood.
+/// The values of a request that its answer shows, as far as they were parsed.
 struct Dispatcher::Told {
   Preference preference = Preference::kNone;
   PayloadLevel level = PayloadLevel::kMinimal;
   std::string version{kNewestVersion};
   Operation operation = Operation::kUnresolved;
-  /// One that the server knows, or empty.
+  /// An account that the server knows, or empty.
   std::string account{};
 };
 
 namespace {
 
-/// What the session lets the route's handler have.
+/// Calls the route's handler with the access that the session allows.
 Answer run(const Door& door, const Call& call, const security::AsyncSession& session, Store& store) {
   if (const auto* const route = std::get_if<EntityRoute>(&door)) {
     Task<Result<Table>> opening = session.table(call.target.table, call.stop);
@@ -121,7 +121,8 @@ Task<Result<security::Session>> ended(Status status) {
   co_return status;
 }
 
-/// Nobody can sign for an account that does not exist: the request, which is well-formed, hears that. Source: X-28.
+/// Returns the refusal of a request. If the account is unknown, no signature can be valid, so the answer reports the
+/// missing account. Source: X-28.
 Status told_of_account(const Status& refusal, bool is_known) {
   if (is_known || refusal.service_error() != "AuthenticationFailed") return refusal;
   return service_error::resource_not_found("The account does not exist.");
@@ -193,7 +194,7 @@ Task<Status> Dispatcher::admit(const HttpRequest& request, HomeThread* home) {
 Task<Result<HttpResponse>> Dispatcher::carry_out(const HttpRequest& request, const ErrorTrailer& trailer,
                                                  HomeThread* home, Told& told) {
   if (request.refusal) {
-    (void)identify(request, told);  // for what the answer shows of it
+    (void)identify(request, told);  // sets the values that the answer shows
     co_return *request.refusal;
   }
   if (Status once = check_headers_once(request.head.headers); !once.ok()) co_return once;
@@ -223,7 +224,8 @@ Task<Result<HttpResponse>> Dispatcher::carry_out(const HttpRequest& request, con
   co_return outcome;
 }
 
-/// Of any path, whether or not there is anything; of an account that is none, as of one without rules.
+/// Answers a preflight for any path, even if no resource exists there. An unknown account is treated like an account
+/// without rules.
 Task<Result<HttpResponse>> Dispatcher::preflight(const HttpRequest& request, HomeThread* home) {
   const Result<Address> address = address_of(request);
   const bool is_known = address.ok() && accounts_.knows(address->account);
@@ -237,7 +239,7 @@ Task<Result<HttpResponse>> Dispatcher::handle(HttpRequest request, HomeThread* h
   const std::string request_id = next_request_id();
   const ErrorTrailer trailer{request_id, clock_()};
   Told told;
-  // A task of its own, so that a want of memory on the way is an answer like others.
+  // A separate task turns a lack of memory during the request into an ordinary error answer.
   Task<Result<HttpResponse>> carrying = carry_out(request, trailer, home, told);
   Result<HttpResponse> outcome = co_await carrying;
   if (operation != nullptr) *operation = told.operation;
@@ -252,7 +254,7 @@ Task<Result<HttpResponse>> Dispatcher::handle(HttpRequest request, HomeThread* h
   if (request.head.verb == "HEAD") response.body.clear();
   add_common_headers(request, trailer, told.version, response);
   if (cross_origin_.concerns(request, told.account, told.version)) {
-    // Where the rules cannot be read, the answer goes out without their headers (P-13).
+    // If the rules cannot be read, the answer is sent without CORS headers (P-13).
     Task<Status> adding = cross_origin_.add_headers(request, told.account, home, stop_.get_token(), response);
     (void)co_await adding;
   }

@@ -1,8 +1,8 @@
-// Owns: the one way of a request: from what was received to what is sent, whatever the connection.
-// Must never: know a socket, do a route's work, or let a request by that was not authenticated.
+// Owns: the path of a request from its arrival to its answer, independent of the connection.
+// Must never: know a socket, do the work of a route, or let a request pass without authentication.
 //
-// The order is that of O-07: the request's own rules, who asks, whether they may, what is asked for, how it is written.
-// A failure at any step ends it there.
+// The steps follow O-07: the rules for every request, authentication, permission, the resource, the format of the
+// answer. A failure at any step ends the request there.
 #pragma once
 
 #include <atomic>
@@ -26,25 +26,26 @@
 
 namespace varve::serve {
 
-/// Told of each request that failed by no fault of the client.
+/// Called for each request that failed without a fault of the client.
 using FailureLog = std::function<void(std::string_view request_id, const Status& status)>;
 
-/// Any thread; requests run side by side.
+/// Can be used by any thread. Requests run concurrently.
 class Dispatcher {
  public:
-  /// The store outlives the dispatcher.
+  /// The store must outlive the dispatcher.
   Dispatcher(Store& store, Accounts accounts, security::Clock clock, FailureLog log);
 
-  /// As RequestHandler::admit(): the caller is authenticated.
+  /// Implements RequestHandler::admit(): authenticates the caller.
   Task<Status> admit(const HttpRequest& request, HomeThread* home = nullptr);
 
-  /// As RequestHandler::handle(). `operation` is told what was asked for, and outlives the task.
+  /// Implements RequestHandler::handle(). Sets `operation` to the operation that the request named. `operation` must
+  /// outlive the task.
   Task<Result<HttpResponse>> handle(HttpRequest request, HomeThread* home = nullptr, Operation* operation = nullptr);
 
-  /// Ends requests that wait and have not begun to write; those answer OperationTimedOut. Any thread.
+  /// Ends waiting requests that have not begun to write. They answer OperationTimedOut. Any thread may call it.
   void stop() noexcept { stop_.request_stop(); }
 
-  /// An answer to what could not be read as a request.
+  /// Returns the answer to bytes that could not be parsed as a request.
   HttpResponse refuse(const Status& status);
 
  private:

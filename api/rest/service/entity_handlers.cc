@@ -1,5 +1,5 @@
 // Owns: the routes of entities: queries, point reads, single writes.
-// Must never: hold a handle that is not fenced.
+// Must never: use a table handle that is not restricted to the caller's permissions.
 #include <algorithm>
 #include <utility>
 
@@ -15,7 +15,7 @@ namespace {
 
 using Kind = TransactionOperation::Kind;
 
-/// Bounds the memory of one answer; a page may end anywhere.
+/// The most bytes of a page, which bound the memory of one answer. A page may end anywhere.
 constexpr std::uint64_t kPageBytesMax = std::uint64_t{4} << 20;
 
 Result<Scan> read_scan(const Call& call) {
@@ -27,7 +27,7 @@ Result<Scan> read_scan(const Call& call) {
   return scan;
 }
 
-/// A token of a scan is two words; each has a header of its own. Source: Q-42.
+/// Adds the token of a scan. The token has two words, and each has its own header. Source: Q-42.
 void add_continuation(HttpResponse& response, const std::string& token) {
   const std::size_t space = std::min(token.find(' '), token.size());
   response.with("x-ms-continuation-NextPartitionKey", std::string_view(token).substr(0, space));
@@ -50,7 +50,7 @@ Task<Result<ETag>> remove(Task<Status> removing) {
   co_return ETag();
 }
 
-/// A page while it is written, as far as there is room for it.
+/// A page that is written as long as there is room for it.
 class RoomyPage {
  public:
   RoomyPage(const Call& call, std::vector<std::string> select)
@@ -68,7 +68,7 @@ class RoomyPage {
   std::string take() { return writer_.take(); }
 
  private:
-  /// What one asks for at a time, and half more: a text that grows takes so much of memory.
+  /// The bytes requested in one step. A growing text can use up to half more memory than its size.
   static constexpr std::size_t kStep = std::size_t{64} << 10;
 
   const Call& call_;
@@ -77,7 +77,7 @@ class RoomyPage {
   bool has_room_ = true;
 };
 
-/// The ETag of what was written; none of what was removed.
+/// Carries out a write. Returns the ETag of the written entity; a delete has none.
 Task<Result<ETag>> carry_out(const Call& call, const AsyncTable& table, const TransactionOperation& operation) {
   const WriteOptions options = call.write_options();
   switch (operation.kind) {

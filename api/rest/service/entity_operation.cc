@@ -14,10 +14,10 @@ namespace {
 
 using Kind = TransactionOperation::Kind;
 
-/// Of an answer, before those that all answers have.
+/// The usual number of headers of an answer to a write, without the common headers.
 constexpr std::size_t kWriteHeaders = 4;
 
-/// The condition of a write; nothing where there is none.
+/// Returns the condition of a write, or nothing if there is none.
 Result<std::optional<ETag>> read_condition(const Headers& headers) {
   if (find_header(headers, "if-none-match") != nullptr) {
     return service_error::invalid_input("If-None-Match is not supported for writes; use If-Match");
@@ -45,7 +45,7 @@ Result<TransactionOperation> read_remove(const OperationSource& source) {
   return TransactionOperation{Kind::kRemove, Entity(source.target.partition_key, source.target.row_key), **condition};
 }
 
-/// A write to an entity's address: an update with If-Match, an upsert without (O-01).
+/// Reads a write to an entity's address: an update with If-Match, an upsert without (O-01).
 Result<TransactionOperation> read_put(const OperationSource& source, Kind update, Kind upsert) {
   const Result<std::optional<ETag>> condition = read_condition(source.headers);
   if (!condition.ok()) return condition.status();

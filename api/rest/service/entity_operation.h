@@ -1,5 +1,5 @@
-// Owns: writes of one entity: from a request, or a part of a batch, to the store's operation, and from its outcome to
-// an answer. Single writes and batches share it, so that they cannot differ.
+// Owns: writes of one entity: converting a request or a part of a batch into the store's operation, and the outcome
+// into an answer. Single writes and batches share this code, so that they cannot differ.
 // Must never: touch a store.
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace varve::serve {
 
-/// Views.
+/// The parts of a request that describe a write. Holds views.
 struct OperationSource {
   std::string_view verb;
   const Target& target;
@@ -26,19 +26,19 @@ struct OperationSource {
   std::size_t properties_max = limits::kCustomPropertiesMax;
 };
 
-/// Source: section "Entity operations", O-01 to O-05, O-10 to O-14, X-07. Errors: kInvalidArgument (InvalidInput: a bad
-/// condition; MissingRequiredHeader: a delete without If-Match; MethodNotAllowed: the verb writes no such resource;
-/// those of read_entity() and check_json_type()).
+/// Returns the operation of a request. Errors: kInvalidArgument (InvalidInput: a bad condition; MissingRequiredHeader:
+/// a delete without If-Match; MethodNotAllowed: the verb cannot write this resource), and those of read_entity() and
+/// check_json_type(). Source: section "Entity operations", O-01 to O-05, O-10 to O-14, X-07.
 Result<TransactionOperation> read_operation(const OperationSource& source);
 
-/// What the answer to a write is made of.
+/// The values that determine the answer to a write.
 struct WriteAnswer {
   WritingPlace place;
   Preference preference = Preference::kNone;
 };
 
-/// 201 or 204. `operation` is given back its ETag, for the entity that an insert answers with. Source: H-22, H-30,
-/// O-10.
+/// Returns 201 or 204. Stores the new ETag in `operation`, because the answer to an insert contains the entity. Source:
+/// H-22, H-30, O-10.
 HttpResponse written_response(const WriteAnswer& answer, TransactionOperation& operation, ETag etag);
 
 }  // namespace varve::serve

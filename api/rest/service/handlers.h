@@ -1,5 +1,5 @@
-// Owns: the list of what routes do. Each handler is given what its permission opens, and nothing else.
-// Must never: be called by anybody who has not asked for the permission; the dispatcher and batches do.
+// Owns: the list of the routes' handlers. Each handler receives only what its permission allows.
+// Must never: be called before the permission was checked. The dispatcher and the batch handler check it.
 #pragma once
 
 #include "api/rest/protocol/message.h"
@@ -10,16 +10,16 @@
 
 namespace varve::serve {
 
-/// What a route answers, or why not. The Call outlives the task.
+/// The answer of a route, or its error. The Call must outlive the task.
 using Answer = Task<Result<HttpResponse>>;
 
-// -- Entities: the table is fenced by what the caller may do; or it is the reason that it is not there, which is told
-// after the faults of the request (O-07).
+// Entities: the table handle is restricted to the caller's permissions. If the table could not be opened, `table` is
+// the error, which is returned after errors of the request itself (O-07).
 Answer query_entities(const Call& call, Result<AsyncTable> table);
 Answer get_entity(const Call& call, Result<AsyncTable> table);
 Answer write_one(const Call& call, Result<AsyncTable> table);
 
-// -- The account: whoever calls has been asked for the operation.
+// The account: the caller's permission for the operation was checked.
 Answer list_tables(const Call& call, Store& store);
 Answer create_table(const Call& call, Store& store);
 Answer get_table(const Call& call, Store& store);
@@ -30,7 +30,7 @@ Answer get_properties(const Call& call, Store& store);
 Answer set_properties(const Call& call, Store& store);
 Answer get_statistics(const Call& call, Store& store);
 
-// -- A batch opens each table by the session itself.
+// A batch: the handler opens each table through the session.
 Answer run_batch(const Call& call, const security::AsyncSession& session);
 
 }  // namespace varve::serve

@@ -19,8 +19,8 @@ KnownSignatures::KnownPtr KnownSignatures::at(std::size_t hash) const {
   return places_[hash % kPlaces];
 }
 
-/// Texts are compared only where their whole hashes are alike: so the time that it takes tells nothing of a signature
-/// to who does not have it.
+/// Verifies a signature. Texts are compared only if their whole hashes are equal. The time of the comparison thus
+/// reveals nothing about a signature to a caller that does not have it.
 Result<security::VerifiedSignature> KnownSignatures::verify(std::string_view account, std::string_view query) {
   const std::size_t hash = hash_of(account, query);
   if (const KnownPtr known = at(hash);
@@ -33,10 +33,10 @@ Result<security::VerifiedSignature> KnownSignatures::verify(std::string_view acc
   try {
     known = std::make_shared<const Known>(Known{hash, std::string(account), std::string(query), *verified});
   } catch (const std::bad_alloc&) {
-    return verified;  // It is not kept, then.
+    return verified;  // The result is not cached.
   }
   const std::lock_guard lock(mutex_);
-  places_[hash % kPlaces].swap(known);  // What was there goes behind the lock.
+  places_[hash % kPlaces].swap(known);  // The old entry is freed after the lock is released.
   return verified;
 }
 

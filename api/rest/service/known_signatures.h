@@ -1,6 +1,6 @@
-// Owns: the signatures that were verified lately, by the queries they stood in: clients show the same one again and
-// again.
-// Must never: outlive the keys they were verified with, or remember anything that time, place or a policy decides.
+// Owns: a cache of recently verified signatures, keyed by their queries, because clients reuse a signature often.
+// Must never: outlive the keys that verified the signatures, or store a decision that depends on time, place or a
+// policy.
 #pragma once
 
 #include <array>
@@ -16,13 +16,13 @@
 
 namespace varve::serve {
 
-/// Any thread.
+/// Can be used by any thread.
 class KnownSignatures {
  public:
-  /// The accounts outlive it, and do not change.
+  /// The accounts must outlive this object, and must not change.
   explicit KnownSignatures(const Accounts& accounts) noexcept : accounts_(accounts) {}
 
-  /// As security::VerifiedSignature::verify() with the keys of the account.
+  /// Calls security::VerifiedSignature::verify() with the keys of the account, unless the cache contains the result.
   Result<security::VerifiedSignature> verify(std::string_view account, std::string_view query);
 
  private:
@@ -33,9 +33,9 @@ class KnownSignatures {
     security::VerifiedSignature signature;
   };
   using KnownPtr = std::shared_ptr<const Known>;
-  /// Two signatures with the same place drive each other out.
+  /// The number of cache slots. Two signatures with the same slot evict each other.
   static constexpr std::size_t kPlaces = 256;
-  /// What is longer is a query with more than a signature in it, which does not come again.
+  /// The most bytes of a cached query. A longer query contains more than a signature, and is unlikely to be repeated.
   static constexpr std::size_t kQueryBytesMax = 512;
 
   KnownPtr at(std::size_t hash) const;

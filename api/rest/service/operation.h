@@ -1,5 +1,5 @@
 // Owns: the names by which requests are counted and logged.
-// Must never: take a name from a request: whoever sends requests could make as many as they like.
+// Must never: take a name from a request. A client could otherwise create any number of names.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,8 @@
 
 namespace varve::serve {
 
-/// kUnresolved is a request that was refused before it was known what it asks for, by a missing signature above all.
+/// The operations. kUnresolved is a request that was refused before its operation was known, usually because a
+/// signature was missing.
 enum class Operation : std::uint8_t {
   kUnresolved,
   kListTables,
@@ -35,9 +36,9 @@ enum class Operation : std::uint8_t {
 };
 inline constexpr std::size_t kOperations = static_cast<std::size_t>(Operation::kStatusPage) + 1;
 
-/// "QueryEntities".
+/// Returns a name such as "QueryEntities".
 std::string_view operation_name(Operation operation) noexcept;
-/// Of a request that has a route.
+/// Returns the operation of a request that has a route.
 Operation operation_of(Resource resource, Part part, std::string_view verb) noexcept;
 
 }  // namespace varve::serve

@@ -1,5 +1,5 @@
-// Owns: what a connection hands its requests to.
-// Must never: know a connection, or what a request means.
+// Owns: the interface to which a connection passes its requests.
+// Must never: know a connection, or the meaning of a request.
 #pragma once
 
 #include "api/rest/protocol/message.h"
@@ -10,19 +10,19 @@
 
 namespace varve::serve {
 
-/// Any thread; requests run side by side.
+/// Can be used by any thread. Requests run concurrently.
 class RequestHandler {
  public:
   virtual ~RequestHandler() = default;
-  /// Whether a request whose body has not been read may send it: who asks, judged by the headers. The request outlives
-  /// the task. On an error the request goes to handle() without its body, and with the error as its refusal.
+  /// Authenticates a request by its headers, before its body is read. The request must outlive the task. After an error
+  /// the connection passes the request to handle() without its body, with the error as its refusal.
   virtual Task<Status> admit(const HttpRequest& request, HomeThread* home) = 0;
-  /// The answer, whatever happens. `home` is where it is made, if given. Errors: kOutOfMemory alone: there was none to
-  /// make an answer with, and the request may have been carried out.
+  /// Returns the answer for every outcome of the request. `home` is the thread that builds the answer, if given.
+  /// Errors: only kOutOfMemory: there was no memory for an answer, and the request may have been carried out.
   virtual Task<Result<HttpResponse>> handle(HttpRequest request, HomeThread* home) = 0;
-  /// An answer to what could not be read as a request.
+  /// Returns the answer to bytes that could not be parsed as a request.
   virtual HttpResponse refuse(const Status& status, const std::string& client_ip) = 0;
-  /// Ends requests that wait.
+  /// Ends waiting requests.
   virtual void stop() noexcept = 0;
 };
 

@@ -52,7 +52,7 @@ bool is_create(Resource resource, std::string_view verb) noexcept {
   return verb == "POST" && (resource == Resource::kTables || resource == Resource::kEntities);
 }
 
-/// Whether an OData body answers the request, if it succeeds. Source: X-13.
+/// Returns whether a successful answer has an OData body. Source: X-13.
 bool answers_with_entity(Resource resource, std::string_view verb, Preference preference) noexcept {
   return verb == "GET" || (is_create(resource, verb) && preference != Preference::kNoContent);
 }

@@ -1,5 +1,5 @@
-// Owns: the table of routes: which verb on which resource does what, and what it takes to be let in.
-// Must never: hold a route without a permission; there is no way to write one down.
+// Owns: the table of routes: the handler of each verb and resource, and the permission that it requires.
+// Must never: contain a route without a permission. The types of the doors prevent it.
 #pragma once
 
 #include <chrono>
@@ -13,31 +13,31 @@
 
 namespace varve::serve {
 
-/// What of a resource is meant, by the query's `comp` and `restype`.
+/// The part of a resource that the query parameters `comp` and `restype` select.
 enum class Part : std::uint8_t { kContent, kPolicies, kProperties, kStatistics };
 
-/// Errors: kInvalidArgument (InvalidQueryParameterValue: another value of `comp` or `restype`, or not both where both
-/// are needed).
+/// Returns the part that the query selects. Errors: kInvalidArgument (InvalidQueryParameterValue: an unknown value of
+/// `comp` or `restype`, or one of them is missing where both are required).
 Result<Part> part_of(std::string_view query);
 
-/// Entities of the table that the address names: the handler is given a handle that can do what the caller may.
+/// Entities of the table in the address. The handler receives a handle that is restricted to the caller's permissions.
 struct EntityRoute {
   explicit constexpr EntityRoute(Answer (*does)(const Call&, Result<AsyncTable>)) noexcept : handler(does) {}
   Answer (*handler)(const Call& call, Result<AsyncTable> table);
 };
-/// Something of the account: the caller must be allowed the operation.
+/// An operation on the account. The caller must have permission for it.
 struct AccountRoute {
   constexpr AccountRoute(security::AccountOperation needs, Answer (*does)(const Call&, Store&)) noexcept
       : operation(needs), handler(does) {}
   security::AccountOperation operation;
   Answer (*handler)(const Call& call, Store& store);
 };
-/// Several entities: the handler asks the session for each table.
+/// Several entities. The handler opens each table through the session.
 struct BatchRoute {
   explicit constexpr BatchRoute(Answer (*does)(const Call&, const security::AsyncSession&)) noexcept : handler(does) {}
   Answer (*handler)(const Call& call, const security::AsyncSession& session);
 };
-/// None is made without saying what it takes, so that a Route without a Door does not compile.
+/// Every alternative requires its permission, so a Route without a Door does not compile.
 using Door = std::variant<EntityRoute, AccountRoute, BatchRoute>;
 
 struct Route {
@@ -47,21 +47,22 @@ struct Route {
   Door door;
 };
 
-/// Errors: kInvalidArgument (MethodNotAllowed: the resource knows other verbs; InvalidQueryParameterValue: it has no
-/// such part). Source: H-02, O-18.
+/// Returns the route. Errors: kInvalidArgument (MethodNotAllowed: the resource has only other verbs;
+/// InvalidQueryParameterValue: it has no such part). Source: H-02, O-18.
 Result<const Route*> find_route(Resource resource, Part part, std::string_view verb);
 
-/// A request for something that there is, or a part of a batch: all that its address, query and headers ask for.
+/// The route of a request or of a batch's part, with all values from its address, query and headers.
 struct Routed {
   const Route* route = nullptr;
-  /// At most 30 s (H-04).
+  /// The time limit, at most 30 s (H-04).
   std::chrono::seconds time_max{0};
   PayloadLevel level = PayloadLevel::kMinimal;
-  /// Of creates; others ignore it (H-30).
+  /// The preference of a create. Other operations ignore it (H-30).
   Preference preference = Preference::kNone;
 };
 
-/// Requests and parts of batches share it, so that no parameter means something to one and nothing to the other.
+/// Routes a request. Whole requests and parts of batches share this function, so that a parameter has one meaning in
+/// both.
 /// Errors: those of part_of(), find_route(), request_time_max(), check_content_is_known() and requested_level();
 /// kInvalidArgument (InvalidQueryParameterValue: the protocol version has no access policies).
 Result<Routed> route_request(const HttpRequest& request, Resource resource, std::string_view verb,

@@ -1,5 +1,5 @@
-// Owns: the routes of tables as a whole: list, create, get, delete.
-// Must never: be reached by a signature that is for entities alone.
+// Owns: the routes of whole tables: list, create, get, delete.
+// Must never: be reachable with a signature that is for entities alone.
 #include <algorithm>
 #include <chrono>
 #include <utility>
@@ -19,11 +19,11 @@ namespace {
 
 using TimePoint = std::chrono::steady_clock::time_point;
 
-/// What a listing asks for.
+/// The parameters of a listing.
 struct Listing {
   TableFilter filter;
   ListOptions options;
-  std::uint32_t left = 0;  // of $top
+  std::uint32_t left = 0;  // remaining tables of $top
 };
 
 Result<Listing> read_listing(std::string_view query) {
@@ -38,9 +38,10 @@ Result<Listing> read_listing(std::string_view query) {
   return listing;
 }
 
-/// The tables of one page that match. `listing` goes on where it ends, or has no continuation when all was seen.
+/// Adds the matching tables of one page. Afterwards `listing` continues after that page, or has no continuation at the
+/// end.
 Task<Result<bool>> add_page(const Call& call, AsyncStore store, Listing& listing, std::vector<std::string>& names) {
-  // No more than may be returned, so that no page is cut: the tokens are the store's.
+  // The page has at most the number of tables that may be returned. So no page is cut, and the tokens are the store's.
   listing.options.page_size_max = listing.left;
   Task<Result<TablePage>> reading = store.list_tables(call.address.account, listing.options, call.stop);
   const Result<TablePage> page = co_await at_home(call.home, std::move(reading));
@@ -101,8 +102,8 @@ Answer create_table(const Call& call, Store& store) {
   co_return carried_out_answer([&] { return created_response(call, table->name()); });
 }
 
-/// Listed rather than opened: a listing has the spelling of the table's creation (D-04). Nothing sorts before a name
-/// that begins with it.
+/// Gets a table by listing it, because a listing has the spelling of the table's creation (D-04). The name itself sorts
+/// before all other names that begin with it.
 Answer get_table(const Call& call, Store& store) {
   ListOptions options;
   options.prefix = call.target.table;

@@ -1,5 +1,5 @@
 // Owns: the list of workloads, in the order in which they run.
-// Must never: do the work of one.
+// Must never: do the work of a workload.
 #include "bench/varve_bench/workload.h"
 
 namespace varve::bench {

@@ -1,5 +1,5 @@
-// Owns: what it costs to learn that a key is not there: inserts into a table that no cache holds.
-// Must never: count reads of a flush or a compaction: what is inserted fits into the write buffer.
+// Owns: the cost of checking that a key is absent: inserts into a table that no cache holds.
+// Must never: count reads of a flush or a compaction: the inserts fit into the write buffer.
 #include <algorithm>
 #include <atomic>
 
@@ -10,7 +10,7 @@ namespace varve::bench {
 
 namespace {
 
-constexpr std::uint64_t kShare = 50;  // an insert for so many entities
+constexpr std::uint64_t kShare = 50;  // one insert for this number of entities
 
 Settings checked_and_scarce(const Choice& choice) {
   Settings settings = scarce_cache(choice);
@@ -31,7 +31,7 @@ Result<Effect> insert_between(Session& session, std::atomic<std::uint64_t>& next
       });
 }
 
-/// The first inserts bring indexes and filters, which stay; the second ones count.
+/// Measures inserts. The first inserts load indexes and filters, which stay in the cache. Only the second half counts.
 Result<Outcome> insert_absent(Session& session) {
   std::atomic<std::uint64_t> next{0};
   if (const Result<Effect> first = insert_between(session, next); !first.ok()) return first.status();

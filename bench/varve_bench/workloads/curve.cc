@@ -1,5 +1,6 @@
-// Owns: how costs grow with size: one large table loaded, read and reopened; tables of three sizes dropped beside it.
-// Must never: read from the page cache what is to be cold.
+// Owns: the growth of costs with size: one large table is loaded, read and reopened; tables of three sizes are dropped
+// beside it.
+// Must never: read from the page cache in a cold row.
 #include <algorithm>
 
 #include "bench/varve_bench/drive.h"
@@ -11,7 +12,7 @@ namespace varve::bench {
 
 namespace {
 
-/// A cache that holds everything, uncompressed.
+/// Returns settings with a cache that holds all data uncompressed.
 Settings ample_cache(const Choice& choice) {
   Settings settings;
   settings.cache_bytes = std::max(settings.cache_bytes, choice.entities * kEntityBytes * 3 / 2);
@@ -22,7 +23,7 @@ WorkloadRow open_row(std::string name) {
   return {std::move(name), [](Session& session) { return measure_open(session, ample_cache(session.choice())); }};
 }
 
-/// With direct reads and a scarce cache, which the row before may have opened.
+/// Returns a row with direct reads and a small cache. The row before it may have opened the store already.
 WorkloadRow cold_row(std::string name, int threads) {
   WorkloadRow row = get_row(std::move(name), threads, true, false, {Limit::Kind::kRandomRead, threads});
   row.run = [get = std::move(row.run)](Session& session) -> Result<Outcome> {
@@ -39,7 +40,7 @@ WorkloadRow drop_row(std::string name, std::uint64_t entities_max) {
           }};
 }
 
-/// From here on every read is one of table files.
+/// Compacts everything, so that all later reads use table files.
 Result<Outcome> compact_everything(Session& session) {
   if (!session.contender().compacts()) return Status::unsupported("there is nothing to merge");
   const Stopwatch watch(session.directory());

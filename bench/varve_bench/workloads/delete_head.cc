@@ -1,5 +1,5 @@
-// Owns: the race for the first entity behind many deleted ones.
-// Must never: let compaction finish before the first look; a reader comes when it comes.
+// Owns: the race for the first entity after many deleted ones.
+// Must never: let compaction finish before the first read: a real reader does not wait for it.
 #include <vector>
 
 #include "bench/varve_bench/drive.h"
@@ -10,7 +10,7 @@ namespace {
 
 using Verb = std::function<Status(const std::vector<Row>&)>;
 
-/// Rows 0 to `count` of one partition, a hundred at a time.
+/// Runs the operation for rows 0 to `count` of one partition, in batches of a hundred.
 Status for_batches(std::uint64_t count, const Verb& verb) {
   std::vector<Row> rows;
   for (std::uint64_t n = 0; n < count; ++n) {
@@ -22,7 +22,7 @@ Status for_batches(std::uint64_t count, const Verb& verb) {
   return Status();
 }
 
-/// Microseconds of one look, the median of several.
+/// Returns the median time of several reads, in microseconds.
 Result<double> median_look(Session& session, const std::string& partition, std::uint64_t looks) {
   const Result<Effect> effect = drive(session, {1, 0, looks}, [&](Worker&) -> Result<std::uint64_t> {
     const Result<std::uint64_t> count = session.contender().scan_partition(0, partition, 1, Scanned::kMade);
@@ -35,12 +35,12 @@ Result<double> median_look(Session& session, const std::string& partition, std::
 }
 
 struct Looks {
-  /// With whatever the processor's caches happen to hold.
+  /// The time with the present content of the processor's caches, in microseconds.
   double first_us = 0;
   double median_us = 0;
 };
 
-/// A hundred looks, or the first alone where a hundred of its kind would take a second or more.
+/// Measures a hundred reads. If a hundred of them would take a second or more, it measures only the first.
 Result<Looks> look(Session& session, const std::string& partition) {
   constexpr std::uint64_t kLooks = 100;
   constexpr double kRepeatedUsMax = 1e6 / kLooks;

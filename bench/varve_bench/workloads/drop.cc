@@ -10,10 +10,11 @@ namespace varve::bench {
 
 namespace {
 
-// Both in the seconds of a row, 2 unless said otherwise, so that what is run to try the program waits for little.
-constexpr double kUnaidedRows = 1;    // before the contender's own help is called
-constexpr double kPatienceRows = 15;  // before space that does not come back is given up
-/// Seconds since the watch began when the tables occupy no more than that; the patience if they still do then.
+// Both are factors of a row's duration, which is 2 seconds by default, so that a short trial run waits only briefly.
+constexpr double kUnaidedRows = 1;    // the time before the contender's own means are called
+constexpr double kPatienceRows = 15;  // the time after which waiting for the space ends
+/// Returns the seconds from the watch's start until the tables use at most `bytes_max`. If they never do, returns the
+/// patience.
 double wait_for_space(Session& session, const Stopwatch& watch, std::uint64_t bytes_max, double patience_seconds) {
   while (watch.seconds() < patience_seconds) {
     if (session.contender().table_bytes() <= bytes_max) return watch.seconds();
@@ -38,7 +39,8 @@ Result<double> p99_of_neighbour(Session& session, std::uint64_t entities, double
   return static_cast<double>(effect->latencies.quantile(0.99)) / 1e3;
 }
 
-/// How many times slower, at the 99th percentile, gets of a neighbour are from a drop on, until its space is back.
+/// Measures gets of a neighbour from the beginning of a drop until its space is free. Returns the factor by which their
+/// 99th percentile grows.
 Result<Outcome> look_at_neighbours(Session& session) {
   Contender& contender = session.contender();
   const std::uint64_t neighbours = std::max<std::uint64_t>(session.choice().entities / 10, 1000);
@@ -66,7 +68,7 @@ Result<Outcome> look_at_neighbours(Session& session) {
   return outcome;
 }
 
-/// A small table dropped and made again, many times; the p99 of both together.
+/// Drops and creates a small table many times. Reports the p99 of both together.
 Result<Outcome> drop_again_and_again(Session& session) {
   constexpr std::uint64_t kEntities = 1000;
   constexpr int kTimes = 200;
@@ -77,7 +79,8 @@ Result<Outcome> drop_again_and_again(Session& session) {
     const std::uint64_t before = now();
     Status done = contender.drop_table(3);
     if (done.ok()) done = contender.create_table(3);
-    if (!done.ok() && done.code() != Code::kUnsupported) return done;  // for some a table is a prefix of keys
+    // in some contenders a table is only a prefix of keys
+    if (!done.ok() && done.code() != Code::kUnsupported) return done;
     latencies.add(now() - before);
   }
   Outcome outcome{static_cast<double>(latencies.quantile(0.99)) / 1e6, "ms", false, {}, {}};

@@ -6,8 +6,8 @@
 
 namespace varve::bench {
 
-/// Loads `entities` into table 1, drops it, and waits until nine tenths of what they occupied is free again. The value
-/// is the drop's own latency.
+/// Loads `entities` into table 1, drops it, and waits until nine tenths of its space is free again. The value is the
+/// latency of the drop itself.
 Result<Outcome> load_and_drop(Session& session, std::uint64_t entities);
 
 }  // namespace varve::bench

@@ -1,5 +1,5 @@
-// Owns: the races of durable writes: blind ones, and those that look before they write.
-// Must never: acknowledge what is not on stable storage.
+// Owns: the races of durable writes: blind writes, and writes that check before they write.
+// Must never: acknowledge data that is not on stable storage.
 #include <array>
 #include <atomic>
 #include <vector>
@@ -10,19 +10,19 @@ namespace varve::bench {
 
 namespace {
 
-constexpr std::uint64_t kNumbers = 1'000'000'000;  // as many as a key has digits for
+constexpr std::uint64_t kNumbers = 1'000'000'000;  // a key has digits for this many
 
 Row row_of(std::uint64_t n) {
   return {row_key(shuffled(n, kNumbers)), payload_of(n)};
 }
 
-/// Keys that no round before has used; each process has a store of its own.
+/// Returns numbers of keys that no earlier round has used. Each process has a store of its own.
 std::uint64_t next_number() {
   static std::atomic<std::uint64_t> next{0};
   return next.fetch_add(1, std::memory_order_relaxed);
 }
 
-/// One entity a commit. `hot`: all threads in one partition; otherwise each has its own.
+/// One entity per commit. `hot`: all threads write to one partition. Otherwise each thread has its own.
 WorkloadRow single_row(std::string name, int threads, Check check, bool hot) {
   return {std::move(name),
           [threads, check, hot](Session& session) -> Result<Outcome> {
@@ -40,7 +40,7 @@ WorkloadRow single_row(std::string name, int threads, Check check, bool hot) {
           {Limit::Kind::kDurableWrite, threads}};
 }
 
-/// One entity a commit, very many of them under way from one thread, which is told when each is durable.
+/// One entity per commit. One thread keeps very many commits in flight, and is notified when each is durable.
 WorkloadRow puts_in_flight_row(std::string name, std::size_t in_flight) {
   return {std::move(name), [in_flight](Session& session) -> Result<Outcome> {
             constexpr std::size_t kPutsAtOnce = 16'384;
@@ -56,12 +56,12 @@ WorkloadRow puts_in_flight_row(std::string name, std::size_t in_flight) {
                   return rows.size();
                 });
             if (!effect.ok()) return effect.status();
-            effect->latencies = Histogram();  // They are of all the puts together.
+            effect->latencies = Histogram();  // The latencies would be those of all puts together.
             return outcome_of(*effect, Moves::kWrites);
           }};
 }
 
-/// A hundred entities a commit; what is reported are commits.
+/// A hundred entities per commit. The value counts commits.
 WorkloadRow hundred_row(std::string name, Check check) {
   return {std::move(name), [check](Session& session) -> Result<Outcome> {
             const Result<Effect> effect =
@@ -80,7 +80,7 @@ WorkloadRow hundred_row(std::string name, Check check) {
           }};
 }
 
-/// A hundred entities a commit, each replaced under the condition that it is as it was left; what is reported are
+/// A hundred entities per commit. Each entity is replaced on the condition that it did not change. The value counts
 /// commits.
 WorkloadRow replace_row(std::string name) {
   return {std::move(name), [](Session& session) -> Result<Outcome> {

@@ -1,4 +1,4 @@
-// Owns: the work that `endurance` does as fast as it can be done, and `smooth` at a rate on offer.
+// Owns: the work that `endurance` does at full speed, and `smooth` at an offered rate.
 // Must never: differ between the two.
 #pragma once
 
@@ -9,9 +9,9 @@ namespace varve::bench {
 inline constexpr int kEnduranceClients = 4;
 double milliseconds(std::uint64_t nanoseconds);
 
-/// A write buffer of 32 MiB and a cache of 64 MiB.
+/// Returns settings with a write buffer of 32 MiB and a cache of 64 MiB.
 Settings endurance_settings(const Choice& choice);
-/// A buffered put of any of Choice::entities.
+/// Does a buffered put of a random entity below Choice::entities.
 Result<std::uint64_t> put_anywhere(Session& session, Worker& worker);
 
 }  // namespace varve::bench

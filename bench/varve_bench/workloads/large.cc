@@ -1,5 +1,5 @@
 // Owns: the races of large entities, each a durable commit.
-// Must never: let what is written compress to nothing.
+// Must never: write data that compresses to almost nothing.
 #include <atomic>
 #include <bit>
 
@@ -14,7 +14,7 @@ std::uint64_t next_entity() {
   return next.fetch_add(1, std::memory_order_relaxed);
 }
 
-/// In entities a second; the device's limit is of the bytes.
+/// Returns a row in entities per second. The device's limit is in bytes.
 WorkloadRow large_row(std::string name, int clients, std::size_t bytes) {
   return {std::move(name),
           [clients, bytes](Session& session) -> Result<Outcome> {

@@ -1,5 +1,5 @@
 // Owns: the races of bulk loads and of buffered writes in random order.
-// Must never: stop the clock before the background work is done that the writes caused.
+// Must never: stop the clock before the background work of the writes is done.
 #include "bench/varve_bench/workloads/load.h"
 
 #include <algorithm>
@@ -11,7 +11,8 @@ namespace varve::bench {
 
 namespace {
 
-/// What was measured, the background work behind it included. `driven`: processor seconds of whoever wrote.
+/// Returns the measurement including the background work after it. `driven` is the processor time of the writers in
+/// seconds.
 Outcome with_debt(const Stopwatch& watch, double seconds_until_return, double driven, std::uint64_t entities) {
   Effect effect = watch.effect(entities);
   effect.background_cpu_seconds = std::max(0.0, effect.cpu_seconds - driven);
@@ -21,7 +22,7 @@ Outcome with_debt(const Stopwatch& watch, double seconds_until_return, double dr
   return outcome;
 }
 
-/// Each entity is written three times on average.
+/// Writes each entity three times on average.
 Result<Outcome> put_at_random(Session& session) {
   constexpr std::uint64_t kTimes = 3;
   const std::uint64_t entities = session.choice().entities;

@@ -1,5 +1,5 @@
-// Owns: the race of memory against budget: what a process holds at most, while it works, of what it was allowed.
-// Must never: count what files are mapped or cached: the kernel may take that back; or what the process held before.
+// Owns: the race of memory against budget: the peak memory of a process during its work, compared with its limit.
+// Must never: count mapped or cached files, which the kernel can reclaim, or memory from before the measurement.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -13,7 +13,7 @@ namespace varve::bench {
 
 namespace {
 
-/// The most that was held between two moments, looked at a hundred times a second.
+/// Records the peak memory between two moments. It samples a hundred times a second.
 class Peak {
  public:
   Peak() : thread_([this] { watch(); }) {}
@@ -38,7 +38,7 @@ class Peak {
   std::thread thread_;
 };
 
-/// What Varve has by itself, where there are four million entities: both parts are full before long.
+/// Returns Varve's default budget for four million entities, scaled to the race. Both parts are full early.
 Settings budget_of(const Choice& choice) {
   constexpr std::uint64_t kEntitiesOfDefaults = 4'000'000;
   Settings settings;
@@ -76,7 +76,7 @@ Result<Effect> scan_all(Session& session) {
                [&](Worker&) { return session.contender().scan_table(0, Scanned::kMade); });
 }
 
-/// `before`: what the process held when it had opened nothing.
+/// `before`: the memory of the process when it had opened nothing.
 WorkloadRow memory_row(std::string name, Work work, const std::shared_ptr<std::uint64_t>& before) {
   return {std::move(name), [work, before](Session& session) -> Result<Outcome> {
             const Settings settings = budget_of(session.choice());

@@ -1,4 +1,4 @@
-// Owns: the mixed table workload: what clients of a table service do all at once.
+// Owns: the mixed table workload: concurrent operations of typical clients of a table service.
 // Must never: count an update that should have been refused, or differ from its definition in bench/race/README.md.
 #include <algorithm>
 #include <array>
@@ -14,7 +14,7 @@ namespace varve::bench {
 
 namespace {
 
-constexpr std::size_t kTransactionBytesMax = std::size_t{3} << 20;  // the service takes four, with what surrounds them
+constexpr std::size_t kTransactionBytesMax = std::size_t{3} << 20;  // the service accepts four, including overhead
 constexpr int kLoaders = 4;
 
 struct TimedVerb {
@@ -23,7 +23,7 @@ struct TimedVerb {
   Histogram latencies{};
 };
 
-/// What the rows of one session share.
+/// The state that the rows of one session share.
 struct Mixed {
   Mixed(std::uint32_t tables, std::uint64_t entities) : mix(tables, entities), next_table(tables) {}
   TableMix mix;
@@ -48,7 +48,7 @@ class Client {
     return Status();
   }
 
-  /// Entities from `first` on, as many as fit into one transaction and `count`; how many they were.
+  /// Writes entities from `first` on: at most `count`, and as many as fit into one transaction. Returns their number.
   Result<std::uint64_t> put_from(std::uint32_t table, std::uint64_t first, std::uint64_t count) {
     std::vector<Row> rows;
     std::size_t bytes = 0;
@@ -87,7 +87,7 @@ class Client {
     mix_.add_written(row.payload.size());
     const Status put =
         contender_.put(place.table, place.keys().partition, std::span(&row, 1), Check::kAbsent, promise_);
-    return put.code() == Code::kExists ? Status() : put;  // a transaction of a neighbour has made it
+    return put.code() == Code::kExists ? Status() : put;  // a concurrent transaction has created it
   }
 
   Status conditional_update() {
@@ -101,7 +101,7 @@ class Client {
     return *replaced && conflict ? Status::corruption("an update of another version was not refused") : Status();
   }
 
-  /// The first 20 to 100 rows of a partition, whether or not they are there.
+  /// Writes the first 20 to 100 rows of a partition, whether or not they exist.
   Status transaction() {
     const Place place = mix_.draw_place(random_);
     const std::uint64_t first = place.number / kEntitiesOfPartition * kEntitiesOfPartition;
@@ -116,7 +116,7 @@ class Client {
     return contender_.erase(place.table, place.keys(), promise_).status();
   }
 
-  /// A new table with one transaction of entities in it, gone again.
+  /// Creates a table, writes one transaction of entities, and drops the table.
   Status create_and_drop() {
     constexpr std::uint64_t kEntities = 20;
     const std::uint32_t table = mixed_.next_table.fetch_add(1);
@@ -133,7 +133,7 @@ class Client {
   Random& random_;
 };
 
-/// Partition by partition, through the log.
+/// Loads the tables partition by partition, through the log.
 Status load_tables(Session& session, Mixed& mixed) {
   std::atomic<std::uint32_t> next{0};
   const Result<Effect> effect =
@@ -183,7 +183,7 @@ Result<Outcome> run_mix(Session& session, Mixed& mixed, int clients, Promise pro
   return outcome;
 }
 
-/// An entity has ten kilobytes; those that were replaced are there too for a while.
+/// Cache bytes per entity. An entity has about ten kilobytes, and replaced versions stay for some time.
 constexpr std::uint64_t kCacheBytesOfEntity = std::uint64_t{16} << 10;
 
 Settings settings_of_mixed(const Choice& choice) {

@@ -1,5 +1,6 @@
-// Owns: reads under a bound on memory that holds a part of the data, for those too who read by the page cache alone.
-// Must never: begin with anything in the page cache.
+// Owns: reads under a memory limit that holds a part of the data. Stores that read only through the page cache can take
+// part.
+// Must never: begin with data in the page cache.
 #include <algorithm>
 
 #include "bench/varve_bench/drive.h"
@@ -10,13 +11,12 @@ namespace varve::bench {
 
 namespace {
 
-/// About a quarter of what is stored where it is compressed, and less of what is not.
+/// Returns about a quarter of the stored data if it is compressed, and less if it is not.
 std::uint64_t memory_bytes(const Choice& choice) {
   return std::max(std::uint64_t{128} << 20, choice.entities * kEntityBytes / 8);
 }
 
-/// A quarter for the cache, the rest for whatever a contender keeps besides, and for the page cache of those who use
-/// it.
+/// Uses a quarter for the cache. The rest is for other memory of the contender, and for the page cache if it is used.
 Settings bounded_settings(const Choice& choice) {
   Settings settings;
   settings.cache_bytes = memory_bytes(choice) / 4;
@@ -30,13 +30,13 @@ Settings settings_of_gets(const Choice& choice) {
   return settings;
 }
 
-/// Behind gets, which are opened to read nothing ahead.
+/// Scans after the gets, whose settings disable read-ahead. So the store is reopened.
 Result<Outcome> scan_reading_ahead(Session& session) {
   const Status opened = session.reopen(bounded_settings(session.choice()));
   return opened.ok() ? scan_everything(session, Scanned::kMade) : opened;
 }
 
-/// Adds to a row what was done about its memory; zero says that files were forgotten and nothing was bound.
+/// Adds the memory limit to the figures of a row. Zero means that the page cache was emptied, but no limit was set.
 WorkloadRow telling_memory(WorkloadRow row, const std::shared_ptr<std::uint64_t>& limit) {
   row.run = [run = std::move(row.run), limit](Session& session) -> Result<Outcome> {
     Result<Outcome> outcome = run(session);

@@ -1,5 +1,5 @@
-// Owns: the races of reads: from the cache, and from the device under a cache that is far too small.
-// Must never: count an answer that was not checked to be the expected one.
+// Owns: the races of reads: from the cache, and from the device with a cache that is far too small.
+// Must never: count an answer that was not compared with the expected one.
 #include "bench/varve_bench/workloads/reads.h"
 
 #include <vector>
@@ -15,14 +15,14 @@ Result<Outcome> outcome_of_reads(const Result<Effect>& effect) {
   return outcome_of(*effect, Moves::kReads);
 }
 
-/// Brings every block that the row needs into the cache.
+/// Loads every block that the row needs into the cache.
 Status warm(Session& session) {
   const Result<std::uint64_t> count = session.contender().scan_table(0, Scanned::kMade);
   if (!count.ok()) return count.status();
   return *count == session.choice().entities ? Status() : Status::corruption("a scan did not find every entity");
 }
 
-/// What is reported are partitions.
+/// Scans partitions. The value counts partitions.
 Result<Outcome> scan_partitions(Session& session, Scanned scanned) {
   if (Status ready = warm(session); !ready.ok()) return ready;
   const std::uint64_t partitions = session.choice().entities / kEntitiesOfPartition;
@@ -36,7 +36,7 @@ Result<Outcome> scan_partitions(Session& session, Scanned scanned) {
       }));
 }
 
-/// Random gets, many in each call.
+/// Returns a row of random gets, many in each call.
 WorkloadRow batch_row(std::string name, std::size_t keys_of_batch) {
   return {std::move(name), [keys_of_batch](Session& session) -> Result<Outcome> {
             const std::uint64_t entities = session.choice().entities;
@@ -69,7 +69,7 @@ WorkloadRow cold_scan_row(std::string name, Scanned scanned) {
           {Limit::Kind::kSequentialRead, 1, 8, 1 << 20, "device MB/s"}};
 }
 
-/// Random gets that one thread has under way side by side.
+/// Returns a row of random gets that one thread runs concurrently.
 WorkloadRow side_by_side_row(std::string name, int in_flight) {
   return {std::move(name),
           [in_flight](Session& session) -> Result<Outcome> {
@@ -85,7 +85,7 @@ WorkloadRow side_by_side_row(std::string name, int in_flight) {
                   if (*found != keys.size()) return Status::corruption("a get did not find what was loaded");
                   return *found;
                 });
-            if (effect.ok()) effect->latencies = Histogram();  // They are of all the keys together.
+            if (effect.ok()) effect->latencies = Histogram();  // The latencies would be those of all keys together.
             return outcome_of_reads(effect);
           },
           {Limit::Kind::kRandomRead, 1, in_flight}};

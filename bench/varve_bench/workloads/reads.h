@@ -6,16 +6,17 @@
 
 namespace varve::bench {
 
-/// Choice::entities into table 0, and everything merged to the end.
+/// Loads Choice::entities into table 0, and merges everything completely.
 Status load_and_compact(Session& session);
 
-/// Random gets in table 0, of entities that are there or of keys between them. `warmed`: everything is scanned first.
+/// Returns a row of random gets in table 0, either of existing entities or of keys between them. `warmed`: everything
+/// is scanned first.
 WorkloadRow get_row(std::string name, int threads, bool present, bool warmed, Limit limit);
 
-/// Table 0 again and again, in entities a second.
+/// Scans table 0 repeatedly. The value is in entities per second.
 Result<Outcome> scan_everything(Session& session, Scanned scanned);
 
-/// A cache of an eighth of what is stored, and no help from the page cache.
+/// Returns settings with a cache of an eighth of the stored data, and without the page cache.
 Settings scarce_cache(const Choice& choice);
 
 }  // namespace varve::bench

@@ -1,5 +1,5 @@
-// Owns: the measurement of the open that follows a kill, and of the one after a clean close.
-// Must never: let the process that is killed close anything.
+// Owns: measuring the open after a kill, and the open after a clean close.
+// Must never: let the killed process close anything.
 #include "bench/varve_bench/child_process.h"
 #include "bench/varve_bench/drive.h"
 
@@ -14,7 +14,7 @@ Status write_and_be_killed(Session& session, std::uint64_t entities) {
   });
 }
 
-/// Of a contender that is closed.
+/// Measures the open of a contender that is closed.
 Result<Outcome> open_after_the_kill(Session& session, std::uint64_t entities) {
   const Stopwatch watch(session.directory());
   if (Status opened = session.reopen({}); !opened.ok()) return opened;
@@ -28,7 +28,8 @@ Result<Outcome> open_after_the_kill(Session& session, std::uint64_t entities) {
 }  // namespace
 
 Workload recovery_workload(std::uint64_t log_megabytes) {
-  // Of a race of a million entities; in proportion to its size otherwise.
+  // The number of entities in the log, in proportion to the race. A race of a million entities has `log_megabytes` in
+  // the log.
   const auto entities = [log_megabytes](const Session& session) {
     return log_megabytes * session.choice().entities / kEntityBytes;
   };

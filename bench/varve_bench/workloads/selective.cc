@@ -1,5 +1,5 @@
-// Owns: a filter that a thousandth of a table matches, where what matches lies together.
-// Must never: count a query that did not find exactly what matches.
+// Owns: a filter that a thousandth of a table matches, with all matches adjacent.
+// Must never: count a query that did not find exactly the matching entities.
 #include <algorithm>
 #include <vector>
 
@@ -15,7 +15,7 @@ std::uint64_t entities_of_group(const Choice& choice) {
   return std::max<std::uint64_t>(choice.entities / kDistinct, 1);
 }
 
-/// Groups follow one another in the order of keys.
+/// Loads groups that follow one another in the order of keys.
 Status load_groups(Session& session) {
   const Choice& choice = session.choice();
   std::vector<Row> rows;

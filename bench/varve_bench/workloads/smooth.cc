@@ -1,5 +1,5 @@
-// Owns: latencies at a load that is on offer whether or not it can be done, for long.
-// Must never: forgive a stall: an operation that could not begin in time counts from when it was due.
+// Owns: latencies at a constant offered load over a long time.
+// Must never: forgive a stall: the latency of a delayed operation counts from its due time.
 #include <array>
 
 #include "bench/varve_bench/drive.h"

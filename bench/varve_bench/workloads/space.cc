@@ -1,5 +1,5 @@
-// Owns: what entities occupy on the disk when everything is merged.
-// Must never: count what is preallocated for a log.
+// Owns: the disk space of entities after everything is merged.
+// Must never: count preallocated space of a log.
 #include "bench/varve_bench/drive.h"
 
 namespace varve::bench {

@@ -26,7 +26,7 @@ Result<Outcome> create_tables(Session& session) {
   return outcome;
 }
 
-/// Of a contender that made them.
+/// Measures the open of a contender that created the tables.
 Result<Outcome> open_with_tables(Session& session) {
   const std::uint64_t tables = session.choice().tables;
   const Status one_more = session.contender().create_table(static_cast<std::uint32_t>(Contender::kTables + tables));

@@ -1,9 +1,9 @@
 // Owns: YCSB's core workloads A to F, as their files define them.
-// Must never: draw keys otherwise than YCSB does, or count a read that did not find its record.
+// Must never: draw keys in another way than YCSB, or count a read that did not find its record.
 //
-// A record has ten fields of 100 bytes. Its key, "user" and the FNV hash of its number, is the PartitionKey; the RowKey
-// is "0". An update gives one field another text; a read brings all ten. Commits are buffered, as YCSB's bindings of
-// such stores have them.
+// A record has ten fields of 100 bytes. The PartitionKey is "user" and the FNV hash of the record's number. The RowKey
+// is "0". An update replaces the text of one field. A read returns all ten. Commits are buffered, as in YCSB's bindings
+// for such stores.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -40,7 +40,7 @@ Status load_records(Session& session) {
   return session.contender().wait_until_idle();
 }
 
-/// In percent.
+/// Shares of operations in percent.
 struct Mix {
   std::uint64_t reads = 0;
   std::uint64_t updates = 0;
@@ -50,7 +50,7 @@ struct Mix {
   bool latest = false;  // instead of zipfian
 };
 
-/// The records of one session, which only become more.
+/// The records of one session. Their number only grows.
 class Records {
  public:
   explicit Records(std::uint64_t loaded) : loaded_(loaded), scrambled_(loaded), recent_(loaded), next_(loaded) {}
@@ -60,12 +60,12 @@ class Records {
   }
   std::uint64_t take_next() noexcept { return next_.fetch_add(1, std::memory_order_relaxed); }
   void add_written(std::uint64_t bytes) noexcept { written_bytes_.fetch_add(bytes, std::memory_order_relaxed); }
-  /// By the user.
+  /// Returns the bytes that the user wrote.
   std::uint64_t written_bytes() const noexcept { return written_bytes_.load(); }
   bool was_loaded(std::uint64_t number) const noexcept { return number < loaded_; }
 
  private:
-  /// Those of the other clients may be on their way.
+  /// Returns the newest record. The insert of another client may still be running.
   std::uint64_t newest() const noexcept { return next_.load(std::memory_order_relaxed) - 1; }
 
   std::uint64_t loaded_;
@@ -134,14 +134,15 @@ WorkloadRow ycsb_row(std::string_view letter, std::string_view memory, std::stri
 
 constexpr std::string_view kInMemory = ", in memory";
 
-/// A record, its key and its field names, unpacked, and those that updates have left behind.
+/// Returns settings whose cache holds every record with its key and field names, uncompressed, and old versions after
+/// updates.
 Settings room_for_all(const Choice& choice) {
   Settings settings;
   settings.cache_bytes = std::max(settings.cache_bytes, choice.entities * kRecordBytes * 2);
   return settings;
 }
 
-/// In the process of the rows, whose cache it is: what is cached, or mapped, is read once.
+/// Opens the store in the rows' process, whose cache it uses. Reads everything once to fill the cache or the mapping.
 Status open_and_warm(Session& session) {
   if (Status opened = session.reopen(room_for_all(session.choice())); !opened.ok()) return opened;
   return session.contender().scan_table(0, Scanned::kMade).status();
@@ -175,7 +176,7 @@ Workload ycsb_in_memory_workload() {
           open_and_warm};
 }
 
-/// With records of its own, as YCSB advises: D has added to the others'.
+/// Uses records of its own, as YCSB advises, because D has added records to those of the others.
 Workload ycsb_scan_workload() {
   return {"ycsb-e",         "YCSB E by 4 clients, on records that no other workload has touched",
           default_settings, scan_rows_of(""),

@@ -44,8 +44,7 @@ class StoreTransactions : public ::testing::Test {
   std::optional<Table> archive_;
 };
 
-// -- All or nothing
-// -----------------------------------------------------------------------------------------------------
+// -- All or nothing --------------------------------------------------------------------------------------------------
 
 TEST_F(StoreTransactions, WritePartitionsAndTablesInOneCommit) {
   put(people(), "sales", "7", "Ann");
@@ -171,8 +170,7 @@ TEST_F(StoreTransactions, AreLostWholeOrKeptWholeInAPowerCut) {
   }
 }
 
-// -- Reads
-// --------------------------------------------------------------------------------------------------------------
+// -- Reads -----------------------------------------------------------------------------------------------------------
 
 TEST_F(StoreTransactions, ReadOneStateAndNotTheirOwnWrites) {
   put(people(), "p", "1", "old");
@@ -253,8 +251,7 @@ TEST_F(StoreTransactions, ReadNoMoreThanTheirLimit) {
   EXPECT_EQ(said(transaction.get(people(), "p", "r")), kTooManyWrites);
 }
 
-// -- Tables that come and go
-// --------------------------------------------------------------------------------------------
+// -- Tables that come and go -----------------------------------------------------------------------------------------
 
 TEST_F(StoreTransactions, OfATableThatIsNotThereNameTheWrite) {
   const Table gone = bench_.table("Gone");
@@ -292,8 +289,7 @@ TEST_F(StoreTransactions, OfATableOfAnotherStoreAreRefused) {
   EXPECT_EQ(said(transaction.commit()), kInvalidInput);
 }
 
-// -- Their end
-// ----------------------------------------------------------------------------------------------------------
+// -- Their end -------------------------------------------------------------------------------------------------------
 
 TEST_F(StoreTransactions, EndWithTheirCommitWhateverComesOfIt) {
   put(people(), "p", "1", "a");
@@ -350,8 +346,7 @@ TEST_F(StoreTransactions, OutliveTheStoreAndSaySo) {
   EXPECT_EQ(store().begin_transaction().code(), Code::kClosed);
 }
 
-// -- Run until they commit
-// ----------------------------------------------------------------------------------------------
+// -- Run until they commit -------------------------------------------------------------------------------------------
 
 TEST_F(StoreTransactions, TransactBeginsAgainAfterAConflictAndGivesUpInTheEnd) {
   put(people(), "p", "r", "0");
@@ -381,8 +376,7 @@ TEST_F(StoreTransactions, TransactWritesNothingWhenItsBodySaysNo) {
   EXPECT_EQ(value_in(people(), "p", "r"), "-");
 }
 
-// -- Beside one another
-// -------------------------------------------------------------------------------------------------
+// -- Beside one another ----------------------------------------------------------------------------------------------
 
 constexpr int kAccounts = 6;
 constexpr std::int64_t kStart = 100;

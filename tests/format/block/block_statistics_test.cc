@@ -1,6 +1,6 @@
-// Owns: the proof that ranges are read as they were written, that damage to them never leads outside, and which values
-// they cover.
-// Must never: take the order of texts from what is tested.
+// Owns: the proof that ranges are read as they were written, that damaged ranges never cause reads outside, and that
+// ranges cover the right values.
+// Must never: take the order of texts from the tested code.
 #include "format/block/block_statistics.h"
 
 #include <cmath>
@@ -32,7 +32,7 @@ PropertyRange range_between(const PropertySample& smallest, const PropertySample
   return {RangeKind::kRange, smallest.type, smallest.value, largest.value, is_cut};
 }
 
-/// The values that ranges have views of.
+/// The values that ranges view.
 const std::vector<std::pair<PropertySample, PropertySample>>& ends_of_each_type() {
   static const std::vector<std::pair<PropertySample, PropertySample>> ends = {
       {sample_boolean(false), sample_boolean(true)},
@@ -95,8 +95,8 @@ const PropertyRange& range_in(const NamedRange& named) {
   return named.range;
 }
 
-/// Reads a copy that ends where its memory ends; the address sanitizer sees what lies outside. What is read is what
-/// would be written.
+/// Reads a copy whose memory ends with its bytes, so that the address sanitizer detects reads outside. An accepted
+/// range must be written back to equal bytes.
 template <typename Statistics>
 Status judge_ranges(std::string_view bytes, std::size_t* count = nullptr) {
   const std::unique_ptr<char[]> tight(new char[bytes.size()]);
@@ -243,7 +243,7 @@ TEST(RunStatistics, AnotherMarkOfBlocksIsDamage) {
   }
 }
 
-// -- What ranges cover ----------------------------------------------------------------------------------------------
+// -- Coverage of ranges -----------------------------------------------------------------------------------------------
 
 bool is_covered(const PropertySample& smallest, const PropertySample& largest, const PropertySample& value) {
   return covers(range_between(smallest, largest), value.view("n"));

@@ -1,5 +1,6 @@
-// Owns: the tests of block frames and of compression: what is written reads back, and nothing else reads as a block.
-// Must never: judge a damaged block by luck: every bit and every length is tried.
+// Owns: the tests of block frames and of compression: a written block reads back, and other bytes do not read as a
+// block.
+// Must never: sample damage: every bit and every length is tried.
 #include "format/block/block.h"
 
 #include <string>
@@ -27,7 +28,7 @@ Compressor compressor_of(int level, std::string_view dictionary = {}) {
   return *Compressor::make(level, dictionary);
 }
 
-/// A frame with a checksum that holds around whatever it says.
+/// Returns a frame of any content with a correct checksum.
 std::string forged(std::uint32_t raw_bytes, std::uint8_t type, std::uint8_t compression, std::uint16_t flags,
                    std::string_view stored) {
   std::string bytes;
@@ -231,7 +232,7 @@ TEST(Block, IsFoundWithItsEndWhereNobodyTellsOfIt) {
   }
 }
 
-/// As a writer fills them that ends blocks at a place in a sector, and all that its neighbours could hold it for.
+/// A writer that ends blocks at a place in a sector pads them like this. Its neighbours could contain similar bytes.
 TEST(Block, FilledEndsWhereItShouldAndReadsAsIfItWereNot) {
   Compressor compressor = compressor_of(1);
   Decompressor decompressor;

@@ -1,5 +1,5 @@
-// Owns: the tests of data blocks: versions and kinds, and which version a reader is given.
-// Must never: compare the cursor with itself; every answer comes from a std::vector beside it.
+// Owns: the tests of data blocks: versions and kinds, and the version that a reader receives.
+// Must never: compare the cursor with itself. Every expected answer comes from a std::vector.
 #include "format/block/data_block.h"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ std::string build(const std::vector<OwnedEntry>& entries) {
   return std::string(builder.finish());
 }
 
-/// Index of the first entry at or behind (key, newest).
+/// Returns the index of the first entry at or after (key, newest).
 std::size_t first_at(const std::vector<OwnedEntry>& entries, const std::string& key, CommitVersion newest) {
   const OwnedEntry target{key, newest, Kind::kPut, ""};
   return static_cast<std::size_t>(std::lower_bound(entries.begin(), entries.end(), target, before) - entries.begin());
@@ -116,7 +116,7 @@ TEST(DataBlock, ABuilderIsUsedAgain) {
   EXPECT_EQ(first, build({a}));
 }
 
-/// A block of one entry whose value, version and kind included, is `value`.
+/// Returns a block of one entry whose value, including version and kind, is `value`.
 std::string block_with(std::string_view value, std::uint64_t base) {
   SortedBlockBuilder builder(16, Buckets::kNone);
   builder.add({"key", value, {}});

@@ -1,5 +1,6 @@
-// Owns: the tests of learned dictionaries: when one is had, what it saves, and that files made with it answer alike.
-// Must never: ask for exact sizes, which are zstd's affair.
+// Owns: the tests of learned dictionaries: when one is learned, what it saves, and that files made with it give the
+// same answers.
+// Must never: expect exact sizes, which depend on zstd.
 #include "format/block/dictionary_learner.h"
 
 #include <string>
@@ -23,7 +24,7 @@ std::string block_of_sample_values(std::uint64_t block) {
   return content;
 }
 
-/// Of words that all have, each so seldom that a block says little about the next.
+/// Returns a value of words that all values share. Each word is so rare that one block helps little with the next.
 std::string value_of_words(std::uint64_t number) {
   constexpr std::uint64_t kWords = 1500;
   RandomValues random(number);
@@ -63,7 +64,7 @@ TEST(DictionaryLearner, LearnsNothingFromRandomBytes) {
 
 TEST(DictionaryLearner, LearnsNothingWhereABlockSaysItAll) {
   RandomValues random(7);
-  // Each block repeats itself, and nothing of another one.
+  // Each block repeats its own content, and nothing of another block.
   const auto block = [&](std::uint64_t) {
     const std::string once = random.bytes(500);
     std::string content;
@@ -84,7 +85,7 @@ TEST(DictionaryLearner, TheSameBlocksGiveTheSame) {
   EXPECT_EQ(one->dictionary, other->dictionary);
 }
 
-// In files.
+// Dictionaries in files.
 
 std::vector<OwnedEntry> entries_of(std::uint64_t first_row, std::size_t count) {
   std::vector<OwnedEntry> entries;

@@ -1,5 +1,5 @@
-// Owns: the making of sample entries and dictionaries (entry_sample.h).
-// Must never: draw from anything but its seeds.
+// Owns: creating sample entries and dictionaries (entry_sample.h).
+// Must never: use random numbers except those of its seeds.
 #include "tests/format/block/entry_sample.h"
 
 #include <algorithm>

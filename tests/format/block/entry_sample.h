@@ -1,5 +1,5 @@
 // Owns: entries and dictionaries for the tests of blocks and table files.
-// Must never: draw from anything but its seeds.
+// Must never: use random numbers except those of its seeds.
 #pragma once
 
 #include <cstdint>
@@ -22,26 +22,26 @@ struct OwnedEntry {
   bool operator==(const OwnedEntry&) const = default;
 };
 OwnedEntry owned(const DataEntry& entry);
-/// The order of internal keys.
+/// Compares entries in the order of internal keys.
 bool before(const OwnedEntry& a, const OwnedEntry& b);
 
-/// Text that compresses as entities do: the same words, other numbers.
+/// Returns text that compresses like an entity: equal words, different numbers.
 std::string sample_value(std::uint64_t number);
-/// Trained on sample values; another one for each `seed`.
+/// Returns a dictionary trained on sample values. Each `seed` gives another one.
 std::string sample_dictionary(std::uint64_t seed);
 std::string sample_key(TableId table, std::uint64_t partition, std::uint64_t row);
 
-/// How random entries look.
+/// The form of random entries.
 struct EntryShape {
   std::size_t count = 1000;
   std::uint64_t tables = 3;
   std::uint64_t partitions = 10;
-  /// One in so many keys is long (up to 6 KiB), or has many versions; zero: none.
+  /// One in this many keys is long (up to 6 KiB), or has many versions. Zero: none.
   std::uint64_t long_keys = 0;
   std::uint64_t version_chains = 0;
   std::uint64_t large_values = 0;
 };
-/// Sorted, each (key, version) once.
+/// Returns sorted entries, each (key, version) once.
 std::vector<OwnedEntry> random_entries(std::uint64_t seed, const EntryShape& shape);
 
 }  // namespace varve::format

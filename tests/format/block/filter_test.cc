@@ -1,4 +1,4 @@
-// Owns: the proof that filters never deny what they hold, seldom affirm what they do not, and survive hostile content.
+// Owns: the proof that filters never deny their keys, seldom affirm other keys, and survive hostile content.
 #include "format/block/filter.h"
 
 #include <cstdint>
@@ -19,7 +19,7 @@ namespace {
 
 constexpr FilterKind kKinds[] = {FilterKind::kBlockedBloom, FilterKind::kBinaryFuse};
 
-/// Hashes as of `count` keys; those of different seeds are of different keys.
+/// Returns the hashes of `count` keys. Different seeds give different keys.
 std::vector<std::uint64_t> hashes_of(std::size_t count, std::uint64_t seed) {
   std::vector<std::uint64_t> hashes;
   for (std::size_t i = 0; i < count; ++i) {
@@ -43,7 +43,7 @@ std::size_t denied(const FilterView& filter, const std::vector<std::uint64_t>& h
   return count;
 }
 
-/// Of 200,000 absent keys, the share that passes, in percent.
+/// Returns the share of 200,000 absent keys that passes, in percent.
 double passed_percent(FilterKind kind, std::size_t count, double bits_per_key) {
   const std::string content = built(kind, hashes_of(count, 1), bits_per_key);
   const Result<FilterView> filter = FilterView::parse(content);
@@ -144,7 +144,7 @@ TEST(Filter, RefusesWhatItCannotBuild) {
   EXPECT_TRUE(build_filter(FilterKind::kBlockedBloom, one, kBloomBitsPerKeyMin).ok());
   EXPECT_TRUE(build_filter(FilterKind::kBlockedBloom, one, kBloomBitsPerKeyMax).ok());
   EXPECT_EQ(build_filter(static_cast<FilterKind>(3), one, 10).code(), Code::kInvalidArgument);
-  // The limit is judged before any hash is read.
+  // The limit is checked before any hash is read.
   const std::span<const std::uint64_t> too_many(one.data(), kFilterHashesMax + 1);
   for (const FilterKind kind : kKinds) EXPECT_EQ(build_filter(kind, too_many, 10).code(), Code::kTooLarge);
 }
@@ -162,7 +162,7 @@ TEST_P(FilterOfKind, EveryTruncationAndEveryExtensionIsCorruption) {
   for (const std::size_t size : {0U, 1U, 200U}) {
     const std::string whole = built(GetParam(), hashes_of(size, 9));
     for (std::size_t kept = 0; kept < whole.size(); ++kept) {
-      // A copy of its own, so that a read behind its end is seen.
+      // A separate copy, so that a read after its end is detected.
       const std::vector<char> part(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(kept));
       ASSERT_EQ(FilterView::parse({part.data(), part.size()}).code(), Code::kCorruption) << kept;
     }
@@ -202,7 +202,7 @@ TEST(Filter, HostileHeadersAreCorruption) {
   }
 }
 
-// Never made anew: filters on disk are read by this very arithmetic.
+// Never regenerate these: filters on disk are read by exactly this arithmetic.
 constexpr std::string_view kGoldenBloom = R"(01 06 01 00 00 00 01 00 00 08 00 08 20 00 00 00
 30 00 10 00 80 00 80 04 00 00 80 00 00 10 00 20
 00 00 09 00 09 00 00 04 0a 00 20 02 00 00 20 00
@@ -213,7 +213,7 @@ constexpr std::string_view kGoldenFuse = R"(02 03 15 7c 4a 7f b9 79 37 9e 01 00 
 00 11 00 00 00 00)";
 
 TEST(Filter, GoldenBytes) {
-  std::vector<std::uint64_t> hashes;  // pear and cherry have the same places at first: the multiplier is the second one
+  std::vector<std::uint64_t> hashes;  // pear and cherry first get equal places, so the second multiplier is used
   for (const std::string_view key : {"apple", "pear", "plum", "fig", "cherry"}) hashes.push_back(content_hash(key));
   EXPECT_EQ(to_hex(built(FilterKind::kBlockedBloom, hashes)), kGoldenBloom);
   EXPECT_EQ(to_hex(built(FilterKind::kBinaryFuse, hashes)), kGoldenFuse);
@@ -226,7 +226,7 @@ TEST(Filter, GoldenBytes) {
   }
 }
 
-/// FORMAT.md's words for a look-up, one by one, beside the code that does it.
+/// Follows the lookup in FORMAT.md step by step, beside the code that does it.
 TEST(Filter, LargeFiltersAreWhatTheDocumentSays) {
   const std::vector<std::uint64_t> hashes = hashes_of(5000, 11);
   const std::string bloom = built(FilterKind::kBlockedBloom, hashes, 16);

@@ -1,5 +1,6 @@
-// Owns: the tests of sorted blocks: they answer as a sorted list does, and damage stays inside their bytes.
-// Must never: compare the cursor with itself; every answer comes from a std::vector beside it.
+// Owns: the tests of sorted blocks: they answer like a sorted list, and damage never causes reads outside of their
+// bytes.
+// Must never: compare the cursor with itself. Every expected answer comes from a std::vector.
 #include "format/block/sorted_block.h"
 
 #include <algorithm>
@@ -37,7 +38,7 @@ SortedBlock parse(const std::string& content) {
   return *block;
 }
 
-/// Few letters, so that keys share beginnings and repeat.
+/// Returns a key of few letters, so that keys share prefixes and repeat.
 std::string random_key(RandomValues& random) {
   const std::size_t size = random.one_in(50) ? random.below(6000) : random.below(12);
   std::string key(size, 'a');
@@ -170,7 +171,7 @@ TEST(SortedBlock, BucketsAreLeftOutWhereTheyDoNotPay) {
   EXPECT_EQ(parse(build(pairs, 1, Buckets::kIfTheyPay)).bucket_count(), 0) << "255 intervals";
 }
 
-/// Where each interval begins.
+/// Returns the offset at which each interval begins.
 std::vector<std::uint32_t> restarts_of(const SortedBlock& block) {
   std::vector<std::uint32_t> restarts;
   for (std::uint32_t i = 0; i < block.restart_count(); ++i) restarts.push_back(block.restart(i));
@@ -183,9 +184,9 @@ TEST(SortedBlock, AnIntervalEndsWithTheEntryThatFillsItsBytes) {
     const std::string value(value_bytes, 'v');
     builder.add({key, value, {}, 0});
   };
-  add("a", 96);  // With three lengths and its key it has 100 bytes.
+  add("a", 96);  // 100 bytes with its three lengths and its key
   add("b", 95);
-  add("c", 1);  // Brings its interval above them.
+  add("c", 1);  // makes its interval larger than the limit
   add("d", 1);
   add("e", 1);
   add("f", 1);
@@ -245,7 +246,7 @@ TEST(SortedBlock, HostileTrailersAreRefused) {
   EXPECT_EQ(SortedBlock::parse(first_restart).code(), Code::kCorruption);
 }
 
-/// Every way to move, whatever the block holds; the sanitizers and the bounds of next() judge.
+/// Moves in every way, whatever the block contains. The sanitizers and the bounds of next() detect errors.
 void exercise(const std::string& content, const std::vector<std::string>& targets) {
   const Result<SortedBlock> block = SortedBlock::parse(content);
   if (!block.ok()) return;
@@ -295,7 +296,7 @@ TEST(SortedBlock, EveryChangedByteStaysInsideTheBlock) {
 
 TEST(SortedBlock, DamageIsToldAndLasts) {
   std::string content = build({{"aa", "1"}, {"ab", "2"}, {"b", "3"}}, 16, Buckets::kNone);
-  content[6] = 3;  // the second entry shares more than the first one has
+  content[6] = 3;  // the second entry shares more bytes than the first one has
   SortedBlockCursor cursor;
   cursor.open(parse(content));
   cursor.seek_to_first();

@@ -1,5 +1,5 @@
-// Owns: the proof that what is told of blocks and runs is true of every put in them, and tells what it can.
-// Must never: leave out a put: an entity outside a range that is told is one that no query finds.
+// Owns: the proof that statistics of blocks and runs are true for every put in them, and are as narrow as possible.
+// Must never: leave out a put: an entity outside of a recorded range is one that no query finds.
 #include "format/block/statistics_builder.h"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ using PutsOfBlock = std::vector<std::string>;
 
 struct GatheredRun {
   std::vector<PutsOfBlock> blocks;
-  std::vector<bool> goes_on;  // by block: a key of it in the next one
+  std::vector<bool> goes_on;  // by block: whether its last key continues in the next block
 };
 
 void feed(StatisticsBuilder& builder, const GatheredRun& run) {
@@ -55,7 +55,7 @@ std::vector<NamedRange> told_of_run(const GatheredFields& fields) {
   return told;
 }
 
-/// By name; nothing where the block tells of nothing.
+/// Returns the ranges of a block by name. Returns nothing if the block has no statistics.
 std::map<std::string, PropertyRange> told_of_block(const GatheredFields& fields, std::size_t block) {
   std::map<std::string, PropertyRange> told;
   if (!fields.blocks[block].is_told) return told;
@@ -77,9 +77,9 @@ std::optional<NamedRange> told_of(const GatheredFields& fields, std::string_view
   return std::nullopt;
 }
 
-// -- Any entities in any blocks ---------------------------------------------------------------------------------------
+// -- Random entities in random blocks ---------------------------------------------------------------------------------
 
-/// How a property's values come, in one run.
+/// The form of a property's values in one run.
 struct PropertyWay {
   std::string name;
   PropertyType type = PropertyType::kString;
@@ -147,7 +147,7 @@ GatheredRun random_run(RandomValues& random) {
   run.blocks.resize(1 + random.below(12));
   std::uint64_t row = 0;
   for (PutsOfBlock& block : run.blocks) {
-    const std::uint64_t puts = random.one_in(10) ? 0 : random.below(60);  // none: deletes alone
+    const std::uint64_t puts = random.one_in(10) ? 0 : random.below(60);  // zero: only deletes
     for (std::uint64_t i = 0; i < puts; ++i) {
       const bool is_entity = !has_other_values || !random.one_in(100);
       block.push_back(is_entity ? random_put(ways, row, random) : random.bytes(random.below(30)));
@@ -158,7 +158,7 @@ GatheredRun random_run(RandomValues& random) {
   return run;
 }
 
-/// What was seen, so that a test that looked at nothing is found.
+/// Counts of the checked ranges, so that a test that checked nothing is detected.
 struct ToldCounts {
   std::map<PropertyType, std::size_t> ranges;
   std::size_t absent = 0;
@@ -169,12 +169,12 @@ struct ToldCounts {
   std::size_t puts_judged = 0;
 };
 
-/// Whether an end of the range is a value that there is.
+/// Returns whether an end of the range is an existing value.
 bool is_end(std::string_view end, const PropertyView& property) {
   return property.value.substr(0, property.type == PropertyType::kString ? kRangeTextBytesMax : 16) == end;
 }
 
-/// The range covers each value that there is of the property, and its ends are such values.
+/// Checks that the range covers each existing value of the property, and that its ends are existing values.
 void expect_true_and_narrow(const PropertyRange& range, std::string_view name, const std::vector<PutsOfBlock>& blocks,
                             ToldCounts& counts) {
   std::size_t values = 0;
@@ -252,7 +252,7 @@ void judge_run(const GatheredRun& run, const GatheredFields& fields, ToldCounts&
 }
 
 TEST(StatisticsBuilder, EveryRangeCoversEveryPut) {
-  StatisticsBuilder builder;  // for all runs: nothing of one may be told of the next
+  StatisticsBuilder builder;  // for all runs: statistics of one run must not contain values of another
   ToldCounts counts;
   for (std::uint64_t seed = 1; seed <= 400; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -294,9 +294,9 @@ TEST(StatisticsBuilder, AnotherRunsPutsAreDenied) {
   EXPECT_GT(denied, 500u);
 }
 
-// -- What is told of what ---------------------------------------------------------------------------------------------
+// -- Contents of the statistics ---------------------------------------------------------------------------------------
 
-/// Blocks of 20 puts; `properties_of(row)` are a put's.
+/// Builds blocks of 20 puts. `properties_of(row)` returns the properties of a put.
 template <typename PropertiesOf>
 GatheredRun run_of_rows(std::size_t blocks, const PropertiesOf& properties_of) {
   GatheredRun run;
@@ -337,7 +337,7 @@ TEST(StatisticsBuilder, TextsThatFollowTheOrderAreToldOfBlocksWhateverTheyBeginW
 
 TEST(StatisticsBuilder, TextsOnBothSidesOfTheSurrogatesAreMeasuredInTheirOrder) {
   const GatheredFields fields = gathered(run_of_rows(30, [](std::size_t row) {
-    const bool is_lifted = row >= 300;  // U+E000 and so on come behind U+10000 and so on
+    const bool is_lifted = row >= 300;  // U+E000 and above sort after U+10000 and above
     const auto code_point = static_cast<char32_t>((is_lifted ? 0xE000 : 0x10000) + row * 8);
     return std::vector<NamedSample>{{"s", sample_string(utf8(std::u32string(1, code_point)))}};
   }));
@@ -423,7 +423,7 @@ TEST(StatisticsBuilder, TheFirstPropertiesMetAreWatchedIfTheirNamesAreShort) {
   EXPECT_TRUE(told_of(fields, std::string(kWatchedNameBytesMax, 'l')).has_value());
 }
 
-// -- What is not told -------------------------------------------------------------------------------------------------
+// -- Left out of the statistics ---------------------------------------------------------------------------------------
 
 TEST(StatisticsBuilder, NothingIsToldOfABlockWhoseLastKeyGoesOn) {
   GatheredRun run = run_of_rows(5, one_number);
@@ -475,7 +475,7 @@ TEST(StatisticsBuilder, BothValuesOfANameThatStandsTwiceAreCovered) {
   EXPECT_EQ(told_of(fields, "n")->range.largest, sample_int32(900).value);
 }
 
-// -- Again ------------------------------------------------------------------------------------------------------------
+// -- Repeated use -----------------------------------------------------------------------------------------------------
 
 TEST(StatisticsBuilder, ToldOnceItIsEmptyAgain) {
   StatisticsBuilder builder;

@@ -1,4 +1,4 @@
-// Owns: the proof that integers and varints are what FORMAT says and that the cursor never passes its end.
+// Owns: the proof that integers and varints follow FORMAT.md, and that the cursor never passes its end.
 #include "format/bytes/bytes.h"
 
 #include <array>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint64_t kMax = std::numeric_limits<std::uint64_t>::max();
 
-/// Every power of two and its neighbours.
+/// Returns every power of two and its neighbours.
 std::vector<std::uint64_t> border_numbers() {
   std::vector<std::uint64_t> numbers = {0, kMax};
   for (unsigned bit = 0; bit < 64; ++bit) {
@@ -26,7 +26,7 @@ std::vector<std::uint64_t> border_numbers() {
   return numbers;
 }
 
-/// A copy that ends where its memory ends, so that the address sanitizer sees a read behind it.
+/// A copy whose memory ends with its bytes, so that the address sanitizer detects a read after its end.
 class TightCopy {
  public:
   explicit TightCopy(std::string_view bytes) : size_(bytes.size()), bytes_(new char[bytes.size()]) {

@@ -1,4 +1,4 @@
-// Owns: the proof that the checksum is XXH3-64 with its place, and that no small damage passes it.
+// Owns: the proof that the checksum is XXH3-64 of the bytes and their place, and that it detects all small damage.
 #include "format/bytes/checksum.h"
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr FilePlace kPlace{0x0123456789ABCDEF, 4096};
 
-/// Lengths on both sides of every border between the algorithms that XXH3 is made of, and of its stripes and blocks.
+/// Lengths on both sides of every border between the algorithms of XXH3, and of its stripes and blocks.
 constexpr std::size_t kLengths[] = {1, 3, 4, 8, 9, 16, 17, 64, 128, 129, 240, 241, 256, 1024, 1025, 4096};
 
 TEST(Checksum, IsTheHashAndTheTermOfThePlaceAdded) {
@@ -89,7 +89,7 @@ TEST(Checksum, IntactBytesInAnotherPlaceOrFileFail) {
 }
 
 TEST(Checksum, ZerosAreNotTheirOwnChecksum) {
-  // A sector of zeros, checksum field included, must not verify anywhere near where files begin.
+  // A sector of zeros, including its checksum field, must not verify near the beginning of a file.
   const std::string zeros(4096, '\0');
   for (std::uint64_t offset = 0; offset < 64; ++offset) {
     for (const std::size_t length : kLengths) {

@@ -1,4 +1,4 @@
-// Owns: the proof that fields of a later version survive or are refused, and that damage is told from both.
+// Owns: the proof that fields of a later version are kept or refused, and that damage is distinguished from both.
 #include "format/bytes/tagged_fields.h"
 
 #include <array>
@@ -114,7 +114,7 @@ TEST(TaggedFields, DamageIsCorruption) {
            "80",           // half a tag
            "81 00 00",     // a tag longer than needed
            "01 81 00 61",  // a length longer than needed
-           "04 00 02 00",  // tags that fall
+           "04 00 02 00",  // descending tags
            "02 00 03 00 01 00",
        }) {
     SCOPED_TRACE(hex);

@@ -1,4 +1,4 @@
-// Owns: the proof that a batch is read as it was built, and that nothing else is read at all.
+// Owns: the proof that a batch is read as it was built, and that no other bytes are accepted.
 #include "format/keys/batch.h"
 
 #include <memory>
@@ -41,7 +41,7 @@ Walk walk(BatchReader& reader) {
   }
 }
 
-/// The first failure of opening and walking, on a copy that ends where its memory ends.
+/// Returns the first failure of opening and reading, on a copy whose memory ends with its bytes.
 Status status_of(std::string_view bytes) {
   const std::unique_ptr<char[]> tight(new char[bytes.size()]);
   bytes.copy(tight.get(), bytes.size());
@@ -49,7 +49,7 @@ Status status_of(std::string_view bytes) {
   return reader.ok() ? walk(*reader).status : reader.status();
 }
 
-/// The batch of these operations again.
+/// Builds the batch of these operations again.
 std::string rebuilt(std::string_view tag, const std::vector<OwnedOperation>& operations) {
   BatchBuilder builder;
   if (!tag.empty()) builder.set_tag(tag);
@@ -165,7 +165,7 @@ TEST(Batch, OperationsPointIntoTheBatch) {
   EXPECT_FALSE(*reader->next(&operation)) << "the end stays the end";
 }
 
-/// A put or a remove with keys that are hostile, or long, laid out by itself; its table is told later.
+/// A separately encoded put or remove with hostile or long keys. Its table is filled in later.
 struct Laid {
   LoneOperation operation;
   std::string key;
@@ -244,7 +244,7 @@ TEST(Batch, AnUnknownFlagIsUnsupported) {
 TEST(Batch, AKindThatNoBatchMayHoldTodayIsUnsupported) {
   for (int kind = 0; kind < 256; ++kind) {
     SCOPED_TRACE(kind);
-    // Long enough for any kind: behind the kind stands a framed key, and an empty value.
+    // Long enough for any kind: the kind is followed by a framed key and an empty value.
     std::string bytes = from_hex(std::string("00 01 ").append(kPutOfKey));
     bytes[2] = static_cast<char>(kind);
     const Status status = status_of(bytes);
@@ -266,7 +266,7 @@ TEST(Batch, DamageIsCorruption) {
   for (const std::string_view hex : {
            "",                                              // nothing
            "00",                                            // no count
-           "01 00 00",                                      // a tag that is empty
+           "01 00 00",                                      // an empty tag
            "01 05 61 62",                                   // a tag cut short
            "01 81 08 61",                                   // a tag longer than the bytes
            "00 80",                                         // half a count

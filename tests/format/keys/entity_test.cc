@@ -1,4 +1,4 @@
-// Owns: the proof that an entity is read as it was built, in place, and that damage to it never leads outside.
+// Owns: the proof that an entity is read in place as it was built, and that damage never causes reads outside.
 #include "format/keys/entity.h"
 
 #include <algorithm>
@@ -64,7 +64,7 @@ std::string one_of_each() {
   return builder.finish();
 }
 
-/// Reads everything an accepted entity offers; the address sanitizer sees what lies outside.
+/// Reads everything that an accepted entity offers. The address sanitizer detects reads outside.
 void read_through(const EntityView& view) {
   for (std::size_t i = 0; i < view.property_count(); ++i) {
     const PropertyView property = view.property(i);
@@ -84,8 +84,8 @@ void read_through(const EntityView& view) {
   }
 }
 
-/// Opens a copy that ends where its memory ends. An accepted one is read through and, since its frame has no gaps,
-/// rebuilds to itself but for the hashes of names, which `verify` answers for.
+/// Opens a copy whose memory ends with its bytes. An accepted entity is read completely. Since its frame has no gaps,
+/// it is also rebuilt to equal bytes, except the hashes of names, which `verify` checks.
 Status judge(std::string_view bytes) {
   const std::unique_ptr<char[]> tight(new char[bytes.size()]);
   bytes.copy(tight.get(), bytes.size());
@@ -127,7 +127,7 @@ std::vector<OwnedProperty> random_properties(RandomValues& random) {
   std::vector<OwnedProperty> properties(random.one_in(20) ? random.below(253) : random.below(8));
   for (std::size_t i = 0; i < properties.size(); ++i) {
     const auto type = static_cast<PropertyType>(1 + random.below(8));
-    // Distinct by what stands behind the last letter; now and then as long as a name may be.
+    // The names differ after the last letter. Some are as long as a name may be.
     std::string name = hostile_text(random) + "#" + std::to_string(i);
     if (random.one_in(50)) name.insert(0, 4095 - name.size(), 'n');
     properties[i] = {std::move(name), type, random_value(type, random)};
@@ -257,7 +257,7 @@ TEST(Entity, OfANameThatStandsTwiceTheFirstIsFound) {
 }
 
 TEST(Entity, NamesThatShareAHashAreToldApart) {
-  // Sixteen bits: among a few hundred names of one length some share them.
+  // Hashes have sixteen bits, so some of a few hundred names of one length share theirs.
   std::vector<OwnedProperty> properties;
   for (int i = 1000; i < 3000; ++i)
     properties.push_back({std::to_string(i), PropertyType::kString, std::to_string(-i)});
@@ -274,7 +274,7 @@ TEST(Entity, NamesThatShareAHashAreToldApart) {
 }
 
 TEST(Entity, FindDoesNotReadValues) {
-  // With other values in place of these, and no verification, the answer is the same.
+  // With other values in place of these, and without verification, the answer is the same.
   std::string bytes = built({{"a", PropertyType::kString, "aaaa"}, {"b", PropertyType::kString, "bbbb"}});
   const std::size_t values = kHeadBytes + 2 * kSlotBytes;
   bytes.replace(values + 1, 4, 4, '\xFF');
@@ -315,7 +315,7 @@ TEST(Entity, CutAtAnyByteItIsRefusedOrReadsInside) {
       EXPECT_EQ(status.code(), Code::kCorruption);
     }
   }
-  EXPECT_EQ(accepted, 4U);  // the last property is a String of four bytes; a shorter one is one too
+  EXPECT_EQ(accepted, 4U);  // the last property is a String of four bytes, and a shorter String is valid too
 }
 
 TEST(Entity, EverySingleChangedByteIsRefusedOrReadsInside) {
@@ -387,15 +387,15 @@ TEST(Entity, AFrameThatDoesNotFitIsCorruption) {
            "01 00 00 00 00",                                                     // bytes that belong to nothing
            "01 00 01 00",                                                        // no slot
            "01 00 01 00 00 00 18 00 0c 00 00",                                   // half a slot
-           "01 00 01 00 00 00 18 00 0c 00 00 00",                                // a name behind the end
+           "01 00 01 00 00 00 18 00 0c 00 00 00",                                // a name after the end
            "01 00 01 00 00 00 18 00 0d 00 00 00 61 62",                          // a gap before the name
            "01 00 01 00 00 00 18 00 0b 00 00 00 61 62",                          // a name inside its slot
            "01 00 01 00 00 00 18 00 ff ff ff ff 61 62",                          // an offset beyond reason
            "01 00 01 00 00 00 f8 ff 0c 00 00 00 61 62",                          // a name longer than the entity
            "01 00 01 00 00 00 12 00 0c 00 00 00 61",                             // a Boolean without a byte
            "01 00 01 00 00 00 12 00 0c 00 00 00 61 00 00",                       // with two
-           "01 00 02 00 00 00 18 00 14 00 00 00 00 00 18 00 13 00 00 00 61 62",  // offsets that fall
-           "01 00 02 00 00 00 18 00 14 00 00 00 00 00 18 00 17 00 00 00 61 62",  // the second behind the end
+           "01 00 02 00 00 00 18 00 14 00 00 00 00 00 18 00 13 00 00 00 61 62",  // descending offsets
+           "01 00 02 00 00 00 18 00 14 00 00 00 00 00 18 00 17 00 00 00 61 62",  // the second after the end
            "01 00 02 00 00 00 28 00 14 00 00 00 00 00 08 00 15 00 00 00 61 62",  // a name into the next property
        }) {
     SCOPED_TRACE(hex);

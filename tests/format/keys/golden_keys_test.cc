@@ -1,6 +1,6 @@
-// Owns: bytes that must never change: keys, entities, batches, fields and checksums as hexadecimal text.
-// The bytes were made by another program, from the layouts in the headers and the system's xxHash library. A difference
-// here means that stores already written can no longer be read.
+// Owns: bytes that must never change: keys, entities, batches, fields and checksums as hexadecimal text. Another
+// program generated the bytes from the layouts in the headers and the system's xxHash library. A difference means that
+// existing stores can no longer be read.
 #include <array>
 #include <limits>
 #include <string>
@@ -240,7 +240,7 @@ TEST(GoldenKeys, TaggedFields) {
   EXPECT_EQ(to_hex(again), kHex);
 }
 
-/// Byte i is i * 131 + 7, modulo 256.
+/// Returns bytes where byte i is i * 131 + 7, modulo 256.
 std::string pattern(std::size_t size) {
   std::string bytes(size, '\0');
   for (std::size_t i = 0; i < size; ++i) bytes[i] = static_cast<char>(i * 131 + 7);

@@ -1,4 +1,4 @@
-// Owns: the proof that internal keys compare by key, then newest version first.
+// Owns: the proof that internal keys compare by key, and then by version with the newest first.
 #include "format/keys/internal_key.h"
 
 #include <array>
@@ -56,13 +56,13 @@ TEST(InternalKey, ComparesByKeyThenNewestFirst) {
   for (int step = 0; step < 200'000; ++step) {
     const std::string row_a = hostile_text(random);
     const std::string a = *encode_sort_key(1, "p", row_a);
-    // Nearly always the same key, or one that is this one with something behind or in front.
+    // Mostly the same key, or this key with bytes added at its end or front.
     const std::string b = *encode_sort_key(1, "p", random.one_in(2) ? row_a : neighbour_of(row_a, random));
     const CommitVersion version_a = random.number() & kCommitVersionMax;
     const CommitVersion version_b = random.one_in(2) ? version_a : random.number() & kCommitVersionMax;
     const std::string whole_a = internal_key(a, version_a, Kind::kPut);
     const std::string whole_b = internal_key(b, version_b, Kind::kPut);
-    // The greater version first: its complement in the tuple.
+    // The greater version comes first, so the tuple contains its complement.
     const bool before = std::tuple(a, ~version_a) < std::tuple(b, ~version_b);
     ASSERT_EQ(whole_a < whole_b, before) << to_hex(whole_a) << "\nagainst\n" << to_hex(whole_b);
   }

@@ -1,5 +1,5 @@
-// Owns: values of properties by their type, which own their bytes, for the tests of what is told of them.
-// Must never: share a value's bytes with what is tested.
+// Owns: values of properties by their type, which own their bytes, for the tests of statistics.
+// Must never: share a value's bytes with the tested code.
 #pragma once
 
 #include <bit>

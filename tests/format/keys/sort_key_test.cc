@@ -1,7 +1,7 @@
-// Owns: the proof that encoded keys sort as the service sorts texts, that none are mixed up, and that nothing but an
-// encoding decodes.
-// Method: a small space walked through whole, a large one by seed, both beside the slow reference in hostile_text.h,
-// which turns UTF-8 into UTF-16 and compares code units.
+// Owns: the proof that encoded keys sort as the service sorts texts, that different keys have different encodings, and
+// that only encodings decode.
+// Method: all of a small space, and random keys of a large one. Both are compared with the slow reference in
+// hostile_text.h, which converts UTF-8 to UTF-16 and compares code units.
 #include "format/keys/sort_key.h"
 
 #include <algorithm>
@@ -68,7 +68,7 @@ TEST(SortKey, TextsOfUpToFourBorderCharactersSortAsTheirCodeUnits) {
   std::vector<Both> sorted;
   for (const std::u32string& text : texts) sorted.push_back({slow_utf16(utf8(text)), utf8(text)});
   std::sort(sorted.begin(), sorted.end(), [](const Both& a, const Both& b) { return a.units < b.units; });
-  // Strictly rising between neighbours, and so in the whole: one order, and no two texts with one encoding.
+  // Neighbours ascend strictly, so the whole list does: there is one order, and no two texts share an encoding.
   for (std::size_t i = 1; i < sorted.size(); ++i) {
     const Both& a = sorted[i - 1];
     const Both& b = sorted[i];
@@ -213,7 +213,7 @@ TEST(SortKey, DecodeRefusesEachKindOfDamage) {
            "00 00 00 00 00 00 00 01",                    // no texts
            "00 00 00 00 00 00 00 01 61 00",              // one text
            "00 00 00 00 00 00 00 01 61 00 62",           // an open text
-           "00 00 00 00 00 00 00 01 61 00 62 00 63",     // bytes behind
+           "00 00 00 00 00 00 00 01 61 00 62 00 63",     // bytes after the key
            "00 00 00 00 00 00 00 01 61 00 62 00 00",     // a third text
            "00 00 00 00 00 00 00 01 01 00 00",           // an escape of nothing
            "00 00 00 00 00 00 00 01 01 03 00 00",        // an escape that is none
@@ -310,7 +310,7 @@ TEST(SortKey, TextThatIsNotUtf8IsRefusedAndNothingAppended) {
   EXPECT_EQ(status.code(), Code::kInvalidArgument);
   EXPECT_EQ(status.message(), "text is not valid UTF-8 at byte 11");
   EXPECT_EQ(out, "kept");
-  // Behind characters that were already changed on the way.
+  // After characters that were already changed.
   EXPECT_EQ(append_text_prefix(out, std::string("\0\x01\xEE\x80\x80\x80", 6)).message(),
             "text is not valid UTF-8 at byte 5");
   EXPECT_EQ(out, "kept");
@@ -354,7 +354,7 @@ TEST(SortKey, KeysOneAfterTheOtherAreDecodedAsEachAlone) {
   expect_taken(encoded_key(1, changed, "a"));
   expect_taken(encoded_key(2, changed, "a"));
 
-  // What does not decode alone does not decode behind another key of its partition.
+  // A key that does not decode alone does not decode after another key of its partition.
   const std::string key = encoded_key(2, changed, "b");
   for (const std::string& damaged : {key.substr(0, key.size() - 1), key + "x", key.substr(0, key.size() - 2) + "\xEE",
                                      key.substr(0, 4), std::string()}) {

@@ -1,4 +1,4 @@
-// Owns: the proof that exactly UTF-8 passes for UTF-8, wherever in a text it stands.
+// Owns: the proof that exactly UTF-8 is accepted as UTF-8, at every place in a text.
 #include <array>
 #include <memory>
 #include <string>
@@ -19,7 +19,7 @@ bool slow_is_valid(std::string_view text) {
   return slow_code_points(text).has_value();
 }
 
-/// Both roads a text can take must agree with the reference.
+/// Both code paths must agree with the reference.
 void expect_as_reference(std::string_view text) {
   const bool expected = slow_is_valid(text);
   ASSERT_EQ(is_valid_utf8(text), expected) << to_hex(text);
@@ -57,7 +57,7 @@ TEST(Utf8, KnownMistakesAreRefused) {
            "f0 90 8c 28",
        }) {
     const std::string bad = from_hex(hex);
-    // Every place in a word, at the end and with text behind.
+    // Every place in a word, at the end and before further text.
     for (std::size_t before = 0; before < 20; ++before) {
       for (const std::size_t behind : {0U, 1U, 8U, 9U}) {
         const std::string text = std::string(before, 'a') + bad + std::string(behind, 'z');
@@ -108,7 +108,7 @@ TEST(Utf8, RandomTextsWithDamageAreJudgedRight) {
   for (int step = 0; step < test::effort(300'000); ++step) {
     std::string text = hostile_text(random);
     if (!random.one_in(3)) text = mutated(text, random);
-    // Where the memory ends as well, so that the address sanitizer sees a word read past the text.
+    // Also with memory that ends with the text, so that the address sanitizer detects a read of a word after it.
     const std::unique_ptr<char[]> tight(new char[text.size()]);
     text.copy(tight.get(), text.size());
     expect_as_reference({tight.get(), text.size()});

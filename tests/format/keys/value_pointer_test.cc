@@ -1,5 +1,5 @@
-// Goal: pointers to values and sums of them read back as written, and nothing that cannot be is accepted.
-// Method: round trips, and each bound from both sides; the fuzzer value_pointer does the rest.
+// Goal: pointers to values and their sums read back as written, and impossible ones are refused.
+// Method: round trips, and each bound from both sides. The fuzzer value_pointer covers the rest.
 #include "format/keys/value_pointer.h"
 
 #include <string>

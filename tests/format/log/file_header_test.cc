@@ -19,7 +19,7 @@ constexpr std::uint64_t kSeed = 0x8877665544332211;
 
 const FileHeader kHeader{FileType::kLogSegment, kFormatVersion, kSeed, 42};
 
-/// The header after `change`, with a checksum that holds again.
+/// Returns the header after `change`, with a correct checksum.
 template <typename Change>
 std::string resealed(std::string bytes, Change change) {
   change(bytes.data());
@@ -79,7 +79,7 @@ TEST(FileHeader, AnotherProgramsFileIsNamedAsSuch) {
 
 TEST(FileHeader, TextModeDamageIsNamedAsSuch) {
   std::string bytes = encode_file_header(kHeader);
-  bytes.erase(5, 1);  // What a conversion of CR LF to LF does.
+  bytes.erase(5, 1);  // The effect of a conversion of CR LF to LF.
   const Status status = decode_file_header(bytes + "x", FileType::kLogSegment).status();
   EXPECT_EQ(status.code(), Code::kCorruption);
   EXPECT_TRUE(mentions(status, "as text")) << status.to_string();

@@ -1,5 +1,5 @@
 // Owns: the values whose bytes golden_files_test.cc pins.
-// Must never: change; a value changed here is another golden, added beside the old one.
+// Must never: change. A changed value needs another golden sample beside the old one.
 #pragma once
 
 #include <string>
@@ -34,7 +34,7 @@ inline RecordHeader record_header(RecordType type) {
   return header;
 }
 
-/// One member puts an entity, the other deletes it.
+/// Returns a group in which one member puts an entity, and the other deletes it.
 inline std::string group_payload() {
   const std::string key = *encode_sort_key(make_table_id(1, 7), "p", "r");
   BatchBuilder builder;

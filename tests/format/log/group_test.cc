@@ -31,7 +31,7 @@ RecordHeader versions(CommitVersion first, CommitVersion last) {
   return header;
 }
 
-/// What walking a payload ends with: true for a whole group.
+/// Returns the result of reading a payload: true for a whole group.
 Result<bool> walk(const RecordHeader& header, std::string_view payload, std::vector<GroupMember>* members) {
   GroupReader reader(header, payload);
   while (true) {
@@ -97,8 +97,8 @@ TEST(Group, VersionsMustRiseFromFirstToLast) {
   EXPECT_EQ(walk_code(versions(5, 9), payload({{0, "a"}, {5, "b"}})), Code::kCorruption);            // beyond the last
   EXPECT_EQ(walk_code(versions(5, 9), payload({{0, "a"}, {0, "b"}, {4, "c"}})), Code::kCorruption);  // twice
   EXPECT_EQ(walk_code(versions(5, 9), payload({{0, "a"}, {3, "b"}, {2, "c"}, {4, "d"}})), Code::kCorruption);
-  EXPECT_EQ(walk_code(versions(5, 9), payload({{0, "a"}, {4, "b"}, {4, "c"}})), Code::kCorruption);  // behind the last
-  EXPECT_EQ(walk_code(versions(5, 9), ""), Code::kCorruption);                                       // nobody
+  EXPECT_EQ(walk_code(versions(5, 9), payload({{0, "a"}, {4, "b"}, {4, "c"}})), Code::kCorruption);  // after the last
+  EXPECT_EQ(walk_code(versions(5, 9), ""), Code::kCorruption);                                       // no members
   EXPECT_EQ(walk_code(versions(9, 5), payload({{0, "a"}})), Code::kCorruption);
   EXPECT_EQ(walk_code(versions(0, 0), payload({{0, "a"}})), Code::kCorruption);  // versions are never zero
   EXPECT_EQ(walk_code(versions(0, 0), ""), Code::kCorruption);

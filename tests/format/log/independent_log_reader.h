@@ -1,5 +1,5 @@
-// Owns: a second reader of log segments, written from FORMAT.md alone: proof that the page is enough.
-// Must never: include anything of format/; it shares xxHash with it and nothing else.
+// Owns: a second reader of log segments, written only from FORMAT.md: it proves that the document is sufficient.
+// Must never: include a header of format/. It shares only xxHash with it.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ namespace independent {
 using Bytes = std::string;
 using U64 = std::uint64_t;
 
-/// What a reader of FORMAT.md calls damage, and what it calls unsupported.
+/// The errors of a reader of FORMAT.md: damage, and unsupported content.
 struct Damage : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -50,7 +50,7 @@ inline U64 checksum(U64 seed, U64 offset, const Bytes& bytes) {
   return content_hash(bytes) + XXH3_64bits_withSeed(place.data(), place.size(), seed);
 }
 
-/// Bytes that the file no longer has do not count.
+/// Returns whether the bytes are zero. Bytes after the end of the file do not count.
 inline bool all_zero(const Bytes& bytes, std::size_t from, std::size_t to) {
   for (std::size_t i = from; i < to && i < bytes.size(); ++i) {
     if (bytes[i] != 0) return false;
@@ -249,7 +249,8 @@ inline std::vector<Commit> read_group(const Record& record, const Bytes& payload
   return commits;
 }
 
-/// True for an intact record at `offset`, which is then in `record`. Throws what section 5 says of intact ones.
+/// Returns whether there is an intact record at `offset`, and stores it in `record`. Throws the errors of section 5
+/// about intact records.
 inline bool read_record(const Bytes& file, U64 offset, U64 seed, Record* record) {
   const U64 rest = file.size() - offset;
   if (rest < 16) return false;
@@ -282,11 +283,11 @@ struct Segment {
   U64 seed = 0;
   std::vector<Record> records;
   bool sealed = false;
-  /// Of a sealed segment, behind its footer's sector; of another, behind its last record.
+  /// For a sealed segment, the end of its footer's sector. Otherwise, the end of its last record.
   U64 end = 4096;
-  /// Of a segment that is not sealed: where the next record would have stood.
+  /// For a segment that is not sealed, the offset at which the next record would be.
   U64 hole = 4096;
-  /// What stands behind the hole says that it was once whole.
+  /// Whether bytes after the hole prove that it was once written.
   bool damaged = false;
 
   U64 previous() const { return records.empty() ? 0 : records.back().offset; }
@@ -325,7 +326,7 @@ inline void check_footer(const Bytes& file, const Segment& segment, const Record
   }
 }
 
-/// Steps 1 to 7; leaves in `hole` where the records end.
+/// Steps 1 to 7. Afterwards `hole` is the offset at which the records end.
 inline void walk(const Bytes& file, Segment& segment) {
   U64 x = 4096;
   while (true) {
@@ -357,7 +358,7 @@ inline void walk(const Bytes& file, Segment& segment) {
   }
 }
 
-/// The intact records behind the hole.
+/// Returns the intact records after the hole.
 inline std::vector<Record> records_behind(const Bytes& file, const Segment& segment) {
   std::vector<Record> found;
   for (U64 sector = (segment.hole + 4095) / 4096 * 4096; sector < file.size(); sector += 4096) {
@@ -369,7 +370,7 @@ inline std::vector<Record> records_behind(const Bytes& file, const Segment& segm
   return found;
 }
 
-/// Torn tail or damage, of a segment that is not sealed, by its own bytes.
+/// Decides between torn tail and damage, for a segment that is not sealed, by its own bytes.
 inline void judge(const Bytes& file, Segment& segment) {
   const std::vector<Record> behind = records_behind(file, segment);
   const U64 sector_end = (segment.end + 4095) / 4096 * 4096;

@@ -1,5 +1,5 @@
-// Owns: the agreement of two readers on what our writer makes: format/ and the one written from FORMAT.md.
-// Must never: make a segment by anything but format/.
+// Owns: the agreement of two readers about our writer's bytes: format/ and the reader written from FORMAT.md.
+// Must never: create a segment without format/.
 #include "tests/format/log/independent_log_reader.h"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ std::string put_batch(std::string_view row, std::string_view value) {
   return builder.finish();
 }
 
-/// What a page reader does with bytes it cannot take: nothing, or an answer.
+/// Returns nothing for bytes that a reader of FORMAT.md refuses.
 std::optional<independent::Segment> try_read(const std::string& file) {
   try {
     return independent::read_segment(file);
@@ -36,13 +36,13 @@ std::optional<independent::Segment> try_read(const std::string& file) {
   }
 }
 
-/// The file as it is while it is in use: allocated whole.
+/// Returns the file with the size that it has while it is in use.
 std::string allocated(std::string file) {
   file.resize(std::max<std::size_t>(file.size(), 1 << 20), '\0');
   return file;
 }
 
-/// Two writes of two groups each, a watermark, and a footer.
+/// Returns two writes of two groups each, a watermark, and a footer.
 SegmentSample sealed_segment() {
   SegmentSample segment(42, kSeed);
   for (std::uint64_t write = 0; write < 2; ++write) {
@@ -83,7 +83,7 @@ std::string random_entity(RandomValues& random) {
   return builder.finish();
 }
 
-/// Adds one operation to the batch, and the same, as a page reader should tell it, to the commit.
+/// Adds one operation to the batch, and adds its expected reading to the commit.
 void add_operation(RandomValues& random, BatchBuilder& builder, independent::Commit& commit) {
   independent::Operation told;
   told.table = random.number();
@@ -210,7 +210,7 @@ TEST(IndependentLogReader, ReadsRandomSegmentsAsTheyWereWritten) {
 TEST(IndependentLogReader, AnyFlippedBitOfASealedSegmentShows) {
   const std::string whole = sealed_segment().file();
   ASSERT_TRUE(independent::read_segment(whole).sealed);
-  // Every bit where something stands; of the filling, one bit a byte.
+  // Flips every bit of the written bytes, and one bit of each byte of the filling.
   for (std::size_t bit = 0; bit < whole.size() * 8; bit += test::kStride) {
     if (whole[bit / 8] == 0 && bit % 8 > 0) continue;
     std::string flipped = whole;
@@ -232,12 +232,12 @@ TEST(IndependentLogReader, CutAtAnySectorShows) {
 
 struct Tail {
   std::string file;
-  std::vector<std::uint64_t> writes;  // where each of four writes began; the first holds two records
+  std::vector<std::uint64_t> writes;  // the beginning of each of four writes; the first contains two records
   std::uint64_t second_record = 0;
   std::uint64_t end_of_first_record = 0;
 };
 
-/// Four writes of a sector; `mark` is what the last one says was durable before it.
+/// Returns four writes of a sector each. `mark` is the durable offset that the last one states.
 Tail four_writes(std::uint64_t mark) {
   SegmentSample segment(42, kSeed);
   Tail tail;
@@ -255,7 +255,7 @@ Tail four_writes(std::uint64_t mark) {
   return tail;
 }
 
-/// The file after a crash, with these bytes never written.
+/// Returns the file after a crash in which these bytes were never written.
 std::string without(const Tail& tail, std::uint64_t from, std::uint64_t to) {
   std::string file = tail.file;
   file.replace(from, to - from, to - from, '\0');

@@ -1,5 +1,5 @@
 // Owns: the tests of slot headers of the log buffer.
-// Must never: depend on what stands behind the forty bytes.
+// Must never: depend on the bytes after the forty bytes of a header.
 #include "format/log/log_buffer.h"
 
 #include <string>

@@ -1,5 +1,5 @@
-// Owns: the tests of record framing: what is written reads back, and nothing else reads as a record.
-// Must never: judge a damaged record by luck: every bit and every length is tried.
+// Owns: the tests of record framing: a written record reads back, and other bytes do not read as a record.
+// Must never: sample damage: every bit and every length is tried.
 #include "format/log/log_record.h"
 
 #include <cstring>
@@ -50,7 +50,7 @@ RecordHeader header_of(RecordType type) {
   return header;
 }
 
-/// One record of each type.
+/// Returns one record of each type.
 std::vector<Sample> samples() {
   const RecordHeader group = header_of(RecordType::kGroup);
   return {{group, group_payload({{group.first_version, "first batch"}, {group.last_version, "second"}})},
@@ -59,7 +59,7 @@ std::vector<Sample> samples() {
           {header_of(RecordType::kManifestEdit), "an edit of any bytes"}};
 }
 
-/// A file whose record stands at kOffset, with nothing before or behind it.
+/// Returns a file whose record is at kOffset, with nothing before or after it.
 std::string file_with(const Sample& sample) {
   std::string file(kOffset, '\0');
   append_record(file, sample.header, sample.payload, {kSeed, kOffset});
@@ -78,14 +78,14 @@ Reading read_at(std::string_view file, std::uint64_t offset, std::uint64_t seed)
   return reading;
 }
 
-/// Nothing was read, and the reason for it is damage.
+/// Expects that nothing was read because of damage.
 void expect_invalid(const Reading& reading) {
   EXPECT_EQ(reading.outcome, RecordOutcome::kInvalid);
   EXPECT_EQ(reading.why.code(), Code::kCorruption);
   EXPECT_FALSE(reading.why.message().empty());
 }
 
-/// Frames a record whose tagged fields are given as bytes, so that it may be one that no writer makes.
+/// Frames a record whose tagged fields are given as bytes, so that it may be one that no writer creates.
 std::string file_with_fields(RecordType type, std::string_view fields, std::string_view payload = "") {
   std::string record(16, '\0');
   store_u16(record.data() + 8, static_cast<std::uint16_t>(16 + fields.size()));
@@ -100,7 +100,7 @@ std::string file_with_fields(RecordType type, std::string_view fields, std::stri
   return std::string(kOffset, '\0') + record;
 }
 
-/// The file after `change` of the header, with a header checksum that holds again.
+/// Returns the file after `change` of the header, with a correct header checksum.
 template <typename Change>
 std::string with_header_changed(std::string file, Change change) {
   char* const record = file.data() + kOffset;
@@ -182,7 +182,7 @@ TEST(LogRecord, FramingInPlaceAllocatesNothing) {
   std::string memory(record_bytes(sample.header, sample.payload.size()), '\0');
   std::uint64_t before = test::allocation_count();
   const std::string counted(100, 'x');
-  ASSERT_GT(test::allocation_count(), before);  // The count counts.
+  ASSERT_GT(test::allocation_count(), before);  // The counter works.
 
   before = test::allocation_count();
   char* at = begin_record(memory.data(), sample.header, sample.payload.size(), {kSeed, kOffset});
@@ -269,7 +269,7 @@ TEST(LogRecord, CutAtAnyByteIsNeverARecord) {
       const std::string cut = whole.substr(0, kept);
       const bool zeros = cut.find_first_not_of('\0') == std::string::npos;
       EXPECT_EQ(read_at(cut, kOffset, kSeed).outcome, zeros ? RecordOutcome::kZeros : RecordOutcome::kInvalid);
-      // The same, where the file's size survived and its content did not.
+      // As above, but the file kept its size and lost its content.
       const std::string blank = cut + std::string(whole.size() - kept, '\0');
       if (blank != whole && !zeros) expect_invalid(read_at(blank, kOffset, kSeed));
     }
@@ -431,8 +431,8 @@ TEST(LogRecord, FieldsThatNoWriterMakesAreInvalid) {
   invalid(number(3, 7));                                            // the same
   invalid(first + first);                                           // twice
   invalid(first + number(3, 7) + number(3, 7));                     // twice
-  invalid(first + number(5, 7) + number(3, 7));                     // falling
-  invalid(number(3, 7) + first);                                    // falling
+  invalid(first + number(5, 7) + number(3, 7));                     // descending
+  invalid(number(3, 7) + first);                                    // descending
   invalid(first + number(7, 0));                                    // a zero that should be left out
   invalid(first + number(3, kCommitVersionMax + 1));                // no version
   invalid(first + number(5, kCommitVersionMax + 1));                // no version

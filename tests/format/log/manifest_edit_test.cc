@@ -1,5 +1,5 @@
 // Owns: the tests of manifest edits.
-// Must never: trust an edit because its record verified; what a writer never makes is refused here.
+// Must never: trust an edit because its record verified. Edits that no writer creates are refused here.
 #include "format/log/manifest_edit.h"
 
 #include <functional>
@@ -99,7 +99,7 @@ std::string joined(const std::vector<OwnedField>& fields) {
   return bytes;
 }
 
-/// The same fields with one more at its place.
+/// Returns the fields with one more in the order of tags.
 std::string with(std::string_view bytes, Tag tag, std::string_view value) {
   std::vector<OwnedField> fields = all_fields(bytes);
   auto at = fields.begin();
@@ -122,7 +122,7 @@ bool mentions(const Status& status, std::string_view words) {
   return status.message().find(words) != std::string_view::npos;
 }
 
-/// Tags whose value is itself a set of tagged fields.
+/// Returns whether the tag's value is itself a set of tagged fields.
 bool is_struct(Tag tag) {
   switch (tag) {
     case 11:
@@ -217,7 +217,7 @@ TEST(ManifestEdit, EveryFieldRoundTrips) {
   EXPECT_EQ(*read, full_edit());
   std::vector<bool> seen(42);
   for (const OwnedField& field : all_fields(bytes)) seen.at(field.tag) = true;
-  for (Tag tag = 1; tag < 42; tag += 2) EXPECT_TRUE(seen[tag]) << tag;  // The sample leaves no field out.
+  for (Tag tag = 1; tag < 42; tag += 2) EXPECT_TRUE(seen[tag]) << tag;  // The sample contains every field.
 }
 
 TEST(ManifestEdit, RandomEditsRoundTrip) {
@@ -336,7 +336,7 @@ TEST(ManifestEdit, CutInsideAFieldIsCorruption) {
 }
 
 TEST(ManifestEdit, AnyFlippedBitFailsOrChangesTheEdit) {
-  // The record's checksum is what refuses these; here no two encodings may mean the same.
+  // In a file the record's checksum refuses these bytes. This test shows that no two encodings have one meaning.
   const std::string bytes = encode_manifest_edit(full_edit());
   for (std::size_t bit = 0; bit < bytes.size() * 8; ++bit) {
     std::string flipped = bytes;

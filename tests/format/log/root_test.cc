@@ -44,7 +44,7 @@ Root creating_root() {
   return root;
 }
 
-/// CURRENT with the given fields and a checksum that holds.
+/// Returns CURRENT with the given fields and a correct checksum.
 std::string root_of_fields(std::string_view fields) {
   std::string bytes = encode_file_header({FileType::kRoot, kFormatVersion, kSeed, 0});
   bytes.append(fields);
@@ -57,7 +57,7 @@ std::string fields_of(const Root& root) {
   return bytes.substr(kFileHeaderBytes, bytes.size() - kFileHeaderBytes - 8);
 }
 
-/// The fields with those of one tag left out.
+/// Returns the fields without those of one tag.
 std::string without(std::string_view fields, Tag left_out) {
   std::string kept;
   for (FieldReader reader(fields); !reader.at_end();) {
@@ -68,7 +68,7 @@ std::string without(std::string_view fields, Tag left_out) {
   return kept;
 }
 
-/// The fields with one added by its tag, behind those of the same tag.
+/// Returns the fields with one more in the order of tags, after existing fields of its tag.
 std::string with(std::string_view fields, Tag tag, std::string_view value) {
   std::string all;
   bool added = false;

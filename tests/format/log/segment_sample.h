@@ -1,5 +1,5 @@
-// Owns: log segments for tests, made by the code under test as a writer makes them: whole writes of several records.
-// Must never: be read by the code that made them alone.
+// Owns: log segments for tests, which the tested code creates like a writer: whole writes of several records.
+// Must never: be read only by the code that created them.
 #pragma once
 
 #include <cstdint>
@@ -26,10 +26,10 @@ class SegmentSample {
     durable_upto_ = file_.size();
   }
 
-  /// What the records that follow say was durable before them; at most where the write began.
+  /// Sets the durable offset that the following records state. It is at most the beginning of the write.
   void set_durable_upto(std::uint64_t bytes) { durable_upto_ = bytes; }
 
-  /// Adds a group to the write under way. Returns its offset.
+  /// Adds a group to the open write. Returns its offset.
   std::uint64_t add_group(const std::vector<SampleCommit>& commits) {
     RecordHeader header = marks(RecordType::kGroup);
     header.first_version = commits.front().version;
@@ -44,7 +44,7 @@ class SegmentSample {
     return add(header, payload);
   }
   std::uint64_t add_watermark() { return add(marks(RecordType::kWatermark), ""); }
-  /// Seals the segment: nothing else is under way.
+  /// Seals the segment. No other write may be open.
   std::uint64_t add_footer() {
     end_write();
     durable_upto_ = file_.size();
@@ -55,7 +55,7 @@ class SegmentSample {
     return offset;
   }
 
-  /// Fills the write to a whole sector.
+  /// Pads the write to a whole sector.
   void end_write() { file_.resize((file_.size() + 4095) / 4096 * 4096); }
 
   std::uint64_t number() const { return number_; }

@@ -1,5 +1,5 @@
-// Goal: entries that are not in the order of a table's file, and keys that are none, are told; the others are counted
-// by table. Method: the tally is given entries that no file whose blocks verify one by one would hold.
+// Goal: entries in a wrong order and invalid keys are reported, and all other entries are counted by table.
+// Method: the tally gets entries that no file with verified blocks contains.
 #include <string>
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ TEST(EntryTallyTest, CountsEntriesDeletesAndBytesByTable) {
   ASSERT_TRUE(tally.add(entry_of(second, 7), 300).ok());
   tally.end_block(table_id_of(first), 40);
   tally.end_block(table_id_of(second), 50);
-  tally.end_block(make_table_id(99, 99), 60);  // of none that was seen
+  tally.end_block(make_table_id(99, 99), 60);  // of a table without entries
   ASSERT_EQ(tally.tables().size(), 2U);
   EXPECT_EQ(tally.tables()[0].entry_count, 2U);
   EXPECT_EQ(tally.tables()[0].tombstone_count, 1U);

@@ -1,5 +1,5 @@
 // Owns: the table files whose bytes golden_table_test.cc pins.
-// Must never: change; a value changed here is another golden, added beside the old one.
+// Must never: change. A changed value needs another golden sample beside the old one.
 #pragma once
 
 #include <cstdlib>
@@ -13,7 +13,7 @@
 
 namespace varve::format::golden {
 
-/// Two tables; a key in two versions, and a delete; enough keys for two intervals.
+/// Returns entries of two tables: a key in two versions, a delete, and enough keys for two intervals.
 inline std::vector<OwnedEntry> table_entries() {
   const auto key = [](std::uint32_t table, const std::string& row) {
     return *encode_sort_key(make_table_id(1, table), "p", row);
@@ -29,7 +29,8 @@ inline std::vector<OwnedEntry> table_entries() {
   return entries;
 }
 
-/// Entities, of which statistics tell: each type that they tell of, a text that is cut, and a property that one lacks.
+/// Returns entities with statistics: each type that statistics cover, a text that is cut, and a property that one
+/// entity lacks.
 inline std::vector<OwnedEntry> told_entries() {
   std::vector<OwnedEntry> entries;
   for (int row = 0; row < 3; ++row) {
@@ -46,7 +47,7 @@ inline std::vector<OwnedEntry> told_entries() {
   return entries;
 }
 
-/// Uncompressed: how zstd chooses to write its bytes is not ours to pin.
+/// Builds a file without compression, because zstd's bytes cannot be pinned.
 inline TableFile plain_table(const std::vector<OwnedEntry>& entries) {
   TableOptions options;
   options.compression_level = 0;

@@ -1,5 +1,5 @@
-// Owns: the bytes of table files, pinned: what was written once must read forever.
-// Must never: have its bytes made anew because a test failed. A change of format adds bytes beside these.
+// Owns: the pinned bytes of table files. Bytes that were written once must be readable forever.
+// Must never: regenerate its bytes because a test failed. A change of format adds new bytes beside these.
 #include "tests/format/table/golden_table.h"
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 namespace varve::format {
 namespace {
 
-/// Up to its top index.
+/// The bytes up to the top index.
 constexpr std::string_view kTableFile = R"(
 56 41 52 56 45 0d 0a 1a 05 00 01 00 00 00 00 00
 08 07 06 05 04 03 02 01 3c 00 00 00 00 00 00 00
@@ -63,7 +63,7 @@ ea b3 a8 ed 08 07 09 ac 82 cc b5 ea b3 a8 ed 08
 01 01 11 02 c0 02 13 02 b0 02 15 02 e4 01 17 01
 56 1b 01 02 57 24 0e 44 6e f6 15 4e)";
 
-/// The page that the file fills ends with the footer; zeros lie between.
+/// The file and its footer, which ends its last page. Zeros are between them.
 struct Golden {
   std::string_view file;
   std::string_view top_index;
@@ -100,7 +100,7 @@ ac 02 00 00 00 00 00 00 53 00 00 00 4c 02 00 00
 00 00 00 00 00 00 00 00 19 db 4c d7 24 02 d2 49)",
                              8995535490933267149u};
 
-/// As kCounted, but that its block has statistics, in which nothing is told of values that are no entities.
+/// Like kCounted, but its block has empty statistics, because its values are no entities.
 constexpr std::string_view kFileOfNothingTold = R"(
 56 41 52 56 45 0d 0a 1a 05 00 01 00 00 00 00 00
 08 07 06 05 04 03 02 01 3c 00 00 00 00 00 00 00
@@ -160,7 +160,7 @@ ae 02 00 00 00 00 00 00 53 00 00 00 4e 02 00 00
 00 00 00 00 00 00 00 00 c5 a5 50 a0 45 ad 83 ab)",
                                  17183995809377561515u};
 
-/// Of entities, with statistics of the run.
+/// A file of entities, with statistics of the run.
 constexpr std::string_view kFileOfEntities = R"(
 56 41 52 56 45 0d 0a 1a 05 00 01 00 00 00 00 00
 08 07 06 05 04 03 02 01 3c 00 00 00 00 00 00 00
@@ -280,7 +280,7 @@ void expect_reads(const Golden& golden) {
   expect_holds({bytes, verified}, golden::table_entries());
 }
 
-/// Two of them from before there were statistics.
+/// Two of the files were made before statistics existed.
 TEST(GoldenTable, ReadsAsWhatWasPinned) {
   expect_reads(kFirst);
   expect_reads(kCounted);

@@ -1,5 +1,5 @@
-// Owns: the tests of parts of a table file that verify and say what cannot be: each is told as what it is.
-// Must never: change a byte without making the checksum right; those are found elsewhere.
+// Owns: the tests of parts of a table file that verify but are impossible: each is reported as what it is.
+// Must never: change a byte without correcting the checksum. Other tests cover wrong checksums.
 #include <functional>
 #include <string>
 #include <vector>
@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::uint64_t kAnotherSeed = 0x1337;
 
-/// Of one table, with a dictionary, in one run or, above 40,000, in several.
+/// Returns a file of one table with a dictionary. It has one run, or several above 40,000 entries.
 TableFile one_table(std::size_t entries, const std::string& dictionary) {
   std::vector<OwnedEntry> rows;
   for (std::size_t i = 0; i < entries; ++i) rows.push_back({sample_key(5, 3, i), 1'000, Kind::kPut, sample_value(i)});
@@ -53,7 +53,7 @@ struct ChangedRun {
     return *decode_block(std::string_view(bytes).substr(handle.offset - run.offset, handle.bytes),
                          {seed, handle.offset}, type, decompressor, nullptr);
   }
-  /// False if it does not fit where the old one was.
+  /// Returns false if the new content does not fit in the place of the old one.
   bool replace(const BlockHandle& handle, BlockType type, const std::string& content) {
     std::string block;
     append_block(block, type, content, nullptr, DictionaryUse::kNever, {seed, handle.offset});
@@ -78,7 +78,7 @@ void expect_told(const Status& status, Code code, std::string_view what) {
   EXPECT_NE(status.message().find(what), std::string_view::npos) << status.to_string();
 }
 
-/// Of a file without compression, so that an index partition can be written anew where it stands.
+/// Returns a run of a file without compression, so that a new index partition fits in the place of the old one.
 ChangedRun plain_run() {
   std::vector<OwnedEntry> rows;
   for (std::size_t i = 0; i < 3'000; ++i) rows.push_back({sample_key(5, 3, i), 1'000, Kind::kPut, sample_value(i)});
@@ -171,7 +171,7 @@ TEST(ImpossibleTableLong, OfTooManyTablesIsRefusedAtItsEnd) {
   expect_told(builder->finish().status(), Code::kTooLarge, "too many runs or tables");
 }
 
-// -- Entries of its indexes -------------------------------------------------------------------------------------------
+// -- Entries of indexes -----------------------------------------------------------------------------------------------
 
 TEST(ImpossibleEntry, OfARunWithADictionarysNameOfAnotherLengthIsDamage) {
   RunEntry run = TableReading(one_table(300, "")).index().runs()[0];
@@ -223,9 +223,9 @@ TEST(ImpossibleEntry, OfADirectoryThatBreaksOffIsDamage) {
   EXPECT_TRUE(was_told);
 }
 
-// -- What agrees with itself and not with the rest ------------------------------------------------------------------
+// -- Consistent parts that contradict the rest ------------------------------------------------------------------------
 
-/// The parts of an index, to be made anew.
+/// The parts of an index, to be rebuilt.
 struct IndexParts {
   explicit IndexParts(const TableFile& file) {
     const TableReading reading(file);
@@ -286,7 +286,7 @@ TEST(ImpossibleDictionary, UnderAnothersNameIsDamage) {
               "its content does not match its hash");
 }
 
-/// A file that changes between two reads of one place: what is read is judged each time.
+/// A file that changes between two reads of one place: every read is checked.
 TEST(ImpossibleTable, WhoseTopIndexIsAnotherAtTheSecondReadIsDamage) {
   const TableFile file = one_table(300, "");
   const BlockHandle top_index = TableReading(file).index().footer().top_index;
@@ -309,9 +309,9 @@ TEST(ImpossibleTable, WhoseTopIndexIsAnotherAtTheSecondReadIsDamage) {
   EXPECT_EQ(reads, 2);
 }
 
-// -- What is too large for the format -----------------------------------------------------------------------------
+// -- Too large for the format -----------------------------------------------------------------------------------------
 
-/// Addresses without memory behind them but for the first few: whoever looked at another would end the test.
+/// Addresses without memory except the first few. A read of any other address ends the test.
 class NoBytes {
  public:
   NoBytes() : begin_(::mmap(nullptr, kBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) {}

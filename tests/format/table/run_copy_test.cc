@@ -1,5 +1,5 @@
-// Owns: the tests of copying runs: the copy answers as the original, and damage is not carried over.
-// Must never: decompress what the copy must not have to.
+// Owns: the tests of copying runs: the copy gives the answers of the original, and damage is not copied.
+// Must never: decompress blocks that the copy need not decompress.
 #include "format/table/run_copy.h"
 
 #include <string>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::uint64_t kOtherSeed = 0x99aabbccddeeff00;
 
-/// One table, enough for several runs.
+/// Returns entries of one table, enough for several runs.
 std::vector<OwnedEntry> entries_of(TableId table, std::uint64_t first_row, std::size_t count) {
   std::vector<OwnedEntry> entries;
   for (std::size_t i = 0; i < count; ++i) {

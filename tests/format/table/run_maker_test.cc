@@ -1,6 +1,6 @@
-// Owns: the tests of runs that are made apart: in the file they are appended to they verify, and are found and scanned
-// as if it had been made entry by entry.
-// Must never: compare the file with itself; every answer comes from the entries beside it.
+// Owns: the tests of separately built runs: the file to which they are appended verifies. Their entries are found and
+// scanned like those of a file that was built entry by entry.
+// Must never: compare the file with itself. Every expected answer comes from the entries.
 #include "format/table/run_maker.h"
 
 #include <string>
@@ -33,7 +33,7 @@ void take_pending(TableFile& file, TableBuilder& builder) {
   builder.discard_pending();
 }
 
-/// Every third piece entry by entry, the others by two makers that take turns.
+/// Builds every third piece entry by entry, and the others with two makers in turn.
 TableFile build_by_pieces(const std::vector<OwnedEntry>& entries, std::size_t piece, const TableOptions& options) {
   const auto builder = *TableBuilder::make(kSampleNumber, kSampleSeed, options);
   const std::vector<std::unique_ptr<RunMaker>> makers = [&] {
@@ -108,7 +108,7 @@ TEST(RunMaker, APieceThatFillsMoreThanARunBecomesSeveral) {
   }
 }
 
-/// Or their blocks would lie in two sectors each where they come to.
+/// Otherwise each of their blocks would extend over two sectors in the new file.
 TEST(RunMaker, LongRunsBeginInTheSectorWhereThoseOfAFileDo) {
   RandomValues random(43);
   const auto maker = *RunMaker::make({});

@@ -1,5 +1,6 @@
-// Owns: the proof that deep verification finds statistics that deny a put, and that copied runs keep theirs.
-// Must never: change a byte without making the checksum right; those are found elsewhere.
+// Owns: the proof that deep verification finds statistics that exclude a put, and that copied runs keep their
+// statistics.
+// Must never: change a byte without correcting the checksum. Other tests cover wrong checksums.
 #include <functional>
 #include <string>
 #include <utility>
@@ -23,14 +24,14 @@ namespace {
 
 constexpr std::uint64_t kPlaceOfCopy = 0x4242;
 
-/// Without compression, so that what is changed has the size that it had.
+/// Returns options without compression, so that changed content keeps its size.
 TableOptions plainly() {
   TableOptions options;
   options.compression_level = 0;
   return options;
 }
 
-/// Of two properties that follow the order, and one that does not.
+/// Returns an entity with two properties that ascend with the row, and one that does not.
 std::string put_of_row(std::size_t row, RandomValues& random) {
   const auto number = static_cast<std::int32_t>(row);
   return entity_of({{"a", sample_int32(number)},
@@ -48,7 +49,7 @@ TableFile told_table(const TableOptions& options = plainly()) {
   return build_table(entries, options);
 }
 
-/// One key whose versions fill many blocks, then others. No property follows the order.
+/// Returns a table with one key whose versions fill many blocks, and further keys. No property ascends with the row.
 TableFile table_of_one_keys_versions() {
   std::vector<OwnedEntry> entries;
   RandomValues random(13);
@@ -69,7 +70,7 @@ std::string content_of(const TableFile& file, const BlockHandle& handle, BlockTy
                        {file.entry.seed, handle.offset}, type, decompressor, nullptr);
 }
 
-/// The file with other content in a block; it ends the test if that takes another size.
+/// Returns the file with other content in a block. Ends the test if the size differs.
 TableFile with_content(TableFile file, const BlockHandle& handle, BlockType type, const std::string& content) {
   std::string block;
   append_block(block, type, content, nullptr, DictionaryUse::kNever, {file.entry.seed, handle.offset});
@@ -104,7 +105,7 @@ std::vector<IndexRow> index_rows(const TableFile& file) {
   return index_rows(content_of(file, run.index(), BlockType::kIndexPartition), run);
 }
 
-/// The file with other rows in the index of its first run, of the same size together.
+/// Returns the file with other rows in the index of its first run. Their total size is unchanged.
 TableFile with_index(const TableFile& file, const std::function<void(std::vector<IndexRow>&)>& change) {
   const RunEntry run = first_run(file);
   std::vector<IndexRow> rows = index_rows(file);
@@ -121,7 +122,7 @@ TableFile with_index(const TableFile& file, const std::function<void(std::vector
   return with_content(file, run.index(), BlockType::kIndexPartition, std::string(block.finish(run.smallest_version)));
 }
 
-/// The file with other statistics of its first run, of the same size.
+/// Returns the file with other statistics of its first run. Their size is unchanged.
 TableFile with_run_statistics(const TableFile& file, const std::function<void(std::string&)>& change) {
   const BlockHandle handle = TableReading(file).index().footer().top_index;
   std::string content = content_of(file, handle, BlockType::kTopIndex);
@@ -159,7 +160,7 @@ TEST(StatisticsVerify, TrueOnesAreFoundTrue) {
   EXPECT_EQ(in_blocks, (std::vector<std::string>{"a", "b"}));
 }
 
-/// Each end of each number is moved inward by one in its turn.
+/// Moves each end of each number inward by one, in turn.
 TEST(StatisticsVerify, ARangeOfABlockThatDeniesAPutIsFound) {
   const TableFile file = told_table();
   const std::size_t blocks = index_rows(file).size();
@@ -196,7 +197,7 @@ TEST(StatisticsVerify, AnotherTypeOfABlocksRangeIsFound) {
 TEST(StatisticsVerify, ARangeOfTheRunThatDeniesAPutIsFound) {
   const TableFile file = told_table();
   const std::string statistics = first_run(file).statistics;
-  // 1, its name's size and the name, the type, the smallest, the largest; then the next one.
+  // The fields: 1, the size of the name, the name, the type, the smallest, the largest; then the next range.
   for (const std::size_t at : {std::size_t{0}, std::size_t{12}}) {
     ASSERT_EQ(statistics[at + 3], '\6');
     expect_found(with_run_statistics(file, [at](std::string& told) { store_u32(told.data() + at + 4, 1); }),
@@ -219,7 +220,7 @@ TEST(StatisticsVerify, ARangeOfTheRunThatIsNoneIsFound) {
 
 TEST(StatisticsVerify, MoreRangesThanNamesAreFound) {
   const TableFile lie = with_index(told_table(), [](std::vector<IndexRow>& rows) {
-    rows[2].statistics.replace(9, 9, std::string(9, '\0'));  // nine ranges of which nothing is known
+    rows[2].statistics.replace(9, 9, std::string(9, '\0'));  // nine ranges without values
   });
   expect_found(lie, "more ranges than the run names properties");
 }

@@ -1,5 +1,5 @@
-// Owns: the tests of making table files: what was added is found, scanned and counted, however it is spread.
-// Must never: compare the file with itself; every answer comes from the entries beside it.
+// Owns: the tests of building table files: added entries are found, scanned and counted, however they are spread.
+// Must never: compare the file with itself. Every expected answer comes from the entries.
 #include "format/table/table_builder.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 namespace varve::format {
 namespace {
 
-/// The newest version of the key not above `newest`.
+/// Returns the newest version of the key that is not above `newest`.
 std::optional<OwnedEntry> newest_of(const std::vector<OwnedEntry>& entries, const std::string& key,
                                     CommitVersion newest) {
   const auto at = std::lower_bound(entries.begin(), entries.end(), OwnedEntry{key, newest, Kind::kPut, ""}, before);
@@ -186,7 +186,7 @@ class BlockPlaces final : public TableVisitor {
   Compressor compressor_ = *Compressor::make(1, "");
 };
 
-/// Of 300 bytes, half of them packed away: as of a table of people or of things.
+/// Returns entries of 300 bytes that compress to a half, like those of typical tables.
 std::vector<OwnedEntry> ordinary_entries(std::size_t count) {
   RandomValues random(41);
   std::vector<OwnedEntry> entries;
@@ -215,7 +215,7 @@ TEST(TableBuilder, BlocksThatAreNotCompressedTakeNoByteMore) {
   EXPECT_EQ(places.bytes, places.unfilled_bytes);
 }
 
-/// So that a copy's blocks lie as well as those it was made of.
+/// So that the blocks of a copy are aligned as in the original.
 TEST(TableBuilder, LongRunsBeginAtOnePlaceInASector) {
   const TableFile file = build_table(ordinary_entries(60'000));
   const TableReading reading(file);

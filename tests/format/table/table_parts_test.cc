@@ -1,5 +1,5 @@
-// Owns: the tests of what lies around the data of a table file: footer, properties, entries of indexes.
-// Must never: judge a damaged part by luck: every bit and every length is tried.
+// Owns: the tests of the parts around the data of a table file: footer, properties, entries of indexes.
+// Must never: sample damage: every bit and every length is tried.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -284,7 +284,7 @@ TEST(BlockEntry, KeepsItsStatisticsAndTheFieldsBehindThem) {
 TEST(BlockEntry, StatisticsBehindAnUnknownFieldBelowThemAreKeptUnread) {
   BlockEntry entry{5000, 4096, 30, 450, 480, {}, false, false, {}};
   std::string fields;
-  append_number_field(fields, 2, 7);  // not 1, so it says nothing of deletes
+  append_number_field(fields, 2, 7);  // not 1, so it has no meaning for deletes
   append_field(fields, 4, "\x20");
   entry.unknown_fields = fields;
   std::string value;

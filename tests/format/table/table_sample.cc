@@ -1,4 +1,4 @@
-// Owns: the making and reading of sample table files (table_sample.h).
+// Owns: creating and reading sample table files (table_sample.h).
 // Must never: give an answer that is not in the bytes of the file.
 #include "tests/format/table/table_sample.h"
 
@@ -116,7 +116,7 @@ Result<std::vector<OwnedEntry>> TableReading::scan(std::string_view key, CommitV
         entries.push_back(owned(data.entry()));
       }
       if (!data.status().ok()) return data.status();
-      // The versions of the key that are too new may fill the block to its end.
+      // Versions of the key that are too new may fill the block to its end.
       first_block = entries.empty();
     }
     if (!index.status().ok()) return index.status();

@@ -1,4 +1,4 @@
-// Owns: whole table files for the tests of table files, and reading them as an engine would.
+// Owns: whole table files for the tests of table files, and reading them like an engine.
 // Must never: give an answer that is not in the bytes of the file.
 #pragma once
 
@@ -26,22 +26,22 @@ struct TableFile {
   ReadBytes reader() const { return reader_of(bytes); }
   static ReadBytes reader_of(const std::string& bytes);
 };
-/// Ends the test's process if the builder fails.
+/// Builds a file. Ends the test's process if the builder fails.
 TableFile build_table(const std::vector<OwnedEntry>& entries, const TableOptions& options = {},
                       std::uint64_t number = kSampleNumber, std::uint64_t seed = kSampleSeed);
 TableFile finish_table(TableBuilder& builder);
 
-/// Reads of a whole file, as an engine would make them, without a cache.
+/// Reads a whole file like an engine without a cache.
 class TableReading {
  public:
   explicit TableReading(const TableFile& file);
 
   const TableIndex& index() const { return index_; }
-  /// The newest version not above `newest`. Errors: what the file's bytes lead to.
+  /// Returns the newest version that is not above `newest`. Errors: those that the file's bytes cause.
   Result<std::optional<OwnedEntry>> find(std::string_view key, CommitVersion newest);
-  /// Every entry at or behind (key, newest).
+  /// Returns every entry at or after (key, newest).
   Result<std::vector<OwnedEntry>> scan(std::string_view key, CommitVersion newest);
-  /// Every entry, last one first.
+  /// Returns every entry, last one first.
   Result<std::vector<OwnedEntry>> scan_back();
 
  private:

@@ -1,5 +1,5 @@
 // Owns: the tests of deep verification: every changed byte of a file is found, and no read gives a wrong answer.
-// Must never: leave a byte or a length of the sample file out.
+// Must never: leave out a byte or a length of the sample file.
 #include "format/table/table_verify.h"
 
 #include <algorithm>
@@ -19,8 +19,8 @@
 namespace varve::format {
 namespace {
 
-/// A file with every part there is, and as small as that allows: two runs (one copied), two dictionaries, three tables,
-/// a key in several versions.
+/// Returns the smallest file with every part: two runs (one copied), two dictionaries, three tables, a key in several
+/// versions.
 TableFile small_file() {
   std::vector<OwnedEntry> copied;
   for (std::uint64_t row = 0; row < 6; ++row)
@@ -49,7 +49,7 @@ Status verify(const TableFile& file, const std::string& bytes) {
   return verify_table(name, TableFile::reader_of(bytes), nullptr).status();
 }
 
-/// Reads everything that reads without an error, and compares it.
+/// Reads everything that can be read without an error, and compares it.
 void expect_no_wrong_answer(const TableFile& file, const std::string& bytes, const std::vector<OwnedEntry>& entries) {
   Decompressor decompressor;
   if (!open_table(file.name(), TableFile::reader_of(bytes), decompressor).ok()) return;
@@ -84,7 +84,7 @@ TEST(TableVerify, EveryFlippedByteIsFoundAndNoReadIsWrong) {
     const Status status = verify(file, bytes);
     ASSERT_TRUE(status.code() == Code::kCorruption || (at < 64 && status.code() == Code::kUnsupported))
         << at << ": " << status.to_string();
-    // A damaged dictionary ends the opening of the sample's reader; the check found it above.
+    // A damaged dictionary prevents opening the sample's reader. The check above has found it.
     const bool in_dictionary = at >= dictionaries && at < dictionaries_end;
     if (!in_dictionary) expect_no_wrong_answer(file, bytes, entries);
     bytes[at] = static_cast<char>(bytes[at] ^ mask);
@@ -158,7 +158,7 @@ TEST(TableVerify, VisitorIsShownEveryBlockOnce) {
   EXPECT_EQ(counts.bytes + kFileHeaderBytes, TableReading(file).index().footer().top_index.end());
 }
 
-/// Takes a file apart and puts it together again with one thing changed and every checksum right.
+/// Splits a file, and joins it again with one change and correct checksums.
 class Forger {
  public:
   explicit Forger(const TableFile& file) : file_(file), bytes_(file.bytes), reading_(file) {}
@@ -168,7 +168,7 @@ class Forger {
                          type, decompressor_, nullptr);
   }
 
-  /// Replaces the content of the block, of the same size, uncompressed.
+  /// Replaces the content of the uncompressed block by content of the same size.
   void replace(const BlockHandle& handle, BlockType type, const std::string& content) {
     std::string block;
     append_block(block, type, content, nullptr, DictionaryUse::kNever, {kSampleSeed, handle.offset});
@@ -176,7 +176,7 @@ class Forger {
     bytes_.replace(handle.offset, handle.bytes, block);
   }
 
-  /// Calls the content of a block compressed, which it is not.
+  /// Marks an uncompressed block as compressed.
   void call_compressed(const BlockHandle& handle) {
     std::string block = bytes_.substr(handle.offset, handle.bytes - kChecksumBytes);
     block[kCompressionAt] = static_cast<char>(BlockCompression::kZstd);
@@ -186,7 +186,7 @@ class Forger {
   }
 
   Status verify() const { return format::verify(file_, bytes_); }
-  /// Of the file's first run.
+  /// Returns the data blocks of the file's first run.
   std::vector<BlockHandle> data_blocks() {
     const RunEntry& run = index().runs()[0];
     const std::string partition = content(run.index(), BlockType::kIndexPartition);
@@ -207,7 +207,7 @@ class Forger {
   Decompressor decompressor_;
 };
 
-/// Flips every bit of a block's content, with checksums that hold: the deep check alone stands against it.
+/// Flips every bit of a block's content, with correct checksums: only the deep check can find it.
 void expect_every_bit_matters(Forger& forger, const BlockHandle& handle, BlockType type, std::size_t* overlooked) {
   const std::string content = forger.content(handle, type);
   for (std::size_t bit = 0; bit < content.size() * 8; ++bit) {
@@ -240,13 +240,13 @@ TEST(TableVerify, ForgedIndexesAreFound) {
   expect_every_bit_matters(forger, forger.index().footer().top_index, BlockType::kTopIndex, &overlooked);
   expect_every_bit_matters(forger, forger.index().footer().directory, BlockType::kTableDirectory, &overlooked);
   EXPECT_EQ(overlooked, 0u);
-  // A separator may be any key between two blocks: a few other bits there are as good.
+  // A separator may be any key between two blocks, so a few other bits are valid too.
   expect_every_bit_matters(forger, run.index(), BlockType::kIndexPartition, &overlooked);
   EXPECT_LT(overlooked, 16u * run.block_count);
 }
 
 TEST(TableVerify, ForgedEntriesAreFound) {
-  // Of two versions each is the smallest or the largest: no other one would pass.
+  // Each of the two versions is the smallest or the largest, so no other version is valid.
   const std::vector<OwnedEntry> entries = {{sample_key(1, 1, 1), 30, Kind::kPut, "aaaa"},
                                            {sample_key(1, 1, 2), 10, Kind::kPut, "bbbb"}};
   TableOptions options;
@@ -287,7 +287,8 @@ TableOptions uncompressed() {
   return options;
 }
 
-/// What the file with one byte of a data block changed from one value to another is told to be, for each such byte.
+/// Changes each byte of a data block with one value to another value, one at a time. Returns the reports of all
+/// changes.
 std::string told_of_kinds(Forger& forger, const BlockHandle& block, Kind from, Kind to) {
   const std::string content = forger.content(block, BlockType::kData);
   std::string told;
@@ -322,14 +323,14 @@ TEST(TableVerify, APutAmongWhatIsCalledDeletesAloneIsFound) {
 
 TEST(TableVerify, AKeyThatGoesOnBehindDeletesThatAreSaidToEndItIsFound) {
   std::vector<OwnedEntry> deletes;
-  // From a row on with which the first block's last key and the second's first one differ in their last digit alone:
-  // the keys behind are told by what they share with the first.
+  // From a row on whose first key differs from the last key of the first block only in the last digit. The keys after
+  // it are encoded relative to the first key.
   for (std::uint64_t row = 5; row < 3'000; ++row) deletes.push_back({sample_key(1, 1, row), 30, Kind::kDelete, ""});
   const TableFile file = build_table(deletes, uncompressed());
   Forger forger(file);
   const std::vector<BlockHandle> blocks = forger.data_blocks();
   ASSERT_GE(blocks.size(), 2u);
-  // The second block is made anew, its first key that of the first block's last entry.
+  // The second block is rebuilt. Its first key is the key of the first block's last entry.
   const std::string first_block = forger.content(blocks[0], BlockType::kData);
   DataBlockCursor cursor;
   ASSERT_TRUE(cursor.open(first_block).ok());

@@ -1,5 +1,5 @@
-// Owns: the three functions. A program's own definition of a name is found before the library's.
-// Must never: change a call that nobody asked to change.
+// Owns: the three interposed functions. The linker prefers a program's own definition of a name to the library's.
+// Must never: change a call unless a test asked for it.
 #include "tests/io/posix/interposed_transfers.h"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ void set(Decide& decision, Decide decide) {
   decision = std::move(decide);
 }
 
-// Returns false when the call has failed, with errno set; else cuts `bytes`.
+// Returns false with errno set if the call fails. Otherwise limits `bytes`.
 bool survives(const Decide& decide, int descriptor, std::size_t* bytes, off_t offset) {
   if (!decide) return true;
   const bool direct = (::fcntl(descriptor, F_GETFL) & O_DIRECT) != 0;

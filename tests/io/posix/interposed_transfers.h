@@ -1,6 +1,5 @@
-// Owns: pread, pwrite and fallocate of the test program, which stand before those of the C library and can be told to
-// misbehave.
-// Must never: be active while a thread that knows nothing of it transfers.
+// Owns: pread, pwrite and fallocate of the test program, which replace those of the C library and can fail on request.
+// Must never: be active while an unrelated thread transfers data.
 #pragma once
 
 #include <cstddef>
@@ -18,13 +17,13 @@ struct TransferCall {
   bool direct;  // the descriptor has O_DIRECT
 };
 
-/// What becomes of one call.
+/// The outcome of one call.
 struct Fate {
   int error = 0;                     // an errno: the call fails with it and does nothing
-  std::size_t bytes_max = SIZE_MAX;  // else at most so many bytes are transferred; zero: none are, and it succeeds
+  std::size_t bytes_max = SIZE_MAX;  // the most bytes transferred; zero: none are, and the call succeeds
 };
 
-/// While it lives, `decide` is asked before every call of its kind. One at a time of each kind.
+/// While it lives, `decide` is called before every call of its kind. At most one of each kind exists.
 class InterposedWrites {
  public:
   explicit InterposedWrites(std::function<Fate(const TransferCall&)> decide);
@@ -41,7 +40,7 @@ class InterposedReads {
   InterposedReads& operator=(const InterposedReads&) = delete;
 };
 
-/// While it lives, every fallocate does the first half of what it was asked for, and then fails with `error`.
+/// While it lives, every fallocate does the first half of its work, and then fails with `error`.
 class HalfAllocations {
  public:
   explicit HalfAllocations(int error);

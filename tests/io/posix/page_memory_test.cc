@@ -1,6 +1,6 @@
-// Goal: memory in whole pages is zero, can be written to its last byte, is aligned where large pages want it, and is
-// the system's again when it is given up. Method: pieces of sizes around a page and a large page, and what the system
-// says is resident.
+// Goal: memory in whole pages is zero and writable to its last byte. It is aligned for large pages, and is returned to
+// the system when it is released.
+// Method: pieces with sizes near a page and a large page, and the system's figures of resident memory.
 #include "io/posix/page_memory.h"
 
 #include <algorithm>
@@ -42,7 +42,7 @@ TEST(PageMemory, IsZeroAndCanBeWrittenToItsLastByte) {
 
 TEST(PageMemory, OfALargePageAndMoreIsAlignedToOne) {
   for (int i = 0; i < 5; ++i) {
-    const Result<PageMemory> odd = PageMemory::map(4096);  // so that the next place is another one
+    const Result<PageMemory> odd = PageMemory::map(4096);  // so that the next piece gets another address
     const Result<PageMemory> memory = PageMemory::map(kLargePageBytes);
     ASSERT_TRUE(odd.ok() && memory.ok());
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory->bytes().data()) % kLargePageBytes, 0u);

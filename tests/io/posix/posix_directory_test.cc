@@ -1,4 +1,4 @@
-// Directories of the plain-call back end: limits, read-only file systems, failed syncs, and what others put there.
+// Directories of the plain-call back end: limits, read-only file systems, failed syncs, and foreign files.
 #include "io/posix/posix_directory.h"
 
 #include <cerrno>
@@ -110,7 +110,7 @@ TEST_F(PosixDirectoryTest, ListsAtTheSameTimeAreEachComplete) {
 
 // -- Descriptors ------------------------------------------------------------------------------------------------------
 
-// The descriptors of an open store are those that its directory shows in /proc, by the files they lead to.
+// The descriptors of an open store are those that /proc shows with files in its directory.
 TEST_F(PosixDirectoryTest, StandardDescriptorsAreNeverUsedAndAllAreClosedOnExec) {
   const std::string answer = in_child([&] {
     for (int standard = 0; standard < 3; ++standard) ::close(standard);
@@ -155,7 +155,7 @@ TEST_F(PosixDirectoryTest, DescriptorsDoNotPassThroughExec) {
   EXPECT_GE(found, 5);
 }
 
-/// The codes of every verb that opens something, in a directory where each of them can succeed once.
+/// Returns the codes of every operation that opens a file, in a directory where each can succeed once.
 std::string open_by_every_verb(Directory& directory) {
   PosixFileSystem files;
   std::string words;
@@ -189,7 +189,8 @@ TEST_F(PosixDirectoryTest, OutOfDescriptorsIsTooManyFilesAndLeavesNothing) {
     std::unique_ptr<Directory> enough = open_at_path(path_of("enough"));
     std::unique_ptr<Directory> wrong = open_at_path(path_of("wrong"));
     std::unique_ptr<Directory> none = open_at_path(path_of("none"));
-    // Each verb once where it succeeds, and once where it fails: the undefined-behaviour sanitizer opens a pipe when it
+    // Each operation runs once with success and once with failure before: the undefined-behaviour sanitizer opens a
+    // pipe when it checks a type for the first time.
     // meets a type for the first time.
     const std::string before = open_by_every_verb(*enough);
     (void)open_by_every_verb(*wrong);
@@ -208,7 +209,7 @@ TEST_F(PosixDirectoryTest, OutOfDescriptorsIsTooManyFilesAndLeavesNothing) {
   EXPECT_EQ(names_in(*open_at_path(path_of("none"))), std::vector<std::string>{"there"});
 }
 
-// The file is made under descriptor 0, 1 or 2, and no other descriptor is to be had.
+// The file gets descriptor 0, 1 or 2, and no other descriptor is available.
 TEST_F(PosixDirectoryTest, AFileThatCouldNotLeaveTheStandardDescriptorsIsNotLeftBehind) {
   const std::string answer = in_child([&] {
     std::unique_ptr<Directory> own = open_at_path(path());
@@ -264,7 +265,7 @@ TEST_F(PosixDirectoryTest, AReadOnlyFileSystemIsReadAndNeverWritten) {
     if (!write_whole(*own, "a", bytes_of("12345")).ok()) return std::string("cannot prepare");
     if (!own->lock("LOCK", LockMode::kExclusive, milliseconds(0)).ok()) return std::string("cannot prepare");
     if (!mounted || !make_read_only(where)) {
-      // Where nothing may be mounted, the kernel is made to answer as a read-only file system does.
+      // If mounting is not permitted, the kernel is made to answer like a read-only file system.
       refuse_system_calls({{SYS_openat, EROFS, {{2, O_RDWR, O_ACCMODE}}},
                            {SYS_openat, EROFS, {{2, O_WRONLY, O_ACCMODE}}},
                            {SYS_unlinkat, EROFS},
@@ -298,7 +299,7 @@ TEST_F(PosixDirectoryTest, APermissionThatIsMissingIsSaidSo) {
 
 // -- Failed syncs -----------------------------------------------------------------------------------------------------
 
-/// The descriptor under which this process has `path` open.
+/// Returns the descriptor under which this process has `path` open.
 int descriptor_of(const std::string& path) {
   for (int descriptor = 3; descriptor < 1024; ++descriptor) {
     char target[4096] = {};
@@ -355,7 +356,7 @@ TEST_F(PosixDirectoryTest, AReplacementThatFailsBeforeItsRenameChangesNothing) {
   }
 }
 
-// -- What stands in the way of a replacement --------------------------------------------------------------------------
+// -- Obstacles to a replacement ---------------------------------------------------------------------------------------
 
 TEST_F(PosixDirectoryTest, ATemporaryOfAnEarlierCrashIsReplacedAndNotWrittenThrough) {
   ASSERT_TRUE(is_ok(write_whole(directory(), "precious", bytes_of("kept"))));

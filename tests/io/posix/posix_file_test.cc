@@ -1,4 +1,4 @@
-// Files of the plain-call back end, where the kernel misbehaves or the directory holds what a store never made.
+// Files of the plain-call back end, if the kernel misbehaves or the directory contains files that no store creates.
 #include "io/posix/posix_file.h"
 
 #include <cerrno>
@@ -18,7 +18,7 @@ namespace {
 
 using PosixFile = PosixTest;
 
-// -- What is refused at open ------------------------------------------------------------------------------------------
+// -- Refusals at open -------------------------------------------------------------------------------------------------
 
 TEST_F(PosixFile, SymbolicLinksAreRefusedWhereverTheyLead) {
   ASSERT_TRUE(is_ok(write_whole(directory(), "real", bytes_of("x"))));
@@ -89,7 +89,7 @@ TEST_F(PosixFile, AFailedSyncPoisonsTheHandle) {
   Result<std::unique_ptr<WritableFile>> file = directory().create("a");
   ASSERT_TRUE(is_ok(file));
   const std::string answer = in_child([&] {
-    // The handle is another process's here; one of our own shows the same.
+    // The handle belongs to another process here. A handle of this process shows the same.
     std::unique_ptr<Directory> own = open_at_path(path());
     Result<std::unique_ptr<WritableFile>> mine = own->create("b");
     refuse_system_calls({{SYS_fdatasync, EIO}});

@@ -1,4 +1,4 @@
-// A fork of the process that has a store open: it may read, and changes nothing.
+// A fork of the process with an open store: it may read, and cannot change anything.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/stat.h>

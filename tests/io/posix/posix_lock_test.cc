@@ -65,7 +65,7 @@ TEST_F(PosixLockTest, AForkedChildNeitherHoldsNorReleasesTheLock) {
   EXPECT_TRUE(is_ok((*lock)->check()));
   const std::string answer = in_child([&] {
     const std::string checked = told((*lock)->check());
-    (*lock).reset();  // The destructor, as a child that ends by exit() would run it.
+    (*lock).reset();  // Calls the destructor, as a child that ends by exit() would.
     return checked;
   });
   EXPECT_EQ(answer.find("Locked: write under " + path_of("LOCK")), 0U) << answer;
@@ -83,7 +83,7 @@ TEST_F(PosixLockTest, AChildThatLivesOnDoesNotKeepTheLockOfAnOwnerThatLetItGo) {
   if (child == 0) {
     ::close(end[1]);
     char never = 0;
-    (void)!::read(end[0], &never, 1);  // Until the parent closes its end.
+    (void)!::read(end[0], &never, 1);  // Returns when the parent closes its end.
     ::_exit(0);
   }
   lock->reset();

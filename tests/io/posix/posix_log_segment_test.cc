@@ -1,4 +1,4 @@
-// Log segments of the plain-call back end: where direct transfers or allocation are refused, and where writes fail.
+// Log segments of the plain-call back end: direct transfers or allocation are refused, and writes fail.
 #include "io/posix/posix_log_segment.h"
 
 #include <cerrno>
@@ -130,7 +130,7 @@ TEST_F(PosixLogSegmentTest, AFileSystemThatTakesTheFlagAndRefusesTheTransferGets
   EXPECT_TRUE(std::equal(bytes.bytes().begin(), bytes.bytes().end(), content->begin() + 2 * kSectorBytes));
 }
 
-// A write is durable when it returns because of O_DSYNC, which nothing but the flag itself can show without a crash.
+// A write is durable at its return because of O_DSYNC. Without a crash only the flag itself can show that.
 TEST_F(PosixLogSegmentTest, BothKindsOfTransferAreSyncedByTheWriteItself) {
   for (const bool direct : {true, false}) {
     const InterposedWrites writes([&](const TransferCall& call) {
@@ -186,7 +186,7 @@ TEST_F(PosixLogSegmentTest, AFullFileSystemLeavesNoFileAndServesAgainWhenThereIs
   const std::string answer = in_child([&] {
     const bool mounted = mount_small(path_of("full"), "size=2m");
     std::unique_ptr<Directory> own = open_at_path(path_of("full"));
-    // Where nothing may be mounted, the limit of one file stands in for the limit of the device.
+    // If mounting is not permitted, the limit of a file's size replaces the limit of the device.
     const rlimit limit{2 * kMiB, 2 * kMiB};
     if (!mounted && ::setrlimit(RLIMIT_FSIZE, &limit) != 0) return std::string("no limit");
     std::string words = code_of(own->create_log_segment("1.wal", 3 * kMiB)) + " " +

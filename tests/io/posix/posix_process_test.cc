@@ -35,7 +35,7 @@ TEST_P(ForkDetectorByMethod, NumberDiffersFromThatOfEveryAncestor) {
 }
 
 TEST_P(ForkDetectorByMethod, AForkThatAsksLateIsFoundAllTheSame) {
-  // The parent has not asked before the fork either: an inherited zero must not turn into the parent's number.
+  // The parent has not asked before the fork either: an inherited zero must not become the parent's number.
   const std::string child = in_child([&] { return std::to_string(detector_.process_number()); });
   const std::uint64_t mine = detector_.process_number();
   const std::string later = in_child([&] { return std::to_string(detector_.process_number()); });

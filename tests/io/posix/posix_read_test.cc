@@ -24,7 +24,7 @@ class PosixReadTest : public PosixTest {
 
   const PosixReadableFile& file() { return static_cast<const PosixReadableFile&>(*file_); }
 
-  /// What the kernel would transfer of a part, at most `bytes_max`.
+  /// Returns the bytes that the kernel would transfer for a part, at most `bytes_max`.
   int transfer(const PosixRead::Part& part, std::size_t bytes_max = SIZE_MAX) {
     const std::size_t count =
         std::min({part.memory.size(), bytes_max, content_.size() - static_cast<std::size_t>(part.offset)});
@@ -70,7 +70,7 @@ TEST_F(PosixReadTest, EveryOtherDirectReadIsMadeOfWholeSectorsAllTheSame) {
       ASSERT_TRUE(is_sector_multiple(part.offset));
       ASSERT_TRUE(is_sector_multiple(part.memory.size()));
       ASSERT_TRUE(is_sector_aligned(part.memory.data()));
-      // Short ones end anywhere, but make some progress.
+      // Short reads end anywhere, but make some progress.
       read.advance(transfer(part, kSectorBytes + random() % content_.size()));
     }
     ASSERT_TRUE(is_ok(read.outcome()));

@@ -1,6 +1,6 @@
-// Goal: whatever call of the system fails below a verb of the plain-call back end, the verb answers with that error, by
-// the name of the call, and leaves no file behind that it made; where it can do without the call, it does.
-// Method: a table of verbs and of the calls that are refused to them, each in a child whose kernel refuses.
+// Goal: if any system call of an operation of the plain-call back end fails, the operation returns that error with the
+// name of the call. It leaves no file that it created. If the call is not essential, the operation succeeds without it.
+// Method: a table of operations and of the calls that are refused to them, each in a child whose kernel refuses them.
 #include <cerrno>
 #include <functional>
 #include <ostream>
@@ -28,7 +28,7 @@ constexpr std::uint32_t kWriteZeroes = 0x80;  // FALLOC_FL_WRITE_ZEROES
 
 using std::chrono::milliseconds;
 
-/// The C library asks for the state of an open file by one of two calls.
+/// The C library uses one of two calls for the state of an open file.
 std::vector<RefusedCall> stat_of_open_files(int error) {
   return {{SYS_fstat, error}, {SYS_newfstatat, error, {{3, AT_EMPTY_PATH, AT_EMPTY_PATH}}}};
 }
@@ -41,14 +41,14 @@ struct Case {
   std::string name;
   std::vector<RefusedCall> refused;
   std::function<std::string(Directory&)> verb;
-  std::string answer;  // DIR stands for the directory
+  std::string answer;  // DIR is replaced by the directory
 };
 
 std::ostream& operator<<(std::ostream& out, const Case& each) {
   return out << each.name;
 }
 
-// -- The verbs --------------------------------------------------------------------------------------------------------
+// -- The operations ---------------------------------------------------------------------------------------------------
 
 std::string open_there(Directory& directory) {
   return told(directory.open("there", ReadMode::kCached));
@@ -194,7 +194,7 @@ TEST_P(PosixRefusal, IsToldByItsNameOrDoneWithout) {
 INSTANTIATE_TEST_SUITE_P(Each, PosixRefusal, testing::ValuesIn(cases()),
                          [](const auto& each) { return each.param.name; });
 
-// -- What happens after the file is open ------------------------------------------------------------------------------
+// -- After the file is open -------------------------------------------------------------------------------------------
 
 using PosixRefusalTest = PosixTest;
 
@@ -266,7 +266,7 @@ TEST_F(PosixRefusalTest, ZerosByTheDeviceAreSyncedOrWrittenByHand) {
       return filled + (counted ? "" : ", wrongly counted");
     });
     EXPECT_TRUE(answer == kind.filled || answer == "Ok, wrongly counted") << answer;
-    if (answer != kind.filled) return;  // On such a file system filling helps nothing, and nothing is tried.
+    if (answer != kind.filled) return;  // Filling is useless on such a file system, and is not tried.
   }
 }
 
@@ -299,7 +299,8 @@ TEST_F(PosixRefusalTest, ABufferedReadThatIsRefusedAsInvalidIsAnErrorAndAnInterr
 
 TEST_F(PosixRefusalTest, ASegmentInMemoryIsNotFilled) {
   const std::string answer = in_child([&] {
-    if (!mount_small(path(), "size=8m")) return std::string("0 0");  // Where nothing may be mounted, nothing is shown.
+    // Without permission to mount, the test shows nothing.
+    if (!mount_small(path(), "size=8m")) return std::string("0 0");
     std::unique_ptr<Directory> own = open_at_path(path());
     Result<std::unique_ptr<LogSegment>> made = own->create_log_segment("1.wal", kMiB);
     if (!made.ok()) return told(made);

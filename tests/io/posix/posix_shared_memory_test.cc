@@ -1,5 +1,6 @@
-// Goal: whatever somebody else does to the file of shared memory, the memory can be used, and the damage is told.
-// Method: the file is cut, grown, overwritten, removed and replaced under its owner.
+// Goal: whatever another process does to the file of shared memory, the memory stays usable, and the damage is
+// reported.
+// Method: the file is cut, extended, overwritten, removed and replaced while its owner uses it.
 #include <unistd.h>
 
 #include "tests/io/posix/posix_test_support.h"
@@ -28,7 +29,7 @@ TEST_F(PosixSharedMemoryTest, IsUsedOnWhenItsFileWasCutAtAnySectorAndTellsIt) {
   for (std::size_t size = 0; size < kBytes; size += kSectorBytes / 2) {
     SCOPED_TRACE(size);
     ASSERT_EQ(::truncate(path_of("1.buf").c_str(), static_cast<off_t>(size)), 0);
-    fill(std::byte{2});  // A mapping of the file would end the process here.
+    fill(std::byte{2});  // With a mapping of the file the process would end here.
     EXPECT_TRUE(fails_with(memory_->check(), Code::kCorruption, path_of("1.buf")));
     memory_->restore();
     EXPECT_TRUE(holds(std::byte{2})) << "the file is whole again";

@@ -1,5 +1,5 @@
-// Owns: a posix directory in a temporary one, and the outcomes of a child in words.
-// Must never: be needed by a test that also runs over another implementation.
+// Owns: a posix directory in a temporary one, and the outcomes of a child as text.
+// Must never: be used by a test that also runs over another implementation.
 #pragma once
 
 #include <memory>
@@ -35,13 +35,13 @@ class PosixTest : public testing::Test {
   std::unique_ptr<Directory> directory_;
 };
 
-/// For a child's answer: "Ok", or the code and message.
+/// Returns "Ok", or the code and message, for a child's answer.
 template <typename Outcome>
 std::string told(const Outcome& outcome) {
   return status_of(outcome).to_string();
 }
 
-/// For a child's answer: the code alone.
+/// Returns only the code, for a child's answer.
 template <typename Outcome>
 std::string code_of(const Outcome& outcome) {
   return std::string(code_name(status_of(outcome).code()));

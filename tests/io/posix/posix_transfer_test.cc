@@ -8,7 +8,7 @@
 namespace varve::io {
 namespace {
 
-/// A scripted call: each entry is a number of bytes, or an errno written negative. The last one repeats.
+/// A scripted call. Each entry is a number of bytes, or a negative errno. The last entry repeats.
 struct Script {
   std::vector<int> results;
   std::vector<std::size_t> asked_at;

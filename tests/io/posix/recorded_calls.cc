@@ -1,5 +1,5 @@
-// Owns: the calls that are written down. A program's own definition of a name is found before the library's.
-// Must never: write down a call that failed.
+// Owns: the recorded calls. The linker prefers a program's own definition of a name to the library's.
+// Must never: record a call that failed.
 #include "tests/io/posix/recorded_calls.h"
 
 #include <cstdlib>
@@ -33,7 +33,7 @@ void write_down(const std::string& call) {
   if (record) record->calls.push_back(call);
 }
 
-/// The call that a kernel function stands for, written down if it succeeded.
+/// Makes the kernel's call, and records it if it succeeded.
 template <typename... Arguments>
 int called(const char* verb, long number, int descriptor, Arguments... arguments) {
   const auto result = static_cast<int>(::syscall(number, descriptor, arguments...));

@@ -1,6 +1,6 @@
-// Owns: a record of what a test made the kernel do: the calls that change files, and those that make changes durable,
-// in their order.
-// Must never: change what a call does, or be active while a thread that knows nothing of it works on files.
+// Owns: a record of the kernel calls of a test: the calls that change files, and those that make changes durable, in
+// their order.
+// Must never: change the effect of a call, or be active while an unrelated thread works on files.
 #pragma once
 
 #include <string>
@@ -10,9 +10,9 @@
 
 namespace varve::io {
 
-/// While it lives, writes down every successful call of its kinds, with the names of what it touches as seen from
-/// `base`, which is itself ".": "mkdir a", "write a", "write through a" (the file has O_DSYNC), "allocate a",
-/// "truncate a", "rename a b", "write back a" (it was begun), "fdatasync a", "fsync .". One at a time.
+/// While it lives, records every successful call of its kinds. Names are relative to `base`, which is "." itself.
+/// Examples: "mkdir a", "write a", "write through a" (the file has O_DSYNC), "allocate a", "truncate a", "rename a b",
+/// "write back a" (it was begun), "fdatasync a", "fsync .". At most one exists.
 class RecordedCalls {
  public:
   explicit RecordedCalls(const std::string& base);
@@ -20,7 +20,7 @@ class RecordedCalls {
   RecordedCalls(const RecordedCalls&) = delete;
   RecordedCalls& operator=(const RecordedCalls&) = delete;
 
-  /// What was done since the last time this was asked.
+  /// Returns the calls since the last take().
   std::vector<std::string> take();
 
  private:

@@ -1,5 +1,5 @@
-// Owns: making system calls fail with a chosen errno, by a kernel filter (seccomp), in a forked child.
-// Must never: be used outside one: the filter cannot be taken off again.
+// Owns: making system calls fail with a chosen errno by a kernel filter (seccomp), in a forked child.
+// Must never: be used outside of a child: the filter cannot be removed.
 #pragma once
 
 #include <cstddef>
@@ -15,21 +15,22 @@
 
 namespace varve::io {
 
-/// An argument of a call, 0 to 5, whose lower 32 bits, masked, equal `value`. What a call does not use holds anything.
+/// An argument of a call, 0 to 5, whose masked lower 32 bits equal `value`. Arguments that a call does not use can have
+/// any value.
 struct ArgumentIs {
   std::uint32_t argument;
   std::uint32_t value;
   std::uint32_t mask = UINT32_MAX;
 };
 
-/// Calls by number, all of them or those whose arguments are as told.
+/// Calls by number: all of them, or those with the given arguments.
 struct RefusedCall {
   long number;
-  int error;  // An errno; zero makes the call succeed without being made.
+  int error;  // An errno; zero makes the call succeed without an effect.
   std::vector<ArgumentIs> arguments = {};
 };
 
-/// From now on this process cannot make these calls. Stacks with earlier ones.
+/// From now on this process cannot make these calls. Adds to earlier refusals.
 inline void refuse_system_calls(const std::vector<RefusedCall>& calls) {
   constexpr std::uint8_t kStatementsAnArgument = 3;
   std::vector<sock_filter> program;

@@ -1,5 +1,5 @@
-// Owns: a small or read-only file system of its own (tmpfs) for one forked child, where the kernel lets it mount one.
-// Must never: be used outside a child: the mount is seen by it alone, and goes with it.
+// Owns: a small or read-only file system (tmpfs) for one forked child, if the kernel lets it mount one.
+// Must never: be used outside of a child: only the child sees the mount, and it ends with the child.
 #pragma once
 
 #include <string>
@@ -21,7 +21,7 @@ inline bool write_to(const char* path, const std::string& text) {
   return written;
 }
 
-// A namespace of users in which this one may mount. Without the maps, what is mounted would belong to nobody.
+// Enters a user namespace in which this user may mount. Without the id maps, mounted files would have no owner.
 inline bool become_root_of_a_namespace() {
   const std::string user = std::to_string(::geteuid());
   const std::string group = std::to_string(::getegid());
@@ -31,7 +31,7 @@ inline bool become_root_of_a_namespace() {
 
 }  // namespace small_file_system
 
-/// Mounts a tmpfs on `path`, for this process alone. False where that is not permitted (no privilege and no user
+/// Mounts a tmpfs on `path` for this process alone. Returns false if it is not permitted (no privilege and no user
 /// namespaces, as in many containers).
 inline bool mount_small(const std::string& path, const std::string& options) {
   if (::unshare(CLONE_NEWNS) != 0 && !small_file_system::become_root_of_a_namespace()) return false;
@@ -39,7 +39,7 @@ inline bool mount_small(const std::string& path, const std::string& options) {
   return ::mount("none", path.c_str(), "tmpfs", 0, options.c_str()) == 0;
 }
 
-/// Makes what mount_small mounted read-only.
+/// Makes the mount of mount_small() read-only.
 inline bool make_read_only(const std::string& path) {
   return ::mount("none", path.c_str(), "tmpfs", MS_REMOUNT | MS_RDONLY, nullptr) == 0;
 }

@@ -1,7 +1,6 @@
-// Goal: each promise of durability that io/file_system.h and io/file.h make rests on the right calls, in the right
-// order. What a missing one costs shows only after a power cut, which a test on a real file system cannot have: so the
-// calls themselves are looked at. Both back ends on real files are, and the layers above them are tried by power cuts
-// in memory.
+// Goal: each promise of durability in io/file_system.h and io/file.h makes the right calls in the right order. A
+// missing call shows only after a power cut, which a test on a real file system cannot cause. So the test checks the
+// calls themselves, for both back ends on real files. The layers above are tested with power cuts in memory.
 #include <string>
 #include <vector>
 
@@ -68,7 +67,7 @@ TEST_P(SyncOrder, ANewDirectoryIsDurableInItsParentAndOneThatWasThereIsMadeSo) {
   RecordedCalls calls(path());
   ASSERT_TRUE(is_ok(files().create_directory(path() + "/inner", kPoint)));
   EXPECT_EQ(calls.take(), (Calls{"mkdir inner", "fsync ."}));
-  // Who made it may have died before the sync.
+  // The creator of the directory may have died before the sync.
   ASSERT_TRUE(is_ok(files().create_directory(path() + "/inner", kPoint)));
   EXPECT_EQ(calls.take(), (Calls{"fsync ."}));
 }
@@ -79,7 +78,7 @@ TEST_P(SyncOrder, ALogSegmentsSizeIsDurableWhenItIsMadeAndEachWriteWhenItReturns
   ASSERT_NE(segment, nullptr);
   Calls made = calls.take();
   ASSERT_FALSE(made.empty());
-  // A file system that refuses direct transfers is told the same twice.
+  // If a file system refuses direct transfers, the file is opened a second time without them.
   for (const std::string& call : made) EXPECT_EQ(call, "write through 1.wal");
   ASSERT_TRUE(is_ok(segment->write(kSectorBytes, sector_.bytes(), kPoint)));
   EXPECT_EQ(calls.take(), (Calls{"write through 1.wal"}));

@@ -1,4 +1,4 @@
-// Reads by threads: under every schedule, and where the system refuses threads.
+// Reads by threads: under every schedule, and if the system refuses threads.
 #include "io/posix/threaded_read_queue.h"
 
 #include <array>
@@ -24,7 +24,7 @@ class ThreadedReadQueueTest : public PosixTest {
     file_ = *directory().open("a", ReadMode::kCached);
   }
 
-  /// Forty reads, five at a time, and three more that nobody asks for. "Ok" or what was wrong.
+  /// Makes forty reads, five at a time, and three more that the test does not reap. Returns "Ok" or the fault.
   std::string read_some(Scheduler& scheduler) {
     std::array<Bytes, 43> memory;
     Result<std::unique_ptr<ReadQueue>> made = ThreadedReadQueue::make(scheduler, 5);

@@ -1,4 +1,5 @@
-// What power cuts may take and what they may not, policy by policy; what the death of the process leaves.
+// The data that power cuts may and may not remove, policy by policy, and the data that stays after the death of the
+// process.
 #include "io/simulated/crash_image.h"
 
 #include <algorithm>
@@ -20,7 +21,7 @@ namespace {
 
 using Texts = std::set<std::string>;
 
-/// A file whose first page is durable 'o's, overwritten whole by 'n's that are not.
+/// Returns a disk with a file whose first page is durable 'o's, overwritten completely by 'n's that are not durable.
 MemoryDisk disk_with_pages_pending(std::size_t page_count) {
   MemoryMachine machine;
   machine.write_durably("a", std::string(page_count * kPageBytes, 'o'));
@@ -36,7 +37,7 @@ MemoryDisk disk_with_pages_pending(std::size_t page_count) {
   return disk;
 }
 
-/// For each unit of the text: its byte where all are alike, '?' where they differ.
+/// Returns, for each unit of the text, its byte if all of its bytes are equal, or '?' if they differ.
 std::string units_of(const std::string& text, std::size_t unit_bytes) {
   std::string units;
   for (std::size_t offset = 0; offset < text.size(); offset += unit_bytes) {
@@ -46,7 +47,7 @@ std::string units_of(const std::string& text, std::size_t unit_bytes) {
   return units;
 }
 
-// -- What is durable --------------------------------------------------------------------------------------------------
+// -- Durable data -----------------------------------------------------------------------------------------------------
 
 TEST(CrashImage, WhatWasSyncedWithItsNameSurvivesEveryPolicy) {
   MemoryMachine machine;
@@ -56,7 +57,7 @@ TEST(CrashImage, WhatWasSyncedWithItsNameSurvivesEveryPolicy) {
   ASSERT_TRUE(is_ok(segment->write(kSectorBytes, record.bytes(), kTestPoint)));
   ASSERT_TRUE(is_ok(machine.store().sync(kTestPoint)));
   ASSERT_TRUE(is_ok(machine.store().replace("CURRENT", {}, bytes_of("root"), kTestPoint)));
-  // And things that are not, so that there is something to damage.
+  // Adds data that is not durable, so that a power cut has an effect.
   const std::unique_ptr<WritableFile> pending = machine.create("pending");
   ASSERT_TRUE(is_ok(pending->append(bytes_by_seed(2, 3 * kPageBytes))));
 
@@ -113,7 +114,7 @@ TEST(CrashImage, SyncingAFileDoesNotSyncItsName) {
   ASSERT_TRUE(is_ok(file->sync(kTestPoint)));
   EXPECT_EQ(outcomes(machine.files().snapshot(), CrashPolicy::kNothingUnsynced, file_text("/store/a")),
             Texts{"<absent>"});
-  // And its name alone is an empty file.
+  // A durable name without durable data is an empty file.
   const std::unique_ptr<WritableFile> other = machine.create("b");
   ASSERT_TRUE(is_ok(other->append(bytes_of("bytes"))));
   ASSERT_TRUE(is_ok(machine.store().sync(kTestPoint)));
@@ -122,7 +123,7 @@ TEST(CrashImage, SyncingAFileDoesNotSyncItsName) {
   EXPECT_EQ(outcomes(disk, CrashPolicy::kNothingUnsynced, file_text("/store/b")), Texts{""});
 }
 
-// -- What is pending --------------------------------------------------------------------------------------------------
+// -- Pending data -----------------------------------------------------------------------------------------------------
 
 TEST(CrashImage, AnOrderedPrefixHasNoHoles) {
   MemoryMachine machine;
@@ -155,7 +156,7 @@ TEST(CrashImage, RandomPagesAreOldOrNewEachByItself) {
 TEST(CrashImage, RandomSectorsAreOldOrNewEachByItself) {
   const auto look = [](const MemoryDisk& disk) { return units_of(text_in(disk, "/store/a"), kDeviceSectorBytes); };
   const Texts seen = outcomes(disk_with_pages_pending(1), CrashPolicy::kRandomSectors, look, 2500);
-  EXPECT_EQ(seen.size(), 256U);  // All of 2^8; none is mixed inside, for it would be one more.
+  EXPECT_EQ(seen.size(), 256U);  // All 2^8 subsets; a page with mixed bytes would be one more.
   EXPECT_FALSE(seen.contains("????????"));
 }
 
@@ -414,7 +415,7 @@ TEST(ProcessDeath, KeepsTheCacheButDoesNotSyncIt) {
   EXPECT_EQ(text_in(dead, "/store/a"), "cached");
   EXPECT_FALSE(dead.contains("/store/removed"));
 
-  // The next process reads it, and a power cut then still takes it.
+  // The next process reads the data, but a power cut can still remove it.
   MemoryMachine next(dead);
   const Result<Bytes> read = read_whole(next.store(), "a");
   ASSERT_TRUE(is_ok(read));
@@ -422,7 +423,7 @@ TEST(ProcessDeath, KeepsTheCacheButDoesNotSyncIt) {
   const MemoryDisk cut = next.files().power_cut(CrashPolicy::kNothingUnsynced, random);
   EXPECT_EQ(text_in(cut, "/store/a"), "<absent>");
   EXPECT_EQ(text_in(cut, "/store/removed"), "r");
-  // Unless it syncs.
+  // This ends when it syncs.
   ASSERT_TRUE(is_ok(next.store().sync(kTestPoint)));
   EXPECT_EQ(text_in(next.files().power_cut(CrashPolicy::kNothingUnsynced, random), "/store/a"), "");
 }
@@ -438,7 +439,7 @@ TEST(ProcessDeath, LeavesAnyPartOfAWriteInFlight) {
       SeededRandom random(seed);
       const MemoryDisk dead = machine.files().process_death(random);
       seen.insert(units_of(text_in(dead, "/store/1.wal"), kDeviceSectorBytes));
-      // What was done of it reached the cache alone.
+      // The partial changes are only in the cache.
       MemoryFileSystem next(dead);
       for (const std::string& name : next.power_cut(CrashPolicy::kNothingUnsynced, random).file_names("/store")) {
         ADD_FAILURE() << name << " was never synced";

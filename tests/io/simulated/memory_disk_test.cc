@@ -1,4 +1,4 @@
-// Contents that share pages beside plain vectors, and what tests may see and change on a disk.
+// Contents with shared pages compared with plain vectors, and the functions by which tests read and change a disk.
 #include "io/simulated/memory_disk.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::uint64_t kSizeMax = 70 * kPageBytes;  // More than a chunk.
 
-/// A place at or near a boundary of pages, or anywhere.
+/// Returns a place at or near a page boundary, or any place.
 std::uint64_t random_place(RandomSource& random, std::uint64_t bound) {
   const std::uint64_t place = random_below(random, bound + 1);
   if (one_in(random, 2)) return place;
@@ -51,7 +51,8 @@ TEST(MemoryContent, ReadsAsAVectorOfBytesDoes) {
     for (int step = 0; step < 40; ++step) {
       change_both(content, model, random);
       ASSERT_EQ(content.size_bytes(), model.size());
-      ASSERT_TRUE(text_of(content.to_bytes()) == text_of(model)) << "step " << step;  // As text: that is quicker.
+      // As text, because the comparison is faster.
+      ASSERT_TRUE(text_of(content.to_bytes()) == text_of(model)) << "step " << step;
       const std::uint64_t offset = random_place(random, model.size());
       Bytes part(static_cast<std::size_t>(std::min<std::uint64_t>(model.size() - offset, 5000)));
       content.read(offset, part);

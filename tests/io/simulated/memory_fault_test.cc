@@ -1,4 +1,4 @@
-// Faults by rule: which operations a rule catches, and what each effect leaves in the cache and on the device.
+// Faults by rule: the operations that a rule matches, and the effect of each fault on the cache and on the device.
 #include <cstdint>
 #include <memory>
 #include <set>
@@ -22,7 +22,7 @@ FaultRule rule(OperationKind kind, FaultEffect effect) {
   return made;
 }
 
-/// What a process reads of /store/a, what the device gives, and all that a power cut can leave.
+/// The bytes that a process reads from /store/a, the bytes of the device, and all possible results of a power cut.
 struct View {
   std::string cached;
   std::string direct;
@@ -135,7 +135,7 @@ TEST(FaultPlan, SkipsAndFailsAsManyAsTheRuleSays) {
   EXPECT_FALSE(plan.match(operation).has_value());
 }
 
-/// Every call of a small life, and its outcome.
+/// Makes every call of a small program, and returns its outcome.
 Status small_life(MemoryMachine& machine) {
   Result<std::unique_ptr<DirectoryLock>> lock =
       machine.store().lock("LOCK", LockMode::kExclusive, std::chrono::milliseconds(0));
@@ -376,7 +376,7 @@ TEST(MemoryFaults, ReplaceSurvivesAFailureOfEachStep) {
   }
 }
 
-// A root whose sync is left out is a root that a power cut can empty: this is what a test of the store must find.
+// If the syncs of a replace are left out, a power cut can empty the file. A test of the store must find this.
 TEST(MemoryFaults, AReplaceWithoutItsSyncsIsNotAtomic) {
   MemoryMachine machine;
   ASSERT_TRUE(is_ok(machine.store().replace("CURRENT", {}, bytes_of("old"), kTestPoint)));

@@ -1,5 +1,5 @@
-// What the in-memory file system does beyond the contract that all implementations share: steps and who watches them,
-// locks that can be lost, room that runs out, threads that meet.
+// The in-memory file system beyond the contract of all implementations: steps and their observers, locks that can be
+// lost, limited room, concurrent threads.
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
@@ -22,7 +22,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// The file's text if the power failed now and nothing un-synced survived.
+/// Returns the file's text if the power failed now and no data survived without a sync.
 std::string durable_text(MemoryMachine& machine, std::string_view path) {
   SeededRandom random(1);
   return text_in(machine.files().power_cut(CrashPolicy::kNothingUnsynced, random), path);
@@ -267,7 +267,7 @@ TEST(MemoryFileSystem, AnOwnerThatLostItsLockIsFencedInEveryWritingCall) {
   EXPECT_TRUE(machine.files().snapshot().same_content(before));
   EXPECT_TRUE(is_ok(read_whole(machine.store(), "old"))) << "reading is not writing";
 
-  // The new owner writes, and the old lock's end does not end the new one.
+  // The new owner writes, and releasing the old lock does not release the new one.
   lock->reset();
   EXPECT_TRUE(is_ok((*taken)->check()));
   EXPECT_TRUE(is_ok(other->remove("old")));
@@ -320,7 +320,7 @@ TEST(MemoryFileSystem, WhatPassesTheCapacityIsRefusedAndRoomComesBack) {
 
 // -- Threads ----------------------------------------------------------------------------------------------------------
 
-/// Three threads that create, append, write a common segment and sync; the disk afterwards and the trace.
+/// Runs three threads that create, append, write a common segment and sync. Returns the disk afterwards and the trace.
 std::pair<MemoryDisk, std::uint64_t> run_threads(std::uint64_t seed, int* together_max) {
   ManualClock clock;
   SeededScheduler seeded(seed, clock);
@@ -369,7 +369,7 @@ TEST(MemoryFileSystem, StepsInterleaveBySeedAndRepeat) {
   EXPECT_EQ(together_max, 3) << "three writes in flight at once";
 }
 
-// Under the thread sanitizer: a snapshot reads shared memory as the kernel does, with nobody's leave.
+// For the thread sanitizer: a snapshot reads shared memory without synchronisation, like the kernel.
 TEST(MemoryFileSystem, RealThreadsWorkWhileSnapshotsAreTaken) {
   constexpr int kThreadCount = 3;
   constexpr std::uint64_t kWriteCount = 60;
@@ -472,7 +472,7 @@ void write_while_filling() {
   const std::unique_ptr<LogSegment> segment = machine.create_segment("1.wal", 2 * kSectorBytes);
   const AlignedBuffer record = sectors_by_seed(1, kSectorBytes);
   machine.files().set_observer(at(OperationKind::kFill, Moment::kDuring, [&] {
-    (void)segment->write(0, record.bytes(), kTestPoint);  // The first sector may be.
+    (void)segment->write(0, record.bytes(), kTestPoint);  // The first sector may be written.
     (void)segment->write(kSectorBytes, record.bytes(), kTestPoint);
   }));
   (void)segment->fill();

@@ -1,4 +1,4 @@
-// Reads over files in memory: their order, their faults, and what shows a caller who does not wait.
+// Reads of files in memory: their order, their faults, and detection of a caller that does not wait.
 #include "io/simulated/memory_read_queue.h"
 
 #include <array>
@@ -33,7 +33,7 @@ class MemoryReadQueueTest : public testing::Test {
     }
   }
 
-  /// The tags in the order in which they are told, a bar behind each reap().
+  /// Returns the tags in the order of their return, with a bar after each reap().
   std::string order_of(ReadQueue& queue) {
     submit_all(queue);
     std::string order;

@@ -1,6 +1,6 @@
-// Goal: the file system in memory refuses what a real one would when the ground goes: an owner whose lock is taken in
-// the middle of a call changes nothing more, a directory that is gone answers as absent, and a fork is no owner.
-// Method: every verb that writes, its lock revoked before and during each of its steps in turn.
+// Goal: the in-memory file system refuses what a real one would refuse. An owner that loses its lock in the middle of a
+// call changes nothing more. A removed directory is reported as absent. A fork is no owner.
+// Method: every operation that writes; its lock is revoked before and during each of its steps in turn.
 #include <cerrno>
 #include <functional>
 #include <ostream>
@@ -13,7 +13,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// A locked store with a durable file a, "old", a segment, an open file with something un-synced, and another
+/// A locked store with a durable file a, "old", a segment, an open file with data that is not synced, and another
 /// directory.
 struct Store {
   Store() {
@@ -62,7 +62,8 @@ const Verb kVerbs[] = {
 
 class MemoryRefusal : public testing::TestWithParam<Verb> {};
 
-/// Takes the lock at the n-th visit of an observer, from 0. Answers what the verb did, or Ok where it was over before.
+/// Revokes the lock at the n-th visit of an observer, from 0. Returns the result of the operation, or Ok if it ended
+/// before.
 Status with_lock_taken_at(Store& store, const Verb& verb, int nth, bool* taken) {
   int visit = 0;
   store.machine.files().set_observer([&](const Operation&, Moment moment) {
@@ -89,7 +90,7 @@ TEST_P(MemoryRefusal, AnOwnerWhoseLockIsTakenInTheMiddleIsFencedAndNothingIsHalf
     }
     EXPECT_FALSE(answer.ok() && disk.contains("/store/new"));
     const std::string content = text_in(disk, "/store/a");
-    if (content == "new") {  // The sync of a replacement's name alone may still be refused then.
+    if (content == "new") {  // Only the sync of the replacement's name may still be refused.
       EXPECT_STREQ(GetParam().name, "Replace");
     } else {
       EXPECT_EQ(content, "old");

@@ -1,5 +1,5 @@
-// Owns: what the tests of the in-memory file system have in common: a store's directory on it, files in few words.
-// Must never: sync anything that the test did not ask to be synced.
+// Owns: the shared parts of the tests of the in-memory file system: a store's directory, and short functions for files.
+// Must never: sync data unless the test asked for it.
 #pragma once
 
 #include <cstdint>
@@ -25,13 +25,13 @@ inline std::string text_of(const Bytes& bytes) {
   return bytes.empty() ? std::string() : std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
 }
 
-/// The file's bytes as text, "<absent>" where there is no such file.
+/// Returns the file's bytes as text, or "<absent>" if there is no such file.
 inline std::string text_in(const MemoryDisk& disk, std::string_view path) {
   const Result<Bytes> bytes = disk.read_file(path);
   return bytes.ok() ? text_of(*bytes) : "<absent>";
 }
 
-/// A file system with the directory /store, durable, open.
+/// A file system with the durable, open directory /store.
 class MemoryMachine {
  public:
   MemoryMachine() : MemoryMachine(MemoryDisk()) {}
@@ -61,7 +61,7 @@ class MemoryMachine {
     return made.ok() ? *std::move(made) : nullptr;
   }
 
-  /// A file with this content, synced with its name.
+  /// Writes a file with this content, and syncs it with its name.
   void write_durably(std::string_view name, std::string_view text) {
     const std::unique_ptr<WritableFile> file = create(name);
     EXPECT_TRUE(is_ok(file->append(bytes_of(text))));
@@ -79,7 +79,7 @@ class MemoryMachine {
   std::unique_ptr<Directory> store_;
 };
 
-/// The different answers of `look` at the disk after a power cut, over many seeds.
+/// Returns the different results of `look` on the disk after a power cut, over many seeds.
 template <typename Look>
 auto outcomes(const MemoryDisk& disk, CrashPolicy policy, Look look, std::uint64_t seed_count = 200) {
   std::set<decltype(look(disk))> seen;
@@ -90,12 +90,12 @@ auto outcomes(const MemoryDisk& disk, CrashPolicy policy, Look look, std::uint64
   return seen;
 }
 
-/// A look at one file, for outcomes().
+/// Returns a `look` at one file for outcomes().
 inline auto file_text(std::string path) {
   return [path = std::move(path)](const MemoryDisk& disk) { return text_in(disk, path); };
 }
 
-/// Calls `act` each time the step is at this moment.
+/// Calls `act` each time a step of this kind is at this moment.
 inline Observer at(OperationKind kind, Moment moment, std::function<void()> act) {
   return [kind, moment, act = std::move(act)](const Operation& operation, Moment now) {
     if (operation.kind == kind && now == moment) act();

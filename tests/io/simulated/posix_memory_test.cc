@@ -1,6 +1,6 @@
-// Goal: a verb of the plain-call back end, or a thread, that finds no memory says so, leaves no file behind and harms
-// no handle; a failure whose words find no memory keeps its code. Method: each request for memory of a call refused in
-// turn, until the call needs no more of them.
+// Goal: an operation of the plain-call back end, or a thread, that gets no memory reports it, leaves no file, and
+// damages no handle. If memory for a message is lacking, the failure keeps its code.
+// Method: each allocation of a call is refused in turn, until the call needs no more.
 #include <cerrno>
 #include <new>
 
@@ -22,8 +22,8 @@ constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 
 using PosixMemory = PosixTest;
 
-/// What `call` answers when its n-th request for memory is refused, for each n up to the last; each of them is
-/// `refused`. Verbs may throw, as the containers they fill do.
+/// Refuses the n-th allocation of `call`, for each n up to the last, and checks that each result is `refused`.
+/// Operations may throw, like the containers that they fill.
 template <typename Call>
 int requests_refused(const Call& call, Code refused = Code::kOutOfMemory) {
   for (std::uint64_t nth = 1;; ++nth) {
@@ -53,7 +53,7 @@ TEST(OsErrorMemory, AFailureKeepsItsCodeWithoutItsWords) {
 }
 
 TEST_F(PosixMemory, AFileThatEndsEarlyIsCorruptionWithoutItsWordsToo) {
-  constexpr std::uint64_t kLongNumber = 1'000'000'000'000'000'000;  // which a string keeps in memory of its own
+  constexpr std::uint64_t kLongNumber = 1'000'000'000'000'000'000;  // a string needs an allocation for it
   ASSERT_TRUE(is_ok(write_whole(directory(), "a", bytes_of("x"))));
   const PosixReadableFile file(Descriptor(::dup(0)), "a", kLongNumber, false);
   Bytes bytes(1);

@@ -1,5 +1,5 @@
-// The seeded scheduler: the same seed runs the same way, different seeds do not, and what a schedule can break is
-// found.
+// The seeded scheduler: one seed always runs in the same way, different seeds do not, and errors that depend on a
+// schedule are found.
 #include "io/simulated/seeded_scheduler.h"
 
 #include <chrono>
@@ -28,13 +28,13 @@ Thread start(Scheduler& scheduler, std::string_view name, std::function<void()> 
   return started.ok() ? *std::move(started) : Thread();
 }
 
-/// What a program did under one seed.
+/// The effects of a program under one seed.
 struct RunRecord {
   std::uint64_t trace_hash = 0;
   std::uint64_t decision_count = 0;
   SchedulePolicy policy{};
   nanoseconds time{};
-  std::string log;  // what the program wrote down
+  std::string log;  // what the program logged
 };
 
 using Program = std::function<void(Scheduler&, std::string& log)>;
@@ -52,7 +52,7 @@ RunRecord run(std::uint64_t seed, const Program& program) {
   return result;
 }
 
-// Uses every call of the seam: threads, mutex, condition with and without time, event, yield, join.
+// Uses every call of the interface: threads, mutex, condition with and without time, event, yield, join.
 void busy_program(Scheduler& scheduler, std::string& log) {
   Mutex mutex(scheduler);
   Condition changed(scheduler);
@@ -118,7 +118,7 @@ TEST(SeededScheduler, RunsOneThreadAtATime) {
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     SCOPED_TRACE(seed);
     run(seed, [](Scheduler& scheduler, std::string&) {
-      int inside_count = 0;  // Plain: only one thread at a time may be between two yields.
+      int inside_count = 0;  // Plain int: only one thread at a time may be between two yields.
       std::vector<Thread> threads;
       for (int i = 0; i < 4; ++i) {
         threads.push_back(start(scheduler, "worker", [&] {
@@ -135,7 +135,7 @@ TEST(SeededScheduler, RunsOneThreadAtATime) {
 
 // -- What schedules break ---------------------------------------------------------------------------------------------
 
-/// Two threads add one each, and one addition can be lost: the sum.
+/// Two threads add one each, and one addition can be lost. Returns the sum.
 int add_twice(std::uint64_t seed, bool locked) {
   int sum = 0;
   run(seed, [&](Scheduler& scheduler, std::string&) {
@@ -164,7 +164,7 @@ TEST(SeededScheduler, FindsNoLostUpdateWhereThereIsAMutex) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) EXPECT_EQ(add_twice(seed, true), 2) << "seed " << seed;
 }
 
-// The flag is set without the mutex, between the waiter's look and its wait.
+// The flag is set without the mutex, between the waiter's check and its wait.
 TEST(SeededScheduler, FindsAPlantedLostNotification) {
   int lost_count = 0;
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
@@ -198,7 +198,7 @@ TEST(SeededScheduler, WakesWithoutCauseUnderSomeSeeds) {
   EXPECT_LT(without_cause_count, 200);
 }
 
-/// Two threads that take two mutexes in opposite order, under every seed until one deadlocks.
+/// Two threads take two mutexes in opposite order, under every seed until one deadlocks.
 void lock_in_opposite_orders() {
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
     run(seed, [](Scheduler& scheduler, std::string&) {
@@ -313,7 +313,7 @@ TEST(SeededScheduler, AClockMovedByTheProgramEndsWaits) {
       }
       timed_out = true;
     });
-    // Nobody else can move time here, for this thread can always run.
+    // No other thread can advance the time here, because this thread can always run.
     int yield_count = 0;
     while (!timed_out && yield_count < 100'000) {
       if (++yield_count % 1000 == 0) clock.advance(std::chrono::hours(2));

@@ -1,5 +1,5 @@
-// Owns: the interposed calls. A program's own definition of a name is found before the library's.
-// Must never: change a call that nobody asked to change.
+// Owns: the interposed calls. The linker prefers a program's own definition of a name to the library's.
+// Must never: change a call unless a test asked for it.
 #include "tests/io/uring/interposed_ring.h"
 
 #include <cstdlib>
@@ -12,7 +12,7 @@ namespace {
 
 RingMisfortune* active = nullptr;
 
-/// The library's own function of this name.
+/// Returns the library's own function of this name.
 template <typename Function>
 Function* next(const char* name) {
   auto* const found = reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name));

@@ -1,18 +1,19 @@
-// Owns: the calls of liburing that io makes, which stand before those of the library and can be told to misbehave.
-// Must never: be active while a thread that knows nothing of it uses a ring.
+// Owns: the liburing calls that io makes. They replace those of the library and can fail on request.
+// Must never: be active while an unrelated thread uses a ring.
 #pragma once
 
 #include <functional>
 
 namespace varve::io {
 
-/// While it lives, stands in for the kernel where it is told to. One at a time. An empty function changes nothing.
+/// While it lives, it replaces the kernel's answers where its functions are set. At most one exists. An empty function
+/// changes nothing.
 struct RingMisfortune {
-  /// Asked before a ring is made, with its flags: an errno, or zero to let it be made.
+  /// Called with the flags before a ring is created. Returns an errno, or zero to let it be created.
   std::function<int(unsigned flags)> on_make;
-  /// Asked before submissions are handed over: an errno, or zero.
+  /// Called before submissions are passed to the kernel. Returns an errno, or zero.
   std::function<int(unsigned wait_count)> on_enter;
-  /// Takes the result of each completion and returns the one to be told: bytes, or an errno, negative.
+  /// Receives the result of each completion and returns its replacement: bytes, or a negative errno.
   std::function<int(int result)> on_completion;
 
   RingMisfortune();

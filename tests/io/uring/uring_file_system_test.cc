@@ -1,5 +1,5 @@
-// Rings: that they serve where the kernel has them, what they make of a kernel that misbehaves, and what serves where
-// they are refused.
+// Rings: they work if the kernel supports them, they handle a misbehaving kernel, and the fallback works if they are
+// refused.
 #include "io/uring/uring_file_system.h"
 
 #include <array>
@@ -37,7 +37,8 @@ class UringTest : public PosixTest {
     return made.ok() ? *std::move(made) : nullptr;
   }
 
-  /// Reads the whole file through the queue, `shift` bytes beside the sectors. "Ok", or what was wrong, in words.
+  /// Reads the whole file through the queue, with offsets `shift` bytes off the sectors. Returns "Ok", or the fault as
+  /// text.
   std::string read_all(ReadQueue& queue, std::size_t shift = 0) {
     Result<AlignedBuffer> memory = AlignedBuffer::allocate(kReads * kReadBytes);
     std::array<FinishedRead, kDepth> finished;
@@ -121,7 +122,7 @@ TEST_F(UringTest, TheProbeFailsWhereReadingIsRefused) {
   }
 }
 
-// The file that the probe reads is then whatever stands under descriptor 0.
+// The probe then reads the file that has descriptor 0.
 TEST_F(UringTest, TheProbeFailsWhereARingReadsNothing) {
   if (!probe_io_uring().ok()) return;
   const auto probe = [](int flags) {
@@ -158,7 +159,7 @@ TEST_F(UringTest, WhereEnteringIsRefusedLaterPlainCallsServe) {
 }
 
 TEST_F(UringTest, WhatIsInTheKernelIsFinishedWhenEnteringIsRefused) {
-  // A child of its own, for a fork must not use what its parent has in flight.
+  // In a separate child, because a fork must not use reads in flight of its parent.
   EXPECT_EQ(in_child([&] {
               const std::unique_ptr<ReadQueue> queue = make_queue();
               Result<AlignedBuffer> memory = AlignedBuffer::allocate(kDepth * kReadBytes);
@@ -245,7 +246,7 @@ TEST_F(UringTest, ShortAndInterruptedReadsAreContinued) {
 
 TEST_F(UringTest, AFailedReadNamesFileAndOffset) {
   const std::unique_ptr<ReadQueue> queue = make_queue();
-  if (queue->name() != "io_uring") return;  // Threads read by plain calls, which posix_file_test.cc fails.
+  if (queue->name() != "io_uring") return;  // Threads read by plain calls, whose failures posix_file_test.cc tests.
   RingMisfortune misfortune;
   int number = 0;
   misfortune.on_completion = [&](int result) { return number++ == 5 ? -EIO : result; };
@@ -268,7 +269,7 @@ TEST_F(UringTest, AClosedDescriptorIsAnErrorOfItsReadAlone) {
     SCOPED_TRACE(ring ? "ring" : "threads");
     const std::unique_ptr<ReadQueue> queue =
         ring ? make_queue() : *PosixFileSystem().make_read_queue(scheduler_, kDepth);
-    // Above every number that this process gives out meanwhile.
+    // A number above all others that this process uses meanwhile.
     Descriptor descriptor(::fcntl(static_cast<const PosixReadableFile&>(*file_).descriptor(), F_DUPFD_CLOEXEC, 500));
     PosixReadableFile closed(std::move(descriptor), "closed", 100, false);
     ASSERT_EQ(::close(closed.descriptor()), 0);
@@ -326,7 +327,8 @@ TEST_F(UringTest, ManyRingsLeaveNoDescriptorBehind) {
 TEST_F(UringTest, WithoutDescriptorsThreadsServe) {
   EXPECT_EQ(in_child([&] {
               {
-                // A sanitizer that sees a type for the first time opens a pipe: let it see them all before.
+                // The sanitizer opens a pipe when it checks a type for the first time. This run makes it check all
+                // types before.
                 RingMisfortune misfortune;
                 misfortune.on_make = [](unsigned) { return EMFILE; };
                 (void)read_all(*make_queue());

@@ -42,7 +42,8 @@ std::string hex_of(std::string_view bytes) {
   return text;
 }
 
-/// Exact, and readable where it can be: a Double by its bits as well, so that -0.0 and NaN keep what they are.
+/// Returns exact text that is readable if possible. A Double is also written as its bits, so that -0.0 and NaN keep
+/// their bits.
 std::string text_of(const Value& value) {
   return std::visit(
       [](const auto& held) -> std::string {
@@ -130,7 +131,7 @@ Result<std::vector<TableInfo>> list_tables(const Store& store, const std::string
   }
 }
 
-/// What was read before the error, too.
+/// Also keeps the entities that were read before an error.
 Status scan_table(const Table& table, std::vector<Entity>& entities) {
   Scan scan;
   for (;;) {
@@ -142,7 +143,7 @@ Status scan_table(const Table& table, std::vector<Entity>& entities) {
   }
 }
 
-/// Compares one open store, remembering what was wrong and what was refused.
+/// Compares one open store, and records wrong answers and errors.
 class Comparer {
  public:
   Comparer(const Store& store, const StoreContent& expected, std::size_t get_every)

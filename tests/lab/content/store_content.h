@@ -1,6 +1,6 @@
-// Owns: everything that a store shows its users, as a value that compares: accounts, tables, policies, entities; the
-// reading of it, and its form as lines of JSON.
-// Must never: stop at the first error of a read: what a damaged store still answers is judged too.
+// Owns: the content that a store shows its users, as a comparable value: accounts, tables, policies, entities. It reads
+// the content, and formats it as lines of JSON.
+// Must never: stop at the first error of a read. The data that a damaged store still returns is checked too.
 #pragma once
 
 #include <optional>
@@ -27,25 +27,25 @@ struct StoreContent {
   std::optional<std::string> last_tag;
 };
 
-/// One line each: "account", "table", "entity", in their order; last the commit tag, if there is one.
+/// Returns one line for each "account", "table" and "entity" in their order, and last the commit tag if there is one.
 std::vector<std::string> json_lines(const StoreContent& content);
 
-/// All of it, or the first error.
+/// Returns the whole content, or the first error.
 Result<StoreContent> read_store_content(const Store& store);
 
-/// Empty if both are equal, else one line that names the first difference.
+/// Returns an empty text if both are equal. Otherwise it returns one line that names the first difference.
 std::string difference(const StoreContent& expected, const StoreContent& found);
 
-/// What comparing a store with what it should hold came to.
+/// The result of comparing a store with its expected content.
 struct Comparison {
-  /// An answer that was not an error, and was wrong: one line. Empty: none.
+  /// A wrong answer that was not an error, as one line. Empty: none.
   std::string wrong;
-  /// What reads were refused with.
+  /// The errors with which reads were refused.
   std::vector<Status> errors;
   std::uint64_t entities_read = 0;
 };
-/// Lists, scans and gets everything, and goes on behind errors. Gets every `get_every`-th entity by its key, and a key
-/// beside it that is not there.
+/// Lists, scans and gets everything, and continues after errors. Gets every `get_every`-th entity by its key, and an
+/// absent key next to it.
 Comparison compare(const Store& store, const StoreContent& expected, std::size_t get_every);
 
 }  // namespace varve::lab

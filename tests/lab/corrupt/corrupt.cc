@@ -13,7 +13,8 @@ namespace varve::lab {
 namespace {
 
 constexpr unsigned kSecondsMax = 60;
-/// Every so many-th flip or cut is opened for writing as well; all other damages are.
+/// Every flip or cut with a number divisible by this is opened for writing as well. All other kinds of damage always
+/// are.
 constexpr std::size_t kThoroughEvery = 32;
 
 struct Part {

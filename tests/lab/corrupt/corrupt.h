@@ -1,5 +1,5 @@
-// Owns: the suite "corrupt": stores with every kind of file and block, damaged in every way we know.
-// Must never: accept a change of a cleanly closed store that nothing notices.
+// Owns: the suite "corrupt": stores with every kind of file and block, damaged in every known way.
+// Must never: accept an undetected change of a cleanly closed store.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,8 @@
 
 namespace varve::lab {
 
-/// How many single bytes and lengths a round tries in each of its stores, beside all whole files and regions.
+/// The number of single bytes and lengths that a round tries in each of its stores. Whole files and regions are all
+/// tried.
 struct CorruptEffort {
   std::uint64_t flips_max = 2'500;
   std::uint64_t cuts_max = 400;

@@ -35,14 +35,14 @@ std::string_view kind_word(DamageKind kind) {
   return "?";
 }
 
-/// `bytes` cut or filled with zeros to `size`.
+/// Returns `bytes`, cut or filled with zeros to `size`.
 std::string fitted(std::string bytes, std::uint64_t size) {
   bytes.resize(size, '\0');
   return bytes;
 }
 
 std::string renamed(const std::string& name) {
-  constexpr std::uint64_t kFar = 7000;  // no other file's
+  constexpr std::uint64_t kFar = 7000;  // a number that no other file has
   const Result<format::FileId> id = format::parse_file_name(name);
   assert(id.ok() && id->number != 0);
   return format::file_name(id->type, id->number + kFar);

@@ -1,5 +1,5 @@
-// Owns: what is done to a store's files: one change each, its name, and the list of changes that a round tries.
-// Must never: judge what comes of one.
+// Owns: changes to a store's files: each change, its name, and the list of changes that a round tries.
+// Must never: check the store's reaction to a change.
 #pragma once
 
 #include <cstdint>
@@ -18,36 +18,37 @@ namespace varve::lab {
 enum class DamageKind : std::uint8_t {
   kFlip,          // a byte, by a mask
   kCut,           // the file ends at an offset
-  kExtend,        // so many zeros behind its end
+  kExtend,        // this many zeros are added at its end
   kZero,          // a region reads as zeros
-  kSwap,          // two regions of a file change places
-  kCopy,          // a region gets the bytes of one of another file, of this or another disk
-  kMissing,       // the file is gone
-  kEmpty,         // it has no bytes
-  kDouble,        // it stands twice, one behind the other
-  kRename,        // it has another number
-  kReplace,       // it has the content of another file, of this or another disk
+  kSwap,          // two regions of a file are exchanged
+  kCopy,          // a region gets the bytes of a region of another file, of this or another disk
+  kMissing,       // the file is missing
+  kEmpty,         // the file has no bytes
+  kDouble,        // the file contains its bytes twice in a row
+  kRename,        // the file has another number
+  kReplace,       // the file has the content of another file, of this or another disk
   kRootAndState,  // CURRENT and the manifest that it names are those of another disk
 };
 
 struct Damage {
   DamageKind kind{};
-  std::string file{};        // whose bytes change
-  std::uint64_t offset = 0;  // flip, cut (its length), extend (how many), zero, swap, copy
-  std::uint64_t bytes = 0;   // of the region
+  std::string file{};  // the changed file
+  // of the flip, cut (the new length), extension (the number of zeros), zeroing, swap or copy
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;  // of the region
   std::uint8_t mask = 0;
-  std::string source_disk{};  // of `others`, empty: the sample itself
+  std::string source_disk{};  // one of `others`; empty: the sample itself
   std::string source_file{};
-  std::uint64_t source_offset = 0;  // swap: of the other region
+  std::uint64_t source_offset = 0;  // swap: the offset of the second region
   std::uint64_t source_bytes = 0;
 
-  /// One word for counts: "flip", "swap", "replay" (a part of an older state), "foreign", ...
+  /// Returns one word for counts: "flip", "swap", "replay" (a part of an older state), "foreign", ...
   std::string_view name() const;
-  /// All of it, in words without spaces at the ends; no two differ in it alone.
+  /// Returns a full description without spaces at its ends. Different damages have different texts.
   std::string text() const;
 };
 
-/// A sample taken apart.
+/// A sample split into its files and regions.
 class Victim {
  public:
   explicit Victim(const Sample& sample);
@@ -57,9 +58,9 @@ class Victim {
   const std::string& bytes(const std::string& name) const { return files_.at(name).bytes; }
   const std::vector<Region>& regions(const std::string& name) const { return files_.at(name).regions; }
 
-  /// The disk after it; nothing where it would change nothing.
+  /// Returns the disk after the damage, or nothing if the damage would change nothing.
   std::optional<io::MemoryDisk> apply(const Damage& damage) const;
-  /// The first byte of `damage.file` that differs afterwards; its size where that alone changed.
+  /// Returns the offset of the first changed byte of `damage.file`. If only the size changed, it returns the size.
   std::uint64_t first_changed_byte(const Damage& damage, const io::MemoryDisk& after) const;
 
  private:
@@ -78,9 +79,9 @@ class Victim {
   std::map<std::string, std::map<std::string, File>> others_;
 };
 
-/// The changes of one round: all of whole files and regions, and of single bytes, masks and lengths about `flips_max`
-/// and `cuts_max`, evenly spread from a place that the seed chooses. Of a `large` sample the data
-/// blocks are tried here and there.
+/// Returns the changes of one round: all changes of whole files and regions, and about `flips_max` flips of single
+/// bytes and `cuts_max` lengths. Flips and cuts are evenly spread from an offset that the seed determines. Of a `large`
+/// sample only some data blocks are tried.
 std::vector<Damage> damages_of(const Victim& victim, std::uint64_t seed, std::uint64_t flips_max,
                                std::uint64_t cuts_max, bool large);
 

@@ -1,5 +1,5 @@
-// Owns: which changes a round tries.
-// Must never: leave a file or a region of the sample out of them.
+// Owns: the changes that a round tries.
+// Must never: leave out a file or a region of the sample.
 #include <algorithm>
 
 #include "format/log/file_header.h"
@@ -16,15 +16,15 @@ format::FileType type_of(const std::string& name) {
   return id.ok() ? id->type : format::FileType::kRoot;
 }
 
-/// From one byte of the zeros behind a log's records to the next one that is tried.
+/// The distance between tried bytes in the zeros after a log's records.
 constexpr std::uint64_t kSparseStep = 40'961;
-/// From one data block of a large table file to the next one that is tried.
+/// The distance between tried data blocks of a large table file.
 constexpr std::size_t kSparseRegions = 64;
 
-/// Ranges of a file's bytes, which are counted as if they lay side by side.
+/// Ranges of a file's bytes, numbered as if they were adjacent.
 class DenseBytes {
  public:
-  /// Ranges come in order; where one overlaps those before, its rest is taken.
+  /// Adds a range. Ranges are in order. If a range overlaps earlier ones, only its rest is added.
   void add(std::uint64_t begin, std::uint64_t end) {
     begin = std::max(begin, this->end());
     if (begin < end) ranges_.push_back({begin, end});
@@ -90,7 +90,7 @@ class DamageList {
     }
   }
 
-  /// Single bytes: evenly spread over what is dense; of the zeros behind the records of a log a few.
+  /// Adds flips of single bytes: evenly spread over the dense bytes, and a few in the zeros after a log's records.
   void add_flips(std::uint64_t flips_max) {
     const std::uint64_t stride = stride_for(all_dense_bytes() * std::size(kMasks), flips_max);
     std::uint64_t step = seed_ % stride;
@@ -135,7 +135,8 @@ class DamageList {
          .source_bytes = other.bytes});
   }
 
-  /// Of each file of the type, on each disk, the region at the same place in the order, and one of the same kind.
+  /// Adds copies into the region from each file of its type on each disk: the region at the same index, and a region of
+  /// the same kind.
   void add_copies(const std::string& name, const Region& region, std::size_t index) {
     for_each_like(name, [&](const std::string& disk, const std::string& like, const Victim::File& file) {
       const auto same_kind = std::find_if(file.regions.begin(), file.regions.end(),
@@ -172,7 +173,8 @@ class DamageList {
     return std::max<std::uint64_t>(1, all / std::max<std::uint64_t>(1, wanted)) | 1;
   }
 
-  /// Logs that were not cut are zeros for the most part: what counts is what stands in them, and what is beside it.
+  /// Returns the bytes that are worth changing. A log that was not cut consists mostly of zeros, so only its records
+  /// and the bytes next to them count.
   DenseBytes dense_bytes(const std::string& name) const {
     constexpr std::uint64_t kBehind = 512;
     constexpr std::uint64_t kHeaderSector = 4096;
@@ -187,7 +189,8 @@ class DamageList {
     for (const Region& region : victim_.regions(name)) dense.add(region.offset, std::min(size, region.end() + kBehind));
     return dense;
   }
-  /// Of a store that crashed table files are what they are in one that was closed; there they are damaged everywhere.
+  /// Returns the ends of blocks. Table files of a crashed store are like those of a closed store, where all of their
+  /// bytes are damaged.
   DenseBytes block_ends(const std::string& name) const {
     constexpr std::uint64_t kHead = 16;
     constexpr std::uint64_t kTail = 8;

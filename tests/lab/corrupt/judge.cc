@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kGetEvery = 7;
 
-/// A machine of its own for each look at a disk.
+/// A separate machine for each test of a disk.
 struct Machine {
   explicit Machine(io::MemoryDisk disk) : files(std::move(disk)) {}
   StoreOptions options(bool for_writing) const {
@@ -43,7 +43,8 @@ bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-/// What names other files can be found out by these.
+/// Returns whether the message names the damaged file. If the damaged file names other files, the message may name one
+/// of those.
 bool names_a_file_of(const Damage& damage, std::string_view message) {
   if (contains(message, damage.file)) return true;
   const bool names_others = damage.file == "CURRENT" || damage.file.starts_with("MANIFEST-");
@@ -164,7 +165,7 @@ std::uint64_t Judge::lowest_version_after(const Damage& damage, const io::Memory
   return lowest;
 }
 
-/// Whether an intact record behind the first one that is missing says that it was durable: then it is no torn tail.
+/// Returns whether an intact record after the first missing one proves that it was durable. It is then no torn tail.
 bool Judge::proves_the_hole(const Damage& damage, const io::MemoryDisk& disk, std::uint64_t version) const {
   if (damage.file.ends_with(".buf")) return false;
   const std::vector<Region>& regions = victim_.regions(damage.file);
@@ -178,11 +179,11 @@ bool Judge::proves_the_hole(const Damage& damage, const io::MemoryDisk& disk, st
 }
 
 bool Judge::may_be_harmless(const Damage& damage, const io::MemoryDisk& disk) const {
-  if (damage.file == "LOCK") return true;  // holds nothing; who has it open holds its lock
+  if (damage.file == "LOCK") return true;  // has no content; the lock belongs to the process that has it open
   if (victim_.sample().is_clean) return false;
   if (is_in(strays_, damage.file) || is_end_of_log(damage)) return true;
   if (!damage.file.starts_with("MANIFEST-")) return false;
-  // Appends of which no record of the log says that they were durable may be lost, where nothing needs them.
+  // Appends may be lost if no record of the log states that they were durable, and nothing depends on them.
   const std::vector<Region>& edits = victim_.regions(damage.file);
   const std::uint64_t changed = victim_.first_changed_byte(damage, disk);
   const auto hole = std::find_if(edits.begin(), edits.end(), [&](const Region& edit) { return edit.end() > changed; });
@@ -190,9 +191,10 @@ bool Judge::may_be_harmless(const Damage& damage, const io::MemoryDisk& disk) co
   return end >= durable_bytes_of_manifest(damage.file);
 }
 
-/// As the log says.
+/// Returns the durable bytes of the manifest according to the log.
 std::uint64_t Judge::durable_bytes_of_manifest(const std::string& manifest) const {
-  std::uint64_t bytes = victim_.regions(manifest).at(1).end();  // CURRENT names it when its first edit is durable
+  // CURRENT names the manifest after its first edit is durable
+  std::uint64_t bytes = victim_.regions(manifest).at(1).end();
   for (const std::string& name : victim_.names()) {
     if (!name.ends_with(".wal") && !name.ends_with(".buf")) continue;
     for (const Region& region : victim_.regions(name)) {
@@ -252,8 +254,8 @@ Verdict Judge::judge_opened(const Damage& damage, const io::MemoryDisk& disk, co
   for (const Status& error : comparison.errors) {
     if (!judge_refusal(damage, error).what.empty()) return broken("a read failed otherwise", error.to_string());
   }
-  if (damage.file == "LOCK") return {Outcome::kHarmless, {}, {}};  // holds nothing, and is not needed
-  // Verification reads the files that the open has just read, and all of the table files.
+  if (damage.file == "LOCK") return {Outcome::kHarmless, {}, {}};  // has no content, and is not needed
+  // Verification reads the files that the open has read, and all of the table files.
   const bool is_read_whole = !damage.file.ends_with(".sst") && comparison.errors.empty() &&
                              damage.kind != DamageKind::kRootAndState && !victim_.sample().is_clean;
   if (is_read_whole) return judge_unnoticed(damage, disk, version);
@@ -286,8 +288,9 @@ Verdict Judge::judge_shorter(const Damage& damage, const io::MemoryDisk& disk, s
   return {Outcome::kShortened, {}, {}};
 }
 
-/// What a writer made of it: the same answers. Damage may be gone where it was in nothing that is needed any more: of a
-/// dropped table, or in an index of a file that was written anew. Then all answers are there, and right.
+/// Checks the store after a writer closed it: the answers must be the same. The damage may be gone if it was in data
+/// that is no longer needed: in a dropped table, or in the index of a file that was rewritten. All answers must then be
+/// present and correct.
 Verdict Judge::judge_after_close(const Damage& damage, const io::MemoryDisk& disk, const Verdict& before) const {
   const Machine machine(disk);
   const Result<VerifyReport> report = Store::verify(kSamplePath, machine.options(false));

@@ -1,9 +1,9 @@
-// Owns: what a store does with a damaged disk, and whether it may.
-// Must never: look at what was damaged to explain an answer away: a wrong answer is wrong.
+// Owns: the reaction of a store to a damaged disk, and whether the law allows it.
+// Must never: excuse a wrong answer because of the kind of damage. A wrong answer is always wrong.
 //
-// The law. A store that was closed cleanly says of every change that it is damaged, at the open or as soon as what was
-// changed is read, names the file, and gives right answers or errors until then. Of one that crashed the content is a
-// state that the store once had, and only groups submitted since the newest surviving mark may be missing.
+// The law for a store that was closed cleanly: it reports every change as damage, at the open or as soon as the changed
+// data is read. It names the file, and returns correct answers or errors until then. The law for a crashed store: its
+// content is a state that the store once had. Only groups submitted since the newest surviving mark may be missing.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,15 @@
 namespace varve::lab {
 
 enum class Outcome : std::uint8_t {
-  kUnchanged,    // no case: the damage would change nothing
-  kRefused,      // at the open
-  kQuarantined,  // opened; what is damaged is answered with errors, all else right
-  kRepaired,     // a crashed store: its log or its buffer was damaged, and nothing is missing
-  kShortened,    // a crashed store: the end of its log is missing, as it may be
-  kHarmless,     // nothing differs, and nothing can: the file holds nothing that counts
-  kRolledBack,   // CURRENT and all it names are those of another clean state, whole: the format cannot know
-  kBroken,       // a finding
+  kUnchanged,    // not a case: the damage would change nothing
+  kRefused,      // refused at the open
+  kQuarantined,  // opened; reads of damaged data return errors, all other answers are correct
+  kRepaired,     // a crashed store whose log or buffer was damaged; nothing is missing
+  kShortened,    // a crashed store: the end of its log is missing, which is allowed
+  kHarmless,     // nothing differs, and nothing can: the file contains no data that counts
+  // CURRENT and all files that it names are those of another complete clean state: the format cannot detect it
+  kRolledBack,
+  kBroken,  // a finding
 };
 inline constexpr std::size_t kOutcomes = 8;
 
@@ -30,16 +31,16 @@ std::string_view outcome_name(Outcome outcome);
 
 struct Verdict {
   Outcome outcome = Outcome::kBroken;
-  std::string what;    // of a finding: the law that was broken
-  std::string detail;  // and the answers
+  std::string what;    // of a finding: the broken law
+  std::string detail;  // the answers of the store
 };
 
 class Judge {
  public:
-  /// Opens the undamaged disk, too; it must be what the sample says, else every verdict is kBroken.
+  /// Also opens the undamaged disk. If it differs from the sample's description, every verdict is kBroken.
   explicit Judge(const Victim& victim);
 
-  /// `thorough` opens for writing as well, and looks that a refused store is left as it was.
+  /// If `thorough`, it also opens for writing, and checks that a refused store is unchanged.
   Verdict judge(const Damage& damage, const io::MemoryDisk& disk, bool thorough) const;
 
  private:
@@ -61,13 +62,13 @@ class Judge {
   void find_strays();
 
   const Victim& victim_;
-  std::string broken_;  // of the undamaged store: nothing else counts then
+  std::string broken_;  // a fault of the undamaged store, which overrides every other verdict
   std::map<std::string, History> others_;
-  // Of a crashed store:
+  // For a crashed store:
   std::vector<std::string> open_segments_;  // without a footer, with or without records
-  std::uint64_t first_logged_version_ = 0;  // in one of them, or in the buffer; zero: none
+  std::uint64_t first_logged_version_ = 0;  // of a record in an open segment or in the buffer; zero: none
   std::uint64_t version_without_buffer_ = 0;
-  std::vector<std::string> strays_;  // that nothing names
+  std::vector<std::string> strays_;  // files that no other file names
 };
 
 }  // namespace varve::lab

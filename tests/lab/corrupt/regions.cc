@@ -37,7 +37,8 @@ std::uint64_t next_sector(std::uint64_t offset) {
   return offset / kLogSector * kLogSector + kLogSector;
 }
 
-/// Records from `offset` on whose place in their own file is further by `shift`; what does not verify is passed.
+/// Adds the records from `offset` on. Their offsets in their own file are greater by `shift`. Bytes that do not verify
+/// are skipped.
 void add_records(std::string_view bytes, std::uint64_t offset, std::uint64_t end, std::uint64_t seed,
                  std::uint64_t shift, std::vector<Region>& regions) {
   while (offset < end) {

@@ -1,5 +1,5 @@
-// Owns: where the blocks and records of a store's files lie, found with the readers of the format.
-// Must never: judge a file; what cannot be read has fewer parts.
+// Owns: finding the blocks and records of a store's files with the readers of the format.
+// Must never: check a file. A file that cannot be read has fewer regions.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ struct Region {
   std::string kind;  // "data block", "manifest edit", "group", "header", ...
   std::uint64_t offset = 0;
   std::uint64_t bytes = 0;
-  // Of a record in a log segment; zero else:
+  // For a record in a log segment; otherwise zero:
   std::uint64_t first_version = 0;
   std::uint64_t last_version = 0;
   std::uint64_t durable_upto = 0;
@@ -23,7 +23,7 @@ struct Region {
   std::uint64_t end() const noexcept { return offset + bytes; }
 };
 
-/// In the order of offsets; together they need not cover the file.
+/// Returns the regions in the order of offsets. They need not cover the whole file.
 std::vector<Region> regions_of(std::string_view name, std::string_view bytes);
 
 }  // namespace varve::lab

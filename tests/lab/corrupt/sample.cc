@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view kSampleAccount = "account1";
 constexpr std::uint64_t kScarceBytes = 128 << 10;
 
-/// A sample that cannot be made is a broken lab, not a finding.
+/// Ends the process: a sample that cannot be created is a fault of the lab, not a finding.
 void must(const Status& status) {
   if (status.ok()) return;
   std::fprintf(stderr, "a sample store could not be made: %s\n", status.to_string().c_str());
@@ -26,7 +26,7 @@ T must(Result<T> result) {
   return *std::move(result);
 }
 
-/// One machine whose threads run one at a time, and the store on it. The seed decides everything.
+/// One machine whose threads run one at a time, and the store on it. The seed determines everything.
 class Maker {
  public:
   explicit Maker(std::uint64_t seed) : machine_(seed, test::OneThreadAtATime{}), env_(machine_.env()) {}
@@ -50,7 +50,7 @@ class Maker {
   io::RandomSource& random() { return machine_.random; }
   std::uint64_t below(std::uint64_t bound) { return io::random_below(machine_.random, bound); }
 
-  /// So that the next version can be told from this one.
+  /// Stores the present content under its version.
   void remember() {
     const std::uint64_t version = must(store_->statistics()).visible_version.ticks;
     history_[version] = std::make_shared<const StoreContent>(must(read_store_content(*store_)));
@@ -73,7 +73,7 @@ class Maker {
     entity.set("L", static_cast<std::int64_t>(machine_.random.next())).set("S", random_text(60));
     return entity;
   }
-  /// One commit of some rows, upserts and removes, of either class.
+  /// Commits some upserts and removes, with a random durability.
   void write(Table& table, std::uint64_t rows, std::size_t text_bytes) {
     EntityGroupTransaction transaction;
     const std::string partition = "p" + std::to_string(below(3));
@@ -96,7 +96,7 @@ class Maker {
       if (below(6) == 0) must(table.remove(entity.partition_key(), entity.row_key(), ETag::any()));
     }
   }
-  /// Words of a vocabulary: what a dictionary is for.
+  /// Returns words of a vocabulary, which a dictionary can learn.
   std::string words(const std::vector<std::string>& vocabulary, int count) {
     std::string text;
     for (int i = 0; i < count; ++i) text += vocabulary[below(vocabulary.size())] + " ";
@@ -128,7 +128,7 @@ class Maker {
   History history_;
 };
 
-/// Files of several levels: the deepest by compact(), one of a loader, then some of flushes.
+/// Creates files of several levels: the deepest by compact(), one of a loader, and then some of flushes.
 void fill_first_session(Maker& maker) {
   must(maker.store().create_account(kSampleAccount));
   Table orders = maker.create("Orders");
@@ -147,7 +147,7 @@ void fill_second_session(Maker& maker) {
   AccessPolicy policy{.id = "readers", .start = DateTime{limits::kDateTimeTicksMin}, .permissions = Permissions::all()};
   must(maker.store().set_access_policies(kSampleAccount, "Orders", std::vector<AccessPolicy>{policy}));
   Table other = maker.create("Other");
-  for (int i = 0; i < 10; ++i) maker.write(other, 4, 300);  // more than a memtable: a file of level 0
+  for (int i = 0; i < 10; ++i) maker.write(other, 4, 300);  // more than a memtable: creates a file of level 0
 }
 
 void fill_third_session(Maker& maker) {
@@ -158,7 +158,7 @@ void fill_third_session(Maker& maker) {
   must(maker.store().create_account("account2"));
 }
 
-/// The disk of a store closed after each session, the newest last.
+/// Returns the disks of a store closed after each session, the newest last.
 std::vector<io::MemoryDisk> closed_disks(Maker& maker) {
   std::vector<io::MemoryDisk> disks;
   void (*const sessions[])(Maker&) = {fill_first_session, fill_second_session, fill_third_session};
@@ -184,7 +184,7 @@ io::MemoryDisk moved_to_sample_path(io::MemoryDisk disk, std::string_view from) 
 
 constexpr std::uint64_t kForeignSeed = 1'000'003;
 
-/// Made before the sample: a thread has one simulation at a time.
+/// Created before the sample, because a thread can have only one simulation at a time.
 io::MemoryDisk make_foreign_disk(std::uint64_t seed) {
   Maker foreign(seed + kForeignSeed);
   return closed_disks(foreign).back();
@@ -197,7 +197,7 @@ void add_others(Sample& sample, const std::vector<io::MemoryDisk>& disks, io::Me
   sample.others.push_back({"foreign", std::move(foreign)});
 }
 
-/// What the last session of a store that is going to crash does, remembered commit by commit.
+/// Runs the last session before the crash, and stores the content of each commit.
 void fill_until_the_crash(Maker& maker) {
   maker.open();
   maker.remember();
@@ -206,7 +206,7 @@ void fill_until_the_crash(Maker& maker) {
     maker.write(orders, 3, 200);
     maker.remember();
   }
-  must(maker.store().compact());  // the log before it is let go, and so are files
+  must(maker.store().compact());  // frees the old log and some files
   maker.remember();
   const std::uint64_t commits = 8 + maker.below(16);
   for (std::uint64_t i = 0; i < commits; ++i) {
@@ -226,7 +226,7 @@ void fill_until_the_crash(Maker& maker) {
   }
 }
 
-/// The version to which the undamaged disk opens.
+/// Returns the version to which the undamaged disk opens.
 std::uint64_t version_of(const io::MemoryDisk& disk) {
   test::Machine machine(1, disk);
   const io::Env env = machine.env();

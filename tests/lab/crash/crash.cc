@@ -6,9 +6,9 @@
 namespace varve::lab {
 namespace {
 
-constexpr int kPowerCuts = 2;           // of the ten policies, at each moment; the seed turns the wheel
-constexpr int kImagesInRecovery = 2;    // at each step of a recovery
-constexpr std::size_t kRecoveries = 6;  // of which so many are crashed, of a scenario with two levels
+constexpr int kPowerCuts = 2;           // number of the ten policies tried at each moment; the seed rotates them
+constexpr int kImagesInRecovery = 2;    // images at each step of a recovery
+constexpr std::size_t kRecoveries = 6;  // number of recoveries that are crashed, for a scenario with two levels
 
 /// Takes images of the disk at every step.
 class Camera {
@@ -26,7 +26,7 @@ class Camera {
  private:
   void look(const io::Operation& operation, io::Moment moment) {
     if (moment == io::Moment::kBefore) {
-      if (steps_++ > 0) return;  // otherwise as after the step before
+      if (steps_++ > 0) return;  // otherwise the disk equals the one after the last step
     }
     const std::string where = std::string(io::operation_name(operation.kind)) + " " + std::string(operation.name) +
                               " #" + std::to_string(operation.index) +
@@ -52,7 +52,7 @@ class Camera {
   std::uint64_t wheel_ = picks_.next();
 };
 
-/// The disks on which recovery of `image` itself was cut short.
+/// Returns the disks on which the recovery of `image` was itself interrupted.
 std::vector<Image> crash_recovery(const Image& image, const Tuning& tuning, std::uint64_t seed) {
   std::vector<Image> images;
   test::Machine machine(seed, test::OneThreadAtATime{}, image.disk);
@@ -64,7 +64,7 @@ std::vector<Image> crash_recovery(const Image& image, const Tuning& tuning, std:
                               " " + std::string(operation.name);
     for (int i = 0; i < kImagesInRecovery; ++i) {
       const auto policy = io::kCrashPolicies[io::random_below(picks, std::size(io::kCrashPolicies))];
-      // What the first crash may have taken it has taken; the second may take what it left un-synced.
+      // The first crash has already removed what it could. The second crash may remove data that was not synced since.
       Image next{machine.files->power_cut(policy, picks), false, image.mark, image.checkpoints, where};
       images.push_back(std::move(next));
     }
@@ -87,7 +87,7 @@ void judge(const CrashRun& run, const std::vector<Image>& images, const Scenario
     const std::string broken = check_image(image, run.ledger, scenario.tuning, seed + 3);
     if (broken.empty()) continue;
     report.find({seed, std::string(scenario.name), std::string(scenario.name) + ": " + broken, image.where});
-    if (report.findings.size() > 5) return;  // the rest is likely the same
+    if (report.findings.size() > 5) return;  // further findings probably have the same cause
   }
 }
 

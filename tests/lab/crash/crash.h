@@ -1,5 +1,5 @@
 // Owns: exhaustive crash points: a scenario is crashed at every step that changes the disk, in every way.
-// Must never: judge; law.h does.
+// Must never: check the result. law.h checks it.
 #pragma once
 
 #include "tests/lab/crash/law.h"
@@ -7,12 +7,12 @@
 
 namespace varve::lab {
 
-/// A round is a scenario, the one that `only` names or the seed chooses in turn, crashed during and after each of its
-/// mutating steps: once by a kill and by a few of the ways in which the power can fail, which the seed chooses. Those
-/// marked so are crashed again at every step of the recoveries of some of these images.
+/// A round runs one scenario, which `only` names or the seed selects in turn. It is crashed during and after each of
+/// its mutating steps: once by a kill, and by a few kinds of power cuts that the seed selects. If the scenario has two
+/// levels, the recoveries of some of these images are crashed again at every step.
 Report crash_points(const Share& share);
 
-/// The images of one run of a scenario, and the ledger to judge them by.
+/// The images of one run of a scenario, and the ledger for checking them.
 struct CrashRun {
   Ledger ledger;
   std::vector<Image> images;

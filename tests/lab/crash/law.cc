@@ -9,11 +9,11 @@
 namespace varve::lab {
 namespace {
 
-/// Two writes that no run makes.
+/// Names of two writes that no scenario makes.
 constexpr std::string_view kProbeAccount = "probeaccount";
 constexpr std::string_view kProbeTable = "Probe";
 
-/// The store takes writes above every version that anybody may have seen.
+/// Checks that the store accepts writes with versions above every version that any reader may have seen.
 std::string write_on(Store& store, std::uint64_t highest_version, Content& content) {
   if (Status made = store.create_account(kProbeAccount); !made.ok()) return "a write: " + made.to_string();
   Result<Table> table = store.create_table(kProbeAccount, kProbeTable);
@@ -53,7 +53,8 @@ std::string check_closed(const io::MemoryDisk& disk, const Tuning& tuning, std::
   return differs.empty() ? "" : "after the next open: " + differs;
 }
 
-/// A checkpoint that was acknowledged opens; one that was not opens or is no store; what opens is one state.
+/// Checks a checkpoint. If it was acknowledged, it must open. Otherwise it may also be no store. If it opens, it
+/// contains one state.
 std::string check_checkpoint(const Image& image, const CheckpointBegun& begun, const Ledger& ledger,
                              std::uint64_t seed) {
   test::Machine machine(seed, image.disk);

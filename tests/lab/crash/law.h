@@ -1,6 +1,6 @@
-// Owns: what must hold of one disk after a crash: the law on its content, that the store can be written to, closed,
-// opened again and verified, and that no file is left over or missing.
-// Must never: know how the disk came about.
+// Owns: the law for one disk after a crash. It covers the content, and that the store can be written to, closed, opened
+// again and verified. No file may be left over or missing.
+// Must never: know the origin of the disk.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace varve::lab {
 
-/// A disk after a crash and what was known at that moment.
+/// A disk after a crash, and the knowledge of that moment.
 struct Image {
   io::MemoryDisk disk;
   bool killed = false;
@@ -20,10 +20,10 @@ struct Image {
   std::string where;
 };
 
-/// Empty if all holds; else what does not. `ledger` has the whole run.
+/// Returns an empty text if the law holds, else the violation. `ledger` contains the whole run.
 std::string check_image(const Image& image, const Ledger& ledger, const Tuning& tuning, std::uint64_t seed);
 
-/// That every file of a cleanly closed store's directory is one that its manifest names, and the other way round.
+/// Checks that the files in the directory of a cleanly closed store are exactly the files that its manifest names.
 std::string check_files(const io::MemoryDisk& disk, std::string_view path);
 
 }  // namespace varve::lab

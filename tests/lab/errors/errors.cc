@@ -14,7 +14,7 @@ constexpr std::uint64_t kStride = 4;
 
 constexpr std::array kErrnos{EIO, ENOSPC, EDQUOT, EFBIG, EMFILE, ENFILE, ENOMEM, EROFS, EACCES};
 
-/// How the n-th operation of a run fails.
+/// The fault of the n-th operation of a run.
 struct Planned {
   io::FaultRule rule;
   std::string words;
@@ -71,7 +71,7 @@ std::string first_problem(const Stage& stage) {
   return stage.problems().empty() ? "" : stage.problems().front();
 }
 
-/// Returns false when the run had no n-th operation.
+/// Returns false if the run had no n-th operation.
 bool fail_one(const Scenario& scenario, const Prepared& prepared, std::uint64_t seed, std::uint64_t nth,
               Report& report) {
   io::SeededRandom random(seed * 1'000'003 + nth);
@@ -106,7 +106,7 @@ void fail_each(const Scenario& scenario, std::uint64_t seed, Report& report) {
     return;
   }
   report.count("scenarios");
-  int missed = 0;  // which operations there are depends on which syncs are chosen from
+  int missed = 0;  // the selected syncs determine which operations exist
   for (std::uint64_t nth = seed % kStride; missed < 3 && report.findings.size() < 5; nth += kStride) {
     missed = fail_one(scenario, prepared, seed, nth, report) ? 0 : missed + 1;
   }
@@ -134,7 +134,7 @@ std::string check_aftermath(Stage& stage, const Tuning& tuning, std::uint64_t se
     if (std::string broken = check_image(image, ledger, tuning, seed); !broken.empty())
       return image.where + ": " + broken;
   }
-  (void)stage.close();  // of a store whose log failed it is refused; what follows is recovery then
+  (void)stage.close();  // refused if the store's log failed; recovery follows in that case
   const Image closed =
       image_of(files.power_cut(io::CrashPolicy::kNothingUnsynced, picks), false, stage, ledger, "closed");
   const std::string broken = check_image(closed, ledger, tuning, seed);

@@ -1,5 +1,5 @@
 // Owns: an error at every operation: a scenario is run with its n-th call of the file system failing, n = 1, 2, ...
-// Must never: take an error for a finding; only what breaks the law is one.
+// Must never: report an error as a finding. Only a violation of the law is one.
 #pragma once
 
 #include <string>
@@ -9,13 +9,13 @@
 
 namespace varve::lab {
 
-/// A round is a scenario, named by `only` or taken in turn, with every fourth of its calls failing, one a run,
-/// beginning where the seed says: once or from then on, with one of nine errnos, having done nothing, a part, or all of
-/// it; syncs also so that what they should have made durable never is. Afterwards the law holds: for what is in memory,
-/// for a kill, for a power cut, and for the store as it is closed.
+/// A round runs one scenario, which `only` names or which is next in turn. Every fourth of its calls fails, one in each
+/// run, starting at a call that the seed determines. A call fails once or from then on, with one of nine errnos, after
+/// doing nothing, a part, or all of its work. Some syncs fail so that their data never becomes durable. Afterwards the
+/// law must hold for the content in memory, after a kill, after a power cut, and after a close.
 Report error_points(const Share& share);
 
-/// What must hold when misfortune has ended, beginning with the store as it is. Empty if it does.
+/// Checks the law after faults have ended, first in the open store. Returns an empty text if it holds.
 std::string check_aftermath(Stage& stage, const Tuning& tuning, std::uint64_t seed);
 
 }  // namespace varve::lab

@@ -8,11 +8,11 @@ namespace varve::lab {
 namespace {
 
 constexpr std::uint64_t kCycles = 250;
-/// So little that the log is let go soon, and tables are written while there is no room.
+/// So small that the log is freed soon, and tables are written while there is no room.
 constexpr std::uint64_t kWriteBufferBytes = 1 << 20;
 constexpr std::uint64_t kDecisionsMax = std::uint64_t{1} << 32;
 
-/// Waits on the clock of the simulation, in which nothing else may have to happen.
+/// Waits on the clock of the simulation, even if no other event happens in it.
 class Pause {
  public:
   explicit Pause(io::Scheduler& scheduler) : mutex_(scheduler), condition_(scheduler) {}

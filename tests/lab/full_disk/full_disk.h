@@ -1,8 +1,8 @@
-// Owns: the suite "full-disk": a store whose disk is full again and again, and what it must still do then.
-// Must never: reopen the store to make it write again.
+// Owns: the suite "full-disk": a store whose disk is full repeatedly, and the operations that must still work.
+// Must never: reopen the store to make writes work again.
 //
-// The law. When there is no room a write answers kNoSpace and changes nothing; reads and drops go on; within a second
-// of room appearing writes succeed; nothing is lost or damaged by any of it.
+// The law: without room a write returns kNoSpace and changes nothing. Reads and drops still work. Within a second after
+// room appears, writes succeed. No data is lost or damaged.
 #pragma once
 
 #include <cstdint>
@@ -16,26 +16,26 @@
 
 namespace varve::lab {
 
-/// The disk and the time of a store that is to run out of room.
+/// The disk and the clock of a store that will run out of room.
 struct FullDiskWorld {
-  /// Leaves the store `bytes` of room, or as much as it wants.
+  /// Leaves the store `bytes` of room, or an unlimited amount.
   std::function<void(std::uint64_t bytes)> leave_room;
   std::function<void()> give_room;
-  /// Lets a twentieth of a second pass.
+  /// Advances the time by a twentieth of a second.
   std::function<void()> pass_time;
-  /// After so many of them writes must succeed: a second of simulated time; more where time is real, for there it is
-  /// other programs' too.
+  /// The number of time steps after which writes must succeed: a second of simulated time. It is larger for real time,
+  /// which other programs use too.
   int resume_steps = 20;
   std::function<Result<std::unique_ptr<Store>>()> open;
   std::string path;
   const io::Env* env = nullptr;
 };
 
-/// Cycles of one store. What is against the law ends them.
+/// Cycles of one store. A violation of the law ends them.
 class FullDiskRun {
  public:
   FullDiskRun(std::uint64_t seed, FullDiskWorld world);
-  /// Empty, or what was broken.
+  /// Returns an empty text, or the violation.
   std::string run(std::uint64_t cycles);
   const Report& report() const noexcept { return report_; }
 
@@ -53,7 +53,7 @@ class FullDiskRun {
   Status write(std::string_view name, const std::string& row, const std::string& value);
   Status write_one();
   std::string random_value();
-  /// Repeats it while there is no room, for so long as it may take.
+  /// Repeats a write while there is no room, up to the allowed time.
   Status with_patience(const std::function<Status()>& write);
   Status make_spare(std::uint64_t number);
   void compare();
@@ -67,13 +67,13 @@ class FullDiskRun {
   FullDiskWorld world_;
   std::unique_ptr<Store> store_;
   Rows rows_;
-  std::string spare_;  // a table to be dropped, empty where there is none
+  std::string spare_;  // a table that will be dropped; empty if there is none
   std::string broken_;
   Report report_;
 };
 
 Report run_full_disk(const Share& share);
-/// A round has so many cycles.
+/// A round has `cycles` cycles.
 Report run_full_disk(const Share& share, std::uint64_t cycles);
 
 }  // namespace varve::lab

@@ -1,5 +1,5 @@
-// Owns: one store and its cycles of no room and room again.
-// Must never: take a write that failed for one that happened.
+// Owns: one store and its cycles of a full disk and new room.
+// Must never: count a failed write as done.
 #include <algorithm>
 #include <utility>
 
@@ -13,7 +13,7 @@ constexpr std::string_view kDiskAccount = "account1";
 constexpr std::string_view kTable = "Rows";
 constexpr std::uint64_t kSlots = 24;
 constexpr std::uint64_t kValueBytesMax = 30'000;
-constexpr int kWritesMax = 5'000;  // until a disk of a few megabytes is full
+constexpr int kWritesMax = 5'000;  // enough to fill a disk of a few megabytes
 constexpr int kWritesBetweenLooks = 100;
 constexpr std::uint64_t kRoomMax = 300 << 10;
 
@@ -111,9 +111,9 @@ Status FullDiskRun::write_one() {
 void FullDiskRun::fill_up() {
   const std::uint64_t room = below(kRoomMax);
   for (int writes = 0; writes < kWritesMax; ++writes) {
-    // What the store lets go of meanwhile, its log above all, is taken from it as well.
+    // Space that the store frees meanwhile, mainly by its log, is taken away as well.
     if (writes % kWritesBetweenLooks == 0) world_.leave_room(room);
-    // What is overwritten gives its space back; so the table that is going to be dropped grows beside it.
+    // Overwritten data frees its space. So the table that will be dropped grows too.
     const Status written = writes % 2 == 0 ? write_one() : write(spare_, std::to_string(writes), random_value());
     if (written.code() == Code::kNoSpace) return report_.count("times full");
     if (!written.ok()) return broken("a write failed otherwise", written);

@@ -1,9 +1,9 @@
-// Owns: the golden stores: making them once, and reading what is kept of them in tests/golden.
-// Must never: make anew what was kept: a build of today must read what a build of then wrote.
+// Owns: the golden stores: creating them once, and reading the stored copies in tests/golden.
+// Must never: recreate a stored copy: a new build must read the bytes that an old build wrote.
 //
-// Of each store a directory is kept with its files and `files.txt`, a line a file: name, size, and, of a file that is
-// zeros for the most part, the numbers of the sectors (512 bytes) that are kept, one behind the other. And
-// `expected.jsonl`, all that the store shows.
+// Each store has a directory with its files, `files.txt` and `expected.jsonl`. `files.txt` has a line for each file:
+// its name and size. If a file consists mostly of zeros, only some of its sectors (512 bytes) are stored in sequence,
+// and the line contains their numbers. `expected.jsonl` is the content that the store shows.
 #pragma once
 
 #include <string>
@@ -19,18 +19,18 @@ inline constexpr std::string_view kGoldenNames[] = {"clean", "killed", "checkpoi
 
 struct GoldenStore {
   std::string name;
-  /// The store is in kSamplePath.
+  /// The store is in the directory kSamplePath.
   io::MemoryDisk disk;
   std::vector<std::string> expected;  // lines
 };
 
-/// By the public API, on the in-memory disk, from a fixed seed.
+/// Creates the stores with the public API on the in-memory disk, from a fixed seed.
 std::vector<GoldenStore> make_golden_stores();
 
-/// Writes them below `directory`. Errors: kExists (something of them is there), kIoError.
+/// Writes the stores below `directory`. Errors: kExists (a part of them exists), kIoError.
 Status keep_golden_stores(const std::vector<GoldenStore>& stores, const std::string& directory);
 
-/// Reads one back. Errors: kNotFound, kIoError.
+/// Reads one store. Errors: kNotFound, kIoError.
 Result<GoldenStore> read_golden_store(const std::string& directory, std::string_view name);
 
 }  // namespace varve::lab

@@ -1,5 +1,5 @@
 // Owns: golden stores as files.
-// Must never: write over one.
+// Must never: overwrite a golden store.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -15,7 +15,7 @@ namespace varve::lab {
 namespace {
 
 constexpr std::size_t kSector = 512;
-/// A log is kept by its sectors: most of it is zeros.
+/// The size from which a log is stored by its sectors, because most of it is zeros.
 constexpr std::size_t kSparseFrom = 8 << 10;
 
 std::string read_text(const std::filesystem::path& path) {
@@ -33,7 +33,7 @@ Status write_text(const std::filesystem::path& path, std::string_view text) {
 }
 
 struct KeptFile {
-  std::string line;  // of files.txt
+  std::string line;  // in files.txt
   std::string bytes;
 };
 

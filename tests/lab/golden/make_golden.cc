@@ -1,5 +1,5 @@
-// Owns: what the golden stores hold: every type at its ends, every kind of file, little of each.
-// Must never: depend on the machine: the same build makes the same bytes.
+// Owns: the content of the golden stores: the limits of every type, every kind of file, and little data of each.
+// Must never: depend on the machine: one build always creates the same bytes.
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -36,7 +36,7 @@ Guid guid_of(std::uint8_t first) {
   return guid;
 }
 
-/// Every type at its ends.
+/// Returns entities with the limits of every type.
 std::vector<Entity> typed_entities() {
   std::vector<Entity> all;
   all.push_back(
@@ -62,7 +62,7 @@ std::vector<Entity> typed_entities() {
   return all;
 }
 
-/// Keys where the order of UTF-16 and that of bytes differ, and empty ones.
+/// Returns entities with empty keys, and with keys whose order in UTF-16 and in bytes differs.
 std::vector<Entity> keyed_entities() {
   std::vector<Entity> all;
   for (const char* const partition : {"", "a", "ab", "\xEE\x80\x80", "\xF0\x9F\x98\x80"}) {
@@ -116,7 +116,7 @@ class GoldenMaker {
   }
   Table create(std::string_view name) { return must_make(store_->create_table(kGoldenAccount, name)); }
 
-  /// The first session: table files of the deepest level, one of them a loader's; a log that is still live.
+  /// Runs the first session: table files of the deepest level, one of them from a loader, and a log in use.
   void fill() {
     must_make(store_->create_account(kGoldenAccount));
     must_make(store_->create_account("golden2"));
@@ -139,7 +139,7 @@ class GoldenMaker {
     must_make(keys.insert(Entity("live", "log").set("Session", 1)).status());
   }
 
-  /// The second session: tombstones, a drop, policies, a table file of level 0, tags of commits.
+  /// Runs the second session: tombstones, a drop, policies, a table file of level 0, tags of commits.
   void change() {
     Table keys = must_make(store_->open_table(kGoldenAccount, "Keys"));
     must_make(keys.remove("a", "r", ETag::any()));
@@ -162,7 +162,7 @@ class GoldenMaker {
     must_make(keys.insert(Entity("tagged", "row"), tagged).status());
   }
 
-  /// The third session ends by a kill: commits of both classes, a table that is made and one that is dropped.
+  /// Runs the third session, which ends by a kill: commits of both durabilities, a created table and a dropped one.
   void write_until_the_kill() {
     Table killed = create("Killed");
     WriteOptions buffered;

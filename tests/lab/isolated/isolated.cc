@@ -27,7 +27,7 @@ struct SharedFailure {
   char detail[kTextBytes];
 };
 
-/// What the child has done so far, in memory that both see.
+/// The progress of the child, in shared memory.
 struct Shared {
   std::atomic<std::size_t> next;
   std::atomic<std::size_t> failure_count;
@@ -87,7 +87,7 @@ class SharedMemory {
   ::_exit(0);
 }
 
-/// How the child ended; empty where it had done everything.
+/// Returns how the child ended, or an empty text if it had done everything.
 std::string wait_for(pid_t child) {
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {

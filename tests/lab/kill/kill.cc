@@ -7,7 +7,7 @@ namespace varve::lab {
 
 namespace {
 
-/// An empty directory for a part, gone with all that is in it.
+/// An empty directory for a part. It is removed with its content at the end.
 class Workplace {
  public:
   Workplace(const std::string& directory, const std::string& name) : path_(directory + "/" + name) {

@@ -1,6 +1,6 @@
-// Owns: the suite "kill": real processes on the real file system, ended at any moment and at any step, and refused
-// resources; and what must be there afterwards.
-// Must never: trust the process that was killed for more than what its ledger says was begun and acknowledged.
+// Owns: the suite "kill": real processes on the real file system that are killed at any time or at any step, or run
+// under limits of resources. Afterwards the store's content is checked.
+// Must never: trust the killed process beyond its ledger of begun and acknowledged operations.
 #pragma once
 
 #include "tests/lab/suite.h"
@@ -8,7 +8,7 @@
 namespace varve::lab {
 
 struct KillEffort {
-  /// Lives of each store.
+  /// The number of lives of each store.
   std::uint64_t lives = 20;
 };
 
@@ -16,15 +16,15 @@ struct KillEffort {
 Report run_kill(const Share& share);
 Report run_kill(const Share& share, const KillEffort& effort);
 
-// The parts. Each works in `directory`, which exists and is left as it was found.
+// The parts. Each works in `directory`, which exists, and leaves it unchanged.
 
-/// One store and its lives: each ends by a kill, or cleanly.
+/// Runs the lives of one store. Each life ends by a kill or a clean close.
 Report run_killed_writers(std::uint64_t seed, const std::string& directory, std::uint64_t lives);
-/// Many processes open one store at the same moment, by different names of its directory; and a fork of an owner.
+/// Many processes open one store at the same time, by different names of its directory. Also tests a fork of an owner.
 Report run_lock_races(std::uint64_t seed, const std::string& directory);
-/// Few descriptors, and a bound on the size of files.
+/// Runs with few descriptors, and with a limit on the size of files.
 Report run_limits(std::uint64_t seed, const std::string& directory);
-/// A file system of a few megabytes: one of its own where this process may mount one, else the one in memory.
+/// Uses a file system of a few megabytes. If this process cannot mount one, it uses the in-memory file system.
 Report run_small_disk(std::uint64_t seed, const std::string& directory);
 
 }  // namespace varve::lab

@@ -1,4 +1,4 @@
-// Owns: the lives of one store: who writes, when it is killed, who looks.
+// Owns: the lives of one store: its writers, the moments of their kills, its checkers.
 // Must never: start a life on a store that was found broken.
 #include <filesystem>
 #include <string>
@@ -62,7 +62,7 @@ class Lives {
     judge("writer", end);
   }
 
-  /// Recoveries that are killed at one step after the other, until one comes to its end.
+  /// Runs recoveries that are killed at successive steps, until one of them finishes.
   void recover_and_die() {
     const std::uint64_t stride = 1 + below(7);
     for (std::uint64_t step = 1; report_.findings.empty(); step += stride) {

@@ -7,7 +7,7 @@ namespace varve::lab {
 
 namespace {
 
-/// A step before the call and one behind it.
+/// Counts a step before the call and a step after it.
 template <typename Call>
 auto stepped(KillCount& count, const Call& call) {
   count.step();
@@ -46,7 +46,7 @@ class KillingSegment final : public io::LogSegment {
   void stop_filling() noexcept override { segment_->stop_filling(); }
   std::uint64_t filled_bytes() const noexcept override { return segment_->filled_bytes(); }
   bool direct() const noexcept override { return segment_->direct(); }
-  /// In two parts, where it has two sectors.
+  /// If the write has two or more sectors, it is made in two parts.
   Status write(std::uint64_t offset, std::span<const std::byte> bytes, io::SyncPoint point) override {
     count_.step();
     const std::size_t half = bytes.size() / 2 / io::kSectorBytes * io::kSectorBytes;

@@ -1,6 +1,6 @@
-// Owns: a file system before a real one that ends the process at the n-th step of a mutating call: before it, after it,
-// or in the middle of a write.
-// Must never: change what a call does.
+// Owns: a file system that wraps a real one and kills the process at the n-th step of mutating calls. A step is before
+// a call, after it, or in the middle of a write.
+// Must never: change the effect of a call.
 #pragma once
 
 #include <atomic>
@@ -11,12 +11,12 @@
 
 namespace varve::lab {
 
-/// Counts steps; at the last one the process is killed (SIGKILL). Any thread.
+/// Counts steps, and kills the process (SIGKILL) at the last step. Can be used by any thread.
 class KillCount {
  public:
   static constexpr std::uint64_t kNever = UINT64_MAX;
   explicit KillCount(std::uint64_t steps) noexcept : left_(steps) {}
-  /// One step. Does not return from the last one.
+  /// Counts one step. Does not return from the last one.
   void step() noexcept;
   std::uint64_t steps_taken() const noexcept { return taken_.load(); }
 
@@ -25,7 +25,7 @@ class KillCount {
   std::atomic<std::uint64_t> taken_{0};
 };
 
-/// `files` and `count` outlive it and all that is made from it.
+/// `files` and `count` must outlive this object and everything that it creates.
 class KillingFileSystem final : public io::FileSystem {
  public:
   KillingFileSystem(io::FileSystem& files, KillCount& count) noexcept : files_(files), count_(count) {}

@@ -1,5 +1,5 @@
-// Owns: what a writer that may be killed at any moment has begun and what it was promised, in memory that outlives it.
-// Must never: be on the disk that the store is on.
+// Owns: the begun and acknowledged operations of a writer that may be killed at any time, in memory that outlives it.
+// Must never: be on the disk of the store.
 #pragma once
 
 #include <array>
@@ -11,28 +11,28 @@
 
 namespace varve::lab {
 
-/// Everything in it is written by a child and read by its parent, and stays as a killed child left it.
+/// A child writes all of it, and its parent reads it. After a kill it stays as the child left it.
 struct KillLedger {
   static constexpr std::size_t kTextBytes = 2000;
 
   struct Thread {
-    /// Numbers of the last operation begun, and of the last one acknowledged.
+    /// The numbers of the last begun operation, and of the last acknowledged one.
     std::atomic<std::uint64_t> begun{0};
     std::atomic<std::uint64_t> acknowledged{0};
   };
   std::array<Thread, kKillThreads> threads;
-  /// The writer has opened the store.
+  /// Whether the writer has opened the store.
   std::atomic<std::uint64_t> opened{0};
-  /// The highest version that a writer or a checker was told.
+  /// The highest version that the store returned to a writer or a checker.
   std::atomic<std::uint64_t> version{0};
-  /// Checkpoints begun and acknowledged; each has a directory by its number.
+  /// Checkpoints begun and acknowledged. The directory of each is named by its number.
   std::atomic<std::uint64_t> checkpoints_begun{0};
   std::atomic<std::uint64_t> checkpoints{0};
-  /// What a child found to be against the law: the first line it wrote. Zero: nothing.
+  /// The state of `text`, which contains the first violation of the law that a child found. Zero: none.
   std::atomic<std::uint64_t> text_state{0};
   std::array<char, kTextBytes> text{};
 
-  // What a checker found, for the next life of the store:
+  // The findings of a checker, for the next life of the store:
   std::array<std::atomic<std::uint64_t>, kKillThreads> recovered{};
   std::atomic<std::uint64_t> verified{0};
 

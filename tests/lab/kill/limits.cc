@@ -1,4 +1,4 @@
-// Owns: a writer under limits of the system: few descriptors, a bound on the size of files.
+// Owns: a writer under limits of the system: few descriptors, a limit on the size of files.
 // Must never: set a limit for the process that checks.
 #include <algorithm>
 #include <csignal>
@@ -31,7 +31,7 @@ void set_limit(const Limit& limit, rlim_t value) {
   ::setrlimit(limit.resource, &now);
 }
 
-/// What an operation may be refused with under the limit.
+/// Returns whether the limit may cause this error of an operation.
 bool is_allowed(const Limit& limit, Code code) {
   if (limit.resource == RLIMIT_NOFILE) return code == Code::kTooManyFiles || code == Code::kIoError;
   return code == Code::kNoSpace || code == Code::kIoError;
@@ -40,7 +40,7 @@ bool ends_the_store(Code code) {
   return code == Code::kPoisoned || code == Code::kUnknown;
 }
 
-/// One thread's operations, each acknowledged in the ledger.
+/// Runs the operations of one thread, and acknowledges each in the ledger.
 class LimitedWriter {
  public:
   LimitedWriter(const Life& life, KillLedger& ledger, const Limit& limit)
@@ -74,10 +74,10 @@ class LimitedWriter {
     return go_on(**store);
   }
 
-  /// What the writer's process ends with.
+  /// The exit codes of the writer's process.
   static constexpr int kWentOn = 0;
   static constexpr int kUnhindered = 20;
-  static constexpr int kEnded = 21;  // the log itself failed: the store wants to be opened anew
+  static constexpr int kEnded = 21;  // the log itself failed: the store must be reopened
 
  private:
   int complain(const std::string& what, const Status& status) {
@@ -99,7 +99,7 @@ class LimitedWriter {
     return Status();
   }
 
-  /// The limit is lifted: the same store writes again.
+  /// Checks that the same store accepts writes after the limit is lifted.
   int go_on(Store& store) {
     Status status;
     for (int tries = 0; tries < kTriesAfter; ++tries) {

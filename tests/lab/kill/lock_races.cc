@@ -1,5 +1,5 @@
-// Owns: who gets a store that many processes open at once, and what a fork of the winner may do.
-// Must never: depend on how long a loser waits.
+// Owns: races of many processes that open one store, and the attempts of a fork of the winner to use it.
+// Must never: depend on the time that a loser waits.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -23,7 +23,7 @@ namespace {
 constexpr int kRacers = 6;
 constexpr std::uint64_t kNone = 1000;
 
-/// Each racer says with which code its open ended.
+/// The result of a race: each process stores the code of its open.
 struct Race {
   std::atomic<int> ready{0};
   std::atomic<bool> go{false};
@@ -46,7 +46,7 @@ class SharedRace {
   Race* race_;
 };
 
-/// Names of one directory.
+/// Returns different names of one directory.
 std::vector<std::string> aliases_of(const std::string& directory) {
   return {directory + "/real/store",   "store",        directory + "/link/store", directory + "/real/../real/./store",
           directory + "/real//store/", "../real/store"};
@@ -63,7 +63,7 @@ int race(Race& race, std::size_t racer, const std::string& working_directory, co
   const Result<std::unique_ptr<Store>> store = Store::open(path, options);
   race.codes[racer] = static_cast<std::uint64_t>(store.code());
   if (!store.ok()) return 0;
-  for (;;) ::pause();  // until it is killed
+  for (;;) ::pause();  // until the process is killed
 }
 
 void wait_until_all_told(Race& race) {
@@ -92,7 +92,7 @@ void run_race(std::uint64_t seed, const std::string& directory, Report& report) 
     if (code != Code::kOk && code != Code::kLocked) {
       find("the open of " + names[racer] + " was refused with " + std::string(code_name(code)));
     }
-    // The winner is killed, the losers have ended or are about to.
+    // The winner is killed. The losers have ended or are about to end.
     const ChildEnd end = code == Code::kOk ? kill_after(racers[racer], 0) : wait_for(racers[racer]);
     if (!end.text.empty()) find("an opener: " + end.text);
   }
@@ -108,7 +108,7 @@ void run_race(std::uint64_t seed, const std::string& directory, Report& report) 
   report.count("openers refused", static_cast<std::uint64_t>(kRacers - winners));
 }
 
-/// What a fork of a process with an open store may do with it: nothing.
+/// Checks that a fork of a process with an open store cannot use the store.
 int try_in_a_fork(Store& store, Table table, const std::string& path) {
   const pid_t fork = start_child([&] {
     if (table.insert(Entity("fork", "row")).code() != Code::kLocked) return 11;
@@ -140,7 +140,7 @@ int own_and_fork(const std::string& path) {
 }  // namespace
 
 Report run_lock_races(std::uint64_t seed, const std::string& directory) {
-  constexpr int kRaces = 2;  // the first one makes the store
+  constexpr int kRaces = 2;  // the first race creates the store
   Report report;
   std::filesystem::create_directory(directory + "/real");
   std::filesystem::create_directory_symlink(directory + "/real", directory + "/link");

@@ -18,7 +18,8 @@ std::uint64_t mixed(std::uint64_t value) {
   return value ^ (value >> 31);
 }
 
-/// Three steps of a table follow one another, so that at most one table of a thread is there.
+/// Returns the kind of operation. The three steps of a table follow one another, so that each thread has at most one
+/// table.
 KillVerb verb_of(std::uint64_t number, std::uint64_t chance) {
   constexpr std::uint64_t kTableEvery = 20;
   switch (number % kTableEvery) {
@@ -34,7 +35,7 @@ KillVerb verb_of(std::uint64_t number, std::uint64_t chance) {
   }
 }
 
-/// Two names in turn, so that a dropped table's name is used again.
+/// Returns one of two alternating names, so that the name of a dropped table is reused.
 std::string table_of(const KillOperation& operation) {
   return std::string(kTableWord) + std::to_string(operation.thread) + "x" + std::to_string(operation.number / 20 % 2);
 }
@@ -60,7 +61,7 @@ std::string value_of(const KillOperation& operation, int row) {
   return value;
 }
 
-/// What a group or a transaction writes or removes.
+/// Returns the rows that a group or a transaction writes or removes.
 std::vector<WrittenRow> rows_of(const KillOperation& operation) {
   std::vector<WrittenRow> rows;
   const std::string slot = std::to_string(operation.chance / 8 % kSlots);
@@ -72,7 +73,7 @@ std::vector<WrittenRow> rows_of(const KillOperation& operation) {
   return rows;
 }
 
-/// What its own table holds when it is filled, or loaded.
+/// Returns the rows of the thread's own table after it is filled or loaded.
 std::vector<WrittenRow> table_rows_of(const KillOperation& operation) {
   std::vector<WrittenRow> rows;
   const int count = operation.verb == KillVerb::kLoadTable ? kLoadedRows : kRowsEach;

@@ -1,8 +1,9 @@
-// Owns: what the threads of a writer do, one operation after the other, each known from its place alone; and what a
-// store holds after any of them.
-// Must never: read a clock or anything that a second run would not see: the process that checks runs the same list.
+// Owns: the sequence of operations of a writer's threads, and the content of a store after each operation. The seed,
+// the thread and the number determine an operation.
+// Must never: read a clock or another value that a second run would not have: the process that checks runs the same
+// list.
 //
-// Each thread has partitions and tables of its own, so that what it did is known without the others.
+// Each thread has partitions and tables of its own, so that its effects are known without the other threads.
 #pragma once
 
 #include <cstdint>
@@ -35,29 +36,29 @@ struct KillOperation {
   Durability durability = Durability::kSync;
   std::uint32_t thread = 0;
   std::uint64_t number = 0;
-  /// Drawn for it: which rows, how large.
+  /// A random number that selects rows and sizes.
   std::uint64_t chance = 0;
 };
 
-/// The operation of a thread with this number, from 1; numbers go on over all lives of a store.
+/// Returns the operation of a thread with this number, from 1. Numbers continue through all lives of a store.
 KillOperation operation_of(std::uint64_t seed, std::uint32_t thread, std::uint64_t number);
 
-/// What is there of one thread: by "partition/row" in the shared table, and for each table of its own.
+/// The content of one thread: rows of the shared table by "partition/row", and rows of each table of its own.
 struct ThreadState {
   std::map<std::string, std::string> rows;
   std::map<std::string, std::map<std::string, std::string>> tables;
   bool operator==(const ThreadState&) const = default;
 };
 
-/// The state behind it.
+/// Changes `state` to the state after the operation.
 void apply(const KillOperation& operation, ThreadState& state);
 
-/// Does it. `state` is what is there before. Returns the version of its commit where it tells one.
+/// Runs the operation. `state` is the state before it. Returns the version of its commit if the operation returns one.
 Result<std::uint64_t> perform(Store& store, const KillOperation& operation, const ThreadState& state);
 
-/// What the store holds of each thread.
+/// Returns the content of each thread in the store.
 Result<std::vector<ThreadState>> read_states(const Store& store);
-/// One line that says in what they differ.
+/// Returns one line that describes the difference.
 std::string difference(const ThreadState& expected, const ThreadState& found);
 
 }  // namespace varve::lab

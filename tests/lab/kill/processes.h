@@ -1,4 +1,4 @@
-// Owns: starting children, ending them, and saying how they ended; the machine that a child opens a store on.
+// Owns: starting and ending child processes, describing how they ended, and the machine on which a child opens a store.
 // Must never: be used while other threads of this process run.
 #pragma once
 
@@ -16,11 +16,11 @@ namespace varve::lab {
 
 enum class BackEnd : std::uint8_t { kPosix, kUring };
 
-/// Asked in a child, since asking may start threads. Without it the ring's file system falls back by itself, which is
-/// then what is tested.
+/// Returns whether io_uring is available. Called in a child, because it may start threads. If the ring is not
+/// available, its file system uses threads instead, and the test covers that.
 bool ring_is_there();
 
-/// The real machine, behind a file system that kills. In a child alone.
+/// The real machine with a file system that kills. Used only in a child.
 class RealMachine {
  public:
   RealMachine(BackEnd back_end, std::uint64_t kill_at);
@@ -34,20 +34,20 @@ class RealMachine {
   io::Env env_;
 };
 
-/// Runs `body` in a fork, which ends with what it returns. -1: no fork.
+/// Runs `body` in a fork, which exits with its result. Returns -1 if the fork failed.
 pid_t start_child(const std::function<int()>& body);
 
-/// How a child ended.
+/// The end of a child.
 struct ChildEnd {
-  bool killed = false;  // by SIGKILL
-  int status = 0;       // else
-  std::string text;     // for people, where it was neither SIGKILL nor zero
+  bool killed = false;  // whether SIGKILL ended it
+  int status = 0;       // otherwise its exit status
+  std::string text;     // a description, if it was neither SIGKILL nor zero
 };
-/// Waits. A child that takes minutes ends itself, and its end says that it hung.
+/// Waits for a child. A child that takes minutes ends itself, and its end reports a hang.
 ChildEnd wait_for(pid_t child);
-/// Kills it after so many microseconds, and waits.
+/// Kills a child after the given microseconds, and waits for it.
 ChildEnd kill_after(pid_t child, std::uint64_t microseconds);
-/// For what happens by time alone; nothing is proved by it having passed.
+/// Pauses for events that depend only on time. The pause itself proves nothing.
 void pause_for(std::uint64_t microseconds);
 
 }  // namespace varve::lab

@@ -1,5 +1,6 @@
 // Owns: the cycles of the suite full-disk on a real file system of a few megabytes.
-// Must never: skip: where no such file system can be mounted, the one in memory stands for it, and is counted so.
+// Must never: skip. If such a file system cannot be mounted, the in-memory file system is used, and a separate count
+// shows it.
 #include <cstring>
 #include <filesystem>
 
@@ -23,7 +24,7 @@ constexpr std::uint64_t kMemoryDiskBytes = std::uint64_t{64} << 20;
 constexpr int kMounted = 0;
 constexpr int kNotMounted = 30;
 
-/// Takes room from the file system that `path` is on by a file of zeros, and gives it back.
+/// Takes room from the file system of `path` with a file of zeros, and gives it back.
 class Filler {
  public:
   explicit Filler(std::string path) : path_(std::move(path)) {}

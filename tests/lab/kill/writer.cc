@@ -9,7 +9,7 @@ namespace varve::lab {
 
 namespace {
 
-/// So little that memtables are flushed and files compacted all the time.
+/// So small that memtables are flushed and files are compacted continuously.
 constexpr std::uint64_t kScarceBytes = 256 << 10;
 constexpr int kFailed = 1;
 
@@ -54,7 +54,7 @@ void run_thread(Store& store, const Life& life, KillLedger& ledger, std::uint32_
   }
 }
 
-/// Everything that threads beside the writers do in a store's life.
+/// Does the background operations of a store's life beside the writers.
 void run_upkeep(Store& store, const Life& life, KillLedger& ledger, const std::atomic<bool>& stop) {
   for (std::uint64_t turn = life.begins_at[0]; !stop; ++turn) {
     Status done;
@@ -72,7 +72,7 @@ void run_upkeep(Store& store, const Life& life, KillLedger& ledger, const std::a
   }
 }
 
-/// The numbers that the store may hold of a thread: the last one acknowledged, or the one begun behind it.
+/// Checks a thread's content. It must be that of the last acknowledged operation, or of the operation begun after it.
 void check_thread(const Life& life, KillLedger& ledger, std::uint32_t thread, const ThreadState& found) {
   const std::uint64_t acknowledged = ledger.threads[thread].acknowledged;
   const std::uint64_t begun = ledger.threads[thread].begun;
@@ -106,7 +106,7 @@ void check_checkpoints(const Life& life, KillLedger& ledger) {
 
 void check_store(const Store& store, const Life& life, KillLedger& ledger) {
   const Result<std::vector<ThreadState>> states = read_states(store);
-  if (ledger.opened == 0 && states.code() == Code::kNotFound) return;  // killed before there was a table
+  if (ledger.opened == 0 && states.code() == Code::kNotFound) return;  // killed before a table existed
   if (!states.ok()) return ledger.complain("reading failed: " + states.status().to_string());
   for (std::uint32_t thread = 0; thread < kKillThreads; ++thread) {
     check_thread(life, ledger, thread, (*states)[thread]);
@@ -161,7 +161,7 @@ int run_opener(const Life& life, KillLedger& ledger) {
 
 int run_checker(const Life& life, KillLedger& ledger) {
   const RealMachine machine(life.back_end, KillCount::kNever);
-  const bool may_be_absent = ledger.opened == 0;  // killed while it was made
+  const bool may_be_absent = ledger.opened == 0;  // killed during its creation
   if (life.deep && !may_be_absent) {
     StoreOptions options;
     options.env = &machine.env();
@@ -185,7 +185,7 @@ int run_checker(const Life& life, KillLedger& ledger) {
   check_store(**store, life, ledger);
   if (Status made = make_basis(**store); !made.ok()) ledger.complain("it takes no commits: " + made.to_string());
   check_checkpoints(life, ledger);
-  // A checker that closes hides what the next writer would have to recover.
+  // The checker does not close the store: a close would leave the next writer nothing to recover.
   if (!life.deep) ::_exit(0);
   if (Status closed = (*store)->close(); !closed.ok()) ledger.complain("close failed: " + closed.to_string());
   return 0;

@@ -7,7 +7,7 @@
 namespace varve::lab {
 namespace {
 
-constexpr std::uint64_t kRuns = 24;  // of one round
+constexpr std::uint64_t kRuns = 24;  // runs in one round
 
 bool is_write(const io::Operation& operation) {
   return operation.kind == io::OperationKind::kAppend || operation.kind == io::OperationKind::kLogWrite;
@@ -35,7 +35,7 @@ constexpr std::array kLies{
     Lie{"a stale read", io::FaultEffect::kStaleRead, is_read},
 };
 
-/// What came of reading a disk.
+/// The result of reading a disk.
 enum class Outcome : std::uint8_t { kDetected, kRight, kShorter, kWrong };
 
 bool is_typed(Code code) {
@@ -55,7 +55,7 @@ Outcome outcome_of(const Status& status, std::string& why) {
   return Outcome::kWrong;
 }
 
-/// Opens and reads a disk. A prefix is right; one that lacks what was promised is shorter.
+/// Opens and reads a disk. A prefix is correct. A prefix that lacks promised commits is shorter.
 Outcome look(io::MemoryDisk disk, const Ledger& ledger, const Tuning& tuning, std::uint64_t seed, std::string& why) {
   const Opened opened = open_copy(std::move(disk), seed, tuning);
   if (!opened.store) return outcome_of(opened.status, why);

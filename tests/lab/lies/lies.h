@@ -1,7 +1,7 @@
-// Owns: a machine that lies: writes that are lost or go elsewhere though they succeed, syncs that did nothing, reads
-// that answer other bytes than were written.
-// Must never: ask for what such a machine makes impossible: what is lost may be lost. But it must be noticed, or be the
-// end of the order, and no answer may be wrong.
+// Owns: a machine that lies: successful writes that are lost or misdirected, syncs without effect, reads that return
+// wrong bytes.
+// Must never: require the impossible of such a machine: lost data may be lost. But the store must detect the loss, or
+// the lost commits must be the last ones. No answer may be wrong.
 #pragma once
 
 #include "tests/lab/crash/law.h"
@@ -9,9 +9,9 @@
 
 namespace varve::lab {
 
-/// A round is a scenario, named by `only` or taken in turn, run many times, each with one lie at another operation.
-/// Afterwards, live, after a power cut and after a close: every answer is right or a typed error, and what opens holds
-/// a prefix of the commit order.
+/// A round runs one scenario, which `only` names or which is next in turn, many times. Each run has one lie at another
+/// operation. Every answer must be correct or a typed error: in the running store, after a power cut and after a close.
+/// A store that opens must contain a prefix of the commit order.
 Report lies(const Share& share);
 
 }  // namespace varve::lab

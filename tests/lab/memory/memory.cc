@@ -10,7 +10,7 @@
 namespace varve::lab {
 namespace {
 
-constexpr std::uint64_t kRunsMax = 26;  // of one round
+constexpr std::uint64_t kRunsMax = 26;  // runs in one round
 
 /// Counts the calling thread's allocations inside calls of the store, and refuses the n-th of them.
 class CallingThread {
@@ -42,7 +42,7 @@ class CallingThread {
 };
 
 struct Refusal {
-  std::uint64_t nth = 0;  // zero: none is refused, they are counted
+  std::uint64_t nth = 0;  // zero: none is refused, allocations are only counted
   bool of_others = false;
   bool from_then_on = false;
 
@@ -52,7 +52,7 @@ struct Refusal {
   }
 };
 
-/// Runs the scenario; returns how many allocations the calling thread made in it.
+/// Runs the scenario. Returns the number of allocations that the calling thread made in it.
 std::uint64_t run_once(const Scenario& scenario, const Prepared& prepared, std::uint64_t seed, const Refusal& refusal,
                        Report& report) {
   Ledger ledger = prepared.ledger;

@@ -132,7 +132,7 @@ class Generator {
     return made;
   }
 
-  /// A store that failed refuses all writes: before long it is opened again.
+  /// Ends a fault soon by an open: a failed store refuses all writes.
   void end_misfortune(OperationList& list) {
     if (is_fault(list.operations.back().name)) left_ = 3 + below(30);
     if (left_ == 0 || --left_ > 0) return;

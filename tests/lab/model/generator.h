@@ -1,5 +1,5 @@
-// Owns: lists of operations made from a seed.
-// Must never: look at a store; what an operation meets is not known when it is made.
+// Owns: creating lists of operations from a seed.
+// Must never: read a store. The result of an operation is not known when the list is created.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,12 @@
 
 namespace varve::lab {
 
-/// Of 150 to 400 operations. Some kinds of operations are left out and others are more frequent than usual, by the
-/// seed.
+/// Returns a list of 150 to 400 operations. Depending on the seed, some kinds of operations are left out, and others
+/// are more frequent.
 OperationList make_list(std::uint64_t seed);
 
-/// Whether every profile must answer it alike: nothing in it depends on where a crash or a fault meets the store.
+/// Returns whether the list has the same answers under every profile: nothing depends on the moment of a crash or a
+/// fault.
 bool has_one_answer(const OperationList& list);
 
 }  // namespace varve::lab

@@ -9,10 +9,10 @@ namespace varve::lab {
 namespace {
 
 constexpr int kTriesMax = 1500;
-/// How far other profiles are: so that most options differ.
+/// The distances to the other profiles, chosen so that most options differ.
 constexpr std::array<std::uint32_t, 2> kOtherProfiles = {29, 101};
 
-/// The law of a finding without what differs from run to run: the words before the first value.
+/// Returns the law of a finding without the parts that differ between runs: the words before the first value.
 std::string law_of(const std::string& what) {
   return what.substr(0, what.find(':', what.find(':') + 1));
 }
@@ -22,7 +22,7 @@ void add_counts(const RunResult& result, Report* report) {
   for (const auto& [name, number] : result.counts) report->count(name, number);
 }
 
-/// What is wrong with a list: by itself, or in that another profile answers otherwise.
+/// Returns the fault of a list, either by itself or because another profile answers differently.
 std::string wrong_with(const OperationList& list, Planted planted, Report* report) {
   const RunResult result = run_list(list, planted);
   add_counts(result, report);

@@ -1,6 +1,6 @@
-// Owns: the suite `model`: random lists of operations against the model, under several options, and what went wrong
-// made short.
-// Must never: pass over a difference.
+// Owns: the suite `model`: random lists of operations are compared with the model, under several options, and failing
+// lists are shortened.
+// Must never: ignore a difference.
 #pragma once
 
 #include <optional>
@@ -11,12 +11,13 @@
 
 namespace varve::lab {
 
-/// Round i makes a list from its seed and runs it. A list that has one answer is run under another profile, too.
+/// Round i creates a list from its seed and runs it. If the list has one answer, it also runs under another profile.
 Report run_model(const Share& share);
-/// As one round of it; `planted` is an error of the model, to show that it is found.
+/// Runs one round. `planted` is an error of the model, to show that the suite finds it.
 Report run_model_round(std::uint64_t seed, Planted planted = Planted::kNone);
 
-/// Runs a list, and under another profile where it has one answer; what went wrong, shrunk, as a finding.
+/// Runs a list, and also under another profile if it has one answer. Returns a failure as a finding with a shortened
+/// list.
 std::optional<Finding> judge_list(const OperationList& list, Planted planted, Report* report);
 
 }  // namespace varve::lab

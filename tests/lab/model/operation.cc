@@ -65,7 +65,7 @@ bool read_number(std::string_view text, Number* number) {
   return read.ec == std::errc() && read.ptr == text.data() + text.size();
 }
 
-/// The text up to the next blank, which is taken off.
+/// Removes and returns the text up to the next blank.
 std::string_view next_word(std::string_view* line) {
   const std::size_t end = std::min(line->find(' '), line->size());
   const std::string_view word = line->substr(0, end);

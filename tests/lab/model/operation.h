@@ -1,14 +1,14 @@
-// Owns: one operation of a model run as a value, and lists of them as text.
-// Must never: mean anything by itself; run.h does what it says, and values.h has what its numbers stand for.
+// Owns: one operation of a model run as a value, and lists of operations as text.
+// Must never: have a meaning of its own. run.h executes it, and values.h defines the meaning of its numbers.
 //
-// A list as text has one operation a line, and lines that begin with '#' for people:
+// A list as text has one operation on each line, and comment lines that begin with '#':
 //
 //   machine 17
 //   profile 3
 //   insert table=1 partition=2 row=5 entity=71 durability=1
 //   power_cut policy=4
 //
-// Numbers that are zero are left out. So a list that went wrong is shrunk, kept as a file, and run again.
+// Numbers that are zero are left out. A failing list is shortened, stored as a file, and run again.
 #pragma once
 
 #include <array>
@@ -37,7 +37,7 @@ enum class OperationName : std::uint8_t {
   kGetMany,
   kScan,
   kCount,
-  kBeginWalk,     // a scan whose pages are read as other operations go on
+  kBeginWalk,     // a scan whose pages are read between other operations
   kContinueWalk,  // its next page
   kTakeSnapshot,
   kReadSnapshot,
@@ -61,7 +61,7 @@ enum class OperationName : std::uint8_t {
   kReadOnlyOpen,
   kKill,
   kPowerCut,
-  kCrashImage,  // an image of the disk at a later step, looked at by itself
+  kCrashImage,  // an image of the disk at a later step, which is checked separately
   kFail,        // a fault at a later step
   kFillDisk,
   kFreeDisk,
@@ -76,22 +76,23 @@ struct Operation {
   bool operator==(const Operation&) const = default;
 };
 
-/// All that a run follows from.
+/// Everything that determines a run.
 struct OperationList {
-  std::uint64_t machine = 1;  // the seed of the machine: its scheduler, what its crashes leave
+  std::uint64_t machine = 1;  // the seed of the machine: its scheduler, and the effects of its crashes
   std::uint32_t profile = 0;  // profile.h
   std::vector<Operation> operations;
 };
 
-/// What the numbers of an operation are called; fewer than kOperationNumbers where it has fewer.
+/// Returns the names of an operation's numbers. There are fewer than kOperationNumbers if it has fewer numbers.
 std::span<const std::string_view> number_names(OperationName name);
 std::string_view operation_word(OperationName name);
-/// Whether what comes of it depends on where a crash or a fault meets the store, so that its list has no one answer.
+/// Returns whether the operation's effect depends on the moment of a crash or a fault, so that its list has no single
+/// answer.
 bool is_misfortune(OperationName name);
 
 std::string operation_text(const Operation& operation);
 std::string list_text(const OperationList& list);
-/// Errors: kInvalidArgument, naming the line.
+/// Parses a list. Errors: kInvalidArgument, which names the line.
 Result<OperationList> parse_list(std::string_view text);
 
 }  // namespace varve::lab

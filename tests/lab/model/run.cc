@@ -44,7 +44,7 @@ RunResult Run::run() {
   return std::move(result_);
 }
 
-/// Every list finds two accounts and a table.
+/// Creates two accounts and a table for every list.
 void Run::prepare() {
   machine_ = std::make_unique<RunMachine>(io::MemoryDisk(), list_.machine);
   machine_->files.set_observer([this](const io::Operation&, io::Moment moment) {
@@ -149,7 +149,7 @@ void Run::answer(const Status& status) {
 void Run::answer(const Entity& entity) {
   answer(entity.partition_key());
   answer(entity.row_key());
-  std::uint64_t properties = 0;  // whatever their order
+  std::uint64_t properties = 0;  // in any order
   for (const Property& property : entity.properties()) {
     properties +=
         mixed(std::hash<std::string>()(property.name), std::hash<std::string>()(test::literal_text(property.value)));

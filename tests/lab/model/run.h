@@ -1,8 +1,8 @@
-// Owns: one run: a list of operations done to a store on a machine of its own and to the model, side by side.
-// Must never: let a difference pass; the first ends the run.
+// Owns: one run: a list of operations is applied both to a store on a machine of its own and to the model.
+// Must never: ignore a difference. The first difference ends the run.
 //
-// The ledger is what the run itself remembers, outside of the machine that fails: the state at each commit version, the
-// versions that were promised, and the commit that ended kUnknown, which may or may not have happened.
+// The ledger is the run's own memory, outside of the failing machine. It has the state at each commit version, the
+// promised versions, and the commit that ended in kUnknown and may or may not have happened.
 #pragma once
 
 #include <array>
@@ -26,17 +26,17 @@
 namespace varve::lab {
 
 struct RunResult {
-  /// The law that was broken, empty if none was, and at which operation.
+  /// The violated law, empty if there was none, and the operation's index.
   std::string what;
   std::size_t operation = 0;
   std::map<std::string, std::uint64_t> counts;
-  /// A hash of what each operation answered, without what may differ between profiles: ETags.
+  /// A hash of each operation's answer, without the ETags, which may differ between profiles.
   std::vector<std::uint64_t> answers;
 };
 
 RunResult run_list(const OperationList& list, Planted planted = Planted::kNone);
 
-/// A machine whose threads run one at a time, so that a list runs the same way each time.
+/// A machine whose threads run one at a time, so that a list always runs in the same way.
 struct RunMachine {
   RunMachine(io::MemoryDisk disk, std::uint64_t seed)
       : random(seed), simulation(seed, clock), files(simulation.scheduler(), std::move(disk)) {}
@@ -67,7 +67,7 @@ class Run {
     std::uint32_t table, partition, row;
   };
 
-  // -- run.cc: the run, and what all operations need --------------------------------------------------------------
+  // -- run.cc: the run, and functions for all operations -----------------------------------------------------------
 
   void prepare();
   void step(const Operation& operation);
@@ -82,14 +82,15 @@ class Run {
   void answer(const Status& status);
   void answer(const Entity& entity);
 
-  /// The handle of a table, made when it was first there and kept. Nothing where there is none yet.
+  /// Returns the handle of a table. It is created when the table first exists, and kept. Returns nothing if the table
+  /// never existed.
   std::optional<TableVerbs> verbs(const TableName& name);
   DateTime visible();
-  /// Whether a misfortune that is under way may answer so.
+  /// Returns whether a present fault can cause this status.
   bool is_excused(const Status& status) const;
-  /// Compares what a write answered with what was expected of it, and brings the model there. True: it happened.
+  /// Compares the result of a write with the expected one, and updates the model. Returns true if the write happened.
   bool settle(const Status& status, const Expected& expected, bool durable, const Change& change);
-  /// A commit of the state as it now is, at the version that is now visible.
+  /// Records a commit with the present state, at the present visible version.
   void note_version(bool durable);
   void expect_unchanged();
   WriteOptions write_options(std::uint32_t durability, const std::string& tag, bool* durable) const;
@@ -117,9 +118,9 @@ class Run {
   void take_snapshot(std::uint32_t slot);
   void read_snapshot(std::uint32_t slot);
   void compare_entity(const Entity& found, const Entity& expected, const char* where);
-  /// All pages of the scan against these rows.
+  /// Compares all pages of the scan with these rows.
   void compare_scan(TableVerbs& table, Scan scan, const std::vector<RowPointer>& expected, const char* where);
-  /// Everything in a store against a state.
+  /// Compares the whole content of a store with a state.
   void compare_store(Store& store, const State& state, const char* where);
   void compare_tables(Store& store, const State& state, const std::string& account, const char* where);
 
@@ -152,9 +153,9 @@ class Run {
   void plan_image(const Numbers& numbers);
   void take_image();
   void check_image();
-  /// Opens what a crash left, on a machine of its own, and compares it with the model.
+  /// Opens the disk of a crash on a machine of its own, and compares it with the model.
   void check_disk(io::MemoryDisk disk, std::uint64_t floor, const char* where);
-  /// The state that a store at this version holds; null, and broken, where no commit had it.
+  /// Returns the state of a store at this version. If no commit had it, reports a violation and returns null.
   StatePointer state_at(std::uint64_t version, const char* where);
   void recovered(std::uint64_t floor, const char* where);
   void fail(const Numbers& numbers);
@@ -172,8 +173,8 @@ class Run {
   struct Walk {
     std::uint32_t table = 0;
     Scan scan;
-    std::optional<Units> last;  // returned
-    std::optional<Units> next;  // to be returned, as it was when the page before was read
+    std::optional<Units> last;  // the last entity returned
+    std::optional<Units> next;  // the entity to be returned next, as of the read of the page before
   };
   struct Held {
     Snapshot snapshot;
@@ -202,9 +203,9 @@ class Run {
   StatePointer state_;
   std::map<std::uint64_t, StatePointer> history_;  // by version
   std::uint64_t version_ = 0;                      // of state_
-  std::uint64_t highest_ = 0;                      // ever shown by this store
-  std::uint64_t promised_ = 0;                     // a power cut may not take it
-  std::uint64_t acknowledged_ = 0;                 // the death of the process may not
+  std::uint64_t highest_ = 0;                      // the highest version that this store has shown
+  std::uint64_t promised_ = 0;                     // must survive a power cut
+  std::uint64_t acknowledged_ = 0;                 // must survive the death of the process
   std::optional<Change> unknown_;
   bool misfortune_ = false;  // since the last open
   bool faults_ = false;      // other than a full disk

@@ -1,5 +1,5 @@
-// Owns: how a run (run.h) ends and begins the store again: closes, kills, power cuts, and the faults before them.
-// Must never: take a state for recovered that no commit had.
+// Owns: the ways in which a run (run.h) ends and reopens the store: closes, kills, power cuts, and faults before them.
+// Must never: accept a recovered state that no commit had.
 #include <chrono>
 
 #include "tests/lab/model/run.h"
@@ -7,7 +7,7 @@
 namespace varve::lab {
 namespace {
 
-/// An image's policy beyond those of power cuts: the death of the process.
+/// One more image policy than those of power cuts: the death of the process.
 constexpr std::uint32_t kImagePolicies = static_cast<std::uint32_t>(std::size(io::kCrashPolicies)) + 1;
 constexpr std::uint32_t kKilled = kImagePolicies - 1;
 constexpr std::uint64_t kPageBytes = 4096;
@@ -77,9 +77,9 @@ void Run::recovered(std::uint64_t floor, const char* where) {
 }
 
 void Run::reopen(std::uint32_t faults) {
-  // What was acknowledged as buffered lives as long as the process; whether a fault took it is for the log to say.
+  // Acknowledged buffered writes live as long as the process. After faults, only the log decides whether they are lost.
   const std::uint64_t floor = faults_ ? promised_ : acknowledged_;
-  const bool go_on = faults % 2 == 1;  // the faults last until the open has failed, or has begun what goes on behind it
+  const bool go_on = faults % 2 == 1;  // the faults last until the open has failed, or its background work has begun
   const std::uint64_t hits = machine_->files.faults().hit_count();
   const bool full = misfortune_ && !faults_;
   if (!go_on) machine_->files.faults().clear();
@@ -141,7 +141,7 @@ void Run::crash(bool killed, io::CrashPolicy policy) {
   image_.armed = false;
   machine_->files.faults().clear();
   store_.reset();
-  machine_.reset();  // One simulation at a time is a thread's.
+  machine_.reset();  // A thread can have only one simulation at a time.
   machine_ = std::make_unique<RunMachine>(std::move(disk), random_.next());
   machine_->files.set_observer([this](const io::Operation&, io::Moment moment) {
     if (moment == io::Moment::kDuring) take_image();
@@ -160,7 +160,7 @@ void Run::plan_image(const Numbers& numbers) {
   image_.disk.reset();
 }
 
-/// Called at each step of the machine's disk, by whichever thread makes it; only one runs at a time.
+/// Called at each step of the machine's disk, by the thread that makes the step. Only one thread runs at a time.
 void Run::take_image() {
   if (!image_.armed || image_.steps_left-- > 0) return;
   image_.armed = false;
@@ -169,7 +169,8 @@ void Run::take_image() {
                                          : machine_->files.power_cut(io::kCrashPolicies[image_.policy], random_);
 }
 
-/// After the operation in which it was taken, so that the ledger has the commit that was in flight.
+/// Checks the image after the operation in which it was taken, so that the ledger contains the commit that was in
+/// flight.
 void Run::check_image() {
   if (!image_.disk || failed()) return;
   io::MemoryDisk disk = *std::move(image_.disk);
@@ -221,7 +222,7 @@ void Run::let_others_run() {
   never.wait_for(mutex, std::chrono::milliseconds(100));
 }
 
-/// Where want of space was all that was wrong, writes go on within a second of there being room.
+/// Frees the disk. If lack of space was the only fault, writes must work within a second.
 void Run::free_disk() {
   machine_->files.set_capacity_bytes(io::MemoryFileSystem::kUnlimited);
   if (!misfortune_ || faults_) return;

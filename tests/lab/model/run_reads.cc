@@ -1,4 +1,4 @@
-// Owns: the reads of a run (run.h): by key, by range, by filter, page by page, at snapshots, and of everything.
+// Owns: the reads of a run (run.h): by key, by range, by filter, page by page, at snapshots, and of the whole store.
 // Must never: change the store.
 #include <algorithm>
 
@@ -11,7 +11,7 @@ namespace {
 constexpr std::uint32_t kBackward = 1;
 constexpr std::uint32_t kSelects = 2;
 constexpr std::uint32_t kFewBytes = 4;
-constexpr std::uint32_t kPagesMax = 100'000;  // more than any list has keys: a scan that goes round in a circle
+constexpr std::uint32_t kPagesMax = 100'000;  // more than any list has keys; a scan with more pages is in a loop
 
 std::optional<test::SlowFilter> filter_of(std::uint32_t number) {
   if (number == 0) return std::nullopt;
@@ -24,13 +24,13 @@ const std::vector<std::string>& selection() {
   return names;
 }
 
-/// Under which handles are kept.
+/// Returns the name under which a handle is kept.
 std::string handle_name(const std::string& account, const std::string& lower) {
   std::string name = account;
   return name.append("/").append(lower);
 }
 
-/// The entity with the selected properties alone.
+/// Returns the entity with only the selected properties.
 Entity selected(const Entity& entity) {
   Entity out(entity.partition_key(), entity.row_key());
   for (const std::string& name : selection()) {
@@ -179,8 +179,9 @@ void Run::begin_walk(const Numbers& numbers) {
   continue_walk();
 }
 
-/// The token names the next entity as it was then: what comes and goes behind that place is seen, before it is not.
-/// Where pages are short, it names a place between the last entity and the next one, and what came there may be seen.
+/// Reads the next page of a walk. The token names the next entity as of the last page. So a change after that place is
+/// seen, and a change before it is not. If pages are short, the token names a place between the last entity and the
+/// next one. Entities inserted there may be seen.
 void Run::continue_walk() {
   if (!walk_) return;
   const TableName name = table_name(walk_->table);

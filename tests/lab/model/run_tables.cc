@@ -1,5 +1,5 @@
-// Owns: what a run (run.h) does with tables and accounts as a whole, and with the store while it is open.
-// Must never: end the store; run_machine.cc does.
+// Owns: the operations of a run (run.h) on whole tables and accounts, and on the open store.
+// Must never: end the store. run_machine.cc does that.
 #include <algorithm>
 
 #include "tests/lab/model/run.h"
@@ -148,7 +148,7 @@ void Run::load(const Numbers& numbers) {
   if (!failed()) finish_load(name, *loader, entities, version_ != began);
 }
 
-/// False where that ended the load, which only a key that came twice, or a misfortune, may.
+/// Returns false if an entity ended the load. Only a repeated key or a fault may end it.
 bool Run::fill(Loader& loader, const std::vector<Entity>& entities) {
   for (const Entity& entity : entities) {
     const Status added = loader.add(entity);

@@ -1,5 +1,5 @@
 // Owns: the writes of a run (run.h): entities, entity group transactions, transactions over tables.
-// Must never: decide what is right; state.h does.
+// Must never: decide the correct result. state.h decides it.
 #include <algorithm>
 #include <set>
 
@@ -27,7 +27,7 @@ Expected blamed(Expected expected, std::size_t index) {
   return expected;
 }
 
-/// What the rules say of a group, planned so that at most one of the rules for the whole is broken.
+/// Returns the expected result of a group. Groups are planned so that at most one rule for the whole group is broken.
 Expected judge_group(const TableState* table, const std::vector<TransactionOperation>& writes, Planted planted) {
   for (std::size_t i = 0; i < writes.size(); ++i) {
     if (writes[i].entity.partition_key() != writes[0].entity.partition_key()) {
@@ -63,7 +63,7 @@ void add_write(StoreTransaction& transaction, const Table& table, const Transact
 
 }  // namespace
 
-/// Of the partitions that transactions read and write.
+/// The number of partitions that transactions read and write.
 constexpr std::uint32_t kReadPartitions = 4;
 
 Run::Place Run::random_place(io::SeededRandom& random) {
@@ -133,7 +133,8 @@ void Run::group(const Numbers& numbers) {
     const std::uint32_t partition = flaw == 1 && i == 3 ? numbers[1] + 1 : numbers[1];
     const auto kind = static_cast<WriteKind>(flaw < 12 ? below(random, 6) : 3 + below(random, 2));
     const std::uint32_t drawn = below(random, 1 << 20);
-    const std::uint32_t entity = i == 0 ? drawn : plain_entity(drawn);  // all must fit into a small write buffer
+    // all entities must fit into a small write buffer
+    const std::uint32_t entity = i == 0 ? drawn : plain_entity(drawn);
     const std::uint32_t condition = flaw == 2 ? below(random, 6) : below(random, 5);
     writes.push_back(planned_write(kind, rows, key_of(partition % kLegalKeys), key_of(row), entity, condition));
     transaction.add(writes.back());
@@ -163,7 +164,7 @@ void Run::transact(const Numbers& numbers) {
   bool conflicts = false;
   if (const std::uint32_t interference = numbers[3] % 3; interference != 0 && !reads.empty() && !failed()) {
     Place at = reads[below(random, static_cast<std::uint32_t>(reads.size()))];
-    if (interference == 2) at.partition += kReadPartitions;  // where nobody read
+    if (interference == 2) at.partition += kReadPartitions;  // a partition that no transaction read
     const std::uint64_t before = version_;
     write(OperationName::kInsertOrReplace, {at.table, at.partition, at.row, plain_entity(0), 0, numbers[4]});
     conflicts = interference == 1 && version_ != before;
@@ -171,7 +172,7 @@ void Run::transact(const Numbers& numbers) {
   if (!failed()) commit_writes(numbers, random, conflicts, *transaction);
 }
 
-/// False where there was nothing to read from.
+/// Returns false if there was nothing to read.
 bool Run::read_in(StoreTransaction& transaction, const Place& at) {
   const TablePointer rows = state_->table(table_name(at.table));
   std::optional<TableVerbs> table = verbs(table_name(at.table));
@@ -201,7 +202,7 @@ void Run::commit_writes(const Numbers& numbers, io::SeededRandom& random, bool c
     std::optional<TableVerbs> table = verbs(name);
     if (!table || rows == nullptr || failed()) continue;
     if (!used.insert({at.table, at.partition, at.row}).second) continue;
-    // In a conflict no other rule is broken, so that it is known which is told.
+    // If there is a conflict, no other rule is broken, so that the expected error is unique.
     const auto kind = conflicts ? WriteKind::kInsertOrReplace : static_cast<WriteKind>(below(random, 6));
     const std::uint32_t entity = plain_entity(below(random, 1 << 20));
     TransactionOperation planned =

@@ -29,7 +29,7 @@ class Shrinker {
 
   void take_out_operations() {
     for (std::size_t chunk = std::max<std::size_t>(list_.operations.size() / 2, 1); chunk > 0; chunk /= 2) {
-      // From the end: what comes later is less often the cause of what comes before.
+      // Starts at the end: a later operation is less often the cause of a failure.
       for (std::size_t end = list_.operations.size(); end > 0 && tries_left_ > 0;) {
         const std::size_t begin = end - std::min(chunk, end);
         OperationList candidate = list_;

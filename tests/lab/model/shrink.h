@@ -1,5 +1,5 @@
-// Owns: making a list of operations that goes wrong as short as can be, with the same law still broken.
-// Must never: draw anything at random: the same list shrinks to the same one.
+// Owns: shortening a failing list of operations while it violates the same law.
+// Must never: use random numbers: one list always shrinks to the same result.
 #pragma once
 
 #include <functional>
@@ -8,8 +8,8 @@
 
 namespace varve::lab {
 
-/// Takes out operations, in halves, quarters and so on, and then makes numbers zero, as long as `goes_wrong` says so of
-/// what is left; asks it at most `tries_max` times. `list` goes wrong.
+/// Removes operations in halves, quarters and so on, and then sets numbers to zero, while `goes_wrong` returns true for
+/// the result. Calls it at most `tries_max` times. `list` must go wrong.
 OperationList shrink(OperationList list, const std::function<bool(const OperationList&)>& goes_wrong, int tries_max);
 
 }  // namespace varve::lab

@@ -22,7 +22,7 @@ Units units_of(const Entity& entity) {
   return {code_units(entity.partition_key()), code_units(entity.row_key())};
 }
 
-/// Where the row of the key is, or would be.
+/// Returns the place of the key's row, or the place where it would be inserted.
 std::vector<RowPointer>::const_iterator place_of(const std::vector<RowPointer>& rows, const Units& units) {
   return std::lower_bound(rows.begin(), rows.end(), units,
                           [](const RowPointer& row, const Units& wanted) { return row->units < wanted; });
@@ -33,7 +33,7 @@ const Entity* find_by_units(const TableState& table, const Units& units) {
   return at != table.rows.end() && (*at)->units == units ? &(*at)->entity : nullptr;
 }
 
-/// What the entity is after the write.
+/// Returns the entity after the write.
 Entity result_of(const Entity* stored, const TransactionOperation& operation, Planted planted) {
   if (stored == nullptr || !merges(operation.kind) || planted == Planted::kMergeReplaces) return operation.entity;
   Entity merged = *stored;

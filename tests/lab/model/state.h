@@ -1,7 +1,7 @@
-// Owns: the model: what a store holds at one commit version, and what the rules of the service say of a write to it.
-// Must never: share code with the store but the values of its doors; slow and plain is what it is for.
+// Owns: the model: the content of a store at one commit version, and the rules of the service for a write.
+// Must never: share code with the store except the value types of its interface. It is slow and simple on purpose.
 //
-// States share what they have in common, so that one is kept for each version.
+// States share their common parts, so that one can be kept for each version.
 #pragma once
 
 #include <functional>
@@ -21,12 +21,12 @@
 
 namespace varve::lab {
 
-/// An error that the model can be told to make, to show that a run finds it.
+/// A deliberate error of the model, to show that a run finds it.
 enum class Planted : std::uint8_t {
   kNone,
   kMergeReplaces,      // a merge forgets the other properties
-  kBufferedIsDurable,  // buffered writes count as promised to survive a power cut
-  kDropKeepsEntities,  // a table made anew has what the dropped one had
+  kBufferedIsDurable,  // buffered writes are expected to survive a power cut
+  kDropKeepsEntities,  // a new table contains the entities of the dropped one
 };
 
 using Units = std::pair<std::u16string, std::u16string>;
@@ -47,20 +47,21 @@ struct TableState {
 using TablePointer = std::shared_ptr<const TableState>;
 
 struct State {
-  /// Of each account the tables, by their names in lower case.
+  /// The tables of each account, by their names in lower case.
   std::map<std::string, std::map<std::string, TablePointer>> accounts;
   std::optional<std::string> tag;
 
-  /// Null where there is none.
+  /// Returns null if there is no such table.
   TablePointer table(const TableName& name) const;
   std::size_t entities() const;
 };
 using StatePointer = std::shared_ptr<const State>;
 
-/// What a commit does to the state, once its ETag is known.
+/// The change of a commit to the state, which needs the commit's ETag.
 using Change = std::function<void(State&, ETag)>;
 
-/// The service's error string, and the code where there is none; both empty or kOk: it succeeds.
+/// The service's error string, or the code if there is no string. If the string is empty and the code kOk, the write
+/// succeeds.
 struct Expected {
   Code code = Code::kOk;
   std::string_view service_error{};
@@ -68,20 +69,20 @@ struct Expected {
   bool fine() const { return code == Code::kOk; }
 };
 
-/// What is wrong with a write whatever the table holds.
+/// Returns the error of a write that does not depend on the table's content.
 Expected judge_alone(const TransactionOperation& operation, KeyProblem problem);
-/// What is wrong with it in this table.
+/// Returns the error of a write in this table.
 Expected judge_in(const TableState& table, const TransactionOperation& operation, Planted planted);
-/// Does a write that is right.
+/// Applies a valid write.
 void apply(TableState& table, const TransactionOperation& operation, ETag etag, Planted planted);
 
-/// The rows in the range that the predicate takes, in order.
+/// Returns the rows in the range that match the predicate, in order.
 std::vector<RowPointer> rows_in(const TableState& table, const ScanRange& range,
                                 const std::function<bool(const Entity&)>& takes);
 
-/// Keys, ETag and properties whatever their order; Doubles by their bits.
+/// Compares keys, ETag and properties in any order. Doubles are compared by their bits.
 bool same_entity(const Entity& a, const Entity& b);
-/// For findings.
+/// Returns the entity as text for findings.
 std::string entity_text(const Entity& entity);
 
 }  // namespace varve::lab

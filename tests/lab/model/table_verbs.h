@@ -1,5 +1,5 @@
-// Owns: the verbs of a table, by those that wait or by the asynchronous ones, behind one set of words.
-// Must never: judge what they answer.
+// Owns: one interface for the blocking and the asynchronous operations of a table.
+// Must never: check the results.
 #pragma once
 
 #include <optional>
@@ -20,7 +20,7 @@ class TableVerbs {
 
   const Table& table() const { return table_; }
 
-  /// None for kRemove.
+  /// Returns the new ETag. kRemove has none.
   Result<ETag> write(const TransactionOperation& operation, const WriteOptions& options) {
     using Kind = TransactionOperation::Kind;
     const Entity& entity = operation.entity;

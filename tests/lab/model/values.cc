@@ -65,7 +65,7 @@ std::string upper_case(std::string text) {
   return text;
 }
 
-/// Which numbers are of large entities: one in kRare.
+/// One number in kRare belongs to a large entity.
 constexpr std::uint32_t kRare = 128;
 enum class Large : std::uint8_t { kNone, kLongString, kManyProperties, kTooManyProperties, kLongBinary, kWide };
 

@@ -1,6 +1,6 @@
-// Owns: what the numbers of operations stand for: names, keys, entities, ranges, conditions, policies.
-// Must never: depend on anything but the number; the files in regressions/ mean what they mean by these functions, so
-// new values are added at ends.
+// Owns: the meaning of the numbers in operations: names, keys, entities, ranges, conditions, policies.
+// Must never: depend on anything except the number. These functions define the meaning of the files in regressions/, so
+// new values are only added at the ends.
 #pragma once
 
 #include <cstdint>
@@ -22,25 +22,26 @@ struct TableName {
 inline constexpr std::uint32_t kTables = 6;
 inline constexpr std::uint32_t kAccounts = 2;
 std::string account_name(std::uint32_t number);
-/// kTables of them; beyond those, the same in other spellings.
+/// Returns one of kTables names. Larger numbers return the same names in other spellings.
 TableName table_name(std::uint32_t number);
 
-/// What is wrong with a key where one is written.
+/// The error of a key when it is written.
 enum class KeyProblem : std::uint8_t { kNone, kForbidden, kTooLong };
 struct KeyText {
   std::string text;
   KeyProblem problem = KeyProblem::kNone;
 };
-/// The first kLegalKeys may be written; the others up to kKeys may not.
+/// The first kLegalKeys keys may be written. The others up to kKeys may not.
 inline constexpr std::uint32_t kLegalKeys = 24;
 inline constexpr std::uint32_t kKeys = kLegalKeys + 3;
 const KeyText& key_of(std::uint32_t number);
 
-/// Most have a few properties, of all types; some are as large as the limits let them be, or a little larger.
+/// Returns an entity. Most have a few properties of all types. Some are as large as the limits allow, or slightly
+/// larger.
 Entity entity_of(const std::string& partition, const std::string& row, std::uint32_t number);
-/// Numbers whose entities are small and within all limits.
+/// Returns the number of an entity that is small and within all limits.
 std::uint32_t plain_entity(std::uint32_t number);
-/// The tag that a write with this entity carries; empty for most.
+/// Returns the tag of a write with this entity. It is empty for most.
 std::string tag_of(std::uint32_t entity);
 
 ScanRange range_of(std::uint32_t number);
@@ -50,7 +51,7 @@ Condition condition_of(std::uint32_t number);
 
 std::vector<AccessPolicy> policies_of(std::uint32_t number);
 
-/// In the order of UTF-16 code units, which is that of keys.
+/// Returns the text as UTF-16 code units, whose order is that of keys.
 std::u16string code_units(const std::string& utf8);
 
 }  // namespace varve::lab

@@ -76,7 +76,7 @@ void share_probes() {
   void* const memory =
       ::mmap(nullptr, sizeof(io::ProbeTable), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) throw std::bad_alloc();
-  io::count_probes_in(*new (memory) io::ProbeTable);  // never unmapped: threads may outlive everything
+  io::count_probes_in(*new (memory) io::ProbeTable);  // never unmapped, because threads may outlive all other objects
 }
 
 std::map<std::string, std::uint64_t> probe_report() {

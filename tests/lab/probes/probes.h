@@ -1,5 +1,5 @@
-// Owns: the probes of rare paths (io/probe.h) as the lab sees them: which there are, and what a run hit.
-// Must never: call a path untried that a process of the run has taken.
+// Owns: the probes of rare paths (io/probe.h) in the lab: the list of probes, and the probes that a run hit.
+// Must never: report a path as untested that a process of the run has executed.
 #pragma once
 
 #include <cstdint>
@@ -10,19 +10,19 @@
 
 namespace varve::lab {
 
-/// Every probe in the core's source, by name.
+/// Returns every probe in the core's source, by name.
 const std::vector<std::string_view>& all_probes();
 
-/// Before a suite runs: what its forks hit is counted as well.
+/// Includes the hits of forks in the counts. Called before a suite runs.
 void share_probes();
 
-/// What was hit so far, as a report's counts: "probe: NAME".
+/// Returns the hits so far as a report's counts: "probe: NAME".
 std::map<std::string, std::uint64_t> probe_report();
 
-/// Takes the counts of probes out of what a run's processes reported, by name of suite and of count.
+/// Moves the counts of probes out of the reported counts of a run's processes. Those are ordered by suite and by name.
 std::map<std::string, std::uint64_t> take_probes(std::map<std::string, std::map<std::string, std::uint64_t>>& counts);
 
-/// Those that were not hit.
+/// Returns the probes that were not hit.
 std::vector<std::string_view> never_hit(const std::map<std::string, std::uint64_t>& probes);
 
 }  // namespace varve::lab

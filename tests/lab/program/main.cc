@@ -1,5 +1,5 @@
-// Owns: the program varve-lab: any share of any suite of the reliability lab, by one command.
-// Must never: judge; suites do, and this prints what they say.
+// Owns: the program varve-lab: it runs any share of any suite of the reliability lab with one command.
+// Must never: check results. The suites check them, and this program prints their reports.
 #include <cstdint>
 #include <cstdio>
 #include <exception>

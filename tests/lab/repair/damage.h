@@ -1,5 +1,5 @@
-// Owns: harm done to the files of a store, as values that can be told and repeated.
-// Must never: touch anything outside the store's directory.
+// Owns: damage to the files of a store, as values that can be printed and repeated.
+// Must never: change a file outside of the store's directory.
 #pragma once
 
 #include <cstdint>
@@ -18,20 +18,21 @@ struct Damage {
   std::string file;
   std::uint64_t offset = 0;
   std::uint64_t bytes = 0;
-  std::string foreign{};  // the file of the other store that takes the place
+  std::string foreign{};  // the file of the other store that replaces this file
 
   std::string to_string() const;
-  /// `other` is where foreign files come from. What cannot be done (the file is gone by now, or too short) is left.
+  /// Applies the damage. Foreign files come from `other`. If a damage is impossible (the file is missing or too short),
+  /// nothing changes.
   void apply(io::MemoryDisk& disk, const io::MemoryDisk& other) const;
 };
 
-/// Every single harm: bytes flipped at a stride, sectors zeroed, files cut, emptied, made longer, taken away,
+/// Returns every single damage: bytes flipped at a stride, sectors zeroed, files cut, emptied, extended, removed and
 /// exchanged.
 std::vector<Damage> every_damage(const io::MemoryDisk& disk, const io::MemoryDisk& other, std::uint64_t stride);
 Damage random_damage(const io::MemoryDisk& disk, const io::MemoryDisk& other, std::uint64_t seed);
 
 std::string path_of(const std::string& file);
-/// "wal" of "000042.wal", "MANIFEST" of "MANIFEST-000041", all of "CURRENT".
+/// Returns the type of a file: "wal" of "000042.wal", "MANIFEST" of "MANIFEST-000041", and "CURRENT" of "CURRENT".
 std::string type_of(const std::string& name);
 
 }  // namespace varve::lab::repair

@@ -36,7 +36,7 @@ class Judge {
  public:
   Judge(const World& world, const io::MemoryDisk& disk, const Expectation& expected)
       : world_(world), expected_(expected), before_(disk), files_(disk) {
-    clock_.set_wall(world.history.last_version + io::kTicksPerMillisecond);  // Later than all of it, as clocks go.
+    clock_.set_wall(world.history.last_version + io::kTicksPerMillisecond);  // Later than all of the history.
   }
 
   Verdict judge() {
@@ -95,7 +95,7 @@ class Judge {
     return true;
   }
 
-  /// Whether a loss says that a commit of this version to this key may be missing.
+  /// Returns whether a loss reports that a commit of this version to this key may be missing.
   bool is_told(const std::string& key, std::uint64_t version) const {
     const auto tells = [&](const engine::Loss& loss) {
       return loss.covers(key) && loss.smallest_version <= version && version <= loss.largest_version;
@@ -109,7 +109,7 @@ class Judge {
     return table_row_key(table.account, lower_case(table.name));
   }
 
-  /// The row's own loss, or that of what says whether its table is there.
+  /// Returns whether a loss covers the row, or the record of whether its table exists.
   bool is_excused(const std::string& key, std::uint64_t version) const {
     if (is_told(key, version) || may_be_torn()) return true;
     const TableLife* const table = world_.history.table(format::table_id_of(key));
@@ -165,7 +165,8 @@ class Judge {
     }
   }
 
-  /// Its end, or what was done with its name later, behind which its end is not kept.
+  /// Returns whether a loss covers the end of the table, or a later use of its name, after which its end is no longer
+  /// stored.
   bool is_end_told(const TableLife& table) const {
     const std::string key = catalog_key(table);
     if (is_told(key, table.dropped)) return true;
@@ -214,7 +215,7 @@ class Judge {
     if (figures.rows_left_out + figures.rows_possibly_stale > 0) broken("sound store", "rows are doubted");
   }
 
-  /// The repaired store is one like any other.
+  /// Checks that the repaired store can be used like any other store.
   void check_use() {
     StoreOptions options;
     options.env = &env_;

@@ -1,5 +1,5 @@
 // Owns: the suite `repair` of the lab.
-// Must never: count a repair that was not judged.
+// Must never: count a repair that was not checked.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,10 @@
 
 namespace varve::lab {
 
-/// A round: a random store, closed or killed, and many repairs of it, each with some random damage.
+/// Runs a round: a random store, closed or killed, and many repairs of it, each after a random damage.
 Report run_repair(const Share& share);
 
-/// Every single damage of one store, bytes flipped at `stride`. `seed` makes the store.
+/// Tries every single damage of one store, with bytes flipped at `stride`. `seed` determines the store.
 Report sweep_repairs(std::uint64_t seed, std::uint64_t stride);
 
 }  // namespace varve::lab

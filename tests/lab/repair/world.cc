@@ -16,7 +16,7 @@
 namespace varve::lab::repair {
 namespace {
 
-/// Small, so that memtables are flushed now and then.
+/// So small that memtables are flushed from time to time.
 constexpr std::uint64_t kWriteBufferBytes = 192 << 10;
 
 void require(const Status& status, std::string_view what) {
@@ -88,7 +88,7 @@ class Builder {
     open();
   }
 
-  /// Of the last commit; nobody else commits.
+  /// Returns the version of the last commit. There is no concurrent writer.
   std::uint64_t now() {
     const Result<Snapshot> snapshot = store_->snapshot();
     require(snapshot.status(), "snapshot");

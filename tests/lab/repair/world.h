@@ -1,5 +1,5 @@
-// Owns: a small store with everything in it, and the history of all that was ever committed to it.
-// Must never: judge, or know a repair.
+// Owns: a small store with every kind of data, and the history of all its commits.
+// Must never: check anything, or know about repairs.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace varve::lab::repair {
 
 inline constexpr std::string_view kStorePath = "/store";
 
-/// One state of a row: its encoded entity, or nothing where the commit deleted it.
+/// One state of a row: its encoded entity, or nothing if the commit deleted it.
 struct RowState {
   std::uint64_t version = 0;
   std::optional<std::string> value;
@@ -27,21 +27,21 @@ struct TableLife {
   std::string account;
   std::string name;
   std::uint64_t created = 0;
-  /// Zero while it is there.
+  /// The version of the drop. Zero while the table exists.
   std::uint64_t dropped = 0;
 };
 
 struct History {
-  /// By sort key; states in the order of their versions.
+  /// States by sort key, in the order of their versions.
   std::map<std::string, std::vector<RowState>> rows;
   std::vector<TableLife> tables;
   std::uint64_t last_version = 0;
 
   const TableLife* table(format::TableId id) const noexcept;
-  /// Of the row's table the drop, of the row the last state: the newest commit that says what is there.
+  /// The newest commit that determines whether a row exists: the drop of the row's table, or the row's last state.
   struct Newest {
     std::uint64_t version = 0;
-    /// Nothing where the row is not there.
+    /// Nothing if the row does not exist.
     std::optional<RowState> row;
     bool by_drop = false;
   };
@@ -54,12 +54,12 @@ struct World {
 };
 
 enum class WorldEnd : std::uint8_t {
-  kClosed,  // cleanly: no byte of it is ambiguous
-  kKilled,  // the process died: the log ends without a footer, and the log buffer holds commits
+  kClosed,  // closed cleanly: every byte of it is determined
+  kKilled,  // killed: the log ends without a footer, and the log buffer contains commits
 };
 
-/// Several sessions: rows in tables of several levels and in the log, tables dropped, made anew and loaded, deletions,
-/// transactions, both durabilities, tags. The same seed gives the same commits.
+/// Creates a store in several sessions: rows in tables of several levels and in the log, tables dropped, recreated and
+/// loaded, deletions, transactions, both durabilities, tags. One seed always gives the same commits.
 World make_world(std::uint64_t seed, WorldEnd end);
 
 }  // namespace varve::lab::repair

@@ -70,7 +70,7 @@ void batches(Stage& stage) {
   stage.batch("Orders", {{StageKind::kRemove, "p", "a", ""}, {StageKind::kRemove, "p", "b", ""}});
 }
 
-/// Each is several sectors, pages and changes of the disk.
+/// Writes batches of several sectors, pages and disk changes each.
 void large_batches(Stage& stage) {
   for (int i = 0; i < 3; ++i) stage.fill("Orders", "large", i * 20, 20, 2000, Durability::kSync);
 }
@@ -82,7 +82,7 @@ void large_entities(Stage& stage) {
   }
 }
 
-/// A segment has a mebibyte at first: this fills one, and begins the next.
+/// Fills the first log segment, which has a mebibyte, and begins the next.
 void log_rolls(Stage& stage) {
   stage.fill("Orders", "roll", 0, 60, 20'000, Durability::kSync);
 }
@@ -114,7 +114,7 @@ void tags_and_flushes(Stage& stage) {
   stage.write("Orders", {StageKind::kInsert, "p", "t5", "x"}, Durability::kBuffered, "position 5");
 }
 
-/// So that the log's end is marked, and then goes on.
+/// Pauses between commits, so that the log's end is marked and later continued.
 void idle_moments(Stage& stage) {
   for (int i = 0; i < 3; ++i) {
     stage.write("Orders", {StageKind::kInsertOrReplace, "p", "idle", std::to_string(i)},

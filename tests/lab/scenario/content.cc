@@ -6,7 +6,7 @@
 namespace varve::lab {
 namespace {
 
-constexpr char kSeparator = '\x1f';  // in no key of the scenarios
+constexpr char kSeparator = '\x1f';  // occurs in no key of the scenarios
 
 std::string printable(std::string_view name) {
   std::string text;

@@ -6,10 +6,10 @@
 namespace varve::lab {
 namespace {
 
-constexpr std::uint32_t kUnknownMax = 8;  // one group's commits; all choices of them are tried
+constexpr std::uint32_t kUnknownMax = 8;  // the limit for commits of one group; all combinations are tried
 
-/// The order of one in doubt: its log failed, so that nothing behind it is acknowledged before the store is opened
-/// anew, though what is before it may be told later.
+/// The order of a commit in doubt. Its log failed, so no later commit is acknowledged before the store is reopened.
+/// Earlier commits may still be acknowledged afterwards.
 constexpr std::uint64_t kAtTheEnd = UINT64_MAX;
 
 }  // namespace
@@ -54,7 +54,7 @@ void Ledger::opened(std::uint64_t version, const Content& found) {
       entry.is_there = (chosen >> number++ & 1) != 0;
       entry.decided_at = mark_.openings;
     } else if (entry.decided_at == 0 && entry.version > version) {
-      entry.is_there = false;  // a power cut took it
+      entry.is_there = false;  // a power cut removed it
       entry.decided_at = mark_.openings;
     }
   }

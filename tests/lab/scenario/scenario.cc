@@ -75,7 +75,7 @@ Prepared prepare(const Scenario& scenario, std::uint64_t seed) {
   for (const Status& error : stage.errors()) prepared.problem += error.to_string() + "; ";
   for (const std::string& problem : stage.problems()) prepared.problem += problem + "; ";
   const Ledger::Mark mark = prepared.ledger.mark();
-  (void)stage.close();  // the process that is dead in the other world; this one has to end in order
+  (void)stage.close();  // the process is dead in the crash image; in this run it must end properly
   prepared.ledger.rewind(mark);
   return prepared;
 }

@@ -1,6 +1,6 @@
-// Owns: the scenarios of the lab: short scripts that take a store through every feature that writes, and the way one is
-// set up and run.
-// Must never: judge; crash points, error points and allocations do, each by its own law.
+// Owns: the scenarios of the lab: short scripts that use every feature of a store that writes, and the preparation and
+// running of a script.
+// Must never: check a result. Crash points, error points and allocation points check it, each by its own law.
 #pragma once
 
 #include <cstdint>
@@ -14,45 +14,45 @@
 
 namespace varve::lab {
 
-/// How the part of a scenario ends that comes before anything is looked at.
+/// The end of a scenario's preparation, before the tested part.
 enum class Ending : std::uint8_t { kClosed, kKilled, kPowerCut };
 
 struct Scenario {
   std::string_view name;
   Tuning tuning{};
-  /// Makes what the scenario finds; may be null. Nothing fails in it.
+  /// Prepares the store for the scenario. May be null. Nothing fails in it.
   void (*prepare)(Stage& stage) = nullptr;
   Ending ending = Ending::kClosed;
-  /// What is looked at. Begins with the store open, or opens it itself: see `opens`.
+  /// The tested part. It begins with an open store, or opens it itself: see `opens`.
   void (*run)(Stage& stage) = nullptr;
-  /// The opening of the store is part of what is looked at.
+  /// Whether the tested part includes the opening of the store.
   bool opens = false;
-  /// Plans faults of its own, so that errors are expected.
+  /// Whether the scenario plans faults of its own, so that errors are expected.
   bool has_faults = false;
-  /// Has threads of its own.
+  /// Whether the scenario has threads of its own.
   bool has_threads = false;
-  /// Small enough that its recoveries are crashed as well, at every step.
+  /// Whether the scenario is small enough to crash its recoveries at every step as well.
   bool two_levels = false;
 };
 
 const std::vector<Scenario>& scenarios();
-/// Null where there is none of the name.
+/// Returns null if there is no scenario of this name.
 const Scenario* find_scenario(std::string_view name);
 
-/// Calls `look` for each round of the share, with the scenario that it names, or else the seed in turn, and the round's
-/// seed. A name that no scenario has is a finding.
+/// Calls `look` for each round of the share with a scenario and the round's seed. The scenario is the one that the
+/// share names, or the next by seed. An unknown name is a finding.
 Report for_each_round(const Share& share,
                       const std::function<void(const Scenario& scenario, std::uint64_t seed, Report& report)>& look);
 
-/// A scenario about to be looked at: a disk as its preparation left it, and the ledger of what is on it.
+/// A prepared scenario: the disk after its preparation, and the ledger of the disk's content.
 struct Prepared {
   io::MemoryDisk disk;
   Ledger ledger;
-  std::string problem;  // what went wrong in the preparation; empty if nothing
+  std::string problem;  // the failure of the preparation; empty: none
 };
 Prepared prepare(const Scenario& scenario, std::uint64_t seed);
 
-/// Reads the store on `disk`, on a machine of its own, after whatever recovery it needs.
+/// Reads the store on `disk`, on a machine of its own, after the necessary recovery.
 struct Opened {
   std::unique_ptr<test::Machine> machine;
   std::unique_ptr<io::Env> env;

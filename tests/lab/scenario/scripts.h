@@ -1,5 +1,5 @@
-// Owns: the lists that the scenarios are made of, by what they write.
-// Must never: be read by anybody but scenario.cc.
+// Owns: the lists of the scenarios, ordered by the kind of their writes.
+// Must never: be included by files other than scenario.cc and the files of the scripts.
 #pragma once
 
 #include <vector>

@@ -13,7 +13,8 @@ constexpr int kBatch = 20;
 
 thread_local int labs_own = 0;
 
-/// Set in a version that is not the commit's own, but what the store was at behind it: others may have come between.
+/// A flag of a version that is not the commit's own, but the visible version after it. Other commits may have come
+/// between.
 constexpr std::uint64_t kOnlySeen = std::uint64_t{1} << 63;
 
 std::string_view property_of(Stage::Kind kind) {
@@ -34,7 +35,7 @@ Result<std::uint64_t> version_of(const Result<ETag>& etag) {
   return etag->timestamp().ticks;
 }
 
-/// An error of the machine, of memory or of what they led to: what a fault explains.
+/// Returns whether a fault of the machine or of memory, or its consequences, can explain this code.
 bool is_misfortune(Code code) {
   switch (code) {
     case Code::kNotFound:
@@ -102,7 +103,7 @@ auto Stage::call(const Call& call) {
   return answer;
 }
 
-/// Verbs of a store answer kOutOfMemory; one that throws is a problem.
+/// Calls the store. Its functions return kOutOfMemory, so an exception is a problem.
 template <typename Call>
 auto Stage::call_or_tell(const Call& act) {
   try {
@@ -169,7 +170,7 @@ Status Stage::close() {
 }
 
 Status Stage::reopen() {
-  (void)close();  // an error is noted, and the open recovers
+  (void)close();  // an error is recorded, and the open recovers
   return open();
 }
 
@@ -190,7 +191,7 @@ void Stage::commit(const std::string& what, Durability durability, const std::fu
   if (version.code() == Code::kUnknown) {
     ledger_.unknown(what, std::move(effect));
   } else if (!is_misfortune(version.code()) && errors_.size() == 1) {
-    problem(what + " was refused: " + version.status().to_string());  // before anything else had failed
+    problem(what + " was refused: " + version.status().to_string());  // no earlier operation had failed
   }
 }
 
@@ -325,7 +326,7 @@ void Stage::transact(std::vector<std::pair<std::string, Write>> writes, Durabili
       if (!opened.ok()) return opened.status();
       const auto read = transaction->get(*opened, write.partition_key, write.row_key);
       if (!read.ok()) return read.status();
-      const LabsOwn collecting;  // it throws as containers do
+      const LabsOwn collecting;  // containers in the lab's code may throw
       switch (write.kind) {
         case Kind::kRemove: transaction->remove(*opened, write.partition_key, write.row_key, ETag::any()); break;
         case Kind::kInsert: transaction->insert(*opened, entity_of(write)); break;
@@ -379,7 +380,7 @@ void Stage::load(std::string_view table, int count, std::size_t bytes, int step,
          });
 }
 
-// -- What is no commit ----------------------------------------------------------------------------------------------
+// -- Other operations -----------------------------------------------------------------------------------------------
 
 void Stage::sync() {
   if (!store_) return;

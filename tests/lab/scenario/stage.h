@@ -1,7 +1,7 @@
-// Owns: what a scenario stands on: a store on a machine that may fail, and short words for what users do with a store,
-// each entered in the ledger with what it came to.
-// Must never: take an error for a failure of the lab: where faults are planned, every verb may fail. What no fault
-// explains (a read that contradicts the ledger) is a problem.
+// Owns: the environment of a scenario: a store on a machine that may fail, and short functions for users' operations.
+// Each operation is entered in the ledger with its result.
+// Must never: treat an error as a failure of the lab: if faults are planned, every operation may fail. An effect that
+// no fault explains (a read that contradicts the ledger) is a problem.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ namespace varve::lab {
 inline constexpr std::string_view kStorePath = "/store";
 inline constexpr std::string_view kAccount = "account1";
 
-/// What a scenario's stores are opened with.
+/// The options of a scenario's stores.
 struct Tuning {
   std::uint64_t write_buffer_bytes = 8 << 20;
   std::uint64_t block_cache_bytes = 1 << 20;
@@ -29,17 +29,17 @@ struct Tuning {
 };
 Result<StoreOptions> make_options(const Tuning& tuning, const io::Env& env);
 
-/// A checkpoint that was begun: where, and what is known of it.
+/// A checkpoint that was begun: its path, and its version if known.
 struct CheckpointBegun {
   std::string path;
-  std::optional<std::uint64_t> version;  // of the finished one
+  std::optional<std::uint64_t> version;  // of a finished checkpoint
 };
 
 class Stage {
  public:
   using Kind = TransactionOperation::Kind;
 
-  /// Both outlive it. The ledger says what is in the store.
+  /// Both must outlive the stage. The ledger contains the store's content.
   Stage(test::Machine& machine, const Tuning& tuning, Ledger& ledger);
   ~Stage();
   Stage(const Stage&) = delete;
@@ -48,9 +48,9 @@ class Stage {
   // -- The store ----------------------------------------------------------------------------------------------------
 
   Status open(bool read_only = false);
-  /// The next open is the first after a power cut.
+  /// Marks the next open as the first after a power cut.
   void expect_power_cut() noexcept { after_power_cut_ = true; }
-  /// The machine lies: what an open finds is a state that there was, and nothing says how late a one.
+  /// Marks the machine as lying: an open may find any earlier state, however old.
   void promise_nothing() noexcept { is_lied_to_ = true; }
   Status close();
   Status reopen();
@@ -59,7 +59,7 @@ class Stage {
   test::Machine& machine() noexcept { return machine_; }
   Ledger& ledger() noexcept { return ledger_; }
 
-  // -- Commits; each is one ---------------------------------------------------------------------------------------
+  // -- Commits; each function is one commit -------------------------------------------------------------------------
 
   void account(std::string_view account = kAccount);
   void drop_account(std::string_view account = kAccount);
@@ -71,25 +71,25 @@ class Stage {
     Kind kind = Kind::kInsertOrReplace;
     std::string partition_key;
     std::string row_key;
-    std::string value;     // of the property V; of a merge, of W
-    bool if_same = false;  // insists on the ETag that the ledger has
+    std::string value;     // of the property V; for a merge, of W
+    bool if_same = false;  // requires the ETag in the ledger
   };
   void write(std::string_view table, Write write, Durability durability = Durability::kSync, std::string_view tag = {});
-  /// An entity group transaction.
+  /// Commits an entity group transaction.
   void batch(std::string_view table, std::vector<Write> writes, Durability durability = Durability::kSync);
-  /// A transaction over tables: reads the first key of each write, too.
+  /// Commits a transaction over tables. It also reads the first key of each write.
   void transact(std::vector<std::pair<std::string, Write>> writes, Durability durability = Durability::kSync);
-  /// `count` upserts, 20 to a batch, of values of so many bytes that do not compress, under row keys that ascend from
+  /// Writes `count` upserts, 20 in each batch. Values have `bytes` bytes that do not compress. Row keys ascend from
   /// `first`.
   void fill(std::string_view table, std::string_view partition_key, int first, int count, std::size_t bytes,
             Durability durability = Durability::kBuffered);
-  /// Loads `count` entities; `step` other than 1 brings them out of order.
+  /// Loads `count` entities. If `step` is not 1, they are out of order.
   void load(std::string_view table, int count, std::size_t bytes, int step = 1, bool finish = true);
-  /// Any other commit: `act` returns its version.
+  /// Makes any other commit: `act` returns its version.
   void commit(const std::string& what, Durability durability, const std::function<Result<std::uint64_t>()>& act,
               Effect effect);
 
-  // -- What is no commit -------------------------------------------------------------------------------------------
+  // -- Other operations --------------------------------------------------------------------------------------------
 
   void sync();
   void compact();
@@ -98,14 +98,15 @@ class Stage {
   void read_all();
   std::uint64_t visible_version() const;
 
-  // -- What came of it ----------------------------------------------------------------------------------------------
+  // -- Results ------------------------------------------------------------------------------------------------------
 
   std::vector<CheckpointBegun>& checkpoints() noexcept { return checkpoints_; }
   std::size_t error_count() const noexcept { return errors_.size(); }
   const std::vector<Status>& errors() const noexcept { return errors_; }
   const std::vector<std::string>& problems() const noexcept { return problems_; }
   void problem(std::string what) { problems_.push_back(std::move(what)); }
-  /// Called before (true) and after (false) each call of the store, so that what fails there fails the store alone.
+  /// Sets a hook that is called before (true) and after (false) each call of the store, so that faults hit only the
+  /// store.
   void set_call_hook(std::function<void(bool)> hook) { hook_ = std::move(hook); }
   std::uint64_t random(std::uint64_t bound) { return io::random_below(random_, bound); }
   std::string letters(std::size_t bytes);
@@ -134,7 +135,7 @@ class Stage {
   std::vector<std::string> problems_;
 };
 
-/// While it lives, what this thread allocates is the lab's own.
+/// While it lives, allocations of this thread belong to the lab.
 class LabsOwn {
  public:
   LabsOwn() noexcept;
@@ -142,10 +143,10 @@ class LabsOwn {
   LabsOwn(const LabsOwn&) = delete;
   LabsOwn& operator=(const LabsOwn&) = delete;
 };
-/// Whether this thread is in a LabsOwn, or where a kernel would have the memory.
+/// Returns whether this thread is in a LabsOwn, or in a place where a kernel would grant the memory.
 bool is_not_the_stores_memory() noexcept;
 
-/// What one write does to the content.
+/// Applies one write to the content.
 void apply(Content& content, std::string_view table, const Stage::Write& write, std::uint64_t version);
 
 }  // namespace varve::lab

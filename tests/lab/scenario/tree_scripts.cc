@@ -5,7 +5,7 @@ namespace {
 
 using StageKind = Stage::Kind;
 
-/// So little that a few dozen entities fill a memtable.
+/// So small that a few dozen entities fill a memtable.
 constexpr Tuning kScarce{.write_buffer_bytes = 96 << 10, .block_cache_bytes = 64 << 10};
 
 void rows_in_memory(Stage& stage) {
@@ -100,7 +100,7 @@ void compacts_beside_a_writer(Stage& stage) {
   stage.compact();
 }
 
-/// Each above the size from which on a value stays in the log.
+/// Above the size from which a value stays in the log.
 constexpr std::size_t kLargeBytes = 17'000;
 
 void large_values(Stage& stage) {
@@ -116,7 +116,7 @@ void leaves_large_values_in_the_log(Stage& stage) {
   stage.compact();
 }
 
-/// Of two value files one loses all, and the other all but one row.
+/// Removes all values of one value file, and all values but one of another.
 void lets_value_files_go(Stage& stage) {
   stage.compact();
   stage.table("Other");

@@ -30,7 +30,7 @@ void several_segments(Stage& stage) {
   stage.write("Orders", {StageKind::kInsert, "q", "tail", "x"}, Durability::kBuffered);
 }
 
-/// A log much larger than the memory that the next open has.
+/// Writes a log that is much larger than the memory of the next open.
 void a_long_log(Stage& stage) {
   rows(stage);
   for (int i = 0; i < 40; ++i) {
@@ -69,7 +69,7 @@ void opens_to_read(Stage& stage) {
   stage.write("Orders", {StageKind::kInsertOrReplace, "q", "opened", "x"});
 }
 
-/// An edit a flush: enough of them that the manifest is written anew.
+/// Makes one manifest edit per flush. There are enough edits that the manifest is rewritten.
 void many_edits(Stage& stage) {
   for (int i = 0; i < 24; ++i) {
     stage.write("Orders", {StageKind::kInsertOrReplace, "edit", std::to_string(i), "x"}, Durability::kBuffered);

@@ -19,7 +19,7 @@ TransactionOperation operation_of(WriteKind kind, Entity entity, ETag if_match =
   return made;
 }
 
-/// What all that succeeds needs: that its table is there.
+/// Returns the requirement of every successful operation: its table exists.
 Requirement table_is_there() {
   return {0, true, 1};
 }
@@ -106,7 +106,8 @@ void Client::end_write(std::size_t object, HistoryOperation operation, const Sta
   recorder_.add(object, std::move(operation));
 }
 
-/// A refusal says something of the state, too: its row is the first of what the operation names.
+/// Ends a refused operation. A refusal reveals the state of one row: the row at the operation index of
+/// ResourceNotFound, otherwise the first row of the operation.
 void Client::end_refused(std::size_t object, HistoryOperation operation, const Status& status) {
   const std::vector<Requirement> needed = std::move(operation.needs);
   operation.needs = {table_is_there()};
@@ -123,7 +124,7 @@ void Client::end_refused(std::size_t object, HistoryOperation operation, const S
     operation.needs.push_back({needed.at(0).cell, false, 0});
   } else {
     if (status.code() != Code::kBusy) world_.excuses(status, "a write");
-    return;  // it did nothing, and says nothing
+    return;  // had no effect, and reveals nothing
   }
   recorder_.add(object, std::move(operation));
 }
@@ -160,7 +161,7 @@ void Client::write_one() {
   end_write(at.object, std::move(operation), etag.status(), etag.ok() ? *etag : ETag());
 }
 
-/// Several at once by one thread. When each ended is known only when it is asked for.
+/// One thread starts several writes at once. The moment of a write's end is known only when the thread asks for it.
 void Client::write_side_by_side() {
   struct Begun {
     Place at;
@@ -203,13 +204,13 @@ void Client::write_group() {
     transaction.insert_or_replace(entity({object, cell}, value));
     operation.sets.push_back({cell, value});
   }
-  if (transaction.size() == (removed != 0 ? 1U : 0U)) return;  // its version would not be known
+  if (transaction.size() == (removed != 0 ? 1U : 0U)) return;  // the version of the transaction would not be known
   operation.invoked = recorder_.tick();
   const Result<std::vector<ETag>> etags = verbs(object).execute(transaction, options());
   end_write(object, std::move(operation), etags.status(), etags.ok() ? etags->back() : ETag());
 }
 
-/// Of the table whose versions nobody asks for: a removal tells none.
+/// Removes a row of the table without recorded versions, because a removal returns no version.
 void Client::remove_one() {
   const Place at{kVolatileObject, 1 + below(kRows)};
   HistoryOperation operation;

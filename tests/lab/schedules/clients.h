@@ -1,6 +1,6 @@
-// Owns: a store with its clients under the seeded scheduler: what they do is drawn from the seed, what they see is
-// recorded.
-// Must never: judge an order of operations; the recorder does.
+// Owns: a store with its clients under the seeded scheduler. The seed determines their operations, and their results
+// are recorded.
+// Must never: check an order of operations. The recorder checks it.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace varve::lab {
 
-/// The store of one schedule and what its clients share.
+/// The store of one schedule, and the state that its clients share.
 class World {
  public:
   explicit World(std::uint64_t seed);
@@ -25,12 +25,12 @@ class World {
   World(const World&) = delete;
   World& operator=(const World&) = delete;
 
-  /// Runs the clients to their end, opens the store anew, and reads everything.
+  /// Runs the clients to their end, reopens the store, and reads everything.
   void run();
 
   io::Scheduler& scheduler() { return machine.scheduler(); }
   Table& table(std::size_t object) { return object == kVolatileObject ? *changing : *fixed; }
-  /// Whether this run's faults may have caused it; otherwise it is a finding.
+  /// Returns whether this run's faults may have caused the status. Otherwise it is a finding.
   bool excuses(const Status& status, const char* verb);
 
   std::uint64_t seed;
@@ -66,16 +66,16 @@ class World {
 std::string partition_name(std::size_t object);
 std::string row_name(std::size_t cell);
 
-/// One thread that uses the public doors.
+/// One thread that uses the public interface.
 class Client {
  public:
   Client(World& world, std::uint64_t seed, bool asynchronous)
       : world_(world), recorder_(world.recorder), random_(seed), asynchronous_(asynchronous) {}
 
   void run(int operations);
-  /// A table that comes and goes, compactions, checkpoints.
+  /// Creates and drops a table, and runs compactions and checkpoints.
   void maintain(int operations);
-  /// Every row of every object, when all others have ended.
+  /// Reads every row of every object after all other clients have ended.
   void read_everything();
 
  private:
@@ -89,7 +89,7 @@ class Client {
   Place any_place(std::size_t objects = kObjects);
   Entity entity(const Place& at, std::int64_t value);
   WriteOptions options();
-  /// Ends a write: what it needed and set if it happened, what a refusal says.
+  /// Ends a write: records its requirements and effects if it happened, and the meaning of a refusal otherwise.
   void end_write(std::size_t object, HistoryOperation operation, const Status& status, ETag etag);
   void end_refused(std::size_t object, HistoryOperation operation, const Status& status);
 

@@ -1,4 +1,4 @@
-// Owns: what the clients of a schedule (clients.h) read.
+// Owns: the reads of the clients of a schedule (clients.h).
 // Must never: change the store.
 #include <algorithm>
 
@@ -51,7 +51,7 @@ void Client::read_one() {
   recorder_.add(at.object, std::move(operation));
 }
 
-/// All rows of a partition at once: a page is one state.
+/// Reads all rows of a partition in one page, which is one state.
 void Client::read_partition() {
   const std::size_t object = below(kObjects);
   HistoryOperation operation;
@@ -100,7 +100,7 @@ void Client::read_table() {
   recorder_.add(std::move(view));
 }
 
-/// Read some time after it was taken, and in several pages.
+/// Reads a snapshot some time after it was taken, in several pages.
 void Client::read_snapshot() {
   ViewRecord view;
   view.text = "a snapshot";

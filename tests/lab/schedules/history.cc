@@ -11,7 +11,7 @@ class Search {
   Search(std::span<const HistoryOperation> history, std::size_t cells, std::size_t states_max)
       : history_(history), cells_(cells, 0), done_(history.size(), '\0'), states_max_(states_max) {
     for (std::size_t i = 0; i < history.size(); ++i) order_.push_back(i);
-    // Those that returned first are tried first: it is most often they that happened first.
+    // Operations that returned first are tried first, because they most often happened first.
     std::stable_sort(order_.begin(), order_.end(),
                      [&](std::size_t a, std::size_t b) { return history[a].returned < history[b].returned; });
     for (const HistoryOperation& operation : history) certain_left_ += operation.certain ? 1 : 0;
@@ -51,7 +51,8 @@ class Search {
                        [this](const Requirement& need) { return (cells_[need.cell] == need.value) == need.equals; });
   }
 
-  /// Whatever is invoked later than an operation returned comes behind it.
+  /// Returns the earliest return of an operation that is certain and not done yet. An operation invoked later happens
+  /// after it.
   std::uint64_t first_return() const {
     for (const std::size_t i : order_) {
       if (done_[i] == '\0' && history_[i].certain) return history_[i].returned;

@@ -1,5 +1,5 @@
-// Owns: a file system whose reads wait before they are made, when a test says so.
-// Must never: change what a call means: all else is passed on.
+// Owns: a file system whose reads wait before they start, if a test requires it.
+// Must never: change the effect of a call. All other calls are passed on.
 #pragma once
 
 #include <functional>
@@ -10,10 +10,10 @@
 
 namespace varve::lab {
 
-/// Called before each read of a file, on the thread that makes it.
+/// Called before each read of a file, on the reading thread.
 using BeforeRead = std::function<void(std::string_view name)>;
 
-/// `files` outlives it and all that is opened by it, and so does `before_read`.
+/// `files` and `before_read` must outlive the result and everything that it opens.
 std::unique_ptr<io::FileSystem> make_read_gate(io::FileSystem& files, const BeforeRead& before_read);
 
 }  // namespace varve::lab

@@ -63,7 +63,7 @@ void Recorder::judge_versions() {
   std::sort(commits_.begin(), commits_.end(),
             [](const CommitRecord& a, const CommitRecord& b) { return a.version < b.version; });
   contents_.assign(1, FixedContent{});
-  std::uint64_t latest_invoked = 0;  // of the commits so far, which are of lower versions
+  std::uint64_t latest_invoked = 0;  // of the commits so far, which have lower versions
   for (std::size_t i = 0; i < commits_.size(); ++i) {
     const CommitRecord& commit = commits_[i];
     if (i > 0 && commits_[i - 1].version == commit.version) broken("two commits have one version");
@@ -94,7 +94,7 @@ void Recorder::judge_view(const ViewRecord& view) {
   }
 }
 
-/// A transaction is serialised at its version: what it read is the newest there.
+/// Checks that a transaction is serialised at its version: it read the newest values there.
 void Recorder::judge_reads(const CommitRecord& commit) {
   if (commit.reads.empty()) return;
   const std::size_t begin = commits_up_to(commit.read_version);

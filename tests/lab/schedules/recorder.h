@@ -1,9 +1,9 @@
-// Owns: what the clients of a schedule saw, by a logical time of its own, and the judgement of it.
+// Owns: the record of the clients' results in a schedule, by its own logical time, and checking it.
 // Must never: be used by two threads at once: the scheduler runs one at a time.
 //
-// An object is a partition: cell 0 is whether its table is there, the others are its rows, by the unique value that
-// was written last, zero where there is none. Objects 0 to kFixedObjects - 1 are partitions of one table that is never
-// dropped, whose every commit has a known version; the last is of a table that comes and goes.
+// An object is a partition. Cell 0 is whether its table exists. The other cells are its rows: the unique value that was
+// written last, or zero if there is none. Objects 0 to kFixedObjects - 1 are partitions of one table that is never
+// dropped, and all of its commits have known versions. The last object belongs to a table that is created and dropped.
 #pragma once
 
 #include <array>
@@ -40,16 +40,16 @@ struct CommitRecord {
   std::uint64_t invoked = 0;
   std::uint64_t returned = 0;
   std::map<Place, std::int64_t> sets;
-  /// Of a transaction: what it read, and at which version.
+  /// The values that a transaction read, and the version of its reads.
   std::map<Place, std::int64_t> reads{};
   std::uint64_t read_version = 0;
 };
 
-/// What somebody saw of several objects together.
+/// The values that a client saw of several objects together.
 struct ViewRecord {
   std::uint64_t invoked = 0;
   std::uint64_t returned = 0;
-  std::optional<std::uint64_t> version;  // of the snapshot; without one: some version between the two moments
+  std::optional<std::uint64_t> version;  // of the snapshot; without one: any version between the two moments
   FixedContent content{};
   std::string text;
 };
@@ -62,16 +62,16 @@ class Recorder {
   void add(std::size_t object, HistoryOperation operation) { histories_[object].push_back(std::move(operation)); }
   void add(CommitRecord commit) { commits_.push_back(std::move(commit)); }
   void add(ViewRecord view) { views_.push_back(std::move(view)); }
-  /// An entity's ETag, seen with its value.
+  /// Records an entity's ETag that a client saw with its value.
   void saw(std::int64_t value, std::uint64_t version) { seen_.emplace_back(value, version); }
-  /// What no answer may be, whatever the order.
+  /// Reports an answer that is wrong in every order.
   void broken(const std::string& what) {
     if (what_.empty()) what_ = what;
   }
 
-  /// Counts and findings. Once, when all clients have ended.
+  /// Returns counts and findings. Called once, when all clients have ended.
   Report judge(std::uint64_t seed);
-  /// Of everything recorded, in its order.
+  /// Returns a hash of all records in their order.
   std::uint64_t hash() const;
 
  private:
@@ -80,16 +80,16 @@ class Recorder {
   void judge_view(const ViewRecord& view);
   void judge_reads(const CommitRecord& commit);
   void judge_seen();
-  /// How many commits are at or below the version.
+  /// Returns the number of commits with at most this version.
   std::size_t commits_up_to(std::uint64_t version) const;
-  /// The highest version acknowledged before the moment.
+  /// Returns the highest version that was acknowledged before the moment.
   std::uint64_t acknowledged_before(std::uint64_t moment) const;
 
   std::uint64_t now_ = 0;
   std::int64_t last_value_ = 0;
   std::array<std::vector<HistoryOperation>, kObjects> histories_;
   std::vector<CommitRecord> commits_;
-  std::vector<FixedContent> contents_;  // after so many commits
+  std::vector<FixedContent> contents_;  // by the number of commits
   std::vector<ViewRecord> views_;
   std::vector<std::pair<std::int64_t, std::uint64_t>> seen_;
   std::string what_;

@@ -38,7 +38,7 @@ Report run_round(std::uint64_t seed) {
   return report;
 }
 
-/// A store whose one writer stops at its next read of a table file, with the lock of partition A in its hands.
+/// A store whose only writer stops at its next read of a table file, while it has the lock of partition A.
 class StalledWriter {
  public:
   explicit StalledWriter(std::uint64_t seed)
@@ -73,7 +73,7 @@ class StalledWriter {
 
   bool prepare() {
     ResourceOptions resources;
-    resources.block_cache_bytes = 0;  // so that the writer's look at the entity is a read of the file
+    resources.block_cache_bytes = 0;  // so that the writer must read the file to see the entity
     StoreOptions options;
     options.create_if_missing = true;
     options.env = &env_;
@@ -87,7 +87,8 @@ class StalledWriter {
       if (!fine(table_->insert(Entity(partition, "r")).status(), "an insert")) return false;
     }
     if (!fine(store_->compact(), "compact")) return false;
-    return fine(table_->get("A", "r").status(), "a read");  // It opens the file, which others would wait for, too.
+    // It opens the file, for which other readers would wait too.
+    return fine(table_->get("A", "r").status(), "a read");
   }
 
   void meet(Report& report) {

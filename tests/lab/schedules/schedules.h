@@ -1,16 +1,17 @@
-// Owns: the suite `schedules`: a whole store with its threads, one at a time by seed, judged by what its clients saw.
-// Must never: accept what no order of the operations explains.
+// Owns: the suite `schedules`: a whole store whose threads run one at a time by seed. The results of its clients are
+// checked.
+// Must never: accept results that no order of the operations explains.
 #pragma once
 
 #include "tests/lab/suite.h"
 
 namespace varve::lab {
 
-/// Round i: a store and its clients under its seed, run twice; both runs must be the same to the last decision. Then a
-/// writer that is stopped while it holds the lock of its partition, beside writers of another.
+/// Round i runs a store and its clients under its seed twice. Every decision of both runs must be equal. Then it stops
+/// a writer that has the lock of its partition, beside writers of another partition.
 Report run_schedules(const Share& share);
 
-/// The second half of a round.
+/// Runs the second half of a round.
 Report run_stalled_writer(std::uint64_t seed);
 
 }  // namespace varve::lab

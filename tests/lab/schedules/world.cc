@@ -81,7 +81,7 @@ void World::add_faults() {
   machine.files.faults().add(std::move(rule));
 }
 
-/// Checkpoints copy what they cannot link: that is no fault.
+/// Refuses links. Checkpoints then copy files, so this is not a fault.
 void World::refuse_links() {
   io::FaultRule rule;
   rule.kind = io::OperationKind::kLink;
@@ -91,7 +91,7 @@ void World::refuse_links() {
   machine.files.faults().add(std::move(rule));
 }
 
-/// A log write, a read of a table, or any step that changes the disk stays in flight until the device answers.
+/// Makes a log write, a read of a table, or any step that changes the disk stay in flight until be_device() ends it.
 void World::add_stuck() {
   io::FaultRule rule;
   rule.effect = io::FaultEffect::kNever;
@@ -136,7 +136,7 @@ void World::run_threads() {
   device_woken_.notify_all();
 }
 
-/// Answers what is stuck, but not soon. A process killed meanwhile has lost nothing.
+/// Ends stuck operations after a while. A process killed meanwhile has lost no data.
 void World::be_device() {
   constexpr std::chrono::microseconds kLook{200};
   constexpr std::uint64_t kLooksBeforeAnswer = 20;
@@ -164,7 +164,7 @@ void World::look_at_killed_process() {
   const io::Env env{files, clock, own_random, own_scheduler};
   StoreOptions options;
   options.env = &env;
-  options.read_only = true;  // Threads of a writer would be another simulation's.
+  options.read_only = true;  // Threads of a writer would belong to another simulation.
   const Result<std::unique_ptr<Store>> opened = Store::open(kPath, options);
   if (!opened.ok()) return recorder.broken("killed while a call was stuck: " + opened.status().to_string());
   add_view(**opened, (*opened)->statistics()->visible_version.ticks, "killed while a call was stuck");
@@ -176,12 +176,12 @@ void World::finish() {
   excuses(store->close(), "a close");
   store.reset();
   if (const Status opened = open(); !opened.ok()) return recorder.broken("a reopen: " + opened.to_string());
-  // Handles follow names, of the store that made them.
+  // Handles belong to the store that created them, so they are opened again.
   fixed = *store->open_table(kScheduleAccount, "Fixed");
   const Result<Table> there = store->open_table(kScheduleAccount, "Changing");
   if (there.ok()) changing = *there;
   if (!there.ok()) {
-    // A handle that answers that its table is not there: made for a moment.
+    // Makes a handle whose table does not exist: the table is created and dropped.
     changing = *store->create_table(kScheduleAccount, "Changing");
     if (const Status dropped = store->drop_table(kScheduleAccount, "Changing"); !dropped.ok()) {
       recorder.broken("a drop: " + dropped.to_string());
@@ -200,7 +200,7 @@ void World::look_at_checkpoints() {
   }
 }
 
-/// What another store holds is the content at one version, too.
+/// Records another store's content as the content at one version.
 void World::add_view(Store& looked_at, std::uint64_t version, const char* text) {
   ViewRecord view;
   view.text = text;

@@ -22,12 +22,12 @@ using Clock = std::chrono::steady_clock;
 constexpr int kFuzzSeconds = 60;
 constexpr auto kTellEvery = std::chrono::seconds(60);
 
-/// What takes turns.
+/// The parts that run in turn.
 struct Work {
   std::string name;
-  std::uint64_t rounds = 1;      // of a suite
-  bool needs_directory = false;  // of a suite
-  std::string fuzzer;            // its program; empty: a suite
+  std::uint64_t rounds = 1;      // for a suite
+  bool needs_directory = false;  // for a suite
+  std::string fuzzer;            // the program of a fuzzer; empty: a suite
 };
 
 std::vector<Work> all_work(const SoakOptions& options) {
@@ -84,7 +84,7 @@ class Soak {
     }
   }
 
-  /// Each turn has seeds that no other turn of the same suite has.
+  /// Runs a turn. Its seeds differ from those of all other turns of the suite.
   void take_turn(const Work& work, std::uint64_t turn, std::uint64_t cycle) {
     const std::uint64_t seed = options_.seed + cycle * work.rounds;
     const std::string directory = options_.directory + "/turn-" + std::to_string(turn);
@@ -106,7 +106,7 @@ class Soak {
   std::vector<std::string> command(const Work& work, std::uint64_t seed, const std::string& directory) const {
     if (!work.fuzzer.empty()) {
       const std::string corpus = options_.seeds + "/" + work.name.substr(0, work.name.size() - 5);
-      // With stores as whole inputs libFuzzer's bookkeeping is most of the time; see fuzz/CMakeLists.txt.
+      // If inputs are whole stores, libFuzzer's bookkeeping uses most of the time; see fuzz/CMakeLists.txt.
       const bool is_of_stores = work.name == "store_fuzz" || work.name == "operations_fuzz";
       return {work.fuzzer,
               is_of_stores ? "-entropic=0" : "-entropic=1",
@@ -147,7 +147,7 @@ class Soak {
     std::printf("findings: %llu\n", static_cast<unsigned long long>(findings_));
   }
 
-  /// A long run of everything should have been everywhere.
+  /// Prints the probes that a long run of everything did not hit.
   void tell_probes() const {
     const std::vector<std::string_view> missed = never_hit(probes_);
     std::printf("rare paths: %zu of %zu taken\n", all_probes().size() - missed.size(), all_probes().size());

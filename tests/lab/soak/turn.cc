@@ -40,7 +40,7 @@ void write_repeat(const std::vector<std::string>& command, const std::string& di
   ::_exit(127);
 }
 
-/// The state of the child when it has ended; empty if it had to be ended.
+/// Returns the status of the child that has ended. Returns false if the child had to be ended.
 bool wait_for(pid_t child, int* status) {
   const auto latest = std::chrono::steady_clock::now() + kHangs;
   while (std::chrono::steady_clock::now() < latest) {

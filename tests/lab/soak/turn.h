@@ -1,5 +1,5 @@
 // Owns: one turn of the soak: a process, its output, its end, and the script that repeats it.
-// Must never: wait for ever; a turn that takes longer than any should is a hang, and ended.
+// Must never: wait without a limit. A turn that takes too long counts as a hang, and is ended.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace varve::lab {
 struct TurnOutcome {
   bool failed = false;
   std::string how;  // "exit code 1", "signal 6", "hangs"
-  /// The lines "  NAME   NUMBER" that varve-lab prints, and libFuzzer's executions.
+  /// The lines "  NAME   NUMBER" that varve-lab prints, and the executions that libFuzzer prints.
   std::map<std::string, std::uint64_t> counts;
 };
 

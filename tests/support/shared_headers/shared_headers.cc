@@ -1,2 +1,3 @@
-// Owns: being compiled with the headers that all tests share, so that they are read once (tests/CMakeLists.txt).
-// Must never: hold anything.
+// Owns: being compiled with the headers that all tests share, so that these headers are parsed once
+// (tests/CMakeLists.txt).
+// Must never: contain code.

@@ -6,9 +6,9 @@
 namespace varve::serve {
 namespace {
 
-/// Of the budget: for clients that nobody knows yet.
+/// The share of clients that are not authenticated yet: one eighth of the budget.
 constexpr std::uint64_t kHeadersShare = 8;
-/// Of what there is: for one address.
+/// The share of one address: half of the budget, and half of the headers' share.
 constexpr std::uint64_t kAddressShare = 2;
 
 }  // namespace
@@ -28,7 +28,7 @@ ByteBudget::Share::~Share() {
 }
 
 bool ByteBudget::has_room(const Share& share, Use use, std::uint64_t bytes) const noexcept {
-  // One answer has room however large it is: else it never had any.
+  // If no other memory is in use, an answer of any size has room. Otherwise a large answer would never have room.
   if (use == Use::kAnswer && used_.load(std::memory_order_relaxed) == share.bytes_) return true;
   const AddressUse& address = share.address_->second;
   const std::uint64_t more = bytes - std::min(bytes, share.bytes_);
@@ -40,7 +40,7 @@ bool ByteBudget::has_room(const Share& share, Use use, std::uint64_t bytes) cons
   return of_headers_ + more <= headers_max && address.of_headers + more <= headers_max / kAddressShare;
 }
 
-/// Every figure as if the share held so much.
+/// Updates all sums as if the share used `bytes`.
 void ByteBudget::count(Share& share, Use use, std::uint64_t bytes) noexcept {
   AddressUse& address = share.address_->second;
   if (share.use_ == Use::kHeaders) {

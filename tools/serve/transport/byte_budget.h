@@ -1,5 +1,5 @@
-// Owns: the memory that requests and answers of all connections hold together, and who has how much of it.
-// Must never: wait, or take from who is being served what others could give: those that stand still are cut first.
+// Owns: the memory budget that the requests and answers of all connections share, and the memory of each connection.
+// Must never: wait, or cut off a connection that is being served while stalled connections could release memory.
 #pragma once
 
 #include <atomic>
@@ -14,61 +14,64 @@
 
 namespace varve::serve {
 
-/// What the connections of one client's address hold.
+/// The memory of all connections from one client address.
 struct AddressUse {
   std::uint64_t shares = 0;
   std::atomic<std::uint64_t> bytes{0};
   std::uint64_t of_headers = 0;
 };
 
-/// Any thread. Small requests and answers (kFreeBytes) are not counted: connections are, which have room for them.
+/// Can be used by any thread. Small requests and answers (up to kFreeBytes) are not counted: the limit of connections
+/// reserves room for them.
 class ByteBudget {
  public:
   using Clock = std::chrono::steady_clock;
 
   static constexpr std::uint64_t kFreeBytes = kSmallAnswerBytes;
-  /// Who moves fewer bytes than kFreeBytes in this time stands still.
+  /// A connection that moves fewer bytes than kFreeBytes in this time is stalled.
   static constexpr std::chrono::milliseconds kStallTime{1000};
 
   enum class Use : std::uint8_t {
-    /// Of a client that nobody knows yet: all of them have an eighth of the budget together.
+    /// Headers of a client that is not authenticated yet. All such clients together may use an eighth of the budget.
     kHeaders,
     kBody,
     kAnswer,
   };
 
-  /// Who can be asked to give everything back.
+  /// The owner of a share, which can be asked to release all of its memory.
   class Owner {
    public:
     virtual ~Owner() = default;
-    /// Soon, on a thread of its own. Called under the budget's lock.
+    /// Releases the share's memory soon, on the owner's own thread. Called under the budget's lock.
     virtual void cut_off() = 0;
   };
 
-  /// What one connection holds. Its verbs are called on one thread.
+  /// The memory of one connection. One thread calls its functions.
   class Share {
    public:
-    /// Budget and owner outlive it. `address` is that of the client: one has half of the budget at most.
+    /// Budget and owner must outlive it. `address` is the client's address. One address may use at most half of the
+    /// budget.
     Share(ByteBudget& budget, const std::string& address, Owner& owner);
-    /// give_back().
+    /// Calls give_back().
     ~Share();
     Share(const Share&) = delete;
     Share& operator=(const Share&) = delete;
 
-    /// Holds `bytes` in all from now on. False: there is no room; who stands still was cut off to make some, so that
-    /// another try a little later may do. An answer that is alone always has room.
+    /// Sets the memory of this share to `bytes` in total. Returns false if there is no room. In that case stalled
+    /// connections were cut off to make room, so a retry after a moment may succeed. If no other memory is in use, an
+    /// answer always has room.
     bool take(Use use, std::uint64_t bytes, Clock::time_point now);
-    /// As take(), beyond the budget if need be: for what is there already.
+    /// Does the same as take(), but exceeds the budget if necessary. Used for memory that is allocated already.
     void take_anyway(Use use, std::uint64_t bytes, Clock::time_point now);
-    /// So many bytes more came in or went out.
+    /// Records that `bytes` more were received or sent.
     void moved(std::uint64_t bytes, Clock::time_point now) noexcept;
-    /// What it holds is used, and not waited for: it is not cut off.
+    /// Marks the memory as in use by the server: the connection does not wait for its client, and is not cut off.
     void is_served() noexcept;
     void give_back() noexcept;
     bool holds() const noexcept { return bytes_ > 0; }
-    /// Whether the budget or the address's half of it is used up: no request should begin then.
+    /// Returns whether the budget, or the address's half of it, is used up. The caller should then begin no request.
     bool is_used_up() const noexcept;
-    /// Cuts off who stands still, if the budget is used up.
+    /// If the budget is used up, cuts off stalled connections.
     void make_room(Clock::time_point now);
 
    private:
@@ -76,7 +79,7 @@ class ByteBudget {
     ByteBudget& budget_;
     Owner& owner_;
     std::map<std::string, AddressUse>::iterator address_;
-    // The rest is changed under the budget's lock, and read there by others.
+    // The fields below are written under the budget's lock, where other threads read them.
     std::uint64_t bytes_ = 0;
     Use use_ = Use::kHeaders;
     bool is_moving_ = false;
@@ -89,7 +92,7 @@ class ByteBudget {
 
   std::uint64_t bytes() const noexcept { return used_.load(std::memory_order_relaxed); }
   std::uint64_t bytes_max() const noexcept { return bytes_max_; }
-  /// Connections that were cut off to make room.
+  /// Returns the number of connections that were cut off to make room.
   std::uint64_t cut_off() const noexcept { return cut_off_.load(std::memory_order_relaxed); }
 
  private:
@@ -97,7 +100,7 @@ class ByteBudget {
   bool has_room(const Share& share, Use use, std::uint64_t bytes) const noexcept;
   void set(Share& share, Use use, std::uint64_t bytes, Clock::time_point now);
   void count(Share& share, Use use, std::uint64_t bytes) noexcept;
-  /// Cuts off until `bytes` more will have room for this one.
+  /// Cuts off stalled connections until there will be room for `bytes` of this share.
   void cut_off_for(const Share& share, Use use, std::uint64_t bytes, Clock::time_point now) noexcept;
 
   const std::uint64_t bytes_max_;

@@ -1,5 +1,5 @@
-// Owns: how a connection begins: from an accepted socket, with or without TLS.
-// Must never: show what speaks HTTP; that is compiled in two files of its own, since it takes long.
+// Owns: the functions that start a connection on an accepted socket, with or without TLS.
+// Must never: include the HTTP code. Two files compile it, because it compiles slowly.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -13,11 +13,11 @@ class context;
 
 namespace varve::serve {
 
-/// Of a context that one thread runs, so that a connection needs no lock.
+/// A socket of a context that one thread runs, so that a connection needs no lock.
 using Socket = boost::asio::basic_stream_socket<boost::asio::ip::tcp, boost::asio::io_context::executor_type>;
 
-/// Each serves the socket until either side ends it; the host outlives it. Throws std::bad_alloc; the socket is closed
-/// then.
+/// Each function serves the socket until either side ends the connection. The host must outlive it. Throws
+/// std::bad_alloc after closing the socket.
 void serve_plain(Socket socket, ConnectionHost& host);
 void serve_tls(Socket socket, ConnectionHost& host, boost::asio::ssl::context& tls);
 

@@ -36,7 +36,7 @@ bool ConnectionHost::add(OpenConnection& connection, const std::string& address)
   const auto opened = open_.insert(&connection).first;
   try {
     ++of_address_[address];
-  } catch (const std::bad_alloc&) {  // It is not there, then.
+  } catch (const std::bad_alloc&) {  // The connection was not added.
     open_.erase(opened);
     throw;
   }

@@ -1,5 +1,6 @@
-// Owns: what the connections of a server share: who answers, limits, and the list of those that are open.
-// Must never: know how a connection speaks.
+// Owns: the parts that the connections of a server share: the request handler, limits, and the list of open
+// connections.
+// Must never: know a connection's protocol.
 #pragma once
 
 #include <chrono>
@@ -17,7 +18,7 @@
 
 namespace varve::serve {
 
-/// How much a client may take. All are checked before memory is given.
+/// The limits for clients. The server checks each limit before it allocates memory.
 struct ConnectionLimits {
   std::size_t connections_max = 4096;
   std::size_t connections_per_address_max = 2048;
@@ -25,35 +26,35 @@ struct ConnectionLimits {
   std::uint32_t headers_max = 100;
   std::uint32_t header_bytes_max = 16u << 10;
   std::uint64_t body_bytes_max = 4u << 20;
-  /// Bodies, unread answers and long headers of all connections together.
+  /// The most bytes of bodies, unread answers and long headers of all connections together.
   std::uint64_t memory_max = std::uint64_t{256} << 20;
-  /// Who finds no room in it waits so long before it is refused.
+  /// The time that a request waits for room in `memory_max` before it is refused.
   std::chrono::milliseconds room_time_max{1'000};
-  /// From the first byte of a request to the end of its headers; also of a TLS handshake.
+  /// The time from the first byte of a request to the end of its headers. Also the time of a TLS handshake.
   std::chrono::milliseconds header_time_max{10'000};
-  /// Of bodies and answers, beside header_time_max.
+  /// The minimum rate of bodies and answers, in bytes per second. Their time is added to header_time_max.
   std::uint64_t bytes_per_second_min = 16u << 10;
-  /// Between two requests.
+  /// The most time between two requests.
   std::chrono::milliseconds idle_time_max{60'000};
 };
 
-/// What counts as one client's address: an IPv4 address, or the network of 64 bits that an IPv6 address is in, of which
-/// one client has all.
+/// Returns the key of a client's address: an IPv4 address, or the 64-bit network of an IPv6 address. One client can use
+/// all addresses of such a network.
 std::string address_key(const std::string& client_ip);
 
-/// A connection as its host sees it. All are called on any thread.
+/// A connection as its host uses it. Any thread may call the functions.
 class OpenConnection {
  public:
   virtual ~OpenConnection() = default;
-  /// Ends after the request at hand; at once where there is none.
+  /// Ends the connection after the present request. Ends it at once if there is none.
   virtual void end_soon() = 0;
-  /// A request that has not come in whole is refused; what was begun is still answered.
+  /// Refuses a request that has not arrived completely. A request that has begun is still answered.
   virtual void end_unread() = 0;
-  /// Ends now, whatever is under way.
+  /// Ends the connection at once, in any state.
   virtual void end_now() = 0;
 };
 
-/// Any thread.
+/// Can be used by any thread.
 class ConnectionHost {
  public:
   ConnectionHost(RequestHandler& handler, const ConnectionLimits& limits)
@@ -63,16 +64,16 @@ class ConnectionHost {
   const ConnectionLimits& limits() const noexcept { return limits_; }
   ByteBudget& budget() noexcept { return budget_; }
 
-  /// `address` is an address_key(). False: there are too many, or the server is ending; then it must not begin.
-  /// Throws std::bad_alloc; it was not added then.
+  /// Adds a connection. `address` is an address_key(). Returns false if there are too many connections or the server is
+  /// ending. In that case the connection must not begin. Throws std::bad_alloc, and then did not add the connection.
   bool add(OpenConnection& connection, const std::string& address);
   void remove(OpenConnection& connection, const std::string& address);
 
-  /// From now on none is added, and those that are there end soon.
+  /// Refuses new connections from now on, and ends the open ones soon.
   void end_all_soon();
-  /// Those that have not read their request.
+  /// Ends the connections whose request has not arrived completely.
   void end_all_unread();
-  /// Whether none was left before the time was over.
+  /// Waits until no connection is left. Returns false if the time passed first.
   bool wait_for_all(std::chrono::milliseconds time_max);
   void end_all_now();
 

@@ -6,15 +6,15 @@
 namespace varve::serve {
 namespace {
 
-/// Standard streams, listeners, and for each of these a connection that is taken in order to be refused; the rest is
-/// for what is open for a moment: certificates, random bytes, the directory of the store's parent.
+/// The standard streams, the listeners, and one connection of each listener that is accepted only to be refused. The
+/// rest is for files that are open briefly: certificates, random bytes, the parent directory of the store.
 constexpr std::uint64_t kProcessDescriptors = 14;
-/// Each thread's events, their wake-up and their timer.
+/// The event queue of each thread, its wake-up descriptor and its timer.
 constexpr std::uint64_t kThreadDescriptors = 3;
 constexpr std::uint64_t kWatchMin = 4;
 constexpr std::uint64_t kWatchMax = 64;
 constexpr std::uint64_t kWatchShare = 16;
-/// One for each of two clients.
+/// One connection for each of two clients.
 constexpr std::uint64_t kConnectionsMin = 2;
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Owns: who in a server may have how many of the files that its process may have open.
-// Must never: let clients have what the store needs, or those who watch.
+// Owns: dividing the process's limit of open files between the parts of a server.
+// Must never: give clients the descriptors that the store or the monitoring needs.
 #pragma once
 
 #include <cstdint>
@@ -8,21 +8,22 @@
 
 namespace varve::serve {
 
-/// What the store may have open while a log rolls, memtables are flushed and levels are compacted: log segments, table
-/// and value files, the manifest, directories, rings. Of a larger limit the store has half, up to the second figure.
+/// The descriptors of the store while a log is rolled, memtables are flushed and levels are compacted. They are log
+/// segments, table and value files, the manifest, directories and rings. If the limit allows more than the minimum, the
+/// store gets half of the limit, up to the maximum.
 inline constexpr std::uint64_t kStoreDescriptorsMin = 32;
 inline constexpr std::uint64_t kStoreDescriptorsMax = 4096;
 
 struct DescriptorPlan {
   std::uint64_t process = 0;
   std::uint64_t store = 0;
-  /// Connections of those who watch.
+  /// Connections of the metrics listener.
   std::uint64_t watch = 0;
   std::uint64_t connections = 0;
 };
 
-/// Of `limit` files, with so many threads that serve. Errors: kTooManyFiles: the limit is too small; the message names
-/// the one that is needed.
+/// Divides `limit` descriptors for a server with this number of threads. Errors: kTooManyFiles: the limit is too small.
+/// The message names the required limit.
 Result<DescriptorPlan> plan_descriptors(std::uint64_t limit, unsigned threads);
 
 }  // namespace varve::serve

@@ -1,5 +1,5 @@
-// Owns: the coroutines that come home to a loop's thread, and waking it once for all that came meanwhile.
-// Must never: take memory, or fail: who cannot come home would go on elsewhere.
+// Owns: the queue of coroutines that return to a loop's thread, and waking the thread once for all of them.
+// Must never: allocate memory, or fail: a coroutine that cannot return would continue on another thread.
 #pragma once
 
 #include <array>
@@ -15,12 +15,12 @@
 
 namespace varve::serve {
 
-/// Of one context, which one thread runs; asio::use_service() finds it. The leader of a group of commits sends all of
-/// its members home one after the other: to wake the thread and to take its queue's lock for each costs more than to
-/// serve it.
+/// The queue of one context, which one thread runs. asio::use_service() finds it. The leader of a commit group resumes
+/// all members one after the other. For each member, waking the thread and locking its queue would cost more than the
+/// member's work.
 class HomeQueue final : public boost::asio::execution_context::service {
  public:
-  /// Where a coroutine stands in the queue. Of one connection, for one coroutine at a time.
+  /// A coroutine's node in the queue. It belongs to one connection, and holds one coroutine at a time.
   class Place {
     friend class HomeQueue;
     std::coroutine_handle<> coroutine_;
@@ -31,18 +31,19 @@ class HomeQueue final : public boost::asio::execution_context::service {
   explicit HomeQueue(boost::asio::execution_context& context)
       : service(context), context_(static_cast<boost::asio::io_context&>(context)) {}
 
-  /// Resumes it on the context's thread, behind what was posted before. Any thread. The place outlives that.
+  /// Resumes the coroutine on the context's thread, after all earlier posts. Any thread may call it. The place must
+  /// stay alive until then.
   void post(Place& place, std::coroutine_handle<> coroutine) noexcept {
     place.coroutine_ = coroutine;
     Place* last = arrived_.load(std::memory_order_relaxed);
     do {
       place.next_ = last;
     } while (!arrived_.compare_exchange_weak(last, &place, std::memory_order_release, std::memory_order_relaxed));
-    if (last == nullptr) boost::asio::post(context_, Turn{this});  // Else there is one on its way.
+    if (last == nullptr) boost::asio::post(context_, Turn{this});  // Otherwise a turn is already posted.
   }
 
  private:
-  /// The memory of the one turn that is posted at a time.
+  /// Provides the memory of the single turn that is posted at a time.
   template <typename T>
   class Allocator {
    public:
@@ -76,7 +77,7 @@ class HomeQueue final : public boost::asio::execution_context::service {
     HomeQueue* queue;
   };
 
-  /// In the order in which they came. Where one throws, those behind it have another turn.
+  /// Resumes the coroutines in the order of their arrival. If one throws, the remaining ones are posted again.
   void resume_all() {
     struct Rest {
       ~Rest() {
@@ -99,7 +100,7 @@ class HomeQueue final : public boost::asio::execution_context::service {
 
   static constexpr std::size_t kTurnBytes = 128;
   boost::asio::io_context& context_;
-  std::atomic<Place*> arrived_{nullptr};  // the last one first
+  std::atomic<Place*> arrived_{nullptr};  // the latest first
   alignas(std::max_align_t) std::array<std::byte, kTurnBytes> memory_{};
 };
 

@@ -1,11 +1,11 @@
-// Owns: one connection: requests read one after the other, each answered before the next is looked at.
-// Must never: hold more of a request than the limits allow, wait without a deadline, or go on where a request did not
-// end as it should: what follows could be read as another one.
+// Owns: one connection: requests are read one after the other, and each is answered before the next is parsed.
+// Must never: store more of a request than the limits allow, or wait without a deadline. Must never continue after a
+// request that did not end correctly: its remaining bytes could be read as another request.
 //
-// Everything here runs on the one thread of the connection's context, except begin(), end_soon(), end_now(), end_unread(), cut_off(),
-// is_here() and post().
-// The connection lives as long as something of it is under way. Where memory ends, std::bad_alloc goes to who runs the
-// context; nothing of the connection is under way then, and it is closed.
+// All functions run on the one thread of the connection's context. The exceptions are begin(), end_soon(), end_now(),
+// end_unread(), cut_off(), is_here() and post().
+// The connection lives as long as one of its operations is pending. If memory ends, std::bad_alloc reaches the thread
+// that runs the context. No operation is pending then, and the connection is closed.
 #pragma once
 
 #include <algorithm>
@@ -98,7 +98,7 @@ class HttpConnection final : public OpenConnection,
   using Clock = std::chrono::steady_clock;
   using Timer = asio::basic_waitable_timer<Clock, asio::wait_traits<Clock>, Socket::executor_type>;
 
-  /// A member function as a handler that keeps the connection alive.
+  /// Returns a completion handler that calls a member function and keeps the connection alive.
   template <typename Member>
   auto handler(Member member) {
     return [self = this->shared_from_this(), member](const ErrorCode& error, auto... /*bytes*/) {
@@ -113,8 +113,9 @@ class HttpConnection final : public OpenConnection,
 
   // -- The deadline -------------------------------------------------------------------------------------------------
 
-  /// What is under way may take this long. To set a timer costs more than to look at a clock, so the timer runs on as
-  /// it was set, and looks when it rings; it is seldom set further than any deadline is.
+  /// Sets the deadline of the pending operation. Setting a timer costs more than reading a clock. So the timer keeps
+  /// running, and compares the time with the deadline when it expires. A deadline is seldom later than the timer's
+  /// usual expiry.
   void set_deadline(Milliseconds time) {
     deadline_ = Clock::now() + time;
     if (!is_timer_set_ || timer_.expiry() > deadline_) set_timer();
@@ -128,7 +129,8 @@ class HttpConnection final : public OpenConnection,
       if (const auto self = weak.lock()) self->on_timer();
     });
   }
-  /// Beside it something is under way, which would have no deadline any more without another timer.
+  /// Closes the connection after its deadline, or sets the timer again. If the timer cannot be set, the pending
+  /// operation would have no deadline, so the connection is closed.
   void on_timer() {
     if (Clock::now() >= deadline_) return close();
     try {
@@ -152,7 +154,7 @@ class HttpConnection final : public OpenConnection,
 
   // -- Reading ------------------------------------------------------------------------------------------------------
 
-  /// The first byte of a request may take its time; the rest may not.
+  /// Waits for a request. The first byte of a request may take the idle time. The rest has the shorter header time.
   void wait_for_request() {
     reader_.emplace(host_.limits());
     if (buffer_.size() > 0) {
@@ -160,7 +162,7 @@ class HttpConnection final : public OpenConnection,
       return read_header();
     }
     if (is_ending_ && !has_arrived()) return close();
-    if (buffer_.capacity() > 2 * kReadBytes) buffer_.shrink_to_fit();  // who is idle holds no memory
+    if (buffer_.capacity() > 2 * kReadBytes) buffer_.shrink_to_fit();  // an idle connection holds no memory
     is_idle_ = true;
     set_deadline(host_.limits().idle_time_max);
     read_more();
@@ -194,7 +196,7 @@ class HttpConnection final : public OpenConnection,
     if (reader_->is_header_done()) return read_body();
     read_header();
   }
-  /// What of it stands in the buffer.
+  /// Parses the bytes in the buffer.
   ErrorCode parse() {
     ErrorCode error;
     buffer_.consume(reader_->put(buffer_.data(), error));
@@ -215,13 +217,13 @@ class HttpConnection final : public OpenConnection,
 
   // -- Before a body ------------------------------------------------------------------------------------------------
 
-  /// Nothing of a body is read, or asked for, before it is known whose it is and there is room for it.
+  /// Authenticates the client and waits for room before any byte of a body is read or asked for.
   void admit() {
-    clear_deadline();  // the store takes the time that it takes
+    clear_deadline();  // the store has no deadline
     start(host_.handler().admit(reader_->request(), this),
           [self = this->shared_from_this()](const Status& admitted) { self->on_admitted(admitted); });
   }
-  /// As answer().
+  /// Continues after admit(). Throws nothing, like answer().
   void on_admitted(const Status& admitted) noexcept {
     try {
       if (!admitted.ok()) return refuse_unread(admitted);
@@ -289,7 +291,7 @@ class HttpConnection final : public OpenConnection,
     }
     run(reader_->take());
   }
-  /// On the thread that makes the answer; the connection does nothing meanwhile.
+  /// Called by the thread that builds the answer. The connection does nothing meanwhile.
   bool grow_to(std::uint64_t bytes) override {
     if (bytes + body_bytes_ <= ByteBudget::kFreeBytes) return true;
     const bool has_room = share_.take(ByteBudget::Use::kAnswer, bytes + body_bytes_, Clock::now());
@@ -322,7 +324,7 @@ class HttpConnection final : public OpenConnection,
     clear_deadline();
     run(std::move(request));
   }
-  /// Answers what was no request, and ends, since nobody knows where the next one would begin.
+  /// Answers bytes that are no request, and ends the connection: the beginning of the next request is unknown.
   void refuse(const Status& status) {
     keeps_alive_ = false;
     has_unread_ = true;
@@ -331,8 +333,8 @@ class HttpConnection final : public OpenConnection,
 
   // -- Writing ------------------------------------------------------------------------------------------------------
 
-  /// At the end of a request's task, out of which nothing may be thrown. Without an answer there is none, rather than
-  /// one that may be wrong.
+  /// Sends the answer at the end of a request's task, which must not throw. If there is no answer, the connection is
+  /// closed, because any other answer might be wrong.
   void answer(Result<HttpResponse> response) noexcept {
     if (!response.ok()) return close();
     try {
@@ -354,7 +356,7 @@ class HttpConnection final : public OpenConnection,
     if (share_.holds()) share_.give_back();
     http::async_write(stream_, message_, handler(&HttpConnection::on_sent));
   }
-  /// Of a large answer, so that it is known whether the client takes it.
+  /// Sends a piece of a large answer, to see whether the client still receives.
   void send_piece() {
     http::async_write_some(stream_, *serializer_,
                            [self = this->shared_from_this()](const ErrorCode& error, std::size_t bytes) {
@@ -368,14 +370,15 @@ class HttpConnection final : public OpenConnection,
   }
   void on_sent(const ErrorCode& error) {
     serializer_.reset();
-    message_ = ResponseMessage();  // who is idle holds no answer
+    message_ = ResponseMessage();  // an idle connection holds no answer
     if (share_.holds()) share_.give_back();
     if (error) return close();
     if (keeps_alive_) return wait_for_request();
     say_goodbye();
   }
 
-  /// What the client may still be sending is read for a moment, for a reset would take the answer from it.
+  /// Ends the sending side. Reads and drops the client's remaining bytes for a moment, because a reset would discard
+  /// the answer.
   void say_goodbye() {
     set_deadline(kGoodbyeTime);
     if constexpr (kIsTls) {
@@ -401,7 +404,7 @@ class HttpConnection final : public OpenConnection,
     is_ending_ = true;
     if (is_idle_ && !has_arrived()) close();
   }
-  /// A request is begun once it is on this machine.
+  /// Returns whether bytes of a request are in the socket. Such a request counts as begun.
   bool has_arrived() {
     ErrorCode error;
     return socket_layer().available(error) > 0 && !error;
@@ -443,7 +446,7 @@ class HttpConnection final : public OpenConnection,
   bool is_counted_ = false;
   bool is_idle_ = false;
   bool is_ending_ = false;
-  /// The server ends, and takes no more bytes of a request.
+  /// The server ends, and reads no more bytes of a request.
   bool is_late_ = false;
   bool is_reading_ = false;
   bool keeps_alive_ = false;

@@ -13,9 +13,9 @@ namespace {
 
 namespace http = boost::beast::http;
 
-/// For the verb, the version and line ends.
+/// Bytes for the verb, the version and line ends.
 constexpr std::uint32_t kHeaderSlackBytes = 1024;
-/// As many as clients send; more take a larger list.
+/// The usual number of headers. A request with more headers reallocates the list.
 constexpr std::size_t kUsualHeaders = 16;
 
 std::string_view view_of(boost::beast::string_view text) noexcept {
@@ -48,7 +48,7 @@ void RequestReader::on_field_impl(Field /*field*/, Text name, Text value, ErrorC
 
 void RequestReader::on_body_init_impl(const Length& length, ErrorCode& error) {
   error = {};
-  if (length) request_.body.reserve(static_cast<std::size_t>(*length));  // the parser has compared it with the limit
+  if (length) request_.body.reserve(static_cast<std::size_t>(*length));  // the parser has checked the limit
 }
 
 std::size_t RequestReader::on_body_impl(Text body, ErrorCode& error) {
@@ -68,7 +68,7 @@ Status RequestReader::check_framing() const {
   const Headers& headers = request_.head.headers;
   const std::string* const encoding = find_header(headers, "transfer-encoding");
   const std::size_t bodies = count_headers(headers, "transfer-encoding") + count_headers(headers, "content-length");
-  // Two ways to tell where a body ends are two bodies to whoever else reads this request.
+  // If a request states its body's length in two ways, another reader of the request could see a different body.
   const bool is_clear = bodies <= 1 && (encoding == nullptr || equal_ignoring_case(*encoding, "chunked"));
   if (!is_clear)
     return service_error::invalid_input(

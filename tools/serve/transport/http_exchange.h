@@ -1,4 +1,4 @@
-// Owns: requests and answers between Beast's form and ours, and what a request's frame must keep.
+// Owns: converting requests and answers between Beast's types and ours, and the rules for the framing of a request.
 // Must never: read or write a socket.
 #pragma once
 
@@ -21,27 +21,28 @@ namespace varve::serve {
 
 using ResponseMessage = boost::beast::http::response<boost::beast::http::string_body>;
 
-/// One request while it comes in. What the parser finds goes into the request at once, without a message of Beast's own
-/// between them. put() takes no more than the headers before eager(true).
+/// Parses one request while it arrives. The parser stores values directly in the request, without a Beast message in
+/// between. Before eager(true), put() consumes only the headers.
 class RequestReader final : public boost::beast::http::basic_parser<true> {
  public:
-  /// The limits outlive it.
+  /// The limits must outlive the reader.
   explicit RequestReader(const ConnectionLimits& limits);
 
-  /// When the headers were read. Errors: kInvalidArgument (InvalidUri, InvalidHeaderValue: over the limits;
-  /// InvalidInput: a body framed in two ways or none that is known; MissingContentLengthHeader).
+  /// Checks the framing after the headers were read. Errors: kInvalidArgument (InvalidUri, InvalidHeaderValue: over the
+  /// limits; InvalidInput: the body is framed in two ways or in an unknown way; MissingContentLengthHeader).
   Status check_framing() const;
   bool wants_continue() const;
   std::uint64_t body_bytes_expected() const;
   bool tells_body_bytes() const { return static_cast<bool>(content_length()); }
-  /// Whether these bytes behind the headers have the whole body.
+  /// Returns whether `bytes` bytes after the headers include the whole body.
   bool is_body_within(std::uint64_t bytes) const { return tells_body_bytes() && *content_length() <= bytes; }
 
-  /// When the headers were read, once. False: the target is neither a path nor an absolute URL.
+  /// Completes the request's head. Called once, after the headers were read. Returns false if the target is neither a
+  /// path nor an absolute URL.
   bool complete_head(security::Arrival arrival);
-  /// After complete_head().
+  /// Valid after complete_head().
   const HttpRequest& request() const noexcept { return request_; }
-  /// What is there of it, once.
+  /// Returns the request as far as it was read. Called once.
   HttpRequest take() { return std::move(request_); }
 
  private:
@@ -73,7 +74,7 @@ class RequestReader final : public boost::beast::http::basic_parser<true> {
 
 Status bad_target();
 
-/// What to tell a client whose request could not be read; nothing where it is gone, or has taken too long.
+/// Returns the answer to a request that could not be read. Returns nothing if the client is gone or was too slow.
 std::optional<Status> answer_to(const boost::system::error_code& error);
 
 ResponseMessage to_message(HttpResponse response, bool keeps_alive);

@@ -22,16 +22,17 @@ namespace varve::serve {
 namespace {
 
 constexpr std::size_t kBytesWaitingMax = std::size_t{2} << 20;
-/// Of each line: what keeps it.
+/// The overhead of each queued line, in bytes.
 constexpr std::size_t kLineBytes = 64;
-/// The writer looks this often whether it should end, and the end waits so long for nothing.
+/// The interval at which the writer checks whether it should end. The times below limit how long the end waits without
+/// progress.
 constexpr std::chrono::milliseconds kLookTime{50};
 constexpr std::chrono::milliseconds kStuckTime{200};
 constexpr std::chrono::milliseconds kEndTime{600};
 
 }  // namespace
 
-/// Outlives the writer where its thread is stuck within a write.
+/// Outlives the writer if its thread is stuck in a write.
 struct LineWriter::State {
   explicit State(int to) noexcept : descriptor(to) {}
 
@@ -54,7 +55,7 @@ struct LineWriter::State {
     moved.notify_all();
   }
 
-  /// A pipe that can be written to takes this many bytes without waiting.
+  /// Writes a line. A writable pipe accepts this number of bytes without blocking.
   bool put(const std::string& line) {
     std::size_t done = 0;
     while (done < line.size()) {
@@ -89,12 +90,12 @@ LineWriter::LineWriter(int descriptor) : state_(std::make_shared<State>(descript
   sigset_t all;
   sigset_t before;
   ::sigfillset(&all);
-  ::pthread_sigmask(SIG_BLOCK, &all, &before);  // Signals are for others.
+  ::pthread_sigmask(SIG_BLOCK, &all, &before);  // Other threads handle signals.
   try {
     state_->has_ended = false;
     std::thread([state = state_] { state->run(); }).detach();
   } catch (const std::system_error&) {
-    state_->has_ended = true;  // Every line is lost, then.
+    state_->has_ended = true;  // Every line is lost in this case.
     state_->is_ending = true;
   }
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
@@ -141,7 +142,7 @@ void LineWriter::finish() noexcept {
   state.lost += state.lines.size();
   state.lines.clear();
   state.bytes = 0;
-  // The line that was under way counts too, unless the thread is stuck in it.
+  // The line that is being written counts too, unless the thread is stuck in its write.
   state.moved.wait_for(lock, kStuckTime, [&] { return state.has_ended; });
 }
 

@@ -1,5 +1,5 @@
-// Owns: lines on their way to a descriptor that may be full, closed or stuck: standard output and standard error.
-// Must never: make who writes a line wait, or the end of the process.
+// Owns: writing lines to a descriptor that may be full, closed or stuck: standard output and standard error.
+// Must never: make the writer of a line wait, or delay the end of the process.
 #pragma once
 
 #include <cstdint>
@@ -8,20 +8,20 @@
 
 namespace varve::serve {
 
-/// Any thread. A thread of its own writes. Where lines come faster than they are taken, the oldest are lost, and
-/// counted; so are those that cannot be written at all.
+/// Can be used by any thread. A background thread writes the lines. If lines arrive faster than the descriptor accepts
+/// them, the oldest lines are lost and counted. Lines that cannot be written are lost and counted too.
 class LineWriter {
  public:
   explicit LineWriter(int descriptor);
-  /// finish().
+  /// Calls finish().
   ~LineWriter();
   LineWriter(const LineWriter&) = delete;
   LineWriter& operator=(const LineWriter&) = delete;
 
-  /// `text` ends with its line's end. Without memory it is lost.
+  /// Queues a line. `text` ends with the line's end. If memory is lacking, the line is lost.
   void write(std::string_view text) noexcept;
-  /// Waits until all is written, or nothing has been taken for a moment: what is left then is lost. Nothing is written
-  /// after that.
+  /// Waits until all lines are written, or until the descriptor has accepted nothing for a moment. The remaining lines
+  /// are lost in the second case. Nothing is written afterwards.
   void finish() noexcept;
   std::uint64_t lost() const noexcept;
 

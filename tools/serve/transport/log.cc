@@ -10,7 +10,7 @@
 namespace varve::serve {
 namespace {
 
-/// Never gone, since threads that outlive main() may write a line.
+/// Never destroyed, because threads that outlive main() may write a line.
 struct Log {
   LineWriter writer{STDERR_FILENO};
   spdlog::logger logger{"varve", std::make_shared<LogSink>(writer)};

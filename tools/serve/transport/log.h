@@ -1,5 +1,5 @@
-// Owns: the server's lines for whoever runs it, on standard error.
-// Must never: write a key, a signature, a query or a body, or wait for whoever reads the lines.
+// Owns: the server's log lines for its operator, on standard error.
+// Must never: write a key, a signature, a query or a body, or wait for the reader of the lines.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@
 
 namespace varve::serve {
 
-/// A request that failed by no fault of the client; the id is the one that the client was told. Any thread.
+/// Logs a request that failed without a fault of the client. The client received the same id. Any thread may call it.
 void log_failure(std::string_view request_id, const Status& status);
 void log_line(std::string_view line);
-/// Lines that were lost, since they came faster than they were taken, or could not be written.
+/// Returns the number of lost lines. Lines are lost if they arrive faster than they are written, or cannot be written.
 std::uint64_t lost_log_lines() noexcept;
-/// At the end of the process: waits a moment until the lines are written. Lines after that are lost.
+/// Waits a moment at the end of the process until the lines are written. Later lines are lost.
 void finish_log() noexcept;
 
 }  // namespace varve::serve

@@ -1,4 +1,4 @@
-// Owns: the way of log lines from spdlog, which gives them their form, to a writer that waits for nothing.
+// Owns: passing log lines from spdlog, which formats them, to a writer that never waits.
 // Must never: write itself.
 #pragma once
 
@@ -12,7 +12,7 @@ namespace varve::serve {
 
 class LogSink final : public spdlog::sinks::base_sink<std::mutex> {
  public:
-  /// The writer outlives the sink.
+  /// The writer must outlive the sink.
   explicit LogSink(LineWriter& writer) noexcept : writer_(writer) {}
 
  private:

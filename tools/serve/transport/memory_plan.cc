@@ -12,23 +12,24 @@ namespace varve::serve {
 namespace {
 
 constexpr std::uint64_t kParts = 4;
-/// Of a connection without a request: its buffer, with TLS its keys and records, and what the system keeps for it.
+/// Memory of an idle connection: its buffer, the keys and records of TLS, and the system's buffers.
 constexpr std::uint64_t kConnectionBytes = std::uint64_t{64} << 10;
-/// What groups of version 1 have for no limit is near the largest number.
+/// Groups of version 1 report a number near the maximum if they have no limit.
 constexpr std::uint64_t kNoLimit = std::uint64_t{1} << 60;
 
 void lower(std::optional<std::uint64_t>& least, std::uint64_t limit) {
   if (limit < kNoLimit) least = std::min(least.value_or(limit), limit);
 }
 
-/// `max` is no limit.
+/// Lowers the limit to the one in the file. `max` means no limit.
 void lower_by_file(std::optional<std::uint64_t>& least, const std::string& path) {
   std::ifstream file(path);
   std::uint64_t limit = 0;
   if (file >> limit) lower(least, limit);
 }
 
-/// Of the group and of all that it is in. Within a container the path may be the host's; what is not there is passed.
+/// Applies the limits of the group and of all groups above it. In a container the path may be that of the host. A
+/// missing file is skipped.
 void lower_by_groups(std::optional<std::uint64_t>& least, const std::string& mount, std::string group,
                      std::initializer_list<const char*> names) {
   for (;;) {
@@ -48,7 +49,7 @@ bool names_memory(std::string_view controllers) {
   return false;
 }
 
-/// A line of /proc/self/cgroup: `0::/path` for version 2, `4:memory:/path` for version 1.
+/// Parses a line of /proc/self/cgroup: `0::/path` for version 2, `4:memory:/path` for version 1.
 void lower_by_line(std::optional<std::uint64_t>& least, const std::string& root, const std::string& line) {
   const std::size_t first = line.find(':');
   const std::size_t second = first == std::string::npos ? first : line.find(':', first + 1);

@@ -1,5 +1,5 @@
-// Owns: how much memory each part of a server may take.
-// Must never: allot more than the process may have.
+// Owns: dividing the memory between the parts of a server.
+// Must never: allot more than the process may use.
 #pragma once
 
 #include <cstdint>
@@ -11,28 +11,31 @@
 
 namespace varve::serve {
 
-/// A quarter each; the last quarter is for everything else: connections, compaction, the program itself.
+/// Each of the three parts gets a quarter. The last quarter is for everything else: connections, compaction, the
+/// program itself.
 struct MemoryPlan {
   std::uint64_t block_cache = std::uint64_t{256} << 20;
   std::uint64_t write_buffer = std::uint64_t{256} << 20;
-  /// Bodies and unread answers of all connections.
+  /// Bytes of bodies and unread answers of all connections.
   std::uint64_t bodies = std::uint64_t{256} << 20;
-  /// Connections that have room in the rest.
+  /// The number of connections that have room in the last quarter.
   std::uint64_t connections = 4096;
 };
 
 inline constexpr std::uint64_t kMemoryMin = std::uint64_t{48} << 20;
 
-/// `512MiB`, `2G`, `1000000`: bytes, or with K, M, G or T their 1,024-folds; `B` or `iB` may follow.
+/// Parses a size such as `512MiB`, `2G` or `1000000`. The suffixes K, M, G and T mean powers of 1,024. `B` or `iB` may
+/// follow them.
 /// Errors: kInvalidArgument.
 Result<std::uint64_t> parse_size(std::string_view text);
 
-/// Of `asked` bytes; without that, of `limit`, but of each part at most what MemoryPlan has by default; without either
-/// as by default. Errors: kInvalidArgument: less than kMemoryMin; the message names it.
+/// Divides memory. If `asked` is given, it divides those bytes. Otherwise it divides `limit`, and each part gets at
+/// most its default in MemoryPlan. If neither is given, it returns the defaults. Errors: kInvalidArgument: less than
+/// kMemoryMin. The message names the minimum.
 Result<MemoryPlan> plan_memory(std::optional<std::uint64_t> asked, std::optional<std::uint64_t> limit);
 
-/// The least of the limits of the control groups that this process is in, of both versions, and of what the machine and
-/// the process's own limits have. `root` stands before the paths of /proc and /sys.
+/// Returns the smallest memory limit of this process: of its control groups of both versions, of the machine, and of
+/// its own resource limits. `root` is a prefix for the paths of /proc and /sys.
 std::optional<std::uint64_t> memory_limit(const std::string& root = "");
 
 }  // namespace varve::serve

@@ -1,5 +1,5 @@
 // Owns: lines about requests on the standard error stream.
-// Must never: make a request wait: where lines come faster than they are taken, the oldest are lost, and counted.
+// Must never: make a request wait. If lines arrive faster than they are written, the oldest are lost and counted.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,8 @@
 
 namespace varve::serve {
 
-/// Any thread. What was written is on the stream when the object is gone, if the stream takes it (LineWriter::finish).
+/// Can be used by any thread. The destructor waits until the lines are written, if the stream accepts them
+/// (LineWriter::finish).
 class AsyncLines {
  public:
   AsyncLines();

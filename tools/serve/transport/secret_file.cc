@@ -44,7 +44,7 @@ Result<std::string> read_all(const Descriptor& file, std::string_view what, cons
   }
 }
 
-/// What is judged is what is read, whatever the name stands for a moment later.
+/// Reads a file. It checks the opened file, so that a later change of the name has no effect.
 Result<std::string> read_file(std::string_view what, const std::string& path, bool is_secret) {
   const Descriptor file(path);
   if (file.number() < 0 && errno == ENOENT) return refuse(what, path, "does not exist");

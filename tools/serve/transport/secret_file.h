@@ -1,5 +1,5 @@
-// Owns: reading files that hold keys.
-// Must never: take a key that everybody on the machine can read or replace.
+// Owns: reading files that contain keys.
+// Must never: accept a key that every user of the machine can read or replace.
 #pragma once
 
 #include <string>
@@ -9,10 +9,11 @@
 
 namespace varve::serve {
 
-/// The content of what `what` ("the private key") names at `path`. Errors: kInvalidArgument: it is not there, cannot be
-/// read, is too large to be one, or is open to everybody; the message names path and remedy.
+/// Returns the content of the file at `path`. `what` names the file for messages, for example "the private key".
+/// Errors: kInvalidArgument: the file does not exist, cannot be read, is too large for a key, or is accessible to every
+/// user. The message names path and remedy.
 Result<std::string> read_secret_file(std::string_view what, const std::string& path);
-/// As above, of what everybody may read.
+/// Returns the content of a file that every user may read. Errors: as above.
 Result<std::string> read_public_file(std::string_view what, const std::string& path);
 
 }  // namespace varve::serve

@@ -36,7 +36,8 @@ std::string name_of(int signal) {
   }
 }
 
-/// On the thread that took it; every other one keeps it blocked.
+/// Ends the process with the signal's default action. Runs on the thread that took the signal, since every other thread
+/// blocks it.
 void end_as_ever(int signal, const sigset_t& awaited) {
   set_action(signal, SIG_DFL);
   ::raise(signal);
@@ -45,7 +46,7 @@ void end_as_ever(int signal, const sigset_t& awaited) {
 
 }  // namespace
 
-/// Outlives everything: its thread takes signals until the process is gone.
+/// Never destroyed: its thread takes signals until the process ends.
 struct StopSignals::State {
   void run() {
     for (;;) {
@@ -78,7 +79,7 @@ Status StopSignals::begin() {
   ::sigemptyset(&state_->awaited);
   for (const int signal : kIgnored) set_action(signal, SIG_IGN);
   for (const int signal : kAwaited) {
-    // What is ignored, as a shell makes it for what runs in the background, could not be waited for.
+    // An ignored signal cannot be waited for. A shell ignores signals of background processes, for example.
     set_action(signal, do_nothing);
     ::sigaddset(&state_->awaited, signal);
   }

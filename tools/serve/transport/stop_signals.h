@@ -1,4 +1,4 @@
-// Owns: what signals do to the process of a server: ask for its end, or nothing.
+// Owns: the effect of signals on the process of a server: they request its end, or have no effect.
 // Must never: let a signal's default action decide when the server ends.
 #pragma once
 
@@ -8,21 +8,23 @@
 
 namespace varve::serve {
 
-/// Made once, before the process has other threads, and in force until the process is gone:
-///   SIGTERM, SIGINT            ask for the end. Until expect() they end the process as ever. A second one changes nothing.
-///   SIGHUP, SIGUSR1, SIGUSR2   a line in the log
-///   SIGPIPE, SIGXFSZ, SIGTTOU  nothing: the write returns an error instead
+/// Created once, before the process has other threads, and in force until the process ends:
+///
+/// - SIGTERM, SIGINT request the end. Before expect() they end the process with the default action. A second one
+///   changes nothing.
+/// - SIGHUP, SIGUSR1, SIGUSR2 write a line to the log.
+/// - SIGPIPE, SIGXFSZ, SIGTTOU do nothing: the write returns an error instead.
 class StopSignals {
  public:
   StopSignals();
   StopSignals(const StopSignals&) = delete;
   StopSignals& operator=(const StopSignals&) = delete;
 
-  /// Errors: kOutOfMemory (there is no thread for it).
+  /// Starts the signal thread. Errors: kOutOfMemory (the thread could not be started).
   Status begin();
-  /// From now on the end is asked for, and not taken.
+  /// From now on a signal only requests the end, and the process does not end by itself.
   void expect() noexcept;
-  /// Until the end is asked for.
+  /// Waits until the end is requested.
   void wait();
 
  private:

@@ -12,7 +12,8 @@ namespace {
 namespace asio = boost::asio;
 using ErrorCode = boost::system::error_code;
 
-/// Of TLS 1.2. All suites of TLS 1.3 that OpenSSL offers by itself are such.
+/// The suites of TLS 1.2 with forward secrecy and authenticated encryption. All suites of TLS 1.3 that OpenSSL offers
+/// by default have both.
 constexpr const char* kSuites = "ECDHE+AESGCM:ECDHE+CHACHA20";
 
 Status unusable(const char* what, const std::string& path, const std::string& why) {

@@ -1,4 +1,4 @@
-// Owns: how the server speaks TLS, and the files that it takes for that.
+// Owns: the server's TLS settings, and reading its certificate and key files.
 // Must never: offer a suite without forward secrecy and authenticated encryption.
 #pragma once
 
@@ -13,8 +13,8 @@ class context;
 
 namespace varve::serve {
 
-/// Of PEM files; null where both are empty. Errors: kInvalidArgument: a file is not there or of no use, or the key's is
-/// open to everybody.
+/// Returns a context made from PEM files, or null if both paths are empty. Errors: kInvalidArgument: a file does not
+/// exist or cannot be used, or the key file is accessible to every user.
 Result<std::unique_ptr<boost::asio::ssl::context>> make_tls(const std::string& certificate, const std::string& key);
 
 }  // namespace varve::serve

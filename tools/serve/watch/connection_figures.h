@@ -1,5 +1,5 @@
-// Owns: the count of a server's connections.
-// Must never: name one.
+// Owns: the counters of a server's connections.
+// Must never: identify a connection.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@ namespace varve::serve {
 struct ConnectionFigures {
   std::uint64_t open = 0;
   std::uint64_t accepted = 0;
-  /// Closed at once, because there were too many.
+  /// Connections that were closed at once, because there were too many.
   std::uint64_t refused = 0;
 };
 

@@ -25,7 +25,7 @@ std::string milliseconds_since(Clock::time_point begun) {
   return double_text(std::chrono::duration<double, std::milli>(Clock::now() - begun).count());
 }
 
-/// Empty where it is not given.
+/// Returns the parameter's value, or an empty text if it is missing.
 Result<std::string> text_value(std::string_view query, std::string_view name) {
   Result<std::optional<std::string>> value = query_value(query, name);
   if (!value.ok()) return value.status();
@@ -87,7 +87,8 @@ void write_cost(JsonText& json, const PageCost& cost) {
   json.member("blocks_skipped").number(std::to_string(cost.blocks_skipped)).end_object();
 }
 
-/// `{"value":[...]}` and a comma: the answer begins with the page as clients get it.
+/// Returns `{"value":[...]}` with a comma in place of the last brace: the answer begins with the page as clients
+/// receive it.
 std::string page_members(const std::vector<Entity>& entities) {
   std::string text = write_entities({PayloadLevel::kMinimal, "", "", ""}, entities);
   text.back() = ',';

@@ -1,6 +1,6 @@
-// Owns: what the status page shows of tables: their names, their size, their entities and how these were found.
-// Must never: write, or look into an account that the server does not serve. It asks for no signature: who may come
-// here is decided before (page_guard.h).
+// Owns: the tables on the status page: their names, their size, their entities, and the plan and cost of the queries.
+// Must never: write, or read an account that the server does not serve. It checks no signature: page_guard.h admits the
+// caller before.
 #pragma once
 
 #include <stop_token>
@@ -14,25 +14,27 @@
 
 namespace varve::serve {
 
-/// Views: who calls keeps what they view until the answer is there.
+/// Holds views. The caller keeps the viewed data alive until the answer is complete.
 struct ExplorerCall {
   std::string_view query;
   HomeThread* home = nullptr;
   std::stop_token stop{};
 };
 
-/// Answers are JSON. Without `account` it is the first one.
+/// Returns answers as JSON. If the query names no `account`, the first account is used.
 class Explorer {
  public:
   Explorer(Store& store, std::vector<std::string> accounts) : store_(&store), accounts_(std::move(accounts)) {}
 
-  /// Of `account`, from the token `continuation` on: `{"accounts":[],"account":"","tables":[],"continuation":""}`.
+  /// Lists the tables of `account`, starting at the token `continuation`:
+  /// `{"accounts":[],"account":"","tables":[],"continuation":""}`.
   /// Errors: kNotFound (ResourceNotFound); those of Store::list_tables().
   Task<Result<std::string>> list_tables(ExplorerCall call) const;
-  /// Of `account` and `table`, as far as a quarter of a second comes:
+  /// Measures `table` of `account` for at most a quarter of a second:
   /// `{"entities":1,"bytes":1,"complete":true}`. Errors: those of Store::open_table() and Table::scan().
   Task<Result<std::string>> measure_table(ExplorerCall call) const;
-  /// Of `account` and `table`, by `filter`, from the token `continuation` on, at most `top`, `backward=1` from the end:
+  /// Reads entities of `table` of `account` that match `filter`, starting at the token `continuation`. Returns at most
+  /// `top` entities. `backward=1` scans from the end:
   /// `{"value":[],"continuation":"","plan":{},"cost":{},"milliseconds":1.0}`. Errors: as measure_table().
   Task<Result<std::string>> read_entities(ExplorerCall call) const;
 

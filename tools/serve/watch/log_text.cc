@@ -13,7 +13,8 @@ namespace {
 constexpr std::size_t kTargetMax = 512;
 constexpr std::size_t kVerbMax = 16;
 
-/// What a query asks for, the status page's too, and the terms of a signature without the signature.
+/// The harmless parameters: those of queries and of the status page, and those of a signature except the signature
+/// itself.
 constexpr std::array<std::string_view, 34> kHarmless = {"$filter",
                                                         "$format",
                                                         "$orderby",
@@ -70,7 +71,8 @@ bool is_harmless(std::string_view name) {
   return decoded && std::find(kHarmless.begin(), kHarmless.end(), *decoded) != kHarmless.end();
 }
 
-/// Where a client wrote a second `?`, encoded perhaps, what it meant for a query stands behind it.
+/// Appends the text up to a second `?`, plain or encoded. The client meant the text after it as a query, so it is
+/// hidden.
 void append_to_mark(std::string& line, std::string_view text) {
   const std::size_t end = std::min({text.find("%3F"), text.find("%3f"), text.find_first_of("?&"), text.size()});
   append_printable(line, text.substr(0, std::min(end, kTargetMax + 1)));
@@ -81,7 +83,7 @@ void append_parameter(std::string& line, std::string_view pair) {
   const std::size_t equals = pair.find('=');
   const std::string_view name = pair.substr(0, equals);
   if (is_harmless(name)) return append_to_mark(line, pair);
-  // A parameter without a value may be one of which the value stands in the place of the name.
+  // If a parameter has no `=`, its name may be a secret value. So the name is hidden too.
   if (equals != std::string_view::npos) append_printable(line, name);
   line += equals == std::string_view::npos ? "***" : "=***";
 }

@@ -1,4 +1,4 @@
-// Owns: one request as one line of the log.
+// Owns: formatting one request as one line of the log.
 // Must never: show a signature, a key or a byte that could end or disguise the line.
 #pragma once
 
@@ -10,12 +10,12 @@
 
 namespace varve::serve {
 
-/// The path and query as they were sent, made safe: of the query only what is known to be harmless keeps its value, so
-/// that a signature under any spelling is hidden; bytes that are not printable ASCII are percent-encoded, and what is
-/// long is cut.
+/// Returns the path and query as they were sent, without secrets. Only parameters that are known to be harmless keep
+/// their value, so that a signature under any spelling is hidden. Bytes other than printable ASCII are percent-encoded.
+/// A long target is cut.
 std::string logged_target(const security::Request& head);
 
-/// What a line says of a request that was not answered yet.
+/// The parts of a log line that are known before the answer.
 struct LoggedRequest {
   std::string client;
   std::string verb;
@@ -23,8 +23,8 @@ struct LoggedRequest {
 };
 LoggedRequest logged_request(const HttpRequest& request);
 
-/// `127.0.0.1 GET /devstoreaccount1/Orders() QueryEntities 200 - 0 B in, 512 B out, 1.234 ms, id 5f...`; `-` stands
-/// where there is no error code.
+/// Returns a line such as `127.0.0.1 GET /devstoreaccount1/Orders() QueryEntities 200 - 0 B in, 512 B out, 1.234 ms, id
+/// 5f...`. A `-` replaces the error code if there is none.
 std::string log_text(const LoggedRequest& request, const RequestRecord& record, const HttpResponse& response);
 
 }  // namespace varve::serve

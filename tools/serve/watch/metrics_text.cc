@@ -20,7 +20,7 @@ double seconds_of(std::uint64_t nanoseconds) {
   return static_cast<double>(nanoseconds) / 1e9;
 }
 
-/// The families, each filled before the next one is begun.
+/// The metric families. Each family is filled before the next one begins.
 class Families {
  public:
   void begin(MetricType type, std::string name, std::string help) {
@@ -63,7 +63,7 @@ struct NamedFigures {
   OperationFigures figures;
 };
 
-/// Those that were asked for.
+/// Returns the operations that were requested at least once.
 std::vector<NamedFigures> operations_of(const RequestFigures& requests) {
   std::vector<NamedFigures> all;
   for (std::size_t i = 0; i < kOperations; ++i) {
@@ -95,7 +95,7 @@ void add_latencies(Families& families, const std::vector<NamedFigures>& operatio
       below += operation.figures.latencies[i];
       histogram.bucket.push_back({below, seconds_of(kLatencyBounds[i])});
     }
-    histogram.sample_count = operation.figures.requests();  // the bucket without a bound is the serializer's
+    histogram.sample_count = operation.figures.requests();  // the serializer adds the bucket without a bound
     histogram.sample_sum = seconds_of(operation.figures.nanoseconds);
   }
 }

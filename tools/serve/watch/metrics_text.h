@@ -1,6 +1,6 @@
-// Owns: a server's figures as Prometheus reads them.
-// Must never: make a label of what a client sent: names of accounts, tables and keys are no business of a monitor, and
-// labels without a bound would fill it.
+// Owns: a server's figures in the format of Prometheus.
+// Must never: use a client's text as a label. Names of accounts, tables and keys do not belong in a monitor, and
+// unbounded labels would fill it.
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@
 
 namespace varve::serve {
 
-/// The text format, version 0.0.4. Without the store's figures where it gives none.
+/// Returns the metrics in text format version 0.0.4. If the store returns no statistics, its figures are left out.
 std::string metrics_text(const Observed& observed);
 
-/// Its media type.
+/// The media type of the format.
 inline constexpr std::string_view kMetricsType = "text/plain; version=0.0.4; charset=utf-8";
 
 }  // namespace varve::serve

@@ -1,5 +1,5 @@
-// Owns: what the metrics listener answers: /metrics and /health.
-// Must never: answer anything else, or tell what a table holds.
+// Owns: the answers of the metrics listener: /metrics and /health.
+// Must never: answer other paths, or reveal the content of a table.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace varve::serve {
 
 class Monitor final : public RequestHandler {
  public:
-  /// What is observed outlives the monitor.
+  /// The observed objects must outlive the monitor.
   explicit Monitor(const Observed& observed) noexcept : observed_(observed) {}
 
   Task<Status> admit(const HttpRequest& request, HomeThread* home) override;

@@ -1,5 +1,5 @@
-// Owns: all that a server tells of itself at one moment, and where it is asked for.
-// Must never: hold anything secret, or a name that a client chose.
+// Owns: access to all figures that a server publishes.
+// Must never: contain a secret, or a name that a client chose.
 #pragma once
 
 #include <chrono>
@@ -12,12 +12,12 @@
 
 namespace varve::serve {
 
-/// What can be asked by those who show it. Everything here outlives them.
+/// The sources of figures for the status page and the monitor. All of them must outlive both.
 struct Observed {
   const Store& store;
   const RequestFigures& requests;
   std::function<ConnectionFigures()> connections;
-  /// Lines that the request log had no room for.
+  /// Returns the number of lines that the request log lost.
   std::function<std::uint64_t()> lost_log_lines = [] { return std::uint64_t{0}; };
   std::chrono::steady_clock::time_point begun = std::chrono::steady_clock::now();
 

@@ -1,5 +1,5 @@
-// Owns: the files of the status page, as they stand in tools/serve/page/ and were made part of the program.
-// Must never: be written by hand: CMake makes the other half of this room of those files.
+// Owns: the files of the status page. They are built into the program from tools/serve/page/.
+// Must never: be written by hand. CMake generates the other half of this unit from those files.
 #pragma once
 
 #include <span>
@@ -8,7 +8,7 @@
 namespace varve::serve {
 
 struct PageFile {
-  /// Below /_varve/; the first one is empty.
+  /// The name below /_varve/. The first file's name is empty.
   std::string_view name;
   std::string_view type;
   std::string_view content;

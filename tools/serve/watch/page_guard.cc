@@ -7,7 +7,7 @@
 namespace varve::serve {
 namespace {
 
-/// Without the port; a bracketed address without brackets.
+/// Returns the host without the port, and a bracketed address without brackets.
 std::string_view host_name(std::string_view host) {
   if (host.starts_with('[')) {
     const std::size_t end = host.find(']');
@@ -16,7 +16,7 @@ std::string_view host_name(std::string_view host) {
   return host.substr(0, host.find(':'));
 }
 
-/// What stands behind the name: nothing, or a port.
+/// Returns whether only a port, or nothing, follows the host's name.
 bool has_clean_end(std::string_view host) {
   std::string_view end = host;
   end.remove_prefix(std::min(host.starts_with('[') ? host.find(']') : host.find(':'), host.size()));
@@ -27,7 +27,8 @@ bool has_clean_end(std::string_view host) {
          end.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-/// `127.` and three more numbers: names such as `127.0.0.1.example.com` are names of others.
+/// Returns whether the text is `127.` and three more numbers. A name such as `127.0.0.1.example.com` can belong to any
+/// site.
 bool is_local_ipv4(std::string_view text) {
   if (!text.starts_with("127.")) return false;
   int parts = 1;

@@ -1,5 +1,5 @@
-// Owns: the count of what was asked and answered, by operation: how often, how fast, how it ended.
-// Must never: make a request wait: a count is an addition to an atomic.
+// Owns: counters of requests and answers by operation: number, duration, status.
+// Must never: make a request wait. Counting is an addition to an atomic.
 #pragma once
 
 #include <array>
@@ -13,15 +13,15 @@
 
 namespace varve::serve {
 
-/// The statuses that the server gives; the last one stands for any other.
+/// The statuses that the server returns. The last entry counts every other status.
 inline constexpr std::array<std::uint16_t, 19> kCountedStatuses = {200, 201, 202, 204, 400, 401, 403, 404, 405, 409,
                                                                    411, 412, 413, 415, 500, 501, 503, 304, 0};
-/// Upper bounds of the latency histogram in nanoseconds; one more bucket has what is above.
+/// The upper bounds of the latency histogram in nanoseconds. One more bucket counts longer requests.
 inline constexpr std::array<std::uint64_t, 15> kLatencyBounds = {
     100'000,    250'000,     500'000,     1'000'000,   2'500'000,     5'000'000,     10'000'000,    25'000'000,
     50'000'000, 100'000'000, 250'000'000, 500'000'000, 1'000'000'000, 2'500'000'000, 10'000'000'000};
 
-/// One request and its answer. Bytes are those of bodies.
+/// One request and its answer. The bytes are those of the bodies.
 struct RequestRecord {
   Operation operation = Operation::kUnresolved;
   std::uint16_t status = 200;
@@ -31,24 +31,24 @@ struct RequestRecord {
 };
 
 struct OperationFigures {
-  /// By kCountedStatuses.
+  /// Counts by the index in kCountedStatuses.
   std::array<std::uint64_t, kCountedStatuses.size()> statuses{};
-  /// Requests of each bucket alone, not of those below it.
+  /// The requests of each bucket alone, not cumulated.
   std::array<std::uint64_t, kLatencyBounds.size() + 1> latencies{};
   std::uint64_t nanoseconds = 0;
   std::uint64_t bytes_in = 0;
   std::uint64_t bytes_out = 0;
 
   std::uint64_t requests() const noexcept;
-  /// Answered with 4xx and 5xx.
+  /// Returns the number of answers with 4xx and 5xx.
   std::uint64_t failures() const noexcept;
 };
 
-/// Any thread.
+/// Can be used by any thread.
 class RequestFigures {
  public:
   void add(const RequestRecord& record) noexcept;
-  /// Of what could not be read as a request.
+  /// Counts a message that could not be read as a request.
   void add_unreadable() noexcept { unreadable_.fetch_add(1, std::memory_order_relaxed); }
 
   OperationFigures of(Operation operation) const noexcept;

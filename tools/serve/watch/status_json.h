@@ -1,5 +1,5 @@
-// Owns: a server's figures as the status page reads them.
-// Must never: be anybody's interface but that page's; monitors read metrics_text.h.
+// Owns: a server's figures as JSON for the status page.
+// Must never: serve as an interface for other programs. Monitors read metrics_text.h.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace varve::serve {
 
-/// Counters are since the start; the page makes rates of two of these. Latencies are counts of buckets, as
-/// `latency_bounds` has their upper bounds in seconds.
+/// Returns the figures. Counters count since the start. The page computes rates from two results. Latencies are counts
+/// of buckets, and `latency_bounds` contains the buckets' upper bounds in seconds.
 std::string status_json(const Observed& observed, bool has_explorer);
 
 }  // namespace varve::serve

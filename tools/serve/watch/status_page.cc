@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kPageRoot = "/_varve";
 constexpr std::string_view kJsonType = "application/json; charset=utf-8";
-/// Nothing from elsewhere, nothing inline, no frame around it, and no text that becomes markup.
+/// Allows nothing from other origins, no inline content, no embedding in a frame, and no text that becomes markup.
 constexpr std::string_view kContentSecurityPolicy =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; "
     "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
@@ -65,7 +65,7 @@ Status StatusPage::admit(const HttpRequest& request, std::string_view name) cons
   if (!rules_.is_public || is_of_explorer(name)) {
     if (Status local = check_local(request); !local.ok()) return local;
   }
-  // Files hold nothing of the store, and a link on another site may lead to them.
+  // Files contain no data of the store, and a link on another site may point to them.
   return find_page_file(name) != nullptr ? Status() : check_same_origin(request);
 }
 

@@ -1,5 +1,5 @@
-// Owns: everything below /_varve/: the files of the status page, and what they ask for.
-// Must never: answer anybody whom page_guard.h does not let in, or change anything: the page only looks.
+// Owns: all paths below /_varve/: the files of the status page, and the data that they request.
+// Must never: answer a caller that page_guard.h refuses, or change anything: the page only reads.
 #pragma once
 
 #include <cstdint>
@@ -17,22 +17,22 @@
 namespace varve::serve {
 
 struct PageRules {
-  /// Tables can be looked into. Whoever may see the page may read all of them then.
+  /// Whether the page shows the content of tables. Every user who may see the page can then read all tables.
   bool has_explorer = false;
-  /// The figures are shown to other machines too; tables never are.
+  /// Whether other machines may see the figures. They never see tables.
   bool is_public = false;
 };
 
-/// Any thread.
+/// Can be used by any thread.
 class StatusPage {
  public:
-  /// What is observed outlives the page. `accounts` are those that can be looked into.
+  /// The observed objects must outlive the page. `accounts` are the accounts whose tables can be shown.
   StatusPage(Store& store, const Observed& observed, std::vector<std::string> accounts, PageRules rules)
       : observed_(observed), explorer_(store, std::move(accounts)), rules_(rules) {}
 
-  /// No account and no table can be called so.
+  /// Returns whether the path belongs to the status page. No account and no table can have such a name.
   static bool owns(std::string_view path) noexcept;
-  /// What each open page asks for once a second.
+  /// Returns whether the path is the one that each open page requests once a second.
   static bool is_polled(std::string_view path) noexcept { return path == "/_varve/api/status"; }
   Task<Result<HttpResponse>> serve(HttpRequest request, HomeThread* home);
   void stop() noexcept { stop_.request_stop(); }

@@ -1,5 +1,5 @@
-// Owns: whether a store takes writes, in the words of whoever watches it.
-// Must never: touch the store; its figures are given.
+// Owns: whether a store accepts writes, in words for its operator.
+// Must never: access the store. The caller passes the figures.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ struct StoreHealth {
   bool accepts_writes = true;
   /// "healthy", "write paused", "poisoned", "read only", "unknown".
   std::string_view state = "healthy";
-  /// Why it takes no writes, and when that ends.
+  /// The reason why the store accepts no writes, and when it will accept them again.
   std::string reason{};
 };
 

@@ -1,5 +1,5 @@
-// Owns: the reading of words (command_line.h).
-// Must never: judge a filter; the store does.
+// Owns: parsing the words of a line (command_line.h).
+// Must never: check a filter. The store checks it.
 #include "tools/varve/shell/command_line.h"
 
 #include <charconv>

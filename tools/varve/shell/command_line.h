@@ -1,5 +1,5 @@
-// Owns: one line of the shell as words.
-// Must never: give quotes a meaning beyond holding a word together.
+// Owns: splitting one line of the shell into words.
+// Must never: give quotes a meaning other than keeping a word together.
 #pragma once
 
 #include <string>
@@ -10,26 +10,26 @@
 
 namespace varve::tool {
 
-/// A word, and where it begins in the line; quotes are taken off.
+/// A word without its quotes, and the offset of its beginning in the line.
 struct LineWord {
   std::string text;
   std::size_t begin = 0;
 };
 
-/// Words stand apart by spaces. Between single or double quotes everything is part of the word; the same quote twice
-/// stands for itself. Errors: kInvalidArgument (a quote that is not closed).
+/// Splits a line at spaces. Single or double quotes enclose a word with spaces. A doubled quote inside them means one
+/// quote. Errors: kInvalidArgument (a quote that is not closed).
 Result<std::vector<LineWord>> split_line(std::string_view line);
 
-/// What `query` and `count` are asked for.
+/// The options of `query` and `count`.
 struct AskedQuery {
   std::string filter;
   std::vector<std::string> select;
-  std::uint64_t top = 0;  // none
+  std::uint64_t top = 0;  // 0: no limit
   bool backward = false;
 };
 
-/// `[--select A,B] [--top N] [--backward] [FILTER]` from the second word on; the filter is the rest of the line as it
-/// stands. Errors: kInvalidArgument.
+/// Parses `[--select A,B] [--top N] [--backward] [FILTER]`, starting at the second word. The filter is the unchanged
+/// rest of the line. Errors: kInvalidArgument.
 Result<AskedQuery> parse_query_line(std::string_view line, const std::vector<LineWord>& words);
 
 }  // namespace varve::tool

@@ -1,5 +1,5 @@
-// Owns: the line editor, and the lines of a pipe (line_input.h).
-// Must never: take names of files for what may stand in a line.
+// Owns: the line editor, and reading lines from a pipe (line_input.h).
+// Must never: offer file names as completions.
 #include "tools/varve/shell/line_input.h"
 
 #include <cstdlib>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kHistoryLinesMax = 1000;
 
-// The editor calls functions without a context, so this is the one place that is not an object's.
+// The editor calls functions without a context, so this state cannot belong to an object.
 Complete& completion() {
   static Complete complete;
   return complete;
@@ -27,7 +27,7 @@ std::vector<std::string>& candidates() {
   return found;
 }
 
-/// The editor frees what it gets.
+/// Returns a candidate, which the editor frees.
 char* next_candidate(const char* /*begun*/, int state) {
   static std::size_t at = 0;
   if (state == 0) at = 0;
@@ -35,9 +35,9 @@ char* next_candidate(const char* /*begun*/, int state) {
 }
 
 char** complete_word(const char* begun, int start, int /*end*/) {
-  rl_attempted_completion_over = 1;  // names of files are never meant
+  rl_attempted_completion_over = 1;  // file names are never completions
   candidates() = completion()(std::string_view(rl_line_buffer).substr(0, static_cast<std::size_t>(start)), begun);
-  // The editor writes candidates to the terminal as they are.
+  // Removes unsafe names, because the editor writes candidates to the terminal unchanged.
   std::erase_if(candidates(), [](const std::string& name) { return shown_lines(name) != name; });
   return candidates().empty() ? nullptr : rl_completion_matches(begun, next_candidate);
 }
@@ -58,7 +58,7 @@ Result<LineInput> LineInput::open(Complete complete) {
   stifle_history(kHistoryLinesMax);
   if (const char* const home = std::getenv("HOME"); home != nullptr) {
     input.history_path_ = std::string(home) + "/.varve_history";
-    (void)read_history(input.history_path_.c_str());  // There may be none yet.
+    (void)read_history(input.history_path_.c_str());  // The file may not exist yet.
   }
   input.keeps_history_ = true;
   return input;

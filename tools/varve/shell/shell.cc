@@ -1,5 +1,5 @@
 // Owns: the commands (shell.h).
-// Must never: print a stored text to a terminal as it stands.
+// Must never: print a stored text to a terminal without escapes.
 #include "tools/varve/shell/shell.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t kAnyNumber = SIZE_MAX;
 
-/// NAME=VALUE words behind the keys.
+/// Returns the entity of the NAME=VALUE words after the keys.
 Result<Entity> entity_of(const std::vector<LineWord>& words) {
   Entity entity(words[1].text, words[2].text);
   for (std::size_t i = 3; i < words.size(); ++i) {
@@ -137,7 +137,7 @@ Status Shell::use(const std::string& /*line*/, const Words& words) {
   place_.table = opened->name();
   open_query_.reset();
   property_names_.clear();
-  // A few entities tell the names to be completed.
+  // A few entities provide the property names for completion.
   Scan scan;
   scan.page_size_max = 20;
   const Result<Page> first = opened->scan(scan);

@@ -1,5 +1,5 @@
-// Owns: the commands of `varve shell`: what each does, and what it says.
-// Must never: end for a command that failed; it says why and goes on.
+// Owns: the commands of `varve shell`: their actions and their output.
+// Must never: end because a command failed. It prints the reason and continues.
 #pragma once
 
 #include <memory>
@@ -17,14 +17,15 @@ namespace varve::tool {
 
 class Shell {
  public:
-  /// `rows_max` are those of one page of a query; the rest comes with `more`. `store` outlives it.
+  /// `rows_max` is the number of rows of one page of a query. The command `more` prints the next page. `store` must
+  /// outlive the shell.
   Shell(Store& store, Place place, std::uint64_t rows_max);
 
-  /// Carries out one line. False when it asks for the end.
+  /// Carries out one line. Returns false if the line requests the end.
   bool run(const std::string& line);
   /// Reports a line that was not carried out.
   void refuse(std::string_view reason);
-  /// Commands that failed.
+  /// Returns the number of failed commands.
   std::uint64_t failures() const noexcept { return failures_; }
   std::string prompt() const;
   std::vector<std::string> complete(std::string_view before, std::string_view begun) const;
@@ -35,7 +36,7 @@ class Shell {
     std::string_view name;
     std::string_view usage;
     std::string_view about;
-    std::size_t words_min;  // behind the name
+    std::size_t words_min;  // after the name
     std::size_t words_max;
     Status (Shell::*run)(const std::string& line, const Words& words);
   };
@@ -52,18 +53,18 @@ class Shell {
   Status stats(const std::string& line, const Words& words);
   Status help(const std::string& line, const Words& words);
 
-  /// Errors: kInvalidArgument (no table was chosen).
+  /// Returns the chosen table. Errors: kInvalidArgument (no table was chosen).
   Result<Table> table() const;
   Result<std::vector<std::string>> table_names() const;
-  /// The next page of the query at hand.
+  /// Prints the next page of the present query.
   Status print_page();
   void learn_names(const std::vector<Entity>& entities);
 
   Store& store_;
   Place place_;
   const std::uint64_t rows_max_;
-  std::optional<Scan> open_query_;  // more of it may follow
-  std::uint64_t rows_left_ = 0;     // of its --top
+  std::optional<Scan> open_query_;  // the present query, if more rows may follow
+  std::uint64_t rows_left_ = 0;     // the rest of its --top
   std::set<std::string, std::less<>> property_names_;
   std::uint64_t failures_ = 0;
 };

@@ -1,5 +1,5 @@
-// Owns: `varve shell`: the store it works on, and the loop over its lines.
-// Must never: make a store or a table.
+// Owns: `varve shell`: opening its store, and the loop over its lines.
+// Must never: create a store or a table.
 #include <iostream>
 
 #include "tools/varve/outcome.h"
@@ -11,7 +11,7 @@ namespace varve::tool {
 
 namespace {
 
-/// Of a page at a terminal; elsewhere there are no pages.
+/// The rows of a page on a terminal. Other outputs have no pages.
 constexpr std::uint64_t kRowsOfAPage = 20;
 
 struct ShellWords {
@@ -40,7 +40,7 @@ int run_shell(const ShellWords& words) {
   }
   if (Status closed = (*store)->close(); !closed.ok()) return fail(closed);
   if (Status read = input->status(); !read.ok()) return fail(read);
-  // A person saw what failed; a script is told.
+  // A user at a terminal saw the failures. A script gets an exit code.
   return shell.failures() > 0 && !input->is_terminal() ? kRefused : kSuccess;
 }
 
