@@ -33,7 +33,7 @@ class OvertakenWrite : public testing::TestWithParam<std::uint64_t> {
     EXPECT_EQ(value_in(*table_, "p", "first"), "x");  // The file is open, and the name is known.
   }
 
-  /// Returns the answer of `verb`, whose turn came after the table was dropped.
+  /// Returns the answer of `verb`, which got the lock after the table was dropped.
   Status overtaken(const Verb& verb, const Verb& meanwhile) {
     io::FaultRule never;
     never.kind = io::OperationKind::kRead;
