@@ -2,7 +2,6 @@
 // nothing. Other operations work.
 // Method: a store whose catalog is in table files is opened anew for each operation with an empty cache, and each read
 // of the operation fails in turn. Also, stores in which one row of the catalog has other content.
-// the verb fails in turn. And stores in which one row of the catalog holds something else.
 #include <functional>
 #include <ostream>
 #include <thread>

@@ -106,7 +106,6 @@ TEST_P(Gathering, WhoHoldsALockThatOthersWaitForWaitsForNobody) {
   EXPECT_EQ(writes_under_way(), 2u);
   // The first client of a partition can be alone in its group, because no other client can join before its commit is
   // inserted.
-  // inserted.
   Result<PartitionGuard> held =
       engine_->lock_partitions(std::vector{format::partition_hash(*format::encode_partition(test::kTable, "hot"))});
   ASSERT_TRUE(held.ok());

@@ -93,7 +93,7 @@ TEST(Manifest, AFailedAppendIsMadeGoodByAFreshManifest) {
     const Result<std::uint64_t> next = store.manifest().next_file_number();
     ASSERT_TRUE(next.ok());
     EXPECT_GT(*next, store.manifest().mark().number);
-    // And it goes on there.
+    // The new manifest accepts edits.
     ASSERT_TRUE(store.manifest().append(with_dead_id(2)).ok());
     EXPECT_EQ(store.durable_files(), store.manifest().files());
   }
