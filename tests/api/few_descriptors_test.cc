@@ -1,6 +1,6 @@
-// Goal: a store with far more files than the process's limit of descriptors is read, written, merged, copied, verified
-// and repaired like any other store, by blocking and by asynchronous operations.
-// Method: a separate process with 64 descriptors on this machine's disk, and a store of over 200 table files, which a
+// Goal: a store with far more files than the process's limit of descriptors works like any other store. It is read,
+// written, merged, copied, verified and repaired, by blocking and by asynchronous operations.
+// Method: a separate process with 64 descriptors on this machine's disk. Its store has over 200 table files, which a
 // load with small files has created.
 #include <functional>
 #include <memory>

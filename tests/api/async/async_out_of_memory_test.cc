@@ -1,5 +1,5 @@
-// Goal: if any single allocation of an asynchronous operation fails, on the asynchronous thread or on the thread that
-// begins it, the error is reported and nothing changes.
+// Goal: if any single allocation of an asynchronous operation fails, the error is reported and nothing changes. This
+// holds on the asynchronous thread, and on the thread that begins the operation.
 // Method: like out_of_memory_test.cc, but each attempt runs within a callback, so that all of it runs on the thread
 // whose n-th allocation fails. A second attempt runs on the test's thread, as far as the operation runs there. Both use
 // this machine's own files.

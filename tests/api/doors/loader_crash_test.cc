@@ -1,5 +1,5 @@
-// Goal: a load is complete or absent, and leaves no file, if the power fails, the process is killed, the device is full
-// or a call fails at any moment.
+// Goal: a load is complete or absent, and leaves no file. This holds if the power fails, the process is killed, the
+// device is full or a call fails, at any moment.
 // Method: a load runs on the in-memory disk. Images of the disk are taken at every step, or every step fails in turn.
 // Then the store is reopened and checked.
 #include <gtest/gtest.h>

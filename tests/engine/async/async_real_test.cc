@@ -31,7 +31,7 @@ constexpr int kRows = 600;
 std::string row_of(int number) {
   return std::to_string(10'000 + number);
 }
-/// Returns a value that shares no two consecutive bytes with another value at one place.
+/// Returns random bytes that the number determines, so that different values have nothing in common.
 std::string value_at(int number) {
   std::mt19937_64 random(static_cast<std::uint64_t>(number));
   std::string text;

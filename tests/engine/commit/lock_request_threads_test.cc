@@ -1,4 +1,4 @@
-// Goal: threads that wait for partition locks (lock()) and requests that are notified by a step (LockRequest) share one
+// Goal: threads wait for partition locks with lock(), and requests are notified by a step (LockRequest). Both share one
 // queue, exclude each other and all finish, even if some leave the queue.
 // Method: random sets of few hashes, under seeded schedules and with real threads. The data of each lock is guarded
 // only by that lock.

@@ -1,8 +1,8 @@
 // Goal: a job that fails, for any reason and in any file, delays no other job. All other files are compacted, compact()
 // ends and names the failure, each attempt is logged once, and a transient failure is repaired.
-// Method: a sweep over the failing file (a table file, a value file), the failure (damage, an error of the device, no
-// space, no memory reported by the system) and the work of other tables. The fault affects one file, chosen by its
-// number. Figures and names show the state of the others.
+// Method: a sweep over the failing file, the failure and the work of other tables. The file is a table file or a value
+// file. The failure is damage, an error of the device, no space, or no memory reported by the system. The fault affects
+// one file, chosen by its number. Figures and names show the state of the others.
 #include <atomic>
 #include <cerrno>
 #include <memory>

@@ -1,5 +1,5 @@
-// Owns: the proof that a file's filter is equally good for absent keys at every level of its creation, since the file
-// may move to the last level unchanged.
+// Owns: the proof that a file's filter is equally good for absent keys, whatever the level of the file's creation. The
+// file may move to the last level unchanged.
 #include <cstdint>
 #include <random>
 #include <vector>

@@ -32,7 +32,7 @@ class BatchReadTest : public testing::Test {
   }
 
   static std::string row(int number) { return std::to_string(1'000'000 + number); }
-  /// Returns a value that shares no two consecutive bytes with another value at one place.
+  /// Returns random bytes that the number determines, so that different values have nothing in common.
   static std::string value(int number) {
     io::SeededRandom random(static_cast<std::uint64_t>(number));
     std::string text;
