@@ -1,8 +1,8 @@
-// Goal: no byte of a cleanly closed store can change unseen. Method: a small store with everything the format has so
-// far, every byte of every file flipped by each of four masks, every file cut at every length, emptied, taken away, and
-// exchanged for its like in another store. Each time the store must refuse to open, as damaged or as no store it knows,
-// or, where table files are concerned, which are read when they are needed, say so when all of it is read; it must
-// never give a wrong answer.
+// Goal: every change of a byte of a cleanly closed store is detected.
+// Method: a small store with every part of the format. Every byte of every file is flipped by each of four masks. Every
+// file is cut at every length, emptied, removed, and exchanged for a similar file of another store. Each time the store
+// must refuse to open, as damaged or unknown. Table files are read on demand, so their damage may instead be reported
+// when all of the store is read. No answer may be wrong.
 #include <string>
 #include <vector>
 
@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::string_view kPath = "/store";
 
-/// A machine of its own for each look at a disk.
+/// A separate machine for each test of a disk.
 struct Machine {
   explicit Machine(io::MemoryDisk disk, std::uint64_t seed = 7) : files(std::move(disk)), random(seed) {}
   StoreOptions options(bool read_only) {
@@ -36,8 +36,9 @@ struct Machine {
   io::Env env{files, clock, random, scheduler};
 };
 
-/// Two sessions, so that there are several segments; drops, deletions, both durabilities, every type. Of two seeds no
-/// number is in both sequences, whichever file draws it first: that depends on how far background work came.
+/// Returns a store made in two sessions, so that there are several segments. It has drops, deletions, both
+/// durabilities, and every type. Two seeds share no file number, whichever file draws it first: the order depends on
+/// the progress of background work.
 io::MemoryDisk make_store(std::uint64_t seed) {
   Machine machine(io::MemoryDisk(), 1000 + seed);
   for (int session = 0; session < 2; ++session) {
@@ -72,7 +73,7 @@ Code open_code(io::MemoryDisk disk, bool read_only) {
   return Store::open(kPath, machine.options(read_only)).code();
 }
 
-/// As open_code(), and if it opens, whether all that can be read is sound.
+/// Returns open_code(), or if the store opens, whether all readable data is sound.
 Code read_code(io::MemoryDisk disk) {
   Machine machine(std::move(disk));
   const Result<VerifyReport> report = Store::verify(kPath, machine.options(true));
@@ -137,7 +138,7 @@ TEST_F(FlipSweep, EveryTruncationOfEveryFileIsDetected) {
 
 TEST_F(FlipSweep, EveryMissingFileIsDetectedAndNothingIsMadeInItsPlace) {
   for (const std::string& name : names_) {
-    if (name == "LOCK") continue;  // holds nothing, and is made anew
+    if (name == "LOCK") continue;  // has no content, and is recreated
     io::MemoryDisk missing = disk_;
     ASSERT_TRUE(missing.remove_file(path_of(name)).ok());
     EXPECT_TRUE(refused(open_code(missing, false))) << name;
@@ -145,19 +146,18 @@ TEST_F(FlipSweep, EveryMissingFileIsDetectedAndNothingIsMadeInItsPlace) {
   }
 }
 
-/// "wal" of "000042.wal", "MANIFEST" of "MANIFEST-000041", all of "CURRENT".
+/// Returns the type of a file: "wal" of "000042.wal", "MANIFEST" of "MANIFEST-000041", and "CURRENT" of "CURRENT".
 std::string type_of(const std::string& name) {
   const std::size_t dot = name.find('.');
   return dot != std::string::npos ? name.substr(dot + 1) : name.substr(0, name.find('-'));
 }
 
-// Numbers depend on how far background work came, so a file takes the place of every one of its type, whatever its
-// name.
+// File numbers depend on the progress of background work. So a file replaces every file of its type, whatever its name.
 TEST_F(FlipSweep, EveryFileOfAnotherStoreIsDetected) {
   const io::MemoryDisk other = make_store(2);
   std::size_t exchanged = 0;
   for (const std::string& name : names_) {
-    if (name == "LOCK") continue;  // holds nothing
+    if (name == "LOCK") continue;  // has no content
     for (const std::string& foreign : other.file_names(kPath)) {
       if (type_of(foreign) != type_of(name)) continue;
       const auto bytes = other.read_file(path_of(foreign));

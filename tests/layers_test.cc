@@ -1,5 +1,5 @@
-// Owns: the proof that the tree keeps the rules of the house, and that each rule can fail.
-// Method: every rule is run over the whole tree, and over small files with an offence planted in them.
+// Owns: the proof that the tree follows the rules of the project, and that each rule can fail.
+// Method: every rule is run over the whole tree, and over small files with a planted offence.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -47,7 +47,7 @@ void expect_none(const std::vector<SourceFile>& files, Offences (*rule)(const So
   }
 }
 
-/// The lines on which the rule finds something in `text`, taken as the file at `path`.
+/// Returns the lines of `text` in which the rule finds an offence. `text` is treated as the file at `path`.
 std::vector<std::size_t> lines_found(Offences (*rule)(const SourceFile&), std::string path, std::string text) {
   std::vector<std::size_t> lines;
   for (const Offence& offence : rule({std::move(path), std::move(text)})) lines.push_back(offence.line);

@@ -1,5 +1,5 @@
-// Goal: the list of deliberate bugs that tools/mutants tries stays true as the code changes: each names a line that
-// stands once in its file, and no sync is without one that leaves it out.
+// Goal: the list of deliberate bugs for tools/mutants stays correct as the code changes. Each bug names a line that
+// occurs once in its file, and each sync has a bug that leaves it out.
 #include <filesystem>
 #include <fstream>
 #include <regex>
@@ -62,7 +62,7 @@ TEST(Mutants, EachNamesALineThatStandsOnceInItsFile) {
   }
 }
 
-/// The lines of `file` on which something is made durable and nothing else.
+/// Returns the lines of `file` that only make data durable.
 std::vector<std::string> syncs_in(const std::filesystem::path& file) {
   const std::regex sync(R"(::f(data)?sync\(|O_DSYNC\)|\bsync\((sync_points::|point\);))");
   std::vector<std::string> found;

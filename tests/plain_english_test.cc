@@ -1,6 +1,6 @@
 // Goal: the text of this project becomes easier to read, and never harder.
-// Method: lines of comments and documents that are hard to read are counted in each folder, and compared with the counts
-// in plain_english.txt, which only fall.
+// Method: lines of comments and documents that are hard to read are counted in each folder. The counts are compared
+// with plain_english.txt, where they only fall.
 #include "tests/support/plain_english.h"
 
 #include <filesystem>
@@ -44,7 +44,7 @@ FoundByFolder find_all() {
   return found;
 }
 
-/// The folder and its count on each line.
+/// Reads the folder and its count from each line.
 std::map<std::string, std::size_t> recorded_counts() {
   std::map<std::string, std::size_t> counts;
   std::ifstream in(std::string(VARVE_SOURCE_DIR) + "/" + kCountsFile);

@@ -1,6 +1,6 @@
-// Goal: a read-only open of a store on a real file system makes no call that could change it, and works where nothing
-// could be changed: in a directory without write permission, and on a read-only file system.
-// Method: in a child the kernel refuses every such call; what the parent sees of the directory stays the same.
+// Goal: a read-only open of a store on a real file system makes no call that could change it. It works in a directory
+// without write permission, and on a read-only file system.
+// Method: in a child the kernel refuses every such call. The parent checks that the directory is unchanged.
 #include <cerrno>
 #include <string>
 
@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::string_view kAccount = "account";
 
-/// A store with rows in tables and in the log; left open by its writer where `killed`.
+/// Fills a store with rows in tables and in the log. If `killed`, its writer does not close it.
 std::string fill(const std::string& path, bool killed) {
   auto store = Store::open(path, {.create_if_missing = true});
   if (!store.ok()) return store.status().to_string();
@@ -54,7 +54,8 @@ std::string read_all(const std::string& path) {
   return words + " " + closed.to_string();
 }
 
-/// Everything that changes a file, a name or an attribute. What writes to the child's pipe, write(), is not asked for.
+/// Refuses every call that changes a file, a name or an attribute. The exception is write(), which the child needs for
+/// its pipe.
 void refuse_changes(int error) {
   io::refuse_system_calls({{SYS_openat, error, {{2, O_WRONLY, O_ACCMODE}}},
                            {SYS_openat, error, {{2, O_RDWR, O_ACCMODE}}},
@@ -75,7 +76,7 @@ void refuse_changes(int error) {
                            {SYS_utimensat, error}});
 }
 
-/// Names, sizes, times of change and of status of the directory and its files.
+/// Returns names, sizes, and times of modification and status change of the directory and its files.
 std::string picture_of(const std::string& path) {
   std::string words;
   const auto add = [&](const std::string& what) {
@@ -130,7 +131,7 @@ TEST_P(ReadOnlyStore, NeedsNoPermissionToWrite) {
   const std::string before = picture_of(path_);
   EXPECT_EQ(io::in_child([&] { return read_all(path_); }), "50 sound Ok");
   EXPECT_EQ(picture_of(path_), before);
-  ASSERT_EQ(::chmod(path_.c_str(), 0755), 0);  // For the temporary directory's end.
+  ASSERT_EQ(::chmod(path_.c_str(), 0755), 0);  // So that the temporary directory can be removed.
 }
 
 INSTANTIATE_TEST_SUITE_P(Of, ReadOnlyStore, testing::Bool(),

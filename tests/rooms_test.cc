@@ -1,5 +1,5 @@
-// Owns: the proof that the layers' rooms are in order, and that each rule about rooms can fail.
-// Method: every rule is run over the whole tree, and over small files with an offence planted in them.
+// Owns: the proof that the layers' rooms follow their rules, and that each rule about rooms can fail.
+// Method: every rule is run over the whole tree, and over small files with a planted offence.
 #include "tests/support/rooms.h"
 
 #include <filesystem>
@@ -21,7 +21,7 @@ bool exists_in_tree(const std::string& path) {
   return std::filesystem::exists(std::filesystem::path(VARVE_SOURCE_DIR) / path);
 }
 
-/// The README of a folder; an empty text if it has none.
+/// Returns the README of a folder, or an empty text if it has none.
 std::string readme_in(const std::string& folder) {
   for (SourceFile& file : read_sources(VARVE_SOURCE_DIR, folder, {".md"})) {
     if (file.path == folder + "/README.md") return std::move(file.text);
@@ -29,7 +29,7 @@ std::string readme_in(const std::string& folder) {
   return "";
 }
 
-/// The files of a layer, without those of another listed layer below it.
+/// Returns the files of a layer, without those of another listed layer below it.
 std::vector<SourceFile> files_of(const std::string& layer) {
   std::vector<SourceFile> files = read_sources(VARVE_SOURCE_DIR, layer, kCpp);
   std::vector<SourceFile> own;

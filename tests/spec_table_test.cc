@@ -1,4 +1,4 @@
-// Owns: the proof that tests/SPEC.md says what the tests are now, and that a rule without one is found.
+// Owns: the proof that tests/SPEC.md matches the present tests, and that a rule without a test is found.
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -13,7 +13,7 @@ namespace {
 
 struct Outcome {
   int exit_code = -1;
-  std::string output;  // what it printed, errors too
+  std::string output;  // the program's output, including errors
 };
 
 Outcome spec_table(const std::string& arguments) {
@@ -30,7 +30,7 @@ Outcome spec_table(const std::string& arguments) {
   return outcome;
 }
 
-/// A small tree of rules and tests, gone at the end.
+/// A small tree of rules and tests, removed at the end.
 class SpecTable : public ::testing::Test {
  protected:
   void SetUp() override {

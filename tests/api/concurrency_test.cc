@@ -1,6 +1,7 @@
-// Goal: whatever the order in which threads run, exactly one of those that exclude each other succeeds, and nobody sees
-// what was not, or no longer is, there.
-// Method: a scheduler that runs one thread at a time picks the next by a seed, many seeds; rerun one by its number.
+// Goal: for every order in which threads run, exactly one of several exclusive operations succeeds, and no reader sees
+// data that does not exist yet or any more.
+// Method: a scheduler that runs one thread at a time selects the next by a seed, for many seeds. Rerun one by its
+// number.
 #include <atomic>
 #include <functional>
 
@@ -17,7 +18,7 @@ using namespace test;
 
 constexpr std::uint64_t kSeeds = 40;
 
-/// Runs each body in a thread of its own and waits for all.
+/// Runs each body in a thread of its own, and waits for all.
 void run_together(StoreBench& bench, const std::vector<std::function<void()>>& bodies) {
   std::vector<io::Thread> threads;
   for (const std::function<void()>& body : bodies) {
@@ -46,7 +47,7 @@ TEST(Concurrency, B01_OfManyCreationsOfOneTableExactlyOneWins) {
     for (std::size_t i = 0; i < outcomes.size(); ++i) {
       bodies.push_back([&, i] {
         outcomes[i] = said(bench.store->create_table(kAccount, i % 2 == 0 ? "Orders" : "ORDERS"));
-        // Whoever is refused may rely on the table.
+        // A client that is refused may rely on the existence of the table.
         EXPECT_EQ(said(bench.store->open_table(kAccount, "orders")), kFine);
       });
     }
@@ -92,7 +93,7 @@ TEST(Concurrency, O08_OfManyConditionalWritersExactlyOneSucceeds) {
           ++succeeded;
         } else {
           EXPECT_EQ(said(result), kUpdateConditionNotSatisfied);
-          // The refusal rests on a write that is visible by now.
+          // The refusal depends on a write that is visible by now.
           EXPECT_NE(value_in(own, "p", "r"), "0");
         }
       });
@@ -189,7 +190,8 @@ TEST(Concurrency, B04_NoWriteForTheOldTableAppearsInTheNewOne) {
         EXPECT_EQ(said(bench.store->create_table(kAccount, "Orders")), kFine);
         const Result<Page> page = table.scan(Scan{});
         ASSERT_TRUE(page.ok());
-        // A write that began before the drop may have found the new table by its name, but never one of a round before.
+        // A write that began before the drop may have found the new table by its name, but never one of an earlier
+        // round.
         for (const Entity& entity : page->entities) EXPECT_GE(*entity.get<std::int32_t>("Round"), i - 1);
       }
       done.store(true);
@@ -201,7 +203,7 @@ TEST(Concurrency, B04_NoWriteForTheOldTableAppearsInTheNewOne) {
 TEST(Concurrency, B04_AReaderNeverSeesADroppedTableAfterTheDropWasAcknowledged) {
   for_each_seed([](StoreBench& bench) {
     Table table = bench.table();
-    std::atomic<int> dropped{0};  // odd while the table is gone for certain
+    std::atomic<int> dropped{0};  // odd while the table certainly does not exist
     std::atomic<bool> done{false};
     std::vector<std::function<void()>> bodies;
     for (int i = 0; i < 2; ++i) {
@@ -240,7 +242,7 @@ TEST(Concurrency, B04_AReaderNeverSeesADroppedTableAfterTheDropWasAcknowledged) 
   });
 }
 
-/// Makes a table of one entity beside the log.
+/// Creates a table of one entity with a loader, bypassing the log.
 Status load_one_entity(Store& store, const std::string& name) {
   Result<Loader> loader = store.load_table(kAccount, name);
   if (!loader.ok()) return loader.status();
@@ -248,7 +250,7 @@ Status load_one_entity(Store& store, const std::string& name) {
   return loader->finish().status();
 }
 
-/// Two threads make tables by `make` while another drops the account. Nothing of a table is left then.
+/// Two threads create tables with `make` while another drops the account. Afterwards no part of a table is left.
 void drop_account_among(const std::function<Status(Store&, const std::string&)>& make) {
   for_each_seed([&make](StoreBench& bench) {
     bench.open();

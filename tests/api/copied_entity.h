@@ -1,5 +1,6 @@
-// Owns: entities seen in place as entities with memory of their own, so that tests can keep and compare them.
-// Must never: change anything on the way.
+// Owns: copying entities that are viewed in place into entities with memory of their own, so that tests can keep and
+// compare them.
+// Must never: change the copied data.
 #pragma once
 
 #include <string>

@@ -1,6 +1,7 @@
-// Goal: a store of far more files than the process may have open at once is read, written, merged, copied, verified and
-// repaired as any other, by the verbs that wait and by those that do not. Method: a process of its own with 64
-// descriptors on this machine's disk, and a store of over 200 table files, which a load with small files has made.
+// Goal: a store with far more files than the process's limit of descriptors works like any other store. It is read,
+// written, merged, copied, verified and repaired, by blocking and by asynchronous operations.
+// Method: a separate process with 64 descriptors on this machine's disk. Its store has over 200 table files, which a
+// load with small files has created.
 #include <functional>
 #include <memory>
 #include <string>
@@ -34,7 +35,7 @@ std::string row_of(std::size_t i) {
 }
 constexpr std::size_t kRows = kPartitions * kRowsOfPartition;
 
-/// Which nothing compresses.
+/// Returns an incompressible value.
 std::string value_of(std::size_t i) {
   io::SeededRandom random(i + 1);
   std::string text;
@@ -42,12 +43,12 @@ std::string value_of(std::size_t i) {
   return text;
 }
 
-/// In the process of few descriptors: says what goes wrong first.
+/// Runs in the process with few descriptors. Reports the first fault.
 class Life {
  public:
   explicit Life(const io::TemporaryDirectory& directory) : directory_(directory) {}
 
-  /// Of a store with over kFilesMin table files, open, with a cache that holds next to nothing of them.
+  /// Opens a store with over kFilesMin table files, and a cache that holds almost nothing of them.
   std::string begin() {
     const rlimit limit{kDescriptors, kDescriptors};
     if (::setrlimit(RLIMIT_NOFILE, &limit) != 0) return "setrlimit failed";
@@ -96,7 +97,7 @@ class Life {
     must(*found && *(*found)->find("V")->get_if<std::string>() == value, "an entity is another one");
   }
   void read_all(const ReadOptions& options = {}) {
-    // In an order in which each read is of another file than the one before.
+    // In an order in which each read uses another file than the one before.
     for (std::size_t n = 0; n < kRows && fault_.empty(); ++n) {
       const std::size_t i = n * 1009 % kRows;
       must_be(table_->get(partition_of(i), row_of(i), options), value_of(i));
@@ -182,7 +183,7 @@ class Life {
 
 class FewDescriptors : public testing::Test {
  protected:
-  /// What went wrong in a process of few descriptors, with a store that is open.
+  /// Returns the fault of a process with few descriptors that opened the store.
   std::string live(const std::function<void(Life&)>& body) {
     return io::in_child([&]() -> std::string {
       Life life(directory_);

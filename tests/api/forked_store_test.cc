@@ -1,7 +1,6 @@
-// Goal: a forked child can end in every way with every kind of object that it inherited, and its parent goes on
-// unharmed.
-// Method: threads of the parent write, load, read and compact without pause while the process forks again and again. In
-// each child an alarm ends what hangs, and the parent tells that from an end. Afterwards the parent's own writes are
+// Goal: a forked child can exit in every way with every kind of inherited object, without an effect on its parent.
+// Method: threads of the parent write, load, read and compact without pause while the process forks repeatedly. In each
+// child an alarm ends a hang, which the parent distinguishes from an exit. Afterwards the parent's own writes are
 // counted, and the store is verified.
 #include <atomic>
 #include <filesystem>
@@ -28,7 +27,7 @@ using test::with_value;
 
 constexpr unsigned kHangSeconds = 60;
 
-/// Everything of a store that a program can hold.
+/// All kinds of a store's objects that a program can hold.
 struct Objects {
   std::shared_ptr<Resources> resources;
   std::unique_ptr<Store> store;
@@ -36,8 +35,8 @@ struct Objects {
   std::optional<Table> table;
   std::optional<Snapshot> snapshot;
   std::optional<StoreTransaction> transaction;
-  std::optional<Loader> loader;         // its entities come in order
-  std::optional<Loader> sorted_loader;  // and out of order
+  std::optional<Loader> loader;         // for entities in order
+  std::optional<Loader> sorted_loader;  // for entities out of order
   std::optional<AsyncTable> async;
 
   explicit Objects(const std::string& path) {
@@ -86,7 +85,7 @@ class Traffic {
     for (std::thread& thread : threads_) thread.join();
     threads_.clear();
   }
-  /// Of each writer.
+  /// Returns the number of writes of each writer.
   const std::array<std::atomic<int>, 2>& written() const { return written_; }
 
  private:
@@ -119,7 +118,7 @@ std::string words_of(Code code) {
   return std::string(code_name(code)) + " ";
 }
 
-/// What each verb answers that is not kLocked.
+/// Returns the answers other than kLocked, for each operation.
 std::string wrong_answers(Objects& objects) {
   std::vector<std::pair<std::string, Code>> answers;
   const auto say = [&](const char* verb, Code code) { answers.emplace_back(verb, code); };
@@ -162,7 +161,7 @@ std::string wrong_answers(Objects& objects) {
   return wrong;
 }
 
-/// What a child does with what it inherited; `objects` is its own copy, which it may take apart.
+/// An action of a child with the inherited objects. `objects` is its own copy, which it may take apart.
 struct Way {
   const char* name;
   std::function<std::string(std::unique_ptr<Objects>&)> act;
@@ -210,13 +209,13 @@ std::string expected_of(const std::string& way) {
   return "";
 }
 
-/// Keeps what it holds until the process ends by exit(), as a static object of a program would.
+/// Holds objects until the process ends by exit(), like a static object of a program.
 std::unique_ptr<Objects>& held_until_exit() {
   static std::unique_ptr<Objects> objects;
   return objects;
 }
 
-/// How a child ends that leaves by exit(), destructors of static objects included.
+/// Returns how a child ends that leaves by exit(), including destructors of static objects.
 std::string end_by_exit(std::unique_ptr<Objects>& objects) {
   const pid_t child = ::fork();
   if (child == 0) {
@@ -298,7 +297,7 @@ TEST(ForkedStore, AChildThatClosedDoesNotKeepTheLockOfAParentThatDied) {
       ::alarm(kHangSeconds);
       ::close(stay[1]);
       (void)!::write(ready[1], "c", 1);
-      (void)!::read(stay[0], ready, 1);  // until the test has seen what it wants
+      (void)!::read(stay[0], ready, 1);  // until the test has checked it
       ::_exit(0);
     }
     ::close(stay[1]);

@@ -1,5 +1,5 @@
-// Owns: a log that stands still, so that a test can look at operations that wait.
-// Must never: be let go of by anything but the test: a test that ends lets go.
+// Owns: a log that is blocked, so that a test can check waiting operations.
+// Must never: be released except by the test. A test releases it before it ends.
 #pragma once
 
 #include <algorithm>
@@ -16,12 +16,12 @@
 
 namespace varve::test {
 
-/// While it is closed, writes of the log do not end. As many groups of commits as may be on their way to the log at
-/// once are stuck there then, and the next one waits for them with the lock of its partition in its hands. Under the
-/// operating system's scheduler; made before the commits that it holds up, and destroyed after they have ended.
+/// While it is closed, writes of the log do not end. It blocks the maximum number of commit groups in flight, and the
+/// next group waits for them while its commits have their partitions locked. Used under the operating system's
+/// scheduler. Created before the commits that it blocks, and destroyed after they have ended.
 class HeldLog {
  public:
-  /// Of the queue of commits, its timer's among them, which count alike. Segments are made meanwhile.
+  /// Blocks the queue of commits, including the timer's writes, which count alike. Segments are still created.
   explicit HeldLog(StoreBench& bench) : files_(*bench.machine.files), scheduler_(bench.machine.scheduler()) {
     for (const io::SyncPoint& point :
          {engine::sync_points::kLogGroup, engine::sync_points::kLogBuffer, engine::sync_points::kLogWatermark}) {
@@ -39,10 +39,10 @@ class HeldLog {
   HeldLog(const HeldLog&) = delete;
   HeldLog& operator=(const HeldLog&) = delete;
 
-  /// Fills the way to the log by writes to partitions of its own: from now on a write that has its lock keeps it.
+  /// Fills the log with writes to separate partitions. From now on a write that has its lock keeps it.
   void fill(const AsyncTable& table) {
     for (std::size_t group = 1; group <= engine::kLogWritesInFlightMax; ++group) {
-      // It gathers until it is as large as all that are on their way.
+      // A group gathers until it is as large as all groups in flight.
       const std::size_t commits = std::max<std::size_t>(1, blockers_.size());
       for (std::size_t i = 0; i < commits; ++i) {
         const std::string partition = "blocker" + std::to_string(blockers_.size());

@@ -1,6 +1,6 @@
-// Goal: memory that cannot be had, at any single allocation of any verb, is told as such and changes nothing.
-// Method: each verb is repeated with its 1st, 2nd, 3rd... allocation failing until it needs no more. On this machine's
-// own files: the file system in memory would be among those that ask.
+// Goal: if any single allocation of any operation fails, the error is reported and nothing changes.
+// Method: each operation is repeated with its 1st, 2nd, 3rd... allocation failing, until it needs no more. It uses this
+// machine's own files, because the in-memory file system would allocate too.
 #include <functional>
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace {
 
 using namespace test;
 
-/// `attempt` is made until no allocation of it fails. `check` looks at the store after each failure.
+/// Repeats `attempt` until no allocation of it fails. `check` inspects the store after each failure.
 void sweep(const std::function<Status()>& attempt, const std::function<void(std::uint64_t)>& check) {
   for (std::uint64_t nth = 1; nth < 10'000; ++nth) {
     SCOPED_TRACE("allocation " + std::to_string(nth));
@@ -156,7 +156,7 @@ TEST(OutOfMemoryOfAStore, InItsRepairIsToldAndLeavesNoStore) {
     ASSERT_TRUE(table->insert(with_value("p", "s", "first")).ok());
     ASSERT_TRUE((*store)->close().ok());
   }
-  // Where only the words of a message were short of memory the repair goes on, and must be whole.
+  // If only the text of a message lacked memory, the repair continues, and must be complete.
   std::uint64_t refused = 0;
   for (std::uint64_t nth = 1;; ++nth) {
     SCOPED_TRACE("allocation " + std::to_string(nth));

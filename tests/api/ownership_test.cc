@@ -1,8 +1,8 @@
 // Goal: a store has one owner, whatever happens to its files from outside.
 // Method: while writer A has a store open, one of its files is removed, replaced, cut or renamed, or its whole
-// directory is moved, copied or removed. Then a second process B tries to open the store and to write, and A goes on.
-// At most one of the two may acknowledge, the other gets a typed error, and what was acknowledged is found at the path,
-// or the store calls itself damaged.
+// directory is moved, copied or removed. Then a second process B tries to open the store and to write, and A continues.
+// At most one of the two may acknowledge a write, and the other gets a typed error. Acknowledged data is found at the
+// path, or the store reports damage.
 #include <filesystem>
 #include <fstream>
 
@@ -25,7 +25,7 @@ using test::kAccount;
 
 constexpr std::string_view kTable = "rows";
 
-/// One of 30,000 characters is a value of its own, so that a flush keeps a value file.
+/// Returns a row. A row of 30,000 characters is a separate value, so that a flush keeps a value file.
 Entity row(const std::string& key, std::size_t bytes = 100) {
   Entity entity("p", key);
   entity.set("V", std::string(bytes, 'v'));
@@ -39,7 +39,7 @@ Result<std::unique_ptr<Store>> open_store(const std::string& path, bool may_crea
   return Store::open(path, options);
 }
 
-/// How B fares: "Ok" if its write was acknowledged, else the code of what refused it.
+/// Returns the result of B: "Ok" if its write was acknowledged, else the code of the refusal.
 std::string open_and_write(const std::string& path, bool may_create) {
   return io::in_child([&]() -> std::string {
     ::alarm(60);
@@ -53,7 +53,7 @@ std::string open_and_write(const std::string& path, bool may_create) {
   });
 }
 
-/// A's side of one case.
+/// The part of A in one case.
 class Owner {
  public:
   explicit Owner(const std::string& path) {
@@ -86,7 +86,7 @@ bool is_fence(Code code) {
   return code == Code::kFenced || code == Code::kUnknown || code == Code::kPoisoned;
 }
 
-/// True if the store says that it is damaged.
+/// Returns whether the store reports damage.
 bool says_damage(const std::string& path) {
   const Result<VerifyReport> report = Store::verify(path);
   return !report.ok() || report->finding_count > 0;
@@ -104,7 +104,8 @@ void expect_all_there_or_damage(const std::string& path, const std::vector<std::
   }
 }
 
-/// A goes on after `tamper`, B tries; the invariant is judged. `keeps_earlier`: what stands at the path has A's past.
+/// Lets A continue after `tamper`, and B try, and checks the invariant. `keeps_earlier`: the data at the path includes
+/// A's earlier writes.
 void run_case(const std::string& path, const std::function<void(const std::string&)>& tamper, bool keeps_earlier,
               bool b_may_create = false) {
   std::vector<std::string> acknowledged;
@@ -151,7 +152,7 @@ std::vector<std::string> files_of_a_store() {
   return names;
 }
 
-/// Numbers of files are the same in each store that is made alike, so a name of one is a name of the next.
+/// Stores created in the same way have equal file numbers, so a name in one is a name in the next.
 TEST(Ownership, OneOwnerWhateverFileIsTakenAwayOrReplaced) {
   struct Way {
     const char* name;
@@ -205,7 +206,7 @@ TEST(Ownership, AnOwnerOfALockFileThatCameLaterFencesTheFirst) {
   const std::string path = scratch.path_of("store");
   Owner a(path);
   fs::remove(path + "/LOCK");
-  // An older build, which locks the file alone.
+  // An older build, which locks only the file.
   const int older = ::open((path + "/LOCK").c_str(), O_RDWR | O_CREAT, 0600);
   ASSERT_EQ(::flock(older, LOCK_EX | LOCK_NB), 0);
   EXPECT_EQ(a.compact().code(), Code::kFenced);
@@ -302,7 +303,7 @@ TEST(Ownership, ACopyWithoutALockFileIsReadWithoutMakingAnything) {
 
 // -- In memory --------------------------------------------------------------------------------------------------------
 
-/// The same kinds on the simulated machine, where every file is removed or cut in turn.
+/// Tests the same kinds on the simulated machine, where every file is removed or cut in turn.
 TEST(Ownership, InMemoryTooAStoreWhoseFilesGoAcknowledgesNothingThatIsLost) {
   std::vector<std::string> names;
   for (std::size_t at = 0; at == 0 || at < names.size(); ++at) {

@@ -1,5 +1,6 @@
-// Goal: every verb of a store names an account that cannot be, a store that is closed, and one opened for reading only,
-// in the same words; nothing changes. Method: each verb once in each of the three.
+// Goal: every operation of a store reports an impossible account name, a closed store, and a store opened for reading
+// with one text each, and changes nothing.
+// Method: each operation once in each of the three cases.
 #include <functional>
 #include <string>
 

@@ -1,5 +1,5 @@
-// Owns: what an api test stands on: a store on a machine of its own, and short words for what tests do with it.
-// Must never: judge more than that its own preparations went well; the tests judge.
+// Owns: the environment of an api test: a store on a machine of its own, and short functions for operations on it.
+// Must never: check more than the success of its own preparations. The tests check results.
 #pragma once
 
 #include <memory>
@@ -18,7 +18,7 @@ namespace varve::test {
 
 inline constexpr std::string_view kAccount = "devstoreaccount1";
 
-/// A machine and, once opened, a store on it. Ends in the right order.
+/// A machine and, once opened, a store on it. Both are destroyed in the right order.
 class StoreBench {
  public:
   explicit StoreBench(std::uint64_t seed = 1) : machine(seed), env(machine.env()) {}
@@ -32,7 +32,7 @@ class StoreBench {
     return chosen;
   }
 
-  /// Opens the store, the one of before closed first. Fails the test if it cannot.
+  /// Opens the store after closing the previous one. Fails the test if it cannot.
   Store& open() { return open(options()); }
   Store& open(const StoreOptions& chosen) {
     store.reset();
@@ -43,7 +43,7 @@ class StoreBench {
     return *store;
   }
 
-  /// Opens a store with the account kAccount, if need be, and a table in it.
+  /// Opens a store if necessary, and creates the account kAccount and a table.
   Table table(std::string_view name = "Orders") {
     if (!store) open();
     if (Status made = store->create_account(kAccount); !made.ok()) {
@@ -60,7 +60,7 @@ class StoreBench {
   std::unique_ptr<Store> store;
 };
 
-/// What a status says, so that one comparison judges both.
+/// The content of a status, so that one comparison checks all of it.
 struct Said {
   Code code;
   std::string_view service_error;
@@ -104,7 +104,7 @@ inline constexpr Said kTooManyProperties = {Code::kTooLarge, "TooManyProperties"
 inline constexpr Said kEntityTooLarge = {Code::kTooLarge, "EntityTooLarge"};
 inline constexpr Said kRequestBodyTooLarge = {Code::kTooLarge, "RequestBodyTooLarge"};
 
-/// The entity, or nothing. Fails the test where the read fails.
+/// Returns the entity, or nothing. Fails the test if the read fails.
 inline std::optional<Entity> read(const Table& table, std::string_view partition_key, std::string_view row_key,
                                   const ReadOptions& options = {}) {
   Result<std::optional<Entity>> found = table.get(partition_key, row_key, options);
@@ -112,14 +112,14 @@ inline std::optional<Entity> read(const Table& table, std::string_view partition
   return found.ok() ? *std::move(found) : std::nullopt;
 }
 
-/// An entity with one property, V.
+/// Returns an entity with one property, V.
 inline Entity with_value(std::string_view partition_key, std::string_view row_key, std::string_view value) {
   Entity entity{std::string(partition_key), std::string(row_key)};
   entity.set("V", value);
   return entity;
 }
 
-/// The value of V, "-" where there is no entity, "?" where it has no V.
+/// Returns the value of V, "-" if there is no entity, "?" if it has no V.
 inline std::string value_in(const Table& table, std::string_view partition_key, std::string_view row_key,
                             const ReadOptions& options = {}) {
   const std::optional<Entity> entity = read(table, partition_key, row_key, options);
@@ -128,7 +128,7 @@ inline std::string value_in(const Table& table, std::string_view partition_key, 
   return value != nullptr && value->get_if<std::string>() != nullptr ? *value->get_if<std::string>() : "?";
 }
 
-/// "PartitionKey/RowKey" of every entity of a page.
+/// Returns "PartitionKey/RowKey" of every entity of a page.
 inline std::vector<std::string> keys_of(const Page& page) {
   std::vector<std::string> keys;
   for (const Entity& entity : page.entities) keys.push_back(entity.partition_key() + "/" + entity.row_key());

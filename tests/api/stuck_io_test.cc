@@ -1,7 +1,7 @@
-// A device that does not answer: one call of the file system stays in flight until the test lets go of it.
+// A device that does not answer: one call of the file system stays in flight until the test releases it.
 //
-// What waits for it waits, and nothing else does; nothing is called lost that is only late; a process killed meanwhile
-// has lost nothing it acknowledged; and when the device answers, everything goes on.
+// Only operations that need the call wait. Late data is not reported as lost. A process killed meanwhile has lost no
+// acknowledged data. When the device answers, everything continues.
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -61,17 +61,17 @@ class StuckStore {
   Store& store() { return *bench_.store; }
   io::MemoryFileSystem& files() { return *bench_.machine.files; }
 
-  /// Begins `verb` on a thread of its own, which gets stuck in the call that the rule names.
+  /// Begins `verb` on a thread of its own, which is blocked in the call that the rule names.
   void begin(io::FaultRule rule, std::function<Status()> verb) {
     files().faults().add(std::move(rule));
     thread_ = *bench_.machine.scheduler().start("stuck", [this, verb = std::move(verb)] { ended_ = verb(); });
     files().await_stuck(1);
   }
-  /// All others run meanwhile.
+  /// Lets all other threads run.
   void pass_turns() {
     for (int i = 0; i < kTurns; ++i) bench_.machine.scheduler().yield();
   }
-  /// The call returns, and then the verb does, with this.
+  /// Lets the call return. Returns the result of the blocked operation.
   Status let_go() {
     files().faults().clear();
     files().let_go();
@@ -95,7 +95,7 @@ class StuckStore {
   }
   void expect_health() { EXPECT_EQ(store().statistics()->health, Health::kHealthy); }
 
-  /// The process is killed at this moment: another one finds what was acknowledged, and is free to write.
+  /// Kills the process at this moment: another process finds the acknowledged data, and can write.
   void expect_killed_process_lost_nothing(std::string_view partition, bool has_sync_write) {
     io::SeededRandom random(7);
     io::MemoryFileSystem after(files().process_death(random));
@@ -104,7 +104,7 @@ class StuckStore {
     const io::Env env{after, clock, random, scheduler};
     StoreOptions options;
     options.env = &env;
-    options.read_only = true;  // the threads of a writer would be this simulation's
+    options.read_only = true;  // the threads of a writer would belong to this simulation
     const auto opened = Store::open(kStorePath, options);
     ASSERT_TRUE(opened.ok()) << opened.status().to_string();
     const Result<Table> found = (*opened)->open_table(kAccount, "Orders");
@@ -133,7 +133,7 @@ class StuckStore {
   std::optional<io::Thread> thread_;
 };
 
-/// Each test under several schedules.
+/// Each test runs under several schedules.
 class StuckIo : public testing::TestWithParam<std::uint64_t> {
  protected:
   StuckStore stuck_{GetParam()};
@@ -155,9 +155,9 @@ TEST_P(StuckIo, ALogWriteHoldsUpItsCommitAndNoReader) {
 }
 
 TEST_P(StuckIo, AWriteOfTheLogBufferEndangersNothingThatWasAcknowledged) {
-  stuck_.expect_buffered_writes("first");  // waits for a ceiling, with its record
+  stuck_.expect_buffered_writes("first");  // waits for a version ceiling, with its record
   stuck_.expect_buffered_writes("second");
-  // What makes them durable, some 10 ms later.
+  // Makes them durable, about 10 ms later.
   stuck_.begin(never(io::OperationKind::kLogWrite), [] { return Status(); });
   stuck_.expect_reads();
   stuck_.pass_turns();

@@ -1,5 +1,5 @@
-# Goal: the Python client library, as Debian ships it, finds here what it expects of the table service.
-# Method: each of its verbs is used once and its answer judged; the first that differs ends it with 1.
+# Goal: the Python client library, as packaged by Debian, works with this server as with the table service.
+# Method: each of its operations is used once and its result checked. The first difference ends the script with 1.
 # Usage: python3 data_tables.py http://127.0.0.1:PORT/
 import json
 import socket
@@ -186,7 +186,7 @@ def queries():
                "weight": 2.5, "paid": True, "token": bytes([0, 1, 2, 255])}
     condition = ("customer eq @text and due gt @due and id eq @id and serial eq @serial and weight le @weight and paid eq @paid "
                  "and token eq @token")
-    # The client cuts a filter at spaces, and so its text stays whole only as a parameter.
+    # The client splits a filter at spaces, so a text stays whole only as a parameter.
     equal([entity["RowKey"] for entity in table.query_entities(condition, parameters=by_type)], ["O'B n%"])
     paging = table.list_entities(results_per_page=3).by_page()
     equal([entity["RowKey"] for entity in next(paging)], ["1", "O'B n%", row(0)])
@@ -258,7 +258,7 @@ def properties():
 
 
 def secondary():
-    # By host names, since this client makes a false address of the secondary where the account stands in the path.
+    # Uses host names, because this client builds a wrong address of the secondary if the account is in the path.
     by_number = socket.getaddrinfo
     socket.getaddrinfo = lambda name, *rest, **named: by_number("127.0.0.1", *rest, **named)
     port = sys.argv[1].rstrip("/").rpartition(":")[2]

@@ -1,4 +1,4 @@
-// Owns: what tests of encryption stand on: keys, a source of chosen bytes, hexadecimal text.
+// Owns: the shared parts of the tests of encryption: keys, a source of chosen bytes, hexadecimal text.
 // Must never: be random.
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace varve::test {
 
-/// "68656c6c6f" for "hello".
+/// Returns "68656c6c6f" for "hello".
 inline std::string hex(std::string_view bytes) {
   std::string text;
   for (const char byte : bytes) {
@@ -39,14 +39,14 @@ inline std::string text_of(const SecretBytes& bytes) {
   return {bytes.bytes().begin(), bytes.bytes().end()};
 }
 
-/// So many bytes, each one more than the one before.
+/// Returns this many bytes, each one more than the one before.
 inline std::string counting(std::uint8_t first, std::size_t size) {
   std::string bytes;
   for (std::size_t i = 0; i < size; ++i) bytes.push_back(static_cast<char>(first + i));
   return bytes;
 }
 
-/// Gives what it was told to, in turn, and then counts on from there, so that nothing comes twice.
+/// Returns the chosen bytes in turn, and then continues counting, so that no bytes repeat.
 class ChosenBytes final : public RandomBytes {
  public:
   explicit ChosenBytes(std::vector<std::string> chosen = {}) : chosen_(std::move(chosen)) {}
@@ -68,7 +68,7 @@ class ChosenBytes final : public RandomBytes {
   int calls_ = 0;
 };
 
-/// The content key and the IV of the vector of C-27.
+/// Returns the content key and the IV of the vector of C-27.
 inline ChosenBytes vector_bytes() {
   return ChosenBytes({counting(0x00, 32), counting(0x10, 16)});
 }
@@ -81,12 +81,12 @@ inline Key aes_key(std::string_view id, std::uint8_t first = 0x40) {
   return key.ok() ? *std::move(key) : nullptr;
 }
 
-/// The text of a String property, "-" where there is none.
+/// Returns the text of a String property, "-" if there is none.
 inline std::string text_in(const Entity& entity, std::string_view name) {
   const Value* const value = entity.find(name);
   return value != nullptr && value->get_if<std::string>() != nullptr ? *value->get_if<std::string>() : "-";
 }
-/// The bytes of a Binary property, "-" where there is none.
+/// Returns the bytes of a Binary property, "-" if there is none.
 inline std::string bytes_in(const Entity& entity, std::string_view name) {
   const Value* const value = entity.find(name);
   return value != nullptr && value->get_if<Binary>() != nullptr ? value->get_if<Binary>()->bytes : "-";

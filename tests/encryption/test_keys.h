@@ -1,12 +1,12 @@
-// Owns: keys that tests use and nothing else does: they were made for this file.
-// Must never: protect anything.
+// Owns: keys that only tests use: they were generated for this file.
+// Must never: protect real data.
 #pragma once
 
 #include <string_view>
 
 namespace varve::test {
 
-/// 2048 bits.
+/// An RSA key of 2048 bits.
 inline constexpr std::string_view kRsaPrivateKey =
     "-----BEGIN PRIVATE KEY-----\n"
     "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQCaXG79TCwheOf2\n"
@@ -49,7 +49,7 @@ inline constexpr std::string_view kRsaPublicKey =
     "HQIDAQAB\n"
     "-----END PUBLIC KEY-----\n";
 
-/// Of another key of 2048 bits.
+/// The public half of another key of 2048 bits.
 inline constexpr std::string_view kOtherRsaPublicKey =
     "-----BEGIN PUBLIC KEY-----\n"
     "MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEAoFlKwmgeWcyEsoNTUh05\n"
@@ -61,7 +61,7 @@ inline constexpr std::string_view kOtherRsaPublicKey =
     "+wIDAQAB\n"
     "-----END PUBLIC KEY-----\n";
 
-/// 1024 bits.
+/// An RSA key of 1024 bits.
 inline constexpr std::string_view kSmallRsaPublicKey =
     "-----BEGIN PUBLIC KEY-----\n"
     "MIGfMA0GCSqGSIb3DQEBAQUAA4GNADCBiQKBgQC5ElNP6DRrfDl9ozyxjbRNTPAA\n"
@@ -70,14 +70,14 @@ inline constexpr std::string_view kSmallRsaPublicKey =
     "jUDZnJ0JBEeqSKVWsQIDAQAB\n"
     "-----END PUBLIC KEY-----\n";
 
-/// No RSA key.
+/// A key that is no RSA key.
 inline constexpr std::string_view kEllipticPublicKey =
     "-----BEGIN PUBLIC KEY-----\n"
     "MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEScCKCEczLUEFjCCim8cNSAc7K+Fc\n"
     "JTfktSocmMDYKgmpxdOKB14/LXeaHF/YM3ST43CwmopIRYe4L5rFdTiNMA==\n"
     "-----END PUBLIC KEY-----\n";
 
-/// kRsaPrivateKey behind a password.
+/// kRsaPrivateKey, encrypted with a password.
 inline constexpr std::string_view kLockedRsaPrivateKey =
     "-----BEGIN ENCRYPTED PRIVATE KEY-----\n"
     "MIIFLTBXBgkqhkiG9w0BBQ0wSjApBgkqhkiG9w0BBQwwHAQIC4Txlmk/I78CAggA\n"

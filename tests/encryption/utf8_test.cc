@@ -9,7 +9,7 @@
 namespace varve {
 namespace {
 
-/// The store's own judgement, of every beginning that matters with every end that does.
+/// Compares with the store's own check, for every relevant beginning with every relevant end.
 TEST(Utf8, IsJudgedAsTheStoreJudgesIt) {
   const std::string tails[] = {"",         "a",        "\x7F",  "\x80",         "\xBF",         "\xC2",
                                "\x80\x80", "\xBF\xBF", "\x80z", "\x80\x80\x80", "\xBF\xBF\xBF", "\x80\x80\xC0",

@@ -1,5 +1,6 @@
-// Goal: a commit whose batch is none, is a newer build's, or does what no caller may, is refused before anything of it
-// is done. Method: batches as their builder makes them, with a byte changed.
+// Goal: a commit is refused before any effect if its batch is invalid, belongs to a newer build, or contains a
+// forbidden operation.
+// Method: batches from their builder with one changed byte.
 #include "engine/commit_request.h"
 
 #include <string>
@@ -47,7 +48,7 @@ TEST_F(CommitRequestTest, WithoutABatchIsRefused) {
 }
 
 TEST_F(CommitRequestTest, WithAnOperationOfANewerBuildIsRefused) {
-  constexpr std::size_t kKindAt = 2;  // behind flags and count
+  constexpr std::size_t kKindAt = 2;  // after flags and count
   std::string batch = put();
   ASSERT_EQ(batch[kKindAt], static_cast<char>(Kind::kPut));
   batch[kKindAt] = static_cast<char>(Kind::kPutExpiring);

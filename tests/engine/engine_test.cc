@@ -135,7 +135,7 @@ TEST(Engine, AFailedLogWriteLeavesItsCommitUnknownAndStopsTheStore) {
   ASSERT_TRUE(Change().put("p", "a", "1").commit(**engine).ok());
   io::FaultRule rule;
   rule.kind = io::OperationKind::kLogWrite;
-  rule.sync_point = "log group commit";  // not the header of a segment that is prepared meanwhile
+  rule.sync_point = "log group commit";  // excludes the header of a segment that is prepared meanwhile
   machine.files->faults().add(rule);
   EXPECT_EQ(Change().put("p", "a", "2").commit(**engine).code(), Code::kUnknown);
   EXPECT_EQ(Change().put("p", "b", "3").commit(**engine).code(), Code::kPoisoned);
@@ -155,7 +155,7 @@ TEST(Engine, RefusesACommitWhoseTableWasRetiredBeforeIt) {
   auto engine = machine.open();
   ASSERT_TRUE(engine.ok());
   ASSERT_TRUE(Change().put("p", "a", "1").commit(**engine).ok());
-  Snapshot snapshot = (*engine)->snapshot();  // Its row stays, however soon the space of dropped tables is given back.
+  Snapshot snapshot = (*engine)->snapshot();  // Keeps its row, even if the space of dropped tables is freed soon.
   const auto dropped = Change().retire(test::kTable).commit(**engine);
   ASSERT_TRUE(dropped.ok());
   const auto late = Change().put("p", "a", "2").commit(**engine);
@@ -258,7 +258,7 @@ TEST(Engine, ACommitLargerThanTheWriteBufferIsRefusedWithItsLimit) {
   EXPECT_EQ(value_of(**engine, "p", "r"), "-");
 }
 
-// A full disk fills the write buffer: nothing can be flushed. Only drops help then.
+// A full disk fills the write buffer, because nothing can be flushed. Only drops help.
 TEST(Engine, ADropHasRoomInAWriteBufferThatNothingElseFits) {
   Machine machine;
   EngineOptions options = Machine::writable();

@@ -1,8 +1,8 @@
-// Goal: wherever the power is cut, or the process killed, while a dropped table's space is given back, what was kept is
-// there, an acknowledged drop is for good, and the next open gives the space back.
-// Method: one table is kept, one is dropped by itself or with its account, its data in the log, in table files and in
-// value files; the store's threads run one at a time by seed; images of the disk are taken at every step from the drop
-// on and opened afterwards. Rerun one seed with VARVE_SEED=<number>.
+// Goal: if the power is cut or the process killed at any moment while a dropped table's space is freed, other tables
+// are complete. An acknowledged drop is permanent, and the next open frees the space.
+// Method: one table is kept, and one is dropped by itself or with its account. Its data is in the log, in table files
+// and in value files. The store's threads run one at a time by seed. Images of the disk are taken at every step after
+// the drop, and opened afterwards. Rerun one seed with VARVE_SEED=<number>.
 #include <cstdlib>
 #include <memory>
 #include <string>

@@ -1,8 +1,8 @@
-// Goal: whatever way a table ends and whatever its data became, its space comes back: while the store is open, when it
-// is closed, and after a process that died; and the figures say what there is to give back until then.
-// Method: a drop of a table or of its account, with its data in the log, in table files, in value files or loaded; what
-// the disk of the machine holds is compared with what it held before. Where a thread of the store does the work, the
-// test waits for it without a clock.
+// Goal: for every way in which a table ends, and every place of its data, its space is freed: in the open store, at its
+// close, and after a process died. Until then the figures report the space.
+// Method: a drop of a table or of its account. Its data is in the log, in table files, in value files, or loaded. The
+// content of the disk is compared with the content before. If a thread of the store does the work, the test waits
+// without a clock.
 #include <algorithm>
 #include <atomic>
 #include <memory>
@@ -27,7 +27,7 @@ constexpr std::uint32_t kDroppedAccount = 7;
 constexpr format::TableId kKept = format::make_table_id(3, 1);
 constexpr format::TableId kDropped = format::make_table_id(kDroppedAccount, 5);
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
-/// Of a new store in use: a segment, the next one, the manifest's growth and small tables.
+/// The disk space of a new store in use: a segment, the next one, the manifest's growth and small tables.
 constexpr std::uint64_t kSlack = 3 * kMiB;
 
 enum class Data : std::uint8_t { kInTheLog, kInBoth, kInTables, kLargeInTheLog, kLargeInValueFiles, kLoaded };
@@ -132,7 +132,7 @@ class GiveBack : public testing::TestWithParam<Case> {
     ASSERT_TRUE(found->has_value());
     EXPECT_EQ((*found)->value, "k");
   }
-  /// A test that never ends is one that failed; its limit is that of all tests.
+  /// Waits for the space. If the test never ends, it fails by the general time limit.
   void await_the_space() {
     while (used() > before_ + kSlack || engine_->statistics().retired_ids > 0) std::this_thread::yield();
   }
@@ -177,7 +177,7 @@ TEST_P(GiveBack, AfterTheNextOpenWhereTheProcessDied) {
   {
     auto reader = machine_->open(Machine::reading());
     ASSERT_TRUE(reader.ok()) << reader.status().to_string();
-    // What the death left of the background's work.
+    // Background work that the process did not finish.
     const Statistics figures = (*reader)->statistics();
     if (figures.retired_ids > 0) {
       EXPECT_GT(figures.compaction.debt_bytes, kBytes / 2);
@@ -196,9 +196,9 @@ TEST_P(GiveBack, OverManyRoundsWithoutGrowing) {
     drop();
     await_the_space();
     most = std::max(most, used());
-    if (GetParam().drop == Drop::kAccount) break;  // No account is given its number again.
-    if (GetParam().data == Data::kLoaded) break;   // No load its id.
-    open();                                        // A process that starts anew knows no id of which nothing is left.
+    if (GetParam().drop == Drop::kAccount) break;  // An account's number is never reused.
+    if (GetParam().data == Data::kLoaded) break;   // The id of a load is never reused.
+    open();                                        // A new process does not know an id of which nothing is left.
   }
   EXPECT_LT(most, before_ + kSlack);
 }
@@ -228,7 +228,7 @@ TEST_F(RetiredIdsOfAStore, FallToNothingThoughEachDropIsSmall) {
     drop(table);
   }
   while (engine_->statistics().retired_ids > 0) std::this_thread::yield();
-  // What is counted no more stays dropped, for who found the table before: also when the next drops come.
+  // An id that is no longer counted stays dropped for handles that found the table before, even after further drops.
   for (std::uint32_t number = 1; number <= 40; ++number) {
     const format::TableId table = format::make_table_id(kDroppedAccount, number);
     EXPECT_EQ(Change(table).put("p", "late", "v").commit(*engine_).code(), Code::kNotFound);
@@ -284,7 +284,7 @@ TEST(CompactAfterADrop, ReadsNothingOfAFileThatHoldsTheTableAlone) {
       ASSERT_TRUE((*engine)->flush().ok());
     }
     ASSERT_EQ(table_files(machine).size(), kept.size() + 1);
-    Snapshot snapshot = (*engine)->snapshot();  // Nothing leaves before the machine dies.
+    Snapshot snapshot = (*engine)->snapshot();  // Prevents every removal before the machine dies.
     ASSERT_TRUE(Change(kDropped).retire(kDropped).commit(**engine).ok());
     if (drop_is_flushed) {
       ASSERT_TRUE((*engine)->flush().ok());
@@ -302,7 +302,7 @@ TEST(CompactAfterADrop, ReadsNothingOfAFileThatHoldsTheTableAlone) {
     std::atomic<int> reads{0};
     io::FaultRule rule;
     rule.predicate = [&](const io::Operation& operation) {
-      // An open looks whether the file is there.
+      // An open checks whether the file exists.
       if (operation.kind == io::OperationKind::kRead && operation.name == dead) ++reads;
       return false;
     };

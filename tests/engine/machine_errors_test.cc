@@ -1,6 +1,7 @@
-// Goal: whatever errno the system answers, no verb tells it under a code by which the table model answers, and the
-// errno reaches the caller's status or the store's health. Method: every call of the file system during every verb
-// fails in turn, once or from then on, with each errno that has a namesake among the model's answers.
+// Goal: no operation returns an errno of the system under a code by which the table model answers. The errno reaches
+// the caller's status or the store's health.
+// Method: every call of the file system during every operation fails in turn, once or from then on. Each errno is used
+// that resembles an answer of the model.
 #include <cerrno>
 #include <functional>
 #include <memory>
@@ -54,7 +55,7 @@ const Verb kVerbs[] = {
 
 class MachineErrors : public testing::TestWithParam<int> {};
 
-/// The path of a checkpoint is the caller's own, and what is told of it is promised (checkpoint.h).
+/// Returns whether the call uses the caller's own checkpoint path. Its error codes are documented (checkpoint.h).
 bool is_of_a_given_path(const io::Operation& operation) {
   return operation.kind == io::OperationKind::kCreateDirectory || operation.kind == io::OperationKind::kOpenDirectory;
 }
@@ -91,7 +92,7 @@ TEST_P(MachineErrors, AtAnyCallOfAnyVerbAreNoAnswerOfTheModel) {
       hit = machine.files->faults().hit_count() > 0;
       EXPECT_FALSE(kAnswersOfTheModel.contains(status.code())) << status.to_string();
       if (!status.ok()) ++told;
-      // Not of the table that the verb may have dropped: of that one kNotFound is the answer.
+      // Uses another table, because kNotFound is correct for a table that the operation may have dropped.
       const Status next = put(**engine, 10, test::kTable + 1);
       EXPECT_FALSE(kAnswersOfTheModel.contains(next.code())) << next.to_string();
       machine.files->faults().clear();

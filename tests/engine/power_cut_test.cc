@@ -1,8 +1,8 @@
-// Goal: the law. After a power cut or a kill at any step, the content is that of a prefix of the commit order, whole
-// commits only, with every commit acknowledged as `sync` in it, and after a kill every `buffered` one too.
-// Method: writers run one at a time by seed on the in-memory disk; at every step images of the disk are taken, together
-// with what was acknowledged at that moment. The run goes on to its end, so that the version of every commit is known
-// when the images are opened. Rerun one seed with VARVE_SEED=<number>.
+// Goal: the law. After a power cut or a kill at any step, the content is that of a prefix of the commit order. It
+// contains only complete commits, every commit acknowledged as `sync`, and after a kill every `buffered` one too.
+// Method: writers run one at a time by seed on the in-memory disk. At every step images of the disk are taken, with the
+// list of acknowledged commits. The run continues to its end, so that the version of every commit is known when the
+// images are opened. Rerun one seed with VARVE_SEED=<number>.
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -31,7 +31,7 @@ struct Written {
   bool buffered = false;
   int rows = 1;
   std::string value;
-  // As it ended.
+  // The result of the commit.
   CommitVersion version = 0;
   Code code = Code::kOk;
 };
@@ -110,8 +110,8 @@ class Run {
   std::size_t image_count() const { return images_.size(); }
 
  private:
-  /// By every other seed, so scarce that memtables are flushed all the time, and tables compacted. What does not fit at
-  /// all is refused.
+  /// Every other seed has so little memory that memtables are flushed and tables are compacted continuously. A commit
+  /// that does not fit is refused.
   bool has_scarce_memory() const noexcept { return seed_ % 2 == 0; }
 
   EngineOptions options() const {
@@ -141,7 +141,8 @@ class Run {
 
   void look(const io::Operation& operation, io::Moment moment) {
     if (moment == io::Moment::kBefore) return;
-    if (has_scarce_memory() && !io::one_in(picks_, 3)) return;  // There are many more steps; other seeds take others.
+    // There are many more steps; other seeds take images at other steps.
+    if (has_scarce_memory() && !io::one_in(picks_, 3)) return;
     const std::string where = std::string(io::operation_name(operation.kind)) + " " + std::string(operation.name) +
                               " #" + std::to_string(operation.index) +
                               (moment == io::Moment::kDuring ? " during" : " after");
@@ -164,7 +165,7 @@ class Run {
     for (cursor.seek_to_first(); cursor.valid(); cursor.next()) {
       const auto key = format::decode_sort_key(cursor.key());
       ASSERT_TRUE(key.ok());
-      if ((*engine)->was_dropped(key->table)) continue;  // its space comes back later
+      if ((*engine)->was_dropped(key->table)) continue;  // its space is freed later
       ++rows[key->row_key];
       ASSERT_LE(cursor.version(), end);
     }
@@ -175,7 +176,7 @@ class Run {
       for (std::size_t i = 0; i < kCommitsEach; ++i) {
         const Written& written = plan_.writers[w][i];
         const bool committed = written.version > 0 && written.version <= end;
-        const bool there = committed && !(dropped && written.table == kDropped);  // a drop is for good
+        const bool there = committed && !(dropped && written.table == kDropped);  // a drop is permanent
         for (int r = 0; r < written.rows; ++r) {
           ASSERT_EQ(rows.contains(row_of(w, i, r)), there) << row_of(w, i, r) << " of a prefix up to " << end;
           if (there) ++rows_expected;
@@ -190,8 +191,8 @@ class Run {
     if (io::one_in(picks_, 40)) check_twice_crashed(machine);
   }
 
-  // What was recovered can be written to, above every version that anybody may have seen.
-  // A dropped id is refused as long as anything of it is left; afterwards no handle of it can be left either.
+  // Checks that the recovered store can be written to, above every version that any reader may have seen. A dropped id
+  // is refused as long as any data of it is left. Afterwards no handle of it can be left either.
   void check_goes_on(Engine& engine, CommitVersion end) {
     const auto version = Change().put("after", "row", "v").commit(engine);
     ASSERT_TRUE(version.ok()) << version.status().to_string();
@@ -200,7 +201,7 @@ class Run {
               engine.was_dropped(kDropped) ? Code::kNotFound : Code::kOk);
   }
 
-  // Recovery is crashed at each of its own steps and then run again: same content.
+  // Crashes recovery at each of its steps, and runs it again: the content must be equal.
   void check_twice_crashed(Machine& first) {
     Machine again(seed_ + 8, first.files->power_cut(io::CrashPolicy::kNothingUnsynced, picks_));
     std::vector<io::MemoryDisk> disks;
@@ -212,7 +213,7 @@ class Run {
     again.files->set_observer({});
     ASSERT_TRUE(engine.ok()) << engine.status().to_string();
     const CommitVersion end = (*engine)->statistics().visible_version;
-    ASSERT_TRUE((*engine)->close().ok());  // Now no thread of it is still at a step that was looked at.
+    ASSERT_TRUE((*engine)->close().ok());  // After this no thread of it is in an observed step.
     for (io::MemoryDisk& disk : disks) {
       Machine machine(seed_ + 9, std::move(disk));
       auto recovered = machine.open();
@@ -239,7 +240,7 @@ void run_seed(std::uint64_t seed, std::size_t* images) {
   *images += run.image_count();
 }
 
-/// One test a seed, so that they run side by side.
+/// One test per seed, so that they can run in parallel.
 class PowerCut : public testing::TestWithParam<std::uint64_t> {};
 
 void expect_prefixes(std::uint64_t seed) {

@@ -1,6 +1,6 @@
-// Goal: a store opened for reading only is not changed by a byte or a name, whatever stands in it, and shares it with
-// other readers, never with a writer.
-// Method: the in-memory disk counts every step that could change something, and is compared whole before and after.
+// Goal: a store opened for reading changes no byte and no name in any directory. Other readers can share it, a writer
+// cannot.
+// Method: the in-memory disk counts every step that could change data, and is compared before and after.
 #include <string>
 #include <vector>
 
@@ -15,8 +15,9 @@ using test::Change;
 using test::Machine;
 using test::value_of;
 
-/// What a killed writer leaves: rows in tables, in closed segments, in the segment in use, and in the log buffer alone.
-/// Its threads run one at a time, so that it is always the same: a slow machine would leave more in the log than here.
+/// Returns the disk of a killed writer: rows in tables, in closed segments, in the segment in use, and only in the log
+/// buffer. Its threads run one at a time, so that the disk is always equal. Otherwise a slow machine would leave more
+/// in the log.
 io::MemoryDisk disk_of_a_killed_writer(Rows* rows, CommitVersion* version) {
   Machine machine(1, test::OneThreadAtATime{});
   const auto engine = machine.open();
@@ -34,7 +35,7 @@ class ReadOnly : public testing::Test {
  protected:
   ReadOnly() : machine_(2, disk_of_a_killed_writer(&rows_, &version_)) { look(); }
 
-  /// What must not change.
+  /// Records the state that must not change.
   void look() {
     steps_ = machine_.files->operation_count();
     before_ = machine_.files->snapshot();
@@ -49,7 +50,8 @@ class ReadOnly : public testing::Test {
     EXPECT_EQ(version_of(engine), version_);
     EXPECT_TRUE(tables_of(engine).ok());
   }
-  /// CURRENT and what an open reads by it. A segment that nothing names yet, or any more, may lie beside them.
+  /// Returns CURRENT and the files that an open reads because of it. Other segments, new or unneeded, may exist beside
+  /// them.
   std::vector<std::string> names_that_are_read() {
     std::vector<std::string> names{"CURRENT"};
     const auto recovered = test::StoreMachine(before_).read(false);
@@ -195,7 +197,7 @@ TEST_F(ReadOnly, NoStoreIsMadeOrFinished) {
 }
 
 TEST_F(ReadOnly, AllOfItFailsCleanlyWhereNothingMayBeWritten) {
-  // Every step that changes something is refused, as on a read-only file system: none is missed.
+  // Every step that changes data is refused, as on a read-only file system. The open must not need any of them.
   io::FaultRule rule;
   rule.mutating_only = true;
   rule.fail_count = io::FaultRule::kFromThenOn;

@@ -1,5 +1,5 @@
-// Owns: values for property tests, drawn from one printed seed.
-// Must never: draw from anything but its seed; the same seed gives the same values on every machine.
+// Owns: values for property tests, made from one printed seed.
+// Must never: use another source than its seed. One seed gives the same values on every machine.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@ class RandomValues {
  public:
   explicit RandomValues(std::uint64_t seed) : engine_(seed) {}
 
-  /// Below `bound`, which is not zero.
+  /// Returns a number below `bound`, which is not zero.
   std::uint64_t below(std::uint64_t bound) { return engine_() % bound; }
   bool one_in(std::uint64_t n) { return below(n) == 0; }
-  /// Of every magnitude: as many small numbers as large ones.
+  /// Returns a number of any magnitude: small numbers are as frequent as large ones.
   std::uint64_t number() { return engine_() >> below(64); }
   std::string bytes(std::size_t size) {
     std::string text(size, '\0');

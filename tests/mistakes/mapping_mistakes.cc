@@ -1,4 +1,4 @@
-// Owns: declarations of mappings with one mistake each, chosen by MISTAKE: what a compiler says of them is the test.
+// Owns: declarations of mappings with one mistake each, chosen by MISTAKE. The test checks the compiler's message.
 #include <string>
 
 #include <varve/typed_table.h>

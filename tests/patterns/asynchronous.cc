@@ -1,5 +1,5 @@
-// Pattern: asynchronous. A program that serves many callers at once needs no thread for each: an operation is a task,
-// which a coroutine awaits and a callback is told of. Hundreds are in flight from one thread.
+// Pattern: asynchronous. A program that serves many callers at once needs no thread for each. An operation is a task,
+// which a coroutine awaits, or whose end calls a callback. Hundreds are in flight from one thread.
 #include <atomic>
 #include <stop_token>
 
@@ -11,7 +11,7 @@ namespace {
 using namespace varve;
 using patterns::Example;
 
-/// One customer's day: an order is written, read again, confirmed under its ETag, and counted.
+/// Handles one customer's day: an order is written, read again, confirmed with its ETag, and counted.
 Task<Status> order(AsyncTable orders, int customer) {
   const std::string partition = std::to_string(customer);
   const Result<ETag> placed = co_await orders.insert(Entity(partition, "order").set("State", "placed"));
@@ -25,7 +25,7 @@ Task<Status> order(AsyncTable orders, int customer) {
   co_return written.status();
 }
 
-/// Adds one to a number that all customers share. Whoever loses the race for it tries again.
+/// Adds one to a number that all customers share. If another writer was faster, it tries again.
 Task<Status> count(AsyncTable orders) {
   for (;;) {
     Result<std::optional<Entity>> found = co_await orders.get("all", "count");

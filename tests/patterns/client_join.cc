@@ -1,5 +1,5 @@
-// Relationship: a join in the client. Orders name their customers, who lie in another table. The orders are read, then
-// each customer once, all at the same snapshot, so that the two fit each other.
+// Relationship: a join in the client. Orders name their customers, which are in another table. The orders are read,
+// then each customer once, all at the same snapshot, so that both are consistent.
 #include <map>
 #include <set>
 
@@ -44,7 +44,7 @@ int main() {
   }
 
   const Snapshot moment = Example::must(example.store().snapshot());
-  Example::must(customers.table().remove("eu", "c3", ETag::any()));  // behind the moment that is asked about
+  Example::must(customers.table().remove("eu", "c3", ETag::any()));  // after the moment of the snapshot
 
   Query<Order> of_day;
   of_day.where(field<&Order::day>() == "2026-03-03").at(moment);

@@ -1,5 +1,5 @@
-// Pattern: compound key. Reviews of all years are kept beside the employee whom they are of: the RowKey is made of the
-// employee's number and the year. One prefix reads the employee with all reviews, one range those of some years.
+// Pattern: compound key. Reviews of all years are stored beside their employee: the RowKey consists of the employee's
+// number and the year. One prefix reads the employee with all reviews, and one range reads the reviews of some years.
 #include "tests/patterns/example.h"
 
 namespace {
@@ -16,7 +16,7 @@ std::string review_key(std::string_view number, std::uint64_t year) {
 int main() {
   Example example("Compound key: employee and year make one RowKey");
   Table employees = example.table("Employees");
-  for (const std::string number : {"000223", "0002231"}) {  // the one begins like the other
+  for (const std::string number : {"000223", "0002231"}) {  // one number is a prefix of the other
     Example::must(employees.insert(Entity("Sales", number).set("Name", "Ann")));
     for (std::uint64_t year = 2019; year <= 2026; ++year) {
       Entity review("Sales", review_key(number, year));

@@ -1,5 +1,5 @@
 // Pattern: data series. A day's messages, counted by the hour, are one entity with a property for each hour, not 24
-// entities: the day is read by one point read. Each hour is merged in without touching the others.
+// entities. One point read returns the day. Each hour is merged without a change of the others.
 #include "tests/patterns/example.h"
 
 namespace {
@@ -11,7 +11,7 @@ std::string hour_name(std::uint64_t hour) {
   return "H" + Example::must(zero_padded(hour, 2));
 }
 
-/// Counts messages of one hour; another writer of another hour is not in the way.
+/// Counts messages of one hour. A writer of another hour does not conflict with it.
 Status count(Table& table, const std::string& employee, const std::string& day, std::uint64_t hour, std::int32_t n) {
   Entity change(employee, day);
   return table.insert_or_merge(change.set(hour_name(hour), n)).status();

@@ -1,5 +1,5 @@
 // Pattern: denormalisation. A page about a department shows its manager's name and address. They are copied into the
-// department's entity, so that the page costs one point read; who changes them writes the copy too.
+// department's entity, so that the page costs one point read. A writer that changes them also updates the copy.
 #include "tests/patterns/example.h"
 
 struct Contact {

@@ -1,7 +1,8 @@
-// Pattern: eventually consistent transactions. An employee moves from one table to another, which no entity group
-// transaction can do. By hand: a work item says what is to be done; a worker does idempotent steps and removes the item
-// when all are done. Wherever it stops, doing it again ends in the same state, and at no time is the employee in
-// neither table. By a transaction over both tables, which is an addition of this store: two writes, both or neither.
+// Pattern: eventually consistent transactions. An employee moves from one table to another, which an entity group
+// transaction cannot do. By hand: a work item describes the move. A worker does idempotent steps, and removes the item
+// after the last one. If it stops anywhere, repeating the steps reaches the same state. At no time is the employee
+// missing from both tables. By a transaction over both tables, which is an addition of this store: two writes, both or
+// neither.
 #include "tests/patterns/example.h"
 
 namespace {
@@ -15,14 +16,14 @@ struct Tables {
   Table work;
 };
 
-/// Does one work item; `steps` fewer than three stand for a worker that dies on its way.
+/// Does one work item. If `steps` is below three, the worker stops on its way.
 Status archive_one(Tables& tables, const Entity& item, int steps) {
   const std::string department = *item.get<std::string>("Department");
   const std::string number = *item.get<std::string>("Number");
 
   const Result<std::optional<Entity>> employee = tables.current.get(department, number);
   if (!employee.ok()) return employee.status();
-  if (employee->has_value()) {  // else an earlier run has copied and deleted it
+  if (employee->has_value()) {  // otherwise an earlier run has copied and deleted it
     if (const auto copied = tables.archive.insert_or_replace(**employee); !copied.ok()) return copied.status();
     if (steps < 2) return Status();
     if (const auto removed = remove_if_exists(tables.current, department, number); !removed.ok()) {
@@ -33,8 +34,8 @@ Status archive_one(Tables& tables, const Entity& item, int steps) {
   return remove_if_exists(tables.work, item.partition_key(), item.row_key()).status();
 }
 
-/// All of it by one transaction: what others see is before it or after it. Begun again if the employee was changed
-/// meanwhile.
+/// Moves an employee in one transaction: others see the state before it or after it. If the employee was changed
+/// meanwhile, it begins again.
 Status archive_at_once(Store& store, Tables& tables, const std::string& department, const std::string& number) {
   const auto move_employee = [&](StoreTransaction& transaction) -> Status {
     const Result<std::optional<Entity>> employee = transaction.get(tables.current, department, number);

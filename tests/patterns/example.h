@@ -1,6 +1,6 @@
-// Owns: what every pattern program stands on: a store of its own that goes when it ends, and claims that are printed
-// and counted when they do not hold.
-// Must never: do a part of a pattern: those are to be read in the programs.
+// Owns: the environment of a pattern program: a store of its own that is removed at the end, and claims that are
+// printed, and counted if they are false.
+// Must never: do a part of a pattern: the programs show all parts.
 #pragma once
 
 #include <cstdlib>
@@ -29,7 +29,7 @@ class Example {
     std::string name = (std::filesystem::temp_directory_path() / "varve-pattern-XXXXXX").string();
     if (::mkdtemp(name.data()) == nullptr) fail("no temporary directory");
     directory_ = name;
-    // Buffered: a power cut may take the last milliseconds of an example.
+    // Buffered: a power cut may lose the last milliseconds of an example.
     store_ = must(Store::open(name, {.create_if_missing = true, .default_durability = Durability::kBuffered}));
     must(store_->create_account("examples"));
   }
@@ -44,7 +44,7 @@ class Example {
   Store& store() { return *store_; }
   Table table(std::string_view name) { return must(create_table_if_absent(*store_, "examples", name)); }
 
-  /// The value, or the end of the program: an example has no way to go on.
+  /// Returns the value, or ends the program: an example cannot continue.
   template <typename T>
   static T must(Result<T> result) {
     if (!result.ok()) fail(result.status().to_string());
@@ -60,12 +60,12 @@ class Example {
     return **std::move(result);
   }
 
-  /// Prints what is shown, and remembers if it is not so.
+  /// Prints a claim, and records if it is false.
   void show(bool holds, std::string_view what) {
     std::cout << (holds ? "  " : "  WRONG: ") << what << "\n";
     failures_ += holds ? 0 : 1;
   }
-  /// What main() returns.
+  /// Returns the exit code for main().
   int end() const { return failures_ == 0 ? 0 : 1; }
 
  private:

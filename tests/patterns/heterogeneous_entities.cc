@@ -1,6 +1,6 @@
-// Pattern: heterogeneous entities, and inheritance. Employees, managers and the department itself lie in one partition,
-// each with properties of its own. A discriminator property says which is which: a query of one type returns that type
-// alone, a query of a variant all of them, in one read.
+// Pattern: heterogeneous entities, and inheritance. Employees, managers and the department itself are in one partition,
+// each with its own properties. A discriminator property names the type. A query of one type returns only that type,
+// and a query of a variant returns all of them, in one read.
 #include "tests/patterns/example.h"
 
 struct Department {
@@ -36,7 +36,7 @@ namespace {
 using namespace varve;
 using patterns::Example;
 
-/// What is said of each type.
+/// Describes each type.
 struct Describe {
   std::string operator()(const Department& department) const { return "budget " + std::to_string(department.budget); }
   std::string operator()(const Manager& manager) const {

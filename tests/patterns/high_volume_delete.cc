@@ -1,5 +1,5 @@
-// Pattern: high-volume delete. What goes together, a day of login records, lies in a table of its own. Dropping it is
-// one small commit, whatever it holds; entity by entity it would be as much work as writing it was.
+// Pattern: high-volume delete. Data that is deleted together, a day of login records, is in a table of its own.
+// Dropping it is one small commit for any amount of data. Deleting its entities would be as much work as writing them.
 #include "tests/patterns/example.h"
 
 namespace {

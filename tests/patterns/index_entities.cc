@@ -1,6 +1,6 @@
-// Pattern: index entities. To find employees by last name, an entity for each name lists the RowKeys of those who have
-// it. It lies in the partition of the employees, so that one transaction writes both; its ETag sees to it that no other
-// writer's change of the list is lost.
+// Pattern: index entities. To find employees by last name, an entity for each name lists the RowKeys of its employees.
+// It is in the partition of the employees, so that one transaction writes both. Its ETag ensures that no concurrent
+// change of the list is lost.
 #include <sstream>
 
 #include "tests/patterns/example.h"
@@ -14,7 +14,7 @@ std::string index_key(const std::string& last_name) {
   return "index_" + last_name;
 }
 
-/// The employee and the list, together. kPreconditionFailed: the list was changed meanwhile, read it again.
+/// Writes the employee and the list together. kPreconditionFailed: the list was changed meanwhile, so read it again.
 Status hire(Table& table, const std::string& department, const std::string& number, const std::string& last_name) {
   const Result<std::optional<Entity>> list = table.get(department, index_key(last_name));
   if (!list.ok()) return list.status();
@@ -30,7 +30,7 @@ Status hire(Table& table, const std::string& department, const std::string& numb
   return table.execute(both).status();
 }
 
-/// One read of the list, and one for all that stand in it.
+/// Reads the list, and then each listed employee.
 std::vector<Entity> by_last_name(const Table& table, const std::string& department, const std::string& last_name) {
   const Entity list = Example::must(table.get(department, index_key(last_name)));
   std::istringstream numbers(*list.get<std::string>("Numbers"));
@@ -56,7 +56,7 @@ int main() {
   example.show(joneses.size() == 2 && joneses[1].row_key() == "000225",
                "two are called Jones: one read of the list, one of both employees");
 
-  // Two writers read the same list; the second one's transaction is refused as a whole.
+  // Two writers read the same list. The second one's transaction is refused as a whole.
   Entity list = Example::must(employees.get("Sales", index_key("Jones")));
   Example::must(hire(employees, "Sales", "000226", "Jones"));
   EntityGroupTransaction late;

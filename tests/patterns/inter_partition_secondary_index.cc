@@ -1,6 +1,6 @@
-// Pattern: inter-partition secondary index. The second copy lies in another partition, so that each index can be spread
-// and scanned by itself. An entity group transaction ends at the partition's border; without one that crosses it, the
-// copies agree eventually: each step may be done twice without harm, and the copy that others are found by comes last.
+// Pattern: inter-partition secondary index. The second copy is in another partition, so that each index can be spread
+// and scanned separately. An entity group transaction cannot cross partitions, so the copies agree eventually. Each
+// step can be repeated without harm, and the copy that lookups use is written last.
 #include "tests/patterns/example.h"
 
 namespace {
@@ -15,7 +15,7 @@ Entity copy_of(const std::string& partition, const std::string& row, const std::
   return entity;
 }
 
-/// `stop_early` stands for a process that dies between the two steps.
+/// If `stop_early`, the process dies between the two steps.
 Status save(Table& table, const std::string& number, const std::string& email, const std::string& name,
             bool stop_early = false) {
   const Result<ETag> by_number = table.insert_or_replace(copy_of("number_Sales", number, number, email, name));

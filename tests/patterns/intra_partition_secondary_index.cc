@@ -1,5 +1,5 @@
 // Pattern: intra-partition secondary index. A table has one index, its keys. To find an employee by number and also by
-// e-mail address, keep a copy for each, under RowKeys with different prefixes in the same partition: one transaction
+// e-mail address, keep a copy for each, under RowKeys with different prefixes in the same partition. One transaction
 // writes both, so that they never differ.
 #include "tests/patterns/example.h"
 
@@ -27,7 +27,7 @@ Entity under(Employee employee, const std::string& key) {
   return Example::must(to_entity(employee));
 }
 
-/// Both copies, or neither.
+/// Writes both copies, or neither.
 Status save(Table& table, const Employee& employee) {
   EntityGroupTransaction both;
   both.insert_or_replace(under(employee, "number_" + employee.number));

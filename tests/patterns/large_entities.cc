@@ -1,5 +1,6 @@
-// Pattern: large entities. A value has at most 64 KiB and an entity 1 MiB. A document of more is cut into pieces under
-// RowKeys that count them; a head entity says how many there are, and is written last, so that who finds it finds all.
+// Pattern: large entities. A value has at most 64 KiB and an entity 1 MiB. A larger document is cut into pieces with
+// numbered RowKeys. A head entity contains their number, and is written last, so that a reader that finds it finds all
+// pieces.
 #include "tests/patterns/example.h"
 
 namespace {
@@ -13,7 +14,7 @@ std::string piece_key(std::string_view revision, std::uint64_t piece) {
   return Example::must(composite_key({revision, Example::must(zero_padded(piece, 6))}));
 }
 
-/// Pieces first, of a revision that nobody names yet; then the head, which names it.
+/// Writes the pieces of a new revision first, and then the head, which names the revision.
 Status store_document(Table& table, const std::string& name, const std::string& revision, const std::string& bytes) {
   EntityGroupTransaction pieces;
   std::int64_t count = 0;

@@ -1,6 +1,6 @@
-// Anti-pattern: log data, kept in one table for all time and looked at by what is not in its keys. Every question reads
-// all of it, and what is old must be found and deleted entity by entity. What it costs here, beside a table a day whose
-// keys are what is asked for.
+// Anti-pattern: log data in one permanent table, with queries for properties outside of its keys. Every query reads the
+// whole table, and old entries must be found and deleted entity by entity. The program shows this cost. It compares it
+// with a table for each day, whose keys are the queried properties.
 #include "tests/patterns/example.h"
 
 namespace {

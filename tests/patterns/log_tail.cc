@@ -1,5 +1,5 @@
-// Pattern: log tail. The latest entries are wanted most, and a table is read from its lowest key upwards. With inverted
-// ticks as RowKey the latest entry has the lowest key: the last n are the first n.
+// Pattern: log tail. The latest entries are read most, and a table is read from its lowest key upwards. With inverted
+// ticks as RowKey the latest entry has the lowest key: the last n entries are the first n.
 #include "tests/patterns/example.h"
 
 struct Expense {

@@ -1,5 +1,5 @@
-// Relationship: one to many. A department and its employees lie in one partition: one query reads them together, one
-// transaction changes them together.
+// Relationship: one to many. A department and its employees are in one partition: one query reads them together, and
+// one transaction changes them together.
 #include "tests/patterns/example.h"
 
 namespace {
@@ -7,7 +7,8 @@ namespace {
 using namespace varve;
 using patterns::Example;
 
-/// A new employee and the department's count, together. kPreconditionFailed: somebody else hires; read again.
+/// Adds a new employee and updates the department's count together. kPreconditionFailed: another writer hires, so read
+/// again.
 Status hire(Table& table, const std::string& department, const std::string& number, const std::string& name) {
   Result<std::optional<Entity>> found = table.get(department, "department");
   if (!found.ok()) return found.status();

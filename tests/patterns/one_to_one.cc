@@ -1,5 +1,5 @@
-// Relationship: one to one. What is always read and what is seldom read of one employee are two entities of one
-// partition: lists stay small, both are read at once where both are wanted, and written by one transaction.
+// Relationship: one to one. The frequently read and the rarely read data of one employee are two entities of one
+// partition. Lists stay small, one query reads both entities, and one transaction writes both.
 #include "tests/patterns/example.h"
 
 namespace {

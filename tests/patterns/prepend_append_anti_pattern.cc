@@ -1,6 +1,6 @@
-// Anti-pattern: prepend or append. Keys that only grow bring all writes of the table to one end of it. In a service
-// that is one server, and the limit of it; in one store it is not dear to write. What stays is the cost of reading: in
-// ascending keys the latest entries are behind all others, and there is no order but that of the keys.
+// Anti-pattern: prepend or append. Ascending keys direct all writes of the table to one end of it. In a service this
+// end is one server, whose capacity is the limit. In one store such writes are cheap. The remaining cost is reading:
+// with ascending keys the latest entries follow all others, and no other order exists.
 #include "tests/patterns/example.h"
 
 namespace {
@@ -15,7 +15,7 @@ struct Cost {
   std::uint64_t partition_waits = 0;
 };
 
-/// Writes one entry after the other; `partition_of` and `row_of` make the keys.
+/// Writes one entry after another. `partition_of` and `row_of` return the keys.
 template <typename PartitionOf, typename RowOf>
 Cost fill(Example& example, Table& table, PartitionOf partition_of, RowOf row_of) {
   const Statistics before = Example::must(example.store().statistics());

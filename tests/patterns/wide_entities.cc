@@ -1,5 +1,5 @@
-// Pattern: wide entities. An entity has at most 252 properties of its own. What has more, here a measurement for every
-// minute of a day, becomes several entities side by side: one transaction writes them, one range reads them.
+// Pattern: wide entities. An entity has at most 252 custom properties. An object with more, here a measurement for
+// every minute of a day, becomes several adjacent entities. One transaction writes them, and one range reads them.
 #include "tests/patterns/example.h"
 
 namespace {

@@ -1,4 +1,4 @@
-// Goal: account signatures are made, read and judged as the specification says, by its own vectors.
+// Goal: account signatures are created, parsed and checked by the specification, shown by its own vectors.
 #include "varve/security/account_sas.h"
 
 #include <gtest/gtest.h>

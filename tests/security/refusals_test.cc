@@ -1,5 +1,5 @@
-// Goal: nothing gets past a signature: 2,000 generated attempts, each refused with the right answer, and after each the
-// store has not had one commit.
+// Goal: no request passes without a valid signature: 2,000 generated attempts are each refused with the right answer,
+// and the store has no commit after any of them.
 #include <functional>
 #include <random>
 
@@ -14,7 +14,7 @@ namespace {
 
 using namespace test;
 
-/// One store; attempts of many kinds, each from its own seed.
+/// One store, and attempts of many kinds, each from its own seed.
 class Attempts {
  public:
   explicit Attempts(std::uint32_t seed) : random_(seed) {}
@@ -33,7 +33,7 @@ class Attempts {
   }
 
  private:
-  // -- What is tried with -------------------------------------------------------------------------------------------
+  // -- Material of the attempts ---------------------------------------------------------------------------------------
 
   std::size_t below(std::size_t end) { return random_() % end; }
   template <typename T>
@@ -50,7 +50,7 @@ class Attempts {
     return letters.empty() ? "r" : letters;
   }
 
-  /// A day for Orders, sometimes with a range, an address, an older version.
+  /// Returns the terms for Orders for a day, sometimes with a range, an address, or an older version.
   TableSasTerms terms(std::string_view letters) {
     TableSasTerms made = SecurityBench::table_terms(letters);
     if (below(2) == 0) made.interval.from = KeyBound{"eu", row()};
@@ -58,7 +58,7 @@ class Attempts {
     made.version = one_of<std::string>({"2020-12-06", "2019-02-02", "2015-02-21", "2013-08-15"});
     return made;
   }
-  /// Inside of it: "eu" 0500 to "eu west" 0500.
+  /// Returns terms within that: "eu" 0500 to "eu west" 0500.
   TableSasTerms confined(std::string_view letters) {
     TableSasTerms made = SecurityBench::table_terms(letters);
     made.interval = {KeyBound{"eu", "0500"}, KeyBound{"eu west", "0500"}};
@@ -89,7 +89,7 @@ class Attempts {
   }
   DateTime version() { return bench_.store().snapshot()->version(); }
 
-  // -- What comes of it ---------------------------------------------------------------------------------------------
+  // -- Results --------------------------------------------------------------------------------------------------------
 
   void expect(const Said& got, const Said& expected, const std::string& what) {
     EXPECT_EQ(got, expected) << what;
@@ -104,7 +104,7 @@ class Attempts {
     return *session->table("Orders");
   }
 
-  /// A verb on one entity, by a permission it needs.
+  /// Runs an operation on one entity that needs this permission.
   Said try_write(Table& table, char letter, const Entity& entity) {
     switch (letter) {
       case 'a': return said(table.insert(entity));
@@ -143,7 +143,7 @@ class Attempts {
     const std::vector<std::string TableSas::*> fields = {&TableSas::spk, &TableSas::srk, &TableSas::epk,
                                                          &TableSas::erk};
     std::string& field = wider.*one_of(fields);
-    field = below(2) == 0 ? std::string() : key() + row();  // of no bound that is there
+    field = below(2) == 0 ? std::string() : key() + row();  // does not equal an existing bound
     expect_refused(to_query(wider), kAuthenticationFailed);
   }
 
@@ -178,12 +178,12 @@ class Attempts {
     TableSasTerms made = terms(permissions());
     const std::uint64_t distance = (1 + below(1'000'000)) * kSecondTicks;
     const bool expired = below(2) == 0;
-    if (below(2) == 0) {  // The token at another time.
+    if (below(2) == 0) {  // The token is used at another time.
       *bench_.time =
           expired ? DateTime{made.expiry->ticks - kSecondTicks + distance} : DateTime{made.start->ticks - distance};
       return expect_refused(bench_.token(made), kAuthenticationFailed);
     }
-    Table table = opened(made);  // The time while it is open.
+    Table table = opened(made);  // The time changes while the table is open.
     *bench_.time = expired ? DateTime{made.expiry->ticks + distance} : DateTime{made.start->ticks - distance};
     const char letter = one_of<char>({'r', 'a', 'u', 'd', 'w'});
     expect(try_write(table, letter, with_value("eu", "0999", "y")), kAuthenticationFailed, "out of time");

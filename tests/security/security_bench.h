@@ -1,5 +1,6 @@
-// Owns: what a security test stands on: the account of the specification's vectors, a time, and what refusals say.
-// Must never: judge; the tests do.
+// Owns: the environment of a security test: the account of the specification's vectors, a time, and the texts of
+// refusals.
+// Must never: check results. The tests check them.
 #pragma once
 
 #include <memory>
@@ -16,7 +17,7 @@
 
 namespace varve::test {
 
-/// Of the emulator: public.
+/// The public key of the emulator.
 inline constexpr std::string_view kKeyText =
     "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
 inline constexpr std::string_view kSecondKeyText = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
@@ -77,7 +78,7 @@ class SecurityBench {
     EXPECT_TRUE(sas.ok()) << sas.status().to_string();
     return sas.ok() ? security::to_query(*sas) : std::string();
   }
-  /// For Orders, all permissions, a day.
+  /// Returns terms for Orders with all permissions, for a day.
   static security::TableSasTerms table_terms(std::string_view permissions = "raud") {
     security::TableSasTerms terms;
     terms.table = "Orders";

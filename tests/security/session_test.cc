@@ -1,4 +1,4 @@
-// Goal: a session does what its signature allows, for as long as it allows it.
+// Goal: a session does what its signature allows, during the time that the signature allows.
 #include "varve/security/session.h"
 
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ TEST_F(Sessions, S10_TheKindOfSignatureIsSeenByItsFields) {
   EXPECT_TRUE(session(bench_.token(SecurityBench::account_terms("o", "r"))).table("Orders").ok());
   Request request{"GET", "/Orders", bench_.token(SecurityBench::table_terms("r")), {}};
   EXPECT_TRUE(bench_.open(request).ok());
-  request.headers.emplace_back("Authorization", "SharedKey devstoreaccount1:x");  // which then is what counts
+  request.headers.emplace_back("Authorization", "SharedKey devstoreaccount1:x");  // the header then takes precedence
   EXPECT_EQ(said(bench_.open(request)), kAuthenticationFailed);
 }
 
@@ -171,7 +171,7 @@ TEST_F(Sessions, S27_ChangedAndRemovedPoliciesTakeEffectAtOnce) {
   set_policies({{"clerks", {}, expiry, *Permissions::parse("r")}});
   EXPECT_TRUE(table.get("eu", "0001").ok());
 
-  // A table made anew has no policies, and the old handle no rights in it.
+  // A recreated table has no policies, and the old handle has no rights in it.
   ASSERT_TRUE(bench_.store().drop_table(kAccount, "Orders").ok());
   EXPECT_EQ(said(table.get("eu", "0001")), kAuthenticationFailed);
   ASSERT_TRUE(bench_.store().create_table(kAccount, "Orders").ok());

@@ -1,4 +1,5 @@
-// Goal: SharedKey and SharedKeyLite sign and accept what the specification says, by its own vectors, and nothing else.
+// Goal: SharedKey and SharedKeyLite sign and accept exactly the requests of the specification, shown by its own
+// vectors.
 #include "varve/security/shared_key.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Goal: table signatures are made, read and judged as the specification says, by its own vectors.
+// Goal: table signatures are created, parsed and checked by the specification, shown by its own vectors.
 #include "varve/security/table_sas.h"
 
 #include <gtest/gtest.h>
@@ -44,7 +44,7 @@ std::vector<Vector> vectors() {
   };
 }
 
-/// The token with the signature that belongs to it.
+/// Returns the token with its correct signature.
 std::string signed_token(const std::string& query) {
   TableSas sas = *parse_table_sas(query + "&sig=x");
   sas.sig = *credentials().keys.sign(string_to_sign(sas, kAccount));
@@ -234,7 +234,7 @@ TEST(TableSas, C10_WhatTheFormatCannotSayIsNotSigned) {
             }),
             kInvalidInput);
   EXPECT_EQ(refused([](TableSasTerms& t) { t.table = "no such name"; }), kInvalidResourceName);
-  // A lower bound at the empty RowKey is the beginning of its partition, which the format can say.
+  // A lower bound at the empty RowKey is the beginning of its partition, which the format can express.
   TableSasTerms terms = SecurityBench::table_terms("r");
   terms.interval.from = KeyBound{"p", ""};
   EXPECT_EQ(verified(to_query(*sign_table_sas(terms, credentials())))->interval.from, (KeyBound{"p", std::nullopt}));

@@ -1,4 +1,4 @@
-// Goal: a signature opens over HTTP what it opens, and nothing beside it.
+// Goal: over HTTP, a signature permits what it states, and nothing else.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

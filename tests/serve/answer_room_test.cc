@@ -1,5 +1,6 @@
-// Goal: each read asks for room for its answer, and is refused where there is none; what a write has done is told
-// whatever room there is. Method: each route, with rooms of every size around that of its answer.
+// Goal: each read requests room for its answer, and is refused if there is none. The outcome of a write is reported
+// with any room.
+// Method: each route, with rooms of every size around that of its answer.
 #include "api/rest/protocol/answer_room.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // Owns: batches as texts, for the tests of batches.
-// Must never: judge; the tests do.
+// Must never: check results. The tests check them.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace varve::serve::test {
 
 inline constexpr std::string_view kBatchType = "multipart/mixed; boundary=batch_b1";
 
-/// One request of a batch. Its body stands behind the empty line.
+/// One request of a batch. Its body follows the empty line.
 struct PartText {
   std::string verb;
   std::string url;
@@ -34,7 +34,7 @@ inline std::string lone_text(const PartText& part) {
   return "--batch_b1\r\n" + part.text() + "--batch_b1--\r\n";
 }
 
-/// An insert of the row, whose property V is a text of JSON.
+/// Returns an insert of the row, whose property V is JSON text.
 inline PartText insert_part(const std::string& row, const std::string& value = "x", const std::string& headers = {}) {
   return {"POST", ServiceBench::path_of("Orders"), "Content-Type: application/json\r\n" + headers,
           R"({"PartitionKey":"p","RowKey":")" + row + R"(","V":")" + value + "\"}"};

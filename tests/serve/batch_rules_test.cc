@@ -1,4 +1,4 @@
-// Goal: batches are judged by what their senders wrote: sizes, headers, delimiters, addresses and queries alike.
+// Goal: parts of batches are checked as their senders wrote them: sizes, headers, delimiters, addresses and queries.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +18,8 @@ class ServiceBatchRules : public ::testing::Test {
     headers.emplace_back("Content-Type", kBatchType);
     return service_.send("POST", "$batch", body, std::move(headers));
   }
-  /// The status of the only inner answer, with its code: "404 ResourceNotFound". A refusal of the whole begins with !.
+  /// Returns the status of the only inner answer, with its code: "404 ResourceNotFound". A refusal of the whole begins
+  /// with !.
   static std::string inner(const HttpResponse& response) {
     if (response.status != 202) return "!" + outcome(response);
     const std::size_t status = response.body.find("HTTP/1.1 ");
@@ -106,7 +107,7 @@ TEST_F(ServiceBatchRules, X20_T09_ABatchIsAsLargeAsItsBodyWhateverItsEntitiesAcc
   EXPECT_EQ(stored(), 100U);
 }
 
-/// The properties that take most beside their text: 252 Doubles of three characters in each of 100 entities, and texts
+/// Uses the properties with the largest encoding: 252 Doubles of three characters in each of 100 entities, and texts of
 /// up to 4 MiB.
 TEST_F(ServiceBatchRules, X20_TheBodyOfTheWorstEncodingIsTaken) {
   std::string doubles = "{";
@@ -167,7 +168,7 @@ TEST_F(ServiceBatchRules, X22_ALoneReadNeedsThePermissionOfARead) {
   EXPECT_EQ(by("aud"), "403 AuthorizationPermissionMismatch");
 }
 
-/// What a query says to a request that comes alone, it says to the same request in a batch.
+/// A query has one meaning in a single request and in a part of a batch.
 TEST_F(ServiceBatchRules, X22_ALoneReadIsAnsweredAsItIsOutsideOfABatch) {
   ASSERT_TRUE(service_.orders.insert(with_value("p", "1", "x")).ok());
   const std::vector<std::string> resources = {"Orders",
@@ -216,7 +217,7 @@ TEST_F(ServiceBatchRules, X22_ALoneReadIsAnsweredAsItIsOutsideOfABatch) {
   for (const std::string& resource : resources) {
     for (const std::string& query : queries) {
       const HttpResponse alone = service_.send("GET", resource + query);
-      // Outside of a batch a table has access policies; a batch holds entities.
+      // Outside of a batch a table has access policies. A batch contains only entities.
       const bool reads_policies = query.ends_with("=acl") &&
                                   (outcome(alone) == "200" || outcome(alone) == "404 TableNotFound") &&
                                   !resource.starts_with("$");
@@ -287,7 +288,7 @@ TEST_F(ServiceBatchRules, X23_ADelimiterCountsAtTheBeginningOfALine) {
 
 }  // namespace
 
-/// With the noise in its header lines or around them.
+/// The noise is in the header lines, or around them.
 TEST(ServeBatchReader, H52_HeaderLinesOfPartsAreBounded) {
   const auto read_with = [](const std::string& headers, std::size_t parts) {
     std::vector<PartText> all(parts, PartText{"PUT", row_path("1"), headers, "{}"});
@@ -318,7 +319,8 @@ TEST(ServeBatchReader, T08_ReadingStopsBehindThePartThatIsOneTooMany) {
   EXPECT_EQ(said(read_batch(kBatchType, text, 101)), kInvalidInput);
 }
 
-/// Noise at every position of a batch: it is refused, or all that it holds is what it held, but for the noise itself.
+/// Adds noise at every position of a batch: the batch is refused, or its content is unchanged except for the noise
+/// itself.
 TEST(ServeBatchReader, H55_NoiseIsRefusedOrChangesNothingElse) {
   const std::string clean = change_set_text(
       {{"PUT", row_path("1"), "If-Match: *\r\n", R"({"V":"a"})"}, {"DELETE", row_path("2"), "If-Match: *\r\n"}});

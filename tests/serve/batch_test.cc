@@ -1,4 +1,4 @@
-// Goal: batches as clients write them happen whole or not at all, and are answered part by part.
+// Goal: batches in the form of real clients are applied completely or not at all, and are answered part by part.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ using ::testing::Not;
 constexpr std::string_view kType = "multipart/mixed; boundary=batch_b1";
 constexpr std::string_view kUrl = "http://127.0.0.1:10002/devstoreaccount1/";
 
-/// A part of a change set: the request line's verb and resource, its headers, its body.
+/// A part of a change set: the verb and resource of the request line, its headers, its body.
 struct Inner {
   std::string verb;
   std::string resource;
@@ -49,7 +49,7 @@ class ServiceBatch : public ::testing::Test {
   }
   HttpResponse send(const std::vector<Inner>& parts) { return send(change_set(parts)); }
   std::size_t stored() { return service_.orders.scan({})->entities.size(); }
-  /// The one answer of a change set that failed.
+  /// Checks the single answer of a failed change set.
   void expect_failure(const HttpResponse& response, const std::string& status, const std::string& message_begins) {
     EXPECT_EQ(response.status, 202);
     EXPECT_THAT(response.body, HasSubstr("\r\n\r\nHTTP/1.1 " + status));

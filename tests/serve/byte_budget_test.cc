@@ -1,5 +1,6 @@
-// Goal: what all connections hold together stays within one budget, whoever asks for more, and who stands still makes
-// room first. Method: shares of many sizes, uses and addresses in a drawn order, against the sums that must hold.
+// Goal: the memory of all connections stays within one budget for any requests, and stalled connections are cut off
+// first.
+// Method: shares of many sizes, uses and addresses in a random order, compared with the sums that must hold.
 #include "tools/serve/transport/byte_budget.h"
 
 #include <memory>
@@ -65,7 +66,7 @@ TEST(ByteBudget, WhoStandsStillIsCutOffAndNobodyElse) {
   EXPECT_FALSE(next.share.take(Use::kBody, kMiB, kNow));
   EXPECT_EQ(still.cuts, 0) << "it has not stood still long enough";
   const auto later = kNow + ByteBudget::kStallTime;
-  still.share.moved(1, later);  // a byte now and then is no movement
+  still.share.moved(1, later);  // an occasional byte is no progress
   moving.share.moved(ByteBudget::kFreeBytes, later);
   EXPECT_FALSE(next.share.take(Use::kBody, kMiB, later));
   EXPECT_FALSE(next.share.take(Use::kBody, kMiB, later)) << "it has not gone yet";

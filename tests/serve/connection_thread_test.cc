@@ -1,6 +1,6 @@
-// Goal: whatever a request asks for, its connection's thread never touches the disk: it serves other connections.
-// Method: the test's own thread is the connection's, where tasks begin and come home to; every step of the file system
-// tells on which thread it was made. Nothing is cached: neither blocks nor the names of tables.
+// Goal: for every request, the connection's thread never accesses the disk, because it serves other connections.
+// Method: the test's own thread is the connection's, where tasks begin and return. Every step of the file system
+// reports its thread. Nothing is cached: neither blocks nor the names of tables.
 #include <atomic>
 #include <condition_variable>
 #include <functional>
@@ -17,7 +17,7 @@ namespace {
 
 using namespace test;
 
-/// The thread that made it, as the home of one request.
+/// The thread that created it, as the home of one request.
 class HomeOfOne final : public HomeThread {
  public:
   bool is_here() const noexcept override { return std::this_thread::get_id() == thread_; }
@@ -27,7 +27,7 @@ class HomeOfOne final : public HomeThread {
     changed_.notify_all();
   }
 
-  /// Begins the task here, and runs what comes home until it has ended.
+  /// Begins the task on this thread, and runs returning coroutines until the task has ended.
   HttpResponse run(Task<Result<HttpResponse>> handling) {
     start(std::move(handling), [this](Result<HttpResponse> response) {
       EXPECT_TRUE(is_here());
@@ -95,12 +95,12 @@ class ConnectionThread : public ::testing::Test {
 
   ServiceBench& service() { return bench_.service; }
   static std::string table_name(int number) { return "Table" + std::to_string(number); }
-  /// A table whose name nobody has used since it was made.
+  /// Returns a table whose name was not used since its creation.
   std::string unused_table() {
     EXPECT_LT(used_, kTables);
     return table_name(used_++);
   }
-  /// What is answered; and that it took a step on the disk, since else nothing would have been tried.
+  /// Returns the answer. Checks that the request accessed the disk, because otherwise nothing was tested.
   std::string send(HttpRequest request) {
     const int before = steps_;
     HttpResponse response = home_.run(bench_.front.handle(std::move(request), &home_));
@@ -111,7 +111,7 @@ class ConnectionThread : public ::testing::Test {
   std::string send(std::string_view verb, const std::string& resource, std::string body = {}, Headers headers = {}) {
     return send(service().signed_request(verb, resource, std::move(body), std::move(headers)));
   }
-  /// By a signature that names the policy of the table.
+  /// Sends the request with a signature that names the table's policy.
   std::string send_by_policy(std::string_view verb, const std::string& resource, const std::string& table,
                              std::string body = {}, Headers headers = {}) {
     security::TableSasTerms terms;

@@ -1,4 +1,5 @@
-// Goal: pages of other origins may do what the account's rules allow, are told so, and nobody else is told anything.
+// Goal: pages of other origins may do what the account's rules allow, and receive the headers for it. Other requests
+// receive no such header.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -42,7 +43,7 @@ class ServiceCors : public ::testing::Test {
     if (!origin.empty()) headers.emplace_back("Origin", origin);
     return service_.send(verb, resource, std::move(body), std::move(headers));
   }
-  /// Every header of CORS, in the order in which it was added.
+  /// Returns every CORS header, in the order of addition.
   static std::string told(const HttpResponse& response) {
     std::string text;
     for (const auto& [name, value] : response.headers) {

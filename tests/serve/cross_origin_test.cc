@@ -1,4 +1,4 @@
-// Goal: rules that were read before a change do not stay behind it.
+// Goal: rules that were read before a change are not cached after it.
 #include "api/rest/service/cross_origin.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@ namespace {
 
 using namespace test;
 
-/// Holds what comes home until it is let in.
+/// Holds returning coroutines until the test admits them.
 class HeldHome final : public HomeThread {
  public:
   explicit HeldHome(io::Scheduler& scheduler) : arrived_(scheduler) {}
@@ -55,7 +55,7 @@ TEST_F(CrossOriginRules, AreReadOnceAndAgainWhenTheyWereForgotten) {
   CrossOrigin rules(*bench_.store);
   EXPECT_EQ(age(rules), "1");
   set_age(2);
-  EXPECT_EQ(age(rules), "1");  // kept: who changes them says so
+  EXPECT_EQ(age(rules), "1");  // cached: a change must call forget()
   rules.forget(kAccount);
   EXPECT_EQ(age(rules), "2");
 }
@@ -65,7 +65,7 @@ TEST_F(CrossOriginRules, ThatWereReadBeforeAChangeAreNotKeptBehindIt) {
   HeldHome home(bench_.env.scheduler);
   const HttpRequest request = preflight();
   Begun<Result<HttpResponse>> early(bench_.env.scheduler, rules.preflight(request, std::string(kAccount), &home, {}));
-  home.await_arrival();  // The old rules were read, and are on their way.
+  home.await_arrival();  // The old rules were read, and are about to be returned.
   set_age(2);
   rules.forget(kAccount);
   home.let_in();

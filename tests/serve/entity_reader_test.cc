@@ -1,4 +1,4 @@
-// Goal: a JSON body becomes the entity that the service would make of it, or the service's error.
+// Goal: a JSON body is converted to the entity that the service would make of it, or reports the service's error.
 #include "api/rest/encoding/entity_reader.h"
 
 #include <cmath>
@@ -13,7 +13,7 @@ namespace {
 
 using namespace test;
 
-/// The value that a property V gets, written behind its name.
+/// Returns the value that a property V gets. `members` follows its name.
 Result<Value> value_of(const std::string& members) {
   const Result<Entity> entity = read_entity("{" + members + "}", "p", "r");
   if (!entity.ok()) return entity.status();
@@ -56,7 +56,7 @@ TEST(ServeEntityReader, X25_TheTextOfABooleanIsOfAnyCase) {
   EXPECT_EQ(value(R"("V":"True")"), Value("True")) << "without an annotation it is a text";
 }
 
-/// How many bytes of a body were looked at: what follows the property that is one too many may be anything.
+/// Checks that reading stops: the text after the first property above the limit may be anything.
 TEST(ServeEntityReader, D22_ReadingStopsAtTheFirstPropertyAboveTheLimit) {
   const auto body = [](std::size_t properties, const std::string& value, const std::string& end) {
     std::string text = R"({"PartitionKey":"p","RowKey":"r","Timestamp":"x","odata.etag":"y")";
@@ -85,7 +85,7 @@ TEST(ServeEntityReader, D32_X03_AnAnnotationOfAKeySaysThatItIsAText) {
   }
 }
 
-/// Input that is half understood is carried out by nobody: each of these begins like a body that is taken.
+/// A body that is only partly understood is never carried out: each of these begins like a valid body.
 TEST(ServeEntityReader, D33_WhatIsNotOneJsonObjectToItsEndIsRefused) {
   const std::string taken = R"({"PartitionKey":"p","RowKey":"r","V":1,"B@odata.type":"Edm.Binary","B":"AAEC"})";
   ASSERT_TRUE(read_entity(taken).ok());
@@ -96,7 +96,7 @@ TEST(ServeEntityReader, D33_WhatIsNotOneJsonObjectToItsEndIsRefused) {
       const Result<Entity> entity = read_entity(noisy);
       const Result<Entity> clean = read_entity(taken);
       if (!entity.ok()) continue;
-      // The noise is inside of a name or a value then, and shows there: it is nowhere passed over.
+      // The noise is inside of a name or a value in this case, and is visible there. It is never skipped.
       const bool is_equal = entity->partition_key() == clean->partition_key() &&
                             entity->row_key() == clean->row_key() && entity->properties().size() == 2 &&
                             entity->find("V") != nullptr && *entity->find("V") == *clean->find("V") &&
@@ -216,7 +216,7 @@ TEST(ServeEntityReader, X12_WhatIsNoJsonObjectIsRefused) {
   EXPECT_TRUE(read_entity("\xEF\xBB\xBF{}", "p", "r").ok());
 }
 
-// The reader looks at texts in blocks: what has to be seen stands at each place of one.
+// The reader scans texts in blocks, so the character is tried at each place of a block.
 TEST(ServeEntityReader, X12_NoTextHoldsAControlCharacterAsItIs) {
   for (std::size_t place = 0; place < 40; ++place) {
     for (char c = 0; c < 0x20; ++c) {

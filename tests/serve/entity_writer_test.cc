@@ -1,4 +1,4 @@
-// Goal: what is stored comes back with its types, at the level that was asked for.
+// Goal: stored entities are returned with their types, at the requested level.
 #include "api/rest/encoding/entity_writer.h"
 
 #include <cmath>
@@ -20,7 +20,7 @@ WritingPlace place(PayloadLevel level) {
   return {level, kRoot, "myaccount", "Orders"};
 }
 
-/// The entity of the specification's example.
+/// Returns the entity of the specification's example.
 Entity example() {
   Entity entity("eu", "1");
   entity.set("Customer", "Ann").set("Lines", 3).set("Total", 12.0).set("Paid", true);

@@ -1,4 +1,4 @@
-// Goal: what clients of the service are in the habit of sending is understood, odd as it is.
+// Goal: the unusual requests that real clients of the service send are understood.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ class ServiceHabits : public ::testing::Test {
   HttpResponse send(std::string_view verb, std::string_view resource, std::string body = {}, Headers headers = {}) {
     return service_.send(verb, resource, std::move(body), std::move(headers));
   }
-  /// As SharedKey, which signs verb and type.
+  /// Signs with SharedKey, which covers verb and type.
   HttpResponse send_by_shared_key(std::string_view verb, std::string_view resource, std::string body, Headers headers) {
     HttpRequest made =
         ServiceBench::request(verb, ServiceBench::path_of(resource), std::move(body), std::move(headers));
@@ -98,7 +98,7 @@ TEST_F(ServiceHabits, H61_CppSendsEveryValueAsATextAndEncodesTheWholeSegment) {
   EXPECT_EQ(*stored("O'B n")->find("N"), Value(7));
   EXPECT_EQ(*stored("O'B n")->find("D"), Value(2.5));
   EXPECT_EQ(*stored("O'B n")->find("B"), Value(true));
-  // Encoded as a whole, and its quote not doubled.
+  // The segment is encoded as a whole, and its quote is not doubled.
   const std::string segment = encoded("Orders(PartitionKey='p',RowKey='O'B n')");
   EXPECT_EQ(outcome(service_.send_by(token, "GET", segment)), "200");
   EXPECT_EQ(outcome(service_.send_by(token, "DELETE", segment, "", {{"If-Match", "*"}})), "204");

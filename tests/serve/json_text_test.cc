@@ -1,4 +1,4 @@
-// Goal: what is written is JSON, and a text in it is read as the text that it was.
+// Goal: the output is valid JSON, and a text in it reads back unchanged.
 #include "api/rest/encoding/json_text.h"
 
 #include <string>
@@ -30,7 +30,7 @@ TEST(ServeJsonText, WhatHasToBeEscapedIs) {
   EXPECT_EQ(written("\xC3\xA9\xF0\x9F\x98\x80"), "\"\xC3\xA9\xF0\x9F\x98\x80\"");
 }
 
-/// Whether each character of ASCII in the text, once at `place`, is read as it was written.
+/// Checks that each ASCII character, once at `place` of the text, reads back unchanged.
 void expect_each_comes_back(const std::string& around, std::size_t place) {
   for (int c = 0; c < 0x80; ++c) {
     std::string text = around;
@@ -45,7 +45,7 @@ void expect_each_comes_back(const std::string& around, std::size_t place) {
   }
 }
 
-// Writers look at texts in words or blocks, where a character may be seen at one place and missed at another.
+// Writers scan texts in words or blocks, where a character may be seen at one place and missed at another.
 TEST(ServeJsonText, EachCharacterComesBackFromEachPlaceInTextsOfAnyLength) {
   for (const std::size_t size : {0U, 1U, 5U, 6U, 7U, 8U, 9U, 14U, 15U, 16U, 21U}) {
     SCOPED_TRACE("beside " + std::to_string(size) + " characters");

@@ -1,5 +1,5 @@
-// Goal: a signature that is known is taken as it was verified, and changes nothing that is judged when it is shown:
-// time, arrival, policy, account and keys. What is nearly it is not known.
+// Goal: a cached signature gives the result of its verification. Each use is still checked for time, arrival, policy,
+// account and keys. A similar signature is not found in the cache.
 #include "api/rest/service/known_signatures.h"
 
 #include <string>
@@ -106,10 +106,10 @@ TEST_F(SignaturesKnown, ThoseThatDriveEachOtherOutAreVerifiedAgain) {
     ASSERT_TRUE(open(token + "&$top=" + std::to_string(i)).ok());
     ASSERT_TRUE(i % 100 != 0 || open(token).ok());
   }
-  EXPECT_GT(allocations_of(token + "&$top=0"), 0u);  // 2,000 do not find room.
+  EXPECT_GT(allocations_of(token + "&$top=0"), 0u);  // 2,000 signatures exceed the slots.
   const std::string with_much_more = token + "&$filter=" + std::string(600, 'x');
   EXPECT_GT(allocations_of(with_much_more), 0u);
-  EXPECT_GT(allocations_of(with_much_more), 0u);  // It is not kept.
+  EXPECT_GT(allocations_of(with_much_more), 0u);  // It is not cached.
 }
 
 }  // namespace

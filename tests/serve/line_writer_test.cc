@@ -1,5 +1,4 @@
-// Goal: whatever stands behind a descriptor, who writes a line does not wait, the end comes, and what is lost is
-// counted.
+// Goal: for any descriptor, the writer of a line does not wait, the end is reached, and lost lines are counted.
 #include "tools/serve/transport/line_writer.h"
 
 #include <array>
@@ -42,7 +41,7 @@ class Pipe {
   std::array<int, 2> ends_{-1, -1};
 };
 
-/// How many of these lines were lost.
+/// Returns the number of these lines that were lost.
 std::uint64_t lost_of(int descriptor, int lines) {
   LineWriter writer(descriptor);
   for (int i = 0; i < lines; ++i) writer.write("line\n");

@@ -1,4 +1,4 @@
-// Goal: media types are read by their grammar, to the last character, wherever a header has one.
+// Goal: media types are parsed by their grammar to the last character, in every header that has one.
 #include "api/rest/protocol/media_type.h"
 
 #include <string>
@@ -64,7 +64,8 @@ TEST(ServeMediaType, H50_ABoundaryIsThatOfItsOwnParameter) {
   EXPECT_EQ(boundary("multipart/mixed; boundary=batch_(a)+_,-./:=?'"), "batch_(a)+_,-./:=?'");
 }
 
-/// Noise at every place: refused, or in a parameter that has no meaning here, or the same meaning.
+/// Adds noise at every place: the type is refused, or the noise is in a parameter without a meaning here, or the
+/// meaning is unchanged.
 TEST(ServeMediaType, H50_NoiseChangesNoBoundary) {
   const std::string clean = "multipart/mixed; boundary=batch_b1; charset=utf-8";
   for (const std::string noise :

@@ -1,4 +1,4 @@
-// Goal: the level of metadata is the one that was asked for.
+// Goal: the level of metadata is the requested one.
 #include "api/rest/protocol/payload_level.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Goal: what a server allots is cut to what its process may have, or it says which limit it needs.
+// Goal: a server's allotments fit the limits of its process, or it reports the required limit.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>

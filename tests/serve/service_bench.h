@@ -1,6 +1,6 @@
-// Owns: what a test of the service stands on: a store in memory, a dispatcher, an account, and short words for
+// Owns: the environment of a service test: a store in memory, a dispatcher, an account, and short functions for
 // requests.
-// Must never: judge; the tests do.
+// Must never: check results. The tests check them.
 #pragma once
 
 #include <memory>
@@ -22,7 +22,7 @@ inline Accounts accounts() {
   return *std::move(made);
 }
 
-/// A service at http://127.0.0.1:10002/, in path style, with one table, Orders. The time stands still.
+/// A service at http://127.0.0.1:10002/, in path style, with one table, Orders. Its clock does not advance.
 class ServiceBench {
  public:
   explicit ServiceBench(const ResourceOptions& resources = {})
@@ -31,7 +31,7 @@ class ServiceBench {
             *bench.store, accounts(), [] { return kPresent; },
             [this](std::string_view, const Status& status) { failures.push_back(status); }) {}
 
-  /// The path and query of something in the account.
+  /// Returns the path and query of a resource of the account.
   static std::string path_of(std::string_view resource) {
     return "/" + std::string(kAccount) + "/" + std::string(resource);
   }
@@ -46,7 +46,7 @@ class ServiceBench {
     made.body = std::move(body);
     return made;
   }
-  /// With an Authorization header by the account's key.
+  /// Returns a request with an Authorization header signed with the account's key.
   HttpRequest signed_request(std::string_view verb, std::string_view resource, std::string body = {},
                              Headers headers = {}) {
     HttpRequest made = request(verb, path_of(resource), std::move(body), std::move(headers));
@@ -59,14 +59,14 @@ class ServiceBench {
   HttpResponse send(std::string_view verb, std::string_view resource, std::string body = {}, Headers headers = {}) {
     return send(signed_request(verb, resource, std::move(body), std::move(headers)));
   }
-  /// By a SAS in the query instead of a key.
+  /// Sends a request with a SAS in the query instead of a key.
   HttpResponse send_by(const std::string& token, std::string_view verb, std::string_view resource,
                        std::string body = {}, Headers headers = {}) {
     const std::string mark = resource.find('?') == std::string_view::npos ? "?" : "&";
     return send(request(verb, path_of(resource) + mark + token, std::move(body), std::move(headers)));
   }
 
-  /// On the store, with resources of its own.
+  /// Opens the store with resources of its own.
   StoreBench& opened(const ResourceOptions& resources) {
     StoreOptions options = bench.options();
     options.resources = *Resources::create(resources);
@@ -80,12 +80,12 @@ class ServiceBench {
   Dispatcher dispatcher;
 };
 
-/// As a query parameter's value.
+/// Returns a text encoded as a query parameter's value.
 inline std::string encoded(std::string_view text) {
   return security::percent_encode(text);
 }
 
-/// "404 TableNotFound"; "204" where there is no error.
+/// Returns "404 TableNotFound", or "204" if there is no error.
 inline std::string outcome(const HttpResponse& response) {
   const std::string* const code = find_header(response.headers, "x-ms-error-code");
   return std::to_string(response.status) + (code == nullptr ? std::string() : " " + *code);

@@ -1,4 +1,4 @@
-// Goal: service properties are read and set as the document of the specification says, and as nothing else.
+// Goal: service properties are read and set in the form of the specification's document, and in no other.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Goal: requests as clients send them do what the service would do, and are answered as it would.
+// Goal: requests in the form of real clients have the service's effect and get its answers.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
-// Goal: the status page shows people at this machine how the server is and what its tables hold, and nobody else.
+// Goal: the status page shows the server's state and the tables' content to users of this machine, and to no other
+// client.
 #include "tools/serve/watch/status_page.h"
 
 #include <gmock/gmock.h>
@@ -80,8 +81,8 @@ TEST_F(Page, IsOnlyLookedAt) {
   EXPECT_EQ(bench_.send(std::move(head)).body, "");
 }
 
-/// A foreign site's name that was made to point to this machine: the browser takes its page for this server's, and
-/// names the site in Host.
+/// A foreign site's name was pointed to this machine. The browser then takes its page for this server's, and names the
+/// site in Host.
 TEST_F(Page, IsNotServedUnderAForeignName) {
   for (const std::string_view name : {std::string_view("api/status"), kEntities, std::string_view("page.js")}) {
     SCOPED_TRACE(name);
@@ -135,7 +136,7 @@ TEST_F(Page, TellsForeignPagesNothing) {
     EXPECT_EQ(with({{"Origin", "null"}}), 403);
     EXPECT_EQ(with({{"Origin", "http://evil.example"}}), 403);
   }
-  // A link elsewhere may lead here: the files hold nothing.
+  // A link on another site may lead here, because the files contain no data.
   EXPECT_EQ(ask("", with_host("localhost", {{"Sec-Fetch-Site", "cross-site"}})), 200);
 }
 
@@ -243,7 +244,7 @@ TEST_F(Page, TellsThePlanOfAFilterAndWhatIsWrongWithOne) {
   }
 }
 
-/// What a table holds is text to the page, and stays within its string.
+/// The page treats a table's content as text, which cannot leave its string.
 TEST_F(Page, HoldsValuesAsTheyAre) {
   Entity entity("<script>alert(1)", "\"'&<img src=x onerror=alert(1)>");
   entity.set("V", "line\nbreak\\ </script>");

@@ -1,4 +1,4 @@
-// Goal: an address means what its decoded text says, however the client encoded it.
+// Goal: an address has the meaning of its decoded text, however the client encoded it.
 #include "api/rest/protocol/target.h"
 
 #include <gtest/gtest.h>
@@ -121,7 +121,7 @@ TEST(ServeTarget, D06_NamesThatNoTableCanHave) {
   EXPECT_EQ(said(parse_resource("Orders/x")), kInvalidResourceName);
   EXPECT_EQ(said(parse_resource("a%")), kInvalidResourceName);
   EXPECT_EQ(said(parse_resource("(PartitionKey='p',RowKey='r')")), kInvalidResourceName);
-  EXPECT_TRUE(parse_resource("ab").ok());  // too short to be there, which the store says
+  EXPECT_TRUE(parse_resource("ab").ok());  // too short to exist, which the store reports
 }
 
 TEST(ServeTarget, H22_H44_ReferencesDoubleQuotesAndEncodeTheRest) {

@@ -1,4 +1,4 @@
-// Goal: a protocol version knows what came with it or before it, and no more.
+// Goal: a protocol version knows the features of its own and of earlier versions, and no others.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -37,7 +37,7 @@ TEST_F(ServiceVersions, H04_H10_H20_TheVersionIsThatOfTheQueryElseTheHeaderElseT
   terms.version = "2019-02-02";
   const std::string token = to_query(*sign_table_sas(terms, credentials()));
   EXPECT_EQ(used(service_.send_by(token, "GET", "Orders()")), "2019-02-02");
-  EXPECT_EQ(used(service_.send_by(token + "x", "GET", "Orders()")), "2019-02-02");  // of refusals too
+  EXPECT_EQ(used(service_.send_by(token + "x", "GET", "Orders()")), "2019-02-02");  // in refusals too
   EXPECT_EQ(used(service_.send_by(token, "GET", "Orders()", "", {{"x-ms-version", "2020-12-06"}})), "2020-12-06");
 }
 

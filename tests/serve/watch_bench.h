@@ -1,5 +1,5 @@
-// Owns: what a test of the server's figures stands on: a service that is counted, logged and shown.
-// Must never: judge; the tests do.
+// Owns: the environment of tests of the server's figures: a service with counting, logging and a status page.
+// Must never: check results. The tests check them.
 #pragma once
 
 #include <memory>
@@ -34,7 +34,7 @@ class WatchBench {
   std::string insert(const std::string& row) {
     return outcome(send("POST", "Orders", R"({"PartitionKey":"p","RowKey":")" + row + "\"}"));
   }
-  /// As a browser at this machine asks for something of the page.
+  /// Returns a request for the page like that of a browser on this machine.
   static HttpRequest page_request(std::string_view name, Headers headers = {{"Host", "localhost:10002"}}) {
     HttpRequest request;
     request.head.verb = "GET";

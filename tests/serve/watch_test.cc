@@ -1,4 +1,4 @@
-// Goal: what was asked and answered is counted and told, to monitors and in the log, and nothing secret with it.
+// Goal: requests and answers are counted and shown, to monitors and in the log, without secrets.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -64,7 +64,7 @@ TEST(Metrics, ConnectionsAndTheStoreAreTold) {
   }
 }
 
-/// Whoever sends requests may not choose labels: neither names nor their number.
+/// Clients cannot choose labels: neither their names nor their number.
 TEST(Metrics, NothingThatAClientSentIsALabel) {
   WatchBench bench;
   EXPECT_EQ(bench.insert("secretrow"), "201");
@@ -89,9 +89,9 @@ TEST(Metrics, LatenciesFallIntoTheirBuckets) {
     figures.add({Operation::kBatch, 202, std::chrono::nanoseconds(nanoseconds), 10, 20});
   };
   add(0);
-  add(100'000);  // the bound is within
+  add(100'000);  // the bound itself is included
   add(100'001);
-  add(20'000'000'000);  // above all
+  add(20'000'000'000);  // above all bounds
   const OperationFigures batch = figures.of(Operation::kBatch);
   EXPECT_EQ(batch.latencies.front(), 2U);
   EXPECT_EQ(batch.latencies[1], 1U);
@@ -122,7 +122,7 @@ TEST(Healthy, WhileTheStoreTakesWrites) {
   EXPECT_EQ(bench.watch("/health").body, "healthy\n");
   io::FaultRule failing;
   failing.kind = io::OperationKind::kLogWrite;
-  failing.sync_point = "log group commit";  // not the header of a segment that is prepared meanwhile
+  failing.sync_point = "log group commit";  // excludes the header of a segment that is prepared meanwhile
   failing.fail_count = io::FaultRule::kFromThenOn;
   bench.service.bench.machine.files->faults().add(failing);
   EXPECT_EQ(bench.insert("1"), "500 InternalError");
@@ -239,7 +239,7 @@ TEST(Operations, EveryRouteHasAName) {
   EXPECT_EQ(names.size(), kOperations);
 }
 
-/// Who watches is told at once, whatever the store waits for: there is a thread for many who ask.
+/// Monitors are answered at once, whatever the store waits for: there is a thread for many of their requests.
 class StuckDisk : public ::testing::TestWithParam<const io::SyncPoint*> {
  protected:
   io::MemoryFileSystem& files() { return *bench_.service.bench.machine.files; }

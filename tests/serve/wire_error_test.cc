@@ -1,4 +1,4 @@
-// Goal: every failure has the string and the HTTP status by which clients of the service know what to do.
+// Goal: every failure has the string and the HTTP status that clients of the service expect.
 #include "api/rest/protocol/wire_error.h"
 
 #include <set>

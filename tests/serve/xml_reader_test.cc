@@ -1,6 +1,6 @@
-// Goal: an XML body is understood whole or refused: no noise in it changes what is read of it.
-// Method: accepted documents get noise of many kinds at every position; what is taken must mean what the document means
-// without it.
+// Goal: an XML body is understood completely or refused: noise in it never changes the result.
+// Method: valid documents get noise of many kinds at every position. An accepted document must have the meaning of the
+// document without noise.
 #include "api/rest/encoding/xml_reader.h"
 
 #include <functional>
@@ -29,9 +29,9 @@ const std::string kProperties =
     "<MaxAgeInSeconds>300</MaxAgeInSeconds><ExposedHeaders>x-*</ExposedHeaders><AllowedHeaders/></CorsRule></Cors>"
     "</StorageServiceProperties>";
 
-/// Noise that has no meaning, wherever a document may have it.
+/// Noise without a meaning, at every place where a document may contain it.
 const std::vector<std::string> kMeaningless = {"<!-- -->", "<!--<a>&amp;-->", "<?pi x?>", "<?pi?>", "<![CDATA[]]>"};
-/// Noise that is never understood.
+/// Noise that is always refused.
 const std::vector<std::string> kRefused = {"<Other/>",
                                            "<Id>x</Id>",
                                            "<Days>7</Days>",
@@ -84,7 +84,7 @@ void for_each_place(
   }
 }
 
-/// Whether a place lies between two pieces of markup, or in a text.
+/// Returns whether a place is between two pieces of markup, or in a text.
 bool is_in_content(const std::string& document, std::size_t at) {
   const std::size_t open = document.rfind('<', at == 0 ? 0 : at - 1);
   const std::size_t close = document.rfind('>', at == 0 ? 0 : at - 1);
@@ -177,7 +177,7 @@ TEST(ServeXmlReader, DeclarationsAreOfVersionOneAndUtf8) {
   }
 }
 
-/// What follows the first excess is never looked at, so that it need not be XML.
+/// Text after the first excess element is never read, so it need not be XML.
 TEST(ServeXmlReader, P10_S41_ListsStopAtTheFirstElementAboveTheirLimit) {
   std::string wide = "<r>";
   for (std::size_t i = 0; i + 1 < kXmlElementsMax; ++i) wide += "<a/>";

@@ -1,5 +1,5 @@
-// Goal: the race of whole stores stays able to run. Method: every workload once, tiny, by every contender that was
-// built in; no figure is judged.
+// Goal: the race of whole stores stays runnable.
+// Method: every workload runs once with tiny sizes, by every contender in the build. No figure is checked.
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>

@@ -1,5 +1,5 @@
-// Goal: `varve checkpoint` makes a sound store of its own, says what it did, and refuses what it must.
-// Method: it is run as a process, on the real file system.
+// Goal: `varve checkpoint` creates a separate sound store, reports its work, and refuses invalid requests.
+// Method: it runs as a process, on the real file system.
 #include <filesystem>
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// Owns: input of the program varve that ends at a chosen byte: by a signal, by a read error, or truly.
+// Owns: input of the program varve that ends at a chosen byte: by a signal, by a read error, or by its real end.
 // Must never: depend on how fast the program reads.
 #pragma once
 
@@ -20,7 +20,7 @@
 
 namespace varve::test {
 
-/// Waits until the reader of a pipe took all that was written to it, or has gone.
+/// Waits until the reader of a pipe has read all written bytes, or is gone.
 inline void wait_until_taken(int writer) {
   for (;;) {
     int left = 0;
@@ -31,7 +31,7 @@ inline void wait_until_taken(int writer) {
   }
 }
 
-/// The program reads `input` from the pipe at `path`, which it was given by name, and then gets the signal.
+/// Runs the program, which reads `input` from the pipe at `path` and then gets the signal.
 inline ProgramResult run_with_signal(const std::vector<std::string>& arguments, const std::string& path,
                                      const std::string& input, int signal) {
   if (::mkfifo(path.c_str(), 0600) != 0 && errno != EEXIST) return {};
@@ -46,7 +46,7 @@ inline ProgramResult run_with_signal(const std::vector<std::string>& arguments, 
   return result;
 }
 
-/// The program reads `input` from its standard input, the master of a terminal that then hangs up: EIO.
+/// Runs the program, which reads `input` from a terminal that then hangs up: EIO.
 inline ProgramResult run_with_read_error(const std::vector<std::string>& arguments, const std::string& input) {
   const int master = ::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
   std::array<char, 128> name{};

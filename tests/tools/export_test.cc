@@ -1,5 +1,5 @@
-// Goal: `varve export --output` leaves a whole file under its name or what was there before, and nothing else.
-// Method: it is run as a process, on the real file system.
+// Goal: `varve export --output` leaves a complete file under its name, or the previous file, and nothing else.
+// Method: it runs as a process, on the real file system.
 #include <filesystem>
 #include <set>
 
@@ -34,13 +34,13 @@ class ExportOutput : public ::testing::Test {
   ProgramResult export_rows(const std::string& table = "Rows", const test::ProgramLimits& limits = {}) const {
     return run_program({"export", store_, table, "--output", file_}, "", limits);
   }
-  /// The names in the directory of the file.
+  /// Returns the names in the directory of the file.
   std::set<std::string> names() const {
     std::set<std::string> found;
     for (const auto& entry : std::filesystem::directory_iterator(place_)) found.insert(entry.path().filename());
     return found;
   }
-  /// As a full device: the file cannot become as long as the export.
+  /// Simulates a full device: the file cannot become as long as the export.
   static test::ProgramLimits no_room() { return {.file_bytes_max = 20'000}; }
 
   test::ScratchDirectory scratch_;

@@ -1,5 +1,5 @@
-// Goal: the program that ships makes an overwritten stack, a buffer that is too small and a pointer that was bent the
-// end of the process. Method: what readelf says of it.
+// Goal: in the released program, an overwritten stack, a buffer overflow and a corrupted pointer end the process.
+// Method: the output of readelf for it.
 #include <array>
 #include <cstdio>
 #include <filesystem>

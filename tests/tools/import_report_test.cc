@@ -1,5 +1,6 @@
-// Goal: an import says truly what became of its rows, once, and leaves nothing behind that no row asked for; options
-// that count take whole numbers. Method: what the program prints and leaves for files that are wrong as a whole.
+// Goal: an import reports the outcome of each row correctly and once, and creates nothing that no row needs. Options
+// for counts accept whole numbers.
+// Method: the output and the effect of the program for files that are wrong as a whole.
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -46,7 +47,7 @@ class ImportReport : public ::testing::Test {
 
 TEST_F(ImportReport, ARowWithAnEarlierKeyIsRepeatedAndNotImported) {
   std::string text = "PartitionKey,RowKey,N\n";
-  // Behind each other, within one transaction, across transactions, and across all that is gathered at once.
+  // Repetitions in direct sequence, within one transaction, across transactions, and beyond all collected rows.
   for (int i = 0; i < 25'000; ++i) text += "p" + std::to_string(i % 3) + "," + std::to_string(i % 24'000) + ",1\n";
   text += "q,1,1\nq,1,2\nq,1,3\n";
   for (const std::string mode : {"replace", "merge"}) {
@@ -110,7 +111,7 @@ TEST_F(ImportReport, AHeaderOfMoreColumnsThanPropertiesIsRefusedAtOnce) {
   };
   EXPECT_EQ(refused(252).exit_code, 0);
   std::filesystem::remove_all(store_);
-  for (const int columns : {253, 1'000'000}) {  // work that grew with the square would run into the test's time limit
+  for (const int columns : {253, 1'000'000}) {  // quadratic work would exceed the test's time limit
     const ProgramResult result = refused(columns);
     EXPECT_EQ(result.exit_code, 1);
     EXPECT_THAT(result.err, HasSubstr("an entity has at most 252 properties"));

@@ -1,4 +1,5 @@
-// Goal: `varve inspect` shows all that stands in each kind of file, and of a damaged one what stands before the damage.
+// Goal: `varve inspect` shows the complete content of each kind of file, and of a damaged file the content before the
+// damage.
 #include <cerrno>
 #include <sstream>
 
@@ -42,7 +43,7 @@ class Inspect : public ::testing::Test {
     }
     ASSERT_EQ(run_program({"import", store_, "Rows", "-", "--format", "jsonl"}, lines).exit_code, 0);
   }
-  /// The newest file whose name holds this.
+  /// Returns the newest file whose name contains this.
   std::string newest(const std::string& part) const {
     std::string found;
     for (const auto& entry : std::filesystem::directory_iterator(store_)) {
@@ -52,7 +53,7 @@ class Inspect : public ::testing::Test {
     EXPECT_NE(found, "") << part;
     return found;
   }
-  /// The file of this kind with these bytes in it.
+  /// Returns the file of this kind that contains these bytes.
   std::string with_bytes(const std::string& part, const std::string& bytes) const {
     for (const auto& entry : std::filesystem::directory_iterator(store_)) {
       if (entry.path().filename().string().find(part) == std::string::npos) continue;
@@ -66,7 +67,7 @@ class Inspect : public ::testing::Test {
     arguments.insert(arguments.end(), more.begin(), more.end());
     return run_program(arguments);
   }
-  /// A copy under the same name with these bytes exchanged.
+  /// Returns a copy under the same name with these bytes replaced.
   std::string changed(const std::string& file, const std::string& from, const std::string& to) const {
     std::string bytes = test::content_of(file);
     const std::size_t at = bytes.find(from);
@@ -78,7 +79,7 @@ class Inspect : public ::testing::Test {
     std::filesystem::create_directory(scratch_.path("copy"));
     return scratch_.file("copy/" + std::filesystem::path(file).filename().string(), bytes);
   }
-  /// Cuts and flips, all over the file.
+  /// Tries cuts and flips all over the file.
   void expect_no_harm_passes(const std::string& file) const;
   static std::vector<json> lines_of(const ProgramResult& result) {
     std::istringstream text(result.out);
@@ -242,7 +243,7 @@ TEST_F(Inspect, StrangersFilesAreNamedAndAbsentOnesToo) {
   EXPECT_EQ(inspect(store_).exit_code, 1);
 }
 
-/// What the program says and answers where the device does not give the sectors at these offsets.
+/// Returns output and exit code of the program if the device cannot read the sectors at these offsets.
 std::string inspect_around(const std::string& file, const std::vector<std::uint64_t>& bad) {
   return io::in_child([&] {
     constexpr std::uint32_t kLargeRead = 1U << 20;

@@ -1,5 +1,6 @@
-// Goal: what is installed is all that a program outside needs, by CMake and by pkg-config, static and shared.
-// Method: the build is installed below a directory of its own, and the program of tests/embedding is built there.
+// Goal: an installation contains everything that an external program needs, by CMake and by pkg-config, static and
+// shared.
+// Method: the build is installed into a directory of its own, and the program of tests/embedding is built there.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,7 +16,7 @@ class InstallLong : public ::testing::Test {
  protected:
   void SetUp() override { ASSERT_TRUE(run(VARVE_CMAKE " --install " VARVE_BUILD_DIR " --prefix " + prefix_)) << log(); }
 
-  /// Runs a line of shell in the scratch directory.
+  /// Runs a shell command in the scratch directory.
   bool run(const std::string& line) {
     const std::string there = "cd '" + scratch_.path("") + "' && ( " + line + " ) >log 2>&1";
     return std::system(there.c_str()) == 0;  // NOLINT(cert-env33-c)
@@ -36,7 +37,7 @@ class InstallLong : public ::testing::Test {
                     options))
         << log();
   }
-  /// Twice: the second time it finds its own store.
+  /// Runs it twice: the second time it finds its own store.
   void expect_it_runs() {
     for (int round = 0; round < 2; ++round) {
       EXPECT_TRUE(run("LD_LIBRARY_PATH=$(dirname $(find " + prefix_ + " -name libvarve.so)) ./embedding")) << log();

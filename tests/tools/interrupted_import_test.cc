@@ -1,6 +1,7 @@
-// Goal: input that ends early stores whole rows alone, says so, and a second import of the whole input ends as one that
-// was never interrupted. Method: the cut is made behind every byte of a row, by each signal and by a read error, in
-// each format and mode; the program reads pipes, and its own parts read files in process.
+// Goal: input that ends early stores only whole rows, and reports this. A second import of the whole input gives the
+// result of an import without interruption.
+// Method: the cut is made after every byte of a row, by each signal and by a read error, in each format and mode. The
+// program reads pipes, and its own parts read files in process.
 #include <algorithm>
 #include <array>
 #include <csignal>
@@ -28,9 +29,9 @@ using Words = std::vector<std::string>;
 
 struct Format {
   std::string name;
-  /// Before the first row.
+  /// The text before the first row.
   std::string header;
-  /// The first comes whole, the second is cut, the third has the key of the first.
+  /// The first row is complete, the second is cut, and the third has the key of the first.
   std::vector<std::string> rows;
 };
 
@@ -65,7 +66,7 @@ std::unique_ptr<tool::RowSource> source_of(const Format& format, tool::Lines& li
   return *std::move(source);
 }
 
-/// Row keys of the rows behind the first, which is there when the signal comes.
+/// Returns the row keys after the first row, which has been read when the signal comes.
 std::vector<std::string> rows_behind_signal(const Format& format, const std::string& path, int signal) {
   tool::stop_reading_on_signals();
   Result<tool::Lines> lines = tool::Lines::open(path);
@@ -91,7 +92,7 @@ TEST(InterruptedRows, AreWholeWhereverASignalCutsAFile) {
     const std::string& row = format.rows[1];
     for (std::size_t cut = 0; cut <= row.size(); ++cut) {
       SCOPED_TRACE(format.name + " behind byte " + std::to_string(cut));
-      // The first read ends behind so many bytes of the row: a blank line is as long as that needs.
+      // The first read ends after `cut` bytes of the row. A blank line has the length that this needs.
       std::string blank(tool::kReadBytes - format.header.size() - format.rows[0].size() - cut, ' ');
       blank.back() = '\n';
       const std::string path =
@@ -154,7 +155,7 @@ class InterruptedImport : public ::testing::Test {
   std::string exported() const { return run_program({"export", store_, "Rows"}).out; }
   void clear() { std::filesystem::remove_all(store_); }
 
-  /// What an import that is not interrupted leaves.
+  /// Returns the result of an import without interruption.
   std::string result_of(const Format& format, const std::string& mode) {
     clear();
     run_program(import_words(format, scratch_.file("whole", whole(format)), mode));
@@ -172,10 +173,10 @@ class InterruptedImport : public ::testing::Test {
     const std::string first = format.header + format.rows[0] + (cut == format.rows[1].size() ? format.rows[1] : "");
     const auto line = std::count(first.begin(), first.end(), '\n');
     EXPECT_THAT(result.err, HasSubstr("after line " + std::to_string(line) + " of "));
-    EXPECT_THAT(result.err, HasSubstr("run"));  // how to go on
+    EXPECT_THAT(result.err, HasSubstr("run"));  // how to continue
   }
 
-  /// The whole input again, from a file.
+  /// Imports the whole input again, from a file.
   void check_rerun(const Format& format, const std::string& mode, const std::string& expected) {
     const ProgramResult again = run_program(import_words(format, scratch_.file("whole", whole(format)), mode));
     EXPECT_EQ(again.exit_code, mode == "insert" ? 1 : 0) << again.err;
@@ -187,7 +188,7 @@ class InterruptedImport : public ::testing::Test {
   const std::string pipe_ = scratch_.path("pipe");
 };
 
-/// Modes whose input has no key twice would show less.
+/// Modes whose input has no repeated key would test less.
 Format without_repeated_key(Format format) {
   format.rows.erase(format.rows.begin() + 2);
   return format;

@@ -1,5 +1,6 @@
-// Goal: a killed process loses nothing it acknowledged. Method: the tour's own loop, on the real file system: 16
-// writers, half `sync` and half `buffered`, in a process that is killed with SIGKILL again and again.
+// Goal: a killed process loses no acknowledged data.
+// Method: the tour's own loop, on the real file system: 16 writers, half `sync` and half `buffered`, in a process that
+// is repeatedly killed with SIGKILL.
 #include <cstdlib>
 #include <filesystem>
 #include <string>
@@ -9,7 +10,7 @@
 namespace varve {
 namespace {
 
-/// The tour's loop, so many times.
+/// Runs the tour's loop with this number of kills.
 void kill_again_and_again(int kills, const std::string& choice) {
   std::string directory = (std::filesystem::temp_directory_path() / "varve-kill-XXXXXX").string();
   ASSERT_NE(::mkdtemp(directory.data()), nullptr);

@@ -1,6 +1,6 @@
-// Goal: whoever stops reading what a verb prints decides neither what becomes of a store nor how the program ends:
-// every verb does its work, and its exit code says what happened. Method: the program, with a standard output that
-// nobody reads from the start, with one that is read for a line, and with one on a full device.
+// Goal: if the reader of a verb's output stops, this affects neither the store nor the end of the program: every verb
+// does its work, and its exit code reports the result.
+// Method: the program with a standard output that has no reader, one that is read for a line, and one on a full device.
 #include <algorithm>
 #include <cstdlib>
 
@@ -32,7 +32,7 @@ class LostReader : public ::testing::TestWithParam<Lost> {
     return run_program(words, input, limits);
   }
   int lost() const { return GetParam() == Lost::kReader ? kReaderGone : kMachine; }
-  /// What the verb says to a device that is full, and nothing to a reader who has gone.
+  /// Expects the message for a full device, and no message for a reader that is gone.
   void expect_lost(const Words& words, const std::string& input = "") const {
     const ProgramResult result = run(words, input);
     EXPECT_EQ(result.exit_code, lost()) << words.front() << ": " << result.err;

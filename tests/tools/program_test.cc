@@ -1,5 +1,6 @@
-// Goal: the program does what its help says with good input, and with bad input says what is wrong, with the right exit
-// code, and loses nothing. Method: it is run as a process, on the real file system.
+// Goal: with valid input the program does what its help says. With invalid input it reports the fault with the right
+// exit code, and loses no data.
+// Method: it runs as a process, on the real file system.
 #include <algorithm>
 #include <map>
 
@@ -230,7 +231,7 @@ TEST_F(Program, LinesWithoutEndAreRefusedWithoutBeingKept) {
   EXPECT_THAT(result.out, HasSubstr("imported 1 of 2"));
 }
 
-// Work that grew with the square of the members would take hours and run into the test's time limit.
+// Quadratic work in the number of members would take hours, and exceed the test's time limit.
 TEST_F(Program, AMillionMembersOrLevelsAreRefused) {
   std::string members = R"({"PartitionKey":"p","RowKey":"1")";
   for (int i = 0; i < 1'000'000; ++i) members += ",\"m" + std::to_string(i) + "\":1";
@@ -330,7 +331,7 @@ TEST_F(Program, ETagConditionsHold) {
   }
   EXPECT_EQ(varve({"delete", store_, "Rows", "p", "1", "--if-match", stale}).exit_code, 1);
   EXPECT_EQ(row("1")["V"], 2);
-  // An ETag that would not be looked at is a mistake of the caller.
+  // An ETag that would be ignored is a mistake of the caller.
   EXPECT_EQ(varve({"put", store_, "Rows", "p", "1", "V=3", "--if-match", stale}).exit_code, 2);
   EXPECT_EQ(varve({"put", store_, "Rows", "p", "1", "V=3", "--mode", "insert"}).exit_code, 1);
   EXPECT_EQ(varve({"delete", store_, "Rows", "p", "1", "--if-match", fresh}).exit_code, 0);
@@ -490,7 +491,7 @@ TEST_F(Program, AnImportThatIsInterruptedKeepsWhatItReadAndSaysSo) {
   const std::string pipe = scratch_.path("pipe");
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   test::RunningProgram program({"import", store_, "Rows", pipe, "--format", "jsonl", "--json"});
-  // Opening waits until the program reads, which it does after it has set its signals.
+  // The open waits until the program reads, which is after it has set its signal handlers.
   const int writer = ::open(pipe.c_str(), O_WRONLY | O_CLOEXEC);
   ASSERT_GE(writer, 0);
   const std::string rows =
@@ -501,7 +502,8 @@ TEST_F(Program, AnImportThatIsInterruptedKeepsWhatItReadAndSaysSo) {
   ::close(writer);
   EXPECT_EQ(result.exit_code, 128 + SIGINT) << result.err;
   EXPECT_THAT(result.err, HasSubstr("stopped by a signal after line"));
-  // The half line is no row; whether the whole ones were read before the signal is open, but the report is true.
+  // The half line is no row. It is open whether the whole lines were read before the signal, but the report must be
+  // true.
   const json report = json::parse(result.out);
   EXPECT_EQ(report["refused"], 0);
   EXPECT_EQ(lines_of(exported("jsonl")), report["imported"].get<std::size_t>());

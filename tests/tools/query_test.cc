@@ -1,4 +1,4 @@
-// Goal: `varve query` reads exactly the keys asked for, shows them whole or says what it cut, and tells what it did.
+// Goal: `varve query` reads exactly the requested keys, shows them completely or marks cuts, and reports its work.
 #include <sstream>
 
 #include <gmock/gmock.h>
@@ -24,7 +24,7 @@ class Query : public ::testing::Test {
     const ProgramResult result = run_program({"import", store_, "Rows", "-", "--format", "jsonl"}, lines);
     ASSERT_EQ(result.exit_code, 0) << result.err;
   }
-  /// Partitions a to c, each with rows 00 to 19.
+  /// Imports partitions a to c, each with rows 00 to 19.
   void import_grid() const {
     std::string lines;
     for (const char* partition : {"a", "b", "c"}) {
@@ -40,7 +40,7 @@ class Query : public ::testing::Test {
     arguments.insert(arguments.end(), more.begin(), more.end());
     return run_program(arguments, "", limits);
   }
-  /// "a/00 a/01 ...", of what was printed as JSON Lines.
+  /// Returns "a/00 a/01 ..." from output in JSON Lines.
   std::string keys(const Words& more) const {
     const ProgramResult result = query(more);
     EXPECT_EQ(result.exit_code, 0) << result.err;
@@ -192,7 +192,7 @@ TEST_F(Query, ATerminalGetsATableAsWideAsItIs) {
                               "p             1       " + std::string(24, 'x') + "…  7\r\n1 entity\r\n");
 }
 
-// What shows how far it has come is gone when the answer comes.
+// The progress line is removed before the answer is printed.
 TEST_F(Query, CompactAtATerminalAnswersOnALineOfItsOwn) {
   import_grid();
   const test::TerminalResult result = test::run_on_terminal({"compact", store_}, 100);

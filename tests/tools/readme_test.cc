@@ -1,4 +1,4 @@
-// Goal: what README.md shows is what is built and tested.
+// Goal: the examples in README.md are built and tested.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

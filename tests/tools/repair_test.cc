@@ -1,5 +1,5 @@
-// Goal: `varve repair` saves what is left of a damaged store, says what it could not, and leaves the store alone.
-// Method: it is run as a process, on the real file system.
+// Goal: `varve repair` saves the readable data of a damaged store, reports the rest, and does not change the store.
+// Method: it runs as a process, on the real file system.
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -48,7 +48,7 @@ class RepairVerb : public ::testing::Test {
     }
     return all;
   }
-  /// The largest file of this kind.
+  /// Returns the largest file of this kind.
   std::string file_of(const std::string& ending) const {
     std::string found;
     std::size_t largest = 0;
@@ -79,7 +79,7 @@ TEST_F(RepairVerb, MakesAnEqualStoreOfASoundOne) {
   EXPECT_THAT(repaired.out, HasSubstr("saved     1 account, 1 table, 1,000 entities"));
   EXPECT_THAT(repaired.out, HasSubstr("the store was sound"));
   EXPECT_EQ(files(), before);
-  EXPECT_EQ(exported(target_), rows);  // Timestamps too
+  EXPECT_EQ(exported(target_), rows);  // including Timestamps
   EXPECT_EQ(varve({"verify", target_}).exit_code, 0);
 }
 

@@ -1,5 +1,5 @@
-// Owns: running the program varve at a terminal, as a person sees it.
-// Must never: leave a process behind.
+// Owns: running the program varve on a terminal.
+// Must never: leave a process running.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@ namespace varve::test {
 
 struct TerminalResult {
   int exit_code = -1;
-  /// Output and errors as they came; lines end in CR LF.
+  /// Output and errors in their order. Lines end in CR LF.
   std::string shown;
 };
 
@@ -48,7 +48,7 @@ inline TerminalResult run_on_terminal(const std::vector<std::string>& arguments,
   if (master < 0 || ::grantpt(master) != 0 || ::unlockpt(master) != 0 ||
       ::ptsname_r(master, name.data(), name.size()) != 0)
     return result;
-  // Held open here too, so that the end is the process's end and not a moment before it opens the terminal.
+  // Held open here too, so that the end is that of the process, and not a moment before it opens the terminal.
   const int held = ::open(name.data(), O_RDWR | O_NOCTTY);
   const pid_t process = ::fork();
   if (process == 0) detail::become_program_at(name.data(), columns, arguments);

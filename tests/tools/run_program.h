@@ -1,5 +1,5 @@
-// Owns: running the program varve as a person would: arguments and standard input in; output, errors and exit code out.
-// Must never: leave a process or a file behind.
+// Owns: running the program varve like a user: arguments and standard input in; output, errors and exit code out.
+// Must never: leave a process or a file.
 #pragma once
 
 #include <array>
@@ -22,21 +22,21 @@
 namespace varve::test {
 
 struct ProgramResult {
-  int exit_code = -1;  // 128 and the signal's number where one ended it
+  int exit_code = -1;  // 128 and the signal's number if a signal ended it
   std::string out;
   std::string err;
 };
 
 struct ProgramLimits {
-  std::optional<std::uint64_t> file_bytes_max{};  // as a full device: writes behind it fail
+  std::optional<std::uint64_t> file_bytes_max{};  // simulates a full device: writes beyond it fail
   bool closed_output = false;                     // started without a standard output
-  bool gone_reader = false;                       // with a standard output that nobody reads any more
+  bool gone_reader = false;                       // with a standard output without a reader
   bool full_output = false;                       // on a full device
-  std::string columns{};                          // how wide a table may be
-  std::optional<int> input_descriptor{};          // standard input, in place of a text
+  std::string columns{};                          // the width of a table
+  std::optional<int> input_descriptor{};          // standard input, instead of a text
 };
 
-/// A directory of its own, gone at the end.
+/// A directory of its own, removed at the end.
 class ScratchDirectory {
  public:
   ScratchDirectory() {
@@ -52,7 +52,7 @@ class ScratchDirectory {
   ScratchDirectory& operator=(const ScratchDirectory&) = delete;
 
   std::string path(const std::string& name) const { return (path_ / name).string(); }
-  /// Writes a file and gives its path.
+  /// Writes a file and returns its path.
   std::string file(const std::string& name, const std::string& content) const {
     std::ofstream(path_ / name, std::ios::binary) << content;
     return path(name);
@@ -67,7 +67,7 @@ inline std::string content_of(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-/// A program under way; finish() must be called once.
+/// A running program. finish() must be called once.
 class RunningProgram {
  public:
   explicit RunningProgram(const std::vector<std::string>& arguments, const std::string& input = "",
@@ -101,7 +101,7 @@ class RunningProgram {
     ::close(ends[0]);
   }
 
-  /// In the child; does not come back.
+  /// Called in the child. Does not return.
   [[noreturn]] void become_program(const std::vector<std::string>& arguments, const ProgramLimits& limits) const {
     if (limits.input_descriptor) {
       if (::dup2(*limits.input_descriptor, STDIN_FILENO) < 0) ::_exit(126);

@@ -1,5 +1,5 @@
-// Goal: `varve shell` carries out the lines of a pipe one after the other, says what failed and goes on; at a terminal
-// it prompts, completes and shows pages.
+// Goal: `varve shell` carries out the lines of a pipe in order, reports failures and continues. On a terminal it
+// prompts, completes and shows pages.
 #include <string>
 #include <vector>
 

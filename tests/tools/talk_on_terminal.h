@@ -1,5 +1,5 @@
-// Owns: a conversation with the program varve at a terminal: a line is typed whenever it prompts.
-// Must never: type before it was asked, or leave a process behind.
+// Owns: a conversation with the program varve on a terminal: a line is typed at every prompt.
+// Must never: type before a prompt, or leave a process running.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 
 namespace varve::test {
 
-/// `home` is where the program finds its history. Ends when the program does.
+/// `home` is the directory of the program's history. Ends when the program does.
 inline TerminalResult talk_on_terminal(const std::vector<std::string>& arguments, const std::string& home,
                                        const std::string& prompt, const std::vector<std::string>& typed) {
   TerminalResult result;
@@ -28,7 +28,7 @@ inline TerminalResult talk_on_terminal(const std::vector<std::string>& arguments
     detail::become_program_at(name.data(), 100, arguments);
   }
   std::size_t next = 0;
-  std::size_t seen = 0;  // up to here prompts were answered
+  std::size_t seen = 0;  // prompts up to here were answered
   std::array<char, 4096> buffer;
   bool is_open = true;
   while (is_open) {
@@ -39,7 +39,7 @@ inline TerminalResult talk_on_terminal(const std::vector<std::string>& arguments
     if (at == std::string::npos || next == typed.size()) continue;
     seen = result.shown.size();
     is_open = ::write(master, typed[next].data(), typed[next].size()) == static_cast<ssize_t>(typed[next].size());
-    // Behind the last line the program ends, and with its end of the terminal the reading.
+    // After the last line the program ends. Its end of the terminal closes, which ends the reading.
     if (++next == typed.size()) ::close(held);
   }
   if (next < typed.size()) ::close(held);

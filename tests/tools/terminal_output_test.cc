@@ -1,6 +1,7 @@
-// Goal: nothing that is stored, or that the command line holds, reaches a terminal as a command or changes the order in
-// which text is shown; files and pipes get every byte. Method: each control character and mark of direction, in keys
-// and values, through each verb that prints, at a terminal and into a pipe.
+// Goal: no stored text and no argument reaches a terminal as a command, or changes the order of shown text. Files and
+// pipes get every byte.
+// Method: each control character and direction mark, in keys and values, through each verb that prints, on a terminal
+// and into a pipe.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -37,7 +38,7 @@ std::vector<std::uint32_t> commands() {
   return all;
 }
 
-/// What may stand on a terminal but the marks: lines that end in CR LF, and the erasing of the progress line.
+/// The allowed control characters on a terminal: CR LF at line ends, and those that erase the progress line.
 void expect_harmless(std::string shown, const Words& verb) {
   SCOPED_TRACE(::testing::PrintToString(verb));
   for (const std::string ours : {"\r\033[K", "\r\n"}) {
@@ -50,7 +51,7 @@ void expect_harmless(std::string shown, const Words& verb) {
 
 class TerminalOutput : public ::testing::Test {
  protected:
-  /// Every command in one value, and in a key those that a key may hold.
+  /// Stores a value with every command, and a key with those that a key may contain.
   void SetUp() override {
     for (const std::uint32_t command : commands()) value_ += "v" + utf8(command);
     const std::string marks = utf8(0x202E) + utf8(0x200F) + utf8(0x061C) + utf8(0x2066);
@@ -114,7 +115,7 @@ TEST_F(TerminalOutput, LetsEveryByteThroughToAPipe) {
 }
 
 TEST_F(TerminalOutput, HoldsNoCommandInAShell) {
-  // The editor takes plain letters alone here.
+  // The editor accepts only plain letters here.
   ASSERT_EQ(test::run_program({"put", store_, "Rows", "p", "plain", "V=" + value_}).exit_code, 0);
   const Words lines = {"get p plain\n", "query\n", "use a\t\n", "exit\n"};
   const test::TerminalResult talk =

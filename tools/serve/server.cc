@@ -41,7 +41,7 @@ constexpr std::chrono::milliseconds kEndTime{1'000};
 constexpr std::chrono::milliseconds kLastAnswersTime{1'200};
 /// The time for closing the listening sockets.
 constexpr std::chrono::milliseconds kCloseTime{200};
-/// The time for the operations that the store has begun. They end by themselves.
+/// The time for operations that the store has already begun. They end by themselves.
 constexpr std::chrono::milliseconds kStoreEndTime{60'000};
 /// The pause after a failed accept, for example if no descriptor is free.
 constexpr std::chrono::milliseconds kAcceptPause{100};

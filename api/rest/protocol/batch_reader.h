@@ -44,8 +44,9 @@ inline constexpr std::size_t kPartLineBytesMax = std::size_t{33} << 10;
 /// - Delimiters end the parts. Lengths in the parts' headers are ignored.
 /// - A delimiter counts at the beginning of a line, and directly after the brace that ends a JSON body (H-52).
 ///
-/// Errors: kInvalidArgument (InvalidInput), if the body is not multipart, a part has no request line or no content, the
-/// top level has more than one part, or the header lines exceed the limits above. Source: H-50 to H-52, X-23.
+/// Errors: kInvalidArgument (InvalidInput), if the body is not multipart, or a part has no request line or no content.
+/// Also if the top level has more than one part, or the header lines exceed the limits above. Source: H-50 to H-52,
+///
 Result<Batch> read_batch(std::string_view content_type, std::string_view body, std::size_t parts_max);
 
 }  // namespace varve::serve

@@ -1,6 +1,6 @@
-// Goal: an operation goes as far as it can on the thread that begins it, which waits for nothing, and ends at home
-// where it has one, whatever it had to wait for on its way; refused, stopped or without a lock it is what it is
-// elsewhere. Method: homes that run what came to them when the test says so; a log that stands still; seeded schedules.
+// Goal: an operation runs as far as possible on the thread that begins it, which never waits. If it has a home, it ends
+// there, whatever it waited for. If it is refused, stopped or without a lock, its result is the usual one.
+// Method: homes that resume coroutines when the test says so; a log that is blocked; seeded schedules.
 #include <functional>
 #include <memory>
 #include <stop_token>
@@ -26,11 +26,11 @@ constexpr Said kCancelled = {Code::kCancelled, ""};
 class AsyncHome : public ::testing::Test {
  protected:
   AsyncHome() : table_(bench_.table()), home_(bench_.machine.scheduler()), async_(table_, &home_) {
-    EXPECT_EQ(table_.remove("p", "none", ETag::any()).code(), Code::kNotFound);  // From here on the table is known.
+    EXPECT_EQ(table_.remove("p", "none", ETag::any()).code(), Code::kNotFound);  // The table is known afterwards.
   }
   Store& store() { return *bench_.store; }
   io::Scheduler& scheduler() { return bench_.machine.scheduler(); }
-  /// All that the asynchronous thread has been told is done.
+  /// Waits until the asynchronous thread has done its present work.
   void settle() {
     (void)wait(AsyncStore(store()).run([](Store&) { return Status(); }));
   }
@@ -67,7 +67,7 @@ TEST_F(AsyncHome, WhatTheCacheHasIsReadThereAndWhatItHasNotElsewhere) {
 
 TEST_F(AsyncHome, AWriteLeavesItForTheLogAlone) {
   EXPECT_EQ(said(home_.run(async_.insert(with_value("p", "r", "x")))), kFine);
-  EXPECT_EQ(home_.posts(), 2u);  // its turn behind others that are ready there, and its end
+  EXPECT_EQ(home_.posts(), 2u);  // its turn after other ready operations, and its end
   EXPECT_EQ(said(home_.run(async_.insert(with_value("p", "r", "y")))), kEntityAlreadyExists);
   EXPECT_EQ(home_.posts(), 3u);
   EXPECT_EQ(said(home_.run(async_.remove("p", "r", ETag::any()))), kFine);
@@ -82,7 +82,7 @@ TEST_F(AsyncHome, WritesThatAreReadyTogetherShareAWriteOfTheLog) {
   constexpr int kWrites = 20;
   ASSERT_TRUE(table_.insert(with_value("p", "r", "x")).ok());
   HeldLog log(bench_);
-  log.fill(AsyncTable(table_));  // The next group waits, and takes whoever comes.
+  log.fill(AsyncTable(table_));  // The next group waits, and accepts all commits.
   const std::uint64_t groups = store().statistics()->groups;
   std::vector<std::unique_ptr<BegunWrite>> writes;
   for (int i = 0; i < kWrites; ++i) {
@@ -93,7 +93,7 @@ TEST_F(AsyncHome, WritesThatAreReadyTogetherShareAWriteOfTheLog) {
   log.let_go();
   for (int i = 0; i < kWrites; ++i) home_.run_one();
   for (const auto& write : writes) EXPECT_EQ(said(write->take()), kFine);
-  EXPECT_LT(store().statistics()->groups, groups + 5);  // The log's timer may have had some of its own.
+  EXPECT_LT(store().statistics()->groups, groups + 5);  // The log's timer may have had some groups of its own.
 }
 
 TEST_F(AsyncHome, WhoFindsThePartitionHeldWaitsInItsLineElsewhereAndEndsAtHome) {
@@ -103,13 +103,13 @@ TEST_F(AsyncHome, WhoFindsThePartitionHeldWaitsInItsLineElsewhereAndEndsAtHome) 
   BegunWrite behind(scheduler(), async_.insert(with_value("p", "2", "x")));
   std::stop_source source;
   BegunWrite stopped(scheduler(), async_.insert(with_value("p", "3", "x"), {}, source.get_token()));
-  home_.run_one();  // Each has its turn, which ends in the line.
+  home_.run_one();  // Each has its turn, which ends in the queue.
   home_.run_one();
   settle();
   EXPECT_EQ(store().statistics()->partition_waits, 2u);
   source.request_stop();
   home_.run_one();
-  EXPECT_EQ(said(stopped.take()), kCancelled);  // The log still stands.
+  EXPECT_EQ(said(stopped.take()), kCancelled);  // The log is still blocked.
   EXPECT_FALSE(holder.has_ended() || behind.has_ended());
   log.let_go();
   EXPECT_EQ(said(holder.take()), kFine);
@@ -129,7 +129,7 @@ TEST_F(AsyncHome, AStopBeforeTheTurnIsOneBeforeTheCommit) {
   EXPECT_TRUE(begun.has_ended());
   EXPECT_EQ(said(begun.take()), kCancelled);
   EXPECT_EQ(value_in(table_, "p", "r"), "-");
-  EXPECT_EQ(said(home_.run(async_.insert(with_value("p", "r", "y")))), kFine);  // Nobody holds its partition.
+  EXPECT_EQ(said(home_.run(async_.insert(with_value("p", "r", "y")))), kFine);  // Its partition is not locked.
 }
 
 TEST_F(AsyncHome, CloseWaitsForWhatIsAtHomeAndLaterOnesAreRefusedThere) {
@@ -159,7 +159,7 @@ Task<Status> count_up(AsyncTable table, int times) {
   co_return Status();
 }
 
-/// By tasks of two homes, and by tasks without one.
+/// Counts with tasks of two homes, and with tasks without a home.
 void count_up_everywhere(StoreBench& bench) {
   const Table table = bench.table();
   Entity counter("p", "counter");

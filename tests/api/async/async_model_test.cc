@@ -1,8 +1,8 @@
-// Goal: every asynchronous verb of a table means what the verb of the same name means that waits: the same answers, the
-// same blame, the same contents.
-// Method: one seeded sequence of operations, good ones and bad ones, is done by the verbs that wait on one store and by
-// the asynchronous ones on another; after each step the two answers are compared in words, ETags aside, and now and
-// then all that the two tables hold. Rerun one seed by its number.
+// Goal: every asynchronous operation of a table has the meaning of the blocking operation of its name: the same
+// answers, the same blamed operation, the same contents.
+// Method: one seeded sequence of valid and invalid operations runs on two stores: by blocking operations on one, by
+// asynchronous ones on the other. After each step the two answers are compared as text without ETags, and sometimes the
+// whole content of the tables. Rerun one seed by its number.
 #include <array>
 #include <map>
 #include <set>
@@ -23,9 +23,9 @@ using namespace test;
 
 using Kind = TransactionOperation::Kind;
 
-// -- What is to be done -------------------------------------------------------------------------------------------
+// -- The steps --------------------------------------------------------------------------------------------------------
 
-/// ETags differ between the stores, so that a step names one by how it is come by.
+/// ETags differ between the stores, so a step describes an ETag by its origin.
 enum class Condition : std::uint8_t { kAny, kNone, kCurrent, kStale };
 
 struct PlannedWrite {
@@ -114,7 +114,8 @@ class Planner {
     return made;
   }
 
-  /// Most of what an entity can break. What is wide or large may be let in, and be too much once it is merged.
+  /// Breaks an entity in most possible ways. A wide or large entity may be accepted, and exceed the limit after a
+  /// merge.
   void spoil(Entity& made) {
     switch (below(10)) {
       case 0: made.set("no-name", 1); break;
@@ -141,7 +142,8 @@ class Planner {
     return {static_cast<Kind>(below(6)), entity(), one_of(kConditions)};
   }
 
-  /// Usually one partition and different rows, as a transaction must be; now and then not, or too many.
+  /// Usually uses one partition and different rows, as a transaction requires. Sometimes it breaks that, or uses too
+  /// many.
   void shape_transaction(std::vector<PlannedWrite>& writes) {
     if (one_in(20)) {
       for (std::size_t i = writes.size(); i < 101; ++i) writes.push_back({Kind::kInsertOrReplace, {}, {}});
@@ -185,7 +187,7 @@ class Planner {
   io::SeededRandom random_;
 };
 
-// -- What came of it, in words ------------------------------------------------------------------------------------
+// -- The results as text ----------------------------------------------------------------------------------------------
 
 std::string words_of(const Status& status) {
   std::string words = std::string(code_name(status.code())) + " (" + std::string(status.service_error()) + ")";
@@ -238,9 +240,9 @@ std::string words_of(const Result<T>& result) {
   return result.ok() ? words_of(*result) : words_of(result.status());
 }
 
-// -- Who does it --------------------------------------------------------------------------------------------------
+// -- The two executors ------------------------------------------------------------------------------------------------
 
-/// One of the two stores. What it is told to do is done with the verbs of the class below.
+/// One of the two stores. The class below executes its steps.
 class Side {
  public:
   explicit Side(std::uint64_t seed) : bench_(seed) {
@@ -274,7 +276,7 @@ class Side {
 
   std::string contents() { return all_pages(*handle_, Scan{}, ReadOptions{}); }
 
-  /// A handle and a snapshot of the store that was open before answer, too.
+  /// A handle and a snapshot of the previously open store must still answer.
   std::string reopen() {
     const Table before = *handle_;
     bench_.open(options_);
@@ -282,7 +284,7 @@ class Side {
     words += write(before, {Kind::kInsert, Entity("a", "closed"), ETag()});
     (void)create_table();
     handle_.emplace(*bench_.store->open_table(kAccount, "ORDERS"));
-    stale_.clear();  // Of the same store as before, but they need not be known to this test.
+    stale_.clear();  // They belong to the same store, but this test need not remember them.
     return words;
   }
 
@@ -306,7 +308,7 @@ class Side {
     return operation.kind == Kind::kRemove ? words_of(remove(table, operation)) : words_of(put(table, operation));
   }
 
-  /// The stale ETag of a key is the first one ever seen of it.
+  /// Returns the ETag for a write. The stale ETag of a key is the first one that was seen.
   ETag etag_for(const PlannedWrite& write) {
     if (write.condition == Condition::kAny) return ETag::any();
     if (write.condition == Condition::kNone) return ETag();
@@ -430,7 +432,7 @@ class AsyncSide final : public Side {
   Status compact() override { return wait(AsyncStore(store()).compact()); }
 };
 
-/// All steps of a seed. `answers` gets the first words of each.
+/// Runs all steps of a seed. `answers` receives the first words of each answer.
 void compare(std::uint64_t seed, std::set<std::string>& answers) {
   Planner planner(seed);
   WaitingSide waiting(seed);
@@ -454,7 +456,7 @@ TEST(AsyncModel, AnswersAsTheVerbsThatWait) {
     compare(seed, answers);
     if (HasFatalFailure()) return;
   }
-  // What the steps must have met, lest they prove nothing.
+  // Answers that the steps must have produced. Otherwise they prove nothing.
   for (const std::string met :
        {"Exists (EntityAlreadyExists", "NotFound (ResourceNotFound", "NotFound (TableNotFound",
         "PreconditionFailed (UpdateConditionNotSatisfied", "InvalidArgument (InvalidInput",

@@ -1,7 +1,8 @@
-// Goal: memory that cannot be had, at any single allocation that an asynchronous verb makes on the asynchronous thread,
-// or on the one that begins it, is told as such and changes nothing. Method: as out_of_memory_test.cc, but each attempt
-// is made within a callback, so that all of it runs on the thread whose n-th allocation fails; and a second time on the
-// test's thread, as far as the verb goes there. On this machine's own files, as there.
+// Goal: if any single allocation of an asynchronous operation fails, the error is reported and nothing changes. This
+// holds on the asynchronous thread, and on the thread that begins the operation.
+// Method: like out_of_memory_test.cc, but each attempt runs within a callback, so that all of it runs on the thread
+// whose n-th allocation fails. A second attempt runs on the test's thread, as far as the operation runs there. Both use
+// this machine's own files.
 #include <functional>
 #include <memory>
 #include <optional>
@@ -36,7 +37,7 @@ class AsyncOutOfMemory : public ::testing::Test {
     ASSERT_TRUE(table_->insert_or_replace(with_value("p", "r", "first")).ok());
     ASSERT_TRUE(table_->insert_or_replace(with_value("p", "s", "first")).ok());
     (void)table_->remove("p", "new", ETag::any());
-    ASSERT_TRUE(store_->compact().ok());  // What is read is read from a table.
+    ASSERT_TRUE(store_->compact().ok());  // So that reads use a table file.
   }
   void expect_unchanged() {
     EXPECT_EQ(keys_of(*table_->scan(Scan{})), (std::vector<std::string>{"p/r", "p/s"}));
@@ -48,13 +49,13 @@ class AsyncOutOfMemory : public ::testing::Test {
   using Verb = std::function<Task<T>(const AsyncTable&)>;
   enum class Where { kOnTheAsynchronousThread, kOnThisThread };
 
-  /// One attempt with its `nth` allocation failing.
+  /// Makes one attempt with its `nth` allocation failing.
   template <typename T>
   Status attempt(const Verb<T>& verb, Where where, std::uint64_t nth, bool& failed) {
     return where == Where::kOnThisThread ? attempt_here(verb, nth, failed) : attempt_there(verb, nth, failed);
   }
 
-  /// Until the call returns.
+  /// The allocation fails until the call returns.
   template <typename T>
   Status attempt_here(const Verb<T>& verb, std::uint64_t nth, bool& failed) {
     const AsyncTable async(*table_);
@@ -75,7 +76,7 @@ class AsyncOutOfMemory : public ::testing::Test {
         ended.set();
       });
       let_go();
-    } catch (const std::bad_alloc&) {  // There was none for the task.
+    } catch (const std::bad_alloc&) {  // There was no memory for the task.
       let_go();
       return Status(Code::kOutOfMemory);
     }
@@ -83,7 +84,7 @@ class AsyncOutOfMemory : public ::testing::Test {
     return status;
   }
 
-  /// Within a callback.
+  /// The allocation fails within a callback.
   template <typename T>
   Status attempt_there(const Verb<T>& verb, std::uint64_t nth, bool& failed) {
     const AsyncTable async(*table_);
@@ -100,7 +101,7 @@ class AsyncOutOfMemory : public ::testing::Test {
       failure.emplace(nth);
       try {
         start(verb(async), [&end](const T& answer) { end(status_of(answer)); });
-      } catch (const std::bad_alloc&) {  // There was none for the task.
+      } catch (const std::bad_alloc&) {  // There was no memory for the task.
         end(Status(Code::kOutOfMemory));
       }
     });
@@ -117,7 +118,7 @@ class AsyncOutOfMemory : public ::testing::Test {
     }
   }
 
-  /// Until no allocation fails.
+  /// Repeats the operation until no allocation fails.
   template <typename T>
   void sweep(const Verb<T>& verb, Where where) {
     for (std::uint64_t nth = 1; nth < 10'000; ++nth) {
@@ -129,7 +130,7 @@ class AsyncOutOfMemory : public ::testing::Test {
         EXPECT_GT(nth, 5u);
         return;
       }
-      if (status.ok()) {  // It can do without: one more thread that waits, for one.
+      if (status.ok()) {  // It succeeds without some memory, for example of one more waiting thread.
         put_first_state();
         continue;
       }

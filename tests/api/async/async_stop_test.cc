@@ -1,7 +1,7 @@
-// Goal: an operation that is asked to stop, or may wait no longer, ends with nothing changed or is done, never both; it
-// ends at once where it only waits, and whoever comes behind it in a line moves up.
-// Method: the log is held, so that a partition is held for as long as the test likes; and stops at random from another
-// thread, after which answers and contents must agree.
+// Goal: an operation that is stopped, or exceeds its time limit, either ends without a change or is complete. It ends
+// at once if it only waits, and the operations after it in a queue move up.
+// Method: the log is blocked, so that a partition stays locked as long as the test needs. Another thread stops
+// operations at random moments, and afterwards answers and contents must agree.
 #include <chrono>
 #include <memory>
 #include <stop_token>
@@ -39,7 +39,7 @@ class AsyncStop : public ::testing::Test {
   std::unique_ptr<BegunWrite> begin_insert(std::string_view row, WriteOptions options = {}, std::stop_token stop = {}) {
     return std::make_unique<BegunWrite>(scheduler(), async_.insert(with_value("p", row, "x"), options, stop));
   }
-  /// What was begun before has come as far as it comes by itself.
+  /// Lets all begun operations run as far as they can.
   void settle() {
     (void)wait(AsyncStore(store()).run([](Store&) { return Status(); }));
   }
@@ -99,7 +99,7 @@ TEST_F(AsyncStop, InThePartitionsLineEndsTheWaitAtOnceAndTheOthersMoveUp) {
   settle();
   EXPECT_EQ(store().statistics()->partition_waits, 3u);
   third.request_stop();
-  EXPECT_EQ(said(also_stopped->take()), kCancelled);  // The log still stands.
+  EXPECT_EQ(said(also_stopped->take()), kCancelled);  // The log is still blocked.
   second.request_stop();
   EXPECT_EQ(said(stopped->take()), kCancelled);
   EXPECT_FALSE(holder->has_ended() || patient->has_ended());
@@ -125,12 +125,12 @@ TEST_F(AsyncStop, OfACommitOnItsWayComesTooLate) {
 TEST_F(AsyncStop, WhoMayNotWaitForAHeldPartitionIsToldBusyAtOnce) {
   HeldLog log(bench_);
   log.fill(async_);
-  const auto holder = begin_insert("1", waiting_at_most(0));  // Nobody has it: there is nothing to wait for.
+  const auto holder = begin_insert("1", waiting_at_most(0));  // It is not locked: there is nothing to wait for.
   const auto behind = begin_insert("2", waiting_at_most(0));
   EXPECT_EQ(said(behind->take()), kBusy);
   const auto negative = begin_insert("3", waiting_at_most(-5));
   EXPECT_EQ(said(negative->take()), kBusy);
-  // The verb that waits says the same.
+  // The blocking operation gives the same answer.
   EXPECT_EQ(said(table_.insert(with_value("p", "4", "x"), waiting_at_most(0))), kBusy);
   EXPECT_FALSE(holder->has_ended());
   log.let_go();
@@ -145,7 +145,7 @@ TEST_F(AsyncStop, WhoWaitsLongEnoughForAHeldPartitionIsToldBusyThen) {
   const auto short_of_time = begin_insert("2", waiting_at_most(5));
   const auto with_time = begin_insert("3", waiting_at_most(1'000'000));
   settle();
-  EXPECT_FALSE(short_of_time->has_ended());  // The machine's clock stands.
+  EXPECT_FALSE(short_of_time->has_ended());  // The machine's clock does not advance.
   bench_.machine.clock.advance(std::chrono::milliseconds(6));
   EXPECT_EQ(said(short_of_time->take()), kBusy);
   EXPECT_FALSE(with_time->has_ended());
@@ -205,7 +205,7 @@ void stop_at_random(std::uint64_t seed) {
   }
   Result<io::Thread> stopper = bench.machine.scheduler().start("stopper", [&] {
     for (int i = 0; i < kWrites; ++i) {
-      if (i == kWrites / 3) log.let_go();  // Some are stopped in line, some as they move up, some too late.
+      if (i == kWrites / 3) log.let_go();  // Some are stopped in the queue, some while they move up, some too late.
       attempts[io::random_below(random, kWrites)].source.request_stop();
     }
   });

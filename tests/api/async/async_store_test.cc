@@ -1,7 +1,7 @@
-// Goal: the asynchronous verbs of a store mean what the verbs of the same name mean that wait; those that wait are
-// refused where they would hold up all operations; and a store closes when everything under way has ended.
-// Method: each verb beside its namesake, good and bad; verbs that wait called from callbacks; a store closed under many
-// operations.
+// Goal: the asynchronous operations of a store have the meaning of the blocking operations of the same name. Blocking
+// operations are refused where they would delay all operations. A store closes when all running operations have ended.
+// Method: each operation beside the blocking one, valid and invalid; blocking operations called from callbacks; a store
+// closed during many operations.
 #include <functional>
 #include <memory>
 #include <optional>
@@ -169,7 +169,7 @@ TEST_F(AsyncStores, ATransactionThatConflictsTooOftenIsToldSo) {
     ++calls;
     if (Status read = transaction.get(table_, "p", "r").status(); !read.ok()) return read;
     transaction.insert_or_replace(table_, with_value("p", "s", "x"));
-    return table_.insert_or_replace(with_value("p", "r", "again")).status();  // Always in its own way.
+    return table_.insert_or_replace(with_value("p", "r", "again")).status();  // It conflicts with itself every time.
   };
   EXPECT_EQ(wait(async_.transact(body, {}, 3)).code(), Code::kConflict);
   EXPECT_EQ(calls, 3);
@@ -271,7 +271,7 @@ TEST_F(AsyncStores, VerbsThatWaitAreRefusedInACallbackAndChangeNothing) {
   for (std::size_t i = 0; i < answers.size(); ++i) EXPECT_EQ(answers[i], kRefusedHere) << "verb " << i;
   EXPECT_EQ(store().snapshot()->version(), before);
   EXPECT_EQ(value_in(table_, "p", "r"), "x");
-  EXPECT_EQ(said(table_.insert(with_value("p", "s", "x"))), kFine);  // Elsewhere they go on.
+  EXPECT_EQ(said(table_.insert(with_value("p", "s", "x"))), kFine);  // Elsewhere blocking operations work.
 }
 
 TEST_F(AsyncStores, ACallbackOfOneStoreMayWaitForAnother) {
@@ -286,7 +286,7 @@ TEST_F(AsyncStores, ACallbackMayBeginWhatIsAsynchronous) {
   std::optional<Begun<Result<ETag>>> begun;
   in_callback(AsyncTable(table_), scheduler(), [&] {
     begun.emplace(scheduler(), AsyncTable(table_).insert(with_value("p", "r", "x")));
-    EXPECT_FALSE(begun->has_ended());  // Not within the call of who began it.
+    EXPECT_FALSE(begun->has_ended());  // Not within the call that began it.
   });
   EXPECT_EQ(said(begun->take()), kFine);
 }

@@ -1,5 +1,5 @@
-// Owns: short words for tests that wait for tasks.
-// Must never: wait where the seeded scheduler does not see it: a run would stand still.
+// Owns: short functions for tests that wait for tasks.
+// Must never: wait without the seeded scheduler's knowledge: a run would hang.
 #pragma once
 
 #include <cassert>
@@ -16,7 +16,7 @@
 
 namespace varve::test {
 
-/// Begins a task now; what it gives can be waited for later. Stays where it is until then.
+/// Begins a task now. Its result can be awaited later. The object must not move until then.
 template <typename T>
 class Begun {
  public:
@@ -31,7 +31,7 @@ class Begun {
   Begun& operator=(const Begun&) = delete;
 
   bool has_ended() const noexcept { return ended_.is_set(); }
-  /// Once.
+  /// Returns the result. Called once.
   T take() {
     ended_.wait();
     return *std::move(given_);
@@ -42,7 +42,7 @@ class Begun {
   std::optional<T> given_;
 };
 
-/// A home without a loop of its own: what comes home goes on when the test says so.
+/// A home without a loop of its own. Coroutines that return to it continue when the test says so.
 class HeldHome final : public HomeThread {
  public:
   explicit HeldHome(io::Scheduler& scheduler) : mutex_(scheduler), changed_(scheduler) {}
@@ -54,7 +54,7 @@ class HeldHome final : public HomeThread {
     ++posts_;
     changed_.notify_all();
   }
-  /// What came home first, or comes.
+  /// Resumes the first coroutine that returned, or waits for one.
   void run_one() {
     mutex_.lock();
     while (posted_.empty()) changed_.wait(mutex_);
@@ -73,7 +73,7 @@ class HeldHome final : public HomeThread {
     while (!given) run_one();
     return *std::move(given);
   }
-  /// All that ever came.
+  /// Returns the number of all coroutines that ever returned.
   std::size_t posts() {
     const io::MutexGuard guard(mutex_);
     return posts_;
@@ -87,7 +87,7 @@ class HeldHome final : public HomeThread {
   std::size_t posts_ VARVE_GUARDED_BY(mutex_) = 0;
 };
 
-/// As wait() of task.h, under any scheduler.
+/// Does the same as wait() of task.h, under any scheduler.
 template <typename T>
 T await(io::Scheduler& scheduler, Task<T> task) {
   return Begun<T>(scheduler, std::move(task)).take();

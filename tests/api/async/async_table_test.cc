@@ -1,6 +1,6 @@
-// Goal: many operations side by side mean what each of them means alone: none is lost, none happens twice, whatever
+// Goal: many concurrent operations have the effect of each operation alone: none is lost, none happens twice, whatever
 // memory, partitions and handles they share.
-// Method: hundreds at once from one thread on the in-memory disk; what must have come of them is counted.
+// Method: one thread starts hundreds of operations at once on the in-memory disk. Their required effects are counted.
 #include <algorithm>
 #include <memory>
 #include <set>
@@ -72,7 +72,7 @@ TEST_F(AsyncTables, OfManyInsertsOfOneKeyExactlyOneSucceeds) {
   EXPECT_EQ(done, 1);
 }
 
-/// Optimistic, as clients of the service count. Gives the number of attempts.
+/// Increments a counter optimistically, like clients of the service. Returns the number of attempts.
 Task<Result<int>> increment(AsyncTable table, int times) {
   int attempts = 0;
   for (int done = 0; done < times; ++attempts) {
@@ -103,7 +103,7 @@ TEST_F(AsyncTables, IncrementsUnderETagsSumUpExactly) {
     attempts += *done;
   }
   EXPECT_EQ(*read(table(), "p", "counter")->get<std::int64_t>("N"), 300);
-  EXPECT_GT(attempts, 300);  // Else they came one after the other.
+  EXPECT_GT(attempts, 300);  // Otherwise they ran one after the other.
 }
 
 TEST_F(AsyncTables, MergesIntoOneEntityAreNeverLost) {
@@ -343,7 +343,7 @@ TEST_F(AsyncTables, WritesBegunBeforeADropAreNotInTheTableThatIsMadeAgain) {
   const AsyncStore async_store(store());
   for (int round = 0; round < test::effort(30); ++round) {
     SCOPED_TRACE("round " + std::to_string(round));
-    // Begun first, so that they have found the old table by the time the drop begins, or the new one at the latest.
+    // These begin first, so that they find the old table before the drop begins, or the new one at the latest.
     std::vector<std::unique_ptr<Begun<Result<ETag>>>> before;
     io::Scheduler& scheduler = bench_.machine.scheduler();
     for (int i = 0; i < 20; ++i) {
@@ -362,7 +362,7 @@ TEST_F(AsyncTables, WritesBegunBeforeADropAreNotInTheTableThatIsMadeAgain) {
 
 // -- Restricted handles -------------------------------------------------------------------------------------------
 
-/// Looks up in the store what is permitted, as stored access policies are looked up.
+/// Looks up the permissions in the store, like stored access policies.
 class RuleInTheStore final : public AccessRule {
  public:
   explicit RuleInTheStore(Table rights) : rights_(std::move(rights)) {}
@@ -401,7 +401,7 @@ TEST_F(AsyncTables, ARuleThatReadsTheStoreIsAskedAtEveryVerb) {
   EXPECT_EQ(verbs(), std::vector<Said>(7, kTableNotFound));
 }
 
-/// Has its answer at hand, and keeps which threads asked.
+/// Answers at once, and records the threads that asked.
 class RuleAtHand final : public AccessRule {
  public:
   Result<Permissions> permitted() const override {

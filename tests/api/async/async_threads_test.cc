@@ -1,7 +1,7 @@
-// Goal: whatever the order in which threads run, asynchronous operations and those that wait do not lose, double or
-// mislay each other's writes, nobody waits for ever, and what was acknowledged survives what befalls the machine.
-// Method: a scheduler that runs one thread at a time picks the next by a seed, many seeds; rerun one by its number. The
-// power is cut, and the log fails, at steps chosen by the same seeds.
+// Goal: for every order in which threads run, asynchronous and blocking operations do not lose, duplicate or misplace
+// writes. No thread waits without end, and acknowledged writes survive faults of the machine.
+// Method: a scheduler that runs one thread at a time selects the next by a seed, for many seeds. Rerun one by its
+// number. The same seeds select the steps at which the power is cut, and the log fails.
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -139,7 +139,7 @@ TEST(AsyncThreads, NoWriteForADroppedTableAppearsInTheNewOne) {
     const AsyncStore store(*bench.store);
     io::Scheduler& scheduler = bench.machine.scheduler();
     std::atomic<int> round{0};
-    std::array<std::atomic<int>, 2> begun{};  // the round of what each writer has begun last
+    std::array<std::atomic<int>, 2> begun{};  // the last round that each writer has begun
     std::atomic<bool> done{false};
     std::vector<std::function<void()>> bodies;
     for (int i = 0; i < 2; ++i) {
@@ -161,7 +161,7 @@ TEST(AsyncThreads, NoWriteForADroppedTableAppearsInTheNewOne) {
         EXPECT_EQ(said(await(scheduler, store.drop_table(account, "Orders"))), kFine);
         EXPECT_EQ(said(await(scheduler, async.get("p", "r"))), kTableNotFound);
         round.store(i);
-        // What was begun in the last round may come late; what is older has ended.
+        // Writes of the last round may be late. Older writes have ended.
         for (const std::atomic<int>& last : begun) {
           while (last.load() < i - 1) scheduler.yield();
         }
@@ -222,9 +222,9 @@ TEST(AsyncThreads, CloseBesideOperationsEndsThemAll) {
   });
 }
 
-// -- Misfortune ---------------------------------------------------------------------------------------------------
+// -- Faults -----------------------------------------------------------------------------------------------------------
 
-/// What one disk must hold, should the power fail now.
+/// A disk, and the content that it must have if the power fails now.
 struct Image {
   io::MemoryDisk disk;
   std::vector<bool> acknowledged;
@@ -232,7 +232,7 @@ struct Image {
 
 constexpr std::size_t kWrites = 24;
 
-/// Begins all writes at once and takes images of the disk on the way. Sync by every other row.
+/// Begins all writes at once and takes images of the disk meanwhile. Every other row is written with sync.
 std::vector<Image> write_and_take_images(std::uint64_t seed) {
   StoreBench bench(seed, OneThreadAtATime{});
   const AsyncTable async(bench.table());
@@ -246,7 +246,7 @@ std::vector<Image> write_and_take_images(std::uint64_t seed) {
     }
   });
   io::Event ended(bench.machine.scheduler());
-  std::size_t left = kWrites;  // of the asynchronous thread, as is what was acknowledged
+  std::size_t left = kWrites;  // used only by the asynchronous thread, like the acknowledged rows
   for (std::size_t i = 0; i < kWrites; ++i) {
     WriteOptions options;
     options.durability = i % 2 == 0 ? Durability::kSync : Durability::kBuffered;
@@ -281,7 +281,7 @@ TEST(AsyncThreads, WhatWasAcknowledgedAsDurableSurvivesThePowerCut) {
   }
 }
 
-/// Fails the log's n-th write of a commit and all that follow. Gives how many writes were acknowledged.
+/// Fails the log's n-th write of a commit and all later ones. Returns the number of acknowledged writes.
 std::size_t write_until_the_log_fails(StoreBench& bench, std::uint64_t nth) {
   Table table = bench.table();
   const AsyncTable async(table);
@@ -302,9 +302,9 @@ std::size_t write_until_the_log_fails(StoreBench& bench, std::uint64_t nth) {
         << answers[i].status().to_string();
     if (code == Code::kOk) ++done;
     const std::string value = value_in(table, "p" + std::to_string(i % 3), std::to_string(i));
-    EXPECT_EQ(value, code == Code::kOk ? "x" : "-") << i;  // What is in doubt is not shown.
+    EXPECT_EQ(value, code == Code::kOk ? "x" : "-") << i;  // A write in doubt is not visible.
   }
-  // One that begins now, and a refusal that rests on what is in doubt.
+  // Expects an error from a new write, and from a refusal that depends on writes in doubt.
   EXPECT_TRUE(done == kWrites ||
               await(bench.machine.scheduler(), async.insert(with_value("q", "r", "x"))).code() == Code::kPoisoned);
   EXPECT_TRUE(await(bench.machine.scheduler(), async.scan(Scan{})).ok());

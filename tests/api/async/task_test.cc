@@ -1,6 +1,6 @@
-// Goal: a task runs when it is awaited and not before, gives what it made to who awaits it, once, and tells in which
-// way it failed - whatever thread it ends on.
-// Method: coroutines without a store, which wait at gates that the test opens, from its own thread or from others.
+// Goal: a task runs only when it is awaited, gives its result once to the awaiting coroutine, and reports how it
+// failed, on whatever thread it ends.
+// Method: coroutines without a store, which wait at gates. The test opens the gates from its own thread or from others.
 #include "varve/task.h"
 
 #include <array>
@@ -21,7 +21,7 @@
 namespace varve {
 namespace {
 
-/// Where one coroutine waits until it is opened; it goes on on the thread that opens.
+/// A coroutine waits here until the gate is opened. It continues on the opening thread.
 class Gate {
  public:
   explicit Gate(io::Scheduler& scheduler) : arrived_(scheduler) {}
@@ -32,7 +32,7 @@ class Gate {
   }
   void await_resume() const noexcept {}
   bool has_arrived() const noexcept { return arrived_.is_set(); }
-  /// Waits for the one who waits.
+  /// Waits for the coroutine, and resumes it.
   void open() {
     arrived_.wait();
     waiting_.resume();
@@ -132,7 +132,7 @@ TEST(Task, GoesOnWhereWhatItWaitsForEnds) {
 
 // -- Values -------------------------------------------------------------------------------------------------------
 
-/// Counts the copies made of it.
+/// Counts its copies.
 class Counted {
  public:
   explicit Counted(int* copies) : copies_(copies) {}
@@ -272,7 +272,7 @@ Task<T> throwing(Exception exception, T never = Status(Code::kUnsupported)) {
   co_return std::move(never);
 }
 
-/// Behind one more coroutine, as what an operation throws comes to its user.
+/// Adds one more coroutine, through which an operation's exception reaches its user.
 template <typename T>
 Task<T> through(Task<T> inner) {
   T value = co_await inner;
@@ -329,7 +329,8 @@ TEST(Task, TellsALackOfMemoryThatCameOnAnotherThread) {
 
 // -- Depth --------------------------------------------------------------------------------------------------------
 
-/// The coroutine goes to and fro between its frame and its callers': where that took stack, it would run out of it.
+/// Each iteration switches between the frames of the coroutine and of its callee. If a switch used stack, the stack
+/// would overflow.
 Task<std::int64_t> sum_in_a_loop(int count) {
   std::int64_t sum = 0;
   for (int i = 0; i < count; ++i) sum += co_await at_once(i);
@@ -356,7 +357,7 @@ TEST(All, ThatEndsAtOnceInALoopDoesNotGrowTheStack) {
   EXPECT_EQ(wait(sum_of_groups(50'000)), std::int64_t{3} * 50'000 * 49'999 / 2);
 }
 
-/// The same, begun anew on another thread's stack in between.
+/// As above, but in between it continues on another thread's stack.
 Task<std::int64_t> sum_behind(Gate* gate, int count) {
   const int first = co_await behind(gate, 1);
   const std::int64_t rest = co_await sum_in_a_loop(count);

@@ -1,7 +1,7 @@
-// Goal: a catalog that cannot be read, or does not say what it must, is told by every verb that needs it, changes
-// nothing, and hinders no verb that does not.
-// Method: a store whose catalog lies in table files, opened anew for each verb with nothing in its cache: each read of
-// the verb fails in turn. And stores in which one row of the catalog holds something else.
+// Goal: if a catalog cannot be read, or has wrong content, every operation that needs it reports this and changes
+// nothing. Other operations work.
+// Method: a store whose catalog is in table files is opened anew for each operation with an empty cache, and each read
+// of the operation fails in turn. Also, stores in which one row of the catalog has other content.
 #include <functional>
 #include <ostream>
 #include <thread>
@@ -152,8 +152,8 @@ const Verb kVerbs[] = {
      }},
 };
 
-/// Accounts kAccount, with the tables Orders, of one entity and one policy, and Blank, and kOther without any; closed,
-/// with all of it in table files.
+/// Returns a closed store with all data in table files. The account kAccount has the tables Orders, with one entity and
+/// one policy, and Blank. The account kOther has no table.
 io::MemoryDisk made_store() {
   StoreBench bench(5);
   Table orders = bench.table("Orders");
@@ -199,7 +199,7 @@ TEST_P(CatalogFaults, EveryReadErrorIsToldAndNothingChanged) {
     io::FaultRule rule;
     rule.kind = io::OperationKind::kRead;
     rule.skip_count = nth;
-    // The verb's own reads: what the store's threads read behind a drop fails nobody who waits for the answer.
+    // Only the operation's own reads fail: reads of the store's threads after a drop affect no caller.
     rule.predicate = [caller = std::this_thread::get_id()](const io::Operation&) {
       return std::this_thread::get_id() == caller;
     };
@@ -223,9 +223,9 @@ TEST_P(CatalogFaults, EveryReadErrorIsToldAndNothingChanged) {
 INSTANTIATE_TEST_SUITE_P(Each, CatalogFaults, ::testing::ValuesIn(kVerbs),
                          [](const auto& each) { return each.param.name; });
 
-// -- Rows that say something else -------------------------------------------------------------------------------------
+// -- Rows with other content ------------------------------------------------------------------------------------------
 
-/// Puts `value` in the place of a row of the catalog, as the engine below the catalog would let anybody.
+/// Replaces a row of the catalog by `value`, which the engine below the catalog does not prevent.
 io::MemoryDisk with_row(format::TableId table, std::string_view partition, std::string_view row,
                         const std::string& value) {
   Machine machine(7, made_store());
@@ -236,7 +236,7 @@ io::MemoryDisk with_row(format::TableId table, std::string_view partition, std::
   return machine.files->snapshot();
 }
 
-/// Verbs whose answer differs from Ok, "Verb: Code", and the words that each of these messages must have.
+/// Expects these operations to fail, as "Verb: Code", with messages that contain `words`.
 void expect_refused(const io::MemoryDisk& disk, const std::vector<std::string>& wanted, std::string_view words) {
   std::vector<std::string> refused;
   for (const Verb& verb : kVerbs) {
@@ -249,7 +249,7 @@ void expect_refused(const io::MemoryDisk& disk, const std::vector<std::string>& 
   EXPECT_EQ(refused, wanted);
 }
 
-/// An entity, but none of the catalog's.
+/// Returns an entity that is no row of the catalog.
 std::string row_without_numbers() {
   format::EntityBuilder builder;
   builder.add_string("Other", "x");
@@ -267,7 +267,7 @@ TEST(CatalogDamage, AnAccountRowIsToldByWhatNeedsIt) {
                                     "LoadAbsent",  "LoadEmpty",    "SetServiceProperties"};
   expect_refused(with_row(kAccountsTable, kAccount, "", row_without_numbers()), each_with(verbs, "Corruption"),
                  "catalog row of account");
-  verbs.push_back("ServiceProperties");  // It needs no more of the row than its properties.
+  verbs.push_back("ServiceProperties");  // It needs only the properties of the row.
   expect_refused(with_row(kAccountsTable, kAccount, "", "of a newer format"), each_with(verbs, "Unsupported"),
                  "catalog row of account");
 }
@@ -280,7 +280,7 @@ TEST(CatalogDamage, ATableRowIsToldByWhatNeedsIt) {
   }
   expect_refused(with_row(kTablesTable, kAccount, "orders", row_without_numbers()), each_with(verbs, "Corruption"),
                  "catalog row of table");
-  verbs.insert(verbs.begin() + 4, "Policies");  // They need no more of the row than its properties.
+  verbs.insert(verbs.begin() + 4, "Policies");  // They need only the properties of the row.
   expect_refused(with_row(kTablesTable, kAccount, "orders", "of a newer format"), each_with(verbs, "Unsupported"),
                  "catalog row of table");
 }

@@ -1,6 +1,7 @@
-// Goal: a load is whole or not there, and leaves no file behind, wherever the power fails, the process is killed, the
-// device is full or a call fails. Method: a load runs on the in-memory disk; images of the disk are taken at every
-// step, or every step in turn is made to fail; then the store is opened again and looked at.
+// Goal: a load is complete or absent, and leaves no file. This holds if the power fails, the process is killed, the
+// device is full or a call fails, at any moment.
+// Method: a load runs on the in-memory disk. Images of the disk are taken at every step, or every step fails in turn.
+// Then the store is reopened and checked.
 #include <gtest/gtest.h>
 
 #include "tests/api/store_bench.h"
@@ -32,7 +33,7 @@ std::string row_name(int i) {
   return std::to_string(100 + i);
 }
 
-/// Text that compresses little, so that the files have some pages.
+/// Returns text that compresses little, so that the files have several pages.
 std::string value_of(int row) {
   io::SeededRandom random(static_cast<std::uint64_t>(row));
   std::string value(800, ' ');
@@ -50,7 +51,7 @@ Status load_all(Store& store, const Shape& shape) {
   return loader->finish().status();
 }
 
-/// How many of the entities are there; -1 where there is no table.
+/// Returns the number of entities, or -1 if there is no table.
 int entities_in(Store& store) {
   const Result<Table> table = store.open_table(kAccount, "Loaded");
   if (!table.ok()) {
@@ -62,7 +63,7 @@ int entities_in(Store& store) {
   return page.ok() ? static_cast<int>(page->entities.size()) : -2;
 }
 
-/// Whole or not at all, no file that nobody names, and the store goes on.
+/// Checks that the load is complete or absent, that no unnamed file exists, and that the store continues.
 void check(StoreBench& bench, const Shape& shape, bool finished) {
   Store& store = *bench.store;
   const int found = entities_in(store);

@@ -1,5 +1,5 @@
-// Goal: a loader makes a table of what it was given, all or nothing, under the rules of an insert, beside everything
-// else that happens to the store.
+// Goal: a loader creates a table from its entities, completely or not at all, under the rules of an insert, beside all
+// other work of the store.
 #include "varve/loader.h"
 
 #include <gtest/gtest.h>
@@ -64,7 +64,7 @@ TEST_F(LoaderTest, MakesANewTableWithAllThatWasAdded) {
   ASSERT_EQ(tables->tables.size(), 1u);
   EXPECT_EQ(tables->tables[0].name, "Orders");
 
-  // An ordinary table from now on.
+  // It is an ordinary table now.
   const Result<ETag> replaced = orders.replace(with_value("p", "1007", "new"), *etag);
   ASSERT_TRUE(replaced.ok()) << replaced.status().to_string();
   EXPECT_EQ(value_in(orders, "p", "1007"), "new");
@@ -361,8 +361,8 @@ TEST_F(LoaderTest, IsThereAfterAReopenAndVerifies) {
 }
 
 TEST_F(LoaderTest, WritersToTheNameBesideItLoseNothing) {
-  // Each round a writer and a loader meet at an empty table: either the loader is refused and the write stays, or the
-  // write comes before nothing, is told so or lands in the loaded table.
+  // In each round a writer and a loader use an empty table. There are two valid outcomes: the loader is refused and the
+  // write stays, or the write fails with an error or is in the loaded table.
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     SCOPED_TRACE(seed);
     StoreBench bench(seed, test::OneThreadAtATime{});

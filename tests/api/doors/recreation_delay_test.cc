@@ -1,6 +1,6 @@
-// Goal: where a store asks for it, the name of a dropped table is not free before its time, and everything else is as
-// without (B-04, X-11).
-// Method: a clock that the test moves; the same through every way by which a name comes to be used.
+// Goal: if a store has a recreation delay, the name of a dropped table stays reserved for that time. Everything else is
+// as without a delay (B-04, X-11).
+// Method: a clock that the test advances. Every way in which a name can be used is tested.
 #include <chrono>
 
 #include <gtest/gtest.h>

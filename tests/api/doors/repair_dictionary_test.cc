@@ -1,5 +1,6 @@
-// Goal: a repair saves what was compressed with a dictionary, and without the dictionary names what it cannot read.
-// Method: a table whose files have learned one, and the dictionary's block damaged.
+// Goal: a repair saves data that was compressed with a dictionary. Without the dictionary it names the data that it
+// cannot read.
+// Method: a table whose files have learned a dictionary, and damage in the dictionary's block.
 #include <string>
 
 #include <gtest/gtest.h>
@@ -20,12 +21,12 @@ std::string path_of(std::string_view name) {
   return std::string(kStorePath) + "/" + std::string(name);
 }
 
-/// A table whose entities resemble each other so that its files learn a dictionary.
+/// A table of similar entities, so that its files learn a dictionary.
 class RepairWithDictionary : public ::testing::Test {
  protected:
   void SetUp() override {
     fill(0);
-    fill(1);  // A merge: what compactions write to the last level learns.
+    fill(1);  // Causes a merge: compactions to the last level learn a dictionary.
     ASSERT_TRUE(bench_.store->close().ok());
     bench_.store.reset();
     io::MemoryFileSystem& files = *bench_.machine.files;
@@ -48,7 +49,7 @@ class RepairWithDictionary : public ::testing::Test {
     }
     ASSERT_FALSE(dictionary_file_.empty()) << "no file has learned a dictionary";
   }
-  /// Every other row, from this one on.
+  /// Writes every other row, starting with this one.
   void fill(int begin) {
     Table table = begin == 0 ? bench_.table() : *bench_.store->open_table(kAccount, "Orders");
     WriteOptions buffered;
@@ -62,7 +63,7 @@ class RepairWithDictionary : public ::testing::Test {
     }
     ASSERT_TRUE(bench_.store->compact().ok());
   }
-  /// Of words that all have, each so seldom that a block says little about the next.
+  /// Returns a value of words that all values share. Each word is so rare that one block helps little with the next.
   static std::string value_of(int row) {
     io::SeededRandom random(static_cast<std::uint64_t>(row));
     std::string value;

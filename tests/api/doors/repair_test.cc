@@ -1,6 +1,6 @@
-// Goal: a repair saves what verifies, names what it could not, brings nothing back that was dropped, and leaves the
-// damaged store alone. Method: small stores with one thing wrong; what every damage comes to is judged in
-// tests/lab/repair_test.cc.
+// Goal: a repair saves the data that verifies, names the rest, restores nothing that was dropped, and does not change
+// the damaged store.
+// Method: small stores with one fault each. tests/lab/repair_test.cc checks the effect of every damage.
 #include <algorithm>
 #include <cstring>
 #include <map>
@@ -24,7 +24,7 @@ using ::testing::HasSubstr;
 
 constexpr std::string_view kTargetPath = "/target";
 
-/// "table/PartitionKey/RowKey" with ETag and value, of the account's tables.
+/// Maps "table/PartitionKey/RowKey" to ETag and value, for the account's tables.
 using Rows = std::map<std::string, std::string>;
 
 Rows rows_of(const Store& store, std::string_view account = kAccount) {
@@ -50,7 +50,7 @@ std::string path_of(std::string_view name) {
   return std::string(kStorePath) + "/" + std::string(name);
 }
 
-/// No CURRENT, or a store that is whole.
+/// Expects no CURRENT, or a complete store.
 void expect_no_half_store(const io::MemoryDisk& disk, const Rows& expected) {
   StoreBench after(9, disk);
   StoreOptions reading = after.options();
@@ -63,7 +63,7 @@ void expect_no_half_store(const io::MemoryDisk& disk, const Rows& expected) {
   }
 }
 
-/// A store with rows in table files, in the log, a dropped table, and a tag; and what it holds.
+/// A store with rows in table files and in the log, a dropped table, and a tag; and its expected content.
 class Repair : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -76,7 +76,7 @@ class Repair : public ::testing::Test {
     Table dropped = bench_.table("Dropped");
     fill(dropped, 0, 100);
     fill(orders, 50, 100);
-    ASSERT_TRUE(bench_.store->compact().ok());  // A merge: the store's own rows get a file of their own.
+    ASSERT_TRUE(bench_.store->compact().ok());  // Causes a merge: the store's own rows get a file of their own.
     ASSERT_TRUE(orders.insert_or_replace(with_value("p", "150", "second")).ok());
     ASSERT_TRUE(orders.remove("p", "151", ETag::any()).ok());
     ASSERT_TRUE(bench_.store->drop_table(kAccount, "Dropped").ok());
@@ -101,7 +101,7 @@ class Repair : public ::testing::Test {
   io::MemoryDisk disk() const { return bench_.machine.files->snapshot(); }
   void change(const std::function<void(io::MemoryDisk&)>& change) { bench_.machine.files->change_disk(change); }
 
-  /// Files of the store whose names have this in them, in the order of their numbers.
+  /// Returns the files of the store whose names contain this, in the order of their numbers.
   std::vector<std::string> files_named(std::string_view part) const {
     std::vector<std::string> names = disk().file_names(kStorePath);
     std::erase_if(names, [part](const std::string& name) { return name.find(part) == std::string::npos; });
@@ -113,8 +113,8 @@ class Repair : public ::testing::Test {
   void flip(const std::string& name, std::uint64_t offset) {
     change([&](io::MemoryDisk& disk) { ASSERT_TRUE(disk.flip_bit(path_of(name), offset, std::byte{4}).ok()); });
   }
-  /// The table files that the store consists of, the one with its own rows first. Files of a compaction that nothing
-  /// names any more may stand beside them.
+  /// Returns the table files that belong to the store, the one with its own rows first. Unneeded files of a compaction
+  /// may exist beside them.
   std::vector<std::string> table_files() const {
     const auto directory = bench_.machine.files->open_directory(kStorePath);
     const auto root = engine::RootFile::load(**directory);
@@ -150,7 +150,7 @@ class Repair : public ::testing::Test {
     return rows;
   }
 
-  /// Fails each step of a repair in turn, once. A read that fails is tried again, and the result is whole.
+  /// Fails each step of a repair in turn, once. A failed read is retried, and the result is complete.
   void expect_every_error_told(std::uint64_t steps_min) {
     const io::MemoryDisk before = disk();
     std::uint64_t errors = 0;
@@ -175,7 +175,7 @@ class Repair : public ::testing::Test {
     EXPECT_GT(errors, steps_min);
   }
 
-  StoreBench bench_{1, OneThreadAtATime{}};  // Else the space of what is dropped comes back at any moment.
+  StoreBench bench_{1, OneThreadAtATime{}};  // Otherwise the space of dropped tables would be freed at any moment.
   Rows expected_;
 };
 
@@ -263,8 +263,8 @@ TEST_F(Repair, SaysWhatMayBeOlderThanItWasWhenTheLogIsLost) {
   EXPECT_GE(report.log_segments.missing, 1u);
   EXPECT_EQ(report.entities_possibly_stale, report.entities);
   const Rows rows = saved();
-  EXPECT_THAT(rows.at("Orders/p/150"), HasSubstr("first 150"));  // it was replaced
-  EXPECT_TRUE(rows.contains("Orders/p/151"));                    // it was deleted
+  EXPECT_THAT(rows.at("Orders/p/150"), HasSubstr("first 150"));  // the row was replaced
+  EXPECT_TRUE(rows.contains("Orders/p/151"));                    // the row was deleted
   EXPECT_FALSE(rows.contains("Orders/q/1"));
 }
 
@@ -284,7 +284,7 @@ TEST_F(Repair, GivesTablesNewNamesWhereTheCatalogIsLost) {
   for (const std::string& name : files_named(".wal")) ASSERT_GT(*disk().file_size_bytes(path_of(name)), 0u);
   remove(catalog_file());
   const RepairReport report = repair();
-  EXPECT_THAT(report.renamed_tables, ElementsAre("recovered1/Recovered1"));  // and not the one that was dropped
+  EXPECT_THAT(report.renamed_tables, ElementsAre("recovered1/Recovered1"));  // and not the dropped table
   EXPECT_THAT(report.remade_accounts, ElementsAre("recovered1"));
   EXPECT_EQ(report.table_files.missing, 1u);
   const Rows rows = saved("recovered1");
@@ -348,7 +348,7 @@ TEST_F(Repair, LeavesOutWhatNothingNamesWhereDropsAreNotKnownThoughTheCatalogIsS
   for (const std::string& name : files_named(".wal")) remove(name);
   const RepairReport report = repair();
   EXPECT_EQ(report.table_files.damaged, 1u);
-  EXPECT_THAT(report.renamed_tables, ElementsAre());  // the dropped one would be among them
+  EXPECT_THAT(report.renamed_tables, ElementsAre());  // would contain the dropped table
   EXPECT_EQ(report.entities, 0u);
   EXPECT_GE(report.entities_left_out, 100u);
 }

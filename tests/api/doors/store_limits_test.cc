@@ -1,4 +1,4 @@
-// Goal: a store answers by the limits that it was made with, and by no others.
+// Goal: a store applies the limits with which it was created, and no others.
 #include <string>
 #include <vector>
 
@@ -52,7 +52,7 @@ TEST_F(RaisedLimits, HoldForWritesAndSurviveCompactionAndReopen) {
     ASSERT_TRUE(written.ok()) << written.status().to_string();
     ASSERT_TRUE(bench_.store->compact().ok());
   }
-  bench_.open(bench_.options());  // which does not ask, and takes what is stored
+  bench_.open(bench_.options());  // names no limits, and uses the stored ones
   Table orders = *bench_.store->open_table(kAccount, "Orders");
   EXPECT_EQ(read(orders, "p", "wide")->properties().size(), 5000U);
   const std::optional<Entity> large = read(orders, key, key);

@@ -187,7 +187,7 @@ TEST(StoreResources, TheListenerHearsThatTheLogFailedAndReadsGoOn) {
   ASSERT_TRUE(table.insert(with_value("p", "r", "x")).ok());
   io::FaultRule failing;
   failing.kind = io::OperationKind::kLogWrite;
-  failing.sync_point = "log group commit";  // not the header of a segment that is prepared meanwhile
+  failing.sync_point = "log group commit";  // excludes the header of a segment that is prepared meanwhile
   failing.fail_count = io::FaultRule::kFromThenOn;
   bench.machine.files->faults().add(failing);
   EXPECT_EQ(table.insert(with_value("p", "s", "x")).code(), Code::kUnknown);
@@ -262,7 +262,8 @@ TEST(StoreResources, AWriteBufferOfNoBytesIsRefused) {
 TEST(DamagedStore, ATableFileThatGoesMissingIsDamageAndNoAnswerThatSomethingIsNotThere) {
   StoreBench bench;
   Table orders = bench.table();
-  for (const std::string row : {"q", "r"}) {  // A merge: the store's own rows, which an open reads, get another file.
+  // Causes a merge: the store's own rows, which an open reads, get another file.
+  for (const std::string row : {"q", "r"}) {
     ASSERT_TRUE(orders.insert(with_value("p", row, "x")).ok());
     ASSERT_TRUE(bench.store->compact().ok());
   }

@@ -195,7 +195,8 @@ TEST_F(StoreTransactions, AreRefusedWhenWhatTheyReadWasWrittenSince) {
   };
   const std::vector<Case> cases = {
       {[&] { put(people(), "p", "read", "a"); }, [&] { put(people(), "p", "read", "b"); }},
-      {[&] { put(people(), "p", "read", "a"); }, [&] { put(people(), "p", "read", "a"); }},  // the same value, anew
+      // the same value, written again
+      {[&] { put(people(), "p", "read", "a"); }, [&] { put(people(), "p", "read", "a"); }},
       {[&] { put(people(), "p", "read", "a"); }, [&] { ASSERT_TRUE(people().remove("p", "read", ETag::any()).ok()); }},
       {[&] { (void)people().remove("p", "read", ETag::any()); }, [&] { put(people(), "p", "read", "a"); }},
       {[&] { (void)people().remove("p", "read", ETag::any()); },

@@ -1,4 +1,4 @@
-// The rules of tables that are about cost: a drop, a look at one, the first writes.
+// The rules of tables about cost: a drop, an open, the first writes.
 #include <gtest/gtest.h>
 
 #include "tests/api/store_bench.h"

@@ -136,8 +136,8 @@ TEST_F(Tables, B04_ATableMadeAgainIsEmptyAndAnOldHandleMeansTheNewOne) {
 }
 
 TEST_F(Tables, B04_NoIdIsGivenTwiceAcrossDropsAndReopens) {
-  // A table made again after a reopen would show the old one's entities if its id were the same: recovery lets dead
-  // ones go, so the same id would also be refused writes.
+  // If a table created after a reopen had the id of the old one, it would show the old entities. Recovery removes dead
+  // ids, so writes would also be refused.
   Table table = *store().create_table(kAccount, "Orders");
   ASSERT_TRUE(table.insert(with_value("p", "r", "old")).ok());
   ASSERT_TRUE(store().drop_table(kAccount, "Orders").ok());

@@ -1,7 +1,8 @@
-// Goal: a repair reads on around what the device cannot read, reports each range, and saves everything else.
-// Method: a store with every kind of file. Each sector of each file fails in turn, each file whole, and each file
-// cannot be opened. The repaired store then holds what was readable, and a verification does not call the damaged one
-// sound.
+// Goal: a repair reads the parts around bytes that the device cannot read, reports each range, and saves everything
+// else.
+// Method: a store with every kind of file. Each sector of each file fails in turn, each file fails completely, and each
+// file cannot be opened. The repaired store must contain all readable rows, and a verification must not report the
+// damaged store as sound.
 #include <map>
 
 #include <gmock/gmock.h>
@@ -34,7 +35,7 @@ void add_rows(const Store& store, std::string_view account, Rows& rows) {
   }
 }
 
-/// Of all accounts and tables: if their names were lost, they have new ones.
+/// Returns the rows of all accounts and tables. If their names were lost, they have new ones.
 Rows rows_of(const Store& store) {
   Rows rows;
   const Result<AccountPage> accounts = store.list_accounts();
@@ -43,7 +44,7 @@ Rows rows_of(const Store& store) {
   return rows;
 }
 
-/// Hardly compressible, so that a sector holds few rows.
+/// Returns text that hardly compresses, so that a sector has few rows.
 std::string text_of(int seed, std::size_t bytes) {
   io::SeededRandom random(static_cast<std::uint64_t>(seed) + 1);
   std::string text;
@@ -53,7 +54,8 @@ std::string text_of(int seed, std::size_t bytes) {
 
 class UnreadableRepair : public ::testing::Test {
  protected:
-  /// Table files of several blocks, a value file, rows in the log alone. Closed, or left as a crash leaves it.
+  /// Makes a store with table files of several blocks, a value file, and rows only in the log. It is closed, or left as
+  /// after a crash.
   void make(bool is_closed) {
     StoreBench bench(11);
     Table table = bench.table("Rows");
@@ -86,7 +88,7 @@ class UnreadableRepair : public ::testing::Test {
     return rule;
   }
 
-  /// What was saved of the store with this fault.
+  /// Returns the rows that a repair saves with this fault.
   Rows repair_with(io::FaultRule rule, RepairReport* report) {
     StoreBench bench(5, disk_);
     bench.machine.files->faults().add(std::move(rule));
@@ -108,7 +110,7 @@ class UnreadableRepair : public ::testing::Test {
     return store.ok() ? rows_of(**store) : Rows();
   }
 
-  /// How many rows are missing. Each that is there is as it was.
+  /// Returns the number of missing rows. Checks that each saved row is unchanged.
   std::size_t count_missing(const Rows& saved) const {
     for (const auto& [key, value] : saved) {
       const auto found = expected_.find(key);
@@ -141,7 +143,7 @@ void UnreadableRepair::sweep_sectors() {
       const bool is_empty = std::all_of(bytes.begin() + static_cast<std::ptrdiff_t>(sector),
                                         bytes.begin() + static_cast<std::ptrdiff_t>(end),
                                         [](std::byte byte) { return byte == std::byte{0}; });
-      // Of the space that was never written, every thirty-second sector stands for all.
+      // In space that was never written, only every thirty-second sector is tried.
       if (is_empty && sector / kSectorBytes % 32 != 0) continue;
       SCOPED_TRACE(name + " at " + std::to_string(sector));
       RepairReport report;

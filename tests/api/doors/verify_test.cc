@@ -23,7 +23,7 @@ class Verification : public ::testing::Test {
     return report.ok() ? *report : VerifyReport();
   }
 
-  /// Puts a row past all the doors that would refuse it.
+  /// Writes a row without the checks that would refuse it.
   void plant(const std::string& sort_key, std::string_view value) {
     bench_.store.reset();
     auto engine = bench_.machine.open();

@@ -1,6 +1,6 @@
-// Goal: a filter never says of a block that nothing in it matches where something does, and says so where it plainly
-// can. Method: random entities in blocks, ranges made of them as tables make them, and random filters, judged by the
-// filter itself and by a slow evaluation; and the plain cases one by one.
+// Goal: a filter never excludes a block that contains a match, and excludes a block in plain cases.
+// Method: random entities in blocks, ranges built from them like those of tables, and random filters. The filter itself
+// and a slow evaluation decide what matches. Also, the plain cases one by one.
 #include "api/filter/block_filter.h"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ using namespace test;
 
 constexpr format::CommitVersion kFirstVersion = 638'000'000'000'000'000;
 
-/// A run in memory: entities in blocks, and what its index would tell of them.
+/// A run in memory: entities in blocks, and the statistics of its index.
 class ToldRun {
  public:
   struct Stored {
@@ -82,7 +82,7 @@ class ToldRun {
   format::RunEntry run_;
 };
 
-/// Longer than what ranges tell of a text, or as long; the cut may go through a character.
+/// Returns a text that is longer than the stored part of a range's end, or as long. The cut may be within a character.
 std::string long_text(RandomEngine& random) {
   std::string text(13 + random() % 3, random() % 2 == 0 ? 'a' : 'b');
   for (std::uint64_t left = random() % 4; left > 0; --left) {
@@ -101,7 +101,7 @@ Value random_value_of(RandomEngine& random, PropertyType type) {
   }
 }
 
-/// Of most properties all entities have values of one type, and those of a block are few.
+/// Random entities. All values of most properties have one type, and a block has few different values.
 class RandomRun {
  public:
   explicit RandomRun(RandomEngine& random) : random_(random) {
@@ -163,7 +163,7 @@ struct Answers {
   std::uint64_t nothing_matches = 0;
 };
 
-/// Whether an entity of the block matches; what is said of it must not deny that.
+/// Checks a block. If an entity of it matches, the filter must not exclude the block.
 bool judge_block(const ToldRun& run, std::size_t block, const Filter& filter, const SlowFilter& slow,
                  Answers& answers) {
   const ToldRun::Block& stored = run.blocks()[block];
@@ -206,7 +206,7 @@ TEST(BlockFilterProperty, NeverDeniesAMatch) {
   EXPECT_GT(runs_denied, effort<std::uint64_t>(1000));
 }
 
-/// What is said of one block with these values of V (none: entities without it), in a run with others.
+/// The filter's answers about one block with these values of V (none: entities without it), in a run with others.
 class PlainBlock {
  public:
   PlainBlock(const std::vector<Value>& values, const std::vector<Value>& others) {
@@ -229,12 +229,12 @@ class PlainBlock {
   ToldRun run_;
 };
 
-/// A block from `low` to `high`, and literals below, within, and above it.
+/// A block from `low` to `high`, and literals below, within, and above this range.
 struct PlainCase {
   const char* type;
   Value low;
   Value high;
-  Value other;  // far away, so that blocks are told of
+  Value other;  // far away, so that blocks have statistics
   std::string below;
   std::string within;
   std::string above;

@@ -1,5 +1,6 @@
-// Goal: a condition built in code means what its text means, for every name and value. Method: the texts by hand;
-// random expressions built both ways, whose filters must agree on random entities and whose plans must be the same.
+// Goal: a condition built in code has the meaning of its text, for every name and value.
+// Method: hand-written texts; random expressions built both ways, whose filters must agree on random entities, and
+// whose plans must be equal.
 #include "varve/condition.h"
 
 #include <cstdint>
@@ -187,7 +188,7 @@ TEST(Conditions, C05_AnOrOfKeysIsAsManyLookups) {
   EXPECT_EQ(plan(parsed(condition.text())).size(), 50U);
 }
 
-/// The same expression, by the words of the builder.
+/// Builds the same expression with the builder.
 Condition built(const SlowFilter& slow) {
   switch (slow.kind) {
     case SlowFilter::Kind::kLiteral: return *slow.literal.get_if<bool>() ? !!Condition() : !Condition();

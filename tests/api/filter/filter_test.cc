@@ -1,5 +1,6 @@
-// Goal: `$filter` is read and judged by the rules, each named. Method: the examples and truth tables of the rules, and
-// random filters and entities compared with a slow evaluation; every key that matches must be in the plan.
+// Goal: `$filter` is parsed and evaluated by the rules, each named.
+// Method: the examples and truth tables of the rules, and random filters and entities compared with a slow evaluation.
+// Every key that matches must be in the plan.
 #include "api/filter/filter.h"
 
 #include <string>
@@ -31,7 +32,7 @@ bool matches(std::string_view text, const Entity& entity) {
   return filter.ok() && matches(*filter, entity);
 }
 
-/// "InvalidInput 7": the error and the character that the message names.
+/// Returns "InvalidInput 7": the error and the character that the message names.
 std::string refusal(std::string_view text) {
   const Result<Filter> filter = Filter::parse(text);
   if (filter.ok()) return "accepted";
@@ -65,7 +66,7 @@ TEST(FilterText, Q11_AndBindsTighterThanOrAndNotTighterThanBoth) {
 TEST(FilterText, Q12_X08_KeywordsAreLowerCase) {
   EXPECT_EQ(refusal("A Eq 3"), "InvalidInput 3");
   EXPECT_EQ(refusal("A eq 3 AND B eq 'x'"), "InvalidInput 8");
-  EXPECT_FALSE(matches("TRUE", sample()));  // a property that is not there
+  EXPECT_FALSE(matches("TRUE", sample()));  // a missing property
   EXPECT_TRUE(matches("TRUE", Entity("p", "r").set("TRUE", true)));
 }
 

@@ -1,6 +1,7 @@
-// Goal: a plan of keys holds every key that the filter matches, leaves to be judged what its ranges do not say, and
-// takes at most n log n steps of n comparisons. Method: random trees of key comparisons against a small universe of
-// keys, families of filters that grow, and steps that are counted, not timed.
+// Goal: a plan of keys contains every key that the filter matches, and leaves the rest of the condition to be
+// evaluated. It takes at most n log n steps for n comparisons.
+// Method: random trees of key comparisons with a small set of keys, growing families of filters, and counting of steps
+// without a clock.
 #include "api/filter/key_plan.h"
 
 #include <algorithm>
@@ -36,7 +37,7 @@ bool holds_key(const KeyPlan& plan, const std::string& key) {
                      [&](const KeyRange& range) { return range.lower <= key && key < range.upper; });
 }
 
-/// Of n comparisons, about.
+/// Returns a filter of about n comparisons.
 using Family = std::function<std::string(int n)>;
 
 std::string name_of(int number) {
@@ -49,14 +50,14 @@ std::string of_row(const std::string& compare, int number) {
   return "RowKey " + compare + " " + name_of(number);
 }
 
-/// Terms one behind the other.
+/// Returns terms one after another.
 std::string row_of(int terms, const std::string& joint, const std::function<std::string(int)>& term) {
   std::string text;
   for (int i = 0; i < terms; ++i) text += (i == 0 ? "" : " " + joint + " ") + term(i);
   return text;
 }
 
-/// `inner` within as many levels as may be open.
+/// Returns `inner` nested to the maximum depth.
 std::string nested(const std::string& inner, const std::function<std::string(const std::string&, int)>& level) {
   std::string text = inner;
   for (int i = 0; i < 120; ++i) text = level(text, i);
@@ -184,7 +185,7 @@ TEST(KeyPlanSteps, KeepWhatIsNarrow) {
   EXPECT_EQ(narrowed.ranges[0].lower, *format::encode_partition(kTable, "100300"));
 }
 
-/// A tree of at most `depth` levels and wide rows, so that its boxes are more than a plan may hold.
+/// Returns a tree of at most `depth` levels with wide rows, so that it has more boxes than a plan may contain.
 std::string random_tree(test::RandomEngine& random, int depth) {
   const auto below = [&random](std::uint64_t limit) { return random() % limit; };
   if (depth == 0 || below(6) == 0) {

@@ -1,4 +1,5 @@
-// Goal: explain() says which keys a scan reads and what is left to judge; the cost of a page says what was read.
+// Goal: explain() returns the keys that a scan reads and the remaining condition. The cost of a page shows the data
+// that was read.
 #include <string>
 #include <vector>
 
@@ -128,7 +129,7 @@ TEST_F(QueryPlans, APageTellsItsBlocksFromTheDeviceAndFromTheCache) {
   bench_.open();
   table_.emplace(*bench_.store->open_table(kAccount, "Orders"));
   Scan scan;
-  scan.filter = "not (N ge 0)";  // what ranges of values cannot tell
+  scan.filter = "not (N ge 0)";  // a condition that ranges of values cannot decide
   const PageCost cold = cost(scan);
   EXPECT_EQ(cold.entities_examined, 300U);
   EXPECT_GT(cold.blocks_read, 2U);

@@ -1,5 +1,5 @@
-// Owns: the slow evaluation and the making of filters (slow_filter.h).
-// Must never: be clever.
+// Owns: the slow evaluation and the generation of filters (slow_filter.h).
+// Must never: be optimized.
 #include "tests/api/filter/slow_filter.h"
 
 #include <array>
@@ -15,7 +15,7 @@ std::uint64_t below(RandomEngine& random, std::uint64_t bound) {
   return random() % bound;
 }
 
-/// -1, 0, 1; 2 where nothing can be said of the order.
+/// Returns -1, 0 or 1, or 2 if the values have no order.
 template <typename T>
 int compared(const T& a, const T& b) {
   return a < b ? -1 : b < a ? 1 : a == b ? 0 : 2;
@@ -41,7 +41,7 @@ std::u16string utf16(const std::string& text) {
   return units;
 }
 
-/// The order of a stored value and a literal; nothing where their types do not go together.
+/// Returns the order of a stored value and a literal, or nothing if their types do not match.
 std::optional<int> order(const Value& stored, const Value& literal) {
   if (const auto* const a = stored.get_if<std::string>(); a != nullptr) {
     const auto* const b = literal.get_if<std::string>();
@@ -136,7 +136,7 @@ bool SlowFilter::matches(const Entity& entity) const {
 
 namespace {
 
-/// Both texts, and white space where the form and the grammar want some.
+/// Joins both texts, with white space if the form or the grammar requires it.
 std::string joined(const std::string& left, const std::string& right, unsigned form) {
   const bool is_beside = left.back() == '\'' || left.back() == ')' || right.front() == '\'' || right.front() == '(';
   if ((form & SlowFilter::kNoSpace) != 0 && is_beside) return left + right;
@@ -271,7 +271,7 @@ SlowFilter random_filter(RandomEngine& random, int depth) {
       of_key && below(random, 8) != 0 ? Value(random_text(random) + random_text(random)) : random_literal(random);
   const auto* const number = filter.literal.get_if<double>();
   const bool is_word = number != nullptr && (std::isnan(*number) || *number == std::numeric_limits<double>::infinity());
-  filter.mirrored = !is_word && below(random, 4) == 0;  // NaN and INF are names on the left side
+  filter.mirrored = !is_word && below(random, 4) == 0;  // NaN and INF would be names on the left side
   return filter;
 }
 

@@ -1,5 +1,5 @@
-// Owns: filters as trees, evaluated slowly by the words of the rules, and written as text: what the real ones are
-// compared with.
+// Owns: filters as trees that are evaluated slowly by the wording of the rules, and written as text. The real filters
+// are compared with them.
 // Must never: share code with api/filter.
 #pragma once
 
@@ -22,8 +22,8 @@ struct SlowFilter {
   std::string operator_name;
   Value literal{true};
   bool mirrored = false;
-  bool parentheses = false;  // around it, though it may need none
-  /// How it is written: bits of kParenthesesLeft and its neighbours.
+  bool parentheses = false;  // around it, even if not needed
+  /// The written form: bits of kParenthesesLeft and the constants after it.
   unsigned form = 0;
   static constexpr unsigned kParenthesesLeft = 1;  // around the operand
   static constexpr unsigned kParenthesesRight = 2;
@@ -32,19 +32,19 @@ struct SlowFilter {
   static constexpr unsigned kForms = 16;
 
   bool matches(const Entity& entity) const;
-  /// `above` is how tight the surrounding operator binds: 0 none, 1 or, 2 and, 3 not.
+  /// Returns the text. `above` is the precedence of the surrounding operator: 0 none, 1 or, 2 and, 3 not.
   std::string text(int above = 0) const;
 };
 
-/// As a filter writes it.
+/// Returns a value as a filter spells it.
 std::string literal_text(const Value& value);
 
 using RandomEngine = std::mt19937_64;
-/// A value of few, so that equal ones meet; of any type.
+/// Returns one of a few values of any type, so that equal values occur.
 Value random_literal(RandomEngine& random);
-/// Keys of few letters, up to five properties of eight names.
+/// Returns an entity with keys of few letters, and up to five properties of eight names.
 Entity random_entity(RandomEngine& random);
-/// At most `depth` deep.
+/// Returns a filter of at most `depth` levels.
 SlowFilter random_filter(RandomEngine& random, int depth);
 
 }  // namespace varve::test

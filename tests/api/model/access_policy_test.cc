@@ -1,4 +1,4 @@
-// Goal: stored access policies are kept with their table as they were given, within their limits.
+// Goal: stored access policies are kept with their table unchanged, within their limits.
 #include "varve/access_policy.h"
 
 #include <gtest/gtest.h>
@@ -167,7 +167,8 @@ TEST(PolicyRows, ThatCouldNotHaveBeenSetAreCorruption) {
   const std::string whole = *with_access_policies(encode_table_row("Orders", format::make_table_id(3, 4)), some());
   for (std::size_t length = 0; length < whole.size(); ++length) {
     const Result<Policies> cut = decode_access_policies(whole.substr(0, length));
-    for (std::size_t i = 0; cut.ok() && i < cut->size(); ++i) {  // The end of the last value alone can be cut unseen.
+    // Only the end of the last value can be cut without detection.
+    for (std::size_t i = 0; cut.ok() && i < cut->size(); ++i) {
       EXPECT_EQ((*cut)[i].id, some()[i].id) << length;
       EXPECT_TRUE(!(*cut)[i].permissions || some()[i].permissions->contains(*(*cut)[i].permissions)) << length;
     }

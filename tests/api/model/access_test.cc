@@ -1,4 +1,4 @@
-// Goal: a restricted handle does what its permissions and its interval allow, by every verb, and nothing else.
+// Goal: in every operation a restricted handle does what its permissions and its interval allow, and nothing else.
 #include <random>
 
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ class RestrictedTable : public ::testing::Test {
   }
   Table permitted(std::string_view letters) { return within({}, {}, *Permissions::parse(letters)); }
   static Keys seen(const Table& table, const Scan& scan = {}) { return keys_of(*table.scan(scan)); }
-  /// Nothing was committed since the last call.
+  /// Returns whether nothing was committed since the last call.
   bool unchanged() {
     const DateTime now = bench_.store->snapshot()->version();
     const bool same = now == last_;
@@ -193,7 +193,7 @@ TEST_F(RestrictedTable, S26_PagesCountAndContinueInside) {
 TEST_F(RestrictedTable, S26_ContinuationsFromOutsideDoNotWiden) {
   const Table table = within(bound("b"), bound("b", "5"));
   for (const std::string outside : {"a/3", "c/3", "c/9"}) {
-    Scan scan;  // A token that the whole table gives, naming an entity outside.
+    Scan scan;  // A token of the whole table, which names an entity outside.
     scan.page_size_max = 1;
     for (;;) {
       const Result<Page> page = whole().scan(scan);
@@ -213,7 +213,7 @@ TEST_F(RestrictedTable, S26_CountsBackwardScansAndPlansKeepInside) {
   EXPECT_EQ(table.count(scan)->entities, 3u);
   scan.backward = true;
   EXPECT_EQ(seen(table, scan), (Keys{"b/5", "b/3", "a/9"}));
-  Scan first;  // A token that the whole table gives, naming an entity behind the interval.
+  Scan first;  // A token of the whole table, which names an entity after the interval.
   first.backward = true;
   first.page_size_max = 1;
   scan.continuation = whole().scan(first)->continuation.value();
@@ -302,7 +302,7 @@ TEST_F(RestrictedTable, ARuleIsAskedOnceAVerbAndItsAnswerCounts) {
   EXPECT_TRUE(unchanged());
 }
 
-// -- The interval beside a slow judgement of UTF-16 texts -----------------------------------------------------------
+// -- The interval compared with a slow check of UTF-16 texts ----------------------------------------------------------
 
 std::u16string utf16(const std::string& text) {
   std::u16string out;

@@ -1,4 +1,4 @@
-// The rules of the data model that are seen best from the whole: tables, partitions, types, nulls, Timestamps.
+// The rules of the data model that concern the whole: tables, partitions, types, nulls, Timestamps.
 #include <algorithm>
 #include <type_traits>
 
@@ -132,7 +132,7 @@ TEST_F(DataModel, D46_WhatASelectionNamesAndAnEntityLacksIsNotThere) {
   ASSERT_TRUE(page.ok());
   ASSERT_EQ(keys_of(*page), (std::vector<std::string>{"p/1", "p/2"}));
   EXPECT_EQ(page->entities[0].properties().size(), 2u);
-  EXPECT_EQ(*page->entities[0].find("B"), Value(""));  // empty, which is not absent
+  EXPECT_EQ(*page->entities[0].find("B"), Value(""));  // an empty value, which is not absent
   EXPECT_EQ(page->entities[0].find("Never"), nullptr);
   EXPECT_TRUE(page->entities[1].properties().empty());
   EXPECT_EQ(page->entities[1].get<std::string>("B").code(), Code::kNotFound);

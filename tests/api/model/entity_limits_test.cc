@@ -1,4 +1,4 @@
-// Every limit of an entity: one below, at it, one above, through the doors.
+// Every limit of an entity, tested below it, at it and above it through the public interface.
 #include <gtest/gtest.h>
 
 #include "api/model/entity_codec.h"
@@ -14,7 +14,7 @@ class EntityLimits : public ::testing::Test {
  protected:
   void SetUp() override { table_.emplace(bench_.table()); }
 
-  /// By each verb that brings an entity, all of which must say the same of one that is new.
+  /// Tests every operation that writes an entity. All must give one answer for a new entity.
   void expect_all(const Entity& entity, const Said& expected) {
     ASSERT_EQ(said(table_->insert(entity)), expected);
     if (expected == kFine) {
@@ -152,7 +152,7 @@ TEST_F(EntityLimits, D39_StringsMayHoldControlCharactersButMustBeUtf8) {
   EXPECT_EQ(said(table_->remove("p", "\xFF", ETag::any())), kInvalidInput);
 }
 
-/// An entity that accounts for exactly so many bytes.
+/// Returns an entity of exactly this many bytes as the limit counts.
 Entity entity_of(std::string_view row, std::size_t bytes) {
   Entity entity("p", std::string(row));
   int number = 100;
@@ -184,7 +184,7 @@ TEST_F(EntityLimits, D62_OfAMergeTheMergedEntityCounts) {
   EXPECT_EQ(said(table_->insert_or_merge(addition(577))), kEntityTooLarge);
   EXPECT_EQ(read(*table_, "p", "r")->find("A"), nullptr);
   EXPECT_EQ(said(table_->merge(addition(576), ETag::any())), kFine);
-  // What is replaced does not count.
+  // A replaced value does not count.
   EXPECT_EQ(said(table_->merge(Entity("p", "r").set("A", Binary{std::string(562, 'z')}), ETag::any())), kFine);
 }
 

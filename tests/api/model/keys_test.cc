@@ -1,5 +1,5 @@
-// Goal: keys made of numbers, times and parts may be stored, sort as what they were made of, and come apart again.
-// Method: the edges by hand; random values, whose order is compared with that of their keys as the store has it.
+// Goal: keys made of numbers, times and parts can be stored, sort like their sources, and can be split again.
+// Method: hand-written edge cases; random values, whose order is compared with that of their keys in the store.
 #include "varve/keys.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 namespace varve {
 namespace {
 
-/// As a table keeps keys: by UTF-16 code unit.
+/// Returns the order of keys in a table: by UTF-16 code unit.
 std::string order_of(std::string_view key) {
   std::string encoded;
   EXPECT_TRUE(format::append_text(encoded, key).ok());
@@ -30,7 +30,7 @@ int sign(int number) {
   return number < 0 ? -1 : number > 0 ? 1 : 0;
 }
 
-/// Of few characters, those among them that keys may not hold and their neighbours.
+/// Returns a text of few characters, including those that keys may not contain, and their neighbours.
 std::string random_text(std::mt19937_64& random) {
   static const std::vector<std::string> kCharacters = {std::string(1, '\0'),
                                                        "\x01",

@@ -1,4 +1,4 @@
-// Goal: request options are read as the service reads them, and what it refuses is refused.
+// Goal: request options are parsed like in the service, and the same options are refused.
 #include "varve/query_options.h"
 
 #include <string>

@@ -1,4 +1,4 @@
-// Goal: service properties are kept with their account as they were given, part by part, within their limits.
+// Goal: service properties are kept with their account unchanged, part by part, within their limits.
 #include "varve/service_properties.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,5 @@
-// Goal: a page's memory is reused by the next page, within a bound, by whichever thread and to the end of each thread.
-// Method: pieces are taken and given back in random order by several threads; scans are counted by the pieces that
-// stay.
+// Goal: a page's memory is reused by the next page within a bound, by any thread and until the end of each thread.
+// Method: several threads take and return pieces in random order. Scans are checked by the number of remaining pieces.
 #include "api/model/spare_pieces.h"
 
 #include <algorithm>
@@ -24,7 +23,7 @@ using spare_pieces::kKeptBytesMax;
 using spare_pieces::kPieceBytes;
 using spare_pieces::take;
 
-/// In a thread whose list is empty at first.
+/// Runs `body` in a thread whose list is empty at first.
 void in_new_thread(const std::function<void()>& body) {
   std::thread(body).join();
 }
@@ -87,7 +86,7 @@ struct AtTheEndOfAThread {
 
 TEST(SparePieces, AreGivenBackByAThreadThatEnds) {
   in_new_thread([] {
-    static thread_local AtTheEndOfAThread holder;  // made first, and so destroyed after the list
+    static thread_local AtTheEndOfAThread holder;  // created first, and thus destroyed after the list
     holder.piece = take();
     give_back(take());
     EXPECT_EQ(kept_bytes(), kPieceBytes);

@@ -1,4 +1,4 @@
-// The rules of entity group transactions about conditions and about which operation is blamed.
+// The rules of entity group transactions about conditions and about the blamed operation.
 #include <gtest/gtest.h>
 
 #include "tests/api/store_bench.h"

@@ -9,7 +9,7 @@ namespace {
 
 using namespace test;
 
-/// A refusal and the operation it blames.
+/// A refusal and the operation that it blames.
 struct Blame {
   Said said;
   std::optional<std::uint32_t> index;
@@ -124,7 +124,7 @@ TEST_F(Transactions, T05_TheFirstFailingOperationDecidesAndNothingIsWritten) {
         default: transaction.remove("p", bad.entity.row_key(), bad.if_match); break;
       }
       fill(4 - place);
-      // A later failure of another kind is not the one that is told.
+      // A later failure of another kind is not the one that is reported.
       transaction.replace(with_value("p", "absent later", "2"), ETag::any());
       EXPECT_EQ(blame(transaction), (Blame{cases[which].said, place}));
       EXPECT_EQ(everything(), (Keys{"p/other", "p/there"}));
@@ -149,7 +149,7 @@ TEST_F(Transactions, T07_TheSameEntityTwiceIsRefusedAtTheSecond) {
   EXPECT_EQ(blame(by_case), (Blame{kFine, std::nullopt}));
 }
 
-/// An entity that takes exactly so many bytes encoded, at least 80,000.
+/// Returns an entity of exactly this many encoded bytes, at least 80,000.
 Entity entity_of(const std::string& row, std::size_t bytes) {
   Entity entity("p", row);
   for (int number = 100;; ++number) {
@@ -187,7 +187,7 @@ TEST_F(Transactions, T10_AMissingTableIsToldAtIndexZero) {
 }
 
 TEST_F(Transactions, X05_TheWholeIsJudgedBeforeAnyOperation) {
-  // Operation 0 has a bad name, operation 1 a condition that fails, the whole has a row twice.
+  // Operation 0 has a bad name, operation 1 a failing condition, and the whole has a row twice.
   EntityGroupTransaction transaction;
   transaction.insert(Entity("p", "a").set("1bad", 1)).replace(with_value("p", "b", "x"), ETag::any());
   EXPECT_EQ(blame(transaction), (Blame{kPropertyNameInvalid, 0}));

@@ -1,5 +1,5 @@
-// Goal: a scan with a filter returns what the filter says, in order, page by page, and reads no more than it must.
-// Method: what pages cost in places that are known. random_query_test.cc asks for what nobody thought of.
+// Goal: a scan with a filter returns the matching entities in order, page by page, and reads no more than necessary.
+// Method: the cost of pages at known places. random_query_test.cc tests random queries.
 #include <string>
 #include <vector>
 

@@ -1,4 +1,4 @@
-// Owns: what Table::get_many promises.
+// Owns: the promises of Table::get_many.
 #include <vector>
 
 #include <gtest/gtest.h>

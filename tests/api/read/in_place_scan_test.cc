@@ -1,6 +1,6 @@
-// Goal: a scan in place shows what a scan returns, page by page, and disturbs nobody.
-// Method: both of the same pages; entities of every type and of different properties, in memory, in tables, and in
-// both.
+// Goal: a scan in place shows the entities that a scan returns, page by page, and affects no other operation.
+// Method: both scans of the same pages; entities of every type and of different properties, in memory, in tables, and
+// in both.
 #include <new>
 #include <optional>
 #include <string>
@@ -26,7 +26,7 @@ class InPlaceScans : public ::testing::Test {
   void SetUp() override { table_.emplace(bench_.table()); }
   Table& table() { return *table_; }
 
-  /// Neighbours have different properties, more and fewer of them.
+  /// Writes entities whose neighbours have different properties, and more or fewer of them.
   void fill(int from, int to) {
     for (int i = from; i < to; ++i) {
       Entity entity = with_value(number(i % 3), number(i), "a text that is longer than a short string " + number(i));
@@ -87,7 +87,7 @@ TEST_F(InPlaceScans, ShowALargePartitionOverManyBlocks) {
   ASSERT_TRUE(bench_.store->compact().ok());
   Scan scan;
   scan.range = ScanRange::partition("p");
-  for (const bool backward : {false, true, false}) {  // the last one of blocks that are cached
+  for (const bool backward : {false, true, false}) {  // the last one reads cached blocks
     scan.backward = backward;
     expect_the_same_pages(scan);
   }

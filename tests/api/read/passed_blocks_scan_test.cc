@@ -1,7 +1,8 @@
-// Goal: a scan whose filter names a property that goes with the keys reads the blocks that may match, and no more; and
-// what it passes never brings back a value that was overwritten or deleted.
-// Method: a store of many blocks, scanned forward, backward, in pages and counted, beside a slow evaluation of all that
-// a scan without a filter returns; after overwrites and deletes, in memory and in tables above, and at a snapshot.
+// Goal: a scan whose filter names a property that ascends with the keys reads only the blocks that may match. Skipped
+// blocks never bring back an overwritten or deleted value.
+// Method: a store of many blocks is scanned forward, backward, in pages and counted. The results are compared with a
+// slow evaluation of all entities of a scan without a filter. This is repeated after overwrites and deletes, in memory
+// and in tables above, and at a snapshot.
 #include <algorithm>
 #include <functional>
 #include <optional>
@@ -22,7 +23,7 @@ constexpr int kPartitions = 10;
 constexpr int kRows = 120;
 constexpr int kEntities = kPartitions * kRows;
 
-/// N of an entity, or nothing, and whether it is wanted.
+/// Returns whether an entity is wanted, given its N or nothing.
 using Judge = std::function<bool(std::optional<std::int32_t>)>;
 
 class PassedBlockScans : public ::testing::Test {
@@ -42,7 +43,7 @@ class PassedBlockScans : public ::testing::Test {
     ASSERT_GT(all_blocks_, 60U);
   }
 
-  /// What is written beyond it goes to tables.
+  /// Opens the store with a small buffer. Data beyond it is written to tables.
   void open_with_small_buffer() {
     ResourceOptions resources;
     resources.write_buffer_bytes = 128 << 10;
@@ -54,7 +55,7 @@ class PassedBlockScans : public ::testing::Test {
     const std::string row = std::to_string(1000 + place % kRows);
     Entity made(std::string(1, static_cast<char>('a' + place / kRows)), row);
     if (number) made.set("N", *number);
-    std::string padding(400, ' ');  // does not compress
+    std::string padding(400, ' ');  // incompressible
     for (char& c : padding) c = static_cast<char>('0' + random_() % 64);
     made.set("Padding", padding);
     return made;
@@ -70,7 +71,7 @@ class PassedBlockScans : public ::testing::Test {
       ASSERT_TRUE(table_->remove(gone.partition_key(), gone.row_key(), ETag::any()).ok());
     }
   }
-  /// As many entities as make the buffer go to a table, whose N is none that is asked for.
+  /// Writes enough entities to flush the buffer to a table. Their N never matches.
   void flush_by_writing(int first, int last) {
     ASSERT_NO_FATAL_FAILURE(overwrite(first, last, -1));
     ASSERT_NO_FATAL_FAILURE(overwrite(first, last, -1));
@@ -114,7 +115,7 @@ class PassedBlockScans : public ::testing::Test {
     return count.ok() ? count->entities : 0;
   }
 
-  /// In every manner of asking; returns how many match.
+  /// Compares every kind of scan with the slow evaluation. Returns the number of matches.
   std::size_t expect_as_slowly(const std::string& filter, const Judge& judge) {
     SCOPED_TRACE(filter);
     std::vector<Entity> expected;
@@ -139,7 +140,7 @@ class PassedBlockScans : public ::testing::Test {
     const std::string filter = "N ge " + std::to_string(low) + " and N lt " + std::to_string(high);
     return expect_as_slowly(filter, [&](auto number) { return number && *number >= low && *number < high; });
   }
-  /// Narrow ranges all over the table, and what lies at its ends.
+  /// Tests narrow ranges all over the table, and its ends.
   void expect_everywhere() {
     for (int low = -1; low <= kEntities; low += 97) (void)expect_between(low, low + 10);
     (void)expect_as_slowly("not (N ge 0)", [](auto number) { return !number || *number < 0; });
@@ -189,7 +190,7 @@ TEST_F(PassedBlockScans, WhatWasOverwrittenInMemoryStaysHidden) {
   expect_everywhere();
 }
 
-/// Blocks of the table above hold nothing that is wanted, but hide what the one below would bring back.
+/// Blocks of the upper table contain no wanted entity, but hide outdated ones of the lower table.
 TEST_F(PassedBlockScans, WhatWasOverwrittenInATableAboveStaysHidden) {
   ASSERT_NO_FATAL_FAILURE(flush_by_writing(400, 800));
   EXPECT_EQ(expect_between(700, 710), 0U);

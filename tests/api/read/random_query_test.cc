@@ -1,8 +1,8 @@
-// Goal: whatever is asked for, a scan returns what a slow evaluation by the words of the rules returns: forward and
+// Goal: a scan returns the results of a slow evaluation by the wording of the rules, for any query: forward and
 // backward, with a projection, in pages of any size, with a limit over all pages, counted, and with short pages.
 // Method: random queries over random data, before and after flush, compaction and reopen, and over a mixture of
-// memtable and tables. A few thousand queries at every run, a million in the long one. Half of them ask for properties
-// that go with the keys, in tables of many blocks and levels, so that blocks are passed unread.
+// memtable and tables. A few thousand queries run every time, and a million in the long test. Half of the queries use
+// properties that ascend with the keys, in tables of many blocks and levels, so that blocks are skipped.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -20,7 +20,7 @@ namespace {
 
 using namespace test;
 
-/// How a query is asked.
+/// The manner of a query.
 struct Manner {
   bool backward = false;
   std::uint32_t page_size = 1000;
@@ -29,13 +29,13 @@ struct Manner {
 };
 
 enum class Shape : std::uint8_t {
-  /// Any entity, in few blocks.
+  /// Any entities, in few blocks.
   kAny,
-  /// Large ones with properties that rise with the PartitionKey, all of one type, but for one of them.
+  /// Large entities with properties that ascend with the PartitionKey. All but one have one type.
   kRising,
 };
 
-/// Of a PartitionKey as random entities have them: the rank of what it begins with, 0 to 5.
+/// Returns the rank of the first character of a random entity's PartitionKey, 0 to 5.
 std::size_t rank_of(const std::string& partition_key) {
   constexpr std::string_view kFirstBytes = "Babz\xF0\xEF";  // in the order of texts
   return partition_key.empty() ? 0 : std::min<std::size_t>(5, kFirstBytes.find(partition_key.front()));
@@ -57,7 +57,7 @@ Entity rising_entity(RandomEngine& random) {
   set("E", Value(rank > 2));
   set("Fluss_", Value(kIntegers[rank]));
   set("G1", random_literal(random));
-  std::string padding(1200, ' ');  // does not compress
+  std::string padding(1200, ' ');  // incompressible
   for (char& c : padding) c = static_cast<char>('0' + random() % 64);
   entity.set("Padding", padding);
   return entity;
@@ -111,7 +111,7 @@ class RandomQueries {
       returned_ += found.size();
     }
   }
-  /// Asks in every state that data can be in, `queries` in all.
+  /// Runs `queries` queries in total, in every state of the data.
   void ask_in_every_state(int queries, int entities) {
     const int part = queries / 5;
     ASSERT_NO_FATAL_FAILURE(fill(entities));
@@ -129,7 +129,7 @@ class RandomQueries {
   std::uint64_t blocks_skipped() const { return blocks_skipped_; }
 
  private:
-  /// A small write buffer makes tables above tables.
+  /// Returns options with a small write buffer, which makes overlapping tables.
   StoreOptions options() const {
     StoreOptions options = bench_.options();
     if (shape_ == Shape::kAny) return options;
@@ -187,7 +187,7 @@ class RandomQueries {
     }
   }
 
-  /// Properties by their number alone: Doubles that are not numbers are not equal to themselves.
+  /// Compares properties by their number, because a Double that is NaN does not equal itself.
   static bool same(const std::vector<Entity>& found, const std::vector<const Entity*>& expected,
                    const std::vector<std::string>& select) {
     const auto is_selected = [&](const Property& property) {
@@ -229,7 +229,7 @@ TEST(RandomQuery, Q31_GivesWhatASlowEvaluationGivesThoughItPassesBlocks) {
   EXPECT_GT(queries.blocks_skipped(), static_cast<std::uint64_t>(asked));
 }
 
-/// A million in twenty parts, so that each is told of, and stays within the time of a test.
+/// A million queries in twenty parts, so that each part is reported and stays within the time limit of a test.
 class RandomQuerySoak : public ::testing::TestWithParam<std::uint64_t> {};
 
 TEST_P(RandomQuerySoak, Q31_GiveWhatASlowEvaluationGives) {

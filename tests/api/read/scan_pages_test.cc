@@ -1,5 +1,5 @@
-// Goal: pages end by count, time and bytes, a limit over all of them holds, counting gives what reading gives, and a
-// client that copes with short and empty pages gets everything.
+// Goal: pages end by count, time and bytes. A limit over all of them holds, counting gives the result of reading, and a
+// client that handles short and empty pages gets everything.
 #include <string>
 #include <vector>
 
@@ -49,7 +49,7 @@ class ScanPages : public ::testing::Test {
     for (const Keys& page : pages) all.insert(all.end(), page.begin(), page.end());
     return all;
   }
-  /// Entities counted, and in how many parts.
+  /// Returns the number of counted entities, and the number of parts.
   std::pair<std::uint64_t, int> counted(Scan scan) {
     std::uint64_t entities = 0;
     for (int parts = 1;; ++parts) {
@@ -70,7 +70,7 @@ TEST_F(ScanPages, Q41_APageEndsByItsBytesButHoldsAtLeastOneEntity) {
   Scan scan;
   scan.page_bytes_max = 1;
   EXPECT_EQ(pages(scan).size(), 12U);
-  scan.page_bytes_max = 400;  // an entity here takes between 100 and 200
+  scan.page_bytes_max = 400;  // an entity has between 100 and 200 bytes here
   const std::vector<Keys> found = pages(scan);
   EXPECT_GT(found.size(), 3U);
   EXPECT_LT(found.size(), 12U);
@@ -180,7 +180,7 @@ TEST_F(ScanPages, Q51_KeysAndTimestampComeWithEveryProjectionAndTheETagToo) {
 TEST_F(ScanPages, Q52_AnEntityThatLacksAllSelectedPropertiesIsReturnedWithoutThem) {
   Scan scan;
   scan.read.select = {"Missing"};
-  scan.filter = "N eq 10";  // which is not selected
+  scan.filter = "N eq 10";  // a property that is not selected
   const Result<Page> page = table_->scan(scan);
   ASSERT_TRUE(page.ok());
   ASSERT_EQ(page->entities.size(), 2U);

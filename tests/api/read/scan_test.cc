@@ -33,7 +33,7 @@ class Scans : public ::testing::Test {
     return result.ok() ? keys_of(*result) : Keys{"failed"};
   }
   Keys all(ScanRange range) { return page(over(std::move(range))); }
-  /// Every page on its own, to the end.
+  /// Returns every page separately, to the end.
   std::vector<Keys> pages(Scan scan) {
     std::vector<Keys> all_pages;
     for (;;) {
@@ -122,7 +122,7 @@ TEST_F(Scans, Q44_PagesOfEverySizeTogetherAreTheWhole) {
     Scan scan;
     scan.page_size_max = size;
     const std::vector<Keys> found = pages(scan);
-    EXPECT_EQ(found.size(), (12 + size - 1) / size);  // and no empty page at the end: Q45
+    EXPECT_EQ(found.size(), (12 + size - 1) / size);  // without an empty page at the end: Q45
     Keys joined;
     for (const Keys& each : found) {
       EXPECT_LE(each.size(), size);
@@ -164,7 +164,7 @@ TEST_F(Scans, Q41_APageEndsByItsTimeButHoldsAtLeastOneEntity) {
   const std::vector<Keys> found = pages(scan);
   ASSERT_EQ(found.size(), 5u);
   for (int i = 0; i < 5; ++i) EXPECT_EQ(found[static_cast<std::size_t>(i)], Keys{"p/" + std::to_string(i)});
-  scan.time_max = std::chrono::milliseconds(1);  // This clock stands still.
+  scan.time_max = std::chrono::milliseconds(1);  // This clock does not advance.
   EXPECT_EQ(pages(scan).size(), 1u);
   scan.time_max = limits::kPageTimeMax;
   EXPECT_EQ(said(table().scan(scan)), kFine);
@@ -260,7 +260,7 @@ TEST_F(Scans, Q50_OnlyTheSelectedPropertiesAreThereAndKeysAndTimestampAlways) {
   scan.read.select = {"B", "a", "None"};
   const Result<Page> result = table().scan(scan);
   ASSERT_TRUE(result.ok());
-  ASSERT_EQ(result->entities.size(), 2u);  // an entity that lacks all of them is there too.
+  ASSERT_EQ(result->entities.size(), 2u);  // an entity that lacks all of them is returned too.
   const Entity& first = result->entities[0];
   EXPECT_EQ(first.properties().size(), 2u);
   EXPECT_EQ(*first.get<std::int32_t>("B"), 2);
@@ -355,7 +355,7 @@ TEST_F(Scans, AScanBackwardAtASnapshotSeesItsVersionsAndNoDroppedTable) {
   EXPECT_EQ(page(scan), Keys{"q/x"});
 }
 
-// Goal: any scan, in pages of any size, gives what a sorted map would.
+// Goal: any scan, in pages of any size, gives the result of a sorted map.
 TEST_F(Scans, Q43_RandomRangesInRandomPagesAgreeWithASortedMap) {
   const std::uint64_t seed = 20260303;
   SCOPED_TRACE(seed);

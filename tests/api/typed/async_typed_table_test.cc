@@ -1,4 +1,4 @@
-// Goal: each verb of AsyncTypedTable is that of TypedTable, as a task.
+// Goal: each operation of AsyncTypedTable is that of TypedTable, as a task.
 #include "varve/async_typed_table.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
-// Goal: structs become entities and come back by what their mapping declares; what does not fit says so; what is
-// declared wrongly does not compile. Method: round trips, each way of not fitting, and the compiler's own judgement as
-// a value.
+// Goal: structs are converted to entities and back as their mapping declares. A mismatch is reported, and a wrong
+// declaration does not compile.
+// Method: round trips, each kind of mismatch, and the compiler's own decision as a value.
 #include "varve/mapping.h"
 
 #include <cstdint>

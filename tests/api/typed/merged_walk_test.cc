@@ -1,5 +1,6 @@
-// Goal: several queries read side by side give one order, all of their results, and their errors. Method: partitions
-// spread at random, merged and compared with a sort; tasks run by threads; a query that fails in the middle.
+// Goal: several concurrent queries give one order, all of their results, and their errors.
+// Method: partitions spread at random, merged and compared with a sort; tasks run by threads; a query that fails in the
+// middle.
 #include "varve/merged_walk.h"
 
 #include <algorithm>
@@ -69,7 +70,7 @@ TEST_F(MergedWalks, C08_PartitionsReadSideBySideComeInTheOrderOfKeys) {
   }
 }
 
-/// The figures of a cost, in one text.
+/// Returns the figures of a cost as text.
 std::string text_of(const PageCost& cost) {
   return std::to_string(cost.key_ranges) + " ranges, " + std::to_string(cost.entities_examined) + " entities, " +
          std::to_string(cost.blocks_read + cost.blocks_from_cache) + " blocks, " + std::to_string(cost.blocks_skipped) +

@@ -1,5 +1,6 @@
-// Goal: transactions are judged before they are executed, long lists become legal transactions, and only what changed
-// nothing is repeated. Method: lists at and over each limit; failures in the middle.
+// Goal: transactions are checked before they are executed, long lists become valid transactions, and only transactions
+// without an effect are repeated.
+// Method: lists at and above each limit; failures in the middle.
 #include "varve/parts.h"
 
 #include <cstdint>
@@ -70,7 +71,7 @@ TEST(Parts, C09_AListIsCutByPartitionAndBySize) {
   EntityGroupTransaction list = inserts(150, "p");
   const EntityGroupTransaction others = inserts(30, "q");
   for (const TransactionOperation& operation : others.operations()) list.add(operation);
-  list.merge(with_value("p", "149", "w"), ETag::any());  // named again: behind its insert
+  list.merge(with_value("p", "149", "w"), ETag::any());  // named again, after its insert
   const std::vector<TransactionPart> parts = split_into_parts(list.operations());
   std::vector<std::size_t> sizes;
   std::vector<bool> seen(list.size(), false);

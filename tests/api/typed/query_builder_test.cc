@@ -1,5 +1,6 @@
-// Goal: queries built in code return what they say, over all pages, and no error of theirs gets lost. Method: a small
-// table read in many small pages; errors in the middle of a walk; the cost of what was not asked for.
+// Goal: queries built in code return the matching entities over all pages, and none of their errors is lost.
+// Method: a small table read in many small pages; errors in the middle of a scan; the cost of data that was not
+// requested.
 #include "varve/query_builder.h"
 
 #include <cstdint>

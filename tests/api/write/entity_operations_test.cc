@@ -1,4 +1,4 @@
-// The rules of single operations that go beyond one verb: conditions, durability, reads, moves.
+// The rules of single operations beyond one kind: conditions, durability, reads, moves.
 #include <gtest/gtest.h>
 
 #include "tests/api/store_bench.h"
@@ -13,7 +13,7 @@ class EntityOperations : public ::testing::Test {
   void SetUp() override { table_.emplace(bench_.table()); }
   Table& table() { return *table_; }
 
-  /// What a store opened after a power cut at this moment holds under p, row, of what was durable alone.
+  /// Returns the value of p, row in a store opened after a power cut at this moment, which leaves only durable data.
   std::string value_after_power_cut(std::string_view row) {
     StoreBench after(7, bench_.machine.files->power_cut(io::CrashPolicy::kNothingUnsynced, bench_.machine.random));
     const Result<Table> again = after.open().open_table(kAccount, "Orders");
@@ -37,7 +37,7 @@ TEST_F(EntityOperations, O04_TheETagInsideAnEntityIsIgnoredByEveryWrite) {
   const Result<ETag> current = table().replace(entity, ETag::any());
   ASSERT_EQ(said(current), kFine);
   EXPECT_EQ(said(table().replace(entity, *current)), kFine);
-  // The right one inside does not help where the condition is another.
+  // The right ETag inside the entity does not help if the condition is another one.
   entity.set_etag(read(table(), "p", "r")->etag());
   EXPECT_EQ(said(table().replace(entity, foreign)), kUpdateConditionNotSatisfied);
   EXPECT_EQ(said(table().merge(entity, foreign)), kUpdateConditionNotSatisfied);
@@ -97,7 +97,7 @@ TEST_F(EntityOperations, O17_AnEntityMovesByADeleteAndAnInsertTogether) {
   ASSERT_TRUE(table().execute(move).ok());
   EXPECT_EQ(value_in(table(), "p", "old"), "-");
   EXPECT_EQ(value_in(table(), "p", "new"), "x");
-  // Once more it is stale, and nothing happens.
+  // The second time it is stale, and nothing happens.
   EXPECT_EQ(said(table().execute(move)), kResourceNotFound);
   EXPECT_EQ(value_in(table(), "p", "new"), "x");
   EntityGroupTransaction across;

@@ -1,4 +1,4 @@
-// Every verb on every state of an entity, with every kind of condition.
+// Every operation on every state of an entity, with every kind of condition.
 #include <gtest/gtest.h>
 
 #include "tests/api/store_bench.h"
@@ -23,7 +23,7 @@ bool takes_condition(Verb verb) {
   return verb == Verb::kReplace || verb == Verb::kMerge || verb == Verb::kRemove;
 }
 
-/// What the rules of section 2 say, put down a second way.
+/// Returns the answer by the rules of section 2, written down a second time.
 Said expected(Verb verb, bool exists, Condition condition) {
   if (verb == Verb::kInsert) return exists ? kEntityAlreadyExists : kFine;
   if (!takes_condition(verb)) return kFine;
@@ -38,7 +38,7 @@ class EntityWrites : public ::testing::Test {
 
   Table& table() { return *table_; }
 
-  /// An entity that is there, with two properties; its ETag.
+  /// Stores an entity with two properties, and returns its ETag.
   ETag store_one(std::string_view row) {
     Entity entity = with_value("p", row, kStored);
     entity.set("Kept", 1);
@@ -47,7 +47,7 @@ class EntityWrites : public ::testing::Test {
     return etag.ok() ? *etag : ETag();
   }
 
-  /// The verb directly, or as the one operation of a transaction.
+  /// Runs the operation directly, or as the only operation of a transaction.
   Result<ETag> perform(Verb verb, std::string_view row, ETag if_match, bool in_transaction) {
     const Entity entity = with_value("p", row, kWritten);
     if (in_transaction) return perform_in_transaction(verb, entity, if_match);

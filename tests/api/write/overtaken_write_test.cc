@@ -1,6 +1,6 @@
-// Goal: a write that a drop of its table overtakes is told that there is no table, and not that there is no entity.
-// Method: the write waits for the lock of its partition, behind one whose read of the disk does not end, while the
-// table is dropped and a compaction takes its rows.
+// Goal: if a drop of its table overtakes a write, the write reports a missing table, and not a missing entity.
+// Method: the write waits for the lock of its partition, after a write whose read of the disk is blocked. Meanwhile the
+// table is dropped, and a compaction removes its rows.
 #include <functional>
 #include <optional>
 #include <string>
@@ -22,7 +22,7 @@ class OvertakenWrite : public testing::TestWithParam<std::uint64_t> {
 
   OvertakenWrite() : bench_(GetParam(), OneThreadAtATime()) {
     ResourceOptions resources;
-    resources.block_cache_bytes = 0;  // so that the look at an entity is a read of the file
+    resources.block_cache_bytes = 0;  // so that reading an entity reads the file
     StoreOptions options = bench_.options();
     options.resources = *Resources::create(resources);
     bench_.open(options);
@@ -30,10 +30,10 @@ class OvertakenWrite : public testing::TestWithParam<std::uint64_t> {
     EXPECT_EQ(said(table_->insert(with_value("p", "first", "x"))), kFine);
     EXPECT_EQ(said(table_->insert(with_value("p", "second", "x"))), kFine);
     EXPECT_EQ(said(bench_.store->compact()), kFine);
-    EXPECT_EQ(value_in(*table_, "p", "first"), "x");  // The file is open, and the name known.
+    EXPECT_EQ(value_in(*table_, "p", "first"), "x");  // The file is open, and the name is known.
   }
 
-  /// What `verb` says that got its turn when the table was gone.
+  /// Returns the answer of `verb`, which got the lock after the table was dropped.
   Status overtaken(const Verb& verb, const Verb& meanwhile) {
     io::FaultRule never;
     never.kind = io::OperationKind::kRead;

@@ -1,6 +1,6 @@
-// Owns: what tests of the asynchronous threads share: steps made of functions, a count to wait for, and a file system
-// whose reads can be held up.
-// Must never: judge; the tests do.
+// Owns: the shared parts of the tests of the asynchronous threads: steps made of functions, a count to wait for, and a
+// file system whose reads can be blocked.
+// Must never: check results. The tests check them.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@ class Call final : public engine::Step {
   const std::function<void()> body_;
 };
 
-/// How much is still awaited.
+/// Counts the events that are still awaited.
 class Countdown {
  public:
   Countdown(io::Scheduler& scheduler, std::size_t count) : left_(count), mutex_(scheduler), changed_(scheduler) {}
@@ -49,7 +49,7 @@ class Countdown {
   io::Condition changed_;
 };
 
-/// What reads stand before while it is closed.
+/// Blocks reads while it is closed.
 class Gate {
  public:
   explicit Gate(io::Scheduler& scheduler) : mutex_(scheduler), changed_(scheduler) {}
@@ -66,7 +66,7 @@ class Gate {
     while (!is_open_) changed_.wait(mutex_);
     --standing_;
   }
-  /// Returns when somebody stands before it.
+  /// Returns when a read is blocked by the gate.
   void wait_for_standing() noexcept {
     const io::MutexGuard guard(mutex_);
     while (standing_ == 0) changed_.wait(mutex_);
@@ -94,7 +94,7 @@ class GatedFile final : public io::ReadableFile {
   Gate& gate_;
 };
 
-/// Reads by threads of the scheduler, so that who reaps waits, as for a device.
+/// Reads with threads of the scheduler, so that a reap waits as for a device.
 class GatedQueue final : public io::ReadQueue {
  public:
   GatedQueue(std::unique_ptr<io::ReadQueue> queue, Gate& gate) : gate_(gate), queue_(std::move(queue)) {}
@@ -114,17 +114,17 @@ class GatedQueue final : public io::ReadQueue {
 
  private:
   Gate& gate_;
-  std::deque<GatedFile> gated_;  // one a read, until the end
+  std::deque<GatedFile> gated_;  // one for each read, until its end
   std::unique_ptr<io::ReadQueue> queue_;
 };
 
-/// Another one's files, read through the gate.
+/// The files of another file system, read through the gate.
 class GatedFiles final : public io::FileSystem {
  public:
   GatedFiles(io::FileSystem& files, io::Scheduler& scheduler) : gate_(scheduler), files_(files) {}
 
   Gate& gate() noexcept { return gate_; }
-  /// What is answered to who wants a queue.
+  /// Sets the answer to requests for a queue.
   void refuse_queues(Status status) { refusal_ = std::move(status); }
 
   std::string_view name() const noexcept override { return files_.name(); }

@@ -1,7 +1,8 @@
-// Goal: commits without a thread that waits are in one order with those that wait: versions rise, what was told is
-// visible, every turn of a lock sees what the one before wrote, nobody stands, and a failure of the log or a full write
-// buffer is told like to any other. Method: operations that add one to counters under their partitions' locks, beside
-// threads that do the same by Engine::commit(); seeded schedules and real threads; faults in the log.
+// Goal: asynchronous commits and blocking commits form one order. Versions ascend, an acknowledged commit is visible,
+// and each holder of a lock sees the writes of the previous holder. No commit hangs. A failure of the log and a full
+// write buffer are reported to both kinds.
+// Method: operations add one to counters under their partitions' locks, beside threads that do the same with
+// Engine::commit(). Runs use seeded schedules and real threads, and faults in the log.
 #include "engine/async/async_commit.h"
 
 #include <array>
@@ -39,9 +40,9 @@ std::string partition_of(int number) {
   return "p" + std::to_string(number);
 }
 
-/// What one commit is to change.
+/// The changes of one commit.
 struct Plan {
-  std::vector<int> partitions;  // whose counters it adds one to
+  std::vector<int> partitions;  // whose counters the commit increments
   Durability durability = Durability::kSync;
 
   static Plan random(std::mt19937_64& random) {
@@ -60,7 +61,7 @@ struct Plan {
     }
     return hashes;
   }
-  /// Under the locks.
+  /// Builds the request under the locks.
   CommitRequest request(const Engine& engine, PartitionGuard locks) const {
     format::BatchBuilder batch;
     const ReadView view = engine.view();
@@ -80,7 +81,7 @@ struct Plan {
   }
 };
 
-/// One operation: locks, then a commit. Its first step is itself, for which an operation was begun.
+/// One operation: locks, then a commit. It is its own first step, and an operation was begun for it.
 class Committing final : public Step {
  public:
   Committing(Engine& engine, AsyncEngine& async, Plan plan, Countdown& done)
@@ -134,7 +135,7 @@ Result<CommitVersion> commit_waiting(Engine& engine, const Plan& plan) {
   return engine.commit(plan.request(engine, *std::move(locks)));
 }
 
-/// How commits ended, by both ways.
+/// Counts how commits of both kinds ended.
 class Tally {
  public:
   void add(const Plan& plan, const Result<CommitVersion>& outcome) {
@@ -164,7 +165,7 @@ struct Amount {
   std::size_t commits;   // in each
 };
 
-/// Commits by waiting threads; what they were told goes to `outcomes`, which is its thread's alone.
+/// Commits from blocking threads. Each result is added to `outcomes`, which only its thread uses.
 using Outcomes = std::vector<std::pair<Plan, Result<CommitVersion>>>;
 void commit_in_turn(Engine& engine, std::uint64_t seed, std::size_t count, Outcomes& outcomes) {
   std::mt19937_64 random(seed);
@@ -180,7 +181,7 @@ void commit_in_turn(Engine& engine, std::uint64_t seed, std::size_t count, Outco
   }
 }
 
-/// The same without threads: all of a session are asked for at once.
+/// Commits without threads: all commits of a session are started at once.
 void commit_side_by_side(Engine& engine, AsyncEngine& async, Countdown& done, std::uint64_t seed, std::size_t count,
                          std::deque<Committing>& session) {
   std::mt19937_64 random(seed);
@@ -248,7 +249,7 @@ TEST_P(AsyncCommitBySeed, AFailingLogIsToldToAllAndNobodyStands) {
   std::unique_ptr<AsyncEngine> async = *AsyncEngine::start(*engine);
   io::FaultRule rule;
   rule.kind = io::OperationKind::kLogWrite;
-  rule.sync_point = "log group commit";  // not the header of a segment that is prepared meanwhile
+  rule.sync_point = "log group commit";  // excludes the header of a segment that is prepared meanwhile
   rule.skip_count = GetParam() % 7;
   machine_.files->faults().add(rule);
   const Tally tally = commit_both_ways(machine_, *engine, *async, GetParam(), {.sessions = 3, .commits = 8});
@@ -288,7 +289,7 @@ TEST(AsyncCommit, RealThreadsCommitBothWays) {
   expect_all_in_order(machine, 1, {.sessions = 4, .commits = 60});
 }
 
-/// A store with real threads, and single commits without one that waits.
+/// A store with real threads, and single asynchronous commits.
 class AsyncCommitTest : public testing::Test {
  protected:
   void open(const EngineOptions& options = Machine::writable()) {
@@ -302,13 +303,13 @@ class AsyncCommitTest : public testing::Test {
     RoomNeed room_need{};
     bool may_be_repeated() const { return room_need.in_active > 0; }
   };
-  /// `count` of them, begun in one step, each by a request of its own.
+  /// Starts `count` commits in one step, each with a request of its own.
   std::vector<Ended> commit(std::size_t count, const std::function<CommitRequest(std::size_t)>& request) {
     struct One {
       std::unique_ptr<Call> told;
       std::unique_ptr<AsyncCommit> commit;
     };
-    Countdown done(machine_.scheduler(), count + 1);  // with the step that begins them
+    Countdown done(machine_.scheduler(), count + 1);  // including the step that begins them
     std::vector<One> all(count);
     std::vector<Ended> ended(count, Ended{Status(Code::kUnknown, "it has not ended")});
     const auto end = [&](std::size_t i, Result<CommitVersion> outcome, const RoomNeed& need) {
@@ -389,7 +390,7 @@ TEST_F(AsyncCommitTest, AFullWriteBufferIsToldAndTheCommitSucceedsBehindAFlush) 
   EXPECT_EQ(engine_->statistics().health, Health::kWritePaused);
   machine_.files->faults().clear();
   ASSERT_TRUE(engine_->flush().ok());
-  // The room of what was flushed comes back with its last reader, later perhaps.
+  // The memory of a flushed memtable is released with its last reader, which may be later.
   ASSERT_TRUE(async_->wait_for_room(need, room).ok());
   CommitRequest with_room = put("again", value);
   with_room.room = &room;
@@ -448,7 +449,7 @@ TEST_F(AsyncCommitTest, WithoutMemoryItDoesNotBeginAndNobodyIsTold) {
     async_->executor().post(begin);
     done.wait();
     if (!happened) return;
-    if (begun.ok()) continue;  // It was memory for one more thread that leads; the others do without.
+    if (begun.ok()) continue;  // Only the memory of one more leader thread was lacking; the other threads did the work.
     EXPECT_EQ(begun.code(), Code::kOutOfMemory);
   }
   FAIL() << "there is no end of allocations";

@@ -1,7 +1,8 @@
-// Goal: keys read by an AsyncRead are what ReadView::get_many gives at the same version, however many reads go on at
-// once, and an error of the disk is told to who asked. Method: a store with tables, deletes and a memtable, and
-// snapshots of its past; random keys, over files in memory (any order of reads) and over threads that read (seeded
-// schedules), with a cache that holds next to nothing and with one that holds all.
+// Goal: an AsyncRead returns the keys that ReadView::get_many returns at the same version, with any number of
+// concurrent reads. An error of the disk is returned to the operation that read.
+// Method: a store with tables, deletes and a memtable, and snapshots of its past. Random keys are read over files in
+// memory (any order of reads) and over threads that read (seeded schedules). The cache holds almost nothing, or
+// everything.
 #include "engine/async/async_read.h"
 
 #include <deque>
@@ -45,7 +46,7 @@ std::vector<std::string_view> views_of(const std::vector<std::string>& keys) {
 
 using Found = Result<std::vector<std::optional<FoundEntry>>>;
 
-/// The values found, of what is not deleted; or the error.
+/// Returns the found values without deleted ones, or the error.
 std::string text_of(Found found) {
   if (!found.ok()) return found.status().to_string();
   keep_live(*found);
@@ -57,7 +58,7 @@ std::string text_of(Found found) {
   return text;
 }
 
-/// One operation that reads keys at a version. Its first step is itself.
+/// One operation that reads keys at a version. It is its own first step.
 class Reading final : public Step {
  public:
   Reading(AsyncEngine& async, ReadView view, std::vector<std::string> keys, Countdown& done)
@@ -107,7 +108,7 @@ class Store {
   Engine& engine() { return *engine_; }
   AsyncEngine& async() { return *async_; }
 
-  /// Puts and deletes, some of them in tables, the last in memtables; snapshots between.
+  /// Writes puts and deletes: some in tables, the last in memtables, with snapshots in between.
   void fill() {
     for (int round = 0; round < 6; ++round) {
       Change change;
@@ -135,9 +136,9 @@ class Store {
     return chosen == snapshots_.size() ? engine_->view() : engine_->view_at(snapshots_[chosen].version());
   }
 
-  /// Reads side by side.
+  /// Runs concurrent reads.
   std::deque<Reading> read(std::vector<std::pair<ReadView, std::vector<std::string>>> wanted) {
-    Countdown done(machine_.scheduler(), wanted.size() + 1);  // with the step that begins them
+    Countdown done(machine_.scheduler(), wanted.size() + 1);  // including the step that begins them
     std::deque<Reading> readings;
     for (auto& [view, keys] : wanted) readings.emplace_back(*async_, std::move(view), std::move(keys), done);
     Call all([&readings, &done] {
@@ -227,7 +228,7 @@ TEST(AsyncRead, ALookOnAnyThreadFindsWhatTheCacheHasAndIsGoneOnWithWhereItHasNot
   ASSERT_TRUE(store.engine().flush().ok());
   const std::vector<std::string> keys = {key(1), key(kRows / 2), key(kRows - 1)};
   const ReadView view = store.engine().view();
-  const std::string right = text_of(view.get_many(views_of(keys)));  // The blocks are in the cache from here on.
+  const std::string right = text_of(view.get_many(views_of(keys)));  // The blocks are in the cache after this.
   const std::uint64_t reads = store.engine().statistics().block_reads;
   AsyncRead warm(store.async().executor(), view);
   const Result<bool> has_all = warm.look(views_of(keys), view.version(), EntryPart::kAll);
@@ -236,7 +237,7 @@ TEST(AsyncRead, ALookOnAnyThreadFindsWhatTheCacheHasAndIsGoneOnWithWhereItHasNot
   EXPECT_EQ(store.engine().statistics().block_reads, reads);
 }
 
-/// A look without blocks, after which all of them come into the cache by another reader: they are not read twice.
+/// A lookup finds no blocks, and another reader then brings all of them into the cache: they are not read twice.
 TEST(AsyncRead, ABlockThatCameSinceTheLookIsTakenFromTheCache) {
   Machine machine;
   {
@@ -247,7 +248,7 @@ TEST(AsyncRead, ABlockThatCameSinceTheLookIsTakenFromTheCache) {
   Store store(machine, machine.env(), kWarmBytes, 4);
   const std::vector<std::string> keys = {key(1), key(kRows / 2), key(kRows - 1)};
   const ReadView view = store.engine().view();
-  ASSERT_TRUE(view.get_many(views_of({key(kRows + 10)})).ok());  // The files are open.
+  ASSERT_TRUE(view.get_many(views_of({key(kRows + 10)})).ok());  // The files are open after this.
   AsyncRead cold(store.async().executor(), view);
   const Result<bool> has_all = cold.look(views_of(keys), view.version(), EntryPart::kAll);
   ASSERT_TRUE(has_all.ok());
@@ -270,14 +271,14 @@ TEST(AsyncRead, ABlockThatManyReadsWantIsReadOnce) {
   const auto blocks_of = [&store](std::size_t count) {
     std::vector<std::string> others;
     for (int row = 0; row < kRows - 100; ++row) others.push_back(key(row));
-    EXPECT_TRUE(store.engine().view().get_many(views_of(others)).ok());  // drives the others out of the cache
+    EXPECT_TRUE(store.engine().view().get_many(views_of(others)).ok());  // evicts the other blocks from the cache
     const std::uint64_t before = store.engine().statistics().block_reads;
     std::vector<std::pair<ReadView, std::vector<std::string>>> wanted;
     for (std::size_t i = 0; i < count; ++i) wanted.emplace_back(store.engine().view(), std::vector{key(kRows + 50)});
     (void)store.read(std::move(wanted));
     return store.engine().statistics().block_reads - before;
   };
-  (void)blocks_of(1);  // The files are open from here on.
+  (void)blocks_of(1);  // The files are open after this.
   EXPECT_LE(blocks_of(20), blocks_of(1) + 2);
 }
 
@@ -308,7 +309,7 @@ TEST(AsyncRead, AFailedReadIsToldAndTheNextOneWorks) {
   EXPECT_GT(failures, 5);
 }
 
-/// One operation whose n-th allocation on the executor's thread fails, from its begin to its end.
+/// One operation whose n-th allocation on the executor's thread fails, counted from its beginning to its end.
 class ReadingShortOfMemory final : public Step {
  public:
   ReadingShortOfMemory(Store& store, const std::vector<std::string>& keys, std::uint64_t nth, Countdown& done)
@@ -348,7 +349,7 @@ class ReadingShortOfMemory final : public Step {
 };
 
 TEST(AsyncRead, WithoutMemoryItFailsAndTheNextOneWorks) {
-  const io::TemporaryDirectory directory;  // files in memory need memory to be read
+  const io::TemporaryDirectory directory;  // files in memory would need memory to be read
   Machine machine;
   Store store(machine, io::system_env(), kColdBytes, 6, directory.path_of("store"));
   ASSERT_NO_FATAL_FAILURE(store.fill());

@@ -1,7 +1,7 @@
-// Goal: the asynchronous threads of a store on this machine's own disk, clock and threads, whose reads go through a
-// ring where there is one: what is posted meanwhile, timers and commits among it, comes to an end, and reads are right.
-// Method: many threads post at once to a store whose cache holds next to nothing. Seeded schedules cannot run this; the
-// sanitizers look at it.
+// Goal: the asynchronous threads of a store on this machine's own disk, clock and threads. Reads use a ring if
+// available. Concurrent posts, timers and commits finish, and reads are correct.
+// Method: many threads post at once to a store whose cache holds almost nothing. Seeded schedules cannot run this, so
+// the sanitizers check it.
 #include <array>
 #include <deque>
 #include <memory>
@@ -31,7 +31,7 @@ constexpr int kRows = 600;
 std::string row_of(int number) {
   return std::to_string(10'000 + number);
 }
-/// Of which no two bytes in a row are like those of another.
+/// Returns random bytes that the number determines, so that different values have nothing in common.
 std::string value_at(int number) {
   std::mt19937_64 random(static_cast<std::uint64_t>(number));
   std::string text;
@@ -39,7 +39,7 @@ std::string value_at(int number) {
   return text;
 }
 
-/// Reads some rows, then waits for a timer, then writes a row of its own: one operation, by its steps.
+/// Reads some rows, then waits for a timer, then writes a row of its own: one operation in steps.
 class Errand final : public Step {
  public:
   Errand(Engine& engine, AsyncEngine& async, std::uint64_t number)
@@ -112,7 +112,7 @@ class Errand final : public Step {
 
 class AsyncReal : public testing::Test {
  protected:
-  /// Of the machine, or its files in memory read by threads.
+  /// Opens a store on the machine's files, or on files in memory that threads read.
   void open(const io::Env& env, const std::string& path) {
     EngineOptions options = Machine::writable();
     options.block_cache = std::make_shared<BlockCache>(env.scheduler, 16 << 10);
@@ -123,7 +123,7 @@ class AsyncReal : public testing::Test {
     ASSERT_TRUE(engine_->flush().ok());
   }
 
-  /// Returns when all have ended; stop() comes while they are on their way.
+  /// Runs the errands, and returns when all have ended. stop() is called while they run.
   void run_errands() {
     constexpr std::uint64_t kThreads = 3;
     constexpr std::uint64_t kErrands = 20;

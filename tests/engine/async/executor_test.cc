@@ -1,7 +1,7 @@
-// Goal: what is posted to an executor runs once, in order, on its thread; timers run in order and never early; stop()
-// waits for what has begun; a post reaches the thread wherever it waits. Method: seeded schedules in simulated time,
-// with reads that stand before a gate which only a later step opens: a post that did not wake the thread would be a
-// deadlock, which the scheduler reports with the seed.
+// Goal: a step posted to an executor runs once, in order, on its thread. Timers run in order and never early. stop()
+// waits for begun operations. A post wakes the thread wherever it waits.
+// Method: seeded schedules in simulated time, with reads blocked by a gate that only a later step opens. A post that
+// does not wake the thread causes a deadlock, which the scheduler reports with the seed.
 #include "engine/async/executor.h"
 
 #include <algorithm>
@@ -37,7 +37,7 @@ class ExecutorBySeed : public testing::TestWithParam<std::uint64_t> {
   ExecutorBySeed() { executor_ = *Executor::start(env_, blocks_); }
 
   nanoseconds now() { return machine_.clock.monotonic(); }
-  /// Whatever is posted from now on, stop() waits for; the returned step is to run last.
+  /// Begins an operation, so that stop() waits for all later posts. The returned step must run last.
   Call last_step() {
     EXPECT_TRUE(executor_->begin_operation());
     return Call([this] { executor_->end_operation(); });
@@ -47,7 +47,7 @@ class ExecutorBySeed : public testing::TestWithParam<std::uint64_t> {
     EXPECT_TRUE(started.ok());
     return *std::move(started);
   }
-  /// `body` on the executor's thread; returns when it has.
+  /// Runs `body` on the executor's thread, and returns after it.
   void run_there(const std::function<void()>& body) {
     Countdown done(machine_.scheduler(), 1);
     Call step([&] {
@@ -70,7 +70,7 @@ class ExecutorBySeed : public testing::TestWithParam<std::uint64_t> {
 TEST_P(ExecutorBySeed, StepsRunOnceEachInTheOrderOfTheirThreadOnTheExecutors) {
   constexpr std::size_t kThreads = 4;
   constexpr std::size_t kSteps = 12;
-  std::vector<std::vector<std::size_t>> ran(kThreads);  // of the executor's thread alone
+  std::vector<std::vector<std::size_t>> ran(kThreads);  // used only by the executor's thread
   std::deque<Call> steps;
   for (std::size_t i = 0; i < kThreads * kSteps; ++i) {
     steps.emplace_back([this, i, &ran] {
@@ -193,9 +193,9 @@ TEST_P(ExecutorBySeed, TimersRunInTheOrderOfTheirTimesAndNotBefore) {
   run_there([&] {
     for (std::size_t i = 0; i < kTimers; ++i) EXPECT_TRUE(executor_->set(timers[i], times[i]).ok());
   });
-  for (int i = 0; i < 10; ++i) run_there([] {});  // Posts come between.
+  for (int i = 0; i < 10; ++i) run_there([] {});  // Posts come in between.
   done.wait();
-  // One whose time had come before it was set runs late, but all were set in one step.
+  // A timer whose time had passed before it was set runs late. But all timers were set in one step.
   std::sort(times.begin(), times.end());
   EXPECT_EQ(ran, times);
 }
@@ -296,7 +296,7 @@ TEST_P(ExecutorBySeed, StopWaitsForOperationsThatHaveBegunAndLetsNoneBegin) {
   stopper.join();
   EXPECT_TRUE(has_stopped);
   EXPECT_FALSE(executor_->begin_operation());
-  executor_->stop();  // again
+  executor_->stop();  // a second call
 }
 
 TEST_P(ExecutorBySeed, StopWaitsForTheTimerThatEndsAnOperation) {
@@ -328,13 +328,13 @@ class ExecutorAndReadsBySeed : public ExecutorBySeed {
     ASSERT_TRUE(Change().put("p", "a", "1").commit(*engine_).ok());
     ASSERT_TRUE(engine_->flush().ok());
     const std::uint64_t bytes_max = cache_->bytes_max();
-    cache_->set_bytes_max(0);  // What was flushed is in it.
+    cache_->set_bytes_max(0);  // The flushed blocks are in it.
     cache_->set_bytes_max(bytes_max);
     files_.gate().set_open(false);
   }
   void TearDown() override { executor_.reset(); }  // before the store
 
-  /// An operation that looks for one key.
+  /// An operation that looks up one key.
   class Search final : public Step {
    public:
     explicit Search(ExecutorAndReadsBySeed& test) : test_(test), view_(test.engine_->view()) {}

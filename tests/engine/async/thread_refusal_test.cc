@@ -1,5 +1,6 @@
-// Goal: where the system has no thread left, what needed it says so, nothing stays half begun, and it succeeds later.
-// Method: the n-th thread is refused, n = 0, 1, ..., until none was; threads run one at a time.
+// Goal: if the system refuses a thread, the operation that needs it reports this, nothing stays half begun, and a later
+// attempt succeeds.
+// Method: the n-th thread is refused, n = 0, 1, ..., until none was. Threads run one at a time.
 #include "tests/support/thread_refusal.h"
 
 #include <gtest/gtest.h>
@@ -22,7 +23,7 @@ struct RefusingMachine {
   Result<std::unique_ptr<Engine>> open() { return Engine::open(env, test::kStorePath, Machine::writable()); }
 };
 
-/// How many opens were refused before one was not.
+/// Returns the number of refused opens before one succeeded.
 std::uint64_t refused_opens(RefusingMachine& on) {
   for (std::uint64_t nth = 0;; ++nth) {
     SCOPED_TRACE("thread " + std::to_string(nth));

@@ -1,6 +1,6 @@
-// Goal: every step posted to workers runs once, by no more threads than allowed, and stop() waits for all. Method:
-// seeded schedules count who runs what at a time; steps that wait for each other show that there are as many threads
-// as there may be; a real scheduler once, for the sanitizers.
+// Goal: every step posted to workers runs once, on at most the allowed number of threads, and stop() waits for all.
+// Method: seeded schedules count concurrent steps. Steps that wait for each other show that all allowed threads exist.
+// A real scheduler is used once, for the sanitizers.
 #include "engine/async/workers.h"
 
 #include <atomic>
@@ -79,7 +79,7 @@ TEST_P(WorkersBySeed, AStepThatWaitsDoesNotHoldUpAsManyOthersAsThereAreThreads) 
   Workers workers(scheduler(), "worker", kThreadsMax);
   ASSERT_TRUE(workers.start().ok());
   for (int round = 0; round < 3; ++round) {
-    // Each waits for all: with one thread fewer this would be a deadlock.
+    // Each step waits for all others: with one thread fewer this would be a deadlock.
     Countdown all(scheduler(), kThreadsMax);
     Countdown ended(scheduler(), kThreadsMax);
     std::deque<Call> steps;
@@ -136,7 +136,7 @@ TEST_P(WorkersBySeed, WorkersWithNothingToDoEnd) {
   Workers idle(scheduler(), "worker", 2);
   ASSERT_TRUE(idle.start().ok());
   idle.stop();
-  idle.stop();  // and by the destructor again
+  idle.stop();  // the destructor calls it again
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, WorkersBySeed, testing::Range<std::uint64_t>(1, 1 + test::effort(kSeeds)));

@@ -64,7 +64,7 @@ TEST_F(SnapshotsTest, MovesKeepTheVersionHeldOnce) {
   EXPECT_EQ(snapshots_.count(), 1u);
 
   Snapshot third = snapshots_.take(50);
-  third = std::move(second);  // lets go of 50
+  third = std::move(second);  // releases 50
   EXPECT_EQ(third.version(), 42u);
   EXPECT_EQ(snapshots_.count(), 1u);
   EXPECT_EQ(snapshots_.oldest(), 42u);

@@ -1,5 +1,5 @@
-// Owns: the promises of the block cache (engine/cache/block_cache.h) to one thread: C1 to C3, and what the budget
-// means.
+// Owns: the promises of the block cache (engine/cache/block_cache.h) to one thread: C1 to C3, and the meaning of the
+// budget.
 
 #include "engine/cache/block_cache.h"
 
@@ -36,7 +36,7 @@ class BlockCacheTest : public testing::Test {
     cache_.emplace(scheduler_, bytes_max);
   }
 
-  /// C2, to the byte. While the test owns no block of its own.
+  /// Checks C2 to the byte, while the test owns no block of its own.
   void expect_exact() {
     const BlockCacheFigures figures = cache_->figures();
     EXPECT_EQ(figures.used_bytes + figures.pinned_bytes,
@@ -45,7 +45,7 @@ class BlockCacheTest : public testing::Test {
     cache_->check_invariants();
   }
 
-  /// Inserts blocks of another file until all that is not protected has gone.
+  /// Inserts blocks of another file until all unprotected blocks are evicted.
   void flush_out() {
     const std::uint64_t file_id = 1'000'000;  // of no other test
     for (std::uint64_t i = 0; i < 4 * kBudget / kBlockBytes; ++i) insert(*cache_, {file_id, i}, kBlockBytes);
@@ -85,7 +85,7 @@ TEST_F(BlockCacheTest, WhatALongWalkComesByEntersWhereThereIsRoomOrWhenItComesAg
   EXPECT_FALSE(read_through(*cache_, {2, 1}, kBlockBytes, BlockPriority::kPassing));
   EXPECT_TRUE(is_found(*cache_, {2, 1}));
   flush_out();
-  EXPECT_TRUE(is_found(*cache_, {2, 1}));  // It is in main.
+  EXPECT_TRUE(is_found(*cache_, {2, 1}));  // It is in the main queue.
   expect_exact();
 }
 
@@ -180,14 +180,14 @@ TEST_F(BlockCacheTest, ABlockOfHalfItsShareIsCachedAndALargerOneIsNot) {
 TEST_F(BlockCacheTest, APinnedBlockOutlivesItsEvictionBeyondTheBudget) {
   make(kBudget);
   PinnedBlock pinned = insert(*cache_, {1, 1}, kBlockBytes);
-  EXPECT_EQ(cache_->figures().pinned_bytes, 0U);  // within the budget as yet
+  EXPECT_EQ(cache_->figures().pinned_bytes, 0U);  // still within the budget
   flush_out();
   EXPECT_FALSE(is_found(*cache_, {1, 1}));
   EXPECT_TRUE(is_whole(*pinned, {1, 1}));
   EXPECT_EQ(cache_->figures().pinned_bytes, kBlockMemoryBytes);
   expect_exact();
 
-  // Read again meanwhile it is another block of the same name.
+  // A second read meanwhile inserts another block of the same name.
   PinnedBlock again = insert(*cache_, {1, 1}, kBlockBytes);
   EXPECT_NE(&*again, &*pinned);
   PinnedBlock moved = std::move(pinned);
@@ -225,7 +225,7 @@ TEST_F(BlockCacheTest, WhatAGuardSawStaysWhileItLivesAndTheBudgetHolds) {
     BlockCache::ReadGuard guard(*cache_);
     const CachedBlock* const found = guard.find(1, 1);
     ASSERT_NE(found, nullptr);
-    // Under a guard this thread may not change anything; another does.
+    // Under a guard this thread may not change anything, so another thread does.
     const auto change = [&] {
       cache_->erase_file(1);
       flush_out();
@@ -240,8 +240,8 @@ TEST_F(BlockCacheTest, WhatAGuardSawStaysWhileItLivesAndTheBudgetHolds) {
     EXPECT_EQ(figures.used_bytes + figures.pinned_bytes,
               test::aligned_bytes_held() - held_before_ + figures.slot_bytes);
   }
-  EXPECT_FALSE(pinned_while_evicted);  // nobody held it any more
-  EXPECT_GT(refusals, 0U);             // what was evicted could not be freed, so there was no room
+  EXPECT_FALSE(pinned_while_evicted);  // no reader held it any more
+  EXPECT_GT(refusals, 0U);             // the evicted blocks could not be freed, so there was no room
   insert(*cache_, {1, 2}, kBlockBytes);
   EXPECT_TRUE(is_found(*cache_, {1, 2}));
   EXPECT_EQ(cache_->figures().refusals, refusals);
@@ -287,7 +287,7 @@ TEST_F(BlockCacheTest, AnErasedFileLeavesWithItsBytes) {
 
 TEST_F(BlockCacheTest, ShrinksAtOnceAndGrowsAgain) {
   make(kBudget);
-  for (std::uint64_t i = 0; i < 20'000; ++i) insert(*cache_, {1, i}, 20);  // many blocks: the tables are large
+  for (std::uint64_t i = 0; i < 20'000; ++i) insert(*cache_, {1, i}, 20);  // many blocks, so that the tables are large
   for (const std::uint64_t bytes_max : {kBudget / 2, kBudget / 64, std::uint64_t{1000}, std::uint64_t{0}}) {
     cache_->set_bytes_max(bytes_max);
     EXPECT_EQ(cache_->bytes_max(), bytes_max);
@@ -355,11 +355,11 @@ TEST_F(BlockCacheTest, ABlockThatCannotBeAllocatedIsAnError) {
   EXPECT_EQ(cache_->allocate(1, 1, 100, kTestType).code(), Code::kOutOfMemory);
 }
 
-/// Whatever the next block is: there, pinned, gone, of no file, or the one that is asked for.
+/// Tests every state of the next block: present, pinned, evicted, of no file, or the requested block itself.
 TEST_F(BlockCacheTest, APinOfAWalkIsAPinAndLeavesTheNextBlockAsItIs) {
   make(kBudget);
   insert(*cache_, {1, 64}, 100);
-  insert(*cache_, {1, 128}, 0);  // less than what is fetched of a beginning
+  insert(*cache_, {1, 128}, 0);  // less than the prefetched part
   const BlockCacheFigures before = cache_->figures();
   for (const std::uint64_t next : {std::uint64_t{128}, std::uint64_t{64}, std::uint64_t{192}, UINT64_MAX}) {
     EXPECT_TRUE(is_whole(*cache_->pin(1, 64, next), {1, 64}));
@@ -411,8 +411,9 @@ TEST_F(BlockCacheDeathTest, NobodyLocksUnderAGuard) {
   EXPECT_DEATH(pinned.release(), "held_by_this_thread");
 }
 
-// Goal: whatever is done, a find answers with the bytes of its name or not at all, and the figures tell the memory to
-// the byte. Method: random operations beside a set of the names that may be cached.
+// Goal: after any operations, a find returns the bytes of its name or nothing, and the figures give the memory to the
+// byte.
+// Method: random operations, compared with the set of names that may be cached.
 class BlockCacheBySeed : public BlockCacheTest, public testing::WithParamInterface<std::uint64_t> {
  protected:
   BlockKey some_key() { return {1 + random_() % 4, random_() % 60 * 64}; }

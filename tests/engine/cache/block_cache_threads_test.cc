@@ -1,7 +1,8 @@
-// Owns: the promises of the block cache (engine/cache/block_cache.h) to many threads: C1 to C3 while everything
-// changes. Method: a cache far too small for what is read, so that blocks go while they are looked at; every byte is
-// compared. What is freed is overwritten first. Once on real threads, where the thread sanitizer watches, once one at a
-// time by seed, with a switch under the guard at any moment.
+// Owns: the promises of the block cache (engine/cache/block_cache.h) to many threads: C1 to C3 during concurrent
+// changes.
+// Method: a cache far too small for the reads, so that blocks are evicted while they are read. Every byte is compared.
+// Freed memory is overwritten first. The test runs once on real threads, which the thread sanitizer checks. It also
+// runs one thread at a time by seed, with a switch under the guard at any moment.
 
 #include <algorithm>
 #include <array>
@@ -30,7 +31,7 @@ constexpr std::uint64_t kFiles = 4;
 constexpr std::uint64_t kBlocksPerFile = 60;
 constexpr std::uint64_t kPinsMax = 4;  // of a thread
 
-/// What one thread does, by its own seed.
+/// The operations of one thread, by its own seed.
 class Worker {
  public:
   Worker(BlockCache& cache, io::Scheduler& scheduler, std::uint64_t seed)
@@ -44,7 +45,7 @@ class Worker {
  private:
   static std::uint32_t size_of(BlockKey key) { return static_cast<std::uint32_t>(word_at(key, 1) % 6'000); }
 
-  /// Half of the reads go to a tenth of the blocks.
+  /// Returns a key. Half of the reads use a tenth of the blocks.
   BlockKey some_key() {
     const std::uint64_t bound = random_() % 2 == 0 ? kBlocksPerFile / 10 : kBlocksPerFile;
     return {1 + random_() % kFiles, random_() % bound * 512};
@@ -111,7 +112,7 @@ class Worker {
   std::vector<Pin> pins_;
 };
 
-/// What happened, for the caller to judge whether it was enough.
+/// Returns the figures of the run, so that the caller can check whether enough happened.
 BlockCacheFigures run_workers(io::Scheduler& scheduler, std::uint64_t seed, std::uint64_t worker_count,
                               std::uint64_t steps) {
   const std::uint64_t held_before = test::aligned_bytes_held();
@@ -127,7 +128,7 @@ BlockCacheFigures run_workers(io::Scheduler& scheduler, std::uint64_t seed, std:
     threads.clear();
     cache.check_invariants();
     figures = cache.figures();
-    // What the last thread let go of while another one looked waits for the next who comes.
+    // Memory that the last thread released while another one read is freed by the next operation.
     EXPECT_EQ(figures.used_bytes + figures.pinned_bytes, test::aligned_bytes_held() - held_before + figures.slot_bytes);
     cache.set_bytes_max(0);
     EXPECT_EQ(cache.figures().used_bytes, 0U);
@@ -163,14 +164,14 @@ TEST(BlockCacheSchedules, EveryBlockIsWholeWhileItIsLookedAt) {
       evictions += figures.evictions;
       hash = seeded.trace_hash();
     }
-    ASSERT_EQ(hashes[0], hashes[1]);  // nothing but the seed decides, addresses least of all
+    ASSERT_EQ(hashes[0], hashes[1]);  // only the seed decides, and no address
     if (testing::Test::HasFailure()) return;
   }
   EXPECT_GT(hits, 10'000U);
   EXPECT_GT(evictions, 10'000U);
 }
 
-// The budget holds at every moment at which anybody can look, also while guards keep what was evicted.
+// The budget holds at every observable moment, even while guards retain evicted blocks.
 TEST(BlockCacheSchedules, TheBudgetHoldsWhileGuardsLast) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     SCOPED_TRACE(seed);
@@ -254,7 +255,7 @@ TEST(BlockCacheSchedules, OfManyWhoReadOneBlockAtOnceAllGetTheSame) {
           return;
         }
         Block block = block_for(cache, {1, 1}, 4'000);
-        scheduler.yield();  // the device reads
+        scheduler.yield();  // simulates the read of the device
         pin = cache.insert(1, 1, std::move(block), BlockPriority::kNormal);
       }));
     }

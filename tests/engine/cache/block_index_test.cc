@@ -1,4 +1,4 @@
-// Owns: the promises of the index (engine/cache/block_index.h), also where its buckets overflow.
+// Owns: the promises of the index (engine/cache/block_index.h), also when its buckets overflow.
 
 #include "engine/cache/block_index.h"
 
@@ -15,7 +15,7 @@
 namespace varve::engine {
 namespace {
 
-/// Nodes by name; the index owns none.
+/// Nodes by name. The index owns none.
 class Nodes {
  public:
   ~Nodes() {
@@ -37,14 +37,14 @@ class Nodes {
   std::map<std::pair<std::uint64_t, std::uint64_t>, BlockNode*> nodes_;
 };
 
-/// Where a block goes is chosen by the test.
+/// The test chooses the place of a block.
 struct Entry {
   BlockKey key;
   std::uint64_t hash;
 };
 
 TEST(BlockIndex, FindsWhatOverflowsItsBucketAndForgetsWhatIsRemoved) {
-  // All of one bucket: they fill it and the two behind it, around the end of the table.
+  // All have one bucket: they fill it and the two buckets after it, around the end of the table.
   Nodes nodes;
   const BlockIndex::Owned index = BlockIndex::make(4);
   ASSERT_NE(index, nullptr);
@@ -53,9 +53,9 @@ TEST(BlockIndex, FindsWhatOverflowsItsBucketAndForgetsWhatIsRemoved) {
   for (const Entry& entry : entries) index->insert(nodes[entry.key], entry.hash);
   for (const Entry& entry : entries) EXPECT_EQ(index->find(entry.key, entry.hash), &nodes[entry.key]);
   EXPECT_EQ(index->find({1, 99}, 3), nullptr);
-  EXPECT_EQ(index->find({2, 0}, 3), nullptr);  // as the first, but for the file
+  EXPECT_EQ(index->find({2, 0}, 3), nullptr);  // differs from the first only in the file
 
-  // Those that passed stay reachable whatever goes before them.
+  // Entries in later buckets stay reachable when earlier ones are removed.
   for (std::size_t gone = 0; gone < entries.size(); ++gone) {
     index->remove(nodes[entries[gone].key], entries[gone].hash);
     EXPECT_EQ(index->find(entries[gone].key, entries[gone].hash), nullptr);
@@ -85,7 +85,7 @@ TEST(BlockIndex, TellsNamesOfTheSameTagApart) {
 TEST(BlockIndex, FetchesOfBlocksThatAreThereAndOfNone) {
   Nodes nodes;
   const BlockIndex::Owned index = BlockIndex::make(4);
-  const BlockKey key{1 << 11, 64};  // with the hash zero its tag is zero, as a free slot's is
+  const BlockKey key{1 << 11, 64};  // with the hash zero its tag is zero, like that of a free slot
   index->prefetch(key, 0);
   index->insert(nodes[key], 0);
   index->prefetch(key, 0);
@@ -100,7 +100,7 @@ TEST(BlockIndex, AnEmptyTableAndATagOfZeroFindNothing) {
   index->for_each_of_file(0, [](BlockNode&) { FAIL(); });
 }
 
-// Method: a full table of few buckets, so that everything overflows, beside a set.
+// Method: a full table of few buckets, so that all of them overflow, compared with a set.
 TEST(BlockIndex, EqualsASetUnderRandomChange) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     SCOPED_TRACE(seed);

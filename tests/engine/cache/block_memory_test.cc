@@ -1,6 +1,7 @@
-// Goal: blocks never overlap, what is told of them is exact, spans are divided without waste, emptied ones go back, and
-// what is scattered can be gathered. Method: blocks of random sizes, each filled with what follows from its number and
-// read again before it goes; and spans that are counted.
+// Goal: blocks never overlap, their figures are exact, spans are divided without waste, empty spans are returned, and
+// scattered blocks can be gathered.
+// Method: blocks of random sizes. The number of a block determines its content, which is checked before the block is
+// freed. Spans are counted.
 #include "engine/cache/block_memory.h"
 
 #include <algorithm>
@@ -37,7 +38,7 @@ class BlockMemoryTest : public testing::Test {
     held_.push_back({node, fill});
     return true;
   }
-  /// As the cache holds it: then it may be moved.
+  /// Marks the block as cached, so that it may be moved.
   void cache(BlockNode& node) {
     node.indexed = true;
     node.state = BlockNode::kCached;
@@ -64,7 +65,7 @@ class BlockMemoryTest : public testing::Test {
     }
     return sum;
   }
-  /// As a shard does it. The number of blocks that were moved.
+  /// Gathers blocks like a shard. Returns the number of moved blocks.
   std::size_t gather() {
     std::size_t moves = 0;
     while (memory_.is_scattered() && memory_.bytes_to_move() > 0) {
@@ -154,7 +155,7 @@ TEST_F(BlockMemoryTest, WhatIsScatteredIsGatheredByMoving) {
   }
   const std::uint64_t most = source_.held_bytes();
   while (held_.size() > 1'500) free_at(random() % held_.size());
-  EXPECT_GT(source_.held_bytes(), most / 2);  // something lies nearly everywhere
+  EXPECT_GT(source_.held_bytes(), most / 2);  // nearly every span has a block
   EXPECT_TRUE(memory_.is_scattered());
   EXPECT_GT(gather(), 0U);
   EXPECT_FALSE(memory_.is_scattered());
@@ -175,7 +176,7 @@ TEST_F(BlockMemoryTest, WhatIsPinnedStaysWhereItIsAndNobodyTriesForever) {
   EXPECT_EQ(gather(), 0U);
   EXPECT_FALSE(memory_.is_scattered());
   for (const Held& held : held_) held.node->state = BlockNode::kCached;
-  for (int i = 0; i < 200; ++i) free_at(0);  // more is free than when it was tried
+  for (int i = 0; i < 200; ++i) free_at(0);  // more is free than at the last attempt
   EXPECT_TRUE(memory_.is_scattered());
   EXPECT_GT(gather(), 0U);
   for (const Held& held : held_) expect_whole(held);

@@ -1,6 +1,6 @@
-// Goal: the memory of the cache keeps to its budget, but for a little, whatever sizes blocks have had, and goes back
-// when the budget shrinks; and blocks are moved for that beside readers who notice nothing. Method: blocks of a file of
-// one size, then of another one's, at random; every byte that is found is compared.
+// Goal: the cache's memory stays close to its budget for every sequence of block sizes, and is returned when the budget
+// shrinks. Blocks are moved for this without an effect on readers.
+// Method: blocks of a file of one size, then of another size, at random. Every found byte is compared.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::uint64_t kBudget = std::uint64_t{8} << 20;  // of one shard
 constexpr std::uint64_t kBlocksOfFile = 4'000;             // several times what the cache holds
-/// What may be held beside blocks: a part of them, some spans, and those that are kept for the next who takes one.
+/// Memory beside blocks: a share of their size, some spans, and the spans that are kept for the next allocation.
 constexpr std::uint64_t kBeside = kBudget / 20 + 12 * kSpanBytes;
 
 std::uint32_t size_of_file(std::uint64_t file_id) {
@@ -47,7 +47,7 @@ TEST(BlockMoves, BlocksOfAnotherSizeTakeThePlaceOfThoseBefore) {
   EXPECT_LE(most, kBudget + kBeside);
   const BlockCacheFigures figures = cache.figures();
   EXPECT_GT(figures.moves, 0U);
-  EXPECT_LT(figures.moves, figures.misses);  // it costs less than one copy a block that is read
+  EXPECT_LT(figures.moves, figures.misses);  // fewer than one copy per block read
 }
 
 TEST(BlockMoves, AShrunkenCacheGivesItsMemoryBack) {
@@ -78,7 +78,7 @@ TEST(BlockMoves, AFileThatGoesGivesItsMemoryBackBesideThoseThatStay) {
   for (std::uint64_t i = 0; i < 1'500; ++i) EXPECT_EQ(is_found(cache, {1 + i % 3, i}), i % 3 == 2);
 }
 
-/// Readers look under guards and hold pins while what they look at is moved: the sizes change all the time.
+/// Readers hold guards and pins while their blocks are moved. The sizes change all the time.
 BlockCacheFigures move_beside_readers(io::Scheduler& scheduler, std::uint64_t seed, std::uint64_t thread_count,
                                       std::uint64_t rounds, std::uint64_t steps) {
   BlockCache cache(scheduler, kBudget);

@@ -1,5 +1,5 @@
-// Owns: blocks of made-up files for the tests of the block cache, whose content follows from their names.
-// Must never: know more of the cache than its door.
+// Owns: blocks of made-up files for the tests of the block cache. Their names determine their content.
+// Must never: use more of the cache than its public interface.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@ namespace varve::engine {
 
 inline constexpr std::uint8_t kTestType = 3;
 
-/// One word of the content; no two names have the same at the same place.
+/// Returns one word of the content. No two names have equal words at one place.
 inline std::uint64_t word_at(BlockKey key, std::uint64_t place) {
   return (key.file_id * 1'000'003 + key.offset) * 0x9E3779B97F4A7C15 + place * 0xD1B54A32D192ED03;
 }
@@ -38,7 +38,7 @@ inline Block block_for(BlockCache& cache, BlockKey key, std::uint32_t size_bytes
   return block;
 }
 
-/// Whether the block is the one that block_for() made under this name, every byte of it.
+/// Returns whether every byte of the block is as block_for() made it under this name.
 inline bool is_whole(const CachedBlock& block, BlockKey key) {
   if (block.type() != kTestType || block.aux() != aux_of(key)) return false;
   const std::string_view content = block.content();
@@ -54,7 +54,7 @@ inline PinnedBlock insert(BlockCache& cache, BlockKey key, std::uint32_t size_by
   return cache.insert(key.file_id, key.offset, block_for(cache, key, size_bytes), priority);
 }
 
-/// As a point read does it: false when the block is not cached. Its content is checked.
+/// Finds a block like a point read. Returns false if it is not cached. Checks its content.
 inline bool is_found(BlockCache& cache, BlockKey key) {
   BlockCache::ReadGuard guard(cache);
   const CachedBlock* const block = guard.find(key.file_id, key.offset);
@@ -63,7 +63,7 @@ inline bool is_found(BlockCache& cache, BlockKey key) {
   return true;
 }
 
-/// As a reader does it: finds the block, or reads and inserts it. True when it was found.
+/// Finds a block like a reader, or reads and inserts it. Returns true if it was found.
 inline bool read_through(BlockCache& cache, BlockKey key, std::uint32_t size_bytes,
                          BlockPriority priority = BlockPriority::kNormal) {
   if (is_found(cache, key)) return true;

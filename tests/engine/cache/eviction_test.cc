@@ -1,6 +1,6 @@
-// Goal: what is worth keeping stays (engine/cache/eviction_order.h): through scans, against other priorities, and when
-// what is hot changes.
-// Method: one shard, blocks of one size, seeded traces; the share of hits is asserted.
+// Goal: valuable blocks stay (engine/cache/eviction_order.h): during scans, beside other priorities, and when the hot
+// set changes.
+// Method: one shard, blocks of one size, seeded traces. The hit rate is asserted.
 #include <cstdint>
 #include <list>
 #include <map>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::uint32_t kBlockBytes = 4032;  // 4,096 with the header
 constexpr std::uint64_t kCacheBlocks = 1'000;
-constexpr std::uint64_t kBudget = kCacheBlocks * 4096 + 64 * 1024;  // tables and all
+constexpr std::uint64_t kBudget = kCacheBlocks * 4096 + 64 * 1024;  // including tables
 constexpr std::uint64_t kHotFile = 1;
 constexpr std::uint64_t kScanFile = 2;
 constexpr std::uint64_t kIndexFile = 3;
@@ -28,7 +28,7 @@ class Eviction : public testing::Test {
   bool read(std::uint64_t file_id, std::uint64_t number, BlockPriority priority = BlockPriority::kNormal) {
     return read_through(cache_, {file_id, number * 4096}, kBlockBytes, priority);
   }
-  /// How many of the blocks are there; does not change what is hot.
+  /// Returns the number of cached blocks of the file. Does not change which blocks are hot.
   std::uint64_t present(std::uint64_t file_id, std::uint64_t count) {
     std::uint64_t found = 0;
     for (std::uint64_t number = 0; number < count; ++number) {
@@ -66,7 +66,8 @@ TEST_F(Eviction, AHotSetThatIsReadDuringTheScanLosesNothing) {
 }
 
 TEST_F(Eviction, TwoScansAtOnceOfTheSameBlocksDoNotDisplaceAHotSetInUse) {
-  // Each block of the scan is hit once, shortly after it came: it is visited, and goes to main in passing.
+  // Each block of the scan is hit once, shortly after its insertion: it counts as visited, and is moved to the main
+  // queue for a short time.
   constexpr std::uint64_t kHot = kCacheBlocks / 2;
   std::mt19937_64 random(1);
   read_all(kHotFile, kHot);
@@ -91,7 +92,8 @@ TEST_F(Eviction, PartitionsOfHighPriorityStayThroughAScanWithoutBeingRead) {
 
 TEST_F(Eviction, HighPriorityBeyondItsShareMakesRoomForData) {
   read_all(kIndexFile, 2 * kCacheBlocks, BlockPriority::kHigh);
-  EXPECT_GT(cache_.figures().block_count, kCacheBlocks * 98 / 100);  // all the room, while nobody else wants it
+  // all of the room, while no other priority needs it
+  EXPECT_GT(cache_.figures().block_count, kCacheBlocks * 98 / 100);
   constexpr std::uint64_t kHot = kCacheBlocks * 15 / 100;
   read_all(kHotFile, kHot);
   read_all(kHotFile, kHot);
@@ -117,10 +119,10 @@ TEST_F(Eviction, ABlockThatComesBackSoonIsKept) {
   constexpr std::uint64_t kReturning = 50;
   read_all(kScanFile, 2 * kCacheBlocks);
   read_all(kHotFile, kReturning);
-  // It leaves small unvisited...
+  // The blocks are evicted from the small queue unvisited...
   for (std::uint64_t number = 0; number < kCacheBlocks + 100; ++number) read(kScanFile, 10'000 + number);
   ASSERT_EQ(present(kHotFile, kReturning), 0U);
-  // ...and is missed soon after.
+  // ...and are read again soon after.
   read_all(kHotFile, kReturning);
   for (std::uint64_t number = 0; number < 10 * kCacheBlocks; ++number) read(kScanFile, 20'000 + number);
   EXPECT_EQ(present(kHotFile, kReturning), kReturning);
@@ -134,7 +136,7 @@ TEST_F(Eviction, ANewHotSetTakesThePlaceOfAnOldOne) {
   EXPECT_EQ(present(kScanFile, kHot), kHot);
 }
 
-/// The hits of a cache that evicts what was used least recently, on the same trace.
+/// Counts the hits of an LRU cache on the same trace.
 class LeastRecentlyUsed {
  public:
   bool read(std::uint64_t number) {
@@ -157,7 +159,7 @@ class LeastRecentlyUsed {
 };
 
 TEST_F(Eviction, HitsMoreOftenThanLeastRecentlyUsedWouldOnSkewedReadsWithScans) {
-  // Reads by Zipf's law (exponent 1) over ten times the cache, and now and then a run of neighbours.
+  // Reads follow Zipf's law (exponent 1) over ten times the cache, with occasional runs of neighbours.
   constexpr std::uint64_t kBlocks = 10 * kCacheBlocks;
   std::vector<double> cumulated;
   for (std::uint64_t i = 0; i < kBlocks; ++i) {

@@ -1,4 +1,4 @@
-// Owns: the promises of the epochs (engine/cache/read_epoch.h): a guard holds back the second step, and no other.
+// Owns: the promises of the epochs (engine/cache/read_epoch.h): a guard prevents the second step, and no other.
 
 #include "engine/cache/read_epoch.h"
 
@@ -73,7 +73,7 @@ TEST(ReadEpoch, TellsHitsAndMissesWhenTheGuardEnds) {
   ReadEpoch epoch;
   for (int round = 0; round < 3; ++round) {
     ReadEpoch::Guard guard(epoch);
-    for (int i = 0; i < 5'000; ++i) guard.count_hit();  // more than the counter of readers has room for
+    for (int i = 0; i < 5'000; ++i) guard.count_hit();  // more than the counter of readers can represent
     guard.count_miss();
     EXPECT_TRUE(epoch.try_advance());  // so that both parities count
   }
@@ -108,15 +108,16 @@ TEST(ReadEpoch, NobodyEntersAnEpochThatHasPassed) {
   };
   Opened epoch;
   const std::uint64_t looked_at = epoch.now();
-  EXPECT_TRUE(epoch.try_advance());  // between a reader's look and its count
+  EXPECT_TRUE(epoch.try_advance());  // between a reader's load of the epoch and its count
   EXPECT_EQ(epoch.try_enter(epoch.slot(), looked_at), nullptr);
   EXPECT_TRUE(epoch.try_advance());
-  EXPECT_EQ(epoch.try_enter(epoch.slot(), looked_at), nullptr);  // nor one of the same parity
-  for (int i = 0; i < 4; ++i) EXPECT_TRUE(epoch.try_advance());  // nobody was left behind
+  EXPECT_EQ(epoch.try_enter(epoch.slot(), looked_at), nullptr);  // nor an epoch of the same parity
+  for (int i = 0; i < 4; ++i) EXPECT_TRUE(epoch.try_advance());  // no reader was left over
 }
 
-// Goal: E1, also for a guard that is entered while the epoch moves on. Method: one thread moves it on without a pause,
-// so that it often does so between a reader's look at the epoch and its count; readers stay long enough for two steps.
+// Goal: E1, also for a guard that is entered while the epoch advances.
+// Method: one thread advances without a pause, so it often does so between a reader's load of the epoch and its count.
+// Readers stay long enough for two steps.
 TEST(ReadEpoch, MovesOnOnceAtMostWhileAGuardIsOpen) {
   constexpr int kReaders = 2;
   constexpr std::uint64_t kSteps = 300;
@@ -142,8 +143,9 @@ TEST(ReadEpoch, MovesOnOnceAtMostWhileAGuardIsOpen) {
   while (epoch.now() < kSteps) (void)epoch.try_advance();
 }
 
-// Goal: what was unlinked two steps ago is seen by nobody. Method: a writer replaces a value again and again, and makes
-// the one before the last unreadable as soon as the epoch has moved on twice; readers see only readable ones.
+// Goal: no reader sees data that was unlinked two steps ago.
+// Method: a writer replaces a value repeatedly. After two steps of the epoch it makes the value before the last one
+// unreadable. Readers must see only readable values.
 TEST(ReadEpoch, NobodySeesWhatWasUnlinkedTwoStepsAgo) {
   constexpr int kReaders = 3;
   constexpr int kRounds = 1'000;

@@ -1,5 +1,6 @@
-// Goal: a span comes from the region that is told (engine/cache/span_source.h), and no span is given twice.
-// Method: small regions, of four spans each, taken whole and given back in part; and a random walk of many.
+// Goal: a span comes from the documented region (engine/cache/span_source.h), and no span is given out twice.
+// Method: small regions of four spans each, taken completely and returned partly; and a random sequence of many
+// operations.
 #include "engine/cache/span_source.h"
 
 #include <cstddef>
@@ -25,7 +26,7 @@ class SpanSourceTest : public testing::Test {
   void take(std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) taken_.push_back(source_.take());
   }
-  /// The taken ones of the region that the span at `number` is of.
+  /// Returns the taken spans of the region that contains the span `number`.
   std::vector<Span> neighbours_of(std::size_t number) const {
     std::vector<Span> found;
     for (const Span& span : taken_) {
@@ -66,7 +67,7 @@ TEST_F(SpanSourceTest, SpansWhosePagesAreThereComeBeforeThoseWhosePagesAreNot) {
   give_back(neighbours_of(10)[0]);
   give_back(neighbours_of(10)[0]);
   const std::uint64_t held = source_.held_bytes();
-  give_back(absent[0]);  // the fifth that would be free
+  give_back(absent[0]);  // the fifth free span
   ASSERT_EQ(source_.held_bytes(), held - kSpanBytes);
   take(4);
   for (std::size_t i = taken_.size() - 4; i < taken_.size(); ++i) EXPECT_NE(taken_[i].region, absent[0].region) << i;

@@ -1,5 +1,5 @@
-// Owns: short words for checkpoints: where they are made, what a store holds, what its CURRENT says.
-// Must never: judge; the tests do.
+// Owns: short functions for checkpoints: their place, the content of a store, the content of its CURRENT.
+// Must never: check results. The tests check them.
 #pragma once
 
 #include <map>
@@ -23,7 +23,7 @@ inline Result<std::unique_ptr<Engine>> open_at(test::Machine& machine, std::stri
   return Engine::open(machine.env(), path, options);
 }
 
-/// "partition/row" with its version and the beginning of its value, in the table that fill() does not drop.
+/// Maps "partition/row" to its version and the beginning of its value, in the table that fill() does not drop.
 using Rows = std::map<std::string, std::string>;
 inline Rows rows_of(const Engine& engine) {
   Rows rows;
@@ -44,7 +44,7 @@ inline CommitVersion version_of(const Engine& engine) {
   return engine.statistics().visible_version;
 }
 
-/// Ok when every byte of every table file verifies.
+/// Returns Ok if every byte of every table file verifies.
 inline Status tables_of(const Engine& engine) {
   Status first;
   engine.check_tables([&](std::uint64_t, const Status& found) {
@@ -61,7 +61,7 @@ inline format::Root root_of(const test::Machine& machine, std::string_view path)
   return *root;
 }
 
-/// From now on nothing can be linked.
+/// Refuses all links from now on.
 inline void forbid_links(test::Machine& machine) {
   io::FaultRule rule;
   rule.kind = io::OperationKind::kLink;
@@ -70,8 +70,9 @@ inline void forbid_links(test::Machine& machine) {
   machine.files->faults().add(rule);
 }
 
-/// Some of everything: rows in a table file and in the log, a tag, buffered commits; and, with a drop, a dropped table,
-/// which sets the compactor to work. Without one all stays as it is: one table file, one segment.
+/// Fills a store with rows in a table file and in the log, a tag, and buffered commits. With a drop, it also has a
+/// dropped table, for which the compactor runs. Without one the store does not change: it has one table file and one
+/// segment.
 inline void fill(Engine& engine, bool with_drop = true) {
   using test::Change;
   if (with_drop) {

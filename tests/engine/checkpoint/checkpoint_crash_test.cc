@@ -1,6 +1,6 @@
-// Goal: whatever happens while a checkpoint is made, the origin is not hurt, and its target is whole or no store.
-// Method: a checkpoint on the in-memory disk is cut at each of its steps, fails at each of them, runs out of room at
-// each size of the device, and is made with each of its syncs left out; by links and by copies.
+// Goal: whatever happens during a checkpoint, the origin is undamaged, and the target is complete or no store.
+// Method: a checkpoint on the in-memory disk is cut at each of its steps, fails at each step, and runs out of room at
+// each size of the device. It is also made with each of its syncs left out. All use links and copies.
 #include <cstdlib>
 #include <set>
 
@@ -21,7 +21,7 @@ struct Image {
   std::string where;
 };
 
-/// What became of the target on a disk: no store, said clearly, or all of it.
+/// The state of the target on a disk: no store with a clear error, or all of it.
 enum class Became { kNothing, kWhole, kBroken };
 
 Became became(Machine& machine, const Rows& rows, std::string* why) {
@@ -37,10 +37,10 @@ Became became(Machine& machine, const Rows& rows, std::string* why) {
   return whole && Change().put("after", "row", "v").commit(**copy).ok() ? Became::kWhole : Became::kBroken;
 }
 
-/// By links, and by copies.
+/// Tests links and copies.
 class CheckpointCrash : public testing::TestWithParam<bool> {
  protected:
-  /// A store that fill() filled, closed.
+  /// Returns the disk of a store that fill() filled, after a close.
   static io::MemoryDisk filled_disk(Rows* rows, bool with_drop = true) {
     Machine machine;
     auto engine = machine.open();
@@ -50,7 +50,7 @@ class CheckpointCrash : public testing::TestWithParam<bool> {
     EXPECT_TRUE((*engine)->close().ok());
     return machine.files->snapshot();
   }
-  /// Opens it anew, with something in the log's new segment.
+  /// Reopens the store, and writes to the log's new segment.
   static std::unique_ptr<Engine> open_filled(Machine& machine, Rows* rows) {
     if (!GetParam()) forbid_links(machine);
     auto engine = machine.open();
@@ -59,7 +59,7 @@ class CheckpointCrash : public testing::TestWithParam<bool> {
     *rows = rows_of(**engine);
     return *std::move(engine);
   }
-  /// Afterwards nobody takes room in the background, for the log's new segment is empty, and one behind it stands.
+  /// Afterwards no background work takes room, because the log's new segment is empty and the next one exists.
   static void await_spare_segment(const Engine& engine, const io::MemoryDisk& closed) {
     std::size_t segments = 2;
     for (const std::string& name : closed.file_names(test::kStorePath)) {
@@ -141,7 +141,7 @@ TEST_P(CheckpointCrash, AnErrorAtEveryStepOfTheTargetIsToldAndLeavesTheOriginAtW
         machine.files->faults().clear();
         ASSERT_TRUE(Change().put("after", "row", "v").commit(*engine).ok()) << "the origin goes on";
         if (made.ok()) {
-          // Only where every step was passed; a copy's refused links are counted as hits too.
+          // Only if every step was reached. Refused links of a copy count as hits too.
           std::string why;
           ASSERT_EQ(became(machine, rows, &why), Became::kWhole) << why;
           ASSERT_FALSE(was_hit);
@@ -219,7 +219,7 @@ TEST_P(CheckpointCrash, EverySyncIsNeeded) {
   }
 }
 
-/// A fault of one kind of step in the target's directory.
+/// Returns a fault of one kind of step in the target's directory.
 io::FaultRule fault_of_target(io::OperationKind kind, io::FaultEffect effect) {
   io::FaultRule rule;
   rule.kind = kind;

@@ -1,6 +1,6 @@
-// Goal: a checkpoint vouches for no file that is not what the manifest says: it tells the file and both sizes, leaves
-// no copy behind, and the origin goes on. Method: a table's file of the origin is cut or fails to be read, with links
-// and without them.
+// Goal: a checkpoint never includes a file that differs from the manifest's entry. It reports the file and both sizes,
+// leaves no copy, and the origin continues.
+// Method: a table file of the origin is cut or cannot be read, with links and without them.
 #include <functional>
 
 #include "format/bytes/bytes.h"
@@ -24,7 +24,7 @@ class CheckpointDamage : public testing::TestWithParam<bool> {
   }
   static bool with_links() { return GetParam(); }
 
-  /// The checkpoint fails with these words, nothing of it stays, and the origin commits.
+  /// Expects that the checkpoint fails with these words, nothing of it remains, and the origin commits.
   void expect_refused(Code code, const std::vector<std::string>& words) {
     const auto made = engine_->checkpoint(kCopyPath);
     ASSERT_EQ(made.code(), code) << made.status().to_string();

@@ -1,5 +1,5 @@
-// Owns: the promises of engine/checkpoint: one state, whole, shared without copying, and a store of its own from then
-// on.
+// Owns: the promises of engine/checkpoint: a complete copy of one state, shared without copying, and afterwards a store
+// of its own.
 #include "engine/checkpoint/checkpoint.h"
 
 #include <array>
@@ -32,8 +32,8 @@ class Checkpoint : public testing::Test {
     EXPECT_TRUE(opened.ok()) << opened.status().to_string();
     return opened.ok() ? *std::move(opened) : nullptr;
   }
-  /// It comes to its first table file, which is the second one of the store, and no further: what is dropped is not
-  /// freed meanwhile.
+  /// Stops the compactor at its first table file, which is the second one of the store. So the space of dropped tables
+  /// is not freed meanwhile.
   void hold_compactor() {
     io::FaultRule rule = test::fail_table_files(io::OperationKind::kCreate, 1);
     rule.effect = io::FaultEffect::kNever;
@@ -269,7 +269,7 @@ TEST_F(Checkpoint, WithoutRoomForTheLogsNextSegmentItAloneIsRefused) {
   rule.code = Code::kNoSpace;
   machine_.files->faults().add(rule);
   int made = 0;
-  for (;; ++made) {  // A segment or two may stand ready.
+  for (;; ++made) {  // Up to two prepared segments may exist.
     ASSERT_LT(made, 4);
     ASSERT_TRUE(Change().put("p", "more", "x").commit(origin()).ok());
     const auto checkpoint = origin().checkpoint("/copy" + std::to_string(made));
@@ -285,12 +285,12 @@ TEST_F(Checkpoint, WithoutRoomForTheLogsNextSegmentItAloneIsRefused) {
   EXPECT_EQ(rows_of(**open_at(machine_, "/copy" + std::to_string(made))), rows);
 }
 
-// -- Beside others ----------------------------------------------------------------------------------------------------
+// -- Concurrent work --------------------------------------------------------------------------------------------------
 
 TEST_F(Checkpoint, FilesThatLeaveTheOriginMeanwhileAreInItAllTheSame) {
   fill(origin(), false);
   const Rows rows = rows_of(origin());
-  // Before the first file is linked all of them leave the origin.
+  // All files leave the origin before the first one is linked.
   std::atomic<bool> linking{false};
   std::atomic<bool> left{false};
   std::uint64_t tables_left = 1;
@@ -302,12 +302,13 @@ TEST_F(Checkpoint, FilesThatLeaveTheOriginMeanwhileAreInItAllTheSame) {
   {
     auto other = machine_.scheduler().start("drop", [&] {
       while (!linking) std::this_thread::yield();
-      // The segment that was closed, the one in use, and the spare made for it.
+      // The closed segment, the one in use, and the spare one.
       while (origin().statistics().log_segments < 3) std::this_thread::yield();
       const auto dropped = Change(test::kTable).retire(test::kTable).commit(origin());
       Status compacted = origin().compact();
       tables_left = origin().statistics().levels.back().files;
-      // A flush lets go of what the manifest knows as closed, which it may learn later than of the spare.
+      // A flush frees the segments that the manifest records as closed. That record may be later than the spare
+      // segment.
       while (compacted.ok() && origin().statistics().log_segments > 2) {
         EXPECT_TRUE(Change(kOtherTable).put("p", "more", "x").commit(origin()).ok());
         compacted = origin().compact();
@@ -439,7 +440,8 @@ TEST_P(CheckpointBeside, WritersFlushesCompactionsAndDropsIsOnePrefixOfTheOrder)
     check(machine, taken, ledger);
     if (HasFatalFailure()) return;
   }
-  // Nothing that was put off stayed: the origin holds what its manifest names, and a clean store nothing else.
+  // No deferred removal was forgotten: the origin contains the files of its manifest, and after a clean close no
+  // others.
   const auto reopened = machine.open(Machine::reading());
   ASSERT_TRUE(reopened.ok());
   const Statistics figures = (*reopened)->statistics();

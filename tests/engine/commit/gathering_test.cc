@@ -1,6 +1,6 @@
-// Goal: commits whose clients wait for the device come to it in few groups: one begins when it is as large as all that
-// are under way, or when none is; but it waits for nobody who cannot come. Method: writes of the log that do not end
-// until the test lets them go; one thread at a time, by many seeds.
+// Goal: commits whose clients wait for the device are grouped into few writes. A group begins when it is as large as
+// all groups in flight, or when none is in flight. It does not wait for a client that cannot join.
+// Method: writes of the log do not end until the test releases them. Threads run one at a time, by many seeds.
 #include <functional>
 #include <string>
 #include <vector>
@@ -18,7 +18,7 @@ using test::Change;
 using test::Machine;
 
 constexpr std::uint64_t kSeeds = 20;
-/// Yields in which all that can go on has gone on.
+/// A number of yields after which every runnable thread has run as far as possible.
 constexpr int kTurns = 500;
 
 class Gathering : public testing::TestWithParam<std::uint64_t> {
@@ -35,7 +35,7 @@ class Gathering : public testing::TestWithParam<std::uint64_t> {
     machine_.files->faults().add(std::move(never));
   }
 
-  /// Clients of partitions of their own, each with one commit; those stand then who can go no further.
+  /// Starts clients of separate partitions with one commit each. Afterwards every client is blocked or finished.
   void begin(int clients, std::size_t value_bytes = 1) {
     for (int i = 0; i < clients; ++i) {
       begin_one([this, value_bytes, partition = "q" + std::to_string(clients_.size())] {
@@ -48,7 +48,7 @@ class Gathering : public testing::TestWithParam<std::uint64_t> {
     ASSERT_TRUE(client.ok());
     clients_.push_back(*std::move(client));
   }
-  /// Writes under way when nobody goes on any more.
+  /// Returns the number of writes in flight when no thread can continue.
   std::size_t writes_under_way() {
     for (int i = 0; i < kTurns; ++i) machine_.scheduler().yield();
     return machine_.files->stuck_count();
@@ -104,7 +104,7 @@ TEST_P(Gathering, WhoHoldsALockThatOthersWaitForWaitsForNobody) {
   EXPECT_EQ(writes_under_way(), 1u);
   begin(1);
   EXPECT_EQ(writes_under_way(), 2u);
-  // The first of a partition's clients can be alone in its group, for none of the others can come before it is
+  // The first client of a partition can be alone in its group, because no other client can join before its commit is
   // inserted.
   Result<PartitionGuard> held =
       engine_->lock_partitions(std::vector{format::partition_hash(*format::encode_partition(test::kTable, "hot"))});
@@ -115,7 +115,7 @@ TEST_P(Gathering, WhoHoldsALockThatOthersWaitForWaitsForNobody) {
   }
   EXPECT_EQ(writes_under_way(), 2u);
   held->release();
-  // All but the last, for whose lock nobody waits.
+  // All but the last, whose lock no client waits for.
   EXPECT_EQ(writes_under_way(), 2u + kClients - 1);
   let_go();
   for (int i = 0; i < kClients; ++i) EXPECT_EQ(test::value_of(*engine_, "hot", std::to_string(i)), "v");

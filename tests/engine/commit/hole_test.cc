@@ -1,7 +1,7 @@
-// Goal: nothing in the log counts before all that is before it is durable: else a power cut leaves a hole, and takes
-// what is behind it. A sync commit waits for it, and so does the end of a segment. Method: the write of a full slot of
-// the log buffer, which nobody waits for, takes longer than all that can go on beside it; one thread at a time, by many
-// seeds.
+// Goal: no commit in the log is acknowledged before everything before it is durable. Otherwise a power cut would leave
+// a hole and lose the commits after it. A sync commit waits for this, and so does the end of a segment.
+// Method: the write of a full slot of the log buffer, for which no commit waits, is slower than all concurrent work.
+// Threads run one at a time, by many seeds.
 #include <string>
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace {
 using test::Change;
 using test::Machine;
 
-/// Writes of slots of the log buffer come after all else that can go on.
+/// Makes writes of slots of the log buffer slower than all other runnable work.
 io::FaultRule slow_slots() {
   io::FaultRule slow;
   slow.sync_point = std::string(sync_points::kLogBuffer.name);
@@ -25,7 +25,7 @@ io::FaultRule slow_slots() {
   return slow;
 }
 
-/// True if the write of the slot was under way when the sync commit was acknowledged or before.
+/// Returns whether the slot was being written at or before the acknowledgement of the sync commit.
 bool expect_no_hole(std::uint64_t seed) {
   SCOPED_TRACE("seed " + std::to_string(seed));
   const std::string value(kLogBufferSlotBytes * 2 / 3, 'v');
@@ -94,7 +94,8 @@ TEST(Hole, WhatTakesFullSlotsIsNotFilledWithZerosAhead) {
   for (int i = 0; segments < 5; ++i) {
     ASSERT_TRUE(Change().put("p", std::to_string(i), value).buffered().commit(**engine).ok());
     const Statistics now = (*engine)->statistics();
-    // When it is left, the first segment tells what the others will be for; the second one was made before.
+    // When the log leaves the first segment, its fill determines the size of later ones. The second one was made
+    // before.
     if (segments < 3 && now.log_segments >= 3) filled = now.fill_bytes;
     segments = now.log_segments;
   }
@@ -122,7 +123,7 @@ TEST(Hole, ASegmentIsLeftWithTheOpenSlotWritten) {
   }
 }
 
-/// A commit that goes to the next segment while the write of a full slot is slow. True if it was.
+/// Commits to the next segment while the write of a full slot is slow. Returns whether it was slow.
 bool expect_roll_waits(std::uint64_t seed) {
   SCOPED_TRACE("seed " + std::to_string(seed));
   const std::string value(kLogBufferSlotBytes * 2 / 3, 'v');

@@ -1,6 +1,7 @@
-// Goal: a LockRequest takes partition locks as lock() does: in ascending order, each once, first come, first served,
-// and with nothing kept after a failure or a change of mind. Method: no thread at all; turns are counted as they are
-// posted. lock_request_threads_test.cc sets them beside threads that wait.
+// Goal: a LockRequest takes partition locks like lock(): in ascending order, each once, first come first served. After
+// a failure or a cancellation it holds no lock.
+// Method: no threads. Turns are counted when they are posted. lock_request_threads_test.cc tests requests beside
+// waiting threads.
 #include <array>
 #include <deque>
 #include <optional>
@@ -27,7 +28,7 @@ PartitionGuard lock(PartitionLocks& locks, std::vector<std::uint64_t> hashes) {
   return *std::move(guard);
 }
 
-/// Keeps what is posted.
+/// Stores the posted steps.
 class Posted final : public StepTaker {
  public:
   void post(Step& step) noexcept override {
@@ -35,7 +36,7 @@ class Posted final : public StepTaker {
     ++count_;
   }
   int count() const noexcept { return count_; }
-  /// Runs the oldest.
+  /// Runs the oldest step.
   void run_one() {
     ASSERT_FALSE(steps_.empty());
     steps_.pop().run();
@@ -51,7 +52,7 @@ class Asking final : private Step {
  public:
   Asking(PartitionLocks& locks, StepTaker& taker) : request_(locks, taker, *this) {}
 
-  /// True when all is held at once.
+  /// Returns true if all locks are granted at once.
   bool ask(std::vector<std::uint64_t> hashes) {
     EXPECT_TRUE(request_.ask(hashes).ok());
     return advance();
@@ -165,7 +166,7 @@ TEST_F(LockRequestTest, RequestsAreServedInTheOrderOfTheirComing) {
 }
 
 TEST_F(LockRequestTest, OneThatIsCalledOffLeavesTheLineAndTheOthersStay) {
-  for (std::size_t place = 0; place < 3; ++place) {  // first, in the middle, last
+  for (std::size_t place = 0; place < 3; ++place) {  // the first, a middle and the last place
     SCOPED_TRACE(place);
     PartitionGuard held = lock(locks_, {7});
     std::deque<Asking> askings;
@@ -219,7 +220,7 @@ TEST_F(LockRequestTest, OneThatGoesLetsGoOfWhatItHasAndTheNextIsTold) {
 }
 
 TEST_F(LockRequestTest, WithoutMemoryNoLockIsHeld) {
-  // So many of one shard that its list must grow, among them some of others.
+  // Many hashes of one shard, so that its list must grow, and some of other shards.
   std::vector<std::uint64_t> hashes;
   for (std::uint64_t i = 0; i < 400; ++i) hashes.push_back(i % 10 == 0 ? i : i * 64);
   int failures = 0;
@@ -275,7 +276,7 @@ TEST_F(LockRequestTest, ToWaitTakesNoMemory) {
 }
 
 TEST(LockRequestUnderSeeds, BothOutcomesOfALateChangeOfMindHappen) {
-  // What the test by seed allows must also occur, or it would show nothing.
+  // The events that the random test allows must also occur. Otherwise it would show nothing.
   bool called_off = false;
   bool too_late = false;
   for (std::uint64_t seed = 1; seed <= 60 && !(called_off && too_late); ++seed) {

@@ -1,6 +1,7 @@
-// Goal: those who wait for partition locks with a thread (lock()) and those who are told by a step (LockRequest) stand
-// in one line, exclude each other and all end, also when some leave the line. Method: random sets of few hashes, under
-// seeded schedules and with real threads; what each lock guards is guarded by nothing else.
+// Goal: threads wait for partition locks with lock(), and requests are notified by a step (LockRequest). Both share one
+// queue, exclude each other and all finish, even if some leave the queue.
+// Method: random sets of few hashes, under seeded schedules and with real threads. The data of each lock is guarded
+// only by that lock.
 #include <array>
 #include <deque>
 #include <functional>
@@ -38,7 +39,7 @@ PartitionGuard lock(PartitionLocks& locks, std::uint64_t hash) {
   return *std::move(guard);
 }
 
-/// Threads run one at a time, as the seed chooses. The requests' steps have one thread for all.
+/// Threads run one at a time, in an order that the seed determines. The steps of all requests run on one thread.
 class LockRequestBySeed : public testing::TestWithParam<std::uint64_t> {
  protected:
   LockRequestBySeed() { EXPECT_TRUE(steps_.start().ok()); }
@@ -49,7 +50,7 @@ class LockRequestBySeed : public testing::TestWithParam<std::uint64_t> {
     EXPECT_TRUE(started.ok());
     return *std::move(started);
   }
-  /// Lets others run until one more stands in a line.
+  /// Lets other threads run until one more waiter is queued.
   void wait_for_waiter(std::uint64_t waits_before) {
     while (locks_.waits() == waits_before) scheduler().yield();
   }
@@ -101,7 +102,7 @@ TEST_P(LockRequestBySeed, ALineOfBothKindsIsServedInTheOrderOfTheirComing) {
 constexpr std::uint64_t kHashes = 6;
 constexpr std::uint64_t kHashStep = 32;  // two shards
 
-/// Who holds which hash. Each place is guarded by the lock of its hash, and by nothing else.
+/// The holder of each hash. Each place is guarded only by the lock of its hash.
 class Holders {
  public:
   void take(const std::vector<std::uint64_t>& hashes, const void* holder) {
@@ -127,7 +128,7 @@ std::vector<std::uint64_t> random_hashes(std::mt19937_64& random) {
 
 constexpr int kRounds = 20;
 
-/// Asks for random locks again and again, and changes its mind now and then. On the thread of `steps` alone.
+/// Requests random locks repeatedly, and sometimes cancels a request. Used only on the thread of `steps`.
 class RestlessAsker {
  public:
   RestlessAsker(PartitionLocks& locks, StepTaker& steps, Holders& holders, std::uint64_t seed, Countdown& done)
@@ -163,18 +164,18 @@ class RestlessAsker {
       if (has_ended_) next_round();
       return;
     }
-    if (!request_->call_off()) return;  // The turn comes.
+    if (!request_->call_off()) return;  // The turn is on its way.
     waits_ = false;
     ++called_off_;
     end_round();
   }
   void let_go() {
     holders_.let_go(hashes_);
-    if (random_() % 2 == 0) request_->take().release();  // else the request lets go itself
+    if (random_() % 2 == 0) request_->take().release();  // otherwise the request itself releases
     request_.reset();
     end_round();
   }
-  /// A step is not posted twice: who still doubts goes on after that.
+  /// Ends a round. A step is not posted twice, so a round with a pending turn continues only after that turn.
   void end_round() {
     has_ended_ = true;
     if (!doubts_) next_round();
@@ -207,7 +208,7 @@ class RestlessAsker {
   int called_off_ = 0;
 };
 
-/// Asks by lock(), with and without a bound. Returns how many of its rounds ended.
+/// Requests locks with lock(), with and without a time limit. Returns the number of finished rounds.
 int lock_at_random(PartitionLocks& locks, io::Scheduler& scheduler, Holders& holders, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   int ended = 0;

@@ -1,6 +1,7 @@
-// Goal: what the log promises about time: buffered commits reach the device by themselves, without a write for each of
-// them, and their versions never come again; an idle log marks its end, so that damage to its last record is told from
-// a torn one. Method: one thread at a time in simulated time, which passes at once.
+// Goal: the log's promises about time. Buffered commits reach the device by themselves, without a write for each, and
+// their versions are never reused. An idle log marks its end, so that damage to its last record is distinguished from a
+// torn record.
+// Method: threads run one at a time in simulated time, which passes at once.
 #include <chrono>
 #include <string>
 
@@ -50,7 +51,7 @@ TEST(LogTimer, AVersionThatWasShownIsNeverGivenAgainThoughAPowerCutTookItsCommit
     shown = *committed;
   }
   ASSERT_EQ((*engine)->statistics().visible_version, shown);
-  Machine after(7, after_power_cut(machine));  // Its clock is as early as the other's was.
+  Machine after(7, after_power_cut(machine));  // Its clock is as early as that of the first machine.
   auto recovered = after.open();
   ASSERT_TRUE(recovered.ok()) << recovered.status().to_string();
   ASSERT_LT((*recovered)->statistics().visible_version, shown) << "no commit was lost";

@@ -43,7 +43,7 @@ io::Thread start(io::Scheduler& scheduler, std::function<void()> body) {
   return *std::move(started);
 }
 
-/// One thread and real time, which nothing here waits for.
+/// One thread and real time. Nothing here waits for time.
 class PartitionLocksTest : public testing::Test {
  protected:
   const io::Env& env_ = io::system_env();
@@ -56,7 +56,7 @@ TEST_F(PartitionLocksTest, AHeldLockIsRefusedUntilItIsReleased) {
   EXPECT_TRUE(guard->holds_any());
   EXPECT_FALSE(is_free(locks_, 7));
   EXPECT_TRUE(is_free(locks_, 8));
-  EXPECT_TRUE(is_free(locks_, 7 + 64));  // of the same shard
+  EXPECT_TRUE(is_free(locks_, 7 + 64));  // in the same shard
   guard->release();
   EXPECT_FALSE(guard->holds_any());
   EXPECT_TRUE(is_free(locks_, 7));
@@ -73,7 +73,7 @@ TEST_F(PartitionLocksTest, WhoOnlyTriesHasAFreeLockOrNone) {
   EXPECT_EQ(locks_.waits(), 0u);
   held->release();
   EXPECT_TRUE(locks_.try_lock(7)->holds_any());
-  EXPECT_TRUE(is_free(locks_, 7));  // The guard has gone.
+  EXPECT_TRUE(is_free(locks_, 7));  // The guard was released.
 }
 
 TEST_F(PartitionLocksTest, ARefusalTellsHowLongItWaited) {
@@ -120,7 +120,7 @@ TEST_F(PartitionLocksTest, MovesKeepTheLocksHeldOnce) {
     EXPECT_TRUE(second.holds_any());
 
     PartitionGuard third = *lock(locks_, {9, 10});
-    third = std::move(second);  // lets go of 9 and 10
+    third = std::move(second);  // releases 9 and 10
     EXPECT_TRUE(is_free(locks_, 9));
     EXPECT_TRUE(is_free(locks_, 10));
     EXPECT_FALSE(is_free(locks_, 1));
@@ -146,7 +146,7 @@ TEST_F(PartitionLocksTest, OneLockTakesNoMemory) {
 }
 
 TEST_F(PartitionLocksTest, WithoutMemoryNoLockIsHeld) {
-  // So many of one shard that its list must grow, among them some of others.
+  // Many hashes of one shard, so that its list must grow, and some of other shards.
   std::vector<std::uint64_t> hashes;
   for (std::uint64_t i = 0; i < 400; ++i) hashes.push_back(i % 10 == 0 ? i : i * 64);
   std::uint64_t failures = 0;
@@ -204,7 +204,7 @@ TEST_F(PartitionLocksTest, ThreadsExcludeEachOtherAndNeverStand) {
   for (std::uint64_t i = 0; i < counters.size(); ++i) EXPECT_TRUE(is_free(locks_, i * 32));
 }
 
-/// Threads run one at a time, as the seed chooses, in simulated time.
+/// Threads run one at a time in simulated time, in an order that the seed determines.
 class Simulated {
  public:
   explicit Simulated(std::uint64_t seed) : seeded_(seed, clock_), locks_(seeded_.scheduler(), clock_) {}
@@ -213,7 +213,7 @@ class Simulated {
   io::ManualClock& clock() { return clock_; }
   PartitionLocks& locks() { return locks_; }
 
-  /// Starts a thread that asks for one lock, and returns when it stands in line.
+  /// Starts a thread that requests one lock, and returns when the thread is queued.
   io::Thread enqueue(std::uint64_t hash, std::optional<milliseconds> wait_max,
                      std::function<void(Result<PartitionGuard>)> then) {
     const std::uint64_t waits = locks_.waits();
@@ -264,9 +264,9 @@ TEST_P(PartitionLocksBySeed, WaitersAreServedInTheOrderOfTheirComing) {
 }
 
 TEST_P(PartitionLocksBySeed, ANewcomerDoesNotOvertakeTheLine) {
-  // Whenever the main thread looks, the lock is either the waiter's or was never free.
+  // Whenever the main thread checks, the lock belongs to the waiter, or was never free.
   bool served = false;
-  std::vector<io::Thread> threads;  // joined before what they write to goes
+  std::vector<io::Thread> threads;  // joined before the data that they write is destroyed
   Result<PartitionGuard> held = lock(simulated_.locks(), {7});
   threads.push_back(simulated_.enqueue(7, std::nullopt, [&served](const Result<PartitionGuard>& guard) {
     ASSERT_TRUE(guard.ok());
@@ -299,7 +299,7 @@ TEST_P(PartitionLocksBySeed, WhoWaitsTooLongLeavesTheLineAndTheOthersStay) {
     };
   };
   const auto refuse = [&](const Result<PartitionGuard>& guard) { code = guard.code(); };
-  for (std::size_t place = 0; place < 3; ++place) {  // first, in the middle, last
+  for (std::size_t place = 0; place < 3; ++place) {  // the first, a middle and the last place
     SCOPED_TRACE(place);
     served.clear();
     code = Code::kOk;
@@ -320,7 +320,7 @@ TEST_P(PartitionLocksBySeed, WhoWaitsTooLongLeavesTheLineAndTheOthersStay) {
 }
 
 TEST_P(PartitionLocksBySeed, TheBoundHoldsForAllLocksTogether) {
-  // Each of two locks becomes free after 30 ms more: within 50 ms both cannot be had.
+  // Each of two locks becomes free 30 ms after the other, so both cannot be acquired within 50 ms.
   Result<PartitionGuard> first = lock(simulated_.locks(), {1});
   Result<PartitionGuard> second = lock(simulated_.locks(), {2});
   Code code = Code::kOk;
@@ -367,7 +367,8 @@ TEST_P(PartitionLocksBySeed, AHandOverAtTheLastMomentIsNeitherLostNorDoubled) {
 TEST_P(PartitionLocksBySeed, RandomSetsExcludeEachOtherAndEndWithoutADeadlock) {
   constexpr std::uint64_t kThreads = 6;
   constexpr int kRounds = 30;
-  std::map<std::uint64_t, std::uint64_t> holders;  // of each hash; threads of a simulation run one at a time
+  // the holders of each hash; threads of a simulation run one at a time
+  std::map<std::uint64_t, std::uint64_t> holders;
   int served = 0;
   int refused = 0;
   std::vector<io::Thread> threads;
@@ -404,7 +405,7 @@ TEST_P(PartitionLocksBySeed, RandomSetsExcludeEachOtherAndEndWithoutADeadlock) {
 INSTANTIATE_TEST_SUITE_P(Seeds, PartitionLocksBySeed, testing::Range<std::uint64_t>(1, 1 + test::effort(kSeeds)));
 
 TEST(PartitionLocksUnderSeeds, BothOutcomesOfALateHandOverHappen) {
-  // What the test by seed allows must also occur, or it would show nothing.
+  // The events that the random test allows must also occur. Otherwise it would show nothing.
   bool served = false;
   bool refused = false;
   for (std::uint64_t seed = 1; seed <= kSeeds && !(served && refused); ++seed) {

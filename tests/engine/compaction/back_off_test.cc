@@ -1,5 +1,5 @@
-// Goal: what failed rests ever longer, up to the longest, and holds up nothing else. Method: failures of several things
-// at times that the test decides.
+// Goal: after each failure a thing rests longer, up to the maximum, and delays nothing else.
+// Method: failures of several things at times that the test chooses.
 #include "engine/compaction/back_off.h"
 
 #include <chrono>

@@ -1,7 +1,7 @@
-// Goal: whatever fails while memtables are flushed and tables compacted (a write, a sync, the space), nothing
-// acknowledged is lost, reads stay right, the store goes on by itself once the fault has passed, and no file is left
-// that nobody names. Method: the same work again and again, with the n-th step on a table file failing
-// in each way there is; and a disk that gets full at another moment each time.
+// Goal: a failure (a write, a sync, the space) during flushes and compactions loses no acknowledged data. Reads stay
+// correct, the store continues by itself after the fault, and no unnamed file is left.
+// Method: the same work repeatedly, with the n-th step on a table file failing in each way; and a disk that gets full
+// at a different moment each time.
 #include <map>
 #include <memory>
 #include <string>
@@ -40,7 +40,7 @@ class Work {
       for (int r = 0; r < 3; ++r) {
         const std::string row = std::to_string(io::random_below(random_, row_count_));
         std::string value(500 + io::random_below(random_, 5000), '.');
-        for (char& byte : value) byte = static_cast<char>(io::random_below(random_, 256));  // nothing to compress
+        for (char& byte : value) byte = static_cast<char>(io::random_below(random_, 256));  // incompressible
         if (!rows.emplace(test::key_of("p", row, table), value).second) continue;
         change.put("p", row, value);
       }
@@ -78,7 +78,7 @@ class Work {
     ASSERT_EQ(at, end);
   }
 
-  /// The tables that lie on the disk are those that the levels name.
+  /// Checks that the table files on the disk are exactly those in the levels.
   void check_strays() const {
     std::uint64_t named = 0;
     for (const LevelFigures& level : engine_->statistics().levels) named += level.files;
@@ -102,7 +102,7 @@ class Work {
     check_strays();
   }
 
-  /// Of the commit that ended as Unknown, if one did: all of it is there, or nothing.
+  /// Finds out the effect of the commit that ended as Unknown, if there was one: it is complete, or absent.
   void learn_outcome() {
     if (rows_if_committed_.empty()) return;
     for (const auto& [key, value] : rows_if_committed_) {
@@ -180,9 +180,9 @@ TEST_P(BackgroundFault, AtAnyStepOnATableLosesNothingAndPasses) {
     work.check_content();
     work.machine_.files->faults().clear();
     hit = seen > skipped;
-    const Status settled = work.engine_->compact();  // A fault that was met before may be told of only now.
+    const Status settled = work.engine_->compact();  // An earlier fault may be reported only now.
     if (work.engine_->statistics().health == Health::kPoisoned) {
-      // A directory that could not be synced is not trusted again until the store is reopened.
+      // A directory that could not be synced is not trusted until the store is reopened.
       ASSERT_TRUE(names_were_hit);
     } else {
       ASSERT_EQ(settled.to_string(), "Ok") << "what passed is not made good";
@@ -199,7 +199,7 @@ class FullDiskInTheBackground : public testing::TestWithParam<std::uint64_t> {};
 
 TEST_P(FullDiskInTheBackground, RefusesKeepsAndGoesOnWhenThereIsSpaceAgain) {
   Work work(GetParam());
-  work.row_count_ = 100'000;  // Nearly all are new, so that what is written stays.
+  work.row_count_ = 100'000;  // Nearly all rows are new, so the written data stays.
   work.write(20);
   work.write(20, kDropped);
   ASSERT_TRUE(work.engine_->flush().ok());
@@ -207,14 +207,14 @@ TEST_P(FullDiskInTheBackground, RefusesKeepsAndGoesOnWhenThereIsSpaceAgain) {
   for (int i = 0; i < 2000 && work.last_.code() != Code::kNoSpace; ++i) work.write(1);
   ASSERT_EQ(work.last_.code(), Code::kNoSpace) << work.last_.to_string();
   work.check_content();
-  work.drop();  // Even now.
+  work.drop();  // Works on a full disk too.
   work.check_content();
   work.machine_.files->set_capacity_bytes(io::MemoryFileSystem::kUnlimited);
   ASSERT_EQ(work.engine_->compact().to_string(), "Ok");
   work.write(20);
   ASSERT_TRUE(work.last_.ok()) << work.last_.to_string();
   work.check_content();
-  ASSERT_EQ(work.engine_->compact().to_string(), "Ok");  // No file is being written any more.
+  ASSERT_EQ(work.engine_->compact().to_string(), "Ok");  // No file is being written afterwards.
   work.check_strays();
   work.reopen_and_check();
 }

@@ -1,5 +1,6 @@
-// Goal: background work that gets no memory fails, is told, and is tried again when there is some; the process goes on.
-// Method: every allocation of the store's own threads fails from the n-th on, while a flush is asked for.
+// Goal: background work without memory fails with a report, and is retried when memory is available. The process
+// continues.
+// Method: every allocation of the store's own threads fails from the n-th on, during a requested flush.
 #include <memory>
 #include <string>
 
@@ -48,7 +49,7 @@ TEST_F(BackgroundMemory, ThatCannotBeHadFromAnyMomentOnIsToldAndTheWorkIsDoneLat
       EXPECT_EQ(test::value_of(**engine, "p", "7"), "value");
     }
     Status compacted = (*engine)->compact();
-    // The attempt that was under way began while there was none.
+    // The running attempt began while there was no memory.
     if (compacted.code() == Code::kOutOfMemory) compacted = (*engine)->compact();
     EXPECT_TRUE(compacted.ok()) << compacted.to_string();
     EXPECT_EQ(test::value_of(**engine, "p", "7"), "value");

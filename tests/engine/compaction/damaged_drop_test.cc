@@ -1,6 +1,6 @@
-// Goal: the space of a dropped table comes back where its file is damaged too, and damage in one file holds up no
-// other. Method: one read of a compaction finds a changed bit, which stays; then the table is dropped. The names on the
-// disk tell what was let go.
+// Goal: the space of a dropped table is freed even if its file is damaged, and damage in one file delays no other file.
+// Method: one read of a compaction finds a changed bit, which stays. Then the table is dropped. The names on the disk
+// show the removed files.
 #include <memory>
 #include <set>
 #include <string>
@@ -36,7 +36,7 @@ class DamagedDrop : public testing::Test {
     }
     return names;
   }
-  /// The next read of this file finds a bit that was changed on the disk.
+  /// Makes the next read of this file find a bit that changed on the disk.
   void damage(const std::string& name) {
     io::FaultRule rule;
     rule.kind = io::OperationKind::kRead;
@@ -71,7 +71,7 @@ TEST_F(DamagedDrop, GivesTheSpaceOfAFileInQuarantineBack) {
   ASSERT_EQ(tables_on_disk().size(), 1u);
   const std::string damaged = *tables_on_disk().begin();
   damage(damaged);
-  fill(kDropped, 1'000, 10);  // lies over the file's rows, so that both are to be merged
+  fill(kDropped, 1'000, 10);  // overlaps the file's rows, so that both must be merged
   ASSERT_EQ(engine_->compact().code(), Code::kCorruption);
   ASSERT_EQ(engine_->compact().code(), Code::kCorruption) << "left alone from now on, and told each time";
   ASSERT_TRUE(tables_on_disk().contains(damaged));
@@ -92,13 +92,13 @@ TEST_F(DamagedDrop, ADirectoryThatDoesNotVerifyHoldsUpNoOtherFile) {
   ASSERT_EQ(engine_->compact().to_string(), "Ok");
   ASSERT_EQ(tables_on_disk().size(), 1u);
   const std::string damaged = *tables_on_disk().begin();
-  expect_rows(10);  // The file is open, its index read, and the block of these rows in the cache.
+  expect_rows(10);  // The file is open, its index was read, and the block of these rows is in the cache.
   damage(damaged);
-  drop();  // Now what part of the file is dead is to be known.
+  drop();  // The dead part of the file must be determined now.
   fill(kBefore, 0, 10);
   ASSERT_EQ(engine_->compact().code(), Code::kCorruption);
   EXPECT_TRUE(tables_on_disk().contains(damaged));
-  // Of a table that the file has no part of, two files are merged.
+  // Two files of another table, which has no part in the damaged file, are merged.
   fill(kBefore, 5, 10);
   ASSERT_EQ(engine_->compact().code(), Code::kCorruption);
   EXPECT_EQ(tables_on_disk().size(), 2u);

@@ -1,6 +1,6 @@
-// Goal: dropping a large table rewrites nothing of the tables beside it, and the space of a small one comes back too.
-// Method: a small table, and the store's own, in front of a large one, all compacted together; what compaction writes
-// after the drop, and what the tables occupy.
+// Goal: dropping a large table rewrites no adjacent table, and the space of a small dropped table is freed too.
+// Method: a small table, and the store's own, precede a large one, all compacted together. The test checks the bytes
+// that compaction writes after the drop, and the size of the tables.
 #include <memory>
 #include <string>
 #include <thread>
@@ -65,7 +65,7 @@ TEST_F(DropBeside, GivesSpaceBackByItselfThoughItIsTheSmallerPartOfAFile) {
   fill(kLarge, 1'500);
   ASSERT_TRUE(Change(kSmall).retire(kSmall).commit(*engine_).ok());
   const std::uint64_t kept = table_bytes() - small_bytes;
-  // Nobody asks for it, and nobody writes: the rounds of the compaction thread are enough.
+  // There is no request and no write: the regular rounds of the compaction thread suffice.
   while (table_bytes() > kept + small_bytes / 4) std::this_thread::yield();
 }
 

@@ -1,8 +1,8 @@
-// Goal: a job that fails, for whatever reason and in whatever file, holds up no other: all other files are compacted,
-// compact() ends and names the failure, it is logged once for each attempt, and what passes is made good.
-// Method: a sweep over the file that fails (a table file, a value file), the way (damage, an error of the device, no
-// space, no memory told by the system) and what the other tables are waiting for. The fault is aimed at one file by its
-// number; figures and names tell what the others became.
+// Goal: a job that fails, for any reason and in any file, delays no other job. All other files are compacted, compact()
+// ends and names the failure, each attempt is logged once, and a transient failure is repaired.
+// Method: a sweep over the failing file, the failure and the work of other tables. The file is a table file or a value
+// file. The failure is damage, an error of the device, no space, or no memory reported by the system. The fault affects
+// one file, chosen by its number. Figures and names show the state of the others.
 #include <atomic>
 #include <cerrno>
 #include <memory>
@@ -42,7 +42,7 @@ class Log final : public EventSink {
   std::vector<std::string> lines_;
 };
 
-/// How a read of the file fails.
+/// The way in which a read of the file fails.
 struct Way {
   const char* name;
   io::FaultEffect effect;
@@ -98,13 +98,13 @@ class FailedJob : public testing::TestWithParam<Case> {
   }
   std::uint64_t level0() const { return engine_->statistics().levels[0].files; }
 
-  /// A table file, or a value file that is mostly garbage, of which the next compaction reads.
+  /// Makes a table file, or a value file that is mostly garbage, which the next compaction reads.
   std::string make_victim(Where where) {
     if (where == Where::kTable) {
       fill(kBroken, 0, 300, 1000);
       EXPECT_EQ(engine_->compact().to_string(), "Ok");
       const std::string victim = names(".sst").front();
-      fill(kBroken, 100, 20, 1000);  // over it: both are to be merged
+      fill(kBroken, 100, 20, 1000);  // overlaps it: both must be merged
       return victim;
     }
     fill(kBroken, 0, 20, 2 * kExternalValueBytesMin);
@@ -114,7 +114,7 @@ class FailedJob : public testing::TestWithParam<Case> {
     const std::string victim = names(".wal").front();
     return victim;
   }
-  /// Most of a value file becomes garbage, so that the rest is to be brought home.
+  /// Makes most of a value file garbage, so that its rest is copied into tables.
   void waste_values() { fill(kBroken, 0, 15, 100); }
 
   void fail_reads(const std::string& name, const Way& way) {
@@ -151,7 +151,7 @@ TEST_P(FailedJob, HoldsUpNoOtherFile) {
   EXPECT_LE(log_.count(victim), 2) << "once for one attempt: the store's own, and the one that was asked for";
 
   const std::uint64_t jobs = engine_->statistics().compaction.jobs;
-  // Level after level of another table, each over the one before, while the failure stands.
+  // Adds level after level of another table, each overlapping the one before, during the failure.
   for (int round = 0; round < 24; ++round) {
     fill(kOther, round % 7 * 10, 20, 500);
     ASSERT_EQ(engine_->flush().to_string(), "Ok");
@@ -159,7 +159,7 @@ TEST_P(FailedJob, HoldsUpNoOtherFile) {
   (void)engine_->compact();
   EXPECT_GT(engine_->statistics().compaction.jobs, jobs);
   EXPECT_LE(level0(), where == Where::kTable ? 1U : 0U) << "what lies over the failed table file may wait, no other";
-  // The space of a dropped table comes back too.
+  // The space of a dropped table is freed too.
   const std::size_t before = names(".sst").size();
   ASSERT_TRUE(Change(kOther).retire(kOther).commit(*engine_).ok());
   (void)engine_->compact();

@@ -1,5 +1,6 @@
-// Goal: dictionaries that compactions learn reach the last level, serve every way of reading, and outlive the copying
-// of runs. Method: a table whose entities resemble each other, compacted, changed in places, and compacted again.
+// Goal: dictionaries that compactions learn reach the last level, work with every kind of read, and survive the copying
+// of runs.
+// Method: a table of similar entities is compacted, changed in places, and compacted again.
 #include <map>
 #include <memory>
 #include <string>
@@ -21,7 +22,7 @@ std::string row(int number) {
   return std::to_string(1'000'000 + number);
 }
 
-/// Of words that all have, each so seldom that a block says little about the next.
+/// Returns a value of words that all values share. Each word is so rare that one block helps little with the next.
 std::string value_of_row(int number, int generation) {
   constexpr std::uint64_t kWords = 1500;
   io::SeededRandom random(static_cast<std::uint64_t>(number) * 8 + static_cast<std::uint64_t>(generation));
@@ -37,7 +38,7 @@ std::string value_of_row(int number, int generation) {
 
 class LearnedDictionary : public testing::Test {
  protected:
-  /// Every other row.
+  /// Writes every other row.
   void write(int first, int count, int generation) {
     Change change;
     for (int i = first; i < first + 2 * count; i += 2) {
@@ -63,7 +64,7 @@ class LearnedDictionary : public testing::Test {
     engine_->check_tables([](std::uint64_t, const Status& found) { EXPECT_EQ(found.to_string(), "Ok"); });
   }
 
-  /// A dictionary stands in the file as it is, and begins with zstd's magic number for one.
+  /// Counts the files with a dictionary. A dictionary is stored uncompressed, and begins with zstd's magic number.
   std::size_t files_with_dictionary() {
     const io::MemoryDisk disk = machine_.files->snapshot();
     std::size_t files = 0;

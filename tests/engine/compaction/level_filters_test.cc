@@ -1,5 +1,5 @@
-// Owns: the proof that a file answers for absent keys equally well at whatever level it was made: it may move to the
-// last one as it is.
+// Owns: the proof that a file's filter is equally good for absent keys, whatever the level of the file's creation. The
+// file may move to the last level unchanged.
 #include <cstdint>
 #include <random>
 #include <vector>
@@ -12,7 +12,8 @@
 namespace varve::engine {
 namespace {
 
-/// Of as many absent keys as a file of the last level holds, the share that passes, in percent.
+/// Returns the share of absent keys that passes, in percent. Their number is that of the keys in a file of the last
+/// level.
 double passed_percent(const format::FilterChoice& options) {
   constexpr std::size_t kKeys = 200'000;
   std::mt19937_64 random(7);

@@ -1,5 +1,5 @@
-// Goal: commits wait when something presses and only then, and a store that closes makes nobody wait. Method: a
-// seeded scheduler, whose clock moves by what is waited for.
+// Goal: commits wait only under pressure, and a closing store delays no commit.
+// Method: a seeded scheduler, whose clock advances by the time that threads wait for.
 #include "engine/compaction/pacer.h"
 
 #include <gtest/gtest.h>

@@ -13,7 +13,7 @@ using std::chrono::nanoseconds;
 constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
 constexpr std::array<std::uint64_t, 6> kCommitSizes = {0, 100, 300, 4096, 65'536, 4 << 20};
 
-/// A quiet store with one of the three raised to `part` thousandths of where it is full.
+/// Returns a store without pressure except for one of the three inputs, which is at `part` thousandths of its limit.
 PacingInput pressed(int which, std::uint64_t part) {
   const PacingLimits limits;
   PacingInput input{kGiB / 4, kGiB, 2, 0};
@@ -69,7 +69,7 @@ TEST(Pacing, StaysBelowItsBound) {
 }
 
 TEST(Pacing, HasNoStepInDebtOrBuffer) {
-  // A thousandth of the way never costs more than one part in fifty of the bound.
+  // A thousandth of pressure never costs more than one fiftieth of the bound.
   for (const int which : {0, 2}) {
     for (const std::uint64_t bytes : kCommitSizes) {
       nanoseconds last = commit_delay(pressed(which, 0), {}, bytes);

@@ -1,5 +1,5 @@
-// Owns: what holds of every job (P1 and P2 of engine/compaction/picker.h), whatever the files.
-// Method: random levels, random files under way and in quarantine; jobs are picked until there is none.
+// Owns: properties of every job (P1 and P2 of engine/compaction/picker.h) for any files.
+// Method: random levels, random files in jobs and in quarantine. Jobs are picked until there is none.
 #include <algorithm>
 #include <map>
 #include <random>
@@ -72,13 +72,13 @@ void expect_closed(const Levels& levels, const Job& job) {
     EXPECT_EQ(job.inputs.size(), 1u);
     return;
   }
-  // Whatever the outputs' keys, they lie in the range of the job; nothing that stays in the output level does.
+  // All output keys are in the range of the job. No remaining file of the output level overlaps it.
   const Levels::Span met = levels.overlapping(job.output_level, job.range());
   EXPECT_EQ(numbers_of(met), numbers_of(job.overlapped));
   for (std::uint32_t level = job.level + 1; level < job.output_level; ++level) EXPECT_TRUE(levels.level(level).empty());
   EXPECT_TRUE(job.kind == JobKind::kMerge || job.overlapped.empty());
   if (job.level == 0) return;
-  // Of a deeper level the inputs are neighbours.
+  // On a deeper level the inputs are neighbours.
   EXPECT_EQ(numbers_of(levels.overlapping(job.level, range_of_all(job.inputs))), numbers_of(job.inputs));
 }
 

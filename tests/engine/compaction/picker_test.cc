@@ -1,4 +1,4 @@
-// Owns: what the picker chooses (engine/compaction/picker.h), case by case.
+// Owns: the choices of the picker (engine/compaction/picker.h), case by case.
 #include "engine/compaction/picker.h"
 
 #include <map>
@@ -38,11 +38,11 @@ class PickerTest : public testing::Test {
     const DeadRanges dead(dead_ids_, reclaimable_);
     return pick_job({levels_, running_, quarantined_, dead, dead_bytes_, reclaimable_, idle_}, shape_);
   }
-  /// Level 0 is as full as it takes, the files over one another.
+  /// Fills level 0 to its limit with overlapping files.
   void fill_level0() {
     for (std::uint32_t i = 0; i < shape_.level0_files; ++i) add(0, "c", "m");
   }
-  /// Level 5 stands above its target, level 6 at 4 GiB.
+  /// Puts level 5 above its target, and level 6 at 4 GiB.
   void overfill_level5(std::uint64_t mib) {
     add(5, "a", "f", mib);
     add(5, "g", "p", mib);
@@ -145,7 +145,7 @@ TEST_F(PickerTest, Level0NeverPassesByAFileOfALevelBetween) {
   add(3, "q", "r");
   const auto job = pick();
   ASSERT_TRUE(job);
-  // The level above the base is emptied first; level 0 would not go below it.
+  // The level above the base is emptied first. Level 0 is not compacted below it.
   EXPECT_EQ(job->level, 3u);
   EXPECT_EQ(job->kind, JobKind::kMove);
   running_.push_back(*job);
@@ -177,7 +177,7 @@ TEST_F(PickerTest, SmallFilesArePutTogetherInsteadOfMoved) {
 }
 
 TEST_F(PickerTest, AMoveThatWouldLieOverTooMuchIsAMerge) {
-  add(5, "c", "d");  // over nothing in 5, over 4 GiB in 6
+  add(5, "c", "d");  // overlaps nothing in level 5, and 4 GiB in level 6
   entries_.back().level = 4;
   add(5, "g", "p", 600);
   add(6, "a", "z", 4096);
@@ -191,8 +191,8 @@ TEST_F(PickerTest, AMoveThatWouldLieOverTooMuchIsAMerge) {
 
 TEST_F(PickerTest, ALevelAboveItsTargetGivesTheFileThatCostsLeast) {
   overfill_level5(900);
-  entries_[0].size_bytes = 1000 * kMiB;  // over 2 GiB
-  entries_[1].size_bytes = 1000 * kMiB;  // over 4 GiB
+  entries_[0].size_bytes = 1000 * kMiB;  // overlaps 2 GiB
+  entries_[1].size_bytes = 1000 * kMiB;  // overlaps 4 GiB
   const auto job = pick();
   ASSERT_TRUE(job);
   EXPECT_EQ(job->reason, JobReason::kLevelSize);
@@ -227,7 +227,7 @@ TEST_F(PickerTest, MostlyTombstonesGoDownBeforeAnythingIsFull) {
   const auto job = pick();
   ASSERT_TRUE(job);
   EXPECT_EQ(job->reason, JobReason::kTombstones);
-  EXPECT_THAT(numbers_of(job->inputs), ElementsAre(1, 2));  // its neighbour costs nothing more
+  EXPECT_THAT(numbers_of(job->inputs), ElementsAre(1, 2));  // including its neighbour costs nothing more
   EXPECT_THAT(numbers_of(job->overlapped), ElementsAre(3));
   reclaimable_ = 1;
   EXPECT_FALSE(pick()) << "they hide nothing that may go";
@@ -281,7 +281,7 @@ TEST_F(PickerTest, AQuarantinedFileIsNeitherTakenNorPassedBy) {
   quarantined_.insert(9);
   EXPECT_FALSE(pick());
   quarantined_ = {4};
-  // What stands on it stays with it; the older ones can go.
+  // Newer files that overlap it stay with it. The older ones can be compacted.
   const auto job = pick();
   ASSERT_TRUE(job);
   EXPECT_THAT(numbers_of(job->inputs), ElementsAre(3, 2, 1));

@@ -1,6 +1,6 @@
-// Goal: a table whose bytes did not arrive is not believed: it is read back before anything names it, and written again
-// while the memtable still has what it was to hold. Method: the n-th write to a table file is lost on its way, and
-// everybody says that it succeeded.
+// Goal: a table whose bytes did not reach the disk is not trusted. It is read back before the manifest names it, and is
+// rewritten while the memtable still has its content.
+// Method: the n-th write to a table file is lost, although every call succeeds.
 #include <string>
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ TEST(ReadBack, ATableWhoseWriteWasLostIsWrittenAgain) {
     lost.skip_count = nth;
     lost.effect = io::FaultEffect::kLostWrite;
     machine.files->faults().add(lost);
-    (void)(*engine)->compact();  // It may tell of the table that was not believed.
+    (void)(*engine)->compact();  // It may report the rejected table.
     const bool happened = machine.files->faults().hit_count() > 0;
     machine.files->faults().clear();
     const Status compacted = (*engine)->compact();

@@ -1,5 +1,5 @@
-// The whole of what a rewrite may drop, against a slow reading of the rule: an entry stays if some version of the
-// horizon, or a later one, shows it.
+// Everything that a rewrite may drop, compared with a slow version of the rule: an entry stays if a version of the
+// horizon, or a later version, shows it.
 #include "engine/compaction/retention.h"
 
 #include <string>
@@ -25,7 +25,7 @@ std::string key(std::uint64_t number, format::TableId table = kTable) {
   return *format::encode_sort_key(table, "p", std::to_string(number));
 }
 
-/// The versions of one key, newest first, that are kept.
+/// Returns the kept versions of one key, newest first.
 std::vector<CommitVersion> kept(std::vector<CommitVersion> horizon, const std::vector<Version>& versions,
                                 bool nothing_below, const DeadRanges& dead = DeadRanges()) {
   Retention retention(std::move(horizon), dead, [&](std::string_view) { return nothing_below; });
@@ -75,7 +75,7 @@ TEST(Retention, TheSameEntryFromTwoPlacesStaysOnce) {
   EXPECT_EQ(kept({5}, {{8}, {8}, {4}, {4}}, false), (Versions{8, 4}));
 }
 
-/// What a reader at `at` sees of a key: zero for nothing.
+/// Returns the version of a key that a reader at `at` sees, or zero for none.
 CommitVersion seen(const std::vector<Version>& versions, CommitVersion at) {
   for (const Version& version : versions) {
     if (version.version <= at) return version.kind == Kind::kPut ? version.version : 0;
@@ -106,7 +106,7 @@ TEST(Retention, ReadersAtTheHorizonAndAboveSeeWhatTheySaw) {
     }
     for (const CommitVersion at : horizon) EXPECT_EQ(seen(left, at), seen(versions, at)) << at;
     for (CommitVersion at = horizon.back(); at <= 36; ++at) EXPECT_EQ(seen(left, at), seen(versions, at)) << at;
-    // No more than one entry for each version of the horizon, and those above it.
+    // There is at most one entry for each version of the horizon, besides the newer entries.
     std::size_t above = 0;
     for (const Version& version : left) {
       if (version.version > horizon.back()) ++above;

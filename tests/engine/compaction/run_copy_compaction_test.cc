@@ -1,6 +1,6 @@
-// Goal: compaction that copies runs whole gives what one that merges every entry would. Method: tables of several runs,
-// changed in a few places between compactions, compared with a map of every held version; and the figures that tell
-// whether runs were copied at all.
+// Goal: a compaction that copies whole runs gives the result of one that merges every entry.
+// Method: tables of several runs, changed in a few places between compactions, are compared with a map of every held
+// version. Figures show whether runs were copied.
 #include <array>
 #include <map>
 #include <memory>
@@ -26,7 +26,7 @@ std::string row(int number) {
   return std::string(6 - digits.size(), '0') + digits;
 }
 
-/// Compresses to about half.
+/// Returns text that compresses to about half.
 std::string hexadecimal(io::SeededRandom& random, std::size_t size) {
   std::string text;
   while (text.size() < size) text.push_back("0123456789abcdef"[io::random_below(random, 16)]);
@@ -37,7 +37,7 @@ class RunCopyCompaction : public testing::TestWithParam<std::uint64_t> {
  protected:
   using Rows = std::map<std::string, std::string>;  // by sort key
 
-  /// Rows first, first + step, ... of a table: written, or removed, in one commit.
+  /// Writes or removes rows first, first + step, ... of a table in one commit.
   void change(format::TableId table, int first, int count, int step, bool removes = false) {
     Change change(table);
     for (int i = 0; i < count; ++i) {
@@ -64,7 +64,7 @@ class RunCopyCompaction : public testing::TestWithParam<std::uint64_t> {
     rows_.erase(rows_.lower_bound(format::encode_table(table)), rows_.lower_bound(format::encode_table(table + 1)));
   }
 
-  /// To the last level: four files of level 0 are merged when nothing else is to be done.
+  /// Compacts to the last level: four files of level 0 are merged when there is no other work.
   void compact(format::TableId table, int row_number) {
     for (int i = 0; i < 4; ++i) {
       change(table, row_number, 1, 1);

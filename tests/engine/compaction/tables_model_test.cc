@@ -1,5 +1,6 @@
-// Goal: whatever was flushed and compacted meanwhile, each version shows what it showed. Method: random commits, drops,
-// flushes, compactions, snapshots and reopens beside a map of every version that is held, keys and cursors compared.
+// Goal: after any flushes and compactions, each version shows its content.
+// Method: random commits, drops, flushes, compactions, snapshots and reopens, compared with a map of every held
+// version. Keys and cursors are compared.
 #include <map>
 #include <memory>
 #include <string>
@@ -66,7 +67,7 @@ class TablesModel : public testing::TestWithParam<std::uint64_t> {
     rows_ = std::move(next);
   }
 
-  /// A table of deletes alone, over what may be live, deleted already, or held by a snapshot.
+  /// Writes a table file of only deletes over live rows, deleted rows, and rows that a snapshot holds.
   void remove_many() {
     ASSERT_EQ(engine_->flush().to_string(), "Ok");
     Change change;
@@ -80,7 +81,7 @@ class TablesModel : public testing::TestWithParam<std::uint64_t> {
     ASSERT_EQ(engine_->flush().to_string(), "Ok");
   }
 
-  /// Between two bounds, forward and backward in turn, at random.
+  /// Scans between two bounds, with random changes of direction.
   void check_turning(const ReadView& view, const Rows& expected) {
     const std::string first = row(below(650));
     const std::string end = row(below(650));
@@ -144,7 +145,7 @@ class TablesModel : public testing::TestWithParam<std::uint64_t> {
     }
   }
 
-  /// Some keys twice, some not there.
+  /// Reads many keys: some twice, some absent.
   void check_many(const ReadView& view, const Rows& expected) {
     std::vector<std::string> names;
     std::vector<std::string> keys;
@@ -211,10 +212,10 @@ TEST_P(TablesModel, EveryHeldVersionShowsWhatItShowed) {
 
 INSTANTIATE_TEST_SUITE_P(Seeds, TablesModel, testing::Range<std::uint64_t>(1, 1 + test::effort<std::uint64_t>(8)));
 
-/// What a walk back over 40,000 deletes costs, which finds three entities around them. The store's threads run one at a
-/// time, so that compaction comes at the same moment in each run of a seed.
+/// Measures a backward scan over 40,000 deletes, which finds three entities around them. The store's threads run one at
+/// a time, so that compaction comes at the same moment in each run of a seed.
 void walk_over_deletes(std::uint64_t seed, ReadCost& cost, bool* deletes_are_left) {
-  // Only the blocks at both ends of the deletes, of some 2,000 each, hold something else too, and are read.
+  // Only the blocks at both ends of the deletes, of about 2,000 entries each, have other entries too, and are read.
   constexpr std::uint64_t kExaminedMax = 5000;
   Machine machine(seed, test::OneThreadAtATime{});
   auto engine = *machine.open();
@@ -228,7 +229,7 @@ void walk_over_deletes(std::uint64_t seed, ReadCost& cost, bool* deletes_are_lef
   }
   ASSERT_TRUE(Change().put("p", name(80'000), "behind").commit(*engine).ok());
   ASSERT_TRUE(engine->flush().ok());
-  // What is known of stretches of deletes ends with the process; then their blocks are all that tells.
+  // The memory of deleted stretches ends with the process. Afterwards only their blocks show the deletes.
   engine.reset();
   engine = *machine.open();
 
@@ -264,7 +265,7 @@ TEST(DeletedRuns, AreSteppedOverWithoutBeingRead) {
     bool deletes_are_left = true;
     walk_over_deletes(seed, cost, &deletes_are_left);
     if (HasFailure()) return;
-    if (!deletes_are_left) continue;  // Compaction was done with them before the walk.
+    if (!deletes_are_left) continue;  // Compaction had removed them before the scan.
     ++walks_over_deletes;
     EXPECT_GT(cost.blocks_skipped, 5U);
   }

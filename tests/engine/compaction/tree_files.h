@@ -1,4 +1,4 @@
-// Owns: table files for tests of the tree, made from a few words.
+// Owns: table file entries for tests of the tree, made from a few parameters.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace varve::engine {
 
-/// One MiB, 100 entries, no tombstones, one version: its number.
+/// Returns an entry with one MiB, 100 entries, no tombstones, and its number as the only version.
 inline format::TableFileEntry file_entry(std::uint64_t number, std::uint32_t level, std::string smallest,
                                          std::string largest) {
   format::TableFileEntry entry;

@@ -1,5 +1,5 @@
-// Owns: what picker, cuts and checks do together over gigabytes of writes, and what it costs.
-// Method: whole workloads on the simulator; after each, every key reads as it was written and nothing is left to do.
+// Owns: the joint behaviour of picker, cuts and checks over gigabytes of writes, and its cost.
+// Method: whole workloads on the simulator. After each, every key must read as it was written, and no job may be left.
 #include <random>
 #include <string>
 
@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint64_t kSeed = 60'221;
 constexpr std::uint64_t kMB = 1'000'000;
 
-/// Entries of 16 KiB that compress to six tenths: what counts is how many bytes lie where.
+/// Entries of 16 KiB that compress to six tenths. Only the number of bytes at each place matters.
 TreeSimulator::Measures coarse() {
   TreeSimulator::Measures measures;
   measures.put_bytes = 16'384;
@@ -23,7 +23,7 @@ TreeSimulator::Measures coarse() {
   return measures;
 }
 
-/// A tree a thousand times smaller in all measures, so that many levels come about with few entries.
+/// A tree with all sizes divided by a thousand, so that few entries fill many levels.
 TreeSimulator::Measures tiny() {
   TreeSimulator::Measures measures;
   measures.memtable_bytes >>= 10;
@@ -197,7 +197,7 @@ TEST_F(TreeSimulation, IdleEndsWithFewFilesInLevel0) {
 
 class MixedWorkload : public testing::TestWithParam<std::uint64_t> {};
 
-/// Everything at once, jobs side by side, in a tree small enough for thousands of them.
+/// Everything at once with concurrent jobs, in a tree small enough for thousands of jobs.
 TEST_P(MixedWorkload, KeepsEveryKeyAndComesToRest) {
   std::mt19937_64 random(GetParam());
   SCOPED_TRACE(GetParam());

@@ -177,7 +177,7 @@ void TreeSimulator::merge(const Running& running) {
   TableId written_table = 0;
   for (const SimulatedEntry& entry : entries) {
     const bool older = last != nullptr && last->table == entry.table && last->key == entry.key;
-    // An older version stays only if the one above it is not yet seen by every reader.
+    // An older version stays only if not every reader sees the newer one yet.
     const bool hidden = older && last->version <= reclaimable();
     last = &entry;
     if (hidden || dead_ranges.holds(entry.table)) continue;
@@ -240,7 +240,7 @@ std::uint64_t TreeSimulator::table_bytes(TableId table) const {
   return bytes;
 }
 
-/// Reads as a reader does: level 0 newest first, then level by level; the first entry of a key is what it is.
+/// Reads like a reader: level 0 newest first, then level by level. The first entry of a key is its value.
 std::string TreeSimulator::difference_from_model() const {
   std::map<std::pair<TableId, std::uint64_t>, SimulatedEntry> seen;
   for (const SimulatedEntry& entry : memtable_) seen.insert_or_assign({entry.table, entry.key}, entry);

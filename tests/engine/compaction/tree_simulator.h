@@ -1,5 +1,6 @@
 // Owns: a tree whose files are lists of entries in memory, so that picker, cuts and checks can be run for gigabytes.
-// Method: every step an executor owes is done here, without bytes: flush, merge, move, unlink, edits of the file set.
+// Method: the simulator does every step of an executor without bytes: flush, merge, move, unlink, edits of the file
+// set.
 #pragma once
 
 #include <cstdint>
@@ -24,21 +25,21 @@ struct SimulatedEntry {
 };
 
 struct SimulatedCosts {
-  std::uint64_t put_bytes = 0;      // what callers wrote
-  std::uint64_t flushed_bytes = 0;  // what came to level 0
-  std::uint64_t merged_bytes = 0;   // what merges wrote
+  std::uint64_t put_bytes = 0;      // bytes that callers wrote
+  std::uint64_t flushed_bytes = 0;  // bytes written to level 0
+  std::uint64_t merged_bytes = 0;   // bytes that merges wrote
   std::uint64_t merges = 0;
   std::uint64_t moves = 0;
   std::uint64_t unlinked_files = 0;
   std::size_t level0_files_max = 0;
 
-  /// Bytes written to table files for a byte put.
+  /// Returns the bytes written to table files per byte put.
   double write_amplification() const;
-  /// The same for a byte that came to level 0, so that compression has no part in it.
+  /// Returns the bytes written to table files per byte of level 0, so that compression has no effect.
   double rewrite_factor() const;
 };
 
-/// The order of keys in a table is that of their numbers.
+/// Returns a key. In a table keys have the order of their numbers.
 std::string simulated_key(TableId table, std::uint64_t key);
 
 class TreeSimulator {
@@ -47,8 +48,8 @@ class TreeSimulator {
     TreeShape shape;
     std::uint64_t memtable_bytes = std::uint64_t{64} << 20;
     std::uint64_t put_bytes = 4096;     // of an entry as the caller wrote it
-    std::uint64_t stored_bytes = 2458;  // of it in a table file
-    std::size_t running_max = 1;        // jobs side by side
+    std::uint64_t stored_bytes = 2458;  // of the entry in a table file
+    std::size_t running_max = 1;        // concurrent jobs
   };
   explicit TreeSimulator(const Measures& measures) : measures_(measures) {}
 
@@ -57,14 +58,14 @@ class TreeSimulator {
   void drop(TableId table);
   void flush();
 
-  /// Begins what can begin, then ends the oldest running job. False when there was nothing to do.
+  /// Begins all jobs that can begin, then ends the oldest running job. Returns false if there was nothing to do.
   bool step(bool idle = false);
-  /// Steps until there is nothing to do; gives up after `steps_max`.
+  /// Runs steps until there is nothing to do. Gives up after `steps_max`.
   bool run(std::size_t steps_max, bool idle = false);
-  /// Merges as `step` does after each flush, or leaves it all for later.
+  /// Sets whether each flush is followed by merges as in `step`, or all merges are left for later.
   void set_compacting(bool on) { compacting_ = on; }
   void quarantine(std::uint64_t file) { quarantined_.insert(file); }
-  /// Tombstones above it stay.
+  /// Holds a snapshot. Tombstones above its version stay.
   void hold_snapshot(CommitVersion version) { snapshot_ = version; }
 
   const Levels& levels() const { return levels_; }
@@ -72,7 +73,7 @@ class TreeSimulator {
   CommitVersion last_version() const { return version_; }
   std::uint64_t live_tombstones() const;
   std::uint64_t table_bytes(TableId table) const;
-  /// Empty, or the first way in which the files differ from what was written.
+  /// Returns an empty text, or the first difference between the files and the written entries.
   std::string difference_from_model() const;
   std::string describe() const;
 

@@ -1,4 +1,5 @@
-// Owns: what the executor of a job asks while it merges (engine/compaction/output_cuts.h, bottom_check.h).
+// Owns: the functions that the executor of a job calls during a merge (engine/compaction/output_cuts.h,
+// bottom_check.h).
 #include <string>
 
 #include "engine/compaction/bottom_check.h"

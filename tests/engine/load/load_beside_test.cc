@@ -1,5 +1,6 @@
-// Goal: loads, compactions, flushes, writers and drops beside each other disturb nothing: every load is adopted, and in
-// the end each table has what was put into it. Method: all threads run one at a time, by seed.
+// Goal: concurrent loads, compactions, flushes, writers and drops do not disturb each other. Every load is adopted, and
+// at the end each table has its content.
+// Method: all threads run one at a time, by seed.
 #include <gtest/gtest.h>
 
 #include "engine/load/load.h"
@@ -16,7 +17,8 @@ constexpr std::uint32_t kLoads = 12;
 constexpr std::size_t kEntries = 40;
 constexpr int kRounds = 24;
 
-/// Between two tables that are written all the time, so that nearly every other file spans it.
+/// The ids of loaded tables are between two tables that are written all the time, so that nearly every other file spans
+/// them.
 constexpr format::TableId loaded_table(std::uint32_t i) {
   return format::make_table_id(7, 40 + i);
 }
@@ -53,7 +55,7 @@ class LoadsBeside : public ::testing::TestWithParam<std::uint64_t> {
     }
     const Status installed = load.install();
     ASSERT_TRUE(installed.ok()) << installed.to_string();
-    if (i % 3 == 2) return;  // given up
+    if (i % 3 == 2) return;  // this load is given up
     CommitRequest request;
     format::BatchBuilder batch;
     batch.adopt(loaded_table(i));
@@ -83,7 +85,7 @@ class LoadsBeside : public ::testing::TestWithParam<std::uint64_t> {
     }
   }
 
-  /// A job that could not be finished would have left some that nobody names.
+  /// Checks the files. A job that could not be finished would have left files that no level names.
   void check_files(const Engine& engine) {
     std::uint64_t named = 0;
     const Statistics figures = engine.statistics();

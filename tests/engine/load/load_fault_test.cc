@@ -1,6 +1,5 @@
-// Goal: a load whose memory, threads or files fail says so, leaves nothing behind, and takes nothing from the store,
-// which goes on. Method: the n-th step of a load that spills and merges fails, n rising until none
-// did.
+// Goal: a load whose memory, threads or files fail reports it, leaves no files, and does not affect the store.
+// Method: the n-th step of a load that spills and merges fails, with n increasing until no step fails.
 #include <algorithm>
 #include <functional>
 
@@ -22,7 +21,7 @@ using test::Machine;
 constexpr format::TableId kLoadedTable = format::make_table_id(7, 41);
 constexpr std::size_t kRows = 260;
 
-/// A store, and a load of rows that come out of order, some ten times what is sorted in memory.
+/// A store, and a load of rows in random order. The rows exceed the sort buffer about ten times.
 class LoadBench {
  public:
   explicit LoadBench(Machine& machine) : LoadBench(machine, machine.env()) {}
@@ -47,7 +46,7 @@ class LoadBench {
     (*load)->begin(kLoadedTable, *version);
     return *std::move(load);
   }
-  /// All rows, and what is behind them. Stops at the first error.
+  /// Adds all rows and installs the load. Stops at the first error.
   Status fill_and_install(Load& load) {
     for (const std::string& key : keys_) {
       if (Status added = load.add(key, value_); !added.ok()) return added;
@@ -63,7 +62,7 @@ class LoadBench {
     request.load = &load;
     return engine_->commit(std::move(request)).status();
   }
-  /// Entries of the loaded table that a reader sees.
+  /// Returns the number of entries of the loaded table that a reader sees.
   std::size_t loaded_rows() const {
     std::size_t rows = 0;
     const std::string prefix = format::encode_table(kLoadedTable);
@@ -84,7 +83,7 @@ class LoadBench {
     ASSERT_TRUE(opened.ok()) << opened.status().to_string();
     engine_ = *std::move(opened);
   }
-  /// Nothing of a load that failed is seen, and a second one succeeds.
+  /// Expects that no row of a failed load is visible, and that a second load succeeds.
   void expect_whole_again() {
     EXPECT_EQ(loaded_rows(), 0U);
     ASSERT_TRUE(Change().put("p", "beside", "v").commit(*engine_).ok()) << "the store goes on";
@@ -105,14 +104,14 @@ class LoadBench {
   const std::string value_ = std::string(120, 'v');
 };
 
-/// The disk of the tests asks for memory where a real one does not.
+/// The tests' disk allocates memory where a real one does not.
 class LoadMemory : public testing::Test {
  protected:
   void SetUp() override { test::exempt_allocations(io::inside_memory_file_system); }
   void TearDown() override { test::exempt_allocations(nullptr); }
 };
 
-/// The n-th step of one kind fails, upon files of tables alone; how often it did so before all went well.
+/// Fails the n-th step of one kind on table files, for each n. Returns how often it failed before a load succeeded.
 std::uint64_t fail_each(io::OperationKind kind, std::uint64_t stride) {
   std::uint64_t failed = 0;
   for (std::uint64_t nth = 0;; nth += stride) {
@@ -172,7 +171,7 @@ TEST(LoadFault, AThreadThatIsRefusedEndsIt) {
   EXPECT_GE(refused, 3U) << "the first file, merges of rows, and the last merge each have a thread";
 }
 
-/// Refuses one allocation of a load, by this thread or by the others.
+/// Refuses one allocation of a load on this thread, or on the other threads.
 template <typename Failure, typename... More>
 std::uint64_t refuse_memory(More... more) {
   std::uint64_t refused = 0;

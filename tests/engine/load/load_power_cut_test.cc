@@ -1,6 +1,6 @@
-// Goal: wherever the power fails under a load that spills and merges, and under compactions and flushes beside it, the
-// table is there whole or not at all, what was acknowledged is there, and no file is left that nobody names.
-// Method: the store's threads run one at a time by seed on the in-memory disk; images are taken at every step.
+// Goal: if the power fails at any moment of a load that spills and merges, beside compactions and flushes, the table is
+// complete or absent. Acknowledged data is there, and no unnamed file is left.
+// Method: the store's threads run one at a time by seed on the in-memory disk. Images are taken at every step.
 #include <gtest/gtest.h>
 
 #include "engine/load/load.h"
@@ -41,7 +41,7 @@ class LoadPowerCut : public ::testing::TestWithParam<std::uint64_t> {
     images_.push_back({machine_.files->process_death(picks_), adopted_, dropped_, where + ", kill"});
   }
 
-  /// Tables before and behind the loaded one, so that compaction has files that span it.
+  /// Writes tables before and after the loaded one, so that compaction has files that span it.
   void write_neighbours(Engine& engine, int round) {
     const std::string row = "r" + std::to_string(round);
     ASSERT_TRUE(Change(kLoaded - 1).put("p", row, std::string(300, 'n')).commit(engine).ok());
@@ -83,7 +83,7 @@ class LoadPowerCut : public ::testing::TestWithParam<std::uint64_t> {
     if (flushes) write_neighbours(engine, 6);
     ASSERT_TRUE(load.install().ok());
     if (GetParam() % 3 == 0) {
-      ASSERT_TRUE(engine.compact().ok());  // which may merge what is installed with its neighbours
+      ASSERT_TRUE(engine.compact().ok());  // may merge the installed files with their neighbours
     }
     CommitRequest request;
     format::BatchBuilder batch;
@@ -104,7 +104,7 @@ class LoadPowerCut : public ::testing::TestWithParam<std::uint64_t> {
     }
   }
 
-  /// Without compaction, which begins as soon as the store is open.
+  /// Checks the files without compaction, which begins as soon as the store is open.
   static void check_files(const io::MemoryDisk& disk) {
     test::StoreMachine machine(disk);
     const Status opened = machine.open();

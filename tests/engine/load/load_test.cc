@@ -1,5 +1,6 @@
-// Goal: a load brings what it was given, in whatever order, sorted and each key once, and takes everything back where
-// it ends without an adoption. Method: small buffers, files and merges, so that every path is walked with few entries.
+// Goal: a load stores its entries, given in any order, sorted and each key once. It removes everything if it ends
+// without an adoption.
+// Method: small buffers, files and merges, so that few entries reach every path.
 #include "engine/load/load.h"
 
 #include <gtest/gtest.h>
@@ -56,7 +57,7 @@ class LoadTest : public ::testing::Test {
     return engine_->commit(std::move(request));
   }
 
-  /// Keys with their values in order, of the loaded table, each at the version of the load.
+  /// Returns the keys with their values in order, of the loaded table, each at the version of the load.
   std::vector<std::string> content(const Engine& engine, format::TableId table = kLoaded) const {
     std::vector<std::string> found;
     const std::string prefix = format::encode_table(table);
@@ -144,12 +145,12 @@ TEST_F(LoadTest, SortsWhatComesInAnyOrderByMergesInSeveralPasses) {
     const auto rows = shuffled(3000, seed);
     auto load = begin(small_, table);
     for (const std::size_t i : rows) ASSERT_TRUE(add(*load, i, table).ok());
-    EXPECT_GT(table_files(), 50u);  // spilled: far more than are merged at once
+    EXPECT_GT(table_files(), 50u);  // spilled: far more files than one merge reads
     ASSERT_TRUE(load->install().ok());
     const auto adopted = adopt(*load);
     ASSERT_TRUE(adopted.ok()) << adopted.status().to_string();
     EXPECT_EQ(content(*engine_, table), expected(rows, table));
-    EXPECT_EQ(table_files(), files_named());  // nothing of the sorting is left
+    EXPECT_EQ(table_files(), files_named());  // no file of the sorting is left
     EXPECT_GT(load->figures().sorted_entries, 2900u);
   }
 }
@@ -158,7 +159,7 @@ TEST_F(LoadTest, SortsInMemoryWhatFitsThere) {
   const auto rows = shuffled(500, 4);
   auto load = begin(LoadOptions());
   for (const std::size_t i : rows) ASSERT_TRUE(add(*load, i).ok());
-  EXPECT_LE(table_files(), 1u);  // at most the row that came before the first entry out of order
+  EXPECT_LE(table_files(), 1u);  // at most the row before the first entry out of order
   ASSERT_TRUE(load->install().ok());
   ASSERT_TRUE(adopt(*load).ok());
   EXPECT_EQ(content(*engine_), expected(rows));
@@ -166,7 +167,7 @@ TEST_F(LoadTest, SortsInMemoryWhatFitsThere) {
 
 TEST_F(LoadTest, SortsWhatComesInOrderButForTheEnd) {
   auto rows = in_order(2000);
-  rows.push_back(2003);  // behind all of p2: its partition was left long ago
+  rows.push_back(2003);  // after all of p2, whose partition ended long ago
   rows.push_back(2001);
   auto load = begin(small_);
   for (const std::size_t i : rows) ASSERT_TRUE(add(*load, i).ok());
@@ -188,7 +189,7 @@ TEST_F(LoadTest, NamesAKeyThatIsGivenTwice) {
 }
 
 TEST_F(LoadTest, NamesAKeyThatIsGivenTwiceInAnyOrder) {
-  for (const std::size_t count : {5u, 3000u}) {  // in the buffer, and among what was spilled
+  for (const std::size_t count : {5u, 3000u}) {  // within the buffer, and with spilled files
     SCOPED_TRACE(count);
     auto rows = shuffled(count, 5);
     rows.push_back(rows[1]);
@@ -225,7 +226,7 @@ TEST_F(LoadTest, StaysAfterAReopenBeforeAndAfterItsLogIsGone) {
   EXPECT_EQ(content(*engine_), expected(rows));
   ASSERT_TRUE(engine_->flush().ok());
   EXPECT_EQ(content(*engine_), expected(rows));
-  reopen();  // It is in the manifest.
+  reopen();  // It is in the manifest now.
   EXPECT_EQ(engine_->statistics().recovery.commits, 0u);
   EXPECT_EQ(content(*engine_), expected(rows));
   EXPECT_EQ(table_files(), files_named());
@@ -251,11 +252,11 @@ TEST_F(LoadTest, LeavesNothingWhenItIsGivenUpAfterItWasInstalled) {
     ASSERT_TRUE(load->install().ok());
     EXPECT_GT(files_named(), 0u);
   }
-  ASSERT_TRUE(engine_->compact().ok());  // until nothing is left to do; what it lets go is removed in its next round
+  ASSERT_TRUE(engine_->compact().ok());  // until no work is left; unneeded files are removed in the next round
   EXPECT_EQ(engine_->statistics().compaction.written_bytes, 0u);
   std::uint64_t entries = 0;
   for (const LevelFigures& level : engine_->statistics().levels) entries += level.entries;
-  EXPECT_LE(entries, 1u);  // of the commit that began the load
+  EXPECT_LE(entries, 1u);  // from the commit that began the load
   reopen();
   EXPECT_EQ(table_files(), files_named());
   EXPECT_TRUE(content(*engine_).empty());
@@ -283,7 +284,7 @@ TEST_F(LoadTest, IsDeadAtOpenWhenNobodyAdoptedIt) {
 }
 
 TEST_F(LoadTest, GoesBesideAFileThatSpansItsKeys) {
-  // One file of the last level with a table before and one behind the loaded one.
+  // One file of the last level has a table before the loaded one, and a table after it.
   ASSERT_TRUE(Change(kLoaded - 1).put("p", "r", "before").commit(*engine_).ok());
   ASSERT_TRUE(Change(kLoaded + 1).put("p", "r", "behind").commit(*engine_).ok());
   ASSERT_TRUE(engine_->compact().ok());
@@ -298,7 +299,7 @@ TEST_F(LoadTest, GoesBesideAFileThatSpansItsKeys) {
   auto load = begin(small_);
   for (const std::size_t i : rows) ASSERT_TRUE(add(*load, i).ok());
   ASSERT_TRUE(load->install().ok());
-  ASSERT_TRUE(engine_->compact().ok());  // It may be moved, and merged with the others, before it is adopted.
+  ASSERT_TRUE(engine_->compact().ok());  // It may be moved, and merged with the others, before the adoption.
   ASSERT_TRUE(adopt(*load).ok());
   EXPECT_EQ(content(*engine_), expected(rows));
   EXPECT_EQ(engine_->view().get(test::key_of("p", "r7", kLoaded - 1))->value().value, "more");

@@ -1,6 +1,7 @@
-// Goal: files that several threads make of one load have its entries in order, and are all gone where it fails or is
-// given up, whatever the others were at. Method: entries of random text, enough that the first file learns and runs
-// are made apart from then on, in chunks far smaller than a file.
+// Goal: files that several threads make of one load have its entries in order. If the load fails or is given up, all of
+// them are removed, in any state of the threads.
+// Method: entries of random text, enough that the first file learns a dictionary and later runs are built separately.
+// The chunks are far smaller than a file.
 #include "engine/load/write_behind.h"
 
 #include <gtest/gtest.h>
@@ -42,7 +43,7 @@ class WriteBehindBench {
     auto opened = machine.open();
     EXPECT_TRUE(opened.ok()) << opened.status().to_string();
     engine_ = *std::move(opened);
-    options_.file_bytes = std::size_t{5} << 18;  // more than a run, which is what is learned from
+    options_.file_bytes = std::size_t{5} << 18;  // more than a run, which the dictionary is learned from
     options_.chunk_bytes_max = std::size_t{64} << 10;
     options_.write_threads = threads;
   }
@@ -125,7 +126,7 @@ TEST(WriteBehind, InWhateverOrderTheThreadsRun) {
   }
 }
 
-/// The n-th step of this kind upon table files fails, and all behind it, n rising until none is left.
+/// Fails the n-th step of this kind on table files and all later ones, with n increasing until no step fails.
 void fail_each_step(io::OperationKind kind, std::uint64_t stride, std::uint64_t failures_min) {
   std::uint64_t nth = 0;
   for (;; nth += stride) {

@@ -1,6 +1,6 @@
-// Goal: a buffered commit survives the death of its process, and somebody who cuts or removes the log buffer's file
-// ends neither the process nor anything acknowledged: the store stops with an error that names the file. Method: stores
-// on this machine's disk, in a process of their own that dies without a word, or is told what happened.
+// Goal: a buffered commit survives the death of its process. If another process cuts or removes the log buffer's file,
+// neither the process nor acknowledged data is lost: the store stops with an error that names the file.
+// Method: stores on this machine's disk. A separate process dies without notice, or receives the error.
 #include <chrono>
 #include <filesystem>
 #include <memory>
@@ -41,14 +41,14 @@ class LogBufferDamage : public testing::Test {
     }
     return {};
   }
-  /// How many of the first rows are there, one after the other.
+  /// Returns the number of first rows that exist without a gap.
   int rows(Engine& engine) {
     int count = 0;
     while (test::value_of(engine, "p", row_of(count)) == "value " + row_of(count)) ++count;
     return count;
   }
-  /// In a process of its own: commits, harms the buffer's file, and commits until it is told. Says how it was told, and
-  /// how many commits were acknowledged.
+  /// In a separate process: commits, damages the buffer's file, and commits until an error is returned. Returns the
+  /// error, and the number of acknowledged commits.
   template <typename Harm>
   std::string told(const Harm& harm) {
     return io::in_child([&]() -> std::string {

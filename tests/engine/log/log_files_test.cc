@@ -1,4 +1,4 @@
-// Goal: the log's files begin with durable headers of their own, and never with what stood under their name before.
+// Goal: the log's files begin with durable headers of their own, and never with older bytes under their name.
 #include "engine/log/log_files.h"
 
 #include <cerrno>

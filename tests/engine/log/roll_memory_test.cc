@@ -1,6 +1,6 @@
-// Goal: a commit that goes on to the next log segment, and gets no memory for any one of the things it asks for, is
-// refused with nothing changed or done without; the process goes on. Method: each allocation of the committing thread
-// fails in turn, in an engine of its own.
+// Goal: if a commit that begins the next log segment gets no memory, it is refused without a change, or succeeds
+// without the memory. The process continues.
+// Method: each allocation of the committing thread fails in turn, in a separate engine.
 #include <cstdint>
 #include <span>
 #include <string>
@@ -24,7 +24,7 @@ class RollMemory : public testing::Test {
   void TearDown() override { test::exempt_allocations(nullptr); }
 };
 
-/// A commit of one row, made before the memory ends: what a test asks for is not the engine's.
+/// A commit of one row, prepared before the memory ends, so that only the engine's allocations fail.
 struct Prepared {
   Prepared(Engine& engine, std::string_view row, std::string_view value) {
     batch.put(test::key_of("p", row), value);

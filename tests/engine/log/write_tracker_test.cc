@@ -50,7 +50,7 @@ TEST(WriteTracker, NeverPassesAFailedWrite) {
   tracker.complete(10, true);
   EXPECT_EQ(tracker.durable(), 10u);
   EXPECT_EQ(tracker.failed_above(), std::optional<LogPosition>(10));
-  tracker.wait_until_idle();  // Returns: a failed write is no longer under way.
+  tracker.wait_until_idle();  // Returns: a failed write is no longer in flight.
 }
 
 TEST(WriteTracker, MovesToAnotherSegmentWhenIdle) {
@@ -63,7 +63,7 @@ TEST(WriteTracker, MovesToAnotherSegmentWhenIdle) {
   EXPECT_EQ(tracker.durable_ceiling(), 7u);
 }
 
-// Against the definition: the mark is the end of the longest prefix of writes that have all succeeded.
+// Compares with the definition: the mark is the end of the longest prefix of writes that have all succeeded.
 TEST(WriteTracker, AgreesWithItsDefinitionInAnyOrderOfCompletion) {
   for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
     SCOPED_TRACE(seed);

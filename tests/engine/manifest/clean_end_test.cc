@@ -1,6 +1,7 @@
-// Goal: a store is called closed only by what the disk holds of it: a segment or a manifest that is not what was
-// written is told by its name, and CURRENT stays "open". Method: the files are changed between the last write and the
-// close; what CURRENT says is set beside manifests that say otherwise.
+// Goal: a store is marked as closed only if the disk has its data: if a segment or a manifest differs from the written
+// bytes, the error names it, and CURRENT stays "open".
+// Method: the files are changed between the last write and the close. CURRENT is also combined with contradicting
+// manifests.
 #include "engine/manifest/clean_end.h"
 
 #include <functional>
@@ -17,7 +18,7 @@ namespace {
 using test::LogWriter;
 using test::StoreMachine;
 
-/// A store whose one segment is sealed and closed in the manifest: it needs nothing but its last root.
+/// A store whose single segment is sealed and closed in the manifest. Only its last root is missing.
 struct SealedStore {
   SealedStore() {
     Result<Established> made = make_store(machine.env, *machine.directory, {});
@@ -45,7 +46,7 @@ struct SealedStore {
     machine.files.change_disk(
         [&](io::MemoryDisk& disk) { disk.write_file(test::path_of(name), format::as_bytes(bytes)); });
   }
-  /// The close fails with this, and the store is still an open one.
+  /// Expects that the close fails with this message, and the store stays open on the disk.
   void expect_refused(std::string_view message, Code code = Code::kCorruption) {
     const Status finished = established.manifest->finish(1'000);
     EXPECT_EQ(finished.code(), code) << finished.to_string();
@@ -120,7 +121,7 @@ TEST(CleanEnd, AManifestThatIsNotWhatWasWrittenIsTold) {
     const std::uint64_t bytes = store.bytes_of(store.manifest_name).size();
     store.machine.files.change_disk(
         [&](io::MemoryDisk& disk) { ASSERT_TRUE(disk.truncate(test::path_of(store.manifest_name), bytes - 1).ok()); });
-    // The last edits of the close are appended behind what is missing.
+    // The last edits of the close would be appended after the missing part.
     const Status finished = store.established.manifest->finish(1'000);
     EXPECT_NE(finished.code(), Code::kOk);
     EXPECT_EQ(format::decode_root(store.bytes_of("CURRENT"))->state, format::RootState::kOpen);

@@ -1,5 +1,5 @@
-// Goal: a store that was closed has no byte that could change unnoticed. Every flipped byte, every length, every
-// missing, exchanged and doubled file of a small one is either found or changes nothing that anybody reads.
+// Goal: every change of a byte of a closed store is detected. Every flipped byte, every length, and every missing,
+// exchanged and doubled file of a small store is detected, or changes no data that is read.
 #include <cstring>
 #include <functional>
 
@@ -37,7 +37,7 @@ void close_segment(Manifest& manifest, const LogWriter& log) {
   ASSERT_TRUE(closed.ok()) << closed.to_string();
 }
 
-/// Two segments with commits of all sizes, a drop and a tag, closed as an engine closes them.
+/// Returns two segments with commits of all sizes, a drop and a tag, closed like an engine's store.
 io::MemoryDisk closed_store(std::uint64_t seed) {
   StoreMachine machine(io::MemoryDisk(), seed);
   Result<Established> made = make_store(machine.env, *machine.directory, {});
@@ -96,7 +96,7 @@ struct Closed {
   StoreContent content;
 };
 
-/// Found, with a message that names a file.
+/// Expects an error whose message names a file.
 void expect_found(const io::MemoryDisk& disk) {
   const Result<Recovered> recovered = Closed::read(disk);
   ASSERT_EQ(recovered.code(), Code::kCorruption) << recovered.status().to_string();
@@ -128,7 +128,8 @@ TEST(CleanStore, OpensForWritingWithoutCopyingAnything) {
   const Status opened = machine.open();
   ASSERT_TRUE(opened.ok()) << opened.to_string();
   EXPECT_EQ(machine.recovered.files.segments.size(), 3u);
-  EXPECT_EQ(machine.established.manifest->mark().number, 7u);  // Numbers go on without a gap: 5 and 6 are the log's.
+  // Numbers continue without a gap: 5 and 6 belong to the log.
+  EXPECT_EQ(machine.established.manifest->mark().number, 7u);
   EXPECT_EQ(test::content_of(machine.recovered), closed.content);
   const Result<Recovered> open_again = machine.read();
   ASSERT_TRUE(open_again.ok());
@@ -228,7 +229,8 @@ TEST(CleanStore, EverySectorExchangedForAnotherIsFound) {
   }
 }
 
-/// The file with the record at `offset` changed, and framed as a writer would: all of its checksums hold.
+/// Returns the file with the record at `offset` changed and framed by a writer, so that all of its checksums are
+/// correct.
 std::string framed_anew(const std::string& file, std::uint64_t offset, std::uint64_t seed,
                         const std::function<void(format::RecordHeader&, std::string&)>& change) {
   format::Record record;
@@ -284,14 +286,14 @@ TEST(CleanStore, AManifestThatVerifiesAndIsNotTheOneOfTheCloseIsFound) {
 }
 
 TEST(CleanStore, AnOlderCurrentOrManifestIsNeverFallenBackTo) {
-  // The same store, opened again and written to: then the old CURRENT and its manifest come back.
+  // The store is opened again and written to. Then the old CURRENT and its manifest are restored.
   const Closed closed;
   StoreMachine machine(closed.disk);
   ASSERT_TRUE(machine.open().ok());
   io::MemoryDisk later = machine.files.snapshot();
   later.settle();
   later.write_file(test::path_of("CURRENT"), format::as_bytes(closed.bytes_of("CURRENT")));
-  expect_found(later);  // The manifest it names is gone.
+  expect_found(later);  // The manifest that it names is missing.
 }
 
 TEST(CleanStore, ADoubledFileChangesNothing) {
@@ -310,7 +312,7 @@ TEST(CleanStore, ReadingWritesNothing) {
   const Closed closed;
   StoreMachine machine(closed.disk);
   ASSERT_TRUE(machine.read(false).ok());
-  EXPECT_EQ(machine.files.operation_count(), 1u);  // The bench's own create_directory.
+  EXPECT_EQ(machine.files.operation_count(), 1u);  // The create_directory of the bench.
   EXPECT_TRUE(machine.files.snapshot().same_content(closed.disk));
 }
 

@@ -1,4 +1,4 @@
-// Goal: a set is changed by an edit whole or not at all, and no edit makes a set that breaks F1 to F4.
+// Goal: an edit changes a set completely or not at all, and no edit makes a set that violates F1 to F4.
 #include "engine/manifest/file_set.h"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ format::ValueFileEntry value_file(std::uint64_t number) {
   return entry;
 }
 
-/// Two closed segments, one in use, a table, a value file, ids, a tag.
+/// Returns two closed segments, one in use, a table, a value file, ids, a tag.
 FileSet sample() {
   format::ManifestEdit edit;
   edit.store_id = format::StoreId{1, 2, 3};
@@ -102,7 +102,7 @@ TEST(FileSet, AsOneEditItMakesItselfAgain) {
   format::append_field(original.segments.at(1).announced_unknown_fields, 2, "a");
   format::append_field(original.segments.at(1).closed_unknown_fields, 2, "c");
   FileSet again;
-  // Through its bytes, as a manifest would hold it.
+  // Through its bytes, as in a manifest.
   const Result<format::ManifestEdit> edit =
       format::decode_manifest_edit(format::encode_manifest_edit(original.as_edit()));
   ASSERT_TRUE(edit.ok()) << edit.status().to_string();

@@ -1,5 +1,5 @@
-// Goal: a manifest reads as the edits that were appended; its end may be torn and nothing else, and only where nothing
-// proves otherwise.
+// Goal: a manifest is read as the edits that were appended. Only its end may be torn, and only if nothing contradicts
+// that.
 #include "engine/manifest/manifest_file.h"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ format::ManifestEdit announce(std::uint64_t number) {
   return edit;
 }
 
-/// A manifest with two edits behind its first record, and where each record ends.
+/// A manifest with two edits after its first record, and the end of each record.
 struct Sample {
   Sample() {
     StoreMachine machine;
@@ -80,13 +80,13 @@ TEST(ManifestFile, IsDurableWhenItsCallsReturn) {
 TEST(ManifestFile, ItsLastAppendMayBeTornAtAnyByte) {
   const Sample sample;
   for (std::uint64_t kept = sample.ends[1]; kept < sample.ends[2]; ++kept) {
-    for (const int rest : {-1, 0, 0x6b}) {  // Cut there, or the size without the data.
+    for (const int rest : {-1, 0, 0x6b}) {  // Cut there, or with the size but without the data.
       SCOPED_TRACE(kept);
       std::string torn = sample.bytes.substr(0, kept);
       if (rest >= 0) torn.resize(sample.bytes.size() + 40, static_cast<char>(rest));
       const Result<ManifestContent> content = parse_manifest(torn, kNumber, sample.seed, true);
       ASSERT_TRUE(content.ok()) << content.status().to_string();
-      // Zeros of its own at the record's end are not missed.
+      // Missing zeros at the record's end make no difference.
       const bool whole = content->valid_bytes == sample.ends[2];
       EXPECT_TRUE(whole || content->valid_bytes == sample.ends[1]);
       EXPECT_EQ(content->files.segments.size(), whole ? 2u : 1u);
@@ -135,7 +135,7 @@ TEST(ManifestFile, ANewerFormatIsUnsupported) {
   EXPECT_EQ(parse_manifest(newer, kNumber, sample.seed, true).code(), Code::kUnsupported);
 }
 
-/// The sample with one more record, whose header is wrong in some way.
+/// Returns the sample with one more record, whose header is wrong in some way.
 Result<ManifestContent> parse_with(format::RecordHeader header, std::string_view payload) {
   const Sample sample;
   std::string bytes = sample.bytes;

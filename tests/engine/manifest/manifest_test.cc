@@ -1,5 +1,5 @@
-// Goal: an edit that was answered with success survives everything; one that was not is there whole or not at all;
-// numbers are given once; and a failure of the manifest's file costs the file, not the store.
+// Goal: an acknowledged edit survives everything, and another edit is complete or absent. Numbers are used once. A
+// failure of the manifest's file costs the file, not the store.
 #include "engine/manifest/manifest.h"
 
 #include <set>
@@ -14,7 +14,7 @@ namespace {
 
 using test::StoreMachine;
 
-/// A store just made, its manifest in use.
+/// A new store with its manifest in use.
 struct Made : StoreMachine {
   explicit Made(std::uint64_t seed = 1) : StoreMachine(io::MemoryDisk(), seed) {
     Result<Established> made = make_store(env, *directory, {});
@@ -31,7 +31,7 @@ struct Made : StoreMachine {
     files.faults().add(rule);
   }
   std::vector<std::string> names() const { return files.snapshot().file_names(test::kImagePath); }
-  /// What a machine finds that starts on what is durable now.
+  /// Returns the files that a machine finds if it starts with the durable data of this moment.
   FileSet durable_files() {
     StoreMachine after(files.power_cut(io::CrashPolicy::kNothingUnsynced, random));
     const Result<Recovered> found = after.read();
@@ -93,7 +93,7 @@ TEST(Manifest, AFailedAppendIsMadeGoodByAFreshManifest) {
     const Result<std::uint64_t> next = store.manifest().next_file_number();
     ASSERT_TRUE(next.ok());
     EXPECT_GT(*next, store.manifest().mark().number);
-    // And it goes on there.
+    // The new manifest accepts edits.
     ASSERT_TRUE(store.manifest().append(with_dead_id(2)).ok());
     EXPECT_EQ(store.durable_files(), store.manifest().files());
   }
@@ -126,7 +126,7 @@ TEST(Manifest, WhenTheFreshOneFailsTooEveryLaterCallAnswersThat) {
   EXPECT_EQ(store.manifest().next_file_number().code(), Code::kIoError);
   EXPECT_EQ(store.manifest().finish(1'000).code(), Code::kIoError);
   EXPECT_EQ(store.manifest().files(), before);
-  // What is on disk is one of the two.
+  // The disk contains one of the two states.
   EXPECT_LE(store.durable_files().dead_ids.size(), 1u);
 }
 
@@ -167,7 +167,7 @@ TEST(Manifest, WithoutRoomTheBallastIsGivenUp) {
   Made store;
   ASSERT_GE(store.files.used_bytes(), kBallastBytes);
   store.files.set_capacity_bytes(store.files.used_bytes());
-  // The appended record needs no page of its own; the fault says that it did.
+  // The appended record needs no page of its own. The fault pretends that it does.
   store.fail(io::OperationKind::kAppend, 1, Code::kNoSpace);
   const Status appended = store.manifest().append(with_dead_id(1));
   ASSERT_TRUE(appended.ok()) << appended.to_string();
@@ -202,7 +202,7 @@ TEST(Manifest, ALongOneIsBegunAfresh) {
   format::ManifestEdit edit;
   std::uint64_t appended = 0;
   while (store.manifest().mark().number == number) {
-    // Long edits that leave no trace in the set: a tag replaces the one before it.
+    // Long edits that leave the set unchanged: a tag replaces the one before it.
     edit.commit_tag = format::CommitTag{++appended, std::string(1024, 't'), {}};
     ASSERT_TRUE(store.manifest().append(edit).ok());
     ASSERT_LE(store.manifest().size_bytes(), kManifestBytesKept + 2000);
@@ -232,7 +232,7 @@ TEST(Manifest, ALongOneThatCannotBeBegunAfreshGoesOn) {
 
 // -- The end ----------------------------------------------------------------------------------------------------------
 
-/// Lets go of the unused first segment, as a clean close does.
+/// Removes the unused first segment, like a clean close.
 void let_go_of_segment(Made& store) {
   format::ManifestEdit edit;
   edit.removed_segments = {store.established.segment.number};

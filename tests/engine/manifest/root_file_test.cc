@@ -1,4 +1,4 @@
-// Goal: CURRENT is one of two contents at every moment, and never replaced by an owner who did not see the present one.
+// Goal: CURRENT has one of two contents at every moment. An owner that did not see the present one never replaces it.
 #include "engine/manifest/root_file.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Goal: a store that cannot look whether it is still its owner's edits no manifest meanwhile, is not stopped, loses
-// nothing, and goes on by itself when the look succeeds again.
+// Goal: a store that cannot confirm its ownership does not edit the manifest meanwhile. It is not stopped, loses no
+// data, and continues by itself when the check succeeds again.
 // Method: in each step that edits the manifest, reads of CURRENT fail for a while.
 #include <map>
 #include <memory>

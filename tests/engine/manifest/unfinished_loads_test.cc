@@ -1,4 +1,4 @@
-// Goal: of loads that nobody adopted, recovery keeps nothing but what other tables need.
+// Goal: of loads without an adoption, recovery keeps only files that other tables need.
 #include "engine/manifest/unfinished_loads.h"
 
 #include <gtest/gtest.h>
@@ -47,7 +47,7 @@ TEST(UnfinishedLoads, AdoptedOnesStayAsTheyAre) {
 
 TEST(UnfinishedLoads, InFilesOfOthersTheyBecomeDead) {
   FileSet set = set_with_loads();
-  set.tables.emplace(5, table(5, 10, 25));  // spans 20, perhaps with something of it
+  set.tables.emplace(5, table(5, 10, 25));  // spans 20, and may have entries of it
   const std::vector<format::TableId> adopted = {30};
   const auto dead = drop_unfinished_loads(adopted, set);
   ASSERT_TRUE(dead.ok());

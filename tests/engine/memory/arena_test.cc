@@ -35,7 +35,7 @@ TEST(Arena, PiecesAreAlignedAndKeepWhatIsWrittenToThem) {
   Arena arena;
   std::uint64_t rounded_sum = 0;
   for (int i = 0; i < 20'000; ++i) {
-    // Mostly entries; now and then more than a block.
+    // Mostly sizes of entries, and sometimes more than a block.
     const std::size_t bytes = random() % 1'000 == 0 ? 1 + random() % (3 << 20) : 1 + random() % 400;
     char* at = arena.take(bytes);
     ASSERT_NE(at, nullptr);

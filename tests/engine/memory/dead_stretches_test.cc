@@ -1,7 +1,8 @@
-// Goal: what is known of deleted keys beside each other never hides a live one, at any version, in either direction,
-// and makes a walk over them short. Method: the list alone; walks of a memtable beside sorted maps, with commits that
-// are noted and not yet visible; an engine whose threads put, delete, flush and compact under seeded schedules; figures
-// of what a walk examined.
+// Goal: the memory of adjacent deleted keys never hides a live key, at any version and in either direction, and makes
+// scans over them short.
+// Method: the list alone; scans of a memtable compared with sorted maps, with commits that are noted but not yet
+// visible; an engine whose threads put, delete, flush and compact under seeded schedules; figures of the entries that a
+// scan examined.
 #include "engine/memory/dead_stretches.h"
 
 #include <iterator>
@@ -101,7 +102,7 @@ TEST_F(DeadStretchList, DoesNotBelieveAWalkBelowANotedPut) {
   EXPECT_EQ(list_.end_of(key_of(3), 9), Found());
   list_.add(key_of(3), key_of(4), 5);  // It ends before the put.
   EXPECT_EQ(list_.end_of(key_of(3), 9), key_of(4));
-  list_.add(key_of(3), key_of(9), 6);  // The put was deleted by then, in the same version's view.
+  list_.add(key_of(3), key_of(9), 6);  // The put was deleted before, in the view of this version.
   EXPECT_EQ(list_.end_of(key_of(3), 9), key_of(9));
 }
 
@@ -167,7 +168,7 @@ TEST_F(DeadStretchList, CountsDeletesBetweenLooks) {
 
 using Model = std::map<std::string, std::string, std::less<>>;
 
-/// Commits are noted, put in, and become visible some time later; walks are at what is visible or older.
+/// Commits are noted, inserted, and become visible some time later. Scans read the visible version or an older one.
 class StretchWalkModel : public testing::TestWithParam<std::uint64_t> {
  protected:
   static constexpr std::uint64_t kKeys = 600;
@@ -199,7 +200,7 @@ class StretchWalkModel : public testing::TestWithParam<std::uint64_t> {
     }
     states_[version_] = std::move(next);
     const std::string batch = batch_of(writes);
-    // Either may come first.
+    // The commit is noted before or after its insertion.
     const bool is_noted_first = below(2) == 0;
     if (is_noted_first && list_.is_on()) list_.note(batch, version_);
     insert(memtable_, batch, version_);
@@ -266,7 +267,7 @@ TEST_P(StretchWalkModel, WalksAsSortedMapsDoAtVisibleVersions) {
     for (std::uint64_t i = below(4); i > 0; --i) commit();
     if (below(20) == 0) list_.begin([this] { return version_; });
     visible += below(version_ - visible + 1);
-    // Old snapshots stay few steps behind.
+    // Old snapshots are only a few versions old.
     const CommitVersion version = below(3) == 0 ? visible - std::min(visible, below(10)) : visible;
     ASSERT_NO_FATAL_FAILURE(walk(version));
   }
@@ -285,7 +286,7 @@ std::string table_start() {
   return test::key_of("p", "").substr(0, format::kTableIdBytes);
 }
 
-/// What a walk shows of the rows that `mine` picks, by row number.
+/// Returns the rows that a scan shows and `mine` accepts, by row number.
 template <typename Mine>
 std::map<std::uint64_t, std::string> rows_of(const ReadView& view, bool backward, const Mine& mine) {
   std::map<std::uint64_t, std::string> rows;
@@ -306,7 +307,7 @@ class StretchesOfAnEngine : public testing::TestWithParam<std::uint64_t> {
   static constexpr std::uint64_t kRows = 400;
   using Rows = std::map<std::uint64_t, std::string>;
 
-  /// Every second row is a writer's own, so that stretches are of both.
+  /// Writes every second row, so that stretches contain rows of both writers.
   void write(std::uint64_t writer) {
     std::mt19937_64 random(GetParam() * kWriters + writer);
     const auto below = [&random](std::uint64_t bound) { return random() % bound; };
@@ -387,7 +388,7 @@ class ManyDeletes : public testing::Test {
     ASSERT_TRUE(change.buffered().commit(*engine_).ok());
   }
 
-  /// Of the first live row, and what finding it took.
+  /// Checks the first live row, and the number of entries examined to find it.
   void expect_first(std::uint64_t row, std::uint64_t examined_max) {
     const ReadView view = engine_->view();
     const std::string lower = table_start();

@@ -1,6 +1,7 @@
-// Goal: what is added is in the memtable when wait() returns, once, whichever thread inserted it; and nothing is read
-// of a batch any more. Method: commits of few keys, in chunks and parts of them, under schedules by seed and on threads
-// of the system; the bytes of the batches are given up behind each wait().
+// Goal: when wait() returns, an added batch is in the memtable once, whichever thread inserted it, and its bytes are
+// not read any more.
+// Method: commits of few keys, in chunks and in parts of chunks, under schedules by seed and on threads of the system.
+// The bytes of the batches are freed after each wait().
 #include "engine/memory/insert_behind.h"
 
 #include <algorithm>
@@ -19,7 +20,7 @@
 namespace varve::engine {
 namespace {
 
-/// Adds to a memtable, and keeps the newest value of each key.
+/// Adds to a memtable, and records the newest value of each key.
 class Filling {
  public:
   Filling(io::Scheduler& scheduler, std::uint64_t seed) : random_(seed), inserts_(scheduler, memtable_) {}

@@ -79,7 +79,7 @@ TEST(KeyIndex, FindsEveryKeyAcrossAllItsTables) {
 TEST(KeyIndex, KeysOfOneHashAreToldApart) {
   Nodes nodes;
   KeyIndex index;
-  // All begin at the last slot, whatever the table's size, and go on at its first.
+  // All begin at the last slot, for any size of the table, and continue at its first slot.
   constexpr std::uint64_t kHash = ~std::uint64_t{0};
   std::vector<const MemtableNode*> inserted;
   for (CommitVersion i = 1; i <= 200; ++i) {
@@ -124,7 +124,7 @@ TEST(KeyIndex, VersionsOfOneKeyTakeOneSlot) {
 }
 
 TEST(KeyIndex, TheNewestIsFoundWhereAKeyHasSlotsInSeveralTables) {
-  // Two writers of one key that do not see each other, with tables reserved at different times.
+  // Two writers of one key that do not see each other, with tables that were reserved at different times.
   for (const bool newer_first : {false, true}) {
     Nodes nodes;
     KeyIndex index;

@@ -1,5 +1,5 @@
-// Owns: keys and entries of made-up tables for the tests of the memtable and of what reads it.
-// Must never: know more of the memtable than its door.
+// Owns: keys and entries of made-up tables for the tests of the memtable and of its readers.
+// Must never: use more of the memtable than its public interface.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ inline std::string key_of(std::string_view partition, std::string_view row) {
   return *format::encode_sort_key(format::make_table_id(1, 1), partition, row);
 }
 
-/// Keys in ascending order.
+/// Returns keys in ascending order of their numbers.
 inline std::string key_of(std::uint64_t number) {
   std::string digits = std::to_string(number);
   digits.insert(0, 8 - std::min<std::size_t>(8, digits.size()), '0');
@@ -51,7 +51,7 @@ inline std::string batch_of(const std::vector<Write>& writes) {
   return builder.finish();
 }
 
-/// Demand, reservation and insertion of one batch, none of which is expected to fail.
+/// Computes the demand of one batch, reserves and inserts it. None of these steps may fail.
 inline void insert(Memtable& memtable, std::string_view batch, CommitVersion version) {
   const Result<MemtableDemand> demand = Memtable::demand_of(batch);
   ASSERT_TRUE(demand.ok()) << demand.status().to_string();

@@ -38,7 +38,7 @@ void expect_same(const Memtable::Cursor& cursor, const Model& model, Model::cons
   if (cursor.valid()) expect_same(cursor.entry(), *expected);
 }
 
-/// The model's last element before `at`, or its end.
+/// Returns the model's last element before `at`, or its end.
 Model::const_iterator before(const Model& model, Model::const_iterator at) {
   return at == model.begin() ? model.end() : std::prev(at);
 }
@@ -169,7 +169,7 @@ TEST(Memtable, RefusesWhatIsOverItsBudgetAndChangesNothing) {
   const MemtableDemand demand = *Memtable::demand_of(batch);
   Memtable unbounded;
   ASSERT_TRUE(unbounded.reserve(demand).ok());
-  const std::uint64_t need_bytes = unbounded.used_bytes();  // every memtable builds the same first tower
+  const std::uint64_t need_bytes = unbounded.used_bytes();  // every memtable builds an equal first tower
 
   Memtable exact;
   exact.join(std::make_shared<WriteBudget>(io::system_env().scheduler, need_bytes));
@@ -198,7 +198,7 @@ TEST(Memtable, AFullOneStillTakesBatchesWithoutEntries) {
   Result<Memtable::Reservation> reservation = memtable.reserve(demand);
   while (reservation.ok()) reservation = memtable.reserve(demand);
   ASSERT_EQ(reservation.code(), Code::kNoSpace);
-  budget->take_regardless(1 << 20);  // what recovery leaves may be over the bound
+  budget->take_regardless(1 << 20);  // recovery may exceed the bound
 
   format::BatchBuilder builder;
   builder.retire_table(7);
@@ -305,7 +305,7 @@ class MemtableModel : public testing::TestWithParam<std::uint64_t> {
     return key_of(std::to_string(below(8)), std::string(below(3), 'r') + std::to_string(below(60)));
   }
 
-  /// As long as none is wrong: what find() must answer.
+  /// Returns the element that find() must return.
   Model::const_iterator newest(const std::string& key, CommitVersion at_most) const {
     const auto found = model_.lower_bound({key, at_most});
     return found != model_.end() && found->first.first == key ? found : model_.end();
@@ -381,7 +381,7 @@ TEST_P(MemtableModel, ACursorSeesWhatIsInsertedWhileItStands) {
   Model::const_iterator expected = model_.begin();
   std::size_t steps = 0;
   while (cursor.valid()) {
-    if (++steps < 1'000) fill(1);  // std::map's iterators bear it, too
+    if (++steps < 1'000) fill(1);  // std::map's iterators remain valid too
     ASSERT_NO_FATAL_FAILURE(expect_same(cursor, model_, expected));
     cursor.next();
     ++expected;

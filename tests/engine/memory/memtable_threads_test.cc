@@ -1,4 +1,4 @@
-// Owns: the promises of the memtable (engine/memory/memtable.h) to many threads: M1 and M2 while entries go in.
+// Owns: the promises of the memtable (engine/memory/memtable.h) to many threads: M1 and M2 during insertions.
 
 #include <algorithm>
 #include <array>
@@ -20,7 +20,7 @@ constexpr std::uint64_t kWriters = 4;
 constexpr std::uint64_t kReaders = 2;
 constexpr std::uint64_t kBatches = 1'000;  // of each writer
 
-/// Follows from the key and the version, so that a reader can tell an entry that is not whole.
+/// Returns a value that the key and the version determine, so that a reader detects an incomplete entry.
 std::string value_of(std::string_view key, CommitVersion version) {
   return std::string(key) + "@" + std::to_string(version) + std::string(version % 40, '.');
 }
@@ -29,8 +29,8 @@ CommitVersion version_of(std::uint64_t writer, std::uint64_t batch) {
   return 1 + batch * kWriters + writer;
 }
 
-/// What a writer writes, and a reader expects, in one batch. Writers meet at the same keys; only half of the batches
-/// are in the order of keys.
+/// Returns the writes of one batch, which a reader expects. Writers use the same keys. Only half of the batches are in
+/// the order of keys.
 std::vector<Write> writes_of(std::uint64_t seed, std::uint64_t writer, std::uint64_t batch) {
   const CommitVersion version = version_of(writer, batch);
   std::mt19937_64 random(seed * 1'000'003 + version);
@@ -64,7 +64,7 @@ class MemtableThreadsBySeed : public testing::TestWithParam<std::uint64_t> {
     writers_left_.fetch_sub(1, std::memory_order_release);
   }
 
-  /// Every entry that is reached is whole, and in its place.
+  /// Checks that every reached entry is complete and in order.
   void walk() {
     std::string last_key;
     CommitVersion last_version = 0;
@@ -85,7 +85,7 @@ class MemtableThreadsBySeed : public testing::TestWithParam<std::uint64_t> {
     }
   }
 
-  /// Everything of a batch whose insert() has returned is found, as it is or covered by something newer.
+  /// Checks that every entry of a batch whose insert() has returned is found, or covered by a newer one.
   void look_up(std::uint64_t writer, std::uint64_t batch) {
     const CommitVersion version = version_of(writer, batch);
     for (const Write& write : writes_of(GetParam(), writer, batch)) {
@@ -143,7 +143,7 @@ TEST_P(MemtableThreadsBySeed, ReadersFindWhatWasInsertedWholeAndInOrder) {
 }
 
 TEST(MemtableThreads, WritersAtOnePlacePutEveryEntryInItsPlace) {
-  // Neighbouring keys come from different threads at about the same time, with a finger that the others overtake.
+  // Different threads insert neighbouring keys at about the same time, and invalidate each other's insertion position.
   constexpr std::uint64_t kBatchesHere = 400;
   constexpr std::uint64_t kPerBatch = 60;
   io::Scheduler scheduler;

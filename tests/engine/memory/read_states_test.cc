@@ -82,8 +82,8 @@ TEST_F(ReadStatesTest, ManyStatesAreKeptAsLongAsTheirOwnPin) {
   for (std::size_t i = 0; i < pins.size(); ++i) EXPECT_EQ(memtables[i].expired(), i % 2 == 0) << i;
 }
 
-// Each state is marked by how many sealed memtables it has; a pinned state never changes, and none is older than one
-// seen before by the same thread.
+// Each state is identified by its number of sealed memtables. A pinned state never changes, and no state is older than
+// one that the thread saw before.
 void pin_and_check(ReadStates& states, io::Scheduler& scheduler, std::atomic<bool>& done) {
   std::size_t seen = 0;
   while (!done.load()) {

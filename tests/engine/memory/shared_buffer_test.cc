@@ -1,7 +1,8 @@
-// Goal: room in a shared write buffer that can be made is made. A commit that fits an empty buffer succeeds, whatever
-// other stores hold, unless they cannot write it to tables; then the writer is told their cause, and health says so
-// until there is room. Method: generated neighbours, each on a disk of its own, and commits of all sizes, beside a
-// model; one thread at a time, by many seeds, which are printed.
+// Goal: a shared write buffer frees all room that can be freed. A commit that fits an empty buffer succeeds, whatever
+// other stores use. The exception is a store that cannot write its data to tables: the writer then receives that
+// store's error, and health reports it until there is room.
+// Method: generated neighbours, each on a disk of its own, and commits of all sizes, compared with a model. Threads run
+// one at a time, by many printed seeds.
 #include <memory>
 #include <string>
 #include <vector>
@@ -38,12 +39,12 @@ const char* name_of(State state) {
   return "?";
 }
 
-/// A batch of about so many bytes in rows of random sizes.
+/// Returns a batch of about this many bytes, in rows of random sizes.
 std::string batch_of(std::uint64_t bytes, io::RandomSource& random) {
   format::BatchBuilder batch;
   for (std::uint64_t row = 0, done = 0; done < bytes; ++row) {
     std::string value(1 + io::random_below(random, std::min<std::uint64_t>(bytes - done, 20'000)), '.');
-    for (char& byte : value) byte = static_cast<char>(io::random_below(random, 256));  // nothing to compress
+    for (char& byte : value) byte = static_cast<char>(io::random_below(random, 256));  // incompressible
     batch.put(test::key_of("p", std::to_string(io::random_below(random, 1'000'000))), value);
     done += value.size() + 100;
   }
@@ -88,7 +89,7 @@ class Neighbour {
   std::uint64_t held_bytes() const {
     return engine_ && state_ != State::kReadOnly ? engine_->statistics().memtable_bytes : 0;
   }
-  /// What nobody gets until heal().
+  /// Returns the bytes that cannot be freed until heal().
   std::uint64_t stuck_bytes() const { return state_ == State::kIdle ? 0 : held_bytes(); }
 
   void fill(std::uint64_t bytes, io::RandomSource& random) {
@@ -175,7 +176,7 @@ class SharedBuffer : public testing::TestWithParam<std::uint64_t> {
     io::Mutex mutex(simulation_.scheduler());
     io::Condition never(simulation_.scheduler());
     const io::MutexGuard guard(mutex);
-    constexpr std::chrono::milliseconds kStep{20};  // in which others run
+    constexpr std::chrono::milliseconds kStep{20};  // in which other threads run
     for (std::chrono::milliseconds passed{0}; passed < time; passed += kStep) (void)never.wait_for(mutex, kStep);
   }
   std::uint64_t stuck_bytes() const {
@@ -184,7 +185,7 @@ class SharedBuffer : public testing::TestWithParam<std::uint64_t> {
     return bytes;
   }
 
-  /// One commit beside the model.
+  /// Makes one commit, and compares it with the model.
   void commit_beside_model(Neighbour& own, std::uint64_t bytes) {
     const std::string batch = batch_of(bytes, random_);
     const std::uint64_t need = Memtable::needed_bytes_at_first(*Memtable::demand_of(batch));
@@ -195,7 +196,7 @@ class SharedBuffer : public testing::TestWithParam<std::uint64_t> {
     const std::uint64_t stuck =
         outcome.ok() ? stuck_bytes() : stuck_before;  // What is full may have had a little room.
     const std::uint64_t there = bound - std::min(bound, stuck);
-    // The towers of a memtable depend on what it took before.
+    // The towers of a memtable depend on its earlier content.
     constexpr std::uint64_t kTowers = 4 << 10;
     if (need > there - std::min(there, kTowers) && need < there + kTowers) return;
     SCOPED_TRACE("needs " + std::to_string(need) + " of " + std::to_string(there) + ", stuck " + std::to_string(stuck) +
@@ -262,7 +263,7 @@ TEST_P(SharedBuffer, ACommitThatFitsWhatStoresCanGiveBackSucceedsAndElseTheirCau
 TEST_P(SharedBuffer, ManySmallIdleStoresDoNotStopAnActiveOne) {
   SCOPED_TRACE("seed " + std::to_string(GetParam()));
   const auto own = make("/own");
-  // Each below a thirty-second of the buffer, all together nearly the whole of it.
+  // Each is below a thirty-second of the buffer, and all together are nearly the whole buffer.
   for (int i = 0; i < 48; ++i) neighbours_.push_back(make("/neighbour" + std::to_string(i)));
   const std::uint64_t each = kBufferBytes / (49 + io::random_below(random_, 8));
   for (const auto& neighbour : neighbours_) {

@@ -1,5 +1,5 @@
-// Goal: memory that memtables have given up is used again, and is never more than its bound. Method: examples at the
-// bound, and a seeded walk of the budget beside a model of it.
+// Goal: memory that memtables released is reused, and never exceeds its bound.
+// Method: examples at the bound, and a seeded sequence of operations compared with a model.
 #include "engine/memory/spare_blocks.h"
 
 #include <algorithm>

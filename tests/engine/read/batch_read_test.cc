@@ -1,6 +1,6 @@
-// Goal: many keys read at once give what each gives alone, with one read for each block, and an error of one read ends
-// the whole with nothing left in flight. Method: a store whose cache holds next to nothing, more keys than a queue has
-// places, and faults at each read in turn.
+// Goal: a read of many keys returns the results of single reads, with one read for each block. An error of one read
+// ends the batch with nothing in flight.
+// Method: a store whose cache holds almost nothing, more keys than a queue has places, and faults at each read in turn.
 #include <memory>
 #include <string>
 #include <vector>
@@ -32,7 +32,7 @@ class BatchReadTest : public testing::Test {
   }
 
   static std::string row(int number) { return std::to_string(1'000'000 + number); }
-  /// Of which no two bytes in a row are like those of another.
+  /// Returns random bytes that the number determines, so that different values have nothing in common.
   static std::string value(int number) {
     io::SeededRandom random(static_cast<std::uint64_t>(number));
     std::string text;
@@ -40,7 +40,7 @@ class BatchReadTest : public testing::Test {
     return text;
   }
 
-  /// Every `step`th row, from the last to the first.
+  /// Returns every `step`th row, from the last to the first.
   std::vector<std::string> keys(int step) const {
     std::vector<std::string> keys;
     for (int i = kRowCount - 1; i >= 0; i -= step) keys.push_back(test::key_of("p", row(i)));
@@ -90,7 +90,7 @@ TEST_F(BatchReadTest, TheVersionsAloneAreThoseOfTheEntriesInTablesAndMemtables) 
 }
 
 TEST_F(BatchReadTest, ABlockThatManyKeysWantIsReadOnce) {
-  ASSERT_TRUE(read(keys(kRowCount)).ok());  // The file is open, its partitions are cached.
+  ASSERT_TRUE(read(keys(kRowCount)).ok());  // The file is open, and its partitions are cached.
   const std::uint64_t before = engine_->statistics().block_reads;
   const auto found = read(keys(1));
   ASSERT_TRUE(found.ok()) << found.status().to_string();

@@ -22,7 +22,7 @@ struct Live {
   CommitVersion version = 0;
   std::string value;
 };
-/// What a range shows at one version.
+/// The visible content of a range at one version.
 using Model = std::map<std::string, Live, std::less<>>;
 
 std::vector<std::string> keys_forward(Cursor& cursor) {
@@ -37,7 +37,7 @@ std::vector<std::string> keys_backward(Cursor& cursor) {
   return {keys.rbegin(), keys.rend()};
 }
 
-/// Of memory that outlives it, so that no state of a store is pinned.
+/// Returns a cursor over memory that outlives it, so that it pins no state of a store.
 Cursor walk_over(const Memtable& memtable, std::string_view lower, std::string_view upper, CommitVersion version) {
   return Cursor(ReadStates::Pin(), std::make_unique<MemtableCursor>(memtable), lower, upper, version);
 }
@@ -169,7 +169,7 @@ TEST_F(CursorTest, PassesVeryManyVersionsOfAKeyCheaply) {
   }
 }
 
-/// A walk beside a sorted map, turning round often.
+/// A scan that often changes direction, compared with a sorted map.
 class CursorModel : public testing::TestWithParam<std::uint64_t> {
  protected:
   CursorModel() : random_(GetParam()), trace_(__FILE__, __LINE__, "seed " + std::to_string(GetParam())) {}
@@ -210,7 +210,7 @@ class CursorModel : public testing::TestWithParam<std::uint64_t> {
     ASSERT_EQ(cursor.version(), expected->second.version);
   }
 
-  /// Moves both at random, `steps` times, while new versions go on arriving.
+  /// Moves both randomly `steps` times, while new versions are inserted.
   void walk(Cursor& cursor, const Model& model, int steps) {
     const auto before = [&](Model::const_iterator at) { return at == model.begin() ? model.end() : std::prev(at); };
     auto expected = model.end();

@@ -1,4 +1,4 @@
-// Several memtables as one walk, against a sorted list of all their entries.
+// One scan over several memtables, compared with a sorted list of all their entries.
 #include "engine/read/merge_cursor.h"
 
 #include <algorithm>
@@ -51,7 +51,7 @@ class MergeCursorTest : public testing::TestWithParam<std::uint64_t> {
   static Expected at(const MergeCursor& cursor) {
     return {std::string(cursor.entry().sort_key), cursor.entry().version};
   }
-  /// `behind` is behind the one it is at.
+  /// Scans backward. The second argument follows the entry at which the cursor is.
   void expect_back_from(MergeCursor& cursor, std::vector<Expected>::const_iterator behind) {
     for (; cursor.valid(); cursor.previous()) {
       ASSERT_NE(behind, all_.cbegin());

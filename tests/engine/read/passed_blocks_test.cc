@@ -1,7 +1,8 @@
-// Goal: a walk that passes blocks unread never shows an older version or a deleted key for it, and leaves out no key
-// whose value is wanted.
+// Goal: a scan that skips blocks never shows an older version or a deleted key because of it, and leaves out no wanted
+// key.
 // Method: a few keys of many versions, spread over memtables, level 0, level 1 and the last level, in tables of several
-// runs and small blocks; walks with a judge at every version, between bounds, turning round at random, beside a map.
+// runs and small blocks. Scans with a judge at every version, between bounds, with random changes of direction, are
+// compared with a map.
 #include <atomic>
 #include <iterator>
 #include <map>
@@ -72,7 +73,7 @@ class Between final : public BlockJudge {
   }
 
  private:
-  /// Entities have one property that ranges tell of, beside one of no order.
+  /// Returns the range in the statistics of a run. Entities have one property with ranges, and one in random order.
   static Result<std::optional<format::NamedRange>> told_of_run(const format::RunEntry& run) {
     format::RunStatistics told(run.statistics);
     if (told.at_end()) return std::optional<format::NamedRange>();
@@ -91,7 +92,7 @@ class Between final : public BlockJudge {
   const std::int32_t high_;
 };
 
-/// A read state made by hand.
+/// A read state built by hand.
 class MadeState {
  public:
   MadeState() {
@@ -110,7 +111,7 @@ class MadeState {
     state_.sealed.insert(state_.sealed.begin(), state_.active);
     state_.active = std::make_shared<Memtable>();
   }
-  /// Each of `runs` becomes one, or several where it is large; all are in order and hold something.
+  /// Adds a table. Each of `runs` becomes one run, or several if it is large. All of them are in order and not empty.
   void add_table(std::uint32_t level, const std::vector<Entries>& runs) {
     const auto whole = make_builder(next_number_++);
     if (runs.size() == 1) {
@@ -150,7 +151,7 @@ class MadeState {
       ASSERT_TRUE(added.ok()) << added.to_string();
     }
   }
-  /// A run of its own, as a compaction copies them.
+  /// Builds a separate run, like a compaction that copies runs.
   void copy_into(format::TableBuilder& whole, const Entries& entries) {
     const auto builder = make_builder(next_number_++);
     fill(*builder, entries);
@@ -185,19 +186,19 @@ struct Live {
   CommitVersion version = 0;
   std::string value;
 };
-/// What a range shows at one version.
+/// The visible content of a range at one version.
 using Model = std::map<std::string, Live, std::less<>>;
 
 struct Shape {
   std::uint64_t keys = 0;
   std::uint64_t entries = 0;
   std::uint64_t padding_max = 0;
-  /// All in one table, of several runs only where it is large, and all of a run is told of: each key has its own
+  /// Uses one table, which has several runs only if it is large. Every run has statistics, because each key has its own
   /// number.
   bool one_table = false;
 };
 
-/// How much was read by the walks of all seeds.
+/// The cost of the scans of all seeds.
 struct Cost {
   ReadCost judged;
   ReadCost plain;
@@ -230,7 +231,7 @@ class PassedBlocks {
   std::uint64_t below(std::uint64_t bound) { return io::random_below(random_, bound); }
   std::string random_key() { return key_of(below(shape_.keys)); }
 
-  /// Numbers go with the keys, mostly, so that those of a block are few.
+  /// Numbers mostly ascend with the keys, so that a block has few different ones.
   std::string random_value(std::uint64_t key) {
     if (!shape_.one_table && io::one_in(random_, 200)) return "no entity";
     format::EntityBuilder builder;
@@ -254,7 +255,7 @@ class PassedBlocks {
     return entries;
   }
 
-  /// Cut where a key begins, at random: parts that hold something, in order.
+  /// Splits the entries randomly at the beginning of keys into non-empty parts.
   std::vector<Entries> parts_of(const Entries& sorted, std::uint64_t one_in) {
     std::vector<Entries> parts;
     for (const Written& entry : sorted) {
@@ -276,7 +277,7 @@ class PassedBlocks {
     state_.add_table(0, parts_of(entries, shape_.keys / 3 + 1));
   }
 
-  /// The older, the deeper; on both of the deep levels it differs from key to key what is old.
+  /// Writes older entries to deeper levels. On both deep levels the age of entries varies from key to key.
   void write_all() {
     const Entries entries = random_entries();
     for (const Written& entry : entries) history_[entry.key][entry.version] = entry;
@@ -321,7 +322,8 @@ class PassedBlocks {
     return model;
   }
 
-  /// The cursor shows a key of the model as it is, at `from` or behind it, and none wanted stands between.
+  /// Checks that the cursor shows a key of the model unchanged, at `from` or after it, and that it skipped no wanted
+  /// key.
   static void expect_forward(const Cursor& cursor, const Model& model, const Between& judge,
                              Model::const_iterator from) {
     ASSERT_TRUE(cursor.status().ok()) << cursor.status().to_string();
@@ -334,7 +336,7 @@ class PassedBlocks {
       ASSERT_FALSE(judge.wants(from->second.value)) << "left out: " << testing::PrintToString(from->first);
     }
   }
-  /// The same before `behind`.
+  /// Checks the same for the keys before the last argument.
   static void expect_backward(const Cursor& cursor, const Model& model, const Between& judge,
                               Model::const_iterator behind) {
     ASSERT_TRUE(cursor.status().ok()) << cursor.status().to_string();
@@ -400,7 +402,7 @@ class PassedBlocks {
       }
     }
   }
-  /// Without a judge, to see what it saves.
+  /// Scans without a judge, to measure what it saves.
   static void walk_plainly(Cursor& cursor, const Model& model) {
     std::size_t keys = 0;
     for (cursor.seek_to_first(); cursor.valid(); cursor.next()) ++keys;
@@ -439,7 +441,7 @@ TEST(PassedBlocks, OfManyKeysWithFewVersions) {
   EXPECT_GT(cost.judged.blocks_skipped, seeds * 100);
 }
 
-/// A block an entry, and more of them than a run takes: keys go on from run to run.
+/// Each block has one entry, and there are more blocks than a run takes: keys continue from run to run.
 TEST(PassedBlocks, OfKeysThatGoOnInTheNextRun) {
   Cost cost;
   const std::uint64_t seeds = test::effort<std::uint64_t>(12);
@@ -447,7 +449,7 @@ TEST(PassedBlocks, OfKeysThatGoOnInTheNextRun) {
   EXPECT_GT(cost.judged.blocks_skipped, seeds * 100);
 }
 
-/// Whoever walks looks at the clock between moves: none may pass a whole table.
+/// A scan checks the time between moves, so no move may skip a whole table.
 TEST(PassedBlocks, AreSoManyInOneMoveAndNoMore) {
   constexpr std::uint64_t kBlocks = 3 * TableCursor::kPassedAtOnceMax;
   constexpr std::uint64_t kMoveMax = TableCursor::kPassedAtOnceMax + format::kRunBlocksMax;

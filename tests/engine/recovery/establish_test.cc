@@ -1,5 +1,6 @@
-// Goal: whatever recovery found is made final without a byte of it lost: crashed at any step, and again within the
-// recovery from that, the content stays the same; no number ever names two files; nothing of ours is left over.
+// Goal: establishing makes the result of recovery final without losing a byte. After a crash at any step, and another
+// crash in the following recovery, the content is unchanged. No number ever names two files, and no file of ours is
+// left over.
 #include "engine/recovery/establish.h"
 
 #include <algorithm>
@@ -21,8 +22,8 @@ using test::StoreContent;
 using test::StoreImage;
 using test::StoreMachine;
 
-/// A killed store with something of everything: a closed segment, one sealed and not recorded, one in use whose log
-/// goes on in the buffer and has a torn tail, one announced and unused, drops, a tag, strays and a stranger's file.
+/// A killed store with every case: a closed segment, one sealed but not recorded, one in use whose log continues in the
+/// buffer and has a torn tail. It also has one announced and unused segment, drops, a tag, strays and a foreign file.
 struct Crashed {
   Crashed() {
     format::ManifestEdit ceiling;
@@ -107,7 +108,8 @@ TEST(Establish, MakesTheEndThatWasFoundFinal) {
   const FileSet& files = machine.recovered.files;
   EXPECT_EQ(files, machine.established.manifest->files());
   EXPECT_EQ(files.version_ceiling, 5'000u);
-  ASSERT_EQ(files.segments.size(), 4u);  // Closed, found closed, copied, and the first of the new log.
+  // The closed one, the one found closed, the copy, and the first of the new log.
+  ASSERT_EQ(files.segments.size(), 4u);
   EXPECT_TRUE(files.segments.at(1).closed);
   EXPECT_TRUE(files.segments.at(10).closed);
   EXPECT_EQ(files.segments.at(10).last_version, 200u);
@@ -122,7 +124,7 @@ TEST(Establish, MakesTheEndThatWasFoundFinal) {
   EXPECT_FALSE(machine.recovered.in_doubt.has_value());
   EXPECT_EQ(test::content_of(machine.recovered), crashed.content);
 
-  // Read again: everything is known, nothing is torn.
+  // After a second read everything is known, and nothing is torn.
   const Result<Recovered> again = machine.read();
   ASSERT_TRUE(again.ok()) << again.status().to_string();
   EXPECT_EQ(test::content_of(*again), crashed.content);
@@ -209,7 +211,7 @@ TEST(Establish, MemoryThatChangedSinceItWasReadIsNotWritten) {
 
 // -- Crashes ----------------------------------------------------------------------------------------------------------
 
-/// Opens `disk`, taking images at every step.
+/// Opens `disk`, and takes images at every step.
 std::vector<io::MemoryDisk> crash_while_opening(const io::MemoryDisk& disk, std::uint64_t seed, std::size_t images_max,
                                                 const StoreContent& content) {
   StoreMachine machine(disk, seed);
@@ -261,7 +263,7 @@ TEST(EstablishSoak, CrashedAgainInTheRecoveryFromThatTheContentIsTheSame) {
   EXPECT_GT(checked, 5'000u);
 }
 
-/// Every file that a durable manifest ever named, by number; a number with two seeds is a number given twice.
+/// Collects every file that a durable manifest ever named, by number. A number with two seeds was used twice.
 void collect_names(const FileSet& files, std::map<std::uint64_t, std::uint64_t>& seeds) {
   const auto collect = [&](std::uint64_t number, std::uint64_t seed) {
     const auto [found, added] = seeds.emplace(number, seed);
@@ -279,7 +281,7 @@ TEST(Establish, NoNumberIsEverGivenTwice) {
   for (std::uint64_t round = 0; round < 12; ++round) {
     SCOPED_TRACE(round);
     StoreMachine machine(disk, 100 + round);
-    // The even rounds crash half way, at another step each time.
+    // The even rounds crash in the middle, at another step each time.
     if (round % 2 == 0) {
       std::optional<io::MemoryDisk> crash;
       machine.files.set_observer([&](const io::Operation& operation, io::Moment moment) {
@@ -370,7 +372,7 @@ TEST(Establish, EveryReadErrorIsTold) {
 TEST(Establish, AFullDeviceIsNoReasonToStayClosed) {
   const Crashed crashed;
   {
-    // Without a page to spare, but with the ballast of the crashed store: it makes room.
+    // The disk is full, but the ballast of the crashed store provides room.
     StoreMachine machine(crashed.image.disk);
     ASSERT_TRUE(machine.directory->set_ballast(kBallastName, kBallastBytes).ok());
     machine.files.set_capacity_bytes(machine.files.used_bytes());
@@ -379,7 +381,7 @@ TEST(Establish, AFullDeviceIsNoReasonToStayClosed) {
     EXPECT_EQ(test::content_of(machine.recovered), crashed.content);
   }
   {
-    // Room for all but the ballast.
+    // There is room for everything but the ballast.
     StoreMachine machine(crashed.image.disk);
     ASSERT_TRUE(machine.directory->set_ballast(kBallastName, 0).ok());
     machine.files.set_capacity_bytes(machine.files.used_bytes() + (4u << 20));
@@ -387,7 +389,7 @@ TEST(Establish, AFullDeviceIsNoReasonToStayClosed) {
     ASSERT_TRUE(opened.ok()) << opened.to_string();
   }
   {
-    // None at all: it says so, and nothing changed.
+    // There is no room: the open reports it, and nothing changed.
     StoreMachine machine(crashed.image.disk);
     ASSERT_TRUE(machine.directory->set_ballast(kBallastName, 0).ok());
     machine.files.set_capacity_bytes(machine.files.used_bytes());

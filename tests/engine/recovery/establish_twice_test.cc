@@ -1,6 +1,6 @@
-// Goal: a process that dies while it makes or opens a store leaves what the next one can work on, and a power cut in
-// the midst of that work finds a store still. Method: the first is killed at every step, the second crashed at every
-// one of its own.
+// Goal: a process that dies while it creates or opens a store leaves files that the next process can use. A power cut
+// during the work of that process still finds a store.
+// Method: the first process is killed at every step, and the second is crashed at every one of its steps.
 #include <string>
 #include <vector>
 
@@ -20,7 +20,7 @@ struct Death {
   std::string where;
 };
 
-/// The disks that a kill at each step of an open leaves.
+/// Returns the disks that a kill at each step of an open leaves.
 std::vector<Death> kill_at_each_step(const io::MemoryDisk& disk) {
   std::vector<Death> deaths;
   Machine machine(1, test::OneThreadAtATime{}, disk);
@@ -43,7 +43,7 @@ void expect_every_power_cut_leaves_a_store(const Death& death, const std::string
   machine.files->set_observer([&](const io::Operation& operation, io::Moment moment) {
     if (moment == io::Moment::kBefore) return;
     const std::string where = std::string(io::operation_name(operation.kind)) + " " + std::string(operation.name);
-    // The name that the first left may be lost with all that came later, or alone.
+    // The name that the first process left may be lost with all later data, or alone.
     for (const io::CrashPolicy policy : {io::CrashPolicy::kNothingUnsynced, io::CrashPolicy::kDirectoryReversed}) {
       cuts.push_back({machine.files->power_cut(policy, machine.random), where});
     }

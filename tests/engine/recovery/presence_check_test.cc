@@ -1,5 +1,6 @@
-// Goal: many files are looked at by several threads, and what is told is what one thread would have told, who comes to
-// them in order. Method: directories in memory with random damage, each judged as a whole and file by file.
+// Goal: several threads check many files, and report the error that one thread would report if it checked them in
+// order.
+// Method: directories in memory with random damage, each checked as a whole and file by file.
 #include "engine/recovery/presence_check.h"
 
 #include <atomic>
@@ -52,7 +53,7 @@ class PresenceCheck : public testing::Test {
       }
     }
   }
-  /// As one thread finds it.
+  /// Returns the result of one thread.
   Status one_by_one() {
     for (const WrittenFile& file : files_) {
       if (Status found = check_presence(machine_->env(), *directory_, {&file, 1}); !found.ok()) return found;
@@ -117,7 +118,7 @@ TEST_F(PresenceCheck, SeveralThreadsShareManyFiles) {
   Status found;
   io::Thread checking = *machine_->scheduler().start("checking", [&] { found = together(); });
   machine_->files->await_stuck(1);
-  for (std::size_t seen = opened; seen < kFiles - 1; seen = opened) opened.wait(seen);  // by others meanwhile
+  for (std::size_t seen = opened; seen < kFiles - 1; seen = opened) opened.wait(seen);  // by other threads meanwhile
   machine_->files->let_go();
   checking.join();
   EXPECT_EQ(found.to_string(), "Ok");

@@ -1,5 +1,5 @@
-// Goal: what a killed process left in the log buffer continues the log, in whatever order slots and file alternate;
-// what does not continue it, or is a mixture of ages after a power cut, changes nothing that was acknowledged.
+// Goal: data that a killed process left in the log buffer continues the log, in any order of slots and file. If it does
+// not continue the log, or mixes ages after a power cut, it changes no acknowledged data.
 #include <gtest/gtest.h>
 
 #include "engine/recovery/recovery.h"
@@ -15,7 +15,7 @@ using test::StoreImage;
 using test::WrittenRange;
 using Rows = std::vector<std::string>;
 
-/// One commit a write, at versions 1, 2, ...; row names are letters.
+/// One commit per write, at versions 1, 2, ... Row names are letters.
 struct Writes {
   explicit Writes(int count) : log(image.log()) {
     for (int index = 0; index < count; ++index) {
@@ -25,7 +25,7 @@ struct Writes {
       rows.push_back(row + "=v@" + std::to_string(1 + index));
     }
   }
-  /// The file holds these writes alone.
+  /// Writes only these writes to the file.
   void write_file_with(const std::vector<std::size_t>& present) {
     std::string file = log.file();
     for (std::size_t index = 0; index < log.writes().size(); ++index) {
@@ -61,7 +61,7 @@ TEST(RecoveryBuffer, ASlotContinuesTheFile) {
   writes.image.write_slot(0, writes.log, writes.log.writes()[2]);
   const Result<Recovered> recovered = writes.image.recover();
   expect_rows(recovered, writes.rows, 1);
-  // The image that is to be copied has the slot's record in its place.
+  // The image to be copied has the slot's record in its place.
   const std::string expected = writes.log.file().substr(12288, 64);
   EXPECT_EQ(recovered->in_doubt->image.view().substr(12288, 64), expected);
 }
@@ -76,7 +76,7 @@ TEST(RecoveryBuffer, SlotsAndFileAlternateInAnyOrder) {
     }
     writes.write_file_with(present);
     for (std::size_t index = 0; index < 4; ++index) {
-      // Later writes in lower slots: slots have no order of their own.
+      // Later writes are in lower slots, because slots have no order of their own.
       if ((in_file >> index & 1) == 0) writes.image.write_slot(3 - index, writes.log, writes.log.writes()[index]);
     }
     expect_rows(writes.image.recover(), writes.rows, 4 - present.size());
@@ -104,7 +104,7 @@ TEST(RecoveryBuffer, ManyRecordsOfOneSlotAndThenTheFile) {
   image.write_slot(1, log, slot);
   expect_rows(image.recover(), rows, 200);
 
-  // The write was under way when the process ended: any part of it may be in the file, garbage included.
+  // The write was in flight when the process ended: any part of it may be in the file, including garbage.
   for (std::uint64_t torn = slot.begin; torn < slot.end; torn += 1531) {
     SCOPED_TRACE(torn);
     std::string partial = log.file();
@@ -118,7 +118,7 @@ TEST(RecoveryBuffer, ManyRecordsOfOneSlotAndThenTheFile) {
   ASSERT_EQ(behind.begin, slot.end);
 }
 
-// The last record of the slot reached the file, and behind it in the sector stands what the torn write left.
+// The last record of the slot reached the file. The rest of its sector has bytes of the torn write.
 TEST(RecoveryBuffer, GarbageInTheFillingOfATornWriteDoesNotEndTheLog) {
   Writes writes(3);
   std::string file = writes.log.file();
@@ -133,7 +133,7 @@ TEST(RecoveryBuffer, GarbageInTheFillingOfATornWriteDoesNotEndTheLog) {
   expect_rows(writes.image.recover(), writes.rows, 2);
 }
 
-// After a power cut a slot's page can be older than the write that came behind it.
+// After a power cut a slot's page can be older than the write after it.
 TEST(RecoveryBuffer, AnOldPageOfASlotNeverHidesARecord) {
   StoreImage image;
   LogWriter log = image.log();
@@ -143,10 +143,11 @@ TEST(RecoveryBuffer, AnOldPageOfASlotNeverHidesARecord) {
   log.put(3, "c", "3");
   log.end_write();
   std::string file = log.file();
-  std::fill(file.begin() + 4096, file.begin() + 8192, '\0');  // The slot's write never came to the device,
+  std::fill(file.begin() + 4096, file.begin() + 8192, '\0');  // The slot's write never reached the device,
   image.write(StoreImage::log_name(log), file);
   image.write_slot(0, log, slot);
-  std::string buffer = image.read(image.buffer_name());  // and of its page only what it held before the second record.
+  // and its page has only the bytes from before the second record.
+  std::string buffer = image.read(image.buffer_name());
   const std::size_t page = 2 * format::kLogBufferSectorBytes;
   std::fill(buffer.begin() + static_cast<std::ptrdiff_t>(page + second - slot.begin),
             buffer.begin() + static_cast<std::ptrdiff_t>(page + 4096), '\0');
@@ -163,7 +164,7 @@ TEST(RecoveryBuffer, SlotsOfOtherSegmentsAndPlacesAreIgnored) {
   LogWriter other_seed(writes.log.number(), writes.log.seed() + 1);
   other_seed.put(50, "x", "y");
   writes.image.write_slot(1, other_seed, other_seed.end_write());
-  // Continues the log, but not where the log ends.
+  // Continues the log, but not at the end of the log.
   writes.image.write_slot(2, writes.log, writes.log.writes()[2]);
   expect_rows(writes.image.recover(), writes.first(1), 0);
 }
@@ -187,7 +188,7 @@ TEST(RecoveryBuffer, ASlotBesideTheEndOfTheSegmentIsHarmless) {
   LogWriter log(image.segment_number, image.segment_seed, kSegmentBytesMin + 65536);
   log.put(1, "a", std::string(kSegmentBytesMin - 3 * 4096, 'x'));
   log.end_write();
-  log.put(2, "b", std::string(9000, 'y'));  // Runs past the end of the file as it is.
+  log.put(2, "b", std::string(9000, 'y'));  // Extends past the present end of the file.
   const WrittenRange last = log.end_write();
   ASSERT_GT(last.end, kSegmentBytesMin);
   image.write(StoreImage::log_name(log), log.file().substr(0, kSegmentBytesMin));
@@ -197,7 +198,7 @@ TEST(RecoveryBuffer, ASlotBesideTheEndOfTheSegmentIsHarmless) {
   EXPECT_EQ(recovered->last_version, 1u);
 }
 
-// A slot's records tell what was durable, like any others.
+// The records of a slot state the durable offset, like all other records.
 TEST(RecoveryBuffer, AMarkInASlotMakesDamageOfAHole) {
   StoreImage image;
   LogWriter log = image.log();
@@ -210,7 +211,7 @@ TEST(RecoveryBuffer, AMarkInASlotMakesDamageOfAHole) {
   std::string file = log.file();
   std::fill(file.begin() + 8192, file.end(), '\0');
   image.write(StoreImage::log_name(log), file);
-  ASSERT_TRUE(image.recover().ok());  // Without the slot nothing is known of it.
+  ASSERT_TRUE(image.recover().ok());  // Without the slot nothing is known about it.
   image.write_slot(0, log, buffered);
   const Result<Recovered> recovered = image.recover();
   ASSERT_EQ(recovered.code(), Code::kCorruption);
@@ -249,7 +250,7 @@ TEST(RecoveryBuffer, AHeaderOfTheBufferThatDoesNotVerifyIsNotMissed) {
   Writes writes(1);
   writes.image.write_slot(0, writes.log, writes.log.writes()[0]);
   std::string buffer = writes.image.read(writes.image.buffer_name());
-  std::fill(buffer.begin(), buffer.begin() + 64, '\0');  // It is not synced, and a power cut may take it.
+  std::fill(buffer.begin(), buffer.begin() + 64, '\0');  // It is not synced, so a power cut may remove it.
   writes.image.write(writes.image.buffer_name(), buffer);
   expect_rows(writes.image.recover(), writes.rows, 1);
 }
@@ -278,7 +279,7 @@ void write_header(StoreImage& image, const format::FileHeader& header) {
   image.write(image.buffer_name(), buffer);
 }
 
-// What it holds was acknowledged, and this build does not know how to read it.
+// Its content was acknowledged, but this build cannot read it.
 TEST(RecoveryBuffer, ANewerBufferIsUnsupported) {
   StoreImage image;
   write_header(image,

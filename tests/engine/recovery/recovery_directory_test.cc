@@ -1,6 +1,7 @@
-// Goal: what the look at a store's directory meets is told by the directory's or the file's name, and never taken for
-// an empty one: lists that fail, a store that another one makes or removes between two looks, a manifest above its own
-// ceiling. Method: the disk changes, or a step fails, in the midst of a read.
+// Goal: an error while a store's directory is listed names the directory or the file, and never makes the directory
+// count as empty. Cases are failing lists, a store that another process creates or removes between two lists, and a
+// manifest above its own ceiling.
+// Method: the disk changes, or a step fails, during a read.
 #include <functional>
 #include <utility>
 
@@ -26,7 +27,7 @@ void fail_once(StoreMachine& machine, io::OperationKind kind, std::string_view s
   machine.files.faults().add(rule);
 }
 
-/// Changes the disk once, before the first list of a directory. The rule fails nothing.
+/// Changes the disk once, before the first list of a directory. The rule causes no failure.
 void change_before_list(StoreMachine& machine, const std::function<void(io::MemoryDisk&)>& change) {
   io::FaultRule rule;
   rule.kind = io::OperationKind::kList;

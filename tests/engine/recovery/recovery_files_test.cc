@@ -1,5 +1,5 @@
-// Goal: a store whose files contradict each other is never opened with less than it had: segments, manifest and CURRENT
-// vouch for one another.
+// Goal: a store whose files contradict each other is never opened with a part of its data: segments, manifest and
+// CURRENT confirm one another.
 #include <gtest/gtest.h>
 
 #include "engine/recovery/recovery.h"
@@ -22,7 +22,7 @@ void expect_corruption(const Result<Recovered>& recovered, std::string_view wher
   EXPECT_NE(recovered.status().message().find(where), std::string::npos) << recovered.status().to_string();
 }
 
-/// Segment 1, sealed and cut, with one commit; segment 7, announced and unused.
+/// Segment 1 is sealed and cut, with one commit. Segment 7 is announced and unused.
 struct Rolled {
   Rolled() : first(image.log()), second(image.announce(7)) {
     first.put(1, "a", "1");
@@ -35,7 +35,7 @@ struct Rolled {
   LogWriter second;
 };
 
-// -- Segments one behind another --------------------------------------------------------------------------------------
+// -- Consecutive segments ---------------------------------------------------------------------------------------------
 
 TEST(RecoveryFiles, ASealedSegmentThatNothingFollowsIsInDoubt) {
   const Rolled rolled;
@@ -72,7 +72,7 @@ TEST(RecoveryFiles, ARecordInTheNextSegmentProvesTheCut) {
   EXPECT_EQ(recovered->found_closed[0].last_version, 1u);
   EXPECT_EQ(recovered->in_doubt->number, 7u);
 
-  rolled.image.write_log(rolled.first);  // And then it cannot be as long as it was allocated.
+  rolled.image.write_log(rolled.first);  // It cannot have its allocated size in that case.
   expect_corruption(rolled.image.recover(), "000007.wal");
 }
 
@@ -325,7 +325,7 @@ TEST(RecoveryFiles, CommitsThatTablesHoldAreLeftOutOfTheReplay) {
   EXPECT_EQ(test::rows_of(*recovered), (Rows{"c=3@3"}));
   EXPECT_EQ(recovered->last_version, 3u);
 
-  edit.flushed_version = 9;  // of commits whose segments were let go
+  edit.flushed_version = 9;  // of commits whose segments were removed
   image.append_edit(edit);
   const Result<Recovered> later = image.recover();
   ASSERT_TRUE(later.ok()) << later.status().to_string();
@@ -343,7 +343,7 @@ TEST(RecoveryFiles, AnUnknownOddFieldOfAnEditIsUnsupportedAndAnEvenOneIsKept) {
   EXPECT_EQ(recovered->files.unknown_fields, even.unknown_fields);
   EXPECT_EQ(recovered->files.as_edit().unknown_fields, even.unknown_fields);
 
-  // An odd one by hand: the encoder would refuse it.
+  // An odd tag written by hand, because the encoder would refuse it.
   std::string manifest = image.read(image.manifest_name());
   std::string payload;
   format::append_field(payload, 201, "must be known");
@@ -358,7 +358,7 @@ TEST(RecoveryFiles, AnUnknownOddFieldOfAnEditIsUnsupportedAndAnEvenOneIsKept) {
 
 // -- CURRENT ----------------------------------------------------------------------------------------------------------
 
-/// CURRENT of an image, changed and written again with its own seed.
+/// Returns an image whose CURRENT is changed and written again with its own seed.
 template <typename Change>
 StoreImage with_root(const Change& change) {
   StoreImage image;
@@ -411,7 +411,7 @@ TEST(RecoveryFiles, ManifestAndCurrentMustAgree) {
 }
 
 TEST(RecoveryFiles, ACleanMarkOnAStoreThatIsNotCleanIsDamage) {
-  /// Says "clean", with what `change` makes of the figures.
+  /// Marks the image as "clean", with the figures after `change`.
   const auto mark_clean = [](StoreImage& image, const auto& change) {
     Result<format::Root> root = format::decode_root(image.read("CURRENT"));
     ASSERT_TRUE(root.ok());
@@ -515,7 +515,7 @@ TEST(FindStore, AStoreIsFoundAndAnUnfinishedOneToldFromIt) {
   expect_found(find_store(*unfinished.directory), StoreFound::kUnfinished);
   EXPECT_EQ(unfinished.read().code(), Code::kNotFound);
 
-  // Files that the making of a store does not reach: then it is CURRENT that is wrong.
+  // The creation of a store does not reach these files, so CURRENT must be wrong.
   StoreImage later = with_root(creating);
   later.write("000004.wal", "");
   StoreMachine contradiction(later.disk);

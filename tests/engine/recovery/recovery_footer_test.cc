@@ -1,5 +1,5 @@
-// Goal: the last write of a segment is its footer's, and a power cut may tear it as any other: what it left behind the
-// footer is damage only where the footer is known to be durable.
+// Goal: the last write of a segment contains its footer, and a power cut may tear this write like any other. Bytes left
+// after the footer are damage only if the footer is known to be durable.
 #include <string>
 #include <vector>
 
@@ -14,7 +14,7 @@ using test::LogWriter;
 using test::StoreImage;
 using Rows = std::vector<std::string>;
 
-/// Segment 1 with a commit and a footer, which begins at the offset returned. Not cut yet.
+/// Writes segment 1 with a commit and a footer, and returns the footer's offset. The segment is not cut yet.
 std::uint64_t seal_with_a_commit(LogWriter& log) {
   log.put(1, "a", "1");
   log.end_write();
@@ -40,7 +40,7 @@ TEST(RecoveryFooter, GarbageThatItsTornWriteLeftBehindItIsNoDamage) {
     EXPECT_EQ(test::rows_of(*recovered), Rows{"a=1@1"});
     EXPECT_GT(recovered->figures.torn_bytes, 0u);
     test::StoreMachine machine(image.disk);
-    ASSERT_TRUE(machine.open().ok());  // and what is established from it is whole
+    ASSERT_TRUE(machine.open().ok());  // the established store is complete
     test::StoreMachine again(machine.files.snapshot());
     const auto second = again.read();
     ASSERT_TRUE(second.ok()) << second.status().to_string();

@@ -1,5 +1,6 @@
-// Goal: of a segment that was in use, recovery finds exactly the records that are one row from the first, whatever the
-// crash left behind them; and what later bytes prove durable is never taken for an unfinished end.
+// Goal: in a segment that was in use, recovery finds exactly the records that form one sequence from the first,
+// whatever bytes the crash left after them. If later bytes prove that data was durable, its loss never counts as an
+// unfinished end.
 #include <gtest/gtest.h>
 
 #include "engine/recovery/recovery.h"
@@ -14,7 +15,7 @@ using test::StoreImage;
 using test::WrittenRange;
 using Rows = std::vector<std::string>;
 
-/// Three commits, a write each, nothing known durable.
+/// Three commits, one write each. No write is known to be durable.
 struct ThreeWrites {
   ThreeWrites() : log(image.log()) {
     for (int index = 0; index < 3; ++index) {
@@ -165,7 +166,7 @@ TEST(RecoveryLog, ATailTornAtAnyByteIsTheEnd) {
       if (recovered->last_version >= 2) rows.push_back("b=2@2");
       if (recovered->last_version >= 3) rows.push_back("c=" + std::string(5'000, 'c') + "@3");
       EXPECT_EQ(test::rows_of(*recovered), rows);
-      if (rest == '\0') continue;  // Zeros at a record's own end are not missed.
+      if (rest == '\0') continue;  // Missing zeros at a record's own end make no difference.
       const CommitVersion expected = kept >= third_end ? 3 : kept >= second ? 2 : 1;
       EXPECT_EQ(recovered->last_version, expected);
     }
@@ -198,7 +199,7 @@ TEST(RecoveryLog, TornBytesAreCountedFromTheEndOfTheLogToTheLastByteWritten) {
   const ThreeWrites written;
   StoreImage image = written.image;
   std::string file = written.log.file();
-  file[8192] = static_cast<char>(~file[8192]);  // The second of three writes, the third is whole.
+  file[8192] = static_cast<char>(~file[8192]);  // Damages the second of three writes; the third is complete.
   image.write(StoreImage::log_name(written.log), file);
   const Result<Recovered> recovered = image.recover();
   expect_rows(recovered, {"row0=v@100"});
@@ -239,7 +240,7 @@ TEST(RecoveryLog, AMarkThatEndsAtTheHoleProvesNothing) {
   log.end_write();
   log.all_durable().put(2, "b", "2");
   log.end_write();
-  log.put(3, "c", "3");  // In flight beside the one before it.
+  log.put(3, "c", "3");  // In flight together with the write before it.
   log.end_write();
   std::string file = log.file();
   std::fill(file.begin() + 8192, file.begin() + 12288, '\0');
@@ -276,7 +277,8 @@ TEST(RecoveryLog, AWatermarkMakesDamageOfWhatItCovers) {
   }
 }
 
-// The second record of a sector is lost as zeros, and the write behind it is whole: nothing but the chain tells.
+// The second record of a sector is lost as zeros, and the next write is complete: only the chain of records shows the
+// loss.
 TEST(RecoveryLog, ARecordLostWithinASectorIsNeverPassedOver) {
   StoreImage image;
   LogWriter log = image.log();
@@ -290,7 +292,7 @@ TEST(RecoveryLog, ARecordLostWithinASectorIsNeverPassedOver) {
   image.write(StoreImage::log_name(log), file);
   expect_rows(image.recover(), {"a=1@1"});
 
-  // The same, where a later record knows that the sector was durable.
+  // As above, but a later record states that the sector was durable.
   log.durable_upto(8192).put(4, "d", "4");
   log.end_write();
   file = log.file();
@@ -299,8 +301,8 @@ TEST(RecoveryLog, ARecordLostWithinASectorIsNeverPassedOver) {
   expect_corruption(image.recover(), at_offset(log, lost));
 }
 
-// A record ends within a sector, whole and durable, and the write behind it is torn: the mark at the end of the sector
-// is no contradiction.
+// A record ends within a sector, complete and durable, and the next write is torn: the mark at the end of the sector is
+// no contradiction.
 TEST(RecoveryLog, TheEndOfADurableSectorIsNotTheEndOfItsLastRecord) {
   StoreImage image;
   LogWriter log = image.log();

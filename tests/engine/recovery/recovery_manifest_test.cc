@@ -1,6 +1,6 @@
-// Goal: a manifest that verifies and says what cannot be, or what this build does not know, is refused by name, and
-// every error of the device on the way to an open store is told.
-// Method: a small store's manifest with one edit more, and each step of reading it failed in turn.
+// Goal: a manifest that verifies but is impossible, or is unknown to this build, is refused by name. Every error of the
+// device during an open is reported.
+// Method: a small store's manifest with one more edit, and each step of reading it failing in turn.
 #include <string>
 
 #include <gtest/gtest.h>
@@ -21,8 +21,8 @@ constexpr format::TableId kOneTable = format::make_table_id(5, 9);
 
 class RecoveryManifest : public testing::Test {
  protected:
-  RecoveryManifest() { image_.write(kLockName, ""); }  // A reader makes none.
-  /// A table file with these rows, in the manifest at that level.
+  RecoveryManifest() { image_.write(kLockName, ""); }  // A reader creates none.
+  /// Adds a table file with these rows to the manifest at that level.
   void add_table(std::uint64_t number, const std::vector<std::string>& rows, std::uint32_t level) {
     const auto builder = *format::TableBuilder::make(number, number, format::TableOptions());
     for (const std::string& row : rows) {

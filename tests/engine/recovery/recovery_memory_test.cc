@@ -1,7 +1,7 @@
-// Goal: memory that is refused to an open or a repair, at any of its allocations, is told and changes nothing: the next
-// attempt finds all that is there.
-// Method: a small store with drops in its manifest and in its log, and rows of them in both; each allocation of the
-// calling thread is refused in turn.
+// Goal: if an open or a repair gets no memory for any one allocation, it reports this and changes nothing. The next
+// attempt finds all data.
+// Method: a small store with drops in its manifest and in its log, and rows in both. Each allocation of the calling
+// thread is refused in turn.
 #include <functional>
 #include <new>
 #include <string>
@@ -26,7 +26,7 @@ using test::StoreMachine;
 constexpr format::TableId kDropped = format::make_table_id(5, 10);
 constexpr format::TableId kUnloaded = format::make_table_id(5, 11);
 
-/// Keeps what is not dropped.
+/// Keeps everything except dropped tables.
 class UndroppedModel final : public RepairModel {
  public:
   void take_system_rows(const SystemRows& rows) override { rows_ = &rows; }
@@ -59,7 +59,7 @@ class RecoveryMemory : public testing::Test {
   }
   void TearDown() override { test::exempt_allocations(nullptr); }
 
-  /// Of two tables, one of which is a load that nobody adopts.
+  /// Adds a file of two tables, one of which is a load without an adoption.
   void add_table() {
     const auto builder = *format::TableBuilder::make(5, 5, format::TableOptions());
     ASSERT_TRUE(builder->add({test::key_of_row("in a table"), 7, Kind::kPut, "v"}).ok());

@@ -1,6 +1,6 @@
-// Goal: a log that two threads bring into the memtable gives what one gives: the same rows, or the same error.
+// Goal: two threads that insert a log into the memtable give the result of one: the same rows, or the same error.
 // Method: logs of several chunks, in segments that shrink and grow, under schedules by seed, with threads of the
-// system, and where the second thread is refused.
+// system, and with a refused second thread.
 #include <map>
 #include <utility>
 
@@ -20,7 +20,7 @@ using test::LogWriter;
 using test::StoreImage;
 using Rows = std::vector<std::string>;
 
-/// Commits of which some are of the same keys, and what is in them.
+/// Commits, some of the same keys, and their content.
 class LongLog {
  public:
   /// Adds commits until `bytes` more are in `log`.
@@ -34,7 +34,7 @@ class LongLog {
       log.end_write();
     }
   }
-  /// By key, the newest version first.
+  /// Returns the rows by key, the newest version first.
   Rows rows() const {
     Rows rows;
     for (const auto& [key, value] : rows_) {
@@ -57,7 +57,7 @@ class LongLog {
   std::map<std::pair<std::string, CommitVersion>, std::string> rows_;
 };
 
-/// Two segments that the manifest knows as closed, the second one smaller; a larger one behind them, in use.
+/// Two segments that the manifest records as closed, the second one smaller, and after them a larger one in use.
 struct ThreeSegments {
   ThreeSegments() : first(large(image.log())), second(large(image.announce(7))), third(large(image.announce(8))) {
     content.fill(first, 6 * InsertBehind::kChunkBytes);
@@ -83,7 +83,7 @@ struct ThreeSegments {
   LogWriter third;
 };
 
-/// Reads by a schedule that follows from `seed`. Where `refuses`, there is no second thread.
+/// Reads by a schedule that `seed` determines. If `refuses`, there is no second thread.
 Result<Recovered> read_by_schedule(const io::MemoryDisk& disk, std::uint64_t seed, bool refuses = false) {
   io::ManualClock clock;
   io::SeededRandom random(seed);
@@ -141,7 +141,7 @@ TEST(RecoveryThreads, AShortLogAsksForNoThread) {
   EXPECT_FALSE(threads.happened());
 }
 
-/// The error of a log of which some waits to be inserted when it is found.
+/// Expects the same error for a log of which a part waits for its insertion when the error is found.
 void expect_same_error(const StoreImage& image, std::string_view where) {
   const Status by_one = read_by_schedule(image.disk, 1, true).status();
   EXPECT_EQ(by_one.code(), Code::kCorruption);

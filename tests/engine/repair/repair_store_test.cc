@@ -1,6 +1,6 @@
-// Goal: a repair believes the manifest until the log contradicts it, brings back no table that was dropped or never
-// finished, and ends with whatever error it meets, leaving no store behind.
-// Method: a small store's files and log made by hand, and a model that keeps all that is not dropped.
+// Goal: a repair trusts the manifest until the log contradicts it. It restores no table that was dropped or never
+// finished. It ends with any error, and then leaves no store.
+// Method: a small store's files and log made by hand, and a model that keeps everything except dropped tables.
 #include <functional>
 #include <string>
 #include <vector>
@@ -22,9 +22,9 @@ using test::StoreImage;
 using test::StoreMachine;
 
 constexpr std::string_view kTargetPath = "/target";
-constexpr format::TableId kOfRows = format::make_table_id(5, 9);  // what test::put_of() writes
+constexpr format::TableId kOfRows = format::make_table_id(5, 9);  // the table in which test::put_of() writes
 
-/// Keeps what is not dropped; fails at the end if told to.
+/// Keeps everything except dropped tables. On request it fails at the end.
 class PlainModel final : public RepairModel {
  public:
   void take_system_rows(const SystemRows& rows) override { rows_ = &rows; }
@@ -41,7 +41,7 @@ class PlainModel final : public RepairModel {
 
 class RepairStoreTest : public testing::Test {
  protected:
-  /// A log whose records know this of the manifest.
+  /// Writes a log whose records have this mark of the manifest.
   void write_log(const std::vector<std::string>& batches, ManifestMark mark) {
     LogWriter log = image_.log();
     log.manifest_mark(mark);
@@ -55,7 +55,7 @@ class RepairStoreTest : public testing::Test {
     machine_ = std::make_unique<StoreMachine>(image_.disk);
     return repair_store(machine_->env, path, target, model_, [this](const RepairFigures&) { ++progress_calls_; });
   }
-  /// The value of a row of the repaired store, or "-".
+  /// Returns the value of a row of the repaired store, or "-".
   std::string saved(std::string_view row) {
     EngineOptions reading;
     reading.read_only = true;
@@ -213,7 +213,7 @@ TEST_F(RepairStoreTest, RefusesATargetInTheStoreAndTakesOneBesideIt) {
   EXPECT_TRUE(repair("/store", "/store2").ok());
 }
 
-/// Every step of a repair of a store that has a table file, a manifest in doubt and a log, failed in turn.
+/// Fails every step of a repair in turn. The store has a table file, a manifest in doubt and a log.
 TEST_F(RepairStoreTest, TellsEveryErrorOfAStoreInDoubt) {
   ManifestMark mark = image_.manifest_mark();
   mark.durable_bytes += 64;

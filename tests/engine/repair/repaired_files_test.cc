@@ -1,5 +1,5 @@
-// Goal: what a repair saves is cut into files as compactions cut them, and an error of any of them is told.
-// Method: entries of a megabyte, which nothing compresses.
+// Goal: the result of a repair is cut into files like that of a compaction, and an error of any file is reported.
+// Method: incompressible entries of a megabyte.
 #include "engine/repair/repaired_files.h"
 
 #include <memory>
@@ -15,7 +15,7 @@ namespace varve::engine {
 namespace {
 
 constexpr std::uint64_t kValueBytes = (std::uint64_t{1} << 20) + 64'000;
-constexpr int kCutAt = 64;  // the first look at which a file's bytes are there
+constexpr int kCutAt = 64;  // the first check at which a file's bytes are known
 
 class RepairedFilesTest : public testing::Test {
  protected:
@@ -26,7 +26,7 @@ class RepairedFilesTest : public testing::Test {
       value_.append(reinterpret_cast<const char*>(&word), sizeof word);
     }
   }
-  /// Values that are alike, and begin elsewhere: far from each other for any compressor of blocks.
+  /// Adds a row. Values share one text with different beginnings, which is too far apart for a compressor of blocks.
   Status add(int row) {
     const std::string_view value = std::string_view(value_).substr(static_cast<std::size_t>(row % kCutAt), kValueBytes);
     const std::string key = test::key_of("p", std::to_string(1'000 + row));

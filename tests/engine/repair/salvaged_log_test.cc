@@ -1,6 +1,7 @@
-// Goal: of a damaged log every commit is taken that verifies, and what may be missing is told by its versions; files
-// that are not the named ones are told, a newer build's are refused, and errors of the device end the repair.
-// Method: segments and a log buffer made by hand, with one thing wrong.
+// Goal: every commit of a damaged log that verifies is saved, and possible losses are reported by their versions. Files
+// that are not the named ones are reported. Files of a newer build are refused, and errors of the device end the
+// repair.
+// Method: segments and a log buffer made by hand, with one fault each.
 #include "engine/repair/salvaged_log.h"
 
 #include <functional>
@@ -22,7 +23,7 @@ using test::StoreMachine;
 
 class SalvagedLogTest : public testing::Test {
  protected:
-  /// Commits 10 and 11, in two writes.
+  /// Returns commits 10 and 11, in two writes.
   LogWriter two_commits() {
     LogWriter log = image_.log();
     log.manifest_mark(image_.manifest_mark());
@@ -182,7 +183,7 @@ TEST_F(SalvagedLogTest, WhoseNamedSegmentIsOfANewerBuildEndsARepair) {
 TEST_F(SalvagedLogTest, WithAnOperationOfANewerBuildEndsARepair) {
   LogWriter log = two_commits();
   std::string batch = test::put_of("c", "v");
-  const std::size_t kind = batch.find(static_cast<char>(Kind::kPut), 2);  // behind flags and count
+  const std::size_t kind = batch.find(static_cast<char>(Kind::kPut), 2);  // after flags and count
   ASSERT_NE(kind, std::string::npos);
   batch[kind] = static_cast<char>(Kind::kPutExpiring);
   log.group(12, {batch});
@@ -241,7 +242,7 @@ TEST_F(SalvagedLogTest, LosesNothingOfAMissingSegmentBetweenNeighbours) {
   const LogWriter announced = image_.announce(9);
   LogWriter last(announced.number(), announced.seed());
   last.manifest_mark(image_.manifest_mark());
-  last.put(12, "d", "v");  // The next commit: nothing was between.
+  last.put(12, "d", "v");  // The next commit: none is missing in between.
   last.end_write();
   image_.write_log(last);
   image_.remove(StoreImage::log_name(missing));

@@ -1,5 +1,5 @@
-// Goal: a manifest is followed as far as its records are its own, in their order and possible, and no further.
-// Method: records with checksums that hold, and one thing wrong.
+// Goal: a manifest is followed as long as its records are its own, in order and possible, and no further.
+// Method: records with correct checksums and one fault.
 #include "engine/repair/salvaged_manifest.h"
 
 #include <string>
@@ -21,7 +21,7 @@ class SalvagedManifestTest : public testing::Test {
   Result<SalvagedManifest> salvage(const std::string& bytes) const {
     return salvage_manifest(bytes, image_.manifest_number, image_.manifest_seed);
   }
-  /// A header for the next record behind `bytes`.
+  /// Returns a header for the next record after `bytes`.
   format::RecordHeader header_behind(const std::string& bytes) const {
     format::RecordHeader header;
     header.type = format::RecordType::kManifestEdit;
@@ -38,7 +38,7 @@ class SalvagedManifestTest : public testing::Test {
     edit.file_number_ceiling = 5'000;
     return format::encode_manifest_edit(edit);
   }
-  /// What was there is taken, and what came behind is told to be this.
+  /// Expects that the records before the end are accepted, and that the rest is reported with `why`.
   void expect_end(const std::string& bytes, std::string_view why) const {
     const Result<SalvagedManifest> whole = salvage(this->bytes());
     const Result<SalvagedManifest> found = salvage(bytes);
@@ -94,7 +94,7 @@ TEST_F(SalvagedManifestTest, WithoutAStoreIdAtItsBeginningIsNone) {
 
 TEST_F(SalvagedManifestTest, OfANewerBuildIsRefused) {
   std::string edit = some_edit();
-  format::append_field(edit, 1'001, "");  // odd: who does not know it must not go on
+  format::append_field(edit, 1'001, "");  // odd: a reader that does not know it must stop
   const Result<SalvagedManifest> found = salvage(with_record(bytes(), header_behind(bytes()), edit));
   EXPECT_EQ(found.code(), Code::kUnsupported) << (found.ok() ? found->ended : found.status()).to_string();
 }

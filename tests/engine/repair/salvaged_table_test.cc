@@ -1,6 +1,6 @@
-// Goal: of a table file whose checksums all hold, and that says something impossible all the same, what is possible is
-// saved, and the rest is told as lost; what a newer build may have meant ends the repair.
-// Method: a file of several blocks, with one of them made anew.
+// Goal: from a table file with correct checksums and impossible content, the possible entries are saved, and the rest
+// is reported as lost. Content that a newer build may have written ends the repair.
+// Method: a file of several blocks, one of which is rebuilt.
 #include "engine/repair/salvaged_table.h"
 
 #include <functional>
@@ -74,7 +74,7 @@ class SalvagedTableTest : public testing::Test {
     ASSERT_EQ(block.size(), handle.bytes);
     bytes_.replace(handle.offset, handle.bytes, block);
   }
-  /// The data block with its entries' keys changed, of the same length.
+  /// Replaces the keys in the data block by keys of equal length.
   void rename(const BlockHandle& handle, const std::function<void(std::string& key)>& change) {
     const std::string before = content(handle, BlockType::kData);
     format::DataBlockCursor cursor;
@@ -87,7 +87,7 @@ class SalvagedTableTest : public testing::Test {
     }
     replace(handle, BlockType::kData, std::string(builder.finish()));
   }
-  /// The block says that it is compressed in another way; its checksum holds.
+  /// Makes the block claim another compression. Its checksum is correct.
   void say_compression(const BlockHandle& handle, std::uint8_t compression) {
     constexpr std::size_t kCompressionAt = 5;
     std::string block = bytes_.substr(handle.offset, handle.bytes - format::kChecksumBytes);
@@ -108,7 +108,7 @@ class SalvagedTableTest : public testing::Test {
     change(header);
     bytes_.replace(0, format::kFileHeaderBytes, format::encode_file_header(header));
   }
-  /// Nothing names the file: it is what its own header says.
+  /// Makes the file unnamed: only its own header describes it.
   void forget_name() {
     source_.entry = format::TableFileEntry();
     source_.entry.number = kNumber;
@@ -123,7 +123,7 @@ class SalvagedTableTest : public testing::Test {
     return rows;
   }
 
-  /// How many rows are saved, each checked.
+  /// Returns the number of saved rows. Each is checked.
   int salvage() {
     machine_.files.change_disk(
         [&](io::MemoryDisk& disk) { disk.write_file(test::path_of(source_.name), format::as_bytes(bytes_)); });
@@ -140,7 +140,7 @@ class SalvagedTableTest : public testing::Test {
     status_ = table.status();
     return rows;
   }
-  /// Fails every step of it in turn. What was shown before is part of the file.
+  /// Fails every step in turn. Entries that were returned before the error belong to the file.
   void expect_every_error_told(std::uint64_t steps_min) {
     const int rows = salvage();
     ASSERT_EQ(status_.to_string(), "Ok");
@@ -180,7 +180,7 @@ class SalvagedTableTest : public testing::Test {
     EXPECT_EQ(status_.code(), Code::kUnsupported) << status_.to_string();
     EXPECT_NE(status_.message().find(source_.name), std::string_view::npos) << status_.to_string();
   }
-  /// The one loss covers these blocks, and says this of them.
+  /// Expects that the one loss covers these blocks, with this description.
   void expect_loss(const BlockHandle& first, const BlockHandle& last, std::string_view what) {
     EXPECT_EQ(status_.to_string(), "Ok");
     ASSERT_EQ(salvage_->losses.all().size(), 1u);
@@ -311,7 +311,7 @@ TEST_F(SalvagedTableTest, WithoutFooterAndAnIndexThatIsOneIsSearchedForBlocks) {
   EXPECT_TRUE(salvage_->losses.empty());
   flip(parts.properties.offset + 20);
   EXPECT_EQ(salvage(), kRowCount);
-  ASSERT_EQ(salvage_->losses.all().size(), 1u);  // Without an index nothing says that it held no rows.
+  ASSERT_EQ(salvage_->losses.all().size(), 1u);  // Without an index nothing shows that it had no rows.
   EXPECT_EQ(salvage_->losses.all().front().offset, parts.properties.offset);
 }
 

@@ -1,6 +1,6 @@
-// Goal: of a damaged directory a repair believes CURRENT and the manifests as far as they verify and agree with the
-// files beside them; it refuses a newer build's store, and says of everything else what it made of it.
-// Method: a small store's files with one thing in them made anew, and the errors of every read of it.
+// Goal: in a damaged directory a repair trusts CURRENT and the manifests as far as they verify and agree with the
+// files. It refuses a newer build's store, and reports its decision about everything else.
+// Method: a small store's files with one rebuilt part, and the errors of every read.
 #include "engine/repair/survey.h"
 
 #include <functional>
@@ -34,7 +34,7 @@ class SurveyTest : public testing::Test {
   void flip(const std::string& name, std::uint64_t offset) {
     ASSERT_TRUE(image_.disk.flip_bit(test::path_of(name), offset, std::byte{4}).ok());
   }
-  /// A record behind the last one, which nothing but its last byte makes invalid.
+  /// Appends a record after the last one. Only its last byte makes it invalid.
   void append_torn_edit() {
     format::ManifestEdit edit;
     edit.file_number_ceiling = 5'000;
@@ -48,12 +48,12 @@ class SurveyTest : public testing::Test {
     header.file_number = image_.manifest_number;
     header.durable_upto = bytes.size();
     std::string edit = format::encode_manifest_edit({});
-    format::append_field(edit, 1'001, "");  // odd: who does not know it must not go on
+    format::append_field(edit, 1'001, "");  // odd: a reader that does not know it must stop
     format::append_record(bytes, header, edit, {image_.manifest_seed, bytes.size()});
     image_.write(image_.manifest_name(), bytes);
   }
   static std::string table_name(std::uint64_t number) { return format::file_name(format::FileType::kTable, number); }
-  /// A table file of one row, named by the manifest.
+  /// Adds a table file of one row, which the manifest names.
   void add_table(std::uint64_t number) {
     const auto builder = *format::TableBuilder::make(number, number, format::TableOptions());
     ASSERT_TRUE(builder->add({test::key_of_row("r"), 7, Kind::kPut, "v"}).ok());
@@ -92,7 +92,7 @@ class SurveyTest : public testing::Test {
     for (const std::string& finding : salvage_->figures.findings) all += finding + "\n";
     return all;
   }
-  /// The store's files are taken all the same, and the doubt is told.
+  /// Expects that the store's files are used nevertheless, and the doubt is reported.
   void expect_doubt(const Result<SurveyedStore>& store, std::string_view file, std::string_view what) const {
     ASSERT_TRUE(store.ok()) << store.status().to_string();
     EXPECT_FALSE(store->is_certain);
@@ -305,7 +305,7 @@ TEST_F(SurveyTest, KnowsItsOwnByATableFileWhereCurrentIsAnotherStores) {
   const Result<SurveyedStore> store = survey();
   ASSERT_TRUE(store.ok()) << store.status().to_string();
   EXPECT_TRUE(has_finding(format::kRootName, "belongs to another store than the files here")) << findings();
-  EXPECT_FALSE(store->is_certain);  // of the tables that are not as they are named
+  EXPECT_FALSE(store->is_certain);  // about tables that differ from their entries
 }
 
 TEST_F(SurveyTest, WithoutCurrentDoubtsAManifestThatCannotKnowAFile) {
@@ -381,7 +381,7 @@ TEST_F(SurveyTest, TakesAManifestUpToItsDamage) {
   append_torn_edit();
   format::ManifestEdit edit;
   edit.file_number_ceiling = 6'000;
-  image_.append_edit(edit);  // A later record: the one before was durable, and is damaged.
+  image_.append_edit(edit);  // A later record: the one before it was durable, and is damaged.
   expect_doubt(survey(), image_.manifest_name(), "damaged");
   EXPECT_EQ(salvage_->figures.manifests.damaged, 1u);
 }
@@ -399,7 +399,7 @@ TEST_F(SurveyTest, WithoutAnyTrustDoubtsWhatItFinds) {
 
 // -- Errors of the device -------------------------------------------------------------------------------------------
 
-/// Fails every step of a survey in turn: each is told, and nothing is called lost for it.
+/// Fails every step of a survey in turn: each error is reported, and causes no reported loss.
 class SurveyErrorTest : public SurveyTest {
  protected:
   void expect_every_error_told(std::uint64_t steps_min) {

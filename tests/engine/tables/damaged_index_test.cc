@@ -1,6 +1,7 @@
-// Goal: what an index partition says that this build does not know, or that cannot be, is told as what it is by every
-// move of a walk and by lookups. Method: a file of three runs, whose middle one is of deletes alone; a byte of its
-// partition is changed under a checksum that holds.
+// Goal: content of an index partition that is impossible, or unknown to this build, is reported as such by every move
+// of a cursor and by lookups.
+// Method: a file of three runs, whose middle one has only deletes. A byte of its partition is changed, with a correct
+// checksum.
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -50,7 +51,7 @@ class DamagedIndex : public testing::Test {
     options.compression_level = 0;
     return options;
   }
-  /// A run of its own, as a compaction copies them.
+  /// Appends a separate run, like a compaction that copies runs.
   void append_run(format::TableBuilder& whole, std::string_view partition) {
     const auto builder = *format::TableBuilder::make(1, kFileSeed, uncompressed());
     const bool deletes = partition == "b";
@@ -96,12 +97,13 @@ class DamagedIndex : public testing::Test {
     bytes_.replace(handle.offset, handle.bytes, block);
     open();
   }
-  /// Changes the one byte that makes the entry at which `seek` puts a cursor one of a newer build.
+  /// Changes one byte of the entry to which `seek` moves a cursor, so that it looks like one of a newer build.
   void make_newer(const std::function<void(format::IndexCursor&)>& seek) {
     const std::string content = partition();
     for (std::size_t at = 0; at < content.size(); ++at) {
       std::string changed = content;
-      changed[at] = static_cast<char>(changed[at] ^ 1);  // Of the tag "deletes alone", the next one, which is odd.
+      // Replaces the tag "deletes alone" by the next one, which is odd.
+      changed[at] = static_cast<char>(changed[at] ^ 1);
       format::IndexCursor cursor;
       if (!cursor.open(changed, run_).ok()) continue;
       seek(cursor);

@@ -1,7 +1,8 @@
-// Goal: a table file whose blocks say what cannot be, under checksums that hold, is told by every way of reading it: no
-// way ends the process or goes on for ever, and each names the file. Method: a small file with several runs; bytes of
-// each of its blocks are changed one at a time, the block sealed again, and the file read by lookups, by walks in both
-// directions, by walks that step over deleted blocks, and by a scan of the whole.
+// Goal: a table file with impossible blocks under correct checksums is reported by every way of reading it. No way ends
+// the process or runs without end, and each error names the file.
+// Method: a small file with several runs. Bytes of each of its blocks are changed one at a time, and the block is
+// sealed again. The file is read by lookups, by scans in both directions, by scans that skip deleted blocks, and by a
+// scan of the whole file.
 #include <algorithm>
 #include <atomic>
 #include <memory>
@@ -31,7 +32,7 @@ namespace {
 constexpr std::uint64_t kSeed = 0x5eed;
 constexpr CommitVersion kNewest = format::kCommitVersionMax;
 
-/// A file in memory, and what the manifest says of it.
+/// A file in memory, and its entry in the manifest.
 struct File {
   std::string bytes;
   format::TableFileEntry entry;
@@ -45,12 +46,12 @@ File finish(format::TableBuilder& builder) {
 
 std::unique_ptr<format::TableBuilder> begin(std::uint64_t number) {
   format::TableOptions options;
-  options.compression_level = 0;  // so that a byte of a block is a byte of what it says
+  options.compression_level = 0;  // so that each byte of a block is a byte of its content
   return *format::TableBuilder::make(number, kSeed, options);
 }
 
-/// Rows of one partition, each of two versions, with so many deleted ones in the middle that whole blocks hold nothing
-/// else.
+/// Adds rows of one partition, each with two versions. In the middle so many are deleted that whole blocks contain only
+/// deletes.
 void add_rows(format::TableBuilder& builder, std::string_view partition, int deleted) {
   for (int row = 1000; row < 1020 + deleted; ++row) {
     const std::string key = test::key_of(partition, std::to_string(row));
@@ -63,7 +64,7 @@ void add_rows(format::TableBuilder& builder, std::string_view partition, int del
   }
 }
 
-/// One file, opened as a store does it, on a disk of its own.
+/// One file, opened like in a store, on a disk of its own.
 class Reading {
  public:
   explicit Reading(const File& file) : cache_(std::make_shared<BlockCache>(scheduler_, 1 << 20)) {
@@ -93,7 +94,7 @@ class Reading {
   std::shared_ptr<TableFile> table_;
 };
 
-/// Of two small files and some entries between them.
+/// Returns a file of two small copied files, and some entries between them.
 File made_file() {
   const auto copied = begin(60);
   format::Decompressor decompressor;
@@ -120,7 +121,7 @@ struct Seen {
   void add(const Entry& entry) { entries.push_back(std::string(entry.sort_key) + "/" + std::to_string(entry.version)); }
 };
 
-constexpr std::size_t kEntriesMax = 2000;  // many more than there are: a walk that passes it does not end
+constexpr std::size_t kEntriesMax = 2000;  // many more than exist: a scan that exceeds it does not end
 
 Seen walk_forward(Reading& reading) {
   Seen seen;
@@ -143,7 +144,7 @@ Seen walk_backward(Reading& reading) {
   return seen;
 }
 
-/// Only what is left when whole blocks of deletes are stepped over.
+/// Returns the entries that remain if whole blocks of deletes are skipped.
 Seen walk_over_deletes(Reading& reading, bool backward) {
   Seen seen;
   ReadCost cost;
@@ -176,7 +177,7 @@ Seen scan_all(Reading& reading) {
   return seen;
 }
 
-/// Seeks every row, before and behind it, and at versions between its own. The first error ends it.
+/// Seeks to every row, before and after it, and at versions between its own. The first error ends it.
 Seen seek_each(Reading& reading) {
   Seen seen;
   TableCursor cursor(reading.table(), reading.reader(), nullptr);
@@ -198,7 +199,7 @@ Seen seek_each(Reading& reading) {
   return seen;
 }
 
-/// Every row by the way of a point read. The first error ends it.
+/// Looks up every row like a point read. The first error ends it.
 Seen look_up_each(Reading& reading) {
   Seen seen;
   const Result<const OpenTable*> table = reading.table().open();
@@ -296,7 +297,7 @@ TEST(DamagedTable, UnharmedItSaysTheSameByEveryWay) {
 
 TEST(DamagedTable, UnharmedAKeyThatGoesOnInTheNextRunIsWhole) {
   const auto builder = begin(60);
-  constexpr CommitVersion kVersions = 600;  // one to a block: more than a run takes
+  constexpr CommitVersion kVersions = 600;  // one per block: more than a run takes
   EXPECT_TRUE(builder->add({test::key_of("a", "1000"), 900, Kind::kDelete, ""}).ok());
   for (CommitVersion version = kVersions; version > 0; --version) {
     EXPECT_TRUE(builder->add({test::key_of("a", "1001"), version, Kind::kPut, std::string(5000, 'v')}).ok());
@@ -324,7 +325,7 @@ TEST(DamagedTable, UnharmedAKeyThatGoesOnInTheNextRunIsWhole) {
   EXPECT_EQ(look_up_each(reading).entries.size(), 1U + 4U + 1U) << "each at four versions";
 }
 
-/// The file with one byte of a block changed, and the block's checksum, which stands behind it, made right.
+/// Returns the file with one changed byte of a block, and with the block's final checksum corrected.
 File with_byte_changed(const File& file, const format::BlockHandle& block, std::uint64_t at) {
   File damaged = file;
   const std::uint64_t covered_bytes = block.bytes - sizeof(std::uint64_t);
@@ -336,7 +337,7 @@ File with_byte_changed(const File& file, const format::BlockHandle& block, std::
   return damaged;
 }
 
-/// The first and the last bytes of a block, where its numbers stand, and some between.
+/// Returns the first and the last offsets of a block, where its numbers are, and some in between.
 std::vector<std::uint64_t> places_in(const format::BlockHandle& block) {
   std::vector<std::uint64_t> places;
   const std::uint64_t end = block.bytes - sizeof(std::uint64_t);

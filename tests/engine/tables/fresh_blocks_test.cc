@@ -1,4 +1,4 @@
-// What a flush and a compaction leave in the block cache.
+// The content of the block cache after a flush and a compaction.
 #include <memory>
 #include <string>
 
@@ -22,7 +22,7 @@ std::string row_name(int row) {
   return std::string(6 - digits.size(), '0') + digits;
 }
 
-/// A store, and how often it went to the disk for a block.
+/// A store, and the number of its reads of blocks from the disk.
 class FreshBlocksTest : public testing::Test {
  protected:
   void SetUp() override { open(); }
@@ -42,7 +42,7 @@ class FreshBlocksTest : public testing::Test {
     open();
   }
 
-  /// Rows from `first` on, every `step`th, with a value that no other round has.
+  /// Writes every `step`th row from `first` on, with a value that no other round has.
   void write(int first = 0, int step = 1) {
     ++round_;
     for (int row = first; row < kRows; row += step) {
@@ -56,7 +56,7 @@ class FreshBlocksTest : public testing::Test {
     return value;
   }
 
-  /// Reads of the disk that it takes to find all rows as the last whole round left them.
+  /// Returns the number of disk reads for finding all rows as of the last whole round.
   std::uint64_t reads_for_all() {
     const std::uint64_t before = engine_->statistics().block_reads;
     for (int row = 0; row < kRows; ++row) {
@@ -65,14 +65,14 @@ class FreshBlocksTest : public testing::Test {
     return engine_->statistics().block_reads - before;
   }
 
-  /// Of several runs.
+  /// Fills the last level with several runs.
   void fill_the_last_level() {
     value_bytes_ = 1000;
     write();
     merge_the_last_rows();
   }
 
-  /// The same values once more: four files of level 0 are merged when nothing else is to be done.
+  /// Writes the same values again: four files of level 0 are merged when there is no other work.
   void merge_the_last_rows() {
     const std::uint64_t copied = engine_->statistics().compaction.copied_bytes;
     for (int i = 0; i < 4; ++i) {
@@ -100,7 +100,7 @@ TEST_F(FreshBlocksTest, WhatWasFlushedIsReadWithoutTheDisk) {
   ASSERT_TRUE(engine_->flush().ok());
   EXPECT_GT(cached_blocks(), 10u);
   EXPECT_EQ(reads_for_all(), 0u);
-  // The same blocks, read from the disk, say the same.
+  // Equal blocks are read from the disk.
   cache_->set_bytes_max(0);
   cache_->set_bytes_max(kCacheBytes);
   EXPECT_GT(reads_for_all(), 10u);
@@ -141,7 +141,7 @@ TEST_F(FreshBlocksTest, ACompactionOfWhatNobodyReadsCachesNothing) {
   ASSERT_TRUE(engine_->flush().ok());
   write();
   ASSERT_TRUE(engine_->flush().ok());
-  reopen();  // with a cache that is empty
+  reopen();  // with an empty cache
   const std::uint64_t merges = engine_->statistics().compaction.written_bytes;
   ASSERT_TRUE(engine_->compact().ok());
   ASSERT_GT(engine_->statistics().compaction.written_bytes, merges);
@@ -165,7 +165,7 @@ TEST_F(FreshBlocksTest, OldBlocksLeaveWithTheirFiles) {
 
 class GivenUpFile : public FreshBlocksTest, public testing::WithParamInterface<io::SyncPoint> {};
 
-/// Whole files that no manifest names, and those that were never whole.
+/// Tests complete files that no manifest names, and files that were never complete.
 TEST_P(GivenUpFile, LeavesNothingInTheCache) {
   write();
   io::FaultRule rule;
@@ -174,7 +174,7 @@ TEST_P(GivenUpFile, LeavesNothingInTheCache) {
   machine_.files->faults().add(rule);
   EXPECT_FALSE(engine_->flush().ok());
   (void)engine_->close();
-  engine_.reset();  // No attempt is under way any more.
+  engine_.reset();  // No attempt is running afterwards.
   EXPECT_GT(machine_.files->faults().hit_count(), 0u);
   EXPECT_EQ(cached_blocks(), 0u);
 }

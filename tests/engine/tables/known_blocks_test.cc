@@ -1,7 +1,7 @@
-// Goal: keys that are looked for in the block where their neighbour was found get the answer that each gets alone.
-// Method: by seed, stores of many tables: rows written again and again, deleted, with more versions than a block holds,
-// so that every kind of border between blocks is there; batches of keys in any order, some twice, some absent, at the
-// newest version and at older ones, out of caches that hold everything, little and next to nothing.
+// Goal: keys that are looked up in the block of their neighbour get the answers of single lookups.
+// Method: by seed, stores of many tables. Rows are rewritten, deleted, and have more versions than a block holds, so
+// that every kind of border between blocks occurs. Batches have keys in any order, some twice, some absent. They are
+// read at the newest version and at older ones, with caches that hold everything, little, or almost nothing.
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -41,7 +41,7 @@ class KnownBlocksTest : public testing::TestWithParam<std::uint64_t> {
   void TearDown() override { views_.clear(); }
 
   std::uint64_t below(std::uint64_t bound) { return io::random_below(random_, bound); }
-  /// Every second row is never written.
+  /// Returns the key of a row. Every second row is never written.
   static std::string key(std::uint64_t row) { return test::key_of("p", std::to_string(100'000 + row)); }
 
   void write_some() {
@@ -115,7 +115,7 @@ TEST(KnownBlocks, SpareNeighboursTheFilterAndTheIndex) {
   ASSERT_TRUE(change.commit(*engine).ok());
   ASSERT_TRUE(engine->flush().ok());
   const std::vector<std::string_view> wanted(keys.begin(), keys.end());
-  ASSERT_TRUE(engine->view().get_many(wanted).ok());  // now all blocks are cached
+  ASSERT_TRUE(engine->view().get_many(wanted).ok());  // all blocks are cached afterwards
   ReadCost cost;
   ASSERT_TRUE(engine->view().get_many(wanted, &cost).ok());
   EXPECT_EQ(cost.blocks_read, 0u);

@@ -1,6 +1,7 @@
-// Goal: however few files may be open at once, each is read as if it alone were there: none is closed under a reader,
-// what is opened again is what was there before, and a refusal of the system costs a reader nothing while others can be
-// closed. Method: small files on a disk in memory, a model of which are pinned, many threads, and failing steps.
+// Goal: with any limit of open files, each file can be read as if it were alone. No file is closed during a read, and a
+// reopened file has the same content. A refusal of the system has no effect on a reader while other files can be
+// closed.
+// Method: small files on a disk in memory, a model of the pinned files, many threads, and failing steps.
 #include "engine/tables/open_files.h"
 
 #include <array>
@@ -34,7 +35,7 @@ std::string content_of(std::size_t file) {
   return content;
 }
 
-/// Some files, and who holds them.
+/// Some files, and their handles.
 class OpenFilesTest : public testing::Test {
  protected:
   void make(std::size_t capacity) {
@@ -42,7 +43,7 @@ class OpenFilesTest : public testing::Test {
     machine_ = std::make_unique<test::Machine>();
     fill(capacity);
   }
-  /// Threads run one at a time, and time is the simulation's.
+  /// Threads run one at a time, in simulated time.
   void make_seeded(std::uint64_t seed, std::size_t capacity) {
     end();
     machine_ = std::make_unique<test::Machine>(seed, test::OneThreadAtATime());
@@ -74,7 +75,7 @@ class OpenFilesTest : public testing::Test {
     (*held)->set_mark(0, content_of(file).substr(0, 64));
     return *std::move(held);
   }
-  /// Of any readable thing. Empty where it is what the file holds, else what is wrong.
+  /// Returns an empty text if the readable object has the file's content, else the difference.
   template <typename Readable>
   static std::string fault_of(const Readable& readable, std::size_t file) {
     std::string bytes(kFileBytes, '\0');
@@ -86,7 +87,7 @@ class OpenFilesTest : public testing::Test {
     std::string bytes(kFileBytes, '\0');
     return held_[file]->read_exactly(0, std::as_writable_bytes(std::span(bytes)));
   }
-  /// So that file 0 is closed.
+  /// Opens other files, so that file 0 is closed.
   void close_first() {
     const std::uint64_t before = open_files_->openings();
     for (int round = 0; round < 3; ++round) {
@@ -102,7 +103,7 @@ class OpenFilesTest : public testing::Test {
     rule.fail_count = times;
     machine_->files->faults().add(rule);
   }
-  /// What an outsider may do to a file whose name he has.
+  /// Replaces a file by name, as another process could.
   void put_in_place(std::size_t file, const std::string& content) {
     ASSERT_TRUE(directory_->remove(name_of(file)).ok());
     const auto made = directory_->create(name_of(file));
@@ -137,7 +138,7 @@ TEST_F(OpenFilesTest, WhatIsReadAgainAndAgainStaysOpen) {
       ASSERT_TRUE(read(0).ok());
     }
   }
-  // Each other file is opened once a round; file 0 has its second chance between any two of them.
+  // Each other file is opened once per round. File 0 is used between any two of them, so it stays open.
   EXPECT_LE(open_files_->openings(), kFiles + 20 * (kFiles - 1) + 20);
 }
 
@@ -150,7 +151,7 @@ TEST_F(OpenFilesTest, WithRoomForAllNoFileIsOpenedTwice) {
   EXPECT_EQ(open_files_->closings(), 0U);
 }
 
-// The model: which files are pinned, and how often for long.
+// The model: which files are pinned, and how often for a long time.
 TEST_F(OpenFilesTest, AgreeWithTheirModel) {
   constexpr std::size_t kCapacity = 4;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
@@ -192,7 +193,7 @@ TEST_F(OpenFilesTest, AgreeWithTheirModel) {
           for (const auto* some : {&pins, &long_pins}) {
             for (const auto& pinned : *some) is_pinned = is_pinned || pinned.first == file;
           }
-          if (!is_pinned) held_[file] = open(file);  // It left the store, and another one came.
+          if (!is_pinned) held_[file] = open(file);  // It left the store, and another one was added.
         }
       }
       std::set<std::size_t> pinned;

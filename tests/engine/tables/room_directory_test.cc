@@ -1,5 +1,6 @@
-// Goal: where table files have taken the last descriptors, whatever else the store must open finds room; a refusal is
-// told when no table file can be closed. Method: each verb refused once, with table files open and without.
+// Goal: if table files use the last descriptors, everything else that the store must open finds room. A refusal is
+// reported if no table file can be closed.
+// Method: each operation is refused once, with open table files and without.
 #include "engine/tables/room_directory.h"
 
 #include <cerrno>

@@ -1,5 +1,6 @@
-// Goal: whoever uses a table file last, often a reader, is not made to clear up behind it, and nothing of the file
-// stays: neither its name nor its blocks. Method: one small file on a disk of its own, read through a cache.
+// Goal: the last user of a table file, often a reader, does not clean up after it. Nothing of the file remains: neither
+// its name nor its blocks.
+// Method: one small file on a disk of its own, read through a cache.
 #include <memory>
 #include <string>
 
@@ -18,7 +19,7 @@ namespace {
 
 constexpr std::uint64_t kNumber = 7;
 
-/// A store's table files, with one that is open and cached.
+/// The table files of a store, one of which is open and cached.
 class TableFilesTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -87,7 +88,7 @@ TEST_F(TableFilesTest, BlocksOfGarbageThatNobodyRemovedEndWithTheStore) {
   table_.reset();
   files_.reset();
   EXPECT_EQ(cached_blocks(), 0U);
-  EXPECT_TRUE(has_name());  // A stray, which the next open removes.
+  EXPECT_TRUE(has_name());  // A stray file, which the next open removes.
 }
 
 TEST_F(TableFilesTest, AFileThatStaysInTheStoreTakesItsBlocksAlongWhenItIsClosed) {

@@ -1,6 +1,6 @@
-// Goal: a table's file is what was written or is not there: a file of the same name, a size or a byte that changed
-// behind the last write, and steps that fail are told by the file's name. Method: the disk is changed between the
-// steps.
+// Goal: a table's file has the written bytes or does not exist. A file of the same name, a size or a byte that changed
+// after the last write, and failing steps are reported with the file's name.
+// Method: the disk is changed between the steps.
 #include "engine/tables/table_writer.h"
 
 #include <functional>
@@ -22,7 +22,7 @@ struct WriterBench {
     directory = *machine.files->open_directory(test::kStorePath);
   }
   Result<std::unique_ptr<TableWriter>> create() { return TableWriter::create(env, *directory, 9, table_options(0)); }
-  /// A table of two entries, from beginning to end.
+  /// Writes a table of two entries.
   Result<format::TableFileEntry> write() {
     Result<std::unique_ptr<TableWriter>> writer = create();
     if (!writer.ok()) return writer.status();
@@ -42,7 +42,7 @@ struct WriterBench {
     rule.name_suffix = ".sst";
     machine.files->faults().add(rule);
   }
-  /// Once, when the file was synced.
+  /// Changes the file once after it was synced.
   void change_behind_sync(const std::function<void(std::string&)>& change) {
     machine.files->set_observer([this, change](const io::Operation& operation, io::Moment moment) {
       if (operation.kind != io::OperationKind::kSync || moment != io::Moment::kAfter) return;

@@ -1,7 +1,7 @@
-// Goal: a large value is written once, to the log; the segment it was committed to stays as a value file, is read as
-// the table would be, and goes when nothing points into it. Damage in it is told, and costs the rows in it alone.
-// Method: a store on a disk in memory with commits of large values, flushed, overwritten, compacted, reopened, copied,
-// damaged and repaired; figures and file names tell what lies where.
+// Goal: a large value is written once, to the log. Its segment stays as a value file, is read like a part of the table,
+// and is removed when nothing points to it. Damage in it is reported, and affects only its rows.
+// Method: a store on a disk in memory with commits of large values, which is flushed, overwritten, compacted, reopened,
+// copied, damaged and repaired. Figures and file names show the place of the data.
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -21,7 +21,7 @@ using test::Change;
 using test::Machine;
 
 constexpr std::size_t kLargeMin = kExternalValueBytesMin;
-/// So large that next to it what the log rounds up is no waste worth a job of its own.
+/// So large that the padding of the log is no waste worth a job of its own.
 constexpr std::size_t kLarge = 2 * kLargeMin;
 
 std::string large(char first, std::size_t size = kLarge) {
@@ -54,7 +54,7 @@ class ValueFiles : public testing::Test {
     std::erase_if(names, [](const std::string& name) { return !name.ends_with(".wal"); });
     return names;
   }
-  /// By a walk, in either direction.
+  /// Reads the values by a scan in either direction.
   std::vector<std::string> walk(const Engine& engine, bool backward) {
     std::vector<std::string> values;
     const ReadView view = engine.view();
@@ -173,7 +173,7 @@ TEST_F(ValueFiles, GoWhenAllInThemWasOverwritten) {
   for (int i = 0; i < 20; ++i) put(std::to_string(100 + i), "small now");
   compact();
   EXPECT_EQ(figures().value_files, 0u);
-  engine_.reset();  // The last reader has gone with it.
+  engine_.reset();  // The last reader ended with it.
   EXPECT_NE(segments().front(), first);
   engine_ = *machine_.open();
   EXPECT_EQ(get("107"), "small now");
@@ -260,7 +260,7 @@ TEST_F(ValueFiles, ACheckpointHasThem) {
 
 class DamagedValueFile : public ValueFiles {
  protected:
-  /// Twenty values, one of them changed on the disk while the store is closed.
+  /// Writes twenty values. One of them is changed on the disk while the store is closed.
   void SetUp() override {
     put_many('x');
     put("105", large('m'));
@@ -308,7 +308,7 @@ TEST_F(DamagedValueFile, IsFoundByTheDeepCheck) {
   engine->check_tables([&](std::uint64_t, const Status& status) {
     if (!status.ok()) found.push_back(status.to_string());
   });
-  // The table that points there, and the file itself.
+  // The table that points to it, and the file itself.
   ASSERT_EQ(found.size(), 2u);
   for (const std::string& finding : found) EXPECT_NE(finding.find(name_), std::string::npos) << finding;
 }

@@ -1,7 +1,7 @@
-// Goal: a walk that the store's thread goes ahead of shows what it shows without: the same rows, page by page and
-// either way, the same damage at the same row; and what is read ahead is bounded, and keeps no file in use. Method: one
-// file of many runs under a small cache, walked with and without, under schedules of many seeds, with damaged and
-// failing reads.
+// Goal: a scan with read-ahead by the store's thread shows what it shows without: the same rows, page by page and in
+// either direction, and the same damage at the same row. Read-ahead is bounded, and keeps no file in use.
+// Method: one file of many runs under a small cache is scanned with and without read-ahead, under schedules of many
+// seeds, with damaged and failing reads.
 #include "engine/tables/walk_ahead.h"
 
 #include <algorithm>
@@ -30,7 +30,7 @@ struct WalkedFile {
   std::vector<std::string> keys;
 };
 
-/// About three megabytes that nothing makes smaller.
+/// Returns a file of about three incompressible megabytes.
 const WalkedFile& walked_file() {
   static const WalkedFile made = [] {
     WalkedFile file;
@@ -53,7 +53,7 @@ struct Walked {
   Status status;
 };
 
-/// A store's parts that walk over the file.
+/// The parts of a store that scan the file.
 class WalkedStore {
  public:
   enum class Ahead : std::uint8_t { kNobody, kThread };
@@ -105,7 +105,7 @@ class WalkedStore {
     walked.status = walk->status();
     return walked;
   }
-  /// As a scan's pages do: each begins at the key that the one before it did not show any more.
+  /// Scans in pages: each page begins at the key after the page before.
   Walked pages(const std::function<void(std::size_t row)>& before_page = nullptr) {
     Walked walked;
     std::string begin;
@@ -150,7 +150,7 @@ TEST(WalkAheadTest, WalksShowEveryRowEitherWayAndHoldNoMoreThanTheBound) {
     std::reverse(backward.keys.begin(), backward.keys.end());
     EXPECT_EQ(backward.keys, walked_file().keys);
   }
-  EXPECT_GT(held_bytes_max, std::uint64_t{64} << 10);  // or nothing went ahead
+  EXPECT_GT(held_bytes_max, std::uint64_t{64} << 10);  // otherwise there was no read-ahead
   EXPECT_LE(held_bytes_max, kBytesMax + (std::uint64_t{64} << 10));
 }
 
@@ -166,7 +166,7 @@ TEST(WalkAheadTest, PagesGoOnWithWhatWasReadAheadOfTheOneBefore) {
     const Walked walked = store.pages();
     EXPECT_TRUE(walked.status.ok()) << walked.status.to_string();
     EXPECT_EQ(walked.keys, walked_file().keys);
-    EXPECT_LT(store.reads(), reads_alone);  // larger ones, and nothing twice
+    EXPECT_LT(store.reads(), reads_alone);  // larger reads, and none twice
   }
 }
 
@@ -191,7 +191,8 @@ TEST(WalkAheadTest, DamageIsToldAtTheRowWhereAWalkAloneTellsOfIt) {
   }
 }
 
-/// Buffers go from reader to reader. In them lie bytes of other files, at the places that the walk comes to in its own.
+/// Buffers are reused by different readers. They contain bytes of other files, at the offsets that the scan reads in
+/// its own file.
 TEST(WalkAheadTest, WhatAnotherReaderLeftInItsBufferIsNotTakenForTheFile) {
   WalkedStore store(1, Ahead::kThread);
   const std::uint64_t file_bytes = walked_file().bytes.size();
@@ -235,7 +236,7 @@ TEST(WalkAheadTest, AFailureOfTheThreadAloneIsNotTold) {
     WalkedStore store(skipped, Ahead::kThread);
     ASSERT_EQ(store
                   .forward([&, is_set = false](std::size_t row) mutable {
-                    // By now whatever is read is read by the thread first.
+                    // From here on the thread reads every block first.
                     if (is_set || row < keys.size() / 2) return;
                     is_set = true;
                     io::FaultRule rule;

@@ -232,7 +232,8 @@ TEST(Block, IsFoundWithItsEndWhereNobodyTellsOfIt) {
   }
 }
 
-/// A writer that ends blocks at a place in a sector pads them like this. Its neighbours could contain similar bytes.
+/// Fills blocks like a writer that ends them at a place in a sector. The search for intact blocks must find the filled
+/// block.
 TEST(Block, FilledEndsWhereItShouldAndReadsAsIfItWereNot) {
   Compressor compressor = compressor_of(1);
   Decompressor decompressor;

@@ -273,7 +273,7 @@ TEST(Batch, DamageIsCorruption) {
            "00 81 00",                                      // a count longer than needed
            "00 01",                                         // an operation that is missing
            "00 02 40 04 00 00 00 01",                       // the second one
-           "00 00 00",                                      // bytes behind
+           "00 00 00",                                      // bytes after the end
            "00 01 40 04 00 00 00 01 00",                    // the same
            "00 ff ff ff ff ff ff ff ff ff 01 40 04",        // a count beyond reason
            "00 01 40 05 00 00 00 01 02",                    // an id prefix of five bytes

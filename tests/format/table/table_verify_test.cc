@@ -323,8 +323,8 @@ TEST(TableVerify, APutAmongWhatIsCalledDeletesAloneIsFound) {
 
 TEST(TableVerify, AKeyThatGoesOnBehindDeletesThatAreSaidToEndItIsFound) {
   std::vector<OwnedEntry> deletes;
-  // From a row on whose first key differs from the last key of the first block only in the last digit. The keys after
-  // it are encoded relative to the first key.
+  // The rows start at 5, so that the last key of the first block and the first key of the second differ only in their
+  // last digit. The keys after it are encoded by the bytes that they share with the first key.
   for (std::uint64_t row = 5; row < 3'000; ++row) deletes.push_back({sample_key(1, 1, row), 30, Kind::kDelete, ""});
   const TableFile file = build_table(deletes, uncompressed());
   Forger forger(file);

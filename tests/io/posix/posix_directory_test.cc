@@ -191,7 +191,6 @@ TEST_F(PosixDirectoryTest, OutOfDescriptorsIsTooManyFilesAndLeavesNothing) {
     std::unique_ptr<Directory> none = open_at_path(path_of("none"));
     // Each operation runs once with success and once with failure before: the undefined-behaviour sanitizer opens a
     // pipe when it checks a type for the first time.
-    // meets a type for the first time.
     const std::string before = open_by_every_verb(*enough);
     (void)open_by_every_verb(*wrong);
     const int next = ::dup(0);

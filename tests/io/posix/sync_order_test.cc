@@ -78,7 +78,7 @@ TEST_P(SyncOrder, ALogSegmentsSizeIsDurableWhenItIsMadeAndEachWriteWhenItReturns
   ASSERT_NE(segment, nullptr);
   Calls made = calls.take();
   ASSERT_FALSE(made.empty());
-  // If a file system refuses direct transfers, the file is opened a second time without them.
+  // If a file system refuses direct transfers, the call is made twice. Both times it must be a durable write.
   for (const std::string& call : made) EXPECT_EQ(call, "write through 1.wal");
   ASSERT_TRUE(is_ok(segment->write(kSectorBytes, sector_.bytes(), kPoint)));
   EXPECT_EQ(calls.take(), (Calls{"write through 1.wal"}));

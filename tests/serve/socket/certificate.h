@@ -1,5 +1,5 @@
-// Owns: a key and a certificate that it signs itself, as PEM files in a directory that goes with the object.
-// Must never: be trusted by anything but a test.
+// Owns: a key and a self-signed certificate, as PEM files in a directory that is removed with the object.
+// Must never: be trusted outside of tests.
 #pragma once
 
 #include <cstdio>

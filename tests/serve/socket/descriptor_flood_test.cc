@@ -1,5 +1,6 @@
 // Goal: clients that open connections and leave them idle take neither the store's descriptors nor those of /health,
-// whatever the process's limit of open files is. Method: the program, with that limit, from one address and from two.
+// for any limit of open files.
+// Method: the program with that limit, with clients at one address and at two.
 #include <filesystem>
 #include <set>
 
@@ -15,7 +16,7 @@ namespace {
 
 using namespace test;
 
-/// This process has as many descriptors as it can get while the object lives.
+/// Raises this process's limit of descriptors as far as possible while the object lives.
 class ManyDescriptors {
  public:
   ManyDescriptors() {
@@ -37,7 +38,7 @@ std::string answer(HttpClient& client, const std::string& bytes) {
   return response ? outcome(*response) : "closed";
 }
 
-/// An entity of about 450,000 bytes.
+/// Returns an insert of an entity of about 450,000 bytes.
 std::string large_insert(int row) {
   std::string body = R"({"PartitionKey":"p","RowKey":")" + std::to_string(row) + "\"";
   for (int i = 0; i < 15; ++i) body += ",\"P" + std::to_string(i) + "\":\"" + std::string(30'000, 'x') + "\"";
@@ -62,7 +63,8 @@ class DescriptorFlood : public ::testing::TestWithParam<Flood> {
  protected:
   static constexpr std::uint64_t kMore = 100;
 
-  /// More connections than there are descriptors, in turn from each address; done once the server has seen them all.
+  /// Opens more connections than there are descriptors, in turn from each address. Returns when the server has seen
+  /// them all.
   void flood(const ServedProgram& program, std::uint64_t seen_before) {
     const std::uint64_t count = GetParam().limit + kMore;
     for (std::uint64_t i = 0; i < count; ++i) {
@@ -85,7 +87,7 @@ class DescriptorFlood : public ::testing::TestWithParam<Flood> {
 };
 
 TEST_P(DescriptorFlood, TakesNothingOfTheStoreAndOfThoseWhoWatch) {
-  constexpr int kRows = 100;  // more than the write buffer and a log take
+  constexpr int kRows = 100;  // more than the write buffer and a log can hold
   ServedProgram program({{"--memory", "128MiB"}, StreamState::kWritten, StreamState::kWritten, GetParam().limit});
   ASSERT_TRUE(program.is_ready()) << program.err();
   HttpClient kept(program.port(), false, "127.0.0.9");
@@ -97,7 +99,7 @@ TEST_P(DescriptorFlood, TakesNothingOfTheStoreAndOfThoseWhoWatch) {
   EXPECT_LE(open_, GetParam().limit);
   EXPECT_GE(open_, 2U);
 
-  if (GetParam().addresses == 1) {  // two halves are all there is
+  if (GetParam().addresses == 1) {  // two halves are the whole
     HttpClient late(program.port(), false, "127.0.0.8");
     EXPECT_EQ(answer(late, signed_bytes("GET", "Tables")), "200");
   }

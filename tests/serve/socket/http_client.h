@@ -1,5 +1,5 @@
-// Owns: a client of a server on this machine that sends any bytes, good or bad, and reads answers.
-// Must never: mend what it is given to send.
+// Owns: a client of a server on this machine that sends any bytes, valid or not, and reads answers.
+// Must never: correct the bytes that it sends.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace varve::serve::test {
 
-/// One connection. Ends with the object.
+/// One connection. It ends with the object.
 class HttpClient {
  public:
   /// `from` is the client's own address, one of this machine's.
@@ -21,13 +21,14 @@ class HttpClient {
   HttpClient(const HttpClient&) = delete;
   HttpClient& operator=(const HttpClient&) = delete;
 
-  /// False: the server has closed the connection.
+  /// Sends bytes. Returns false if the server has closed the connection.
   bool send(std::string_view bytes);
-  /// The next answer; nothing if the connection ended instead.
+  /// Returns the next answer, or nothing if the connection ended instead.
   std::optional<HttpResponse> read();
-  /// What of the last answer was no HTTP; empty where it was whole, or the connection ended before or within it.
+  /// Returns the part of the last answer that was no HTTP. Empty if the answer was complete, or the connection ended
+  /// before or within it.
   const std::string& fault() const noexcept;
-  /// Whether the connection ends without another answer.
+  /// Returns whether the connection ends without another answer.
   bool ends();
 
  private:
@@ -35,7 +36,7 @@ class HttpClient {
   std::unique_ptr<State> state_;
 };
 
-/// The bytes of a request; a body gets its Content-Length.
+/// Returns the bytes of a request. A body gets its Content-Length.
 std::string to_bytes(const HttpRequest& request);
 
 }  // namespace varve::serve::test

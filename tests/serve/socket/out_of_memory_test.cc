@@ -1,7 +1,7 @@
-// Goal: a request for which memory ends somewhere is refused, or its connection is closed; the process, other requests
-// and what the store holds never suffer, and nothing is acknowledged or refused that was not so.
-// Method: a server runs in this process. A request is sent again and again, each time with one more allocation of the
-// server's and the store's threads granted before one is refused, until none is. On this machine's own files.
+// Goal: if memory ends anywhere in a request, the request is refused, or its connection is closed. The process, other
+// requests and the store's content are not affected, and no answer is false.
+// Method: a server runs in this process. A request is sent repeatedly. Each time one more allocation of the server's
+// and the store's threads succeeds before one is refused, until none is. The test uses this machine's own files.
 #include <functional>
 #include <memory>
 #include <optional>
@@ -20,7 +20,7 @@ namespace {
 
 using namespace test;
 
-/// Whether what a write asks for is there: all of it, nothing, or - which must never be - a part.
+/// The part of a write's data that exists: all of it, none, or only some, which must never be.
 enum class Held { kNothing, kAll, kPart };
 
 class ServerOutOfMemory : public ::testing::Test {
@@ -40,7 +40,7 @@ class ServerOutOfMemory : public ::testing::Test {
     policy.permissions = *Permissions::parse("r");
     policy.expiry = at("2999-01-01T00:00:00Z");
     ASSERT_TRUE(store_->set_access_policies(kAccount, "Orders", std::vector{policy}).ok());
-    ASSERT_TRUE(store_->compact().ok());  // What is read is read from a table.
+    ASSERT_TRUE(store_->compact().ok());  // So that reads use a table file.
     ListenOptions listening;
     listening.port = 0;
     listening.threads = 2;
@@ -50,10 +50,11 @@ class ServerOutOfMemory : public ::testing::Test {
     server_ = *std::move(started);
     warm_up();
   }
-  /// Threads and tables that are made with the first request are there.
+  /// Creates the threads and tables that the first request needs.
   void warm_up() { ASSERT_EQ(ask(signed_bytes("GET", "Orders()")), "200"); }
 
-  /// By a connection of its own: "201", or "closed" where there was no answer. `port` is the service's unless given.
+  /// Sends on a separate connection. Returns "201", or "closed" if there was no answer. `port` is the service's unless
+  /// given.
   std::string ask(const std::string& bytes, std::uint16_t port = 0) {
     HttpClient client(port != 0 ? port : server_->port());
     (void)client.send(bytes);
@@ -66,7 +67,7 @@ class ServerOutOfMemory : public ::testing::Test {
     return answer == "closed" || answer == "503 ServerBusy" || answer == "500 InternalError";
   }
 
-  /// Sends the request until none of its allocations is refused, and looks at each answer with `judge`.
+  /// Sends the request until none of its allocations is refused, and checks each answer with `judge`.
   void sweep(const std::string& bytes, const std::function<void(const std::string& answer)>& judge,
              std::uint16_t port = 0) {
     for (std::uint64_t nth = 1; nth < 5'000; ++nth) {
@@ -99,13 +100,13 @@ class ServerOutOfMemory : public ::testing::Test {
         },
         port);
   }
-  /// `undo` makes the write possible again, `held` says what is there of it.
+  /// `undo` makes the write possible again. `held` returns the part of its data that exists.
   void sweep_write(const std::string& bytes, const std::string& fine, const std::function<Held()>& held,
                    const std::function<void()>& undo) {
     sweep(bytes, [&](const std::string& answer) {
       const Held now = held();
       EXPECT_NE(now, Held::kPart) << answer;
-      const bool is_refused_part = body_.find("HTTP/1.1 503") != std::string::npos;  // of a batch
+      const bool is_refused_part = body_.find("HTTP/1.1 503") != std::string::npos;  // in a batch
       if (answer == "503 ServerBusy" || is_refused_part) {
         EXPECT_EQ(now, Held::kNothing) << answer;
       } else if (!is_of_the_server(answer)) {

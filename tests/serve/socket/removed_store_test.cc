@@ -1,6 +1,6 @@
-// Goal: where the store's directory goes away under the server, no answer tells of the model what the machine did: no
-// table is missing and no entity is there twice because files are. Method: each verb of the service, after the
-// directory was removed, and after it was moved away.
+// Goal: if the store's directory is removed during operation, no answer confuses a fault of the machine with the model:
+// missing files cause neither a missing table nor an existing entity.
+// Method: each operation of the service, after the directory was removed, and after it was moved away.
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -63,7 +63,7 @@ std::vector<std::string> reads() {
   };
 }
 
-/// Of a batch: the status of its last part too.
+/// For a batch, the status of its last part is checked too.
 bool is_failure_of_the_machine(const HttpResponse& response) {
   if (response.status != 202) return response.status >= 500;
   return response.body.find("HTTP/1.1 5") != std::string::npos;

@@ -1,5 +1,6 @@
-// Goal: keys reach the program by files that not everybody may read, and what it writes is its owner's alone. Method:
-// the program, with files of every mode that matters.
+// Goal: keys are read only from files that not every user can read, and only the owner can read files that the program
+// writes.
+// Method: the program, with files of every relevant mode.
 #include <filesystem>
 
 #include <gmock/gmock.h>
@@ -20,7 +21,7 @@ using ::testing::Not;
 const std::string kName(kAccount);
 const std::string kKeyOnly(kKeyText);
 
-/// "200" for the account's own key.
+/// Returns "200" if the account's own key is accepted.
 std::string answer_to_key(const ServedProgram& program) {
   HttpClient client(program.port());
   if (!client.send(signed_bytes("GET", "Tables"))) return "closed";

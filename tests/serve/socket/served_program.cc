@@ -42,7 +42,7 @@ std::uint16_t port_of(const Descriptor& socket) {
   return ntohs(address.sin_port);
 }
 
-/// The end of a pipe to write to, and the one to read from.
+/// Returns the writable and the readable end of a pipe.
 std::pair<Descriptor, Descriptor> make_pipe() {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) std::abort();
@@ -60,7 +60,7 @@ void fill(const Descriptor& pipe) {
   ::fcntl(pipe.number(), F_SETFL, flags);
 }
 
-/// What goes into `keep` lives as long as the process does.
+/// Returns a stream in this state. Descriptors added to `keep` live as long as the process.
 Descriptor make_stream(StreamState state, const std::string& file, std::vector<Descriptor>& keep) {
   if (state == StreamState::kClosed) return Descriptor();
   if (state == StreamState::kFullDevice) return Descriptor(::open("/dev/full", O_WRONLY | O_CLOEXEC));
@@ -125,7 +125,7 @@ void ServedProgram::become_program(const ProgramOptions& options, int out, int e
     const rlimit limit{*options.descriptors_max, *options.descriptors_max};
     if (::setrlimit(RLIMIT_NOFILE, &limit) != 0) ::_exit(126);
   }
-  ::alarm(kSecondsMax);  // stays set when the process becomes another program
+  ::alarm(kSecondsMax);  // stays set when the process executes another program
   ::execv(VARVE_PROGRAM, pointers.data());
   ::_exit(127);
 }

@@ -1,5 +1,5 @@
-// Owns: `varve serve` as a process of its own: its words, its standard streams, its limit of open files, its end.
-// Must never: leave the process or a file behind; whatever happens, a minute ends it.
+// Owns: `varve serve` as a separate process: its options, its standard streams, its limit of open files, its end.
+// Must never: leave the process or a file. The process always ends after a minute.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace varve::serve::test {
 
-/// A descriptor that closes with the object; none below 0.
+/// A descriptor that closes with the object. A number below 0 means none.
 class Descriptor {
  public:
   explicit Descriptor(int number = -1) noexcept : number_(number) {}
@@ -26,7 +26,7 @@ class Descriptor {
   int number_;
 };
 
-/// What may be behind a standard stream of a process.
+/// The possible states of a process's standard stream.
 enum class StreamState { kWritten, kClosed, kReaderGone, kFullPipe, kFullDevice };
 inline constexpr StreamState kStreamStates[] = {StreamState::kWritten, StreamState::kClosed, StreamState::kReaderGone,
                                                 StreamState::kFullPipe, StreamState::kFullDevice};
@@ -40,9 +40,9 @@ struct ProgramOptions {
 
 class ServedProgram {
  public:
-  /// It listens, or has ended, when this is done.
+  /// Returns when the program listens, or has ended.
   explicit ServedProgram(const ProgramOptions& options);
-  /// Kills it, unless finish() was called.
+  /// Kills the program, unless finish() was called.
   ~ServedProgram();
   ServedProgram(const ServedProgram&) = delete;
   ServedProgram& operator=(const ServedProgram&) = delete;
@@ -53,9 +53,9 @@ class ServedProgram {
   std::string data() const { return scratch_.path("data"); }
   pid_t process() const noexcept { return process_; }
   void signal(int number) const noexcept;
-  /// The largest memory that it ever had, in bytes.
+  /// Returns the peak memory of the program in bytes.
   std::uint64_t memory_peak() const;
-  /// Waits for its end. The exit code, or 128 and the number of the signal that ended it.
+  /// Waits for the program's end. Returns the exit code, or 128 and the number of the signal that ended it.
   int finish();
   std::string out() const { return varve::test::content_of(scratch_.path("out")); }
   std::string err() const { return varve::test::content_of(scratch_.path("err")); }
@@ -65,7 +65,7 @@ class ServedProgram {
   bool await_ready() const;
 
   varve::test::ScratchDirectory scratch_;
-  // Bound, so that nobody else is given these ports, but not listening.
+  // Bound but not listening, so that no other process gets these ports.
   Descriptor reserved_;
   Descriptor reserved_metrics_;
   std::uint16_t port_ = 0;
@@ -75,17 +75,17 @@ class ServedProgram {
   bool is_ready_ = false;
 };
 
-/// What a GET by a client without a key is answered with; nothing where the connection ends instead.
+/// The answer to a GET by a client without a key. Empty if the connection ended instead.
 struct Asked {
   int status = 0;
   std::string body;
 };
 Asked ask(std::uint16_t port, const std::string& path, const std::string& from = "127.0.0.1");
 
-/// The number of a line of /metrics; 0 where it is not there.
+/// Returns the number in a line of /metrics, or 0 if the line is missing.
 std::uint64_t metric(const std::string& text, const std::string& name);
 
-/// An idle connection, without anything above it.
+/// Opens an idle connection, without any protocol on it.
 Descriptor connect_from(const std::string& from, std::uint16_t port);
 
 }  // namespace varve::serve::test

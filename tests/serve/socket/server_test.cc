@@ -1,5 +1,5 @@
-// Goal: over real sockets, good requests are answered however their bytes arrive, and bad ones end the connection and
-// nothing else.
+// Goal: over real sockets, valid requests are answered for every division of their bytes. Invalid requests end only
+// their connection.
 #include "tools/serve/server.h"
 
 #include <atomic>
@@ -41,7 +41,7 @@ class RunningServer : public ::testing::Test {
     return *server_;
   }
   std::size_t stored() { return bench_.store->open_table(kAccount, "Orders")->scan({})->entities.size(); }
-  /// What is said to these bytes, after which the connection ends.
+  /// Returns the answer to these bytes, after which the connection ends.
   std::string refusal(const std::string& bytes) {
     HttpClient client(server_->port());
     (void)client.send(bytes);  // the server may have stopped reading
@@ -110,7 +110,7 @@ TEST_F(RunningServer, WithheldBodiesAreCutOffForThoseThatCome) {
   ASSERT_TRUE(withheld.send(whole.substr(0, whole.size() - 1)));
   HttpClient next(server_->port());
   ASSERT_TRUE(next.send(whole));
-  EXPECT_EQ(outcome(*next.read()), "400 InvalidInput");  // read whole, and found to be no JSON
+  EXPECT_EQ(outcome(*next.read()), "400 InvalidInput");  // read completely, and found to be no JSON
   EXPECT_TRUE(withheld.ends());
 }
 
@@ -145,7 +145,7 @@ TEST_F(RunningServer, D62_BodiesAreAtMostFourMebibytes) {
   HttpClient client(serve().port());
   const std::string limit(std::size_t{4} << 20, ' ');
   ASSERT_TRUE(client.send(signed_bytes("POST", "Orders", limit)));
-  EXPECT_EQ(outcome(*client.read()), "400 InvalidInput");  // read whole, and found to be no JSON
+  EXPECT_EQ(outcome(*client.read()), "400 InvalidInput");  // read completely, and found to be no JSON
   EXPECT_EQ(refusal(signed_bytes("POST", "Orders", limit + " ")), "413 RequestBodyTooLarge");
 }
 
@@ -200,7 +200,7 @@ TEST_F(RunningServer, WhatIsKeptIsCutOffByTheDeadlineThatCounts) {
   EXPECT_EQ(outcome(*kept.read()), "200");
   HttpClient slow(server_->port());
   ASSERT_TRUE(slow.send("GET /devstoreaccount1/Tables HTTP/1.1\r\nHost:"));
-  EXPECT_TRUE(slow.ends());  // so the time of headers is over, but not that of who is idle
+  EXPECT_TRUE(slow.ends());  // so the time for headers is over, but not the idle time
   ASSERT_TRUE(kept.send(signed_bytes("GET", "Orders()")));
   EXPECT_EQ(outcome(*kept.read()), "200");
   ASSERT_TRUE(kept.send("GET /devstoreaccount1/Tables HTTP/1.1\r\nHost:"));
@@ -249,7 +249,7 @@ TEST_F(RunningServer, AReadThatIsStuckHoldsUpItsRequestAlone) {
   StoreOptions options = bench_.options();
   options.resources = *Resources::create(resources);
   bench_.open(options);
-  listening_.threads = 1;  // for all connections
+  listening_.threads = 1;  // one thread for all connections
   const std::uint16_t port = serve().port();
   AccessPolicy policy;
   policy.id = "readers";
@@ -257,7 +257,7 @@ TEST_F(RunningServer, AReadThatIsStuckHoldsUpItsRequestAlone) {
   policy.expiry = at("2999-01-01T00:00:00Z");
   ASSERT_TRUE(bench_.store->set_access_policies(kAccount, "Orders", std::vector{policy}).ok());
   ASSERT_TRUE(bench_.store->compact().ok());
-  EXPECT_EQ(stored(), 0U);  // opens the file, which all who need it first wait for; its blocks are read anew each time
+  EXPECT_EQ(stored(), 0U);  // opens the file, for which all first readers wait; its blocks are read again each time
   security::TableSasTerms terms;
   terms.table = "Orders";
   terms.policy = "readers";

@@ -1,6 +1,7 @@
-// Goal: whatever signals come, and whoever does not read what the server writes, its life ends by SIGTERM or SIGINT
-// alone, with code 0, and every request that was begun is answered with the truth. Method: the program, with every
-// pair of states of its two streams, and with sequences of signals of which some come while it is ending.
+// Goal: for any signals and any readers of its output, the server ends only by SIGTERM or SIGINT, with code 0. Every
+// request that was begun gets a true answer.
+// Method: the program, with every pair of states of its two streams, and with sequences of signals, some of which
+// arrive while it is ending.
 #include <csignal>
 #include <thread>
 
@@ -17,13 +18,13 @@ using Signals = std::vector<int>;
 
 const Headers kJson = {{"Content-Type", "application/json"}};
 
-/// A request that waits to be asked for its body.
+/// A request that waits for the server to ask for its body.
 class BegunInsert {
  public:
   BegunInsert(std::uint16_t port, const std::string& row) : client_(port) {
     Headers headers = kJson;
     headers.emplace_back("Expect", "100-continue");
-    const std::string padding(20'000, 'x');  // not read along with the headers
+    const std::string padding(20'000, 'x');  // too large to be read together with the headers
     bytes_ = signed_bytes("POST", "Orders", R"({"PartitionKey":"p","RowKey":")" + row + R"(","V":")" + padding + "\"}",
                           headers);
     body_ = bytes_.find("\r\n\r\n") + 4;
@@ -34,7 +35,7 @@ class BegunInsert {
     return response && response->status == 100;
   }
   void send_body() { (void)client_.send(bytes_.substr(body_)); }
-  /// 0 where there is none.
+  /// Returns the status, or 0 if there is none.
   int status() {
     const std::optional<HttpResponse> response = client_.read();
     return response ? response->status : 0;
@@ -46,7 +47,7 @@ class BegunInsert {
   std::size_t body_ = 0;
 };
 
-/// Lines of the log that nobody may take.
+/// Causes lines of the log that no process may read.
 void be_refused_often(std::uint16_t port) {
   constexpr int kTimes = 40;
   HttpClient client(port);
@@ -80,7 +81,7 @@ void end_by(const Signals& signals, StreamState out, StreamState err) {
   begun.send_body();
   const int status = begun.status();
   for (std::size_t i = 1; i < signals.size(); ++i) program.signal(signals[i]);
-  // Of whoever was slower than the server's patience, as on a busy machine, it is told that nothing was done.
+  // If a request was slower than the server's patience, as on a busy machine, the answer reports that nothing was done.
   EXPECT_TRUE(status == 201 || status == 503) << status;
   EXPECT_EQ(withheld.status(), 503);
   EXPECT_EQ(program.finish(), 0);

@@ -1,6 +1,5 @@
-// Owns: requests of now as the bytes that a client sends, with and without a signature; the server's clock is the
-// machine's.
-// Must never: send them.
+// Owns: requests of the present time as bytes, with and without a signature. The server uses the machine's clock.
+// Must never: send the bytes.
 #pragma once
 
 #include <string>
@@ -25,7 +24,7 @@ inline HttpRequest unsigned_request(std::string_view verb, std::string_view reso
   return request;
 }
 
-/// With an Authorization header by the account's key.
+/// Returns a request with an Authorization header signed with the account's key.
 inline std::string signed_bytes(std::string_view verb, std::string_view resource, std::string body = {},
                                 Headers headers = {}) {
   HttpRequest request = unsigned_request(verb, resource, std::move(body), std::move(headers));

@@ -1,5 +1,5 @@
-// Goal: with TLS, connections have forward secrecy and authenticated encryption, or there are none. Method: a client
-// that offers one suite, or one version, at a time: every one that OpenSSL knows.
+// Goal: every TLS connection has forward secrecy and authenticated encryption. Other connections are refused.
+// Method: a client that offers one suite, or one version, at a time: every one that OpenSSL knows.
 #include <csignal>
 #include <memory>
 #include <string>
@@ -21,7 +21,7 @@ using namespace test;
 using Context = std::unique_ptr<SSL_CTX, decltype(&::SSL_CTX_free)>;
 using Session = std::unique_ptr<SSL, decltype(&::SSL_free)>;
 
-/// A client that takes what is weak too, if it is given that.
+/// Returns a client's context that also accepts weak suites.
 Context make_context(int version) {
   Context context(::SSL_CTX_new(::TLS_client_method()), &::SSL_CTX_free);
   ::SSL_CTX_set_security_level(context.get(), 0);
@@ -30,7 +30,7 @@ Context make_context(int version) {
   return context;
 }
 
-/// The suite that was agreed on; empty where there is none.
+/// Returns the negotiated suite, or an empty text if there is none.
 std::string shake_hands(std::uint16_t port, const Context& context) {
   const Descriptor socket = connect_from("127.0.0.1", port);
   const Session session(::SSL_new(context.get()), &::SSL_free);
@@ -39,7 +39,7 @@ std::string shake_hands(std::uint16_t port, const Context& context) {
   return ::SSL_get_cipher_name(session.get());
 }
 
-/// What OpenSSL can speak TLS 1.2 with.
+/// Returns the suites with which OpenSSL can speak TLS 1.2.
 std::vector<std::string> suites_of_tls12() {
   const Context context = make_context(TLS1_2_VERSION);
   EXPECT_EQ(::SSL_CTX_set_cipher_list(context.get(), "ALL:COMPLEMENTOFALL:eNULL:@SECLEVEL=0"), 1);
@@ -84,7 +84,7 @@ TEST_P(Tls, OfVersion12HasSuitesWithForwardSecrecyAndAuthenticatedEncryptionAlon
     const Context context = make_context(TLS1_2_VERSION);
     ASSERT_EQ(::SSL_CTX_set_cipher_list(context.get(), (name + ":@SECLEVEL=0").c_str()), 1) << name;
     const bool is_good = name.starts_with(exchange) && (has(name, "-GCM-") || has(name, "CHACHA20")) &&
-                         !has(name, "ARIA");  // sound, but nobody's
+                         !has(name, "ARIA");  // sound, but not in common use
     EXPECT_EQ(shake_hands(server_->port(), context), is_good ? name : "");
     ++(is_good ? taken : refused);
   }

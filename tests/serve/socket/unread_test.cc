@@ -1,5 +1,6 @@
-// Goal: clients that take no answers hold no more memory than all answers together may, and others are served beside
-// them. Method: crowds that send many requests ahead for each kind of large answer, with and without TLS.
+// Goal: clients that do not read answers use no more memory than the limit for all answers, and other clients are
+// served.
+// Method: crowds that send many requests ahead for each kind of large answer, with and without TLS.
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,10 +18,10 @@ namespace {
 using namespace test;
 
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
-/// Of --memory 64MiB: what bodies and unread answers have together.
+/// The share of bodies and unread answers together, with --memory 64MiB.
 constexpr std::uint64_t kAnswers = 16 * kMiB;
-/// Beside them: what is in the making on each thread, as values and as text, and what was given back: each arena of the
-/// allocator keeps that for ten seconds.
+/// Further memory: the answers that each thread builds, as values and as text, and freed memory. Each arena of the
+/// allocator keeps freed memory for ten seconds.
 constexpr std::uint64_t kInTheMaking = 64 * kMiB;
 
 std::string batch_with(const std::string& resource) {
@@ -30,7 +31,7 @@ std::string batch_with(const std::string& resource) {
 
 struct Kind {
   const char* name;
-  /// Of values that JSON has to escape, an answer is six times as long as the value.
+  /// If JSON must escape all characters of a value, the answer is six times as long as the value.
   const char* letter;
   const char* resource;
   bool in_batch = false;
@@ -59,7 +60,7 @@ class UnreadAnswers : public ::testing::TestWithParam<Kind> {
     const std::optional<HttpResponse> response = client.read();
     return response ? outcome(*response) : "closed";
   }
-  /// A table with a small entity, and 20 of 120,000 letters.
+  /// Fills a table with one small entity, and 20 entities of 120,000 letters.
   static void fill(const ServedProgram& program) {
     const Headers json = {{"Content-Type", "application/json"}, {"Prefer", "return-no-content"}};
     ASSERT_EQ(send(program, signed_bytes("POST", "Tables", R"({"TableName":"Orders"})", json)), "204");

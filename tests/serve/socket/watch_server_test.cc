@@ -1,4 +1,4 @@
-// Goal: a running server tells how it is: on a listener of its own to monitors, and at /_varve/ to people.
+// Goal: a running server shows its state: to monitors on a separate listener, and to users at /_varve/.
 #include <cstdlib>
 
 #include <gmock/gmock.h>
@@ -69,7 +69,8 @@ TEST_F(WatchedServer, UnreadableRequestsAndRefusedConnectionsAreCounted) {
   ASSERT_TRUE(first.send("nonsense\r\n\r\n"));
   EXPECT_EQ(first.read()->status, 400);
   EXPECT_TRUE(first.ends());
-  // Counted by the time the answer was there, save for the connection's own end: ask until it is over.
+  // The figures include the request when its answer has arrived, except the end of its connection. So ask until that
+  // end is counted.
   std::string text;
   do {
     text = ask(server.metrics_port(), "/metrics").body;

@@ -1,6 +1,6 @@
-// Goal: clients that withhold the end of bodies hold no more memory than they may; beside them, and beside clients that
-// take no answers, others are served. Method: crowds of such clients with a key and without one, from one address and
-// from two.
+// Goal: clients that withhold the end of bodies use no more memory than the limit. Other clients are served beside
+// them, and beside clients that do not read answers.
+// Method: crowds of such clients with a key and without one, from one address and from two.
 #include <atomic>
 #include <thread>
 
@@ -80,14 +80,14 @@ TEST_P(WithheldBodies, HoldLittleMemoryAndOthersAreServed) {
   constexpr int kClients = 60;
   const std::string body(3 * kMiB, ' ');
   const std::string bytes = GetParam().has_key ? signed_bytes("POST", "Orders", body) : without_key(body);
-  ServedProgram program({{"--memory", "64MiB"}});  // of which bodies have 16
+  ServedProgram program({{"--memory", "64MiB"}});  // bodies may use 16 MiB of it
   ASSERT_TRUE(program.is_ready()) << program.err();
   ASSERT_EQ(answer(program.port(), signed_bytes("POST", "Tables", R"({"TableName":"Orders"})", kJson), "127.0.0.9"),
             "201");
   const std::uint64_t before = program.memory_peak();
   Crowd crowd(program.port(), kClients, GetParam().addresses, bytes);
   crowd.await_sent(GetParam().has_key ? kClients / 2 : kClients);
-  // A large body may find no room at first; those who stand still are cut off for it.
+  // At first there may be no room for a large body. Stalled clients are cut off to make room.
   std::string large;
   do {
     large = answer(program.port(), signed_bytes("POST", "Orders", body), "127.0.0.9");

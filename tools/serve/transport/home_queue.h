@@ -15,9 +15,9 @@
 
 namespace varve::serve {
 
-/// The queue of one context, which one thread runs. asio::use_service() finds it. The leader of a commit group resumes
-/// all members one after the other. For each member, waking the thread and locking its queue would cost more than the
-/// member's work.
+/// The queue of one context, which one thread runs. asio::use_service() finds it. The leader of a commit group posts
+/// all members to it one after the other. For each member, waking the thread and locking its queue would cost more than
+/// the member's work.
 class HomeQueue final : public boost::asio::execution_context::service {
  public:
   /// A coroutine's node in the queue. It belongs to one connection, and holds one coroutine at a time.
