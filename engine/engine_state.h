@@ -1,12 +1,11 @@
 // Owns: the parts of one open store, in the order of their creation. They are destroyed in the reverse order.
 // Must never: be seen outside engine/.
 //
-// Lock order: partition (ascending hash) -> commit queue -> write tracker, wal memory, log supply, manifest. No I/O is
-// done under the queue's mutex. I/O is done under the manifest's own mutex only. The manifest's mutex is taken last. A
-// commit never takes it; it only reads the manifest's mark, which is atomic.
-//
-// Stores that share a write budget also share a write room. Its mutex is taken after a store's partitions and before
-// the sealed memtables of any store. The commit queue's mutex is never held together with it.
+// Lock order: ARCHITECTURE.md, section Locks, has the one complete list. In short: partition locks (ascending hash),
+// then the tree's mutex, then the manifest's writing mutex, the mutexes of the dead stretches and of the read states'
+// changes, then the commit queue's mutex or the write room's, then small leaves. I/O runs under the tree's and the
+// manifest's writing mutex, never under the queue's. A commit reads only the manifest's mark, an atomic. No thread
+// holds the queue's mutex and the write room's together.
 #pragma once
 
 #include <atomic>
