@@ -34,6 +34,10 @@
 //            cannot be created: kOutOfMemory, kIoError or kTooManyFiles.
 #pragma once
 
+#if __cplusplus < 202002L
+#error "Varve needs C++20: compile with -std=c++20 or a later standard"
+#endif
+
 #include <functional>
 #include <memory>
 #include <optional>

@@ -6,6 +6,10 @@
 // a character outside the basic plane counts as two.
 #pragma once
 
+#if __cplusplus < 202002L
+#error "Varve needs C++20: compile with -std=c++20 or a later standard"
+#endif
+
 #include <chrono>
 #include <cstddef>
 #include <cstdint>

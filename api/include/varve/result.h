@@ -3,8 +3,10 @@
 // Must never: return a value that does not exist. Reading the value of a failed Result aborts the process.
 #pragma once
 
+#include <cstdio>
 #include <cstdlib>
 #include <optional>
+#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -13,6 +15,15 @@
 #pragma GCC visibility push(default)
 
 namespace varve {
+namespace result_detail {
+
+/// Ends the process: a program read the value of a failed Result. Prints the Status to standard error first.
+[[noreturn]] inline void abort_without_value(const Status& status) noexcept {
+  std::fputs(("varve: the value of a failed Result was read: " + status.to_string() + "\n").c_str(), stderr);
+  std::abort();
+}
+
+}  // namespace result_detail
 
 /// Holds a `T`, or a Status that is not Ok. Check ok() before reading the value.
 template <typename T>
@@ -38,7 +49,7 @@ class [[nodiscard]] Result {
 
  private:
   T& checked() {
-    if (!value_.has_value()) std::abort();
+    if (!value_.has_value()) result_detail::abort_without_value(status_);
     return *value_;
   }
 

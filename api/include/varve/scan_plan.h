@@ -3,6 +3,10 @@
 // Must never: be needed to run the scan.
 #pragma once
 
+#if __cplusplus < 202002L
+#error "Varve needs C++20: compile with -std=c++20 or a later standard"
+#endif
+
 #include <cstdint>
 #include <optional>
 #include <string>

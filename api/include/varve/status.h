@@ -5,6 +5,10 @@
 // code.
 #pragma once
 
+#if __cplusplus < 202002L
+#error "Varve needs C++20: compile with -std=c++20 or a later standard"
+#endif
+
 #include <cstdint>
 #include <memory>
 #include <new>
@@ -12,6 +16,15 @@
 #include <string>
 #include <string_view>
 #include <utility>
+
+// A program may compile the public headers with -fno-exceptions. A failed allocation then ends it, as its library does.
+#if defined(__cpp_exceptions)
+#define VARVE_TRY try
+#define VARVE_CATCH_BAD_ALLOC catch (const std::bad_alloc&)
+#else
+#define VARVE_TRY if constexpr (true)
+#define VARVE_CATCH_BAD_ALLOC else
+#endif
 
 #pragma GCC visibility push(default)
 
@@ -235,9 +248,10 @@ class [[nodiscard]] Status {
   };
 
   void set_message(std::string_view message) noexcept {
-    try {
+    VARVE_TRY {
       detail_ = std::make_shared<const Detail>(Detail{std::string(message), StoredPlace()});
-    } catch (const std::bad_alloc&) {
+    }
+    VARVE_CATCH_BAD_ALLOC {
       detail_.reset();  // The code is kept without its message.
     }
   }
@@ -249,21 +263,23 @@ class [[nodiscard]] Status {
 
   Status with_detail(std::string_view message, const StoredPlace& place) const noexcept {
     Status copy = *this;
-    try {
+    VARVE_TRY {
       copy.detail_ = std::make_shared<const Detail>(Detail{std::string(message), place});
-    } catch (const std::bad_alloc&) {
+    }
+    VARVE_CATCH_BAD_ALLOC {
       copy.detail_ = detail_;
     }
     return copy;
   }
 
   Status prefixed(std::string_view name, std::optional<std::uint64_t> offset, const StoredPlace& place) const noexcept {
-    try {
+    VARVE_TRY {
       std::string text(name);
       if (offset) text.append(", offset ").append(std::to_string(*offset));
       text.append(": ").append(message());
       return with_detail(text, place);
-    } catch (const std::bad_alloc&) {
+    }
+    VARVE_CATCH_BAD_ALLOC {
       return *this;
     }
   }

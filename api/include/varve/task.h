@@ -14,6 +14,10 @@
 // The parameters of a coroutine must be values, not references: a coroutine outlives the call that created it.
 #pragma once
 
+#if __cplusplus < 202002L
+#error "Varve needs C++20: compile with -std=c++20 or a later standard"
+#endif
+
 #include <atomic>
 #include <cassert>
 #include <coroutine>
@@ -92,6 +96,7 @@ class TaskPromise {
   /// Turns std::bad_alloc into Code::kOutOfMemory, if T can be made from a Status. Keeps every other exception.
   void unhandled_exception() noexcept {
     exception_ = std::current_exception();
+#if defined(__cpp_exceptions)
     if constexpr (std::is_constructible_v<T, Status>) {
       try {
         std::rethrow_exception(exception_);
@@ -102,6 +107,7 @@ class TaskPromise {
         return;
       }
     }
+#endif
   }
 
   /// Begins the task. Returns false if the task has ended already: then `waiting` resumes at once. If it returns true,
@@ -113,7 +119,9 @@ class TaskPromise {
     std::coroutine_handle<TaskPromise>::from_promise(*this).resume();
     return !beginning.has_ended();
   }
-  bool is_begun() const noexcept { return static_cast<bool>(waiting_); }
+  bool is_begun() const noexcept {
+    return static_cast<bool>(waiting_);
+  }
   T take() {
     if (exception_) std::rethrow_exception(exception_);
     return *std::move(value_);

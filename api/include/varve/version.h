@@ -3,6 +3,10 @@
 // Must never: be generated.
 #pragma once
 
+#if __cplusplus < 202002L
+#error "Varve needs C++20: compile with -std=c++20 or a later standard"
+#endif
+
 #include <string_view>
 
 #pragma GCC visibility push(default)

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Owns: one include for all public headers of the core.
+// Must never: declare anything.
+#pragma once
+
+#include "access.h"
+#include "access_policy.h"
+#include "async.h"
+#include "async_typed_table.h"
+#include "condition.h"
+#include "entity_view.h"
+#include "home_thread.h"
+#include "if_exists.h"
+#include "keys.h"
+#include "limits.h"
+#include "loader.h"
+#include "mapped_entity.h"
+#include "mapping.h"
+#include "merged_walk.h"
+#include "names.h"
+#include "options.h"
+#include "parts.h"
+#include "query.h"
+#include "query_builder.h"
+#include "query_options.h"
+#include "repair.h"
+#include "result.h"
+#include "retry.h"
+#include "scan_plan.h"
+#include "service_properties.h"
+#include "snapshot.h"
+#include "statistics.h"
+#include "status.h"
+#include "store.h"
+#include "store_limits.h"
+#include "store_transaction.h"
+#include "table.h"
+#include "task.h"
+#include "transaction.h"
+#include "typed_table.h"
+#include "types.h"
+#include "verify.h"
+#include "version.h"
+#include "walk.h"
+
+#pragma GCC visibility push(default)
+#pragma GCC visibility pop
