@@ -135,13 +135,12 @@ bool Tree::collects_deletes() const noexcept {
   return deletes >= kMany && deletes >= pin->active->entry_count() / 2;
 }
 
+/// A failure stops the store: after a failed sync, this handle of the directory never promises durability again, so no
+/// later flush could succeed.
 Status Tree::make_durable(const format::ManifestEdit& edit) {
   if (!edit.added_tables.empty()) {
     if (Status synced = directory_.sync(sync_points::kTableNames); !synced.ok()) {
       tables_.discard(edit.added_tables);
-      // After a failed sync, this handle of the directory never promises durability again, so no later flush could
-      // succeed.
-      on_fatal_(synced);
       return synced;
     }
   }
@@ -223,11 +222,13 @@ Status Tree::change_tables(format::ManifestEdit edit, const std::function<void(R
     for (const auto& [number, values] : after.value_files) left_values.erase(number);
     ReadStates::Room room = states_.make_room();
 
-    if (Status durable = make_durable(edit); !durable.ok()) return durable;
-    failure = manifest_.append(edit);
-    if (!failure.ok() && !manifest_.is_stopped()) {
-      tables_.discard(edit.added_tables);
-      return failure;
+    failure = make_durable(edit);
+    if (failure.ok()) {
+      failure = manifest_.append(edit);
+      if (!failure.ok() && !manifest_.is_stopped()) {
+        tables_.discard(edit.added_tables);
+        return failure;
+      }
     }
     if (failure.ok()) {
       try {
