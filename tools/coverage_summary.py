@@ -29,6 +29,8 @@ NO_CODE = re.compile(r"\s*(//.*)?$")
 
 def layer_of(path):
     """Whose a source file is, or None for what is neither the core's nor beside it."""
+    if path.parts[:2] in (("api", "rest"), ("api", "testing")):
+        return None
     if path.parts[0] == "api" and ("security" in path.parts or "encryption" in path.parts):
         return BESIDE
     return path.parts[0] if path.parts[0] in CORE else None
