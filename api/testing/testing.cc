@@ -77,15 +77,15 @@ Disk::~Disk() = default;
 class Machine::Parts {
  public:
   Parts(std::uint64_t seed, Threads threads, io::MemoryDisk disk)
-      : random(seed),
+      : randomness(seed),
         simulation(threads == Threads::kBySeed ? std::make_unique<io::SeededScheduler>(seed, clock) : nullptr),
         files(scheduler(), std::move(disk)),
-        env{files, clock, random, scheduler()} {}
+        env{files, clock, randomness, scheduler()} {}
 
   io::Scheduler& scheduler() { return simulation ? simulation->scheduler() : free_threads; }
 
   io::ManualClock clock;
-  io::SeededRandom random;
+  io::SeededRandom randomness;
   io::Scheduler free_threads;
   std::unique_ptr<io::SeededScheduler> simulation;
   io::MemoryFileSystem files;
@@ -121,14 +121,14 @@ Disk Machine::disk() const {
 
 std::vector<Disk> Machine::power_cuts(std::size_t images_max) {
   std::vector<Disk> disks;
-  for (io::MemoryDisk& image : parts_->files.power_cuts(parts_->random, images_max)) {
+  for (io::MemoryDisk& image : parts_->files.power_cuts(parts_->randomness, images_max)) {
     disks.push_back(Disk(std::make_unique<Disk::Content>(Disk::Content{std::move(image)})));
   }
   return disks;
 }
 
 Disk Machine::process_death() {
-  return Disk(std::make_unique<Disk::Content>(Disk::Content{parts_->files.process_death(parts_->random)}));
+  return Disk(std::make_unique<Disk::Content>(Disk::Content{parts_->files.process_death(parts_->randomness)}));
 }
 
 void Machine::observe_steps(std::function<void()> observer) {

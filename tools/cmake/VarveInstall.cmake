@@ -71,6 +71,14 @@ varve_side_package(testing HEADERS api/testing/include/varve/ OBJECTS varve_test
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/api/include/varve" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
   FILES_MATCHING PATTERN "*.h" PATTERN security EXCLUDE PATTERN encryption EXCLUDE)
 
+# All that an installation copies, beside the program.
+add_custom_target(varve_installed DEPENDS varve_static varve_shared)
+foreach(name IN ITEMS security encryption testing)
+  if(TARGET varve_${name}_package)
+    add_dependencies(varve_installed varve_${name}_package)
+  endif()
+endforeach()
+
 configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/varve-config.cmake.in"
   "${PROJECT_BINARY_DIR}/package/varve-config.cmake" INSTALL_DESTINATION "${package_dir}"
   NO_SET_AND_CHECK_MACRO)

@@ -24,9 +24,9 @@
 #include <string_view>
 #include <vector>
 
-#include <varve/options.h>
-#include <varve/result.h>
-#include <varve/store.h>
+#include "varve/options.h"
+#include "varve/result.h"
+#include "varve/store.h"
 
 namespace varve::testing {
 
