@@ -32,7 +32,7 @@ std::string without_indentation(const std::string& text) {
   return out;
 }
 
-std::size_t count_of(const std::string& text, const std::string& part) {
+std::size_t occurrences_in(const std::string& text, const std::string& part) {
   std::size_t count = 0;
   for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
   return count;
@@ -53,7 +53,7 @@ TEST(LibraryPage, ShowsOnlyExamplesThatAreCompiled) {
     ++examples;
     mark = end + 1;
   }
-  EXPECT_EQ(count_of(page, "```cpp\n"), examples);
+  EXPECT_EQ(occurrences_in(page, "```cpp\n"), examples);
   EXPECT_GE(examples, 1U);
 }
 
