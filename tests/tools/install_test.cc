@@ -158,6 +158,20 @@ TEST_F(InstallLong, PublicHeadersIncludeOnlyEachOtherAndTheStandardLibrary) {
       << log();
 }
 
+TEST_F(InstallLong, TheExamplesOfTheLibraryPageCompile) {
+  EXPECT_TRUE(run(VARVE_CXX
+                  " -std=c++20 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -Iprefix/include " VARVE_SOURCE_DIR
+                  "/tests/embedding/library_examples.cc"))
+      << log();
+}
+
+TEST_F(InstallLong, ReadmeFindsThePagesThatItLinksTo) {
+  for (const std::string name : {"/README.md", "/docs/library.md", "/docs/program.md", "/docs/server.md",
+                                 "/docs/pictures/overview.svg", "/docs/status-page.png"}) {
+    EXPECT_EQ(test::content_of(prefix_ + "/share/doc/varve" + name), test::content_of(VARVE_SOURCE_DIR + name)) << name;
+  }
+}
+
 TEST_F(InstallLong, TheSharedLibraryShowsNothingOfTheLayersBelow) {
   ASSERT_TRUE(run("nm -DC --defined-only $(find prefix -name libvarve.so)")) << log();
   const std::string symbols = log();

@@ -1,0 +1,87 @@
+// Owns: the examples that docs/library.md shows, word for word, each between two marks. The test of the installed package
+// compiles them.
+// Must never: need more than the public headers.
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <varve/async.h>
+#include <varve/encryption/encrypted_table.h>
+#include <varve/query_builder.h>
+#include <varve/security/session.h>
+#include <varve/security/table_sas.h>
+#include <varve/store.h>
+#include <varve/typed_table.h>
+
+// [struct]
+struct Order {
+  std::string region, number, customer;
+  double total = 0;
+  varve::ETag etag;
+};
+
+template <>
+inline constexpr auto varve::mapping<Order> =
+    varve::mapped::members(varve::mapped::partition_key(&Order::region), varve::mapped::row_key(&Order::number),
+                           varve::mapped::property("Customer", &Order::customer),
+                           varve::mapped::property("Total", &Order::total), varve::mapped::etag(&Order::etag));
+// [/struct]
+
+varve::Status typed(varve::Table table) {
+  // [query]
+  using varve::field;
+  varve::TypedTable<Order> orders(table);
+  for (auto& order : orders.query(field<&Order::region>() == "eu" && field<&Order::total>() > 100.0)) {
+    if (!order.ok()) return order.status();
+    order->total *= 0.9;
+    if (auto saved = orders.replace(*order); !saved.ok()) return saved.status();  // if nobody changed it in between
+  }
+  // [/query]
+  return {};
+}
+
+// [task]
+varve::Task<varve::Status> archive(varve::AsyncTable from, varve::AsyncTable to, std::string key) {
+  auto entity = co_await from.get("eu", key);
+  if (!entity.ok()) co_return entity.status();
+  if (!*entity) co_return varve::Status::not_found(key);
+  auto copied = co_await to.insert_or_replace(**entity);
+  if (!copied.ok()) co_return copied.status();
+  co_return co_await from.remove("eu", key, (*entity)->etag());
+}
+// [/task]
+
+varve::Status tasks(varve::Table orders, varve::Table old_orders) {
+  // [start]
+  // A read from memory calls the callback before start() returns. Others call it on the store's asynchronous thread,
+  // or on the thread of a HomeThread.
+  varve::start(varve::AsyncTable(orders).get("eu", "0001"), [](const auto& entity) { (void)entity.ok(); });
+  varve::Status archived = varve::wait(archive(varve::AsyncTable(orders), varve::AsyncTable(old_orders), "0001"));
+  // [/start]
+  return archived;
+}
+
+varve::Status signed_access(const varve::Result<std::unique_ptr<varve::Store>>& store,
+                            const varve::security::AccountCredentials& account, const varve::security::Clock& clock) {
+  // [signature]
+  varve::security::TableSasTerms terms;
+  terms.table = "Orders";
+  terms.permissions = varve::Permissions{varve::Permission::kQuery};
+  terms.expiry = *varve::DateTime::parse("2026-03-04T00:00:00Z");
+  terms.interval = {varve::KeyBound{"eu", "0001"}, varve::KeyBound{"eu", "0999"}};
+  auto token = varve::security::sign_table_sas(terms, account);  // to_query(*token) is the query to hand out
+
+  auto session = varve::security::Session::open(**store, account, to_query(*token), {"203.0.113.7"}, clock);
+  auto orders = session->table("Orders");  // scans see eu/0001 to eu/0999, and nothing can be written
+  // [/signature]
+  return orders.status();
+}
+
+varve::Status encrypted(const varve::Result<std::unique_ptr<varve::Store>>& store, varve::SecretBytes bytes) {
+  // [encryption]
+  auto key = varve::make_aes_key("key-2026", std::move(bytes));  // or an RSA key, or your own KeyEncryptionKey
+  varve::EncryptedTable patients(*(*store)->open_table("myaccount", "Patients"),
+                                 {.key = *key, .properties = varve::PropertyChoice::names({"Diagnosis"})});
+  // [/encryption]
+  return patients.insert(varve::Entity("eu", "0001").set("Diagnosis", "none")).status();
+}
