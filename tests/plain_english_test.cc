@@ -28,7 +28,8 @@ std::string folder_of(const std::string& path) {
 FoundByFolder find_all() {
   FoundByFolder found;
   std::vector<SourceFile> files;
-  for (const std::string folder : {"api", "bench", "docs", "engine", "format", "fuzz", "io", "tests", "tools"}) {
+  for (const std::string folder :
+       {"api", "bench", "docs", "engine", "examples", "format", "fuzz", "io", "tests", "tools"}) {
     for (SourceFile& file : read_sources(VARVE_SOURCE_DIR, folder, {".h", ".cc", ".md", ".py"})) {
       files.push_back(std::move(file));
     }

@@ -1,6 +1,7 @@
 // Goal: an installation contains everything that an external program needs, by CMake and by pkg-config, static and
 // shared.
-// Method: the build is installed into a directory of its own, and the program of tests/embedding is built there.
+// Method: the build is installed into a directory of its own. The programs of tests/embedding and examples/ are built
+// there.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,8 +10,10 @@
 namespace varve {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 class InstallLong : public ::testing::Test {
  protected:
@@ -44,6 +47,20 @@ class InstallLong : public ::testing::Test {
       EXPECT_THAT(log(), HasSubstr("PreconditionFailed (UpdateConditionNotSatisfied)"));
     }
   }
+  /// Builds the program of this folder of examples/ as its README says.
+  void build_example(const std::string& name) {
+    ASSERT_TRUE(run(VARVE_CMAKE " -S " VARVE_SOURCE_DIR "/examples/" + name + " -B " + name +
+                    " -DCMAKE_CXX_COMPILER=" VARVE_CXX " -DCMAKE_PREFIX_PATH=" + prefix_))
+        << log();
+    ASSERT_TRUE(run(VARVE_CMAKE " --build " + name)) << log();
+    example_ = name + "/" + name + " store-of-" + name + " ";
+  }
+  /// Runs the example that was built last. Returns its output and its exit code: "created s1\nexit 0\n". Each run is a
+  /// process of its own, so it finds what the runs before wrote.
+  std::string output_of(const std::string& arguments) {
+    EXPECT_TRUE(run(example_ + arguments + "; echo exit $?")) << log();
+    return log();
+  }
   std::string needed_libraries() {
     EXPECT_TRUE(run("readelf -d embedding")) << log();
     return log();
@@ -51,6 +68,7 @@ class InstallLong : public ::testing::Test {
 
   test::ScratchDirectory scratch_;
   std::string prefix_ = scratch_.path("prefix");
+  std::string example_;
 };
 
 TEST_F(InstallLong, AProgramLinksTheStaticLibraryByCMake) {
@@ -105,6 +123,46 @@ TEST_F(InstallLong, ATestLinksTheSimulatorBesideTheStaticLibrary) {
   build_by_cmake("-DTESTED=ON");
   EXPECT_TRUE(run("out/tested")) << log();
   EXPECT_THAT(log(), HasSubstr("power cuts, nothing lost"));
+}
+
+TEST_F(InstallLong, TheExamplesBuildAndFindTheirDataAgain) {
+  build_example("event_store");
+  EXPECT_EQ(output_of("append ann any deposit=100 withdraw=-30"), "appended 2 events; ann ends at 2\nexit 0\n");
+  EXPECT_EQ(output_of("balance ann"), "balance 70 at position 2, 2 new events\nexit 0\n");
+  EXPECT_EQ(output_of("append ann 2 deposit=5"), "appended 1 events; ann ends at 3\nexit 0\n");
+  EXPECT_THAT(output_of("append ann 2 deposit=5"),
+              AllOf(HasSubstr("ends at position 3, not at 2"), HasSubstr("exit 3")));
+  EXPECT_EQ(output_of("balance ann"), "balance 75 at position 3, 1 new events\nexit 0\n");
+  EXPECT_EQ(output_of("read ann 2"), "2 withdraw -30\n3 deposit 5\nexit 0\n");
+  EXPECT_THAT(output_of("read ann 0"), HasSubstr("exit 2"));
+
+  build_example("session_cache");
+  EXPECT_EQ(output_of("create s1 Ann 3600"), "created s1\nexit 0\n");
+  EXPECT_EQ(output_of("create s2 Bob 0"), "created s2\nexit 0\n");
+  EXPECT_THAT(output_of("create s1 Ann 3600"), HasSubstr("exit 3"));
+  EXPECT_EQ(output_of("touch s1 360000"), "touched s1\nexit 0\n");
+  EXPECT_THAT(output_of("get s1"), AllOf(HasSubstr("Ann, expires in 35"), HasSubstr("exit 0")));
+  EXPECT_THAT(output_of("touch s2 60"), AllOf(HasSubstr("has expired"), HasSubstr("exit 3")));
+  EXPECT_EQ(output_of("sweep"), "swept 1 expired sessions\nexit 0\n");
+  EXPECT_EQ(output_of("touch s1 0"), "touched s1\nexit 0\n");
+  EXPECT_EQ(output_of("sweep"), "swept 1 expired sessions\nexit 0\n");
+  EXPECT_THAT(output_of("get s1"), AllOf(HasSubstr("no such session"), HasSubstr("exit 3")));
+
+  build_example("metadata_service");
+  EXPECT_EQ(output_of("mkdir /photos"), "mkdir /photos: done\nexit 0\n");
+  EXPECT_EQ(output_of("create '/photos/a b.jpg' 1200"), "create /photos/a b.jpg: done\nexit 0\n");
+  EXPECT_EQ(output_of("mkdir /photos/album"), "mkdir /photos/album: done\nexit 0\n");
+  EXPECT_EQ(output_of("list /photos a"), "a b.jpg 1200\nalbum/\nexit 0\n");
+  const std::string page = output_of("list /photos '' 1");
+  const std::string before_token = "a b.jpg 1200\nnext page: ";
+  ASSERT_THAT(page, StartsWith(before_token));
+  const std::string token = page.substr(before_token.size(), page.rfind("\nexit 0") - before_token.size());
+  EXPECT_EQ(output_of("list /photos '' 1 '" + token + "'"), "album/\nexit 0\n");
+  EXPECT_THAT(output_of("move /photos /photos/album/photos"), AllOf(HasSubstr("below itself"), HasSubstr("exit 2")));
+  EXPECT_EQ(output_of("move /photos/album /album"), "move /photos/album: done\nexit 0\n");
+  EXPECT_EQ(output_of("move /photos /album/photos"), "move /photos: done\nexit 0\n");
+  EXPECT_EQ(output_of("list /album/photos"), "a b.jpg 1200\nexit 0\n");
+  EXPECT_THAT(output_of("list /photos"), AllOf(HasSubstr("does not exist"), HasSubstr("exit 3")));
 }
 
 TEST_F(InstallLong, ThePackageRefusesAnotherMinorVersionAndUnknownComponents) {
