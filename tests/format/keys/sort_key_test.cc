@@ -308,15 +308,15 @@ TEST(SortKey, TextThatIsNotUtf8IsRefusedAndNothingAppended) {
   std::string out = "kept";
   const Status status = append_text(out, "abcdefghijk\xFFz");
   EXPECT_EQ(status.code(), Code::kInvalidArgument);
-  EXPECT_EQ(status.message(), "text is not valid UTF-8 at byte 11");
+  EXPECT_EQ(status.message(), "the text is not valid UTF-8 at byte 11");
   EXPECT_EQ(out, "kept");
   // After characters that were already changed.
   EXPECT_EQ(append_text_prefix(out, std::string("\0\x01\xEE\x80\x80\x80", 6)).message(),
-            "text is not valid UTF-8 at byte 5");
+            "the text is not valid UTF-8 at byte 5");
   EXPECT_EQ(out, "kept");
 
-  EXPECT_EQ(encode_sort_key(1, "\x80", "").status().message(), "PartitionKey: text is not valid UTF-8 at byte 0");
-  EXPECT_EQ(encode_sort_key(1, "", "a\xC3").status().message(), "RowKey: text is not valid UTF-8 at byte 1");
+  EXPECT_EQ(encode_sort_key(1, "\x80", "").status().message(), "PartitionKey: the text is not valid UTF-8 at byte 0");
+  EXPECT_EQ(encode_sort_key(1, "", "a\xC3").status().message(), "RowKey: the text is not valid UTF-8 at byte 1");
   EXPECT_EQ(encode_partition(1, "\xED\xA0\x80").code(), Code::kInvalidArgument);
 }
 
