@@ -3,7 +3,7 @@
 // Must never: hold the content of a file, or make a directory its own ancestor.
 //
 // One table, Names. The PartitionKey of an entry is the id of its parent, and the RowKey is its name. So a directory
-// is one partition, and its names are sorted. A move changes one entry: what is below a directory refers to its id.
+// is one partition, and its names are sorted. A move changes one entry: the entries below a directory refer to its id.
 #include <array>
 #include <charconv>
 #include <cstdint>

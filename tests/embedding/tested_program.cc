@@ -1,4 +1,4 @@
-// Owns: an embedder's test: what was acknowledged survives a power cut at every step.
+// Owns: an embedder's test: acknowledged writes survive a power cut at every step.
 // Must never: include anything but installed headers.
 #include <cstdio>
 #include <string>

@@ -103,7 +103,7 @@ class Machine {
 
   /// Opens a store of this machine. `path` is relative to the root of its disk. Errors: as Store::open.
   Result<std::unique_ptr<Store>> open(std::string_view path, StoreOptions options = {});
-  /// Reads a store that is not open, and reports what is damaged. Errors: as Store::verify.
+  /// Reads a store that is not open, and reports all damage. Errors: as Store::verify.
   Result<VerifyReport> verify(std::string_view path);
 
   /// Moves the machine's clock forward. It moves by itself only if threads run by the seed.
