@@ -192,7 +192,7 @@ TEST_F(Program, EveryBadJsonLineIsReportedByItsNumberAndTheOthersAreImported) {
   for (const int line : {2, 3, 4, 5, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16})
     EXPECT_THAT(result.err, HasSubstr("line " + std::to_string(line) + ": "));
   for (const int line : {1, 6, 17}) EXPECT_THAT(result.err, Not(HasSubstr("line " + std::to_string(line) + ": ")));
-  EXPECT_THAT(result.err, HasSubstr("line 2: InvalidArgument: \"a\": objects and arrays"));
+  EXPECT_THAT(result.err, HasSubstr("line 2: InvalidArgument: \"a\": an object or array"));
   EXPECT_THAT(result.err, HasSubstr("line 4: InvalidArgument: the member \"a\" is given twice"));
   EXPECT_THAT(result.err, HasSubstr("line 7: InvalidArgument: not UTF-8 at byte"));
   EXPECT_THAT(result.err, HasSubstr("line 11: InvalidArgument: not JSON at byte"));
@@ -238,7 +238,7 @@ TEST_F(Program, AMillionMembersOrLevelsAreRefused) {
   const std::string levels = R"({"PartitionKey":"p","RowKey":"2","a":)" + std::string(1'000'000, '[') + "\n";
   const ProgramResult result = import_text("jsonl", members + "}\n" + levels);
   EXPECT_EQ(result.exit_code, 1);
-  EXPECT_THAT(result.err, HasSubstr("line 1: TooLarge: over 1024 members"));
+  EXPECT_THAT(result.err, HasSubstr("line 1: TooLarge: more than 1024 members"));
   EXPECT_THAT(result.err, HasSubstr("line 2: InvalidArgument: not JSON at byte"));
 }
 
