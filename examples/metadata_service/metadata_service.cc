@@ -3,56 +3,29 @@
 // Must never: hold the content of a file, or make a directory its own ancestor.
 //
 // One table, Names. The PartitionKey of an entry is the id of its parent, and the RowKey is its name. So a directory
-// is one partition, and its names are sorted. A move changes one entry: the entries below a directory refer to its id.
-#include <array>
+// is one partition, and its names are sorted. A move changes one entry: the contents of a directory refer to its id.
 #include <charconv>
 #include <cstdint>
 #include <iostream>
 #include <memory>
 #include <optional>
-#include <random>
 #include <sstream>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include <varve/if_exists.h>
 #include <varve/keys.h>
 #include <varve/query_builder.h>
 #include <varve/store.h>
-#include <varve/typed_table.h>
 
-namespace {
-
-enum class Kind { kDirectory, kFile };
-
-struct Entry {
-  std::string parent;
-  std::string key;  // the name, escaped
-  std::string id;
-  Kind kind = Kind::kFile;
-  std::int64_t bytes = 0;
-  varve::ETag etag;
-};
-
-}  // namespace
-
-template <>
-inline constexpr std::array<std::pair<Kind, std::string_view>, 2> varve::enum_names<Kind> = {
-    {{Kind::kDirectory, "directory"}, {Kind::kFile, "file"}}};
-
-template <>
-inline constexpr auto varve::mapping<Entry> = varve::mapped::members(varve::mapped::partition_key(&Entry::parent),
-                                                                     varve::mapped::row_key(&Entry::key),
-                                                                     varve::mapped::property("Id", &Entry::id),
-                                                                     varve::mapped::property("Kind", &Entry::kind),
-                                                                     varve::mapped::property("Bytes", &Entry::bytes),
-                                                                     varve::mapped::etag(&Entry::etag));
+#include "entry.h"
 
 namespace {
 
 using namespace varve;
+using names::Entry;
+using names::Kind;
 
 constexpr std::string_view kUsage =
     "usage: metadata_service DIRECTORY mkdir PATH\n"
@@ -62,9 +35,12 @@ constexpr std::string_view kUsage =
 constexpr std::string_view kAccount = "example";
 constexpr std::string_view kRootId = "root";
 
+/// Keys or ids, one for each part of a path.
+using Path = std::vector<std::string>;
+
 /// Splits "/a/b" into the keys of its names. The path "/" has none.
-Result<std::vector<std::string>> keys_of(const std::string& path) {
-  std::vector<std::string> keys;
+Result<Path> keys_of(const std::string& path) {
+  Path keys;
   std::istringstream rest(path);
   for (std::string name; std::getline(rest, name, '/');) {
     const Result<std::string> key = escape_key(name);
@@ -81,13 +57,6 @@ std::int64_t number_from(std::string_view text) {
   return error == std::errc() && end == text.data() + text.size() && number >= 0 ? number : -1;
 }
 
-std::string new_id() {
-  std::random_device device;
-  Guid guid;
-  for (std::uint8_t& byte : guid.bytes) byte = static_cast<std::uint8_t>(device());
-  return guid.to_string();
-}
-
 /// Returns the entry of a name. If the entry changes before the transaction commits, the commit is refused.
 Result<Entry> find(StoreTransaction& transaction, const Table& table, const std::string& parent,
                    const std::string& key) {
@@ -98,9 +67,8 @@ Result<Entry> find(StoreTransaction& transaction, const Table& table, const std:
 }
 
 /// Returns the ids of the directories along the path, beginning with the root.
-Result<std::vector<std::string>> ids_along(StoreTransaction& transaction, const Table& table,
-                                           const std::vector<std::string>& path) {
-  std::vector<std::string> ids = {std::string(kRootId)};
+Result<Path> ids_along(StoreTransaction& transaction, const Table& table, const Path& path) {
+  Path ids = {std::string(kRootId)};
   for (const std::string& key : path) {
     const Result<Entry> entry = find(transaction, table, ids.back(), key);
     if (!entry.ok()) return entry.status();
@@ -111,12 +79,12 @@ Result<std::vector<std::string>> ids_along(StoreTransaction& transaction, const 
 }
 
 /// Adds an entry. Fails with kExists if the name is taken.
-Status add(const Store& store, const Table& table, std::vector<std::string> path, Kind kind, std::int64_t bytes) {
+Status add(const Store& store, const Table& table, Path path, Kind kind, std::int64_t bytes) {
   if (path.empty()) return Status::exists("the root exists");
-  Entry entry{"", path.back(), new_id(), kind, bytes, ETag()};
+  Entry entry{"", path.back(), names::new_id(), kind, bytes, ETag()};
   path.pop_back();
   const auto body = [&](StoreTransaction& transaction) -> Status {
-    const Result<std::vector<std::string>> ids = ids_along(transaction, table, path);
+    const Result<Path> ids = ids_along(transaction, table, path);
     if (!ids.ok()) return ids.status();
     entry.parent = ids->back();
     const Result<Entity> entity = to_entity(entry);
@@ -129,16 +97,16 @@ Status add(const Store& store, const Table& table, std::vector<std::string> path
 
 /// Moves an entry to another name, often in another directory, which is another partition. Both names change in one
 /// commit. Every directory on both paths is read by get(), so two moves cannot put two directories into each other.
-Status move(const Store& store, const Table& table, std::vector<std::string> from, std::vector<std::string> to) {
+Status move(const Store& store, const Table& table, Path from, Path to) {
   if (from.empty() || to.empty()) return Status::invalid_argument("the root cannot be moved or replaced");
   const std::string old_key = from.back();
   const std::string new_key = to.back();
   from.pop_back();
   to.pop_back();
   const auto body = [&](StoreTransaction& transaction) -> Status {
-    const Result<std::vector<std::string>> sources = ids_along(transaction, table, from);
+    const Result<Path> sources = ids_along(transaction, table, from);
     if (!sources.ok()) return sources.status();
-    const Result<std::vector<std::string>> targets = ids_along(transaction, table, to);
+    const Result<Path> targets = ids_along(transaction, table, to);
     if (!targets.ok()) return targets.status();
     Result<Entry> entry = find(transaction, table, sources->back(), old_key);
     if (!entry.ok()) return entry.status();
@@ -157,11 +125,10 @@ Status move(const Store& store, const Table& table, std::vector<std::string> fro
 }
 
 /// Prints one page of names that begin with the prefix, and the token of the next page.
-Status list(const Store& store, const Table& table, const std::vector<std::string>& path,
-            const std::vector<std::string>& arguments) {
+Status list(const Store& store, const Table& table, const Path& path, const std::vector<std::string>& arguments) {
   Result<StoreTransaction> reads = store.begin_transaction();
   if (!reads.ok()) return reads.status();
-  const Result<std::vector<std::string>> ids = ids_along(*reads, table, path);
+  const Result<Path> ids = ids_along(*reads, table, path);
   if (!ids.ok()) return ids.status();
   const Result<std::string> prefix = escape_key(arguments.size() > 2 ? arguments[2] : "");
   if (!prefix.ok()) return prefix.status();
@@ -190,20 +157,19 @@ Status run(Store& store, const std::vector<std::string>& arguments) {
   const Result<Table> table = create_table_if_absent(store, kAccount, "Names");
   if (!table.ok()) return table.status();
   const std::string& command = arguments[0];
-  const Result<std::vector<std::string>> path = keys_of(arguments[1]);
+  const Result<Path> path = keys_of(arguments[1]);
   if (!path.ok()) return path.status();
   if (command == "list" && arguments.size() <= 5) return list(store, *table, *path, arguments);
   Status done = Status::invalid_argument("unknown command; run the program without arguments for help");
   if (command == "mkdir" && arguments.size() == 2) done = add(store, *table, *path, Kind::kDirectory, 0);
-  if (command == "move" && arguments.size() == 3) {
-    const Result<std::vector<std::string>> target = keys_of(arguments[2]);
-    if (!target.ok()) return target.status();
-    done = move(store, *table, *path, *target);
-  }
   if (command == "create" && arguments.size() == 3) {
     const std::int64_t bytes = number_from(arguments[2]);
-    if (bytes < 0) return Status::invalid_argument("BYTES must be an integer, 0 or more");
-    done = add(store, *table, *path, Kind::kFile, bytes);
+    done = bytes < 0 ? Status::invalid_argument("BYTES must be an integer, 0 or more")
+                     : add(store, *table, *path, Kind::kFile, bytes);
+  }
+  if (command == "move" && arguments.size() == 3) {
+    const Result<Path> target = keys_of(arguments[2]);
+    done = target.ok() ? move(store, *table, *path, *target) : target.status();
   }
   if (done.ok()) std::cout << command << " " << arguments[1] << ": done\n";
   return done;

@@ -16,7 +16,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include <varve/if_exists.h>
@@ -60,7 +59,7 @@ std::string minute_of(DateTime expires) {
 }
 
 Entity index_row(DateTime expires, const std::string& id) {
-  return std::move(Entity(minute_of(expires), id).set("Expires", expires));
+  return Entity(minute_of(expires), id).set("Expires", expires);
 }
 
 Status create(const Cache& cache, const std::string& id, const std::string& user, DateTime expires) {
@@ -157,15 +156,14 @@ Status run(Store& store, const std::vector<std::string>& arguments) {
   if (!expiry.ok()) return expiry.status();
   const Cache cache{store, *sessions, *expiry};
   const DateTime at = now();
-  const std::string& command = arguments[0];
-  if (command == "sweep" && arguments.size() == 1) return sweep(cache, at);
+  if (arguments[0] == "sweep" && arguments.size() == 1) return sweep(cache, at);
   if (arguments.size() < 2)
     return Status::invalid_argument("unknown command; run the program without arguments for help");
   const Result<std::string> id = escape_key(arguments[1]);
   if (!id.ok()) return id.status();
-  if (command == "get" && arguments.size() == 2) return print(cache, *id, at);
-  const bool creates = command == "create" && arguments.size() == 4;
-  const bool touches = command == "touch" && arguments.size() == 3;
+  if (arguments[0] == "get" && arguments.size() == 2) return print(cache, *id, at);
+  const bool creates = arguments[0] == "create" && arguments.size() == 4;
+  const bool touches = arguments[0] == "touch" && arguments.size() == 3;
   if (!creates && !touches)
     return Status::invalid_argument("unknown command; run the program without arguments for help");
   const Result<DateTime> expires = expiry_from(arguments.back(), at);
