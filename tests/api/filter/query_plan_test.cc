@@ -83,11 +83,11 @@ TEST_F(QueryPlans, Q31_RangesAreToldInTheWordsOfTheFilter) {
   EXPECT_EQ(ranges("PartitionKey eq 'p' and RowKey ge '05' and RowKey lt '08'"),
             Texts{"rows from '05' to before '08' of partition 'p'"});
   EXPECT_EQ(ranges("PartitionKey eq 'p' and RowKey gt '05' and RowKey le '08'"),
-            Texts{"rows behind '05' to '08' of partition 'p'"});
+            Texts{"rows after '05' to '08' of partition 'p'"});
   EXPECT_EQ(ranges("PartitionKey eq 'p' and RowKey ge 'x-' and RowKey lt 'x.'"),
             Texts{"rows that begin with 'x-' of partition 'p'"});
   EXPECT_EQ(ranges("PartitionKey ge 'eu' and PartitionKey lt 'ev'"), Texts{"partitions from 'eu' to before 'ev'"});
-  EXPECT_EQ(ranges("PartitionKey gt ''"), Texts{"partitions behind ''"});
+  EXPECT_EQ(ranges("PartitionKey gt ''"), Texts{"partitions after ''"});
   EXPECT_EQ(ranges("PartitionKey eq '\xEF\xBF\xBD'"), Texts{"all of partition '\xEF\xBF\xBD'"});
   EXPECT_EQ(ranges("", ScanRange::rows_with_prefix("p", "ab")), Texts{"rows that begin with 'ab' of partition 'p'"});
   EXPECT_EQ(ranges("PartitionKey eq 'b' or PartitionKey eq 'a'"),

@@ -5,7 +5,7 @@
 //
 // It is the simulator that Varve's own tests use. Link varve::testing; it needs the static library.
 //
-//   varve::testing::Machine machine(seed);
+//   varve::testing::Machine machine(seed);              // its threads run free
 //   auto store = machine.open("shop", options);
 //   ... the program writes, and remembers which writes were acknowledged ...
 //   for (const varve::testing::Disk& disk : machine.power_cuts(20)) {
@@ -91,7 +91,8 @@ enum class Threads : std::uint8_t { kFree, kBySeed };
 /// A machine with one disk. Any number of stores run on it. All of them are destroyed before the machine.
 ///
 /// Thread safety: any thread, if threads run free. If threads run by the seed, only the thread that made the machine and
-/// the threads of run() may call it and its stores. The same seed and the same program then give the same run.
+/// the threads of run() may call it and its stores, and a thread has one such machine at a time. The same seed and the
+/// same program then give the same run.
 class Machine {
  public:
   explicit Machine(std::uint64_t seed, Threads threads = Threads::kFree);
