@@ -141,7 +141,7 @@ TEST_P(ReadQueueContract, OneMoreThanItsDepthIsBusyAndChangesNothing) {
         EXPECT_EQ(queue->in_flight(), i + 1);
       }
       Bytes left_alone = bytes_of("xxxxx");
-      EXPECT_TRUE(fails_with(queue->submit(*file, 0, left_alone, 99), Code::kBusy, "depth"));
+      EXPECT_TRUE(fails_with(queue->submit(*file, 0, left_alone, 99), Code::kBusy, "is full"));
       EXPECT_EQ(queue->in_flight(), depth);
       const std::map<std::uint64_t, Status> outcomes = reap_all(*queue);
       EXPECT_EQ(outcomes.size(), depth);

@@ -80,7 +80,7 @@ TEST_F(PartitionLocksTest, ARefusalTellsHowLongItWaited) {
   const Result<PartitionGuard> guard = lock(locks_, {7});
   const Result<PartitionGuard> refused = lock(locks_, {7}, kNoWait);
   EXPECT_EQ(refused.code(), Code::kBusy);
-  EXPECT_EQ(refused.status().message(), "another commit held the partition for all of 0 ms");
+  EXPECT_EQ(refused.status().message(), "another commit held the partition for the whole wait of 0 ms; try again");
   EXPECT_EQ(lock(locks_, {7}, milliseconds(-5)).code(), Code::kBusy);
 }
 
