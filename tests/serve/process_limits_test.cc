@@ -61,9 +61,9 @@ TEST(DescriptorPlan, NeverGivesMoreThanThereIsAndTheStoreHasItsPartFirst) {
 
 TEST(DescriptorPlan, ARefusalNamesTheLimitThatIsEnough) {
   const std::string text = plan_descriptors(32, 2).status().to_string();
-  const std::size_t place = text.find("at least ");
+  const std::size_t place = text.find("needs at least ");
   ASSERT_NE(place, std::string::npos) << text;
-  const std::uint64_t needed = std::stoull(text.substr(place + 9));
+  const std::uint64_t needed = std::stoull(text.substr(place + 15));
   EXPECT_TRUE(plan_descriptors(needed, 2).ok());
   EXPECT_FALSE(plan_descriptors(needed - 1, 2).ok());
 }
