@@ -19,21 +19,26 @@ namespace varve {
 
 /// One kind of access to entities. Source: S-21, S-24.
 enum class Permission : std::uint8_t {
+  /// Permits reads: get(), get_many(), scan(), count() and explain().
   kQuery = 1,
   /// Permits inserts. insert_or_replace() and insert_or_merge() need both kAdd and kUpdate.
   kAdd = 2,
   /// Permits replaces and merges.
   kUpdate = 4,
+  /// Permits removes.
   kDelete = 8,
 };
 
 /// A set of permissions.
 class Permissions {
  public:
+  /// Makes the empty set.
   constexpr Permissions() noexcept = default;
+  /// Makes the set of these permissions. A permission may occur twice.
   constexpr Permissions(std::initializer_list<Permission> these) noexcept {
     for (const Permission one : these) bits_ = static_cast<std::uint8_t>(bits_ | static_cast<std::uint8_t>(one));
   }
+  /// Returns the set of all four permissions.
   static constexpr Permissions all() noexcept {
     return {Permission::kQuery, Permission::kAdd, Permission::kUpdate, Permission::kDelete};
   }
@@ -41,10 +46,14 @@ class Permissions {
   /// Parses a subset of `raud` in that order, for example `ru`. The empty text is the empty set.
   /// Errors: kInvalidArgument (InvalidXmlNodeValue: any other text). Source: S-21, S-41.
   static Result<Permissions> parse(std::string_view letters);
+  /// Returns the letters of the set in the order `raud`; parse() reads them. The empty set gives an empty text.
   std::string to_string() const;
 
+  /// Returns whether the set permits nothing.
   constexpr bool empty() const noexcept { return bits_ == 0; }
+  /// Returns whether every permission of `others` is in this set. The empty set is in every set.
   constexpr bool contains(Permissions others) const noexcept { return (bits_ & others.bits_) == others.bits_; }
+  /// Returns the permissions that are in both sets.
   constexpr Permissions intersected(Permissions others) const noexcept {
     Permissions both;
     both.bits_ = bits_ & others.bits_;
@@ -59,7 +68,9 @@ class Permissions {
 /// One end of a key interval. The interval includes the bound. If `row_key` is absent, the bound covers the whole
 /// partition.
 struct KeyBound {
+  /// Any UTF-8 text; it need not be a legal key.
   std::string partition_key;
+  /// Absent for a bound that covers the whole partition.
   std::optional<std::string> row_key{};
   bool operator==(const KeyBound&) const = default;
 };
@@ -68,7 +79,9 @@ struct KeyBound {
 /// (PartitionKey, RowKey), not as two separate ranges. For example, the interval from ("a", "5") to ("c", "7") contains
 /// ("b", "9"). An absent bound leaves its side open. Source: S-25.
 struct KeyInterval {
+  /// The lower bound. Absent: the interval begins at the first key of the table.
   std::optional<KeyBound> from{};
+  /// The upper bound. Absent: the interval ends at the last key of the table.
   std::optional<KeyBound> to{};
   bool operator==(const KeyInterval&) const = default;
 };
@@ -93,8 +106,11 @@ class AccessRule {
 /// The restriction that Table::restricted_to() applies. The new handle may do only what both the old handle and this
 /// restriction permit. If `rule` is null, no rule is evaluated.
 struct Access {
+  /// What the handle may do with the entities inside `interval`.
   Permissions permissions = Permissions::all();
+  /// The keys that the handle may reach. By default, all keys.
   KeyInterval interval{};
+  /// A rule that restricts `permissions` further at each operation, or null.
   std::shared_ptr<const AccessRule> rule{};
 };
 

@@ -23,8 +23,11 @@ namespace varve {
 struct AccessPolicy {
   /// The id has 1 to limits::kAccessPolicyIdCodeUnitsMax UTF-16 code units and is unique within the table.
   std::string id;
+  /// The time from which a signature permits access, in UTC.
   std::optional<DateTime> start{};
+  /// The time from which a signature no longer permits access, in UTC.
   std::optional<DateTime> expiry{};
+  /// What a signature permits.
   std::optional<Permissions> permissions{};
   bool operator==(const AccessPolicy&) const = default;
 };

@@ -36,13 +36,17 @@ namespace varve {
 template <Mapped T>
 class AsyncTypedTable {
  public:
+  /// Makes a typed handle of this table, without a home thread (home_thread.h).
   explicit AsyncTypedTable(Table table) : table_(std::move(table)) { mapped::check_mapping<T>(); }
 
+  /// Returns the handle for the same table with plain entities.
   const AsyncTable& table() const noexcept { return table_; }
 
+  /// Inserts the object, which must not exist yet.
   Task<Result<ETag>> insert(T object, WriteOptions options = {}, std::stop_token stop = {}) const {
     return write(table_, std::move(object), ETag(), options, std::move(stop), &AsyncTypedTable::insert_entity);
   }
+  /// Inserts the object, or replaces it whatever its stored ETag is.
   Task<Result<ETag>> insert_or_replace(T object, WriteOptions options = {}, std::stop_token stop = {}) const {
     return write(table_, std::move(object), ETag(), options, std::move(stop),
                  &AsyncTypedTable::insert_or_replace_entity);
@@ -56,6 +60,7 @@ class AsyncTypedTable {
     const ETag if_match = mapped::carried_etag(object);
     return replace(std::move(object), if_match, options, std::move(stop));
   }
+  /// Replaces under the condition that the stored ETag equals `if_match`. ETag::any() matches every ETag.
   Task<Result<ETag>> replace(T object, ETag if_match, WriteOptions options = {}, std::stop_token stop = {}) const {
     return write(table_, std::move(object), if_match, options, std::move(stop), &AsyncTypedTable::replace_entity);
   }
@@ -65,6 +70,8 @@ class AsyncTypedTable {
     const ETag if_match = mapped::carried_etag(object);
     return merge(std::move(object), if_match, options, std::move(stop));
   }
+  /// Merges under the condition that the stored ETag equals `if_match`. ETag::any() matches every ETag. Optional
+  /// members work as in insert_or_merge().
   Task<Result<ETag>> merge(T object, ETag if_match, WriteOptions options = {}, std::stop_token stop = {}) const {
     return write(table_, std::move(object), if_match, options, std::move(stop), &AsyncTypedTable::merge_entity);
   }
@@ -72,6 +79,7 @@ class AsyncTypedTable {
   Task<Status> remove(const T& object, WriteOptions options = {}, std::stop_token stop = {}) const {
     return remove(object, mapped::carried_etag(object), options, std::move(stop));
   }
+  /// Deletes under the condition that the stored ETag equals `if_match`. ETag::any() matches every ETag.
   Task<Status> remove(const T& object, ETag if_match, WriteOptions options = {}, std::stop_token stop = {}) const {
     EntityKey key = key_of(object);
     return table_.remove(std::move(key.partition_key), std::move(key.row_key), if_match, options, std::move(stop));
@@ -88,6 +96,7 @@ class AsyncTypedTable {
   Task<Result<std::vector<T>>> query(Condition where = {}, std::stop_token stop = {}) const {
     return run(Query<T>().where(std::move(where)), std::move(stop));
   }
+  /// Returns all results of the query, at most Query::taken() of them. Reads page after page, as query() does.
   Task<Result<std::vector<T>>> run(Query<T> query, std::stop_token stop = {}) const {
     return collect(table_, std::move(query), std::move(stop));
   }

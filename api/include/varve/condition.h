@@ -21,8 +21,8 @@
 
 namespace varve {
 
-/// Returns the value as a literal of the filter grammar: `'O''Brien'`, `7`, `7L`, `2.5`, `true`, `datetime'..'`,
-/// `guid'..'`, `X'..'`.
+/// Returns the value as a literal of the filter grammar: ``'O''Brien'``, `7`, `7L`, `2.5`, `true`,
+/// ``datetime'..'``, ``guid'..'``, ``X'..'``.
 std::string filter_literal(const Value& value);
 
 /// Returns the smallest text above all texts with this prefix, in the order of Q-40; for example `ac` for `ab`. If no
@@ -50,8 +50,11 @@ class Condition {
   ///          kTooLarge           a name is longer than a property name may be
   const Status& status() const noexcept { return status_; }
 
+  /// Matches the entities that meet both conditions.
   friend Condition operator&&(Condition left, Condition right);
+  /// Matches the entities that meet at least one of the conditions.
   friend Condition operator||(Condition left, Condition right);
+  /// Matches the entities that do not meet the condition, even those that only lack a property.
   friend Condition operator!(Condition operand);
 
  private:
@@ -73,25 +76,33 @@ class Condition {
 /// which by Q-24 also matches Int64 and Double properties.
 class Field {
  public:
+  /// Copies the name and does not check it. If it is no property name, the conditions have an error (status()).
   explicit Field(std::string_view name) : name_(name) {}
+  /// Returns the name as the constructor received it.
   const std::string& name() const noexcept { return name_; }
 
+  /// Returns the condition that the property has this relation to `value`. No entity without the property meets it
+  /// . A property whose type does not match counts as smaller than `value`.
+  /// @{
   Condition operator==(const Value& value) const { return compare("eq", value); }
   Condition operator!=(const Value& value) const { return compare("ne", value); }
   Condition operator>(const Value& value) const { return compare("gt", value); }
   Condition operator>=(const Value& value) const { return compare("ge", value); }
   Condition operator<(const Value& value) const { return compare("lt", value); }
   Condition operator<=(const Value& value) const { return compare("le", value); }
+  /// @}
 
   /// Matches a String that begins with `prefix`. The condition is a range: if the property is a key, the scan reads
   /// only that range of keys.
   Condition starts_with(std::string_view prefix) const;
   /// Matches a property that equals one of the values. An empty list matches nothing. If the property is a key, the
   /// scan does one lookup for each value.
+  /// @{
   Condition one_of(std::span<const Value> values) const;
   Condition one_of(std::initializer_list<Value> values) const {
     return one_of(std::span<const Value>(values.begin(), values.size()));
   }
+  /// @}
   /// Matches entities that lack the property.
   Condition is_absent() const;
 
@@ -105,6 +116,7 @@ class Field {
   std::string name_;
 };
 
+/// Returns the property with this name, to build a condition.
 inline Field field(std::string_view name) {
   return Field(name);
 }

@@ -15,7 +15,9 @@
 
 namespace varve {
 
+/// The view form of Binary.
 struct BinaryView {
+  /// The bytes of the value, in the memory of the store or of the viewed Value.
   std::string_view bytes;
   bool operator==(const BinaryView&) const = default;
 };
@@ -23,22 +25,30 @@ struct BinaryView {
 /// The view form of Value::Variant, with its alternatives in the order of PropertyType.
 using ValueView = std::variant<BinaryView, bool, DateTime, double, Guid, std::int32_t, std::int64_t, std::string_view>;
 
+/// Returns the type of the value.
 inline PropertyType property_type_of(const ValueView& value) noexcept {
   return static_cast<PropertyType>(value.index() + 1);
 }
 /// Returns a view of the value. The Value must outlive the view.
 ValueView view_of(const Value& value) noexcept;
 
+/// The view form of Property.
 struct PropertyView {
+  /// Property name: 1 to limits::kPropertyNameCodeUnitsMax UTF-16 code units, as UTF-8.
   std::string_view name;
+  /// The value. Texts and bytes in it are views too.
   ValueView value;
 };
 
 /// The view form of Entity.
 struct EntityView {
+  /// PartitionKey, as UTF-8. May be empty.
   std::string_view partition_key;
+  /// RowKey, as UTF-8. May be empty.
   std::string_view row_key;
+  /// The properties in the order of the stored entity. If the scan selects names, only the selected ones.
   std::span<const PropertyView> properties;
+  /// The ETag of the last write of the entity. ETag::timestamp() gives the Timestamp.
   ETag etag;
 
   /// Returns the value of the first property with this name, or null if there is none.

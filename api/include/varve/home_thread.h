@@ -33,9 +33,13 @@ class HomeThread {
 /// `home` is null, it continues on its current thread.
 class GoHome {
  public:
+  /// Waits for this thread, or for nothing if `home` is null.
   explicit GoHome(HomeThread* home) noexcept : home_(home) {}
+  /// Returns true if the coroutine can continue on its current thread.
   bool await_ready() const noexcept { return home_ == nullptr || home_->is_here(); }
+  /// Posts the suspended coroutine to the home thread.
   void await_suspend(std::coroutine_handle<> coroutine) const noexcept { home_->post(coroutine); }
+  /// Does nothing: the switch has no result.
   void await_resume() const noexcept {}
 
  private:

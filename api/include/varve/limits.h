@@ -19,12 +19,16 @@
 namespace varve::limits {
 
 /// Characters of an account name, all of them `[a-z0-9]` (D-03).
+/// @{
 inline constexpr std::size_t kAccountNameCharactersMin = 3;
 inline constexpr std::size_t kAccountNameCharactersMax = 24;
+/// @}
 
 /// Characters of a table name: a letter, then letters and digits (D-04).
+/// @{
 inline constexpr std::size_t kTableNameCharactersMin = 3;
 inline constexpr std::size_t kTableNameCharactersMax = 63;
+/// @}
 
 /// Code units of a PartitionKey or a RowKey, each. The empty key is allowed (D-10, D-12).
 inline constexpr std::size_t kKeyCodeUnitsMax = 1024;
@@ -51,10 +55,12 @@ inline constexpr std::size_t kTransactionOperationsMax = 100;
 /// a batch after it has accepted the body.
 inline constexpr std::size_t kTransactionBytesMax = 4 * 1'048'576 + 524'288;
 
-/// Limits of one transaction over several partitions and tables: writes, entities read, and encoded bytes written. They
-/// are limits of this store, which holds a whole commit in memory.
+/// Writes of one StoreTransaction. The three limits of a StoreTransaction are limits of this store, which holds a whole
+/// commit in memory.
 inline constexpr std::size_t kStoreTransactionOperationsMax = 10'000;
+/// Entities that one StoreTransaction reads by key.
 inline constexpr std::size_t kStoreTransactionReadsMax = 10'000;
+/// Bytes of all writes of one StoreTransaction, as encoded.
 inline constexpr std::size_t kStoreTransactionBytesMax = 16 * 1'048'576;
 
 /// Entities, tables or accounts of one page (Q-41, B-06).
@@ -70,20 +76,24 @@ inline constexpr std::size_t kFilterBytesMax = 32'768;
 ///
 inline constexpr std::uint32_t kStrictFilterComparisonsMax = 15;
 
-/// Stored access policies of a table, and code units of a policy id (S-41).
+/// Stored access policies of a table (S-41).
 inline constexpr std::size_t kAccessPoliciesMax = 5;
+/// Code units of the id of a stored access policy (S-41).
 inline constexpr std::size_t kAccessPolicyIdCodeUnitsMax = 64;
 
 /// Days for which logs and metrics can be kept (P-03).
 inline constexpr std::uint32_t kRetentionDaysMax = 365;
-/// CORS rules of an account, and bytes of all values in these rules together (P-10).
+/// CORS rules of an account (P-10).
 inline constexpr std::size_t kCorsRulesMax = 5;
+/// Bytes of all values in the CORS rules of an account together (P-10).
 inline constexpr std::size_t kCorsBytesMax = 2048;
-/// Limits of one CORS rule: origins; characters of an origin or a header name; full header names in each list; and
-/// header prefixes in each list.
+/// Origins of one CORS rule (P-10).
 inline constexpr std::size_t kCorsOriginsMax = 64;
+/// Characters of an origin or of a header name in a CORS rule (P-10).
 inline constexpr std::size_t kCorsWordCharactersMax = 256;
+/// Full header names in each list of headers of a CORS rule (P-10).
 inline constexpr std::size_t kCorsHeadersMax = 64;
+/// Header prefixes in each list of headers of a CORS rule (P-10).
 inline constexpr std::size_t kCorsHeaderPrefixesMax = 2;
 
 /// Bytes of the tag that a commit may carry. This is a limit of the store, not of the service.
@@ -91,8 +101,10 @@ inline constexpr std::size_t kTagBytesMax = 1024;
 
 /// Range of DateTime values: 1601-01-01T00:00:00Z to 9999-12-31T23:59:59.9999999Z, in ticks of 100 ns since
 /// 0001-01-01T00:00:00Z (D-34).
+/// @{
 inline constexpr std::uint64_t kDateTimeTicksMin = 504'911'232'000'000'000;
 inline constexpr std::uint64_t kDateTimeTicksMax = 3'155'378'975'999'999'999;
+/// @}
 
 }  // namespace varve::limits
 

@@ -21,7 +21,9 @@
 
 namespace varve {
 
+/// What a load has done so far.
 struct LoadProgress {
+  /// Entities that add() accepted.
   std::uint64_t entities = 0;
   /// Encoded bytes of keys and properties, before compression.
   std::uint64_t bytes = 0;
@@ -54,7 +56,10 @@ struct LoadProgress {
 ///           its own errors. Each of them ends the load as abort() does, and later operations return the same error.
 class Loader {
  public:
+  /// Takes the load of `other`, which may then only be destroyed or assigned to.
   Loader(Loader&& other) noexcept;
+  /// Ends the load of this object as abort() does, and takes the load of `other`. That object may then only be
+  /// destroyed or assigned to.
   Loader& operator=(Loader&& other) noexcept;
   /// Calls abort().
   ~Loader();
@@ -82,6 +87,7 @@ class Loader {
   /// Ends the load and removes its files.
   void abort() noexcept;
 
+  /// Returns the figures of the load so far. They remain after its end.
   LoadProgress progress() const noexcept;
 
  private:

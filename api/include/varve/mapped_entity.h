@@ -37,6 +37,8 @@ Status does_not_fit(std::string_view name, std::string_view value);
 /// Returns the error "property 'Kind' is 'Manager', wanted 'Employee'". A missing property "is absent".
 Status wrong_discriminator(const Entity& entity, std::string_view name, std::string_view wanted);
 
+/// Returns the value of a member as the property `name` stores it. Errors: kInvalidArgument (an enum value without a
+/// name, or an integer that an Int64 cannot hold).
 template <typename T>
 Result<Value> to_value(std::string_view name, const T& member) {
   if constexpr (PropertyValue<T>) {
@@ -68,6 +70,7 @@ inline std::optional<std::int64_t> integer_in(const Value& value, PropertyType w
 /// Returns the number in a Double, an Int32 or an Int64, if a Double holds it exactly.
 Result<double> double_in(std::string_view name, const Value& value);
 
+/// Sets the member to the integer in `value`. Errors: wrong_type(), does_not_fit().
 template <typename T>
 Status read_integer(std::string_view name, const Value& value, T& member) {
   const std::optional<std::int64_t> number = integer_in(value, stored_type<T>());
@@ -77,6 +80,7 @@ Status read_integer(std::string_view name, const Value& value, T& member) {
   return Status();
 }
 
+/// Sets the member to the number in `value`, which it must hold exactly. Errors: wrong_type(), does_not_fit().
 template <typename T>
 Status read_real(std::string_view name, const Value& value, T& member) {
   const Result<double> number = double_in(name, value);
@@ -86,6 +90,7 @@ Status read_real(std::string_view name, const Value& value, T& member) {
   return does_not_fit(name, std::to_string(*number));
 }
 
+/// Sets the member to the enum value whose name is in `value`. Errors: wrong_type(), does_not_fit().
 template <typename T>
 Status read_named(std::string_view name, const Value& value, T& member) {
   const auto* const found = value.get_if<std::string>();
@@ -98,6 +103,7 @@ Status read_named(std::string_view name, const Value& value, T& member) {
   return does_not_fit(name, *found);
 }
 
+/// Sets the member to `value`, by the function above for its type. Errors: wrong_type(), does_not_fit().
 template <typename T>
 Status read_value(std::string_view name, const Value& value, T& member) {
   if constexpr (std::same_as<T, double> || std::same_as<T, float>) {
@@ -122,7 +128,10 @@ Status read_value(std::string_view name, const Value& value, T& member) {
 /// Finds the properties of an entity by name. Lookups in the order of the properties are fast.
 class PropertyCursor {
  public:
+  /// The properties must outlive the cursor.
   explicit PropertyCursor(std::span<const Property> properties) noexcept : properties_(properties) {}
+  /// Returns the value of the property with this name, or null if there is none. The search begins after the property
+  /// that the last successful call found.
   const Value* find(std::string_view name) noexcept {
     for (std::size_t i = 0; i < properties_.size(); ++i) {
       const std::size_t place = next_ + i < properties_.size() ? next_ + i : next_ + i - properties_.size();
@@ -141,8 +150,11 @@ class PropertyCursor {
 /// Writes the members of a mapped struct into an entity, including those of base classes and flattened structs.
 class EntityWriter {
  public:
+  /// The entity, which has its keys already, must outlive the writer.
   explicit EntityWriter(Entity& entity) noexcept : entity_(&entity) {}
 
+  /// Adds the properties of the object to the entity, and sets its ETag. If `inherited` is true, `T` is a base class
+  /// and its discriminator is left out. Errors: those of to_value().
   template <typename T>
   Status write(const T& object, bool inherited = false) {
     Status status;
@@ -200,8 +212,12 @@ class EntityWriter {
 template <typename Root>
 class EntityReader {
  public:
+  /// The entity must outlive the reader.
   explicit EntityReader(const Entity& entity) : entity_(&entity), properties_(entity.properties()) {}
 
+  /// Sets the members of the object. A member whose property is absent keeps its value; an optional one is reset. If
+  /// `inherited` is true, `T` is a base class and its discriminator is not checked. Errors: wrong_type(),
+  /// does_not_fit(), wrong_discriminator().
   template <typename T>
   Status read(T& object, bool inherited = false) {
     Status status;
@@ -282,11 +298,13 @@ void with_element(Use use) {
   for_each_element<T>(visit);
 }
 
+/// Whether `T` is a std::variant.
 template <typename T>
 struct IsVariant : std::false_type {};
 template <typename... Ts>
 struct IsVariant<std::variant<Ts...>> : std::true_type {};
 
+/// Returns the property name and the value of the discriminator, or two empty texts if the mapping declares none.
 template <typename T>
 constexpr std::pair<std::string_view, std::string_view> discriminator_of() {
   std::pair<std::string_view, std::string_view> found;
@@ -297,6 +315,7 @@ constexpr std::pair<std::string_view, std::string_view> discriminator_of() {
   return found;
 }
 
+/// Returns whether each of the structs has a discriminator that no other one has.
 template <typename... Ts>
 constexpr bool are_told_apart() {
   constexpr std::array<std::pair<std::string_view, std::string_view>, sizeof...(Ts)> kAll = {discriminator_of<Ts>()...};
@@ -344,6 +363,7 @@ Result<T> from_entity(const Entity& entity);
 
 namespace mapped {
 
+/// Converts an entity to a mapped struct. Errors: as from_entity().
 template <typename T>
 Result<T> read_mapped(const Entity& entity) {
   check_mapping<T>();
@@ -352,6 +372,8 @@ Result<T> read_mapped(const Entity& entity) {
   return object;
 }
 
+/// Converts an entity to the struct of `Ts` that its discriminator selects. Errors: as from_entity(), and
+/// none_of_the_types().
 template <typename Variant, typename... Ts>
 Result<Variant> read_variant(const Entity& entity, const std::variant<Ts...>* /*types*/) {
   static_assert(are_told_apart<Ts...>(), "each struct of the variant needs its own discriminator");

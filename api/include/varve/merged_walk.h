@@ -29,6 +29,7 @@ namespace varve {
 /// share nothing except tables.
 using RunAll = std::function<void(std::span<const std::function<void()>>)>;
 
+/// The order in which MergedPages returns the entities of its queries.
 enum class MergeOrder : std::uint8_t {
   /// By PartitionKey, then RowKey: the order of a table.
   kKey,
@@ -42,7 +43,9 @@ enum class MergeOrder : std::uint8_t {
 /// RunAll reads the next pages of all queries that have room. One thread at a time may use an object. Source: C-08.
 class MergedPages {
  public:
+  /// Options of a merge.
   struct Options {
+    /// The order of the results, which each query must have already.
     MergeOrder order = MergeOrder::kKey;
     /// If it is empty, tasks run one after the other.
     RunAll run_all{};
@@ -53,6 +56,7 @@ class MergedPages {
     std::uint64_t take = PageWalk::kNoLimit;
   };
 
+  /// Makes the merge of these pages. Reads nothing yet. With no sources, there are no pages.
   MergedPages(std::vector<PageWalk> sources, Options options);
 
   /// Returns the next page of the merged results, or nothing at the end and after an error. The page has no

@@ -24,10 +24,14 @@ Status check_table_name(std::string_view name);
 /// Returns the name with A to Z as a to z, and all other characters unchanged. Table names are compared in this form.
 std::string lower_case(std::string_view name);
 
+/// What a key is checked for. The error of a forbidden character depends on it.
 enum class KeyUse : std::uint8_t {
-  kInsert,  // the key of an entity to insert
-  kUpdate,  // the key names an existing entity to write
-  kLookup,  // the key names an entity to read or delete
+  /// The key of an entity to insert.
+  kInsert,
+  /// The key names an existing entity to write.
+  kUpdate,
+  /// The key names an entity to read or delete.
+  kLookup,
 };
 
 /// Checks the characters of a key, but not its length. `which` is PartitionKey or RowKey.

@@ -30,7 +30,9 @@ enum class Durability : std::uint8_t {
   kBuffered = 2,
 };
 
+/// Whether a store accepts writes.
 enum class Health : std::uint8_t {
+  /// The store accepts writes.
   kHealthy,
   /// The store refused a write because the log or the write buffer has no room, most often because the disk is full.
   /// The cause is the error that the write returned. The state ends by itself when there is room, without another
@@ -57,6 +59,7 @@ class Logger {
   virtual void log(std::string_view store_path, std::string_view line) noexcept = 0;
 };
 
+/// Options of Resources::create().
 struct ResourceOptions {
   /// Maximum memory for entities that are not yet in table files, in bytes, for all stores that share it together. If
   /// writes arrive faster than the stores write files, writes wait. If a write lacks room, any of these stores writes
@@ -71,7 +74,9 @@ struct ResourceOptions {
   /// Maximum memory for cached blocks of table files, in bytes, for all stores that share it together. Zero disables
   /// the cache.
   std::uint64_t block_cache_bytes = std::uint64_t{256} << 20;
+  /// Receives changes of health of all stores that share the resources. Null: nothing receives them.
   std::shared_ptr<EventListener> listener{};
+  /// Receives the log lines of all stores that share the resources. Null: they are dropped.
   std::shared_ptr<Logger> logger{};
 };
 
@@ -84,6 +89,7 @@ class Resources {
   Resources(const Resources&) = delete;
   Resources& operator=(const Resources&) = delete;
 
+  /// Returns the options that create() received.
   const ResourceOptions& options() const noexcept;
 
  private:
@@ -93,6 +99,7 @@ class Resources {
   std::unique_ptr<State> state_;
 };
 
+/// Options of Store::open().
 struct StoreOptions {
   /// If true, creates the store and its directory if they do not exist. The parent directory must exist.
   bool create_if_missing = false;

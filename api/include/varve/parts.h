@@ -20,6 +20,7 @@ namespace varve {
 
 /// One legal transaction made from a list, and the list's operations in it.
 struct TransactionPart {
+  /// The operations in the order of the list.
   EntityGroupTransaction transaction;
   /// For each operation of the transaction, its index in the list.
   std::vector<std::size_t> places;
@@ -30,6 +31,7 @@ struct TransactionPart {
 /// again, its operation is in a later part.
 std::vector<TransactionPart> split_into_parts(std::span<const TransactionOperation> operations);
 
+/// What execute_in_parts() did.
 struct PartsOutcome {
   /// Ok if all parts succeeded. Otherwise, the error of the first part that failed. If one operation is to blame,
   /// operation_index() is its index in the list. After kUnknown the failed part may have been committed.

@@ -35,13 +35,18 @@ namespace mapped {
 
 template <typename Pointer>
 struct MemberPointer;
+/// The two types in a pointer to a member.
 template <typename Owner, typename T>
 struct MemberPointer<T Owner::*> {
+  /// The struct that has the member.
   using OwnerType = Owner;
+  /// The declared type of the member.
   using value_type = T;
 };
+/// The struct that has this member.
 template <auto member>
 using OwnerOf = typename MemberPointer<decltype(member)>::OwnerType;
+/// The declared type of this member.
 template <auto member>
 using MemberOf = typename MemberPointer<decltype(member)>::value_type;
 
@@ -77,24 +82,32 @@ class MemberField {
   using LastMember = std::tuple_element_t<kSize - 1, std::tuple<mapped::MemberOf<path>...>>;
 
  public:
+  /// The type of the values that the member is compared with. For an optional member, it is the type inside.
   using value_type = mapped::ValueOf<LastMember>;
 
+  /// Returns the property name. For a member of a flattened struct, it begins with the prefixes of the path.
   std::string name() const {
     std::string full;
     (full.append(mapped::name_of<path>()), ...);
     return full;
   }
 
+  /// Returns the condition that the property has this relation to `value`. If the property cannot hold `value`, the
+  /// status() of the condition is the error (mapped_entity.h).
+  /// @{
   Condition operator==(const value_type& value) const { return compared(value, std::equal_to<>()); }
   Condition operator!=(const value_type& value) const { return compared(value, std::not_equal_to<>()); }
   Condition operator>(const value_type& value) const { return compared(value, std::greater<>()); }
   Condition operator>=(const value_type& value) const { return compared(value, std::greater_equal<>()); }
   Condition operator<(const value_type& value) const { return compared(value, std::less<>()); }
   Condition operator<=(const value_type& value) const { return compared(value, std::less_equal<>()); }
+  /// @}
 
+  /// Does Field::starts_with(). Only for String properties.
   Condition starts_with(std::string_view prefix) const requires std::same_as<value_type, std::string> {
     return Field(name()).starts_with(prefix);
   }
+  /// Matches entities that lack the property.
   Condition is_absent() const { return Field(name()).is_absent(); }
 
  private:
@@ -107,6 +120,8 @@ class MemberField {
   }
 };
 
+/// Returns the field of a mapped member, for example `field<&Order::total>()`. For a member of a flattened struct, give
+/// the path to it, for example `field<&Order::address, &Address::city>()`.
 template <auto... path>
 MemberField<path...> field() {
   return {};
@@ -195,9 +210,9 @@ class Query {
   Walk<T> run(const Table& table) const {
     return run_as<T>(table, [](Entity&& entity) { return from_entity<T>(entity); });
   }
-  /// Returns the results that `resolver` makes from each entity; it converts an Entity&& to a Result<U>. It sees keys,
-  /// properties, Timestamp and ETag, and may choose the result by any of them. The call itself reads nothing. Source:
-  /// C-04.
+  /// Returns the results that `resolver` makes from each entity; it converts an Entity&& to a `Result<U>`. It sees
+  /// keys, properties, Timestamp and ETag, and may choose the result by any of them. The call itself reads nothing.
+  /// Source: C-04.
   template <typename U>
   Walk<U> run_as(const Table& table, typename Walk<U>::Resolver resolver) const {
     return Walk<U>(pages(table), std::move(resolver));

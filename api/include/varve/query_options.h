@@ -20,7 +20,7 @@ namespace varve {
 /// Source: Q-50.
 Result<std::vector<std::string>> parse_select(std::string_view text);
 
-/// Parses the query string of a request, for example `$filter=PartitionKey%20eq%20'eu'&$top=5`. It reads `$filter`,
+/// Parses the query string of a request, for example ``$filter=PartitionKey%20eq%20'eu'&$top=5``. It reads `$filter`,
 /// `$top`, `$select`, NextPartitionKey and NextRowKey. Each name and value is percent-decoded once, and `+` is a space.
 /// Names are case-sensitive, and unknown names are ignored.
 /// Errors   kInvalidArgument    (InvalidInput: a malformed value, or one of these names given twice)

@@ -29,23 +29,32 @@ namespace result_detail {
 template <typename T>
 class [[nodiscard]] Result {
  public:
+  /// The type of the value.
   using value_type = T;
 
   // These constructors are implicit, so that a function can return a value or a Status directly.
+  /// Holds this value; ok() is true.
   Result(T value) noexcept(std::is_nothrow_move_constructible_v<T>) : value_(std::move(value)) {}
+  /// Holds this error; ok() is false. An Ok ends the process, because it has no value.
   Result(Status status) noexcept : status_(std::move(status)) {
     if (status_.ok()) std::abort();  // An Ok without a value is a bug of the function that returned it.
   }
 
+  /// Returns whether there is a value.
   bool ok() const noexcept { return value_.has_value(); }
+  /// Returns the error, or Ok if there is a value.
   const Status& status() const noexcept { return status_; }
+  /// Returns the code of status(); kOk if there is a value.
   Code code() const noexcept { return status_.code(); }
 
+  /// Returns the value. If there is none, prints the error to standard error and ends the process.
+  /// @{
   T& operator*() & { return checked(); }
   const T& operator*() const& { return const_cast<Result*>(this)->checked(); }
   T&& operator*() && { return std::move(checked()); }
   T* operator->() { return &checked(); }
   const T* operator->() const { return &const_cast<Result*>(this)->checked(); }
+  /// @}
 
  private:
   T& checked() {

@@ -34,6 +34,7 @@ auto retry_busy(std::uint32_t attempts_max, Operation&& operation, Pause&& pause
   }
 }
 
+/// Repeats a busy call as above, without a pause between the calls.
 template <typename Operation>
 auto retry_busy(std::uint32_t attempts_max, Operation&& operation) {
   return retry_busy(attempts_max, std::forward<Operation>(operation), [](std::uint32_t) {});

@@ -19,21 +19,32 @@ namespace varve {
 
 /// How a scan reaches its entities, ordered from the cheapest way to the most expensive one.
 enum class AccessPath : std::uint8_t {
-  kNothing,         // the bounds contradict each other
-  kPoint,           // one PartitionKey and one RowKey
-  kPoints,          // several points
-  kRowRange,        // RowKeys of one partition between bounds
-  kRowPrefix,       // RowKeys of one partition that begin with a text
-  kPartition,       // all entities of one partition
-  kPartitionRange,  // partitions between bounds
+  /// The bounds contradict each other.
+  kNothing,
+  /// One PartitionKey and one RowKey.
+  kPoint,
+  /// Several points.
+  kPoints,
+  /// RowKeys of one partition between bounds.
+  kRowRange,
+  /// RowKeys of one partition that begin with a text.
+  kRowPrefix,
+  /// All entities of one partition.
+  kPartition,
+  /// Partitions between bounds.
+  kPartitionRange,
+  /// All entities of the table.
   kTable,
-  kSeveral,  // ranges of different kinds
+  /// Several ranges, not all of them points.
+  kSeveral,
 };
 /// Returns the path as text: "nothing", "point", "points", "row range", "row prefix", "partition", "partition range",
 /// "table" or "several ranges".
 std::string_view access_path_name(AccessPath path) noexcept;
 
+/// One end of a range of keys.
 struct TextBound {
+  /// The key at this end. For a prefix, the text with which the keys begin.
   std::string text;
   /// True if the range includes the key `text` itself.
   bool inclusive = true;
@@ -48,15 +59,19 @@ struct PlannedRange {
   std::optional<std::string> partition_key;
   /// Bounds of the RowKeys if `partition_key` is set, else of the PartitionKeys. If one is not set, that side has no
   /// bound. For a point, both hold the RowKey. For a prefix, `lower` holds the prefix.
+  /// @{
   std::optional<TextBound> lower;
   std::optional<TextBound> upper;
+  /// @}
   bool operator==(const PlannedRange&) const = default;
 
   /// Returns text for people, for example "rows from '05' to before '07' of partition 'b'".
   std::string to_string() const;
 };
 
+/// The keys that a scan reads, and what it evaluates for each entity. Table::explain() returns it.
 struct ScanPlan {
+  /// The path of the only range; kPoints or kSeveral for several ranges; kNothing for none.
   AccessPath path = AccessPath::kNothing;
   /// In the order in which the scan reads them.
   std::vector<PlannedRange> ranges;

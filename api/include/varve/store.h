@@ -39,18 +39,23 @@ namespace varve {
 class Loader;
 class StoreCore;
 
+/// One account of a listing.
 struct AccountInfo {
+  /// Account name: 3 to 24 characters of `[a-z0-9]`.
   std::string name;
+  /// The time of the commit that created the account, in UTC.
   DateTime created;
 };
 
+/// One table of a listing.
 struct TableInfo {
   /// Spelt as it was when the table was created.
   std::string name;
+  /// The time of the commit that created the table, in UTC.
   DateTime created;
 };
 
-/// What a listing returns.
+/// Options of Store::list_accounts() and Store::list_tables().
 struct ListOptions {
   /// Returns only names that begin with this prefix. Prefixes of table names ignore case (B-07).
   std::string prefix{};
@@ -62,6 +67,7 @@ struct ListOptions {
   std::optional<Snapshot> snapshot{};
 };
 
+/// One page of a listing of accounts.
 struct AccountPage {
   /// In the order of their names.
   std::vector<AccountInfo> accounts;
@@ -69,6 +75,7 @@ struct AccountPage {
   std::optional<std::string> continuation;
 };
 
+/// One page of a listing of the tables of one account.
 struct TablePage {
   /// In the order of their names in lower case (B-06).
   std::vector<TableInfo> tables;

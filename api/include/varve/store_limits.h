@@ -22,11 +22,15 @@ struct StoreLimits {
   /// UTF-16 code units of PartitionKey and of RowKey, each. A key also has at most kKeyBytesMax bytes of UTF-8; this
   /// matters only if the limit is above 1,024.
   std::uint32_t key_code_units_max = limits::kKeyCodeUnitsMax;
+  /// Properties of an entity after the operation, without PartitionKey, RowKey and Timestamp.
   std::uint32_t custom_properties_max = limits::kCustomPropertiesMax;
+  /// UTF-16 code units of a String value.
   std::uint32_t string_code_units_max = limits::kStringCodeUnitsMax;
+  /// Bytes of a Binary value.
   std::uint32_t binary_bytes_max = limits::kBinaryBytesMax;
   /// Bytes of an entity, counted as D-60 says (accounted_size_bytes() in types.h).
   std::uint32_t entity_bytes_max = limits::kEntityBytesMax;
+  /// Operations of one entity group transaction.
   std::uint32_t transaction_operations_max = limits::kTransactionOperationsMax;
   /// Bytes of the operations as they are encoded. Must not be below entity_bytes_max.
   std::uint32_t transaction_bytes_max = limits::kTransactionBytesMax;
@@ -38,13 +42,19 @@ struct StoreLimits {
 
   bool operator==(const StoreLimits&) const = default;
 
+  /// Bytes of PartitionKey and of RowKey in UTF-8, each. This limit is the same for all stores.
   static constexpr std::uint32_t kKeyBytesMax = 3072;
+  /// Maximum of key_code_units_max.
   static constexpr std::uint32_t kKeyCodeUnitsMaximum = 3072;
+  /// Maximum of custom_properties_max.
   static constexpr std::uint32_t kCustomPropertiesMaximum = 65'000;
-  /// For strings, binary values and entities.
+  /// Maximum of entity_bytes_max and binary_bytes_max, in bytes. Half of it is the maximum of string_code_units_max.
   static constexpr std::uint32_t kEntityBytesMaximum = 16u << 20;
+  /// Maximum of transaction_operations_max.
   static constexpr std::uint32_t kTransactionOperationsMaximum = 100'000;
+  /// Maximum of transaction_bytes_max, in bytes.
   static constexpr std::uint32_t kTransactionBytesMaximum = 32u << 20;
+  /// Maximum of page_size_max, in entities.
   static constexpr std::uint32_t kPageSizeMaximum = 1'000'000;
 };
 

@@ -52,8 +52,11 @@ namespace varve {
 /// kClosed.
 class StoreTransaction {
  public:
+  /// Moves the transaction. The old object may then only be destroyed or assigned to.
+  /// @{
   StoreTransaction(StoreTransaction&&) noexcept;
   StoreTransaction& operator=(StoreTransaction&&) noexcept;
+  /// @}
   ~StoreTransaction();
 
   /// Returns the version of the state that the transaction reads.
@@ -64,21 +67,28 @@ class StoreTransaction {
   // or the transaction has ended), kTooLarge (InvalidInput: more than limits::kStoreTransactionReadsMax entities read
   // by key).
 
+  /// Does Table::get(), and keeps the key for the check in commit(). An entity that does not exist is checked too.
   Result<std::optional<Entity>> get(const Table& table, std::string_view partition_key, std::string_view row_key,
                                     const ReadOptions& options = {});
+  /// Does Table::get_many(), and keeps the keys for the check in commit().
   Result<std::vector<std::optional<Entity>>> get_many(const Table& table, std::span<const EntityKey> keys,
                                                       const ReadOptions& options = {});
+  /// Does Table::scan(). commit() does not check what it returned.
   Result<Page> scan(const Table& table, Scan scan) const;
 
   // -- Writes, collected; commit() checks them --------------------------------------------------------------------
   // If memory runs out, they throw std::bad_alloc, as containers do, and have collected nothing.
 
+  /// Appends a write with the Table verb of the same name, and returns this transaction.
+  /// @{
   StoreTransaction& insert(const Table& table, Entity entity);
   StoreTransaction& replace(const Table& table, Entity entity, ETag if_match);
   StoreTransaction& merge(const Table& table, Entity entity, ETag if_match);
   StoreTransaction& insert_or_replace(const Table& table, Entity entity);
   StoreTransaction& insert_or_merge(const Table& table, Entity entity);
   StoreTransaction& remove(const Table& table, std::string partition_key, std::string row_key, ETag if_match);
+  /// @}
+  /// Returns the number of writes appended so far.
   std::size_t size() const noexcept;
 
   /// Commits all writes or none, and ends the transaction, also if it fails. Returns an ETag for each write, and no

@@ -66,6 +66,7 @@ namespace varve {
 /// existence; its ETag; the size of the result. execute() first checks the transaction as a whole.
 class Table {
  public:
+  /// Returns the account name: 3 to 24 characters of `[a-z0-9]`.
   std::string_view account() const noexcept;
   /// Returns the table name as it was spelt when this handle was made.
   std::string_view name() const noexcept;

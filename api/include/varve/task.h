@@ -146,9 +146,12 @@ class TaskPromise {
 template <typename T>
 class [[nodiscard]] Task {
  public:
+  /// The promise type that C++ requires of a coroutine type.
   using promise_type = task_detail::TaskPromise<T>;  // NOLINT(readability-identifier-naming): the language's name
 
+  /// Takes the task of `other`, which may then only be destroyed or assigned to.
   Task(Task&& other) noexcept : coroutine_(std::exchange(other.coroutine_, nullptr)) {}
+  /// Exchanges the two tasks. The task that this object had is destroyed with `other`.
   Task& operator=(Task&& other) noexcept {
     std::swap(coroutine_, other.coroutine_);
     return *this;
@@ -159,16 +162,22 @@ class [[nodiscard]] Task {
     coroutine_.destroy();
   }
 
+  /// Begins a task and waits for its end. C++ calls its members for `co_await task`.
   class Awaiter {
    public:
+    /// Awaits this coroutine, which has not begun and must outlive the awaiter.
     explicit Awaiter(std::coroutine_handle<promise_type> coroutine) noexcept : coroutine_(coroutine) {}
+    /// Returns false: a task has no result before it is begun.
     bool await_ready() const noexcept { return false; }
+    /// Begins the task. Returns false if the task has ended already, so that `waiting` does not suspend.
     bool await_suspend(std::coroutine_handle<> waiting) const noexcept { return coroutine_.promise().begin(waiting); }
+    /// Returns the result, or throws the exception that ended the task.
     T await_resume() const { return coroutine_.promise().take(); }
 
    private:
     std::coroutine_handle<promise_type> coroutine_;
   };
+  /// Makes `co_await task` begin the task and give its result. The task must not be moved from.
   Awaiter operator co_await() const noexcept {
     assert(coroutine_);  // The task was moved from.
     return Awaiter(coroutine_);

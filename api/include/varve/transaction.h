@@ -19,7 +19,9 @@ namespace varve {
 
 /// One operation of an entity group transaction.
 struct TransactionOperation {
+  /// The Table verbs that an operation can do.
   enum class Kind : std::uint8_t { kInsert, kReplace, kMerge, kInsertOrReplace, kInsertOrMerge, kRemove };
+  /// The verb of this operation.
   Kind kind = Kind::kInsert;
   /// For kRemove, only its keys are used.
   Entity entity;
@@ -37,19 +39,29 @@ struct TransactionOperation {
 ///   if (!etags.ok()) ... etags.status().operation_index() ...
 class EntityGroupTransaction {
  public:
+  /// One element of operations().
   using Operation = TransactionOperation;
 
+  /// Appends an operation with the Table verb of the same name, and returns this transaction. Checks nothing; execute()
+  /// does.
+  /// @{
   EntityGroupTransaction& insert(Entity entity);
   EntityGroupTransaction& replace(Entity entity, ETag if_match);
   EntityGroupTransaction& merge(Entity entity, ETag if_match);
   EntityGroupTransaction& insert_or_replace(Entity entity);
   EntityGroupTransaction& insert_or_merge(Entity entity);
   EntityGroupTransaction& remove(std::string partition_key, std::string row_key, ETag if_match);
+  /// @}
+  /// Appends this operation, for example one of another transaction.
   EntityGroupTransaction& add(Operation operation);
 
+  /// Returns the operations in the order of the calls. The next call that changes the transaction invalidates the span.
   std::span<const Operation> operations() const noexcept { return operations_; }
+  /// Returns the number of operations.
   std::size_t size() const noexcept { return operations_.size(); }
+  /// Returns whether there are no operations. execute() refuses such a transaction (T-12).
   bool empty() const noexcept { return operations_.empty(); }
+  /// Removes all operations and keeps their memory for the next ones.
   void clear() noexcept { operations_.clear(); }
   /// Allocates memory for this many operations. May throw std::bad_alloc, as every call that adds an operation may.
   void reserve(std::size_t operations) { operations_.reserve(operations); }

@@ -54,33 +54,48 @@ void stamp(T& object, ETag etag) {
 template <Mapped T>
 class TypedTable {
  public:
+  /// Makes a typed handle of this table. Does not read the table.
   explicit TypedTable(Table table) : table_(std::move(table)) { mapped::check_mapping<T>(); }
 
+  /// Returns the handle for the same table with plain entities.
+  /// @{
   Table& table() noexcept { return table_; }
   const Table& table() const noexcept { return table_; }
+  /// @}
 
+  /// Does Table::insert() and returns the new ETag.
+  /// @{
   Result<ETag> insert(T& object, const WriteOptions& options = {}) {
     return stamped(object, insert(std::as_const(object), options));
   }
   Result<ETag> insert(const T& object, const WriteOptions& options = {}) {
     return write(object, [&](const Entity& entity) { return table_.insert(entity, options); });
   }
+  /// @}
 
+  /// Does Table::insert_or_replace() and returns the new ETag.
+  /// @{
   Result<ETag> insert_or_replace(T& object, const WriteOptions& options = {}) {
     return stamped(object, insert_or_replace(std::as_const(object), options));
   }
   Result<ETag> insert_or_replace(const T& object, const WriteOptions& options = {}) {
     return write(object, [&](const Entity& entity) { return table_.insert_or_replace(entity, options); });
   }
+  /// @}
 
-  /// An optional member without a value does not change the stored property (D-45).
+  /// Does Table::insert_or_merge() and returns the new ETag. An optional member without a value does not change the
+  /// stored property (D-45).
+  /// @{
   Result<ETag> insert_or_merge(T& object, const WriteOptions& options = {}) {
     return stamped(object, insert_or_merge(std::as_const(object), options));
   }
   Result<ETag> insert_or_merge(const T& object, const WriteOptions& options = {}) {
     return write(object, [&](const Entity& entity) { return table_.insert_or_merge(entity, options); });
   }
+  /// @}
 
+  /// Does Table::replace() and returns the new ETag. Without `if_match`, the condition is the ETag in the object.
+  /// @{
   Result<ETag> replace(T& object, const WriteOptions& options = {}) {
     return replace(object, mapped::carried_etag(object), options);
   }
@@ -90,18 +105,24 @@ class TypedTable {
   Result<ETag> replace(const T& object, ETag if_match, const WriteOptions& options = {}) {
     return write(object, [&](const Entity& entity) { return table_.replace(entity, if_match, options); });
   }
+  /// @}
 
+  /// Does Table::merge() and returns the new ETag. Without `if_match`, the condition is the ETag in the object. An
+  /// optional member without a value does not change the stored property (D-45).
+  /// @{
   Result<ETag> merge(T& object, const WriteOptions& options = {}) {
     return merge(object, mapped::carried_etag(object), options);
   }
   Result<ETag> merge(T& object, ETag if_match, const WriteOptions& options = {}) {
     return stamped(object, merge(std::as_const(object), if_match, options));
   }
-  /// An optional member without a value does not change the stored property (D-45).
   Result<ETag> merge(const T& object, ETag if_match, const WriteOptions& options = {}) {
     return write(object, [&](const Entity& entity) { return table_.merge(entity, if_match, options); });
   }
+  /// @}
 
+  /// Does Table::remove() with the keys of the object. Without `if_match`, the condition is the ETag in the object.
+  /// @{
   Status remove(const T& object, const WriteOptions& options = {}) {
     return remove(object, mapped::carried_etag(object), options);
   }
@@ -109,6 +130,7 @@ class TypedTable {
     const EntityKey key = key_of(object);
     return table_.remove(key.partition_key, key.row_key, if_match, options);
   }
+  /// @}
 
   /// Returns the object, or nothing if it does not exist.
   Result<std::optional<T>> get(std::string_view partition_key, std::string_view row_key,

@@ -16,22 +16,30 @@ namespace varve {
 
 /// What Store::verify() read, and the problems it found.
 struct VerifyReport {
+  /// Accounts in the catalog.
   std::uint64_t accounts = 0;
+  /// Tables in the catalog, of all accounts together.
   std::uint64_t tables = 0;
-  /// Entities, their properties, and the bytes of their stored values.
+  /// Entities of all tables.
   std::uint64_t entities = 0;
+  /// Properties of these entities, without keys and Timestamps.
   std::uint64_t properties = 0;
+  /// Bytes of these properties as they are encoded, before compression.
   std::uint64_t value_bytes = 0;
-  /// Live table files and value files, and their bytes. Every byte of them was read.
+  /// Live table files and value files.
   std::uint64_t table_files = 0;
+  /// Bytes of the live table files and value files. Every byte was read.
   std::uint64_t table_file_bytes = 0;
   /// The problems found. Each names the file or key. Holds at most kFindingsKept of them.
   std::vector<std::string> findings;
+  /// Number of problems found, including those that `findings` does not hold.
   std::uint64_t finding_count = 0;
   /// What the verification found in the log.
   RecoveryStatistics recovery;
 
+  /// Maximum number of elements of `findings`.
   static constexpr std::size_t kFindingsKept = 100;
+  /// Returns whether no problem was found.
   bool sound() const noexcept { return finding_count == 0; }
 };
 

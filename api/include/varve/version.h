@@ -21,7 +21,8 @@ namespace varve {
 /// The version of the headers that this program was compiled with, for example "0.1.0".
 inline constexpr std::string_view kVersion = VARVE_VERSION;
 
-/// Returns the version of the library that this program runs with. It may differ from kVersion if the library is shared.
+/// Returns the version of the library that this program runs with. It may differ from kVersion if the library is
+/// shared.
 /// Any thread.
 std::string_view library_version() noexcept;
 

@@ -29,6 +29,7 @@ namespace varve {
 /// table, unless the scan reads at a snapshot. The caller may stop at any time; later pages are then not read.
 class PageWalk {
  public:
+  /// The value of `take` that does not limit the number of entities.
   static constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();
 
   /// Returns at most `take` entities in all. The pages are as large as `scan` says, and begin at its continuation. If
@@ -76,6 +77,7 @@ class Walk {
   /// Converts an entity of the scan to a `T`.
   using Resolver = std::function<Result<T>(Entity&&)>;
 
+  /// Makes a walk over these pages, whose elements `resolver` makes. Reads nothing yet.
   Walk(Pages pages, Resolver resolver) : pages_(std::move(pages)), resolver_(std::move(resolver)) {}
 
   /// Returns the next element. Returns nothing after the last element and after an error.
@@ -117,19 +119,31 @@ class Walk {
   /// Returns the cost so far, as PageWalk::cost() or MergedPages::cost().
   PageCost cost() const { return pages_.cost(); }
 
+  /// An input iterator over the remaining elements. The walk must outlive it.
   class Iterator {
    public:
+    /// Types that std::input_iterator requires.
+    /// @{
     using value_type = Result<T>;
     using difference_type = std::ptrdiff_t;
+    /// @}
 
+    /// Reads the next element of the walk.
     explicit Iterator(Walk& walk) : walk_(&walk), element_(walk.next()) {}
+    /// Returns the current element, which the caller may move from. Must not be called at the end.
+    /// @{
     Result<T>& operator*() const { return *element_; }
     Result<T>* operator->() const { return &*element_; }
+    /// @}
+    /// Reads the next element of the walk, which replaces the current one.
+    /// @{
     Iterator& operator++() {
       element_ = walk_->next();
       return *this;
     }
     void operator++(int) { ++*this; }
+    /// @}
+    /// Returns whether the walk has no more elements.
     bool operator==(std::default_sentinel_t /*end*/) const noexcept { return !element_.has_value(); }
 
    private:
@@ -137,7 +151,9 @@ class Walk {
     mutable std::optional<Result<T>> element_;  // a loop may move the value out
   };
 
+  /// Returns an iterator at the next element, which this call reads.
   Iterator begin() { return Iterator(*this); }
+  /// Returns the end of every walk.
   std::default_sentinel_t end() const noexcept { return {}; }
 
  private:

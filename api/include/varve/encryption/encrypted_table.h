@@ -15,14 +15,17 @@
 
 namespace varve {
 
+/// How an EncryptedTable encrypts and decrypts.
 struct TableEncryption {
   /// Encrypts new entities, and decrypts the entities that it encrypted. If null, entities are written unencrypted.
   std::shared_ptr<const KeyEncryptionKey> key{};
+  /// The properties that writes encrypt. By default, none.
   PropertyChoice properties{};
   /// Finds keys for reads. If it does not know a key, `key` is used, provided that its id matches.
   KeyResolver resolver{};
   /// Refuses a write without a key (kInvalidArgument), and a read of an entity that is not encrypted.
   bool require_encryption = false;
+  /// The protocol of writes. Reads accept both protocols.
   EncryptionProtocol protocol = EncryptionProtocol::kAuthenticated;
   /// Borrowed as long as the table exists; see EncryptOptions::random.
   RandomBytes* random = nullptr;
@@ -48,28 +51,40 @@ struct TableEncryption {
 /// Source: C-25.
 class EncryptedTable {
  public:
+  /// Makes an encrypting handle of this table. Does not read the table, and calls neither key nor resolver.
   EncryptedTable(Table table, TableEncryption encryption);
 
   /// Returns the table with its entities as they are stored.
+  /// @{
   Table& table() noexcept { return table_; }
   const Table& table() const noexcept { return table_; }
+  /// @}
 
+  /// Encrypts the entity, does the Table verb of the same name, and returns the new ETag.
+  /// @{
   Result<ETag> insert(const Entity& entity, const WriteOptions& options = {});
   Result<ETag> replace(const Entity& entity, ETag if_match, const WriteOptions& options = {});
   Result<ETag> insert_or_replace(const Entity& entity, const WriteOptions& options = {});
-  /// Both always return kUnsupported.
+  /// @}
+  /// Always returns kUnsupported.
+  /// @{
   Result<ETag> merge(const Entity& entity, ETag if_match, const WriteOptions& options = {});
   Result<ETag> insert_or_merge(const Entity& entity, const WriteOptions& options = {});
+  /// @}
+  /// Does Table::remove(), without any encryption key.
   Status remove(std::string_view partition_key, std::string_view row_key, ETag if_match,
                 const WriteOptions& options = {});
   /// Encrypts each entity with its own content key and IV. An error of encryption has the index of its operation.
   Result<std::vector<ETag>> execute(const EntityGroupTransaction& transaction, const WriteOptions& options = {});
 
-  /// `options.select` holds at most 253 names: both parts of the metadata are read with them.
+  /// Does Table::get() and decrypts the entity. `options.select` holds at most 253 names: both parts of the metadata
+  /// are read with them.
   Result<std::optional<Entity>> get(std::string_view partition_key, std::string_view row_key,
                                     const ReadOptions& options = {}) const;
+  /// Does Table::get_many() and decrypts the entities. `options.select` is limited as in get().
   Result<std::vector<std::optional<Entity>>> get_many(std::span<const EntityKey> keys,
                                                       const ReadOptions& options = {}) const;
+  /// Does Table::scan() and decrypts the entities of the page. `scan.read.select` is limited as in get().
   Result<Page> scan(const Scan& scan) const;
 
  private:

@@ -31,13 +31,17 @@ enum class EncryptionProtocol : std::uint8_t {
   kClassic,
 };
 
+/// The content of the property kEncryptionMetadataName.
 struct EncryptionMetadata {
+  /// The protocol of the encrypted properties.
   EncryptionProtocol protocol = EncryptionProtocol::kAuthenticated;
+  /// KeyEncryptionKey::id() of the key that wrapped the content key: 1 to kKeyIdBytesMax bytes of UTF-8.
   std::string key_id;
+  /// KeyEncryptionKey::algorithm() of that key: 1 to 64 bytes of UTF-8.
   std::string key_algorithm;
-  /// The bytes that KeyEncryptionKey::wrap() returned.
+  /// The bytes that KeyEncryptionKey::wrap() returned: 1 to 4096 of them.
   std::string wrapped_key;
-  /// 16 bytes.
+  /// The initialization vector: 16 bytes.
   std::string iv;
   bool operator==(const EncryptionMetadata&) const = default;
 };

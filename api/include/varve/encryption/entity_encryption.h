@@ -21,6 +21,7 @@ namespace varve {
 /// Source: C-21.
 class PropertyChoice {
  public:
+  /// Decides whether to encrypt the property `name` of the entity with these keys.
   using Callback = std::function<bool(std::string_view partition_key, std::string_view row_key, std::string_view name)>;
 
   /// Chooses no property.
@@ -41,7 +42,9 @@ class PropertyChoice {
   Callback callback_;
 };
 
+/// Options of encrypt().
 struct EncryptOptions {
+  /// The protocol to encrypt with.
   EncryptionProtocol protocol = EncryptionProtocol::kAuthenticated;
   /// Borrowed for the call. Null uses system_random_bytes(). Except in tests, the source must never give the same bytes
   /// twice.
@@ -63,10 +66,13 @@ Result<Entity> encrypt(const Entity& entity, const PropertyChoice& properties, c
 /// The keys for decryption. `resolver`, if set, is called first. If it returns no key, `key` is used, provided that its
 /// id matches.
 struct DecryptionKeys {
+  /// Finds a key by its id. May be empty.
   KeyResolver resolver{};
+  /// The key to use if `resolver` gives none. May be null.
   std::shared_ptr<const KeyEncryptionKey> key{};
 };
 
+/// Options of decrypt().
 struct DecryptOptions {
   /// Refuses an entity that is not encrypted.
   bool require_encryption = false;

@@ -10,6 +10,7 @@
 
 namespace varve {
 
+/// A source of random bytes. It gives content keys and initialization vectors.
 class RandomBytes {
  public:
   virtual ~RandomBytes() = default;

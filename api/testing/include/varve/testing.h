@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Owns: a simulated machine for the tests of programs that embed a store: a disk in memory, power cuts, faults, a clock,
-// and threads that follow a seed.
+// Owns: a simulated machine for the tests of programs that embed a store: a disk in memory, power cuts, faults, a
+// clock, and threads that follow a seed.
 // Must never: touch a file, a clock or a random number of the real machine.
 //
 // It is the simulator that Varve's own tests use. Link varve::testing; it needs the static library.
@@ -35,10 +35,13 @@ class Disk {
  public:
   /// An empty disk.
   Disk();
+  /// Copies and moves the content. A disk that was moved from may only be destroyed or assigned to.
+  /// @{
   Disk(const Disk&);
   Disk(Disk&&) noexcept;
   Disk& operator=(const Disk&);
   Disk& operator=(Disk&&) noexcept;
+  /// @}
   ~Disk();
 
  private:
@@ -50,29 +53,44 @@ class Disk {
 
 /// What a fault strikes.
 enum class Step : std::uint8_t {
+  /// Every step.
   kAny,
-  kWrite,   // bytes that go to a file or to the log
-  kSync,    // making bytes or names durable
-  kRead,    // bytes that come from a file
-  kCreate,  // a new file or directory
-  kRemove,  // the removal of a file
-  kRename,  // a file that takes the place of another
+  /// Bytes that go to a file or to the log.
+  kWrite,
+  /// Making bytes or names durable.
+  kSync,
+  /// Bytes that come from a file.
+  kRead,
+  /// A new file or directory.
+  kCreate,
+  /// The removal of a file.
+  kRemove,
+  /// A file that takes the place of another.
+  kRename,
 };
 
 /// How a step fails.
 enum class Effect : std::uint8_t {
-  kError,         // The step does nothing and returns the error.
-  kPartialWrite,  // A part of the bytes is written, then the step returns the error.
-  kLostSync,      // The step succeeds, but nothing becomes durable.
-  kLostWrite,     // The step succeeds, but the bytes never reach the disk.
-  kFlippedBit,    // The read succeeds, but one bit of its bytes is wrong.
-  kStuck,         // The step does not return until clear_faults().
+  /// The step does nothing and returns the error.
+  kError,
+  /// A part of the bytes is written, then the step returns the error.
+  kPartialWrite,
+  /// The step succeeds, but nothing becomes durable.
+  kLostSync,
+  /// The step succeeds, but the bytes never reach the disk.
+  kLostWrite,
+  /// The read succeeds, but one bit of its bytes is wrong.
+  kFlippedBit,
+  /// The step does not return until clear_faults().
+  kStuck,
 };
 
 /// A rule by which steps of the file system fail.
 struct Fault {
+  /// The `count` of a rule by which every matching step after the first `skip` ones fails.
   static constexpr std::uint64_t kAlways = UINT64_MAX;
 
+  /// The kind of step that fails.
   Step step = Step::kAny;
   /// The end of the file's name, for example ".wal" (log), ".sst" (table file) or "CURRENT". Empty: every file.
   std::string file_suffix;
@@ -80,6 +98,7 @@ struct Fault {
   std::uint64_t skip = 0;
   /// Number of matching steps that fail.
   std::uint64_t count = 1;
+  /// How the step fails.
   Effect effect = Effect::kError;
   /// The errno of the error. EIO is 5, ENOSPC is 28.
   int os_error = 5;
@@ -90,11 +109,13 @@ enum class Threads : std::uint8_t { kFree, kBySeed };
 
 /// A machine with one disk. Any number of stores run on it. All of them are destroyed before the machine.
 ///
-/// Thread safety: any thread, if threads run free. If threads run by the seed, only the thread that made the machine and
-/// the threads of run() may call it and its stores, and a thread has one such machine at a time. The same seed and the
-/// same program then give the same run.
+/// Thread safety: any thread, if threads run free. If threads run by the seed, only the thread that made the machine
+/// and the threads of run() may call it and its stores, and a thread has one such machine at a time. The same seed and
+/// the same program then give the same run.
 class Machine {
  public:
+  /// Starts on an empty disk. The seed decides random numbers, what a power cut loses and, with Threads::kBySeed, the
+  /// order of the threads.
   explicit Machine(std::uint64_t seed, Threads threads = Threads::kFree);
   /// Starts on a disk that an earlier machine left, for example after a power cut.
   Machine(std::uint64_t seed, const Disk& disk, Threads threads = Threads::kFree);
@@ -112,8 +133,8 @@ class Machine {
 
   /// Returns the disk as programs see it now.
   Disk disk() const;
-  /// Returns at most `images_max` different disks that a power cut at this moment could leave. Bytes and names that were
-  /// not synced are kept, lost or torn, each by itself. The machine runs on.
+  /// Returns at most `images_max` different disks that a power cut at this moment could leave. Bytes and names that
+  /// were not synced are kept, lost or torn, each by itself. The machine runs on.
   std::vector<Disk> power_cuts(std::size_t images_max);
   /// Returns a disk that the death of the process, by kill -9 for example, could leave at this moment.
   Disk process_death();
