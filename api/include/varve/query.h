@@ -80,8 +80,8 @@ struct Scan {
   ///
   ///     PartitionKey eq 'eu' and (Total gt 100.0 or not Paid)
   ///
-  /// A blank filter returns all. The scan uses conditions on keys to read only
-  /// what it must. For example, an `or` of three keys costs three lookups.
+  /// A blank filter returns all. The scan uses conditions on keys to read only what it must. For example,
+  /// an `or` of three keys costs three lookups.
   std::string filter{};
   /// The token of the previous page, from a scan of the same range, filter and direction. If it is empty, the scan
   /// starts at the beginning of the range, or at the end if it is backward.

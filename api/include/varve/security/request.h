@@ -23,8 +23,8 @@ struct Request {
 
 /// How a request arrived: the client's address, and the protocol.
 struct Arrival {
-  /// The client's IPv4 address in dotted decimals, also as an IPv6 address that maps it: after the prefix
-  /// `"::ffff:"`. Any other text matches no address of a signature.
+  /// The client's IPv4 address in dotted decimals. The prefix `"::ffff:"` of a mapped IPv6 address may precede it. Any
+  /// other text matches no address of a signature.
   std::string client_ip{};
   /// True if the request arrived over HTTPS.
   bool is_https = true;
