@@ -69,26 +69,36 @@ class AsyncTable {
  public:
   /// Creates a handle with the access restrictions of `table`. If `home` is not null, operations end on that thread.
   explicit AsyncTable(Table table, HomeThread* home = nullptr) noexcept : table_(std::move(table)), home_(home) {}
+  /// Returns the blocking handle of the table.
   const Table& table() const noexcept { return table_; }
 
+  /// @{
+  /// Runs the write of the same name of Table, and returns the new ETag. The task reports the errors of that write.
   Task<Result<ETag>> insert(Entity entity, WriteOptions options = {}, std::stop_token stop = {}) const;
   Task<Result<ETag>> replace(Entity entity, ETag if_match, WriteOptions options = {}, std::stop_token stop = {}) const;
   Task<Result<ETag>> merge(Entity entity, ETag if_match, WriteOptions options = {}, std::stop_token stop = {}) const;
   Task<Result<ETag>> insert_or_replace(Entity entity, WriteOptions options = {}, std::stop_token stop = {}) const;
   Task<Result<ETag>> insert_or_merge(Entity entity, WriteOptions options = {}, std::stop_token stop = {}) const;
+  /// @}
+  /// Deletes the entity, as Table::remove().
   Task<Status> remove(std::string partition_key, std::string row_key, ETag if_match, WriteOptions options = {},
                       std::stop_token stop = {}) const;
+  /// Commits the transaction, as Table::execute(). Returns one ETag for each operation, in their order.
   Task<Result<std::vector<ETag>>> execute(EntityGroupTransaction transaction, WriteOptions options = {},
                                           std::stop_token stop = {}) const;
 
+  /// Returns the entity, or no value if it does not exist, as Table::get().
   Task<Result<std::optional<Entity>>> get(std::string partition_key, std::string row_key, ReadOptions options = {},
                                           std::stop_token stop = {}) const;
+  /// Returns one entity or no value for each key, in the order of the keys, as Table::get_many().
   Task<Result<std::vector<std::optional<Entity>>>> get_many(std::vector<EntityKey> keys, ReadOptions options = {},
                                                             std::stop_token stop = {}) const;
+  /// Returns one page, as Table::scan().
   Task<Result<Page>> scan(Scan scan, std::stop_token stop = {}) const;
   /// Reads a page as scan() does, but keeps no entities in it. Instead it passes each entity in place to `reader`, on
   /// another thread, before the task ends. If the scan fails, what the reader received does not count.
   Task<Result<Page>> scan_in_place(Scan scan, EntityReader reader, std::stop_token stop = {}) const;
+  /// Counts the entities that a scan would return, as Table::count().
   Task<Result<Count>> count(Scan scan, std::stop_token stop = {}) const;
 
  private:
@@ -105,23 +115,36 @@ class AsyncStore {
   /// The store must outlive every operation.
   explicit AsyncStore(Store& store) noexcept : store_(&store) {}
 
+  /// Creates an account, as Store::create_account().
   Task<Status> create_account(std::string account, std::stop_token stop = {}) const;
+  /// Deletes an account and all its tables, as Store::drop_account().
   Task<Status> drop_account(std::string account, std::stop_token stop = {}) const;
+  /// Returns one page of account names, as Store::list_accounts().
   Task<Result<AccountPage>> list_accounts(ListOptions options = {}, std::stop_token stop = {}) const;
+  /// Creates a table and opens it, as Store::create_table().
   Task<Result<Table>> create_table(std::string account, std::string table, std::stop_token stop = {}) const;
   /// Opens a table. If the table is already in use, the task need not wait and ends on the thread that begins it.
   Task<Result<Table>> open_table(std::string account, std::string table, std::stop_token stop = {}) const;
+  /// Deletes a table and all its entities, as Store::drop_table().
   Task<Status> drop_table(std::string account, std::string table, std::stop_token stop = {}) const;
+  /// Returns one page of an account's table names, as Store::list_tables().
   Task<Result<TablePage>> list_tables(std::string account, ListOptions options = {}, std::stop_token stop = {}) const;
+  /// Replaces the access policies of a table, as Store::set_access_policies().
   Task<Status> set_access_policies(std::string account, std::string table, std::vector<AccessPolicy> policies,
                                    std::stop_token stop = {}) const;
+  /// Returns the access policies of a table, as Store::access_policies().
   Task<Result<std::vector<AccessPolicy>>> access_policies(std::string account, std::string table,
                                                           std::stop_token stop = {}) const;
+  /// Replaces the service properties that the change sets, as Store::set_service_properties().
   Task<Status> set_service_properties(std::string account, ServicePropertiesChange change,
                                       std::stop_token stop = {}) const;
+  /// Returns the service properties of an account, as Store::service_properties().
   Task<Result<ServiceProperties>> service_properties(std::string account, std::stop_token stop = {}) const;
+  /// Makes every acknowledged write durable, buffered writes included, as Store::sync().
   Task<Status> sync(std::stop_token stop = {}) const;
+  /// Writes memtables to table files and compacts them, as Store::compact().
   Task<Status> compact(std::stop_token stop = {}) const;
+  /// Makes a second store at `path` from the present state, as Store::checkpoint().
   Task<Result<CheckpointStatistics>> checkpoint(std::string path, std::stop_token stop = {}) const;
   /// Runs `body` as Store::transact() does. A worker thread runs `body`, which uses blocking operations. `body` must
   /// not throw, close the store, or wait for tasks of the store. If eight bodies waited for tasks, no worker thread

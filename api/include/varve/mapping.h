@@ -46,6 +46,7 @@ namespace varve {
 
 namespace mapped {
 
+/// The kinds of elements in a mapping. The functions below make them.
 enum class Element : std::uint8_t {
   kPartitionKey,
   kRowKey,
@@ -59,35 +60,52 @@ enum class Element : std::uint8_t {
   kExtra,
 };
 
+/// An element that maps a data member of `Owner`, which has the type `T`.
 template <Element kind, typename Owner, typename T>
 struct Member {
+  /// Kind of the element.
   static constexpr Element kKind = kind;
+  /// Type of the data member.
   using value_type = T;
+  /// Pointer to the data member.
   T Owner::*member;
   /// The property's name. For kFlattened, the prefix of its properties' names.
   std::string_view name{};
+  /// True if encrypted() made the element.
   bool is_encrypted = false;
 };
 
+/// The element that inherits() makes.
 template <typename Base>
 struct Inherited {
+  /// Kind of the element.
   static constexpr Element kKind = Element::kInherited;
+  /// The base class whose mapping is included.
   using value_type = Base;
 };
 
+/// The element that discriminator() makes.
 struct Discriminator {
+  /// Kind of the element.
   static constexpr Element kKind = Element::kDiscriminator;
+  /// Name of the String property.
   std::string_view name;
+  /// Text that the property has in each entity of this type.
   std::string_view value;
 };
 
+/// The element that ignored() makes.
 struct Ignored {
+  /// Kind of the element.
   static constexpr Element kKind = Element::kIgnored;
+  /// Name of the property to ignore.
   std::string_view name;
 };
 
+/// The mapping that members() makes.
 template <typename... Elements>
 struct Members {
+  /// The elements in the order of their declaration.
   std::tuple<Elements...> elements;
 };
 
@@ -97,12 +115,12 @@ constexpr Members<Elements...> members(Elements... elements) {
   return {std::tuple<Elements...>(elements...)};
 }
 
-/// Declares the member that holds the PartitionKey or the RowKey, of type std::string. keys.h builds keys from numbers
-/// and times.
+/// Declares the member that holds the PartitionKey, of type std::string. keys.h builds keys from numbers and times.
 template <typename Owner, typename T>
 constexpr auto partition_key(T Owner::*member) {
   return Member<Element::kPartitionKey, Owner, T>{member, "PartitionKey"};
 }
+/// Declares the member that holds the RowKey, of type std::string.
 template <typename Owner, typename T>
 constexpr auto row_key(T Owner::*member) {
   return Member<Element::kRowKey, Owner, T>{member, "RowKey"};
@@ -158,12 +176,14 @@ constexpr auto extra(T Owner::*member) {
 
 }  // namespace mapped
 
+/// The value of `mapping` and `enum_names` for a type without a specialisation.
 struct NotMapped {};
 
 /// The mapping of a struct. Specialise it for each mapped struct.
 template <typename T>
 inline constexpr auto mapping = NotMapped{};
 
+/// A struct with a specialisation of `mapping`.
 template <typename T>
 concept Mapped = !std::same_as<std::remove_const_t<decltype(mapping<T>)>, NotMapped>;
 
@@ -171,32 +191,43 @@ concept Mapped = !std::same_as<std::remove_const_t<decltype(mapping<T>)>, NotMap
 template <typename E>
 inline constexpr auto enum_names = NotMapped{};
 
+/// An enum with a specialisation of `enum_names`; it is stored as a String.
 template <typename E>
 concept NamedEnum = std::is_enum_v<E> && !std::same_as<std::remove_const_t<decltype(enum_names<E>)>, NotMapped>;
 
 namespace mapped {
 
+/// The type of a member's value, and whether the member may lack it. The primary template is for members that always
+/// have a value.
 template <typename T>
 struct OptionalValue {
+  /// Type of the value.
   using value_type = T;
+  /// False: the property is always written.
   static constexpr bool kIsOptional = false;
 };
+/// The specialisation for members of type std::optional.
 template <typename T>
 struct OptionalValue<std::optional<T>> {
+  /// Type of the value inside the std::optional.
   using value_type = T;
+  /// True: a member without a value is not written.
   static constexpr bool kIsOptional = true;
 };
 /// The type of a member's value, whether the member is optional or not.
 template <typename T>
 using ValueOf = typename OptionalValue<T>::value_type;
 
+/// A character type, which no property can hold.
 template <typename T>
 concept Character = std::same_as<T, char> || std::same_as<T, wchar_t> || std::same_as<T, char8_t> ||
     std::same_as<T, char16_t> || std::same_as<T, char32_t>;
 
+/// An integer type that is stored as Int32 or Int64.
 template <typename T>
 concept Integer = std::integral<T> && !std::same_as<T, bool> && !Character<T> && sizeof(T) <= 8;
 
+/// A type that a mapped member may have, alone or in a std::optional.
 template <typename T>
 concept Supported = PropertyValue<T> || Integer<T> || std::same_as<T, float> || std::is_enum_v<T>;
 
@@ -221,14 +252,18 @@ inline constexpr std::size_t kPrefixesMax = 8;
 
 /// A property's name after the prefixes of the structs that contain it.
 struct QualifiedName {
+  /// Prefixes from the outermost struct to the innermost; unused ones are empty.
   std::array<std::string_view, kPrefixesMax> prefixes{};
+  /// Name in the innermost struct.
   std::string_view name;
 
+  /// Returns the length of the joined text, in bytes.
   constexpr std::size_t size() const {
     std::size_t all = name.size();
     for (const std::string_view prefix : prefixes) all += prefix.size();
     return all;
   }
+  /// Returns the byte at `place` of the joined text; `place` must be below size().
   constexpr char at(std::size_t place) const {
     for (const std::string_view prefix : prefixes) {
       if (place < prefix.size()) return prefix[place];
@@ -236,6 +271,7 @@ struct QualifiedName {
     }
     return name[place];
   }
+  /// Compares the joined texts, wherever their prefixes end.
   constexpr bool operator==(const QualifiedName& other) const {
     if (size() != other.size()) return false;
     for (std::size_t i = 0; i < size(); ++i) {
@@ -243,6 +279,7 @@ struct QualifiedName {
     }
     return true;
   }
+  /// Compares the joined text with `text`.
   constexpr bool operator==(std::string_view text) const { return *this == QualifiedName{{}, text}; }
 };
 
@@ -267,10 +304,12 @@ constexpr void for_each_element(Visitor& visit, std::array<std::string_view, kPr
   std::apply([&](const auto&... elements) { (visit_one(elements), ...); }, mapping<T>.elements);
 }
 
+/// Returns whether an element of this kind names one property.
 constexpr bool names_property(Element kind) {
   return kind == Element::kProperty || kind == Element::kDiscriminator || kind == Element::kIgnored;
 }
 
+/// Returns the number of elements of this kind in the mapping of T.
 template <typename T>
 constexpr std::size_t count_of(Element kind) {
   std::size_t count = 0;
@@ -281,6 +320,7 @@ constexpr std::size_t count_of(Element kind) {
   return count;
 }
 
+/// Number of properties that the mapping of T names.
 template <typename T>
 constexpr std::size_t kNameCount =
     count_of<T>(Element::kProperty) + count_of<T>(Element::kDiscriminator) + count_of<T>(Element::kIgnored);
@@ -297,6 +337,7 @@ constexpr std::array<QualifiedName, kNameCount<T>> names_of() {
   return names;
 }
 
+/// Returns whether two elements name one property.
 template <typename T>
 constexpr bool names_twice() {
   const auto names = names_of<T>();
@@ -308,6 +349,7 @@ constexpr bool names_twice() {
   return false;
 }
 
+/// Returns whether an element names PartitionKey, RowKey, Timestamp or the empty name.
 template <typename T>
 constexpr bool names_system_property() {
   for (const QualifiedName& name : names_of<T>()) {
@@ -316,6 +358,7 @@ constexpr bool names_system_property() {
   return false;
 }
 
+/// Returns whether an element maps a member of a type that it does not support.
 template <typename T>
 constexpr bool has_unsupported_member() {
   bool found = false;
@@ -347,6 +390,7 @@ constexpr bool nests_more_than_properties() {
   return found;
 }
 
+/// Returns whether encrypted() declares a member that is not text.
 template <typename T>
 constexpr bool encrypts_other_than_text() {
   bool found = false;
@@ -375,6 +419,7 @@ enum class MappingFault : std::uint8_t {
   kStampTwice,
 };
 
+/// Returns the first fault in the mapping of T, or kNone.
 template <typename T>
 constexpr MappingFault mapping_fault() {
   if constexpr (!Mapped<T>) {

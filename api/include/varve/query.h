@@ -22,7 +22,9 @@ namespace varve {
 /// need not be legal keys. If the end is not above the beginning, the range is empty.
 class ScanRange {
  public:
+  /// Returns the range of all keys.
   static ScanRange whole_table() { return ScanRange(Kind::kTable); }
+  /// Returns all RowKeys of one partition.
   static ScanRange partition(std::string_view partition_key);
   /// Returns the RowKeys of one partition from `from` (inclusive) to `to` (exclusive). Without `to`, the range extends
   /// to the end of the partition.
@@ -34,11 +36,15 @@ class ScanRange {
   /// the table.
   static ScanRange partitions(std::string_view from, const std::optional<std::string>& to = std::nullopt);
 
+  /// The function that made a range: kRows for rows(), kRowPrefix for rows_with_prefix(), and so on.
   enum class Kind : std::uint8_t { kTable, kPartition, kRows, kRowPrefix, kPartitions };
+  /// Returns which bounds the range has.
   Kind kind() const noexcept { return kind_; }
+  /// Returns the partition of kPartition, kRows and kRowPrefix. It is empty for the other kinds.
   const std::string& partition_key() const noexcept { return partition_key_; }
   /// Returns the lower bound or the prefix.
   const std::string& from() const noexcept { return from_; }
+  /// Returns the upper bound, which is not in the range. It is not set if the range has none.
   const std::optional<std::string>& to() const noexcept { return to_; }
 
  private:
@@ -60,15 +66,22 @@ struct ReadOptions {
 
 /// The key of an entity. A table sorts by partition_key, then by row_key.
 struct EntityKey {
+  /// PartitionKey of the entity.
   std::string partition_key;
+  /// RowKey of the entity, unique in its partition.
   std::string row_key;
 };
 
+/// The request of one page of a scan, or of a count.
 struct Scan {
+  /// The keys to read.
   ScanRange range = ScanRange::whole_table();
-  /// The condition on the returned entities: the table service's `$filter`, for example `PartitionKey eq 'eu' and
-  /// (Total gt 100.0 or not Paid)`. A blank filter returns all. The scan uses conditions on keys to read only
-  /// what it must. For example, an `or` of three keys costs three lookups.
+  /// The condition on the returned entities: the table service's `$filter`. For example:
+  ///
+  ///     PartitionKey eq 'eu' and (Total gt 100.0 or not Paid)
+  ///
+  /// A blank filter returns all. The scan uses conditions on keys to read only what it must. For example,
+  /// an `or` of three keys costs three lookups.
   std::string filter{};
   /// The token of the previous page, from a scan of the same range, filter and direction. If it is empty, the scan
   /// starts at the beginning of the range, or at the end if it is backward.
@@ -88,6 +101,7 @@ struct Scan {
   std::optional<std::uint64_t> take{};
   /// Time after which the page ends, at most limits::kPageTimeMax. The page examines at least one entity.
   std::chrono::milliseconds time_max = limits::kPageTimeMax;
+  /// The properties to return, and the version to read at.
   ReadOptions read;
 };
 
@@ -97,12 +111,14 @@ struct PageCost {
   std::uint64_t key_ranges = 0;
   /// Entities examined, including the returned ones.
   std::uint64_t entities_examined = 0;
-  /// Blocks of table files, including blocks of indexes and filters. They were read from the device, found in the
-  /// cache, or skipped. A block is skipped if an index or a filter shows that it holds nothing for this page.
+  /// Blocks of table files that were read from the device, including blocks of indexes and filters.
   std::uint64_t blocks_read = 0;
+  /// Blocks that were found in the cache, including blocks of indexes and filters.
   std::uint64_t blocks_from_cache = 0;
+  /// Blocks that were skipped because an index or a filter showed that they hold nothing for this page.
   std::uint64_t blocks_skipped = 0;
 
+  /// Adds each figure of `more`.
   PageCost& operator+=(const PageCost& more) noexcept;
 };
 
@@ -117,15 +133,18 @@ struct Page {
   /// characters and needs no state in the store. It stays valid forever, even after the deletion of the entity that it
   /// names.
   std::optional<std::string> continuation;
+  /// The cost of this page alone.
   PageCost cost;
 };
 
 /// The number of entities that a scan would return, as far as one call counted them.
 struct Count {
+  /// Entities counted by this call.
   std::uint64_t entities = 0;
   /// The token to continue with, as Page::continuation. Add the counts of all calls. If all entities were counted,
   /// there is none.
   std::optional<std::string> continuation;
+  /// The cost of this call alone.
   PageCost cost;
 };
 

@@ -17,21 +17,27 @@ namespace varve {
 /// Settings for request logs. The store keeps them, but they have no effect: it writes no request log. Source: P-02,
 /// P-03.
 struct LoggingProperties {
+  /// Whether to log reads.
   bool read = false;
+  /// Whether to log writes.
   bool write = false;
+  /// Whether to log deletions; the element `Delete` of the service's XML.
   bool remove = false;
   /// Days to keep the logs, 1 to limits::kRetentionDaysMax. If not set, retention is disabled.
   std::optional<std::uint32_t> retention_days{};
+  /// Compares all settings.
   bool operator==(const LoggingProperties&) const = default;
 };
 
 /// Settings for request metrics. The store keeps them, but they have no effect. Source: P-02, P-03.
 struct MetricsProperties {
+  /// Whether to collect metrics.
   bool enabled = false;
   /// May be true only if `enabled` is true.
   bool include_apis = false;
   /// Days to keep the metrics, 1 to limits::kRetentionDaysMax. If not set, retention is disabled.
   std::optional<std::uint32_t> retention_days{};
+  /// Compares all settings.
   bool operator==(const MetricsProperties&) const = default;
 };
 
@@ -41,29 +47,41 @@ struct CorsRule {
   std::vector<std::string> allowed_origins;
   /// At least one of DELETE, GET, HEAD, MERGE, OPTIONS, PATCH, POST, PUT.
   std::vector<std::string> allowed_methods;
+  /// Seconds for which a browser may keep the answer to a preflight request, at most 2^31 - 1.
   std::uint32_t max_age_seconds = 0;
-  /// Names of headers. A name that ends in `*` is a prefix: "x-ms-*" matches every header that begins with "x-ms-".
+  /// Response headers that the page may read. A name that ends in `*` is a prefix: "x-ms-*" matches every header that
+  /// begins with "x-ms-".
   std::vector<std::string> exposed_headers{};
+  /// Request headers that the page may send, with prefixes as in exposed_headers.
   std::vector<std::string> allowed_headers{};
+  /// Compares all lists in their order, and the age.
   bool operator==(const CorsRule&) const = default;
 };
 
 /// All service properties of an account. A new account has the defaults below. See Store::set_service_properties().
 struct ServiceProperties {
+  /// Settings for request logs.
   LoggingProperties logging{};
+  /// Settings for metrics that are collected by the hour.
   MetricsProperties hour_metrics{};
+  /// Settings for metrics that are collected by the minute.
   MetricsProperties minute_metrics{};
   /// In the order in which the server tries them.
   std::vector<CorsRule> cors_rules{};
+  /// Compares all settings; the order of CORS rules counts.
   bool operator==(const ServiceProperties&) const = default;
 };
 
 /// The properties to replace. A property that is not set keeps its value (P-03).
 struct ServicePropertiesChange {
+  /// @{
+  /// The new value of the property of the same name in ServiceProperties.
   std::optional<LoggingProperties> logging{};
   std::optional<MetricsProperties> hour_metrics{};
   std::optional<MetricsProperties> minute_metrics{};
   std::optional<std::vector<CorsRule>> cors_rules{};
+  /// @}
+  /// Compares which properties are set, and their values.
   bool operator==(const ServicePropertiesChange&) const = default;
 };
 

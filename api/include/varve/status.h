@@ -121,19 +121,27 @@ enum class FileKind : std::uint8_t {
 
 /// The file of a store where a failure happened, and the position in it.
 struct StoredPlace {
+  /// Kind of the file; kNone if no file is known.
   FileKind kind = FileKind::kNone;
+  /// The number in the file's name, for example 3 in 000003.wal. Zero if its name has none.
   std::uint64_t number = 0;
-  std::optional<std::uint64_t> offset = std::nullopt;  // bytes from the start of the file; not set if it is not known
+  /// Position in bytes from the start of the file. Not set if it is not known.
+  std::optional<std::uint64_t> offset = std::nullopt;
 
+  /// Returns true if a file is known.
   explicit operator bool() const noexcept { return kind != FileKind::kNone; }
 };
 
 /// A file of a store: its kind, its number, and its name for people.
 struct NamedFile {
+  /// Kind of the file; kNone for a file that is not a part of a store.
   FileKind kind = FileKind::kNone;
+  /// The number in the file's name. Zero if its name has none.
   std::uint64_t number = 0;
+  /// The name or path to show in messages.
   std::string name;
 
+  /// Returns the name.
   operator std::string_view() const noexcept { return name; }  // NOLINT(google-explicit-constructor)
 };
 
@@ -147,9 +155,13 @@ struct NamedFile {
 class [[nodiscard]] Status {
  public:
   Status() noexcept = default;
+  /// Makes a status without a message. It allocates nothing.
   explicit Status(Code code) noexcept : code_(code) {}
+  /// Makes a status with a message. If memory runs out, the status has the code alone.
   Status(Code code, std::string_view message) noexcept : code_(code) { set_message(message); }
 
+  /// @{
+  /// Makes a status with the code of the same name and this message.
   static Status not_found(std::string_view message) noexcept { return {Code::kNotFound, message}; }
   static Status exists(std::string_view message) noexcept { return {Code::kExists, message}; }
   static Status invalid_argument(std::string_view message) noexcept { return {Code::kInvalidArgument, message}; }
@@ -158,9 +170,13 @@ class [[nodiscard]] Status {
   static Status corruption(std::string_view message) noexcept { return {Code::kCorruption, message}; }
   static Status io_error(std::string_view message) noexcept { return {Code::kIoError, message}; }
   static Status unsupported(std::string_view message) noexcept { return {Code::kUnsupported, message}; }
+  /// @}
+  /// Makes a status with kOutOfMemory and no message. It allocates nothing.
   static Status out_of_memory() noexcept { return Status(Code::kOutOfMemory); }
 
+  /// Returns true if the code is kOk, so nothing failed.
   bool ok() const noexcept { return code_ == Code::kOk; }
+  /// Returns the kind of failure, or kOk.
   Code code() const noexcept { return code_; }
 
   /// Returns text for people. It is empty for Ok, and if there was not enough memory to keep it.
@@ -198,6 +214,7 @@ class [[nodiscard]] Status {
     return copy;
   }
 
+  /// Returns a copy with the errno of a system call that failed.
   [[nodiscard]] Status with_os_error(int error) const noexcept {
     Status copy = *this;
     copy.os_error_ = error;
@@ -224,13 +241,16 @@ class [[nodiscard]] Status {
   [[nodiscard]] Status in_file(std::string_view name, std::uint64_t offset) const noexcept {
     return prefixed(name, offset, place());
   }
-  /// These two do the same and also set place() to the file, unless the status already names a place.
+  /// @{
+  /// Returns the copy that in_file() with the file's name returns. The copy's place() is the file, unless the status
+  /// already names a place.
   [[nodiscard]] Status in_file(const NamedFile& file) const noexcept {
     return prefixed(file.name, std::nullopt, place_in(file, std::nullopt));
   }
   [[nodiscard]] Status in_file(const NamedFile& file, std::uint64_t offset) const noexcept {
     return prefixed(file.name, offset, place_in(file, offset));
   }
+  /// @}
 
   /// Returns for example "Corruption: 000003.wal, offset 4096: ..." or "Exists (EntityAlreadyExists): ...".
   std::string to_string() const {

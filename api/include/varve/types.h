@@ -42,7 +42,9 @@ std::string_view property_type_name(PropertyType type) noexcept;
 
 /// Bytes that the store does not interpret.
 struct Binary {
+  /// The bytes, which need not be text.
   std::string bytes;
+  /// Compares all bytes.
   bool operator==(const Binary&) const = default;
 };
 
@@ -65,6 +67,7 @@ struct DateTime {
   /// D-35.
   std::string to_string() const;
 
+  /// Compares in the order of time.
   auto operator<=>(const DateTime&) const = default;
 };
 
@@ -79,6 +82,7 @@ struct Guid {
   /// Returns the text in lower case, with hyphens and without braces.
   std::string to_string() const;
 
+  /// Compares byte by byte, which is the order of the texts.
   auto operator<=>(const Guid&) const = default;
 };
 
@@ -97,8 +101,10 @@ class Value {
   /// Makes an empty String.
   Value() : variant_(std::string()) {}
 
-  // These constructors are implicit, so that entity.set("Age", 7) works. A type that is not exactly one of them is
-  // refused. So no pointer becomes a Boolean, and no number changes its type unnoticed.
+  /// @{
+  /// Holds the argument as the property type of its C++ type. A text becomes a String. The constructors are implicit,
+  /// so that entity.set("Age", 7) works. A type that is not exactly one of them is refused. So no pointer becomes a
+  /// Boolean, and no number changes its type unnoticed.
   Value(Binary value) noexcept : variant_(std::move(value)) {}
   Value(bool value) noexcept : variant_(value) {}
   Value(DateTime value) noexcept : variant_(value) {}
@@ -111,7 +117,9 @@ class Value {
   Value(const char* value) : variant_(std::string(value)) {}
   template <typename T>
   Value(T) = delete;
+  /// @}
 
+  /// Returns the type of the stored value.
   PropertyType type() const noexcept { return static_cast<PropertyType>(variant_.index() + 1); }
   /// Returns the value, or null if it has another type.
   template <PropertyValue T>
@@ -141,9 +149,13 @@ constexpr PropertyType property_type_of() noexcept {
   return PropertyType::kString;
 }
 
+/// A named value of an entity.
 struct Property {
+  /// Name of at most limits::kPropertyNameCodeUnitsMax code units, case-sensitive.
   std::string name;
+  /// Value with its type; it is never null.
   Value value;
+  /// Returns true if name, type and value are equal.
   bool operator==(const Property&) const = default;
 };
 
@@ -154,12 +166,15 @@ class PropertyRoom;
 class PropertyList {
  public:
   PropertyList() noexcept = default;
+  /// Copies the properties to memory of the new list's own.
   PropertyList(const PropertyList& other);
+  /// Takes the properties and their memory; `other` is empty afterwards.
   PropertyList(PropertyList&& other) noexcept
       : first_(std::exchange(other.first_, nullptr)),
         size_(std::exchange(other.size_, 0)),
         capacity_(std::exchange(other.capacity_, 0)),
         shared_(std::exchange(other.shared_, nullptr)) {}
+  /// Replaces the properties by those of `other`.
   PropertyList& operator=(PropertyList other) noexcept {
     std::swap(first_, other.first_);
     std::swap(size_, other.size_);
@@ -171,8 +186,12 @@ class PropertyList {
     if (first_ != nullptr) free_all();
   }
 
+  /// @{
+  /// Returns the properties in the order in which they were added. The span is valid until the list grows, shrinks or
+  /// moves.
   std::span<const Property> all() const noexcept { return {first_, size_}; }
   std::span<Property> all() noexcept { return {first_, size_}; }
+  /// @}
 
   /// Makes room for `count` properties in all.
   void reserve(std::size_t count);
@@ -186,6 +205,7 @@ class PropertyList {
   /// Removes the property at `place`, which must be below the size.
   void remove(std::size_t place) noexcept;
 
+  /// Returns true if both lists hold equal properties in the same order.
   bool operator==(const PropertyList& other) const noexcept;
 
  private:
@@ -211,6 +231,7 @@ class ETag {
   constexpr ETag() noexcept = default;
   /// Returns `*`, which matches any state of an existing entity.
   static constexpr ETag any() noexcept { return ETag(kAny); }
+  /// Returns the ETag of an entity that was written at this time. A time of zero gives no ETag.
   static constexpr ETag of_timestamp(DateTime timestamp) noexcept { return ETag(timestamp.ticks); }
 
   /// Parses `*` or `W/"..."`. The W may have either case, and the text in quotes is opaque. If no store can have
@@ -223,7 +244,9 @@ class ETag {
   /// ETag is `W/"foreign-` with its number in hexadecimal, which parse() reads back. Source: D-52.
   std::string to_string() const;
 
+  /// Returns true for no ETag.
   constexpr bool is_none() const noexcept { return ticks_ == 0; }
+  /// Returns true for any().
   constexpr bool is_any() const noexcept { return ticks_ == kAny; }
   /// Returns true if no state in a store can have this ETag. A foreign ETag is valid as a condition, but never matches.
   /// Two foreign texts give two ETags, unless a hash of 63 bits collides.
@@ -232,6 +255,7 @@ class ETag {
   /// and a foreign ETag.
   constexpr DateTime timestamp() const noexcept { return DateTime{ticks_}; }
 
+  /// Returns true if both identify one state. any() equals only itself here.
   constexpr bool operator==(const ETag&) const = default;
 
  private:
@@ -253,10 +277,13 @@ class ETag {
 class Entity {
  public:
   Entity() = default;
+  /// Makes an entity without properties. The keys are checked when the entity is written.
   Entity(std::string partition_key, std::string row_key) noexcept
       : partition_key_(std::move(partition_key)), row_key_(std::move(row_key)) {}
 
+  /// Returns the PartitionKey, which may be empty.
   const std::string& partition_key() const noexcept { return partition_key_; }
+  /// Returns the RowKey, which may be empty.
   const std::string& row_key() const noexcept { return row_key_; }
 
   /// Returns the properties in the order in which they were added. A store keeps the order in which they were written.
@@ -290,6 +317,7 @@ class Entity {
   /// Returns the ETag, or none if the entity did not come from a store. A write checks it only if it is passed as the
   /// condition.
   ETag etag() const noexcept { return etag_; }
+  /// Sets the ETag, and with it the Timestamp.
   void set_etag(ETag etag) noexcept { etag_ = etag; }
 
   /// True if keys, properties with their order, and ETags are equal.

@@ -38,7 +38,9 @@ class AccountKeys {
 
 /// The name of an account and its keys, as its owner has them.
 struct AccountCredentials {
+  /// Name of the account, in lower case.
   std::string name;
+  /// Keys that sign for the account, and that verify signatures.
   AccountKeys keys;
 };
 

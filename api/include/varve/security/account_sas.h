@@ -30,7 +30,13 @@ enum class AccountOperation : std::uint8_t {
 
 /// The fields under their names in the query, percent-decoded. A missing field is empty. Source: S-30.
 struct AccountSas {
+  /// @{
+  /// AccountSasTerms gives the meaning of each field: `sv` version, `ss` services, `srt` resource types, `sp`
+  /// permissions, `st` start, `se` expiry, `sip` addresses, `spr` protocol. `sig` is the signature in base64; `ses` is
+  /// an encryption scope, which tables do not use.
   std::string sv, ss, srt, sp, st, se, sip, spr, ses, sig;
+  /// @}
+  /// Compares the texts of all fields.
   bool operator==(const AccountSas&) const = default;
 };
 
@@ -44,12 +50,15 @@ struct AccountSasTerms {
   std::string resource_types{};
   /// Lower-case letters. For tables, `r` `w` `d` `l` `a` `c` `u` have a meaning (S-32, S-33).
   std::string permissions{};
+  /// Time from which the signature is valid. If not set, it is valid at once.
   std::optional<DateTime> start{};
-  /// Required.
+  /// Time at which the signature stops being valid. Required.
   std::optional<DateTime> expiry{};
   /// As TableSasTerms::addresses.
   std::string addresses{};
+  /// If true, requests over plain HTTP are refused.
   bool https_only = false;
+  /// Compares all terms.
   bool operator==(const AccountSasTerms&) const = default;
 };
 

@@ -19,15 +19,20 @@ namespace varve::security {
 /// Errors   those of the verb, and those of AsyncStore::run()
 class AsyncSession {
  public:
+  /// Offers the verbs of `session`. The store of the session must outlive every task.
   explicit AsyncSession(Session session) noexcept : session_(std::move(session)) {}
 
+  /// @{
   /// Opens a session, as Session::open().
   static Task<Result<Session>> open(Store& store, const AccountCredentials& account, const Request& request,
                                     const Arrival& arrival, Clock clock, std::stop_token stop = {});
   static Task<Result<Session>> open(Store& store, const VerifiedSignature& signature, const Arrival& arrival,
                                     Clock clock, std::stop_token stop = {});
+  /// @}
 
+  /// Checks that the session permits the operation, as Session::check().
   Task<Status> check(AccountOperation operation, std::stop_token stop = {}) const;
+  /// Returns a table of the account, restricted as by Session::table().
   Task<Result<Table>> table(std::string table, std::stop_token stop = {}) const;
 
  private:

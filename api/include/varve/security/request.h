@@ -9,6 +9,7 @@
 
 namespace varve::security {
 
+/// The parts of an HTTP request that a signature covers.
 struct Request {
   /// The method of the request line. If X-HTTP-Method tunnels another method through POST, this is POST (S-05).
   std::string verb;
@@ -22,9 +23,10 @@ struct Request {
 
 /// How a request arrived: the client's address, and the protocol.
 struct Arrival {
-  /// The client's IPv4 address in dotted decimals, also as a mapped IPv6 address (`::ffff:`). Any other text matches no
-  /// address of a signature.
+  /// The client's IPv4 address in dotted decimals. The prefix `"::ffff:"` of a mapped IPv6 address may precede it. Any
+  /// other text matches no address of a signature.
   std::string client_ip{};
+  /// True if the request arrived over HTTPS.
   bool is_https = true;
 };
 

@@ -95,11 +95,15 @@ class Session {
   /// only its own table.
   Result<Table> table(std::string_view table) const;
 
-  // As the verbs of Store.
+  /// Creates a table of the account, as Store::create_table(), but returns no handle.
   Status create_table(std::string_view table) const;
+  /// Deletes a table of the account, as Store::drop_table().
   Status drop_table(std::string_view table) const;
+  /// Returns one page of the account's table names, as Store::list_tables().
   Result<TablePage> list_tables(const ListOptions& options = {}) const;
+  /// Returns the access policies of a table, as Store::access_policies(). Only an account key permits it.
   Result<std::vector<AccessPolicy>> access_policies(std::string_view table) const;
+  /// Replaces the access policies of a table, as Store::set_access_policies(). Only an account key permits it.
   Status set_access_policies(std::string_view table, std::span<const AccessPolicy> policies) const;
 
  private:

@@ -15,6 +15,7 @@
 
 namespace varve::security {
 
+/// The scheme of the Authorization header. SharedKeyLite signs fewer parts of the request (S-02, S-03).
 enum class SharedKeyScheme : std::uint8_t { kSharedKey, kSharedKeyLite };
 
 /// Returns the text to sign for a request to the tables of `account`. Errors: kForbidden (AuthenticationFailed: no

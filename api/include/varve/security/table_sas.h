@@ -20,7 +20,13 @@ namespace varve::security {
 
 /// The fields under their names in the query, percent-decoded. A missing field is empty. Source: S-20.
 struct TableSas {
+  /// @{
+  /// TableSasTerms gives the meaning of each field: `sv` version, `tn` table, `sp` permissions, `st` start, `se`
+  /// expiry, `si` policy, `sip` addresses, `spr` protocol. `spk` and `srk` are the lower bound of the keys, `epk` and
+  /// `erk` the upper bound. `sig` is the signature in base64.
   std::string sv, tn, sp, st, se, spk, srk, epk, erk, si, sip, spr, sig;
+  /// @}
+  /// Compares the texts of all fields.
   bool operator==(const TableSas&) const = default;
 };
 
@@ -30,17 +36,21 @@ struct TableSasTerms {
   std::string version = "2020-12-06";
   /// In any case.
   std::string table{};
-  /// `permissions` and `expiry` must be set either here or by the policy, not by both. `start` is set by one of them,
-  /// or not at all (S-20, S-27).
+  /// Permitted operations. They must be set either here or by the policy, not by both (S-20, S-27).
   std::optional<Permissions> permissions{};
+  /// Time from which the signature is valid. It is set here, by the policy, or not at all; then it is valid at once.
   std::optional<DateTime> start{};
+  /// Time at which the signature stops being valid. It must be set either here or by the policy, not by both.
   std::optional<DateTime> expiry{};
   /// The id of a stored access policy, or empty.
   std::string policy{};
+  /// Keys that the signature gives access to. Without bounds, it is the whole table.
   KeyInterval interval{};
   /// One IPv4 address, or a range of two with `-` between them, both included. Empty allows every address.
   std::string addresses{};
+  /// If true, requests over plain HTTP are refused.
   bool https_only = false;
+  /// Compares all terms.
   bool operator==(const TableSasTerms&) const = default;
 };
 
