@@ -8,13 +8,13 @@
 #include <rapidjson/stream.h>
 
 #include "api/model/service_error.h"
+#include "api/rest/encoding/byte_order_mark.h"
 #include "format/keys/sort_key.h"
 
 namespace varve::serve {
 namespace {
 
 constexpr unsigned kParseFlags = rapidjson::kParseInsituFlag | rapidjson::kParseNumbersAsStringsFlag;
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 /// Bytes after the text. The reader looks at whole blocks of this size, including the block with the final byte 0.
 constexpr std::size_t kBlockBytes = 16;
 /// The usual number of members of an entity.
@@ -112,7 +112,7 @@ Status JsonObject::read_in_place(const JsonLimits& limits) {
 }
 
 Result<JsonObject> JsonObject::read(std::string_view body, const JsonLimits& limits) {
-  if (body.starts_with(kByteOrderMark)) body.remove_prefix(kByteOrderMark.size());
+  body = without_byte_order_mark(body);
   if (has_control_characters(body))
     return service_error::invalid_input("the body contains a control character; write it as an escape in JSON");
   if (!format::is_valid_utf8(body)) return service_error::invalid_input("the body is not valid UTF-8");

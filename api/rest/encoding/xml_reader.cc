@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "api/model/service_error.h"
+#include "api/rest/encoding/byte_order_mark.h"
 #include "format/keys/sort_key.h"
 #include "varve/names.h"
 
@@ -291,11 +292,10 @@ class XmlParser {
 };
 
 Result<XmlDocument> XmlDocument::read(std::string_view body, std::string_view root) {
-  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
   const auto refuse = [&] {
     return service_error::invalid_xml_document("the body must be an XML document with the root " + std::string(root));
   };
-  if (body.starts_with(kByteOrderMark)) body.remove_prefix(kByteOrderMark.size());
+  body = without_byte_order_mark(body);
   if (holds_control_characters(body) || !format::is_valid_utf8(body)) return refuse();
   const std::string text = with_line_feeds(body);
   XmlDocument document;
