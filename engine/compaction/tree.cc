@@ -244,7 +244,7 @@ Status Tree::change_tables(format::ManifestEdit edit, const std::function<void(R
     }
   }
   if (!failure.ok()) {
-    on_fatal_(failure);
+    report_fatal(failure);
     return failure;
   }
   on_change_();

@@ -118,7 +118,9 @@ class Tree {
                        const Completion& complete);
   std::optional<std::uint32_t> deepest_free_level(const KeyRange& range) const VARVE_REQUIRES(changing_);
   Result<std::shared_ptr<const Levels>> rearrange(const FileSet& files);
-  Status make_durable(const format::ManifestEdit& edit);
+  Status make_durable(const format::ManifestEdit& edit) VARVE_REQUIRES(changing_);
+  /// Stops the store. It ends in code of the host, which may call the store and so wait for the tree's lock.
+  void report_fatal(const Status& failure) VARVE_EXCLUDES(changing_) { on_fatal_(failure); }
 
   const io::Env& env_;
   io::Directory& directory_;

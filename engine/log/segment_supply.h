@@ -93,7 +93,7 @@ class SegmentSupply {
   void put_back(const Job& job, Result<SegmentFile> made, const Status& why);
   void report(Result<SegmentFile> made) noexcept;
   bool keep(Result<SegmentFile> made) noexcept;
-  void report_fatal(const Status& status) noexcept;
+  void report_fatal(const Status& status) noexcept VARVE_EXCLUDES(mutex_);
   Result<SegmentFile> make(const Job& job);
   Result<SegmentFile> create(const Job& job, std::uint64_t number);
   Status prepare(SegmentFile& segment);
