@@ -20,11 +20,6 @@ const std::string kCountsFile = "tests/plain_english.txt";
 
 using FoundByFolder = std::map<std::string, Offences>;
 
-std::string folder_of(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  return slash == std::string::npos ? "." : path.substr(0, slash);
-}
-
 FoundByFolder find_all() {
   FoundByFolder found;
   std::vector<SourceFile> files;

@@ -63,7 +63,7 @@ TEST(Rooms, EachHasAReadmeThatNamesWhatIsThere) {
     const Rooms rooms = rooms_of(layer, readme_in(layer));
     std::set<std::string> folders;
     for (const SourceFile& file : files_of(layer)) {
-      const std::string folder = file.path.substr(0, file.path.rfind('/'));
+      const std::string folder = folder_of(file.path);
       const std::string room = room_of(rooms, file.path);
       folders.insert(room == "." ? layer : layer + "/" + room);
       if (!readme_in(folder).empty()) folders.insert(folder);

@@ -13,11 +13,6 @@ constexpr std::size_t kRootFilesMax = 20;
 constexpr std::size_t kRoomFilesMax = 40;
 constexpr std::size_t kReadmeLinesMax = 40;
 
-std::string folder_of(std::string_view path) {
-  const std::size_t slash = path.rfind('/');
-  return std::string(slash == std::string_view::npos ? "." : path.substr(0, slash));
-}
-
 /// Returns an include's path from the top of the tree. Public headers are included by their installed path.
 std::string included_path(const std::string& name) {
   return name.starts_with("varve/") ? "api/include/" + name : name;

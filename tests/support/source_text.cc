@@ -137,6 +137,11 @@ std::string_view head_comment(std::string_view text) {
   return text.substr(0, end);
 }
 
+std::string folder_of(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  return std::string(slash == std::string_view::npos ? "." : path.substr(0, slash));
+}
+
 std::vector<SourceFile> read_sources(const std::string& root, std::string_view directory,
                                      const std::vector<std::string>& endings) {
   namespace fs = std::filesystem;

@@ -37,6 +37,9 @@ SourceTokens tokenize(std::string_view text);
 /// Returns the comment lines at the head of the file, up to the first other line.
 std::string_view head_comment(std::string_view text);
 
+/// Returns the folder of a path, "engine/log" for "engine/log/wal.h", or "." for a file at the root of the repository.
+std::string folder_of(std::string_view path);
+
 /// Returns every file below `root`/`directory` whose name ends in one of `endings`, in order of path. Returns nothing
 /// if the directory does not exist.
 std::vector<SourceFile> read_sources(const std::string& root, std::string_view directory,
