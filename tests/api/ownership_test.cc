@@ -15,6 +15,7 @@
 #include "tests/api/store_bench.h"
 #include "tests/io/child_process.h"
 #include "tests/io/temporary_directory.h"
+#include "tests/support/remove_in_use.h"
 #include "varve/store.h"
 
 namespace varve {
@@ -240,7 +241,7 @@ TEST(Ownership, AnotherDirectoryInItsPlaceFencesTheOwner) {
        true, false},
       {"an empty one", [](const std::string& path) { fs::rename(path, path + ".away"), fs::create_directory(path); },
        false, true},
-      {"removed", [](const std::string& path) { fs::remove_all(path); }, false, true},
+      {"removed", [](const std::string& path) { EXPECT_TRUE(test::remove_in_use(path)); }, false, true},
       {"its parent copied back",
        [](const std::string& path) {
          const fs::path parent = fs::path(path).parent_path();

@@ -1,7 +1,6 @@
 // Goal: if the store's directory is removed during operation, no answer confuses a fault of the machine with the model:
 // missing files cause neither a missing table nor an existing entity.
 // Method: each operation of the service, after the directory was removed, and after it was moved away.
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -10,6 +9,7 @@
 #include "tests/serve/service_bench.h"
 #include "tests/serve/socket/served_program.h"
 #include "tests/serve/socket/signed_bytes.h"
+#include "tests/support/remove_in_use.h"
 
 namespace varve::serve {
 namespace {
@@ -75,7 +75,7 @@ TEST(RemovedStore, IsNoAnswerOfTheModel) {
   ASSERT_EQ(send(program, signed_bytes("POST", "Tables", R"({"TableName":"Orders"})", kJson)).status, 201);
   ASSERT_EQ(send(program, signed_bytes("POST", "Orders", R"({"PartitionKey":"p","RowKey":"1"})", kJson)).status, 201);
   ASSERT_EQ(ask(program.metrics_port(), "/health").status, 200);
-  std::filesystem::remove_all(program.data());
+  ASSERT_TRUE(remove_in_use(program.data()));
   for (int turn = 0; turn < 2; ++turn) {
     for (const std::string& bytes : writes()) {
       const HttpResponse response = send(program, bytes);
