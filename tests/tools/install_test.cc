@@ -1,5 +1,5 @@
 // Goal: an installation contains everything that an external program needs, by CMake and by pkg-config, static and
-// shared.
+// shared; and the sources build as a part of such a program.
 // Method: the build is installed into a directory of its own. The programs of tests/embedding and examples/ are built
 // there.
 #include <gmock/gmock.h>
@@ -99,6 +99,14 @@ TEST_F(InstallLong, AProgramLinksTheSharedLibraryByPkgConfig) {
   build_by_pkg_config("$(pkg-config --cflags --libs varve)");
   expect_it_runs();
   EXPECT_THAT(needed_libraries(), HasSubstr("libvarve.so.0.1]"));
+}
+
+TEST_F(InstallLong, AProgramBuildsTheSourcesAsAPartOfItself) {
+  ASSERT_TRUE(run(VARVE_CMAKE " -S " VARVE_SOURCE_DIR "/tests/embedding/fetched -B out -DCMAKE_CXX_COMPILER=" VARVE_CXX
+                              " -DVARVE_SOURCES=" VARVE_SOURCE_DIR " -DCMAKE_BUILD_TYPE=Debug -DCMAKE_UNITY_BUILD=ON"))
+      << log();
+  ASSERT_TRUE(run(VARVE_CMAKE " --build out --target embedding && cp out/embedding embedding")) << log();
+  expect_it_runs();
 }
 
 TEST_F(InstallLong, AProgramLinksSecurityBesideEitherLibrary) {
