@@ -190,10 +190,10 @@ struct AsyncTable::Verbs {
     co_return change.judge(view, states);
   }
 
-  static Task<Status> tell(AsyncCall& call, const Refusal& refusal) {
+  static Task<Status> report(AsyncCall& call, const Refusal& refusal) {
     if (call.core().backend().is_published(refusal.rests_on)) co_return refusal.status;
     co_await call.to_worker();
-    Status status = told(call.core().backend(), refusal);
+    Status status = reported(call.core().backend(), refusal);
     co_await call.back();
     co_return status;
   }
@@ -213,7 +213,7 @@ struct AsyncTable::Verbs {
     const Refusal refusal = co_await judge(call, change);
     if (refusal.is_refused()) {
       locks->release();
-      co_return co_await tell(call, refusal);
+      co_return co_await report(call, refusal);
     }
     if (Status stopped = call.check_stop(); !stopped.ok()) co_return stopped;
     change.request.locks = *std::move(locks);
@@ -243,7 +243,7 @@ struct AsyncTable::Verbs {
       if (!end.ok() || end->room_need.in_active == 0) {
         Result<format::TableId> now = table;
         if (is_entity_missing(failure)) now = co_await resolve_for_write(call, state);
-        co_return told_failure(failure, state.name, *table, now, in_transaction);
+        co_return reported_failure(failure, state.name, *table, now, in_transaction);
       }
       // The operation holds nothing now. The next attempt judges the writes again, because other writers may commit
       // meanwhile.

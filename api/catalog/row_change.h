@@ -24,13 +24,14 @@ class RowChange final : public Change {
 
   /// Locks the partitions of all keys.
   RowChange(std::vector<std::string> keys, Judge judge) : keys_(std::move(keys)), judge_(std::move(judge)) {
+    wanted_.assign(keys_.begin(), keys_.end());
     for (const std::string& key : keys_) lock(format::partition_of(key));
   }
   /// Locks another partition.
   void lock(std::string_view partition) { hashes_.push_back(format::partition_hash(partition)); }
 
   std::span<const std::uint64_t> locks_needed() const noexcept override { return hashes_; }
-  StatesWanted states_wanted() const override { return {{keys_.begin(), keys_.end()}, engine::EntryPart::kAll}; }
+  StatesWanted states_wanted() override { return {wanted_, engine::EntryPart::kAll}; }
   Refusal judge(const engine::ReadView& view, std::span<const engine::Newest> states) override {
     return judge_(view, states, batch_);
   }
@@ -39,6 +40,7 @@ class RowChange final : public Change {
  private:
   const std::vector<std::string> keys_;
   const Judge judge_;
+  std::vector<std::string_view> wanted_;
   std::vector<std::uint64_t> hashes_;
   format::BatchBuilder batch_;
 };

@@ -3,6 +3,7 @@
 #include "api/commit/commit.h"
 
 #include <utility>
+#include <vector>
 
 namespace varve {
 namespace {
@@ -24,7 +25,7 @@ Refusal judge_in_view(const Backend& backend, Change& change) {
 
 }  // namespace
 
-Status told(Backend& backend, const Refusal& refusal) {
+Status reported(Backend& backend, const Refusal& refusal) {
   if (Status published = backend.await_published(refusal.rests_on); !published.ok()) return published;
   return refusal.status;
 }
@@ -35,7 +36,7 @@ Result<engine::CommitVersion> commit(Backend& backend, Change& change) {
   if (!locks.ok()) return locks.status();
   if (const Refusal refusal = judge_in_view(backend, change); refusal.is_refused()) {
     locks->release();
-    return told(backend, refusal);
+    return reported(backend, refusal);
   }
   change.request.locks = *std::move(locks);
   change.request.batch = change.take_batch();

@@ -8,7 +8,7 @@
 // 4. judge   Let the change refuse, or settle what it writes. A change of entities then calls its extension for each
 //            operation (entity_change.h), so that other operations join the same batch.
 // 5. drop    Drop the view, which would keep memory for which the commit may wait.
-// 6. tell    Release the locks and wait for what a refusal rests on, or commit.
+// 6. end     Commit, or release the locks and wait for the commit on which a refusal rests.
 //
 // What differs between changes is the object that implements Change. Two drivers walk it through the steps. commit()
 // blocks. AsyncTable::Verbs::commit_once (api/async) is a coroutine, which ends where commit() would wait.
@@ -21,7 +21,6 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "api/commit/backend.h"
 #include "engine/commit_request.h"
@@ -41,9 +40,9 @@ struct [[nodiscard]] Refusal {
   engine::CommitVersion rests_on = 0;
 };
 
-/// Keys whose newest states a change needs, and the part of each state that it needs.
+/// Keys whose newest states a change needs, and the part of each state that it needs. The change owns the keys.
 struct StatesWanted {
-  std::vector<std::string_view> keys;
+  std::span<const std::string_view> keys;
   engine::EntryPart part = engine::EntryPart::kAll;
 };
 
@@ -58,7 +57,7 @@ class Change {
 
   /// The hashes of the partitions to lock, in any order.
   virtual std::span<const std::uint64_t> locks_needed() const noexcept = 0;
-  virtual StatesWanted states_wanted() const = 0;
+  virtual StatesWanted states_wanted() = 0;
   /// Runs under the locks. `states` has the newest states of the wanted keys, in their order. They, and `view`, are
   /// valid only during the call.
   virtual Refusal judge(const engine::ReadView& view, std::span<const engine::Newest> states) = 0;
@@ -75,7 +74,7 @@ class Change {
 
 /// Waits for the commit on which a refusal rests. The locks must have been released. Returns the refusal's status, or
 /// the error of the wait.
-Status told(Backend& backend, const Refusal& refusal);
+Status reported(Backend& backend, const Refusal& refusal);
 
 /// Walks the change through all steps. Errors: those of the change's refusal, of reading, and of Engine::commit.
 Result<engine::CommitVersion> commit(Backend& backend, Change& change);

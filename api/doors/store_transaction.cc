@@ -293,9 +293,9 @@ Result<std::vector<format::TableId>> StoreTransaction::State::place(std::span<Pr
   return tables;
 }
 
-/// Returns the error to report for a failed commit: as varve::told_failure(), for the tables of all writes.
-Status StoreTransaction::State::told(const Status& failure, std::span<PreparedWrite> prepared,
-                                     const std::vector<format::TableId>& tables) const {
+/// Returns the error to report for a failed commit: as varve::reported_failure(), for the tables of all writes.
+Status StoreTransaction::State::reported(const Status& failure, std::span<PreparedWrite> prepared,
+                                         const std::vector<format::TableId>& tables) const {
   if (service_error::is_table_gone(failure)) return some_table_was_dropped();
   if (!is_entity_missing(failure)) return failure;
   const Result<std::vector<format::TableId>> now = place(prepared);
@@ -322,7 +322,7 @@ Result<std::vector<ETag>> StoreTransaction::commit(const WriteOptions& options) 
     std::vector<ETag> etags(prepared->size());  // Allocated before the commit: nothing may fail after it.
     TransactionChange change(*state.core, *tables, *prepared, options, state.reads, state.snapshot);
     const Result<engine::CommitVersion> version = varve::commit(state.core->backend(), change);
-    if (!version.ok()) return state.told(version.status(), *prepared, *tables);
+    if (!version.ok()) return state.reported(version.status(), *prepared, *tables);
     for (std::size_t i = 0; i < etags.size(); ++i) {
       if (state.writes[i].operation.kind != Kind::kRemove) etags[i] = ETag::of_timestamp(DateTime{*version});
     }

@@ -101,14 +101,18 @@ EntityChange::EntityChange(StoreCore& core, std::vector<format::TableId> tables,
   if (!any_merge_ && extension == nullptr && !is_batch_already) batch_ = build_batch(writes, tag_);
 }
 
-StatesWanted EntityChange::states_wanted() const {
-  StatesWanted wanted;
-  wanted.keys.reserve(writes_.size());
-  for (const PreparedWrite& write : writes_) {
-    if (rests_on_state(write)) wanted.keys.push_back(write.sort_key());
+StatesWanted EntityChange::states_wanted() {
+  const auto part = any_merge_ || extension_ != nullptr ? engine::EntryPart::kAll : engine::EntryPart::kVersion;
+  if (writes_.size() == 1) {  // the usual write, without the memory for a list
+    if (!rests_on_state(writes_.front())) return {{}, part};
+    only_key_ = writes_.front().sort_key();
+    return {{&only_key_, 1}, part};
   }
-  wanted.part = any_merge_ || extension_ != nullptr ? engine::EntryPart::kAll : engine::EntryPart::kVersion;
-  return wanted;
+  keys_.reserve(writes_.size());
+  for (const PreparedWrite& write : writes_) {
+    if (rests_on_state(write)) keys_.push_back(write.sort_key());
+  }
+  return {keys_, part};
 }
 
 Refusal EntityChange::judge(const engine::ReadView& /*view*/, std::span<const engine::Newest> states) {
@@ -165,8 +169,8 @@ bool is_entity_missing(const Status& failure) noexcept {
   return failure.code() == Code::kNotFound && !service_error::is_table_gone(failure);
 }
 
-Status told_failure(const Status& failure, const TableName& name, format::TableId table,
-                    const Result<format::TableId>& now, bool in_transaction) {
+Status reported_failure(const Status& failure, const TableName& name, format::TableId table,
+                        const Result<format::TableId>& now, bool in_transaction) {
   if (service_error::is_table_gone(failure)) return overtaken_by_drop(name, in_transaction);
   if (!is_entity_missing(failure)) return failure;
   if (!now.ok()) return no_table_to_write(now.status(), in_transaction);
@@ -183,8 +187,8 @@ Result<ETag> commit_writes(StoreCore& core, const TableName& name, NameEntry& en
   const Result<engine::CommitVersion> version = commit(core.backend(), change);
   if (version.ok()) return ETag::of_timestamp(DateTime{*version});
   const bool asks_again = is_entity_missing(version.status());
-  return told_failure(version.status(), name, *table,
-                      asks_again ? core.catalog().resolve_for_write(name, entry) : table, in_transaction);
+  return reported_failure(version.status(), name, *table,
+                          asks_again ? core.catalog().resolve_for_write(name, entry) : table, in_transaction);
 }
 
 }  // namespace varve

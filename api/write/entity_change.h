@@ -39,7 +39,7 @@ class EntityChange : public Change {
                Extension* extension = nullptr);
 
   std::span<const std::uint64_t> locks_needed() const noexcept override { return {&partition_hash_, 1}; }
-  StatesWanted states_wanted() const override;
+  StatesWanted states_wanted() override;
   /// Replaces each merge with the properties to store.
   Refusal judge(const engine::ReadView& view, std::span<const engine::Newest> states) override;
   std::string take_batch() override;
@@ -51,6 +51,8 @@ class EntityChange : public Change {
   const StoreLimits& limits_;
   std::vector<PreparedWrite> copies_;
   std::span<PreparedWrite> writes_;
+  std::string_view only_key_;
+  std::vector<std::string_view> keys_;  // of several writes
   const std::string_view tag_;
   Extension* const extension_;
   std::uint64_t partition_hash_ = 0;
@@ -67,8 +69,8 @@ Status no_table_to_write(const Status& status, bool in_transaction);
 bool is_entity_missing(const Status& failure) noexcept;
 /// Returns the error to report for a failed change. If an entity is missing, its table may be missing too: dropped after
 /// its name was resolved, and its rows removed meanwhile. `now` is the id that the name resolves to after such a failure.
-Status told_failure(const Status& failure, const TableName& name, format::TableId table,
-                    const Result<format::TableId>& now, bool in_transaction);
+Status reported_failure(const Status& failure, const TableName& name, format::TableId table,
+                        const Result<format::TableId>& now, bool in_transaction);
 
 /// Commits all of `writes` or none, and returns the ETag of the written entities. All writes are of one partition and
 /// of different entities. If `in_transaction` is true, errors name the operation. Errors: as Table returns them.

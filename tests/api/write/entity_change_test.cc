@@ -29,7 +29,7 @@ namespace {
 
 using Kind = TransactionOperation::Kind;
 
-/// What an extension was told about one operation.
+/// What an extension got about one operation.
 struct Seen {
   Kind kind = Kind::kInsert;
   bool was_read = false;
