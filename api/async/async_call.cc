@@ -65,7 +65,7 @@ bool Commit::await_suspend(std::coroutine_handle<> coroutine) {
 
 LockWait::LockWait(AsyncCall& call, std::optional<std::chrono::milliseconds> wait_max) noexcept
     : executor_(call.async().executor()),
-      clock_(call.core().engine().env().clock),
+      clock_(call.core().backend().env().clock),
       stop_(call.stop()),
       wait_max_(bounded(wait_max)),
       request_(call.async().lock_request(on_turn_)) {

@@ -5,10 +5,12 @@
 #include <utility>
 
 #include "api/async/async_call.h"
+#include "api/commit/commit.h"
 #include "api/core/table_state.h"
 #include "api/model/guarded.h"
 #include "api/read/entity_read.h"
 #include "api/read/scan_read.h"
+#include "api/write/entity_change.h"
 #include "api/write/entity_write.h"
 #include "varve/async.h"
 
@@ -157,12 +159,11 @@ struct AsyncTable::Verbs {
     co_return resolved;
   }
 
-  /// Waits for the lock on the asynchronous thread, because the turn arrives there.
-  static Task<Result<engine::PartitionGuard>> wait_for_lock(AsyncCall& call, std::uint64_t partition_hash,
-                                                            const WriteOptions& options) {
+  /// Waits for the locks on the asynchronous thread, because the turn arrives there.
+  static Task<Result<engine::PartitionGuard>> wait_for_locks(AsyncCall& call, const Change& change) {
     if (!call.async().is_on_its_thread()) co_await call.back();
-    LockWait wait(call, options.wait_max);
-    if (Status asked = wait.ask(std::span(&partition_hash, 1)); !asked.ok()) co_return asked;
+    LockWait wait(call, change.wait_max);
+    if (Status asked = wait.ask(change.locks_needed()); !asked.ok()) co_return asked;
     for (;;) {
       const Result<bool> is_held = wait.advance();
       if (!is_held.ok()) co_return is_held.status();
@@ -171,53 +172,53 @@ struct AsyncTable::Verbs {
     }
   }
 
-  /// Does the work of judge_writes().
-  static Task<Status> judge(AsyncCall& call, std::span<PreparedWrite> writes, engine::PartitionGuard& guard,
-                            bool in_transaction) {
-    std::vector<engine::Newest> states;
-    std::optional<Refusal> refusal;
-    {
-      const engine::ReadView view = call.core().engine().view();
-      const std::vector<std::string_view> keys = keys_to_judge(writes);
-      auto found = co_await PointReads(call, view, keys, format::kCommitVersionMax, part_to_judge(writes));
-      if (!found.ok()) co_return found.status();
-      states.reserve(found->size());
-      for (std::optional<engine::FoundEntry>& entry : *found) states.push_back(engine::Newest::of(std::move(entry)));
-      refusal = judge_states(writes, states, call.core().limits(), in_transaction);
-    }
-    if (!refusal) co_return Status();
-    guard.release();
-    if (call.core().engine().is_published(refusal->rests_on)) co_return refusal->status;
-    co_await call.to_worker();
-    Status published = call.core().engine().await_published(refusal->rests_on);
-    co_await call.back();
-    co_return published.ok() ? refusal->status : published;
+  /// Takes the locks if that needs no wait. Otherwise the guard is empty.
+  static Result<engine::PartitionGuard> try_locks(AsyncCall& call, const Change& change) {
+    const std::span<const std::uint64_t> hashes = change.locks_needed();
+    return hashes.size() == 1 ? call.async().try_lock(hashes.front()) : engine::PartitionGuard();
   }
 
-  /// Runs one attempt, from the lock to the publication. It leaves the writes as they are, for a second attempt.
-  /// Errors: the refusals before a commit begins, in the form for the caller.
-  static Task<Result<Commit::End>> commit_once(AsyncCall& call, PlacedWrites placed, std::span<PreparedWrite> writes,
-                                               const WriteOptions& options, bool in_transaction) {
-    std::vector<PreparedWrite> merged;
-    if (placed.any_merge) {
-      merged.assign(writes.begin(), writes.end());
-      writes = merged;
-    }
+  /// Steps 3 to 5 of a commit.
+  static Task<Refusal> judge(AsyncCall& call, Change& change) {
+    const StatesWanted wanted = change.states_wanted();
+    const engine::ReadView view = call.core().backend().view();
+    auto found = co_await PointReads(call, view, wanted.keys, format::kCommitVersionMax, wanted.part);
+    if (!found.ok()) co_return found.status();
+    std::vector<engine::Newest> states;
+    states.reserve(found->size());
+    for (std::optional<engine::FoundEntry>& entry : *found) states.push_back(engine::Newest::of(std::move(entry)));
+    co_return change.judge(view, states);
+  }
+
+  static Task<Status> report(AsyncCall& call, const Refusal& refusal) {
+    if (call.core().backend().is_published(refusal.rests_on)) co_return refusal.status;
+    co_await call.to_worker();
+    Status status = reported(call.core().backend(), refusal);
+    co_await call.back();
+    co_return status;
+  }
+
+  /// Walks the change through the steps of varve::commit(), from the lock on. Errors: the refusals before a commit
+  /// begins.
+  static Task<Result<Commit::End>> commit_once(AsyncCall& call, Change& change) {
     // Other coroutines that are ready on the home thread begin their commits together with this one. So the commits
     // share one write of the log.
     co_await TurnAtHome(call.home());
-    Result<engine::PartitionGuard> guard = call.async().try_lock(placed.partition_hash);
-    if (guard.ok() && !guard->holds_any()) {
-      placed.request.room->let_go();  // The holder of the lock may be waiting for this room.
-      guard = co_await wait_for_lock(call, placed.partition_hash, options);
+    Result<engine::PartitionGuard> locks = try_locks(call, change);
+    if (locks.ok() && !locks->holds_any()) {
+      change.request.room->let_go();  // The holder of a lock may be waiting for this room.
+      locks = co_await wait_for_locks(call, change);
     }
-    if (!guard.ok()) co_return guard.status();
-    placed.request.locks = *std::move(guard);
-    Status judged = co_await judge(call, writes, placed.request.locks, in_transaction);
-    if (judged.ok()) judged = call.check_stop();
-    if (!judged.ok()) co_return judged;
-    if (placed.any_merge) placed.request.batch = build_batch(writes, options.tag);
-    co_return co_await Commit(call, std::move(placed.request));
+    if (!locks.ok()) co_return locks.status();
+    const Refusal refusal = co_await judge(call, change);
+    if (refusal.is_refused()) {
+      locks->release();
+      co_return co_await report(call, refusal);
+    }
+    if (Status stopped = call.check_stop(); !stopped.ok()) co_return stopped;
+    change.request.locks = *std::move(locks);
+    change.request.batch = change.take_batch();
+    co_return co_await Commit(call, std::move(change.request));
   }
 
   /// Does the work of commit_writes().
@@ -226,23 +227,24 @@ struct AsyncTable::Verbs {
     if (Status tag = check_tag(options.tag); !tag.ok()) co_return tag;
     const Result<format::TableId> table = co_await resolve_for_write(call, state);
     if (!table.ok()) co_return no_table_to_write(table.status(), in_transaction);
+    place_writes(writes, *table);
     engine::RoomGrant room;
     for (bool is_first = true;; is_first = false) {
-      if (is_first && call.core().engine().is_pacing()) {
+      EntityChange change(call.core(), {*table}, writes, options, in_transaction, EntityChange::Writes::kKept);
+      change.request.room = &room;
+      if (is_first && call.core().backend().is_pacing()) {
         co_await call.to_worker();
-        call.core().engine().pace(bytes_of(writes));
+        call.core().backend().pace(change.paced_bytes);
         co_await call.back();
       }
-      PlacedWrites placed = place_writes(call.core(), *table, writes, options);
-      if (!placed.any_merge) placed.request.batch = build_batch(writes, options.tag);  // Others wait for the lock.
-      placed.request.room = &room;
-      const Result<Commit::End> end = co_await commit_once(call, std::move(placed), writes, options, in_transaction);
-      if (end.code() == Code::kNotFound) {
-        const Result<format::TableId> now = co_await resolve_for_write(call, state);
-        co_return not_found(end.status(), state.name, *table, now, in_transaction);
+      const Result<Commit::End> end = co_await commit_once(call, change);
+      const Status failure = end.ok() ? end->version.status() : end.status();
+      if (failure.ok()) co_return ETag::of_timestamp(DateTime{*end->version});
+      if (!end.ok() || end->room_need.in_active == 0) {
+        Result<format::TableId> now = table;
+        if (is_entity_missing(failure)) now = co_await resolve_for_write(call, state);
+        co_return reported_failure(failure, state.name, *table, now, in_transaction);
       }
-      if (!end.ok()) co_return end.status();
-      if (end->room_need.in_active == 0) co_return etag_of(end->version, state.name, in_transaction);
       // The operation holds nothing now. The next attempt judges the writes again, because other writers may commit
       // meanwhile.
       co_await call.to_worker();
@@ -253,7 +255,7 @@ struct AsyncTable::Verbs {
   }
 
   static Status check_writable(const Table::State& state) {
-    if (!state.core->engine().read_only()) return Status();
+    if (!state.core->backend().read_only()) return Status();
     return Status(Code::kReadOnly, "the store was opened read-only; open it for writing");
   }
 

@@ -2,11 +2,11 @@
 // Must never: wait for the disk while it holds a lock.
 #include "api/catalog/catalog.h"
 
-#include <array>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "api/commit/commit.h"
 #include "api/model/quoted.h"
 #include "api/model/service_error.h"
 #include "format/keys/batch.h"
@@ -28,8 +28,8 @@ Status no_such_table(std::string_view account, std::string_view table) {
   return service_error::table_not_found("account " + quoted(account) + " has no table " + quoted(table));
 }
 
-Catalog::Catalog(engine::Engine& engine, std::chrono::milliseconds recreation_delay)
-    : engine_(engine), names_(engine.env().scheduler), release_(recreation_delay, engine.env().clock) {}
+Catalog::Catalog(Backend& backend, std::chrono::milliseconds recreation_delay)
+    : backend_(backend), names_(backend.env().scheduler), release_(recreation_delay, backend.env().clock) {}
 
 Result<std::optional<AccountRow>> Catalog::find_account(const engine::ReadView& view, std::string_view account) {
   const auto found = view.get(account_row_key(account));
@@ -60,7 +60,7 @@ Result<format::TableId> Catalog::resolve_at(const engine::ReadView& view, const 
 std::optional<ResolvedTable> Catalog::resolve_cached(const NameEntry& entry) const {
   const format::TableId before = entry.live_id();
   if (before == 0) return std::nullopt;
-  engine::ReadView view = engine_.view();
+  engine::ReadView view = backend_.view();
   if (entry.live_id() != before) return std::nullopt;
   return ResolvedTable{std::move(view), before};  // N1, and no drop between
 }
@@ -68,7 +68,7 @@ std::optional<ResolvedTable> Catalog::resolve_cached(const NameEntry& entry) con
 Result<ResolvedTable> Catalog::resolve_newest(const TableName& name, NameEntry& entry) {
   if (std::optional<ResolvedTable> cached = resolve_cached(entry)) return *std::move(cached);
   const std::uint64_t lookup = names_.begin_lookup(entry);
-  engine::ReadView view = engine_.view();
+  engine::ReadView view = backend_.view();
   const Result<format::TableId> id = resolve_at(view, name);
   if (!id.ok()) return id.status();
   names_.enter(entry, lookup, *id);
@@ -83,188 +83,133 @@ Result<format::TableId> Catalog::resolve_for_write(const TableName& name, NameEn
   return resolved->id;
 }
 
-Status Catalog::refuse(engine::PartitionGuard guard, engine::CommitVersion rests_on, const Status& refusal) {
-  guard.release();
-  if (Status published = engine_.await_published(rests_on); !published.ok()) return published;
-  return refusal;
-}
-
-Result<engine::PartitionGuard> Catalog::lock_rows(std::initializer_list<std::string_view> keys) {
-  std::vector<std::uint64_t> hashes;
-  for (const std::string_view key : keys) hashes.push_back(format::partition_hash(format::partition_of(key)));
-  return engine_.lock_partitions(hashes);
-}
-
-Status Catalog::commit(format::BatchBuilder& batch, engine::PartitionGuard guard, bool is_drop) {
-  engine::CommitRequest request;
-  request.batch = batch.finish();
-  request.locks = std::move(guard);
-  request.durability = is_drop ? engine::Durability::kSync : engine_.default_durability();
-  request.frees_space = is_drop;
-  return engine_.commit(std::move(request)).status();
-}
-
 Status Catalog::change_row(const std::string& key, const std::function<Status(const engine::ReadView&)>& absent,
                            const std::function<Result<std::string>(const engine::Newest&)>& change) {
-  engine_.pace(key.size());
-  Result<engine::PartitionGuard> guard = lock_rows({key});
-  if (!guard.ok()) return guard.status();
-
-  std::optional<engine::ReadView> view = engine_.view();
-  const Result<engine::Newest> row = view->newest(key);
-  if (!row.ok()) return row.status();
-  if (!row->value) return refuse(*std::move(guard), row->version, absent(*view));
-  const Result<std::string> changed = change(*row);
-  if (!changed.ok()) return changed.status();
-
-  format::BatchBuilder batch;
-  batch.put(key, *changed);
-  view.reset();  // The view would keep memory for which the commit may wait.
-  engine::CommitRequest request;
-  request.batch = batch.finish();
-  request.locks = *std::move(guard);
-  request.durability = engine::Durability::kSync;
-  return engine_.commit(std::move(request)).status();
+  RowChange row_change({key}, [&](const auto& view, auto rows, format::BatchBuilder& batch) -> Refusal {
+    const engine::Newest& row = rows[0];
+    if (!row.value) return {absent(view), row.version};
+    const Result<std::string> changed = change(row);
+    if (!changed.ok()) return changed.status();
+    batch.put(key, *changed);
+    return {};
+  });
+  row_change.paced_bytes = key.size();
+  return commit(backend_, row_change).status();
 }
 
 Status Catalog::create_account(std::string_view account) {
   const std::string row_key = account_row_key(account);
   const std::string counter_key = account_counter_key();
-  engine_.pace(row_key.size());
-  Result<engine::PartitionGuard> guard = lock_rows({row_key, counter_key});
-  if (!guard.ok()) return guard.status();
-
-  std::optional<engine::ReadView> view = engine_.view();
-  const Result<engine::Newest> row = view->newest(row_key);
-  if (!row.ok()) return row.status();
-  if (row->value) {
-    return refuse(*std::move(guard), row->version,
-                  service_error::resource_already_exists("account " + quoted(account) + " already exists"));
-  }
-  const Result<engine::Newest> counter = view->newest(counter_key);
-  if (!counter.ok()) return counter.status();
-  std::uint32_t number = kFirstNumber;
-  if (counter->value) {
-    const Result<std::uint32_t> next = decode_account_counter(*counter->value);
-    if (!next.ok()) return next.status();
-    number = *next;
-  }
-  if (number == kAccountNumberEnd) return numbers_used_up("account");
-
-  Result<std::string> raised =
-      counter->value ? with_next_account(*counter->value, number + 1) : encode_account_counter(number + 1);
-  if (!raised.ok()) return raised.status();
-  format::BatchBuilder batch;
-  batch.put(row_key, encode_account_row(number));
-  batch.put(counter_key, *raised);
-  view.reset();  // The view would keep memory for which the commit may wait.
-  return commit(batch, *std::move(guard), false);
+  RowChange change(
+      {row_key, counter_key}, [&](const auto& /*view*/, auto rows, format::BatchBuilder& batch) -> Refusal {
+        const engine::Newest& row = rows[0];
+        const engine::Newest& counter = rows[1];
+        if (row.value) {
+          return {service_error::resource_already_exists("account " + quoted(account) + " already exists"),
+                  row.version};
+        }
+        std::uint32_t number = kFirstNumber;
+        if (counter.value) {
+          const Result<std::uint32_t> next = decode_account_counter(*counter.value);
+          if (!next.ok()) return next.status();
+          number = *next;
+        }
+        if (number == kAccountNumberEnd) return numbers_used_up("account");
+        const Result<std::string> raised =
+            counter.value ? with_next_account(*counter.value, number + 1) : encode_account_counter(number + 1);
+        if (!raised.ok()) return raised.status();
+        batch.put(row_key, encode_account_row(number));
+        batch.put(counter_key, *raised);
+        return {};
+      });
+  change.paced_bytes = row_key.size();
+  change.request.durability = backend_.default_durability();
+  return commit(backend_, change).status();
 }
 
 Status Catalog::create_table(const TableName& name) {
   const std::string account_key = account_row_key(name.account);
   const std::string table_key = table_row_key(name.account, name.lower);
-  engine_.pace(table_key.size());
-  Result<engine::PartitionGuard> guard = lock_rows({account_key, table_key});
-  if (!guard.ok()) return guard.status();
+  RowChange change({account_key, table_key}, [&](const auto& view, auto rows, format::BatchBuilder& batch) -> Refusal {
+    const engine::Newest& owner = rows[0];
+    const engine::Newest& table = rows[1];
+    if (!owner.value) return {no_such_account(name.account), owner.version};
+    if (table.value) {
+      return {service_error::table_already_exists("table " + quoted(name.lower) + " of account " +
+                                                  quoted(name.account) + " already exists"),
+              table.version};
+    }
+    const Result<NameRelease::Found> dropped = release_.look(view, name.account, name.lower);
+    if (!dropped.ok()) return dropped.status();
+    if (!dropped->status.ok()) return {dropped->status, dropped->rests_on};
+    const Result<AccountRow> account = decode_account_row(name.account, owner.version, *owner.value);
+    if (!account.ok()) return account.status();
+    if (account->next_table == kTableNumberEnd) return numbers_used_up("table");
+    const Result<std::string> raised = with_next_table(*owner.value, *account, account->next_table + 1);
+    if (!raised.ok()) return raised.status();
+    batch.put(account_key, *raised);
+    batch.put(table_key, encode_table_row(name.spelling, format::make_table_id(account->number, account->next_table)));
+    NameRelease::forget(batch, *dropped, name.account, name.lower);
+    return {};
+  });
+  change.paced_bytes = table_key.size();
+  change.request.durability = backend_.default_durability();
+  return commit(backend_, change).status();
+}
 
-  std::optional<engine::ReadView> view = engine_.view();
-  const Result<engine::Newest> owner = view->newest(account_key);
-  if (!owner.ok()) return owner.status();
-  if (!owner->value) return refuse(*std::move(guard), owner->version, no_such_account(name.account));
-  const Result<engine::Newest> table = view->newest(table_key);
-  if (!table.ok()) return table.status();
-  if (table->value) {
-    return refuse(*std::move(guard), table->version,
-                  service_error::table_already_exists("table " + quoted(name.lower) + " of account " +
-                                                      quoted(name.account) + " already exists"));
-  }
-  const Result<NameRelease::Found> dropped = release_.look(*view, name.account, name.lower);
-  if (!dropped.ok()) return dropped.status();
-  if (!dropped->status.ok()) return refuse(*std::move(guard), dropped->rests_on, dropped->status);
-  const Result<AccountRow> account = decode_account_row(name.account, owner->version, *owner->value);
-  if (!account.ok()) return account.status();
-  if (account->next_table == kTableNumberEnd) return numbers_used_up("table");
-
-  const Result<std::string> raised = with_next_table(*owner->value, *account, account->next_table + 1);
-  if (!raised.ok()) return raised.status();
-  format::BatchBuilder batch;
-  batch.put(account_key, *raised);
-  batch.put(table_key, encode_table_row(name.spelling, format::make_table_id(account->number, account->next_table)));
-  NameRelease::forget(batch, *dropped, name.account, name.lower);
-  view.reset();
-  return commit(batch, *std::move(guard), false);
+Status Catalog::commit_drop(RowChange& change) {
+  change.request.durability = engine::Durability::kSync;
+  change.request.frees_space = true;
+  return commit(backend_, change).status();
 }
 
 Status Catalog::drop_table(std::string_view account, std::string_view lower_name) {
   const std::string key = table_row_key(account, lower_name);
-  Result<engine::PartitionGuard> guard = lock_rows({key});
-  if (!guard.ok()) return guard.status();
-
-  std::optional<engine::ReadView> view = engine_.view();
-  const Result<engine::Newest> row = view->newest(key);
-  if (!row.ok()) return row.status();
-  if (!row->value) {
-    const Result<NameRelease::Found> dropped = release_.look(*view, account, lower_name);
-    if (!dropped.ok()) return dropped.status();
-    if (!dropped->status.ok()) return refuse(*std::move(guard), dropped->rests_on, dropped->status);
-    return refuse(*std::move(guard), row->version,
-                  no_such_table(account, lower_name).with_service_error("ResourceNotFound"));
-  }
-  const Result<TableRow> table = decode_table_row(account, lower_name, row->version, *row->value);
-  if (!table.ok()) return table.status();
-
+  RowChange change({key}, [&](const auto& view, auto rows, format::BatchBuilder& batch) -> Refusal {
+    const engine::Newest& row = rows[0];
+    if (!row.value) {
+      const Result<NameRelease::Found> dropped = release_.look(view, account, lower_name);
+      if (!dropped.ok()) return dropped.status();
+      if (!dropped->status.ok()) return {dropped->status, dropped->rests_on};
+      return {no_such_table(account, lower_name).with_service_error("ResourceNotFound"), row.version};
+    }
+    const Result<TableRow> table = decode_table_row(account, lower_name, row.version, *row.value);
+    if (!table.ok()) return table.status();
+    batch.remove(key);
+    batch.retire_table(table->id);
+    release_.note_drop(batch, account, lower_name);
+    return {};
+  });
   const NameCache::DropMark mark = names_.mark_table_drop(account, lower_name);
-  format::BatchBuilder batch;
-  batch.remove(key);
-  batch.retire_table(table->id);
-  release_.note_drop(batch, account, lower_name);
-  view.reset();
-  return commit(batch, *std::move(guard), true);
-}
-
-/// Returns false if an unpublished commit changed the account. In that case the view does not show all of its tables.
-Result<bool> Catalog::try_drop_account(std::string_view account) {
-  const std::string account_key = account_row_key(account);
-  const std::string tables_prefix = table_rows_prefix(account);
-  const std::array<std::uint64_t, 2> hashes = {format::partition_hash(format::partition_of(account_key)),
-                                               format::partition_hash(tables_prefix)};
-  Result<engine::PartitionGuard> guard = engine_.lock_partitions(hashes);
-  if (!guard.ok()) return guard.status();
-
-  std::optional<engine::ReadView> view = engine_.view();
-  const Result<engine::Newest> row = view->newest(account_key);
-  if (!row.ok()) return row.status();
-  if (!row->value) return refuse(*std::move(guard), row->version, no_such_account(account));
-  if (row->version > view->version()) {
-    guard->release();
-    if (Status published = engine_.await_published(row->version); !published.ok()) return published;
-    return false;
-  }
-  const Result<AccountRow> owner = decode_account_row(account, row->version, *row->value);
-  if (!owner.ok()) return owner.status();
-
-  // A commit that adds a table row also writes the account's row, so the view contains the rows of all tables. If the
-  // drop of a row is not published, this deletes the row a second time, which changes nothing.
-  const NameCache::DropMark mark = names_.mark_account_drop(account);
-  format::BatchBuilder batch;
-  {
-    engine::Cursor tables = view->cursor(tables_prefix, format::end_of_prefix(tables_prefix));
-    for (tables.seek_to_first(); tables.valid(); tables.next()) batch.remove(tables.key());
-    if (!tables.status().ok()) return tables.status();
-  }
-  view.reset();
-  batch.remove(account_key);
-  batch.retire_account(owner->number);
-  if (Status dropped = commit(batch, *std::move(guard), true); !dropped.ok()) return dropped;
-  return true;
+  return commit_drop(change);
 }
 
 Status Catalog::drop_account(std::string_view account) {
+  const std::string account_key = account_row_key(account);
+  const std::string tables_prefix = table_rows_prefix(account);
+  const NameCache::DropMark mark = names_.mark_account_drop(account);
   for (;;) {
-    const Result<bool> done = try_drop_account(account);
-    if (!done.ok()) return done.status();
-    if (*done) return Status();
+    bool is_unpublished = false;
+    RowChange change({account_key}, [&](const auto& view, auto rows, format::BatchBuilder& batch) -> Refusal {
+      const engine::Newest& row = rows[0];
+      if (!row.value) return {no_such_account(account), row.version};
+      // A commit that adds a table row also writes the account's row. So if this row is published, the view has the
+      // rows of all tables. If the drop of a row is not published, this deletes the row a second time, which changes
+      // nothing.
+      is_unpublished = row.version > view.version();
+      if (is_unpublished) return {Status(Code::kConflict, "the account was changed meanwhile"), row.version};
+      const Result<AccountRow> owner = decode_account_row(account, row.version, *row.value);
+      if (!owner.ok()) return owner.status();
+      engine::Cursor tables = view.cursor(tables_prefix, format::end_of_prefix(tables_prefix));
+      for (tables.seek_to_first(); tables.valid(); tables.next()) batch.remove(tables.key());
+      if (!tables.status().ok()) return tables.status();
+      batch.remove(account_key);
+      batch.retire_account(owner->number);
+      return {};
+    });
+    change.lock(tables_prefix);
+    const Status dropped = commit_drop(change);
+    if (!is_unpublished || dropped.code() != Code::kConflict) return dropped;
   }
 }
 

@@ -7,7 +7,6 @@
 
 #include <chrono>
 #include <functional>
-#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <span>
@@ -18,6 +17,8 @@
 #include "api/catalog/catalog_rows.h"
 #include "api/catalog/name_cache.h"
 #include "api/catalog/name_release.h"
+#include "api/catalog/row_change.h"
+#include "api/commit/backend.h"
 #include "engine/engine.h"
 #include "varve/access_policy.h"
 #include "varve/result.h"
@@ -56,7 +57,7 @@ struct ResolvedTable {
 class Catalog {
  public:
   /// `recreation_delay` is the option of StoreOptions.
-  Catalog(engine::Engine& engine, std::chrono::milliseconds recreation_delay);
+  Catalog(Backend& backend, std::chrono::milliseconds recreation_delay);
 
   NameCache& names() noexcept { return names_; }
 
@@ -103,12 +104,10 @@ class Catalog {
   /// rights must not return after a power cut. If the row does not exist, the call fails with the status of `absent`.
   Status change_row(const std::string& key, const std::function<Status(const engine::ReadView&)>& absent,
                     const std::function<Result<std::string>(const engine::Newest&)>& change);
-  Status refuse(engine::PartitionGuard guard, engine::CommitVersion rests_on, const Status& refusal);
-  Status commit(format::BatchBuilder& batch, engine::PartitionGuard guard, bool is_drop);
-  Result<engine::PartitionGuard> lock_rows(std::initializer_list<std::string_view> keys);
-  Result<bool> try_drop_account(std::string_view account);
+  /// Commits a drop. It is always durable, frees space, and is not held back.
+  Status commit_drop(RowChange& change);
 
-  engine::Engine& engine_;
+  Backend& backend_;
   NameCache names_;
   NameRelease release_;
 };

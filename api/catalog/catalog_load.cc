@@ -58,52 +58,41 @@ Status judge_load(const TableName& name, const LoadTarget& target, const engine:
 Result<LoadTarget> Catalog::begin_load(const TableName& name, engine::Load& load) {
   const std::string account_key = account_row_key(name.account);
   const std::string table_key = table_row_key(name.account, name.lower);
-  Result<engine::PartitionGuard> guard = lock_rows({account_key, table_key});
-  if (!guard.ok()) return guard.status();
-
-  std::optional<engine::ReadView> view = engine_.view();
-  const Result<engine::Newest> owner = view->newest(account_key);
-  if (!owner.ok()) return owner.status();
-  if (!owner->value) return refuse(*std::move(guard), owner->version, no_such_account(name.account));
-  const Result<engine::Newest> row = view->newest(table_key);
-  if (!row.ok()) return row.status();
-  if (!row->value) {
-    const Result<NameRelease::Found> dropped = release_.look(*view, name.account, name.lower);
-    if (!dropped.ok()) return dropped.status();
-    if (!dropped->status.ok()) return refuse(*std::move(guard), dropped->rests_on, dropped->status);
-  }
-
   LoadTarget target;
-  if (row->value) {
-    const Result<TableRow> table = decode_table_row(name.account, name.lower, row->version, *row->value);
-    if (!table.ok()) return table.status();
-    const Result<std::optional<format::CommitVersion>> entity = find_entity(*view, table->id);
-    if (!entity.ok()) return entity.status();
-    if (*entity) {  // Finds most tables that are not empty.
-      return refuse(*std::move(guard), std::max(row->version, **entity), not_loadable(name, "contains entities"));
+  RowChange change({account_key, table_key}, [&](const auto& view, auto rows, format::BatchBuilder& batch) -> Refusal {
+    const engine::Newest& owner = rows[0];
+    const engine::Newest& row = rows[1];
+    if (!owner.value) return {no_such_account(name.account), owner.version};
+    if (row.value) {
+      const Result<TableRow> table = decode_table_row(name.account, name.lower, row.version, *row.value);
+      if (!table.ok()) return table.status();
+      const Result<std::optional<format::CommitVersion>> entity = find_entity(view, table->id);
+      if (!entity.ok()) return entity.status();
+      if (*entity) {  // Finds most tables that are not empty.
+        return {not_loadable(name, "contains entities"), std::max(row.version, **entity)};
+      }
+      target.replaced = table->id;
+      load.watch(table->id);
+    } else {
+      const Result<NameRelease::Found> dropped = release_.look(view, name.account, name.lower);
+      if (!dropped.ok()) return dropped.status();
+      if (!dropped->status.ok()) return {dropped->status, dropped->rests_on};
     }
-    target.replaced = table->id;
-    load.watch(table->id);
-  }
-  const Result<AccountRow> account = decode_account_row(name.account, owner->version, *owner->value);
-  if (!account.ok()) return account.status();
-  if (account->next_table == kTableNumberEnd)
-    return Status::no_space("no table number is left; dropped numbers are never used again");
-  target.id = format::make_table_id(account->number, account->next_table);
-
-  const Result<std::string> raised = with_next_table(*owner->value, *account, account->next_table + 1);
-  if (!raised.ok()) return raised.status();
-  format::BatchBuilder batch;
-  batch.put(account_key, *raised);
-  view.reset();  // The view would keep memory for which the commit may wait.
-  engine::CommitRequest request;
-  request.batch = batch.finish();
-  request.locks = *std::move(guard);
-  const Result<engine::CommitVersion> version = engine_.commit(std::move(request));
+    const Result<AccountRow> account = decode_account_row(name.account, owner.version, *owner.value);
+    if (!account.ok()) return account.status();
+    if (account->next_table == kTableNumberEnd)
+      return Status::no_space("no table number is left; dropped numbers are never used again");
+    target.id = format::make_table_id(account->number, account->next_table);
+    const Result<std::string> raised = with_next_table(*owner.value, *account, account->next_table + 1);
+    if (!raised.ok()) return raised.status();
+    batch.put(account_key, *raised);
+    return {};
+  });
+  const Result<engine::CommitVersion> version = commit(backend_, change);
   if (!version.ok()) return version.status();
   target.version = *version;
   if (target.replaced) {
-    const Result<std::optional<format::CommitVersion>> entity = find_entity(engine_.view(), *target.replaced);
+    const Result<std::optional<format::CommitVersion>> entity = find_entity(backend_.view(), *target.replaced);
     if (!entity.ok()) return entity.status();
     if (*entity) return not_loadable(name, "contains entities");
   }
@@ -114,43 +103,34 @@ Result<LoadTarget> Catalog::begin_load(const TableName& name, engine::Load& load
 Status Catalog::finish_load(const TableName& name, const LoadTarget& target, engine::Load& load) {
   const std::string account_key = account_row_key(name.account);
   const std::string table_key = table_row_key(name.account, name.lower);
-  Result<engine::PartitionGuard> guard = lock_rows({account_key, table_key});
-  if (!guard.ok()) return guard.status();
-
-  std::optional<engine::ReadView> view = engine_.view();
-  const Result<engine::Newest> owner = view->newest(account_key);
-  if (!owner.ok()) return owner.status();
-  const Result<engine::Newest> row = view->newest(table_key);
-  if (!row.ok()) return row.status();
-  if (Status judged = judge_load(name, target, *owner, *row); !judged.ok()) {
-    return refuse(*std::move(guard), std::max(owner->version, row->version), judged);
-  }
-  engine::CommitRequest request;
-  request.tables = {target.id};
-  request.locks = *std::move(guard);
-  request.load = &load;
-  format::BatchBuilder batch;
-  if (load.has_entries()) batch.adopt(target.id);
-  if (!target.replaced) {
-    const Result<NameRelease::Found> dropped = release_.look(*view, name.account, name.lower);
+  RowChange change({account_key, table_key}, [&](const auto& view, auto rows, format::BatchBuilder& batch) -> Refusal {
+    const engine::Newest& owner = rows[0];
+    const engine::Newest& row = rows[1];
+    if (Status judged = judge_load(name, target, owner, row); !judged.ok()) {
+      return {judged, std::max(owner.version, row.version)};
+    }
+    if (load.has_entries()) batch.adopt(target.id);
+    if (target.replaced) {
+      const Result<std::string> renewed = renew_table_row(name, row, target.id);
+      if (!renewed.ok()) return renewed.status();
+      batch.put(table_key, *renewed);
+      batch.retire_table(*target.replaced);
+      return {};
+    }
+    const Result<NameRelease::Found> dropped = release_.look(view, name.account, name.lower);
     if (!dropped.ok()) return dropped.status();
-    if (!dropped->status.ok()) return refuse(std::move(request.locks), dropped->rests_on, dropped->status);
-    batch.put(account_key, *owner->value);  // A drop of the account waits for its newest row, and so for this commit.
+    if (!dropped->status.ok()) return {dropped->status, dropped->rests_on};
+    batch.put(account_key, *owner.value);  // A drop of the account waits for its newest row, and so for this commit.
     batch.put(table_key, encode_table_row(name.spelling, target.id));
     NameRelease::forget(batch, *dropped, name.account, name.lower);
-    view.reset();
-    request.batch = batch.finish();
-    return engine_.commit(std::move(request)).status();
-  }
-  const Result<std::string> renewed = renew_table_row(name, *row, target.id);
-  if (!renewed.ok()) return renewed.status();
-  batch.put(table_key, *renewed);
-  batch.retire_table(*target.replaced);
-  request.tables.push_back(*target.replaced);
-  request.batch = batch.finish();
-  view.reset();
+    return {};
+  });
+  change.request.load = &load;
+  change.request.tables = {target.id};
+  if (!target.replaced) return commit(backend_, change).status();
+  change.request.tables.push_back(*target.replaced);
   const NameCache::DropMark mark = names_.mark_table_drop(name.account, name.lower);
-  const Status committed = engine_.commit(std::move(request)).status();
+  const Status committed = commit(backend_, change).status();
   if (committed.code() == Code::kPreconditionFailed) return not_loadable(name, "was written to during the load");
   return service_error::is_table_gone(committed) ? dropped_meanwhile(name) : committed;
 }

@@ -96,7 +96,8 @@ Result<std::shared_ptr<StoreCore>> StoreCore::open(std::string_view path, const 
   core->limits_ = *limits;
   core->makes_short_pages_ = options.short_pages;
   core->engine_ = *std::move(engine);
-  core->catalog_ = std::make_unique<Catalog>(*core->engine_, options.recreation_delay);
+  core->backend_ = std::make_unique<EngineBackend>(*core->engine_);
+  core->catalog_ = std::make_unique<Catalog>(*core->backend_, options.recreation_delay);
   core->async_mutex_ = std::make_unique<io::Mutex>(env.scheduler);
   return core;
 }
@@ -156,27 +157,27 @@ Status StoreCore::check_open() const {
 
 Status StoreCore::check_writable() const {
   if (Status open = check_open(); !open.ok()) return open;
-  if (engine_->read_only()) return Status(Code::kReadOnly, "the store was opened read-only; open it for writing");
+  if (backend_->read_only()) return Status(Code::kReadOnly, "the store was opened read-only; open it for writing");
   return Status();
 }
 
 Snapshot StoreCore::snapshot() {
   auto state = std::make_shared<Snapshot::State>();
   state->core = shared_from_this();
-  state->held = engine_->snapshot();
+  state->held = backend_->snapshot();
   return Snapshot(std::move(state));
 }
 
 Result<engine::ReadView> StoreCore::view(const std::optional<Snapshot>& snapshot) const {
-  if (!snapshot) return engine_->view();
+  if (!snapshot) return backend_->view();
   if (!snapshot->state_ || snapshot->state_->core.get() != this) {
     return service_error::invalid_input("the snapshot belongs to another store or to none; take one from this store");
   }
-  return engine_->view_at(snapshot->state_->held.version());
+  return backend_->view_at(snapshot->state_->held.version());
 }
 
 engine::Durability StoreCore::durability(const WriteOptions& options) const noexcept {
-  return options.durability ? to_engine(*options.durability) : engine_->default_durability();
+  return options.durability ? to_engine(*options.durability) : backend_->default_durability();
 }
 
 DateTime Snapshot::version() const noexcept {

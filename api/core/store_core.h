@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "api/catalog/catalog.h"
+#include "api/commit/backend.h"
 #include "api/filter/plan_cache.h"
 #include "engine/async/async_engine.h"
 #include "engine/engine.h"
@@ -55,6 +56,9 @@ class StoreCore : public std::enable_shared_from_this<StoreCore> {
   /// those of AsyncEngine::start.
   Result<engine::AsyncEngine*> async();
 
+  /// What reads and changes go through.
+  Backend& backend() noexcept { return *backend_; }
+  /// For operations on this one engine as a whole: its figures, its files, sync and compaction.
   engine::Engine& engine() noexcept { return *engine_; }
   Catalog& catalog() noexcept { return *catalog_; }
 
@@ -79,6 +83,7 @@ class StoreCore : public std::enable_shared_from_this<StoreCore> {
   std::shared_ptr<Resources> resources_;
   std::unique_ptr<EventForwarder> events_;
   std::unique_ptr<engine::Engine> engine_;
+  std::unique_ptr<Backend> backend_;
   std::unique_ptr<Catalog> catalog_;
   PlanCache plans_;
   StoreLimits limits_;

@@ -45,7 +45,7 @@ Result<Loader> Store::load_table(std::string_view account, std::string_view tabl
     auto state = std::make_unique<Loader::State>();
     state->core = core_;
     state->name = TableName{std::string(account), std::string(table), lower_case(table)};
-    Result<std::unique_ptr<engine::Load>> load = core_->engine().begin_load();
+    Result<std::unique_ptr<engine::Load>> load = core_->backend().begin_load();
     if (!load.ok()) return load.status();
     state->load = *std::move(load);
     const Result<LoadTarget> target = core_->catalog().begin_load(state->name, *state->load);

@@ -162,7 +162,7 @@ Result<Table> Store::open_table(std::string_view account, std::string_view table
     const Result<ResolvedTable> found = core_->catalog().resolve_newest(state->name, *state->entry);
     if (found.ok()) return Table(std::move(state));
     if (found.code() != Code::kNotFound) return found.status();
-    const Result<std::optional<AccountRow>> owner = Catalog::find_account(core_->engine().view(), account);
+    const Result<std::optional<AccountRow>> owner = Catalog::find_account(core_->backend().view(), account);
     if (!owner.ok()) return owner.status();
     return *owner ? found.status() : no_such_account(account);
   });
@@ -193,7 +193,7 @@ Result<std::vector<AccessPolicy>> Store::access_policies(std::string_view accoun
     if (Status open = core_->check_open(); !open.ok()) return open;
     if (Status legal = find_legal_account(account); !legal.ok()) return legal;
     if (!check_table_name(table).ok()) return no_such_table(account, table);
-    return Catalog::find_access_policies(core_->engine().view(), table_name(account, table));
+    return Catalog::find_access_policies(core_->backend().view(), table_name(account, table));
   });
 }
 
@@ -210,7 +210,7 @@ Result<ServiceProperties> Store::service_properties(std::string_view account) co
   return guarded([&]() -> Result<ServiceProperties> {
     if (Status open = core_->check_open(); !open.ok()) return open;
     if (Status legal = find_legal_account(account); !legal.ok()) return legal;
-    return Catalog::find_service_properties(core_->engine().view(), account);
+    return Catalog::find_service_properties(core_->backend().view(), account);
   });
 }
 

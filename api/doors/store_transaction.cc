@@ -6,12 +6,14 @@
 #include <map>
 #include <utility>
 
+#include "api/commit/commit.h"
 #include "api/model/entity_codec.h"
 #include "api/model/guarded.h"
 #include "api/model/quoted.h"
 #include "api/model/service_error.h"
 #include "api/read/entity_read.h"
 #include "api/read/scan_read.h"
+#include "api/write/entity_change.h"
 #include "api/write/entity_write.h"
 #include "api/write/store_transaction_state.h"
 #include "format/keys/sort_key.h"
@@ -45,23 +47,6 @@ std::vector<std::uint64_t> partitions_of(std::span<const std::string> reads, std
   return hashes;
 }
 
-/// Called under the locks. Fails with kConflict if an entity that was read at `version` has been written since.
-Status check_reads(StoreCore& core, const engine::ReadView& view, std::span<const std::string> reads,
-                   engine::CommitVersion version, engine::PartitionGuard& guard) {
-  const std::vector<std::string_view> keys(reads.begin(), reads.end());
-  const Result<std::vector<engine::Newest>> newest = view.newest_many(keys, engine::EntryPart::kVersion);
-  if (!newest.ok()) return newest.status();
-  for (std::size_t i = 0; i < reads.size(); ++i) {
-    const engine::CommitVersion written = (*newest)[i].version;
-    if (written <= version) continue;
-    guard.release();
-    if (Status published = core.engine().await_published(written); !published.ok()) return published;
-    return Status(Code::kConflict, "the entity " + quoted_keys(reads[i]) +
-                                       " was written after the transaction began; begin the transaction again");
-  }
-  return Status();
-}
-
 Status check_each_entity_once(std::span<const PreparedWrite> writes) {
   std::map<std::string_view, std::size_t> seen;
   for (std::size_t i = 0; i < writes.size(); ++i) {
@@ -81,6 +66,48 @@ void sort_and_deduplicate(std::vector<format::TableId>& tables) {
 Status some_table_was_dropped() {
   return service_error::table_not_found("a table that the transaction reads or writes was dropped before the commit");
 }
+
+/// The writes of a transaction. They are refused if an entity that the transaction read has been written since.
+class TransactionChange final : public EntityChange {
+ public:
+  /// The transaction's reads need not change, and outlive the object.
+  TransactionChange(StoreCore& core, std::vector<format::TableId> tables, std::span<PreparedWrite> writes,
+                    const WriteOptions& options, std::span<const std::string> reads, Snapshot& snapshot)
+      : EntityChange(core, std::move(tables), writes, options, true),
+        hashes_(partitions_of(reads, writes)),
+        reads_(reads),
+        snapshot_(snapshot),
+        began_at_(snapshot.version().ticks) {}
+
+  std::span<const std::uint64_t> locks_needed() const noexcept override { return hashes_; }
+
+  Refusal judge(const engine::ReadView& view, std::span<const engine::Newest> states) override {
+    if (Refusal refusal = judge_reads(view); refusal.is_refused()) return refusal;
+    if (Refusal refusal = EntityChange::judge(view, states); refusal.is_refused()) return refusal;
+    snapshot_ = Snapshot();  // The store need not keep older versions for this transaction any more.
+    return {};
+  }
+
+ private:
+  Refusal judge_reads(const engine::ReadView& view) const {
+    const std::vector<std::string_view> keys(reads_.begin(), reads_.end());
+    const Result<std::vector<engine::Newest>> newest = view.newest_many(keys, engine::EntryPart::kVersion);
+    if (!newest.ok()) return newest.status();
+    for (std::size_t i = 0; i < reads_.size(); ++i) {
+      const engine::CommitVersion written = (*newest)[i].version;
+      if (written <= began_at_) continue;
+      return {Status(Code::kConflict, "the entity " + quoted_keys(reads_[i]) +
+                                          " was written after the transaction began; begin the transaction again"),
+              written};
+    }
+    return {};
+  }
+
+  const std::vector<std::uint64_t> hashes_;
+  const std::span<const std::string> reads_;
+  Snapshot& snapshot_;
+  const engine::CommitVersion began_at_;
+};
 
 }  // namespace
 
@@ -266,40 +293,14 @@ Result<std::vector<format::TableId>> StoreTransaction::State::place(std::span<Pr
   return tables;
 }
 
-/// Returns the error to report for a refusal: as varve::not_found(), for the tables of all writes.
-Status StoreTransaction::State::told_refusal(const Status& refusal, std::span<PreparedWrite> prepared,
-                                             const std::vector<format::TableId>& tables) const {
-  if (refusal.code() != Code::kNotFound) return refusal;
+/// Returns the error to report for a failed commit: as varve::reported_failure(), for the tables of all writes.
+Status StoreTransaction::State::reported(const Status& failure, std::span<PreparedWrite> prepared,
+                                         const std::vector<format::TableId>& tables) const {
+  if (service_error::is_table_gone(failure)) return some_table_was_dropped();
+  if (!is_entity_missing(failure)) return failure;
   const Result<std::vector<format::TableId>> now = place(prepared);
   if (!now.ok()) return now.status();
-  return *now == tables ? refusal : some_table_was_dropped();
-}
-
-/// From here on the transaction holds locks, and other writers may wait for it.
-Result<ETag> StoreTransaction::State::commit_prepared(std::span<PreparedWrite> prepared,
-                                                      std::vector<format::TableId> tables,
-                                                      const WriteOptions& options) {
-  engine::CommitRequest request;
-  request.tables = std::move(tables);
-  request.durability = core->durability(options);
-  core->engine().pace(bytes_of(prepared));
-  Result<engine::PartitionGuard> guard =
-      core->engine().lock_partitions(partitions_of(reads, prepared), options.wait_max);
-  if (!guard.ok()) return guard.status();
-  request.locks = *std::move(guard);
-  {
-    const engine::ReadView view = core->engine().view();
-    if (Status same = check_reads(*core, view, reads, began_at.ticks, request.locks); !same.ok()) return same;
-    if (Status judged = judge_writes(*core, view, prepared, request.locks, true); !judged.ok()) {
-      return told_refusal(judged, prepared, request.tables);
-    }
-  }
-  snapshot = Snapshot();  // The store need not keep older versions for this transaction any more.
-  request.batch = take_batch(prepared, options.tag);
-  const Result<engine::CommitVersion> version = core->engine().commit(std::move(request));
-  if (version.ok()) return ETag::of_timestamp(DateTime{*version});
-  if (!service_error::is_table_gone(version.status())) return version.status();
-  return some_table_was_dropped();
+  return *now == tables ? failure : some_table_was_dropped();
 }
 
 Result<std::vector<ETag>> StoreTransaction::commit(const WriteOptions& options) {
@@ -315,14 +316,15 @@ Result<std::vector<ETag>> StoreTransaction::commit(const WriteOptions& options) 
     if (Status checked = state.check_writes(); !checked.ok()) return checked;
     Result<std::vector<PreparedWrite>> prepared = state.prepare();
     if (!prepared.ok()) return prepared.status();
-    Result<std::vector<format::TableId>> tables = state.place(*prepared);
+    const Result<std::vector<format::TableId>> tables = state.place(*prepared);
     if (!tables.ok()) return tables.status();
     if (Status once = check_each_entity_once(*prepared); !once.ok()) return once;
     std::vector<ETag> etags(prepared->size());  // Allocated before the commit: nothing may fail after it.
-    const Result<ETag> etag = state.commit_prepared(*prepared, *std::move(tables), options);
-    if (!etag.ok()) return etag.status();
+    TransactionChange change(*state.core, *tables, *prepared, options, state.reads, state.snapshot);
+    const Result<engine::CommitVersion> version = varve::commit(state.core->backend(), change);
+    if (!version.ok()) return state.reported(version.status(), *prepared, *tables);
     for (std::size_t i = 0; i < etags.size(); ++i) {
-      if (state.writes[i].operation.kind != Kind::kRemove) etags[i] = *etag;
+      if (state.writes[i].operation.kind != Kind::kRemove) etags[i] = ETag::of_timestamp(DateTime{*version});
     }
     return etags;
   });

@@ -9,6 +9,7 @@
 #include "api/model/service_error.h"
 #include "api/read/entity_read.h"
 #include "api/read/scan_read.h"
+#include "api/write/entity_change.h"
 #include "api/write/entity_write.h"
 
 namespace varve {
@@ -145,7 +146,7 @@ Result<std::vector<AccessPolicy>> Table::access_policies() const {
       return service_error::authorization_failure(
           "a restricted handle cannot read the table's access policies; use an unrestricted one");
     }
-    return Catalog::find_access_policies(state_->core->engine().view(), state_->name);
+    return Catalog::find_access_policies(state_->core->backend().view(), state_->name);
   });
 }
 

@@ -169,7 +169,7 @@ Result<VerifyReport> verify_store(std::string_view path, const StoreOptions& opt
     if (progress) progress(report);
   });
   Verifier verifier(report);
-  const engine::ReadView view = (*core)->engine().view();
+  const engine::ReadView view = (*core)->backend().view();
   engine::Cursor cursor = view.cursor(std::string_view(), std::string_view());
   std::uint64_t entries = 0;
   for (cursor.seek_to_first(); cursor.valid(); cursor.next()) {

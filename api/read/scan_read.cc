@@ -235,7 +235,7 @@ PageCost& PageCost::operator+=(const PageCost& more) noexcept {
 
 Result<Page> read_page(StoreCore& core, const TableName& name, NameEntry& entry, const Grant& grant, const Scan& scan,
                        const std::stop_token& stop, const EntityReader* reader) {
-  io::Clock& clock = core.engine().env().clock;
+  io::Clock& clock = core.backend().env().clock;
   const std::chrono::nanoseconds begun = clock.monotonic();
   Result<PreparedScan> prepared = prepare(core, name, entry, grant, scan);
   if (!prepared.ok()) return prepared.status();
@@ -249,7 +249,7 @@ Result<Page> read_page(StoreCore& core, const TableName& name, NameEntry& entry,
 
 Result<Count> count_entities(StoreCore& core, const TableName& name, NameEntry& entry, const Grant& grant,
                              const Scan& scan, const std::stop_token& stop) {
-  io::Clock& clock = core.engine().env().clock;
+  io::Clock& clock = core.backend().env().clock;
   const std::chrono::nanoseconds begun = clock.monotonic();
   Result<PreparedScan> prepared = prepare(core, name, entry, grant, scan);
   if (!prepared.ok()) return prepared.status();

@@ -1,13 +1,11 @@
-// Owns: the steps of a write (entity_write.h).
-// Must never: change prepared writes in a way that a second attempt would see.
+// Owns: the checks and the encoding of a write (entity_write.h).
+// Must never: check the stored entity.
 #include "api/write/entity_write.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <utility>
 
 #include "api/model/entity_codec.h"
-#include "api/model/quoted.h"
 #include "api/model/service_error.h"
 #include "format/keys/batch.h"
 #include "format/keys/sort_key.h"
@@ -19,57 +17,9 @@ namespace {
 
 using Kind = TransactionOperation::Kind;
 
-bool needs_etag(Kind kind) noexcept {
-  return kind == Kind::kReplace || kind == Kind::kMerge || kind == Kind::kRemove;
-}
-
-bool merges(Kind kind) noexcept {
-  return kind == Kind::kMerge || kind == Kind::kInsertOrMerge;
-}
-
 Status check_condition(Kind kind, ETag if_match) {
   if (!needs_etag(kind) || !if_match.is_none()) return Status();
   return service_error::invalid_input("the write needs a condition: the ETag that was read, or ETag::any()");
-}
-
-/// Returns whether the operation depends on the newest state of its entity. If it does not, the state is not read,
-/// which could cost a read of the disk.
-bool rests_on_state(const PreparedWrite& write) noexcept {
-  return !write.key_too_long && write.kind != Kind::kInsertOrReplace;
-}
-
-/// Judges the operation on the newest state of its entity. Replaces a merge with the properties to store.
-Refusal judge(PreparedWrite& write, const engine::Newest& newest, const StoreLimits& limits) {
-  const engine::CommitVersion version = newest.version;
-  const bool exists = newest.value.has_value();
-
-  if (write.kind == Kind::kInsert && exists) {
-    return {service_error::entity_already_exists("the entity " + quoted_keys(write.sort_key()) + " already exists"),
-            version};
-  }
-  if (needs_etag(write.kind)) {
-    if (!exists) {
-      return {service_error::resource_not_found("entity " + quoted_keys(write.sort_key()) + " does not exist"),
-              version};
-    }
-    const ETag stored = ETag::of_timestamp(DateTime{version});
-    if (!write.if_match.is_any() && write.if_match != stored) {
-      return {service_error::update_condition_not_satisfied("the entity " + quoted_keys(write.sort_key()) +
-                                                            " now has the ETag " + stored.to_string() +
-                                                            "; read the entity again"),
-              version};
-    }
-  }
-  if (merges(write.kind) && exists) {
-    Result<std::string> merged = merge_properties(*newest.value, write.value(), write.accounted_key_bytes, limits);
-    if (!merged.ok()) return {merged.status(), version};
-    write.set_value(*merged);
-  }
-  return {};
-}
-
-Status blamed(const Status& status, std::size_t index, bool in_transaction) {
-  return in_transaction ? status.at_operation(static_cast<std::uint32_t>(index)) : status;
 }
 
 }  // namespace
@@ -95,77 +45,6 @@ Result<PreparedWrite> PreparedWrite::make(Kind kind, ETag if_match, std::string_
 
 void PreparedWrite::set_value(const Entity& entity, const StoredSize& size, format::EntityBuilder& builder) {
   operation_.give_with_value(encode_properties_behind(operation_.take_for_value(size.bytes), entity, size, builder));
-}
-
-std::string build_batch(std::span<const PreparedWrite> writes, std::string_view tag) {
-  format::BatchBuilder batch;
-  batch.reserve(writes.size(), bytes_of(writes));
-  batch.set_tag(tag);
-  for (const PreparedWrite& write : writes) batch.add(write.operation());
-  return batch.finish();
-}
-
-bool is_batch_already(std::span<const PreparedWrite> writes, std::string_view tag) noexcept {
-  return writes.size() == 1 && tag.empty();
-}
-
-std::string take_batch(std::span<PreparedWrite> writes, std::string_view tag) {
-  return is_batch_already(writes, tag) ? writes.front().into_batch() : build_batch(writes, tag);
-}
-
-std::uint64_t bytes_of(std::span<const PreparedWrite> writes) noexcept {
-  std::uint64_t bytes = 0;
-  for (const PreparedWrite& write : writes) bytes += write.sort_key().size() + write.value().size();
-  return bytes;
-}
-
-std::vector<std::string_view> keys_to_judge(std::span<const PreparedWrite> writes) {
-  std::vector<std::string_view> keys;
-  keys.reserve(writes.size());
-  for (const PreparedWrite& write : writes) {
-    if (rests_on_state(write)) keys.push_back(write.sort_key());
-  }
-  return keys;
-}
-
-engine::EntryPart part_to_judge(std::span<const PreparedWrite> writes) noexcept {
-  const bool any_merge =
-      std::any_of(writes.begin(), writes.end(), [](const PreparedWrite& write) { return merges(write.kind); });
-  return any_merge ? engine::EntryPart::kAll : engine::EntryPart::kVersion;
-}
-
-std::optional<Refusal> judge_states(std::span<PreparedWrite> writes, std::span<const engine::Newest> states,
-                                    const StoreLimits& limits, bool in_transaction) {
-  std::size_t next_state = 0;
-  engine::CommitVersion rests_on = 0;
-  for (std::size_t i = 0; i < writes.size(); ++i) {
-    Refusal refusal;
-    if (writes[i].key_too_long) {
-      refusal.status =
-          service_error::resource_not_found("the entity does not exist: its key is longer than any key can be");
-    } else if (rests_on_state(writes[i])) {
-      rests_on = std::max(rests_on, states[next_state].version);
-      refusal = judge(writes[i], states[next_state++], limits);
-    }
-    if (refusal.status.ok()) continue;
-    refusal.rests_on = rests_on;  // The choice of the operation rests on all earlier states too.
-    refusal.status = blamed(refusal.status, i, in_transaction);
-    return refusal;
-  }
-  return std::nullopt;
-}
-
-Status judge_writes(StoreCore& core, const engine::ReadView& view, std::span<PreparedWrite> writes,
-                    engine::PartitionGuard& guard, bool in_transaction) {
-  const std::vector<std::string_view> keys = keys_to_judge(writes);
-  Result<std::vector<engine::Newest>> states = std::vector<engine::Newest>();
-  if (!keys.empty()) states = view.newest_many(keys, part_to_judge(writes));
-  if (!states.ok()) return states.status();
-  const std::optional<Refusal> refusal = judge_states(writes, *states, core.limits(), in_transaction);
-  if (!refusal) return Status();
-  guard.release();
-  if (Status published = core.engine().await_published(refusal->rests_on); !published.ok()) return published;
-  return refusal->status;
 }
 
 namespace {
@@ -249,7 +128,7 @@ Result<std::vector<PreparedWrite>> prepare_transaction(const Grant& grant,
   writes.reserve(operations.size());
   for (std::size_t i = 0; i < operations.size(); ++i) {
     Result<PreparedWrite> write = prepare_write(grant, operations[i], limits, builder);
-    if (!write.ok()) return blamed(write.status(), i, true);
+    if (!write.ok()) return write.status().at_operation(static_cast<std::uint32_t>(i));
     writes.push_back(*std::move(write));
   }
   return writes;
@@ -259,69 +138,6 @@ void set_etags(std::span<const TransactionOperation> operations, ETag etag, std:
   for (std::size_t i = 0; i < operations.size(); ++i) {
     if (operations[i].kind != Kind::kRemove) etags[i] = etag;
   }
-}
-
-PlacedWrites place_writes(StoreCore& core, format::TableId table, std::span<PreparedWrite> writes,
-                          const WriteOptions& options) {
-  const std::string encoded_id = format::encode_table(table);
-  PlacedWrites placed;
-  for (PreparedWrite& write : writes) {
-    write.set_table(encoded_id);
-    placed.any_merge = placed.any_merge || merges(write.kind);
-  }
-  placed.partition_hash = format::partition_hash(format::partition_of(writes.front().sort_key()));
-  placed.request.tables = {table};
-  placed.request.durability = core.durability(options);
-  return placed;
-}
-
-Status no_table_to_write(const Status& status, bool in_transaction) {
-  return blamed(status, 0, in_transaction && status.code() == Code::kNotFound);
-}
-
-namespace {
-
-Status overtaken_by_drop(const TableName& name, bool in_transaction) {
-  const Status dropped =
-      service_error::table_not_found("table " + quoted(name.spelling) + " was dropped while this write waited");
-  return blamed(dropped, 0, in_transaction);
-}
-
-}  // namespace
-
-Status not_found(const Status& refusal, const TableName& name, format::TableId table,
-                 const Result<format::TableId>& now, bool in_transaction) {
-  if (!now.ok()) return no_table_to_write(now.status(), in_transaction);
-  return *now == table ? refusal : overtaken_by_drop(name, in_transaction);
-}
-
-Result<ETag> etag_of(const Result<engine::CommitVersion>& version, const TableName& name, bool in_transaction) {
-  if (version.ok()) return ETag::of_timestamp(DateTime{*version});
-  if (!service_error::is_table_gone(version.status())) return version.status();
-  return overtaken_by_drop(name, in_transaction);
-}
-
-Result<ETag> commit_writes(StoreCore& core, const TableName& name, NameEntry& entry, std::span<PreparedWrite> writes,
-                           const WriteOptions& options, bool in_transaction) {
-  if (Status tag = check_tag(options.tag); !tag.ok()) return tag;
-  const Result<format::TableId> table = core.catalog().resolve_for_write(name, entry);
-  if (!table.ok()) return no_table_to_write(table.status(), in_transaction);
-  PlacedWrites placed = place_writes(core, *table, writes, options);
-  // Build the batch before the lock is taken, because building takes time.
-  const bool is_built_early = !placed.any_merge && !is_batch_already(writes, options.tag);
-  if (is_built_early) placed.request.batch = build_batch(writes, options.tag);
-  core.engine().pace(bytes_of(writes));
-  Result<engine::PartitionGuard> guard =
-      core.engine().lock_partitions(std::span(&placed.partition_hash, 1), options.wait_max);
-  if (!guard.ok()) return guard.status();
-  engine::CommitRequest& request = placed.request;
-  request.locks = *std::move(guard);
-  if (Status judged = judge_writes(core, core.engine().view(), writes, request.locks, in_transaction); !judged.ok()) {
-    if (judged.code() != Code::kNotFound) return judged;
-    return not_found(judged, name, *table, core.catalog().resolve_for_write(name, entry), in_transaction);
-  }
-  if (!is_built_early) request.batch = take_batch(writes, options.tag);
-  return etag_of(core.engine().commit(std::move(request)), name, in_transaction);
 }
 
 }  // namespace varve

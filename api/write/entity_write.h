@@ -1,25 +1,35 @@
-// Owns: the steps of a write from the caller's entity to the commit, for one operation and for a transaction.
-// Must never: take a lock before all checks that need no lock, or return a refusal before the commit on which it rests
-// is published.
+// Owns: the checks and the encoding of a write that need neither the table nor the stored entity.
+// Must never: take a lock, or read anything.
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "api/core/store_core.h"
 #include "api/core/table_access.h"
 #include "api/model/entity_codec.h"
 #include "format/keys/batch.h"
 #include "format/keys/entity.h"
 #include "format/keys/sort_key.h"
+#include "varve/result.h"
+#include "varve/store_limits.h"
 #include "varve/transaction.h"
 #include "varve/types.h"
 
 namespace varve {
+
+/// Returns whether the operation has a condition on the stored ETag.
+inline bool needs_etag(TransactionOperation::Kind kind) noexcept {
+  using Kind = TransactionOperation::Kind;
+  return kind == Kind::kReplace || kind == Kind::kMerge || kind == Kind::kRemove;
+}
+/// Returns whether the operation keeps stored properties.
+inline bool merges(TransactionOperation::Kind kind) noexcept {
+  using Kind = TransactionOperation::Kind;
+  return kind == Kind::kMerge || kind == Kind::kInsertOrMerge;
+}
 
 /// One operation, checked and encoded as far as possible without the table and the stored entity.
 class PreparedWrite {
@@ -68,6 +78,9 @@ Result<std::vector<PreparedWrite>> prepare_transaction(const Grant& grant,
 /// the commit.
 void set_etags(std::span<const TransactionOperation> operations, ETag etag, std::span<ETag> etags) noexcept;
 
+/// Checks the length of a tag. Errors: kInvalidArgument (InvalidInput: too long).
+Status check_tag(std::string_view tag);
+
 /// Encodes many inserts into one table, one after the other, and reuses its memory.
 class InsertEncoder {
  public:
@@ -87,59 +100,5 @@ class InsertEncoder {
   std::string sort_key_;
   std::string value_;
 };
-
-// -- The steps of a commit, for commits of more than one partition --------------------------------------------------
-
-/// Checks the length of a tag. Errors: kInvalidArgument (InvalidInput: too long).
-Status check_tag(std::string_view tag);
-std::uint64_t bytes_of(std::span<const PreparedWrite> writes) noexcept;
-/// The reason why an operation is refused, and the commit on which the refusal rests. The caller learns the refusal
-/// after that commit is published.
-struct Refusal {
-  Status status;
-  engine::CommitVersion rests_on = 0;
-};
-/// Returns the keys of the operations that depend on the stored entity. Read their newest states under their locks.
-std::vector<std::string_view> keys_to_judge(std::span<const PreparedWrite> writes);
-/// Returns the part of these states that must be read: if any operation is a merge, all of it.
-engine::EntryPart part_to_judge(std::span<const PreparedWrite> writes) noexcept;
-/// Judges every operation on these states, which are in the order of the keys. Replaces each merge with the properties
-/// to store.
-std::optional<Refusal> judge_states(std::span<PreparedWrite> writes, std::span<const engine::Newest> states,
-                                    const StoreLimits& limits, bool in_transaction);
-/// Reads the states and judges the operations, under the locks of their partitions and in a view made under these
-/// locks. Do not hold a view across the commit: the view would keep memory for which the commit may wait. If an
-/// operation is refused, the call releases the locks, and waits until the commit on which the refusal rests is
-/// published.
-Status judge_writes(StoreCore& core, const engine::ReadView& view, std::span<PreparedWrite> writes,
-                    engine::PartitionGuard& guard, bool in_transaction);
-std::string build_batch(std::span<const PreparedWrite> writes, std::string_view tag);
-/// Returns whether the writes already have the layout of their batch: one write without a tag.
-bool is_batch_already(std::span<const PreparedWrite> writes, std::string_view tag) noexcept;
-/// Returns the batch like build_batch(), but without a copy if possible. The writes are empty afterwards.
-std::string take_batch(std::span<PreparedWrite> writes, std::string_view tag);
-
-/// Writes of one partition, prepared up to the point where the lock is taken.
-struct PlacedWrites {
-  engine::CommitRequest request;  // without a batch
-  std::uint64_t partition_hash = 0;
-  bool any_merge = false;
-};
-PlacedWrites place_writes(StoreCore& core, format::TableId table, std::span<PreparedWrite> writes,
-                          const WriteOptions& options);
-/// Returns the error for writes whose table was not found.
-Status no_table_to_write(const Status& status, bool in_transaction);
-/// Returns the error after judge_writes() has refused with kNotFound: either the entity is missing, or its table. The
-/// table may have been dropped after its name was resolved, and its rows removed meanwhile. `now` is the id that the
-/// name resolves to after the refusal.
-Status not_found(const Status& refusal, const TableName& name, format::TableId table,
-                 const Result<format::TableId>& now, bool in_transaction);
-/// Returns the result of their commit.
-Result<ETag> etag_of(const Result<engine::CommitVersion>& version, const TableName& name, bool in_transaction);
-
-/// Commits all of `writes` or none, and returns the ETag of the written entities. All writes are of one partition and
-/// of different entities. If `in_transaction` is true, errors name the operation. Errors: as Table returns them.
-Result<ETag> commit_writes(StoreCore& core, const TableName& name, NameEntry& entry, std::span<PreparedWrite> writes,
-                           const WriteOptions& options, bool in_transaction);
 
 }  // namespace varve

@@ -41,10 +41,8 @@ struct StoreTransaction::State {
   Status check_writes() const;
   Result<std::vector<PreparedWrite>> prepare() const;
   Result<std::vector<format::TableId>> place(std::span<PreparedWrite> prepared) const;
-  Status told_refusal(const Status& refusal, std::span<PreparedWrite> prepared,
-                      const std::vector<format::TableId>& tables) const;
-  Result<ETag> commit_prepared(std::span<PreparedWrite> prepared, std::vector<format::TableId> tables,
-                               const WriteOptions& options);
+  Status reported(const Status& failure, std::span<PreparedWrite> prepared,
+                  const std::vector<format::TableId>& tables) const;
 
   std::shared_ptr<StoreCore> core;
   Snapshot snapshot;  // until the transaction ends

@@ -1,0 +1,78 @@
+// Owns: the verbs of an engine that the rooms of api use to read and to commit, as an interface.
+// Must never: know an entity, a name or a file.
+//
+// The rooms that read and write take a Backend, and no room but core and doors names the engine's own class. So a store
+// whose keys are spread over several engines can take the place of one engine here. A virtual call costs a few
+// instructions for each view and each commit. What runs once for each entry stays concrete: ReadView, its point reads
+// and its Cursor are the engine's own types, whose calls the compiler can inline into a scan.
+//
+// The asynchronous forms of a lock and a commit belong to engine::AsyncEngine, which StoreCore::async() starts.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "engine/engine.h"
+#include "engine/load/load.h"
+#include "io/env.h"
+#include "varve/result.h"
+
+namespace varve {
+
+/// Each function works as the function of the same name of engine::Engine. Any thread.
+class Backend {
+ public:
+  Backend() = default;
+  virtual ~Backend() = default;
+  Backend(const Backend&) = delete;
+  Backend& operator=(const Backend&) = delete;
+
+  virtual void pace(std::uint64_t commit_bytes) noexcept = 0;
+  virtual bool is_pacing() const noexcept = 0;
+  virtual Result<engine::PartitionGuard> lock_partitions(std::span<const std::uint64_t> hashes,
+                                                         std::optional<std::chrono::milliseconds> wait_max) = 0;
+  virtual engine::ReadView view() const noexcept = 0;
+  virtual engine::ReadView view_at(engine::CommitVersion version) const noexcept = 0;
+  virtual engine::Snapshot snapshot() = 0;
+  virtual Result<engine::CommitVersion> commit(engine::CommitRequest&& request) = 0;
+  virtual bool is_published(engine::CommitVersion version) const noexcept = 0;
+  virtual Status await_published(engine::CommitVersion version) = 0;
+  virtual Result<std::unique_ptr<engine::Load>> begin_load() = 0;
+  virtual engine::Durability default_durability() const noexcept = 0;
+  virtual bool read_only() const noexcept = 0;
+  virtual const io::Env& env() const noexcept = 0;
+};
+
+/// One engine, which outlives the object.
+class EngineBackend final : public Backend {
+ public:
+  explicit EngineBackend(engine::Engine& engine) noexcept : engine_(engine) {}
+
+  void pace(std::uint64_t commit_bytes) noexcept override { engine_.pace(commit_bytes); }
+  bool is_pacing() const noexcept override { return engine_.is_pacing(); }
+  Result<engine::PartitionGuard> lock_partitions(std::span<const std::uint64_t> hashes,
+                                                 std::optional<std::chrono::milliseconds> wait_max) override {
+    return engine_.lock_partitions(hashes, wait_max);
+  }
+  engine::ReadView view() const noexcept override { return engine_.view(); }
+  engine::ReadView view_at(engine::CommitVersion version) const noexcept override { return engine_.view_at(version); }
+  engine::Snapshot snapshot() override { return engine_.snapshot(); }
+  Result<engine::CommitVersion> commit(engine::CommitRequest&& request) override {
+    return engine_.commit(std::move(request));
+  }
+  bool is_published(engine::CommitVersion version) const noexcept override { return engine_.is_published(version); }
+  Status await_published(engine::CommitVersion version) override { return engine_.await_published(version); }
+  Result<std::unique_ptr<engine::Load>> begin_load() override { return engine_.begin_load(); }
+  engine::Durability default_durability() const noexcept override { return engine_.default_durability(); }
+  bool read_only() const noexcept override { return engine_.read_only(); }
+  const io::Env& env() const noexcept override { return engine_.env(); }
+
+ private:
+  engine::Engine& engine_;
+};
+
+}  // namespace varve

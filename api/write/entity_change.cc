@@ -1,0 +1,194 @@
+// Owns: how writes are judged by the stored entities, and how they become a batch (entity_change.h).
+// Must never: change kept writes in a way that a second attempt would see.
+#include "api/write/entity_change.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "api/model/entity_codec.h"
+#include "api/model/quoted.h"
+#include "api/model/service_error.h"
+#include "format/keys/sort_key.h"
+
+namespace varve {
+namespace {
+
+using Kind = TransactionOperation::Kind;
+
+/// Returns whether the operation depends on the newest state of its entity. If it does not, the state is not read,
+/// which could cost a read of the disk.
+bool rests_on_state(const PreparedWrite& write) noexcept {
+  return !write.key_too_long && write.kind != Kind::kInsertOrReplace;
+}
+
+/// Judges the operation on the newest state of its entity. Replaces a merge with the properties to store.
+Status judge_one(PreparedWrite& write, const engine::Newest& newest, const StoreLimits& limits) {
+  const bool exists = newest.value.has_value();
+  if (write.kind == Kind::kInsert && exists) {
+    return service_error::entity_already_exists("the entity " + quoted_keys(write.sort_key()) + " already exists");
+  }
+  if (needs_etag(write.kind)) {
+    if (!exists) {
+      return service_error::resource_not_found("entity " + quoted_keys(write.sort_key()) + " does not exist");
+    }
+    const ETag stored = ETag::of_timestamp(DateTime{newest.version});
+    if (!write.if_match.is_any() && write.if_match != stored) {
+      return service_error::update_condition_not_satisfied("the entity " + quoted_keys(write.sort_key()) +
+                                                           " now has the ETag " + stored.to_string() +
+                                                           "; read the entity again");
+    }
+  }
+  if (merges(write.kind) && exists) {
+    const Result<std::string> merged =
+        merge_properties(*newest.value, write.value(), write.accounted_key_bytes, limits);
+    if (!merged.ok()) return merged.status();
+    write.set_value(*merged);
+  }
+  return Status();
+}
+
+Status blamed(const Status& status, std::size_t index, bool in_transaction) {
+  return in_transaction ? status.at_operation(static_cast<std::uint32_t>(index)) : status;
+}
+
+std::uint64_t bytes_of(std::span<const PreparedWrite> writes) noexcept {
+  std::uint64_t bytes = 0;
+  for (const PreparedWrite& write : writes) bytes += write.sort_key().size() + write.value().size();
+  return bytes;
+}
+
+format::BatchBuilder begin_batch(std::span<const PreparedWrite> writes, std::string_view tag) {
+  format::BatchBuilder batch;
+  batch.reserve(writes.size(), bytes_of(writes));
+  batch.set_tag(tag);
+  return batch;
+}
+
+std::string build_batch(std::span<const PreparedWrite> writes, std::string_view tag) {
+  format::BatchBuilder batch = begin_batch(writes, tag);
+  for (const PreparedWrite& write : writes) batch.add(write.operation());
+  return batch.finish();
+}
+
+Status overtaken_by_drop(const TableName& name, bool in_transaction) {
+  const Status dropped =
+      service_error::table_not_found("table " + quoted(name.spelling) + " was dropped while this write waited");
+  return blamed(dropped, 0, in_transaction);
+}
+
+}  // namespace
+
+EntityChange::EntityChange(StoreCore& core, std::vector<format::TableId> tables, std::span<PreparedWrite> writes,
+                           const WriteOptions& options, bool in_transaction, Writes after, Extension* extension)
+    : limits_(core.limits()),
+      writes_(writes),
+      tag_(options.tag),
+      extension_(extension),
+      partition_hash_(format::partition_hash(format::partition_of(writes.front().sort_key()))),
+      in_transaction_(in_transaction) {
+  paced_bytes = bytes_of(writes);
+  wait_max = options.wait_max;
+  request.tables = std::move(tables);
+  request.durability = core.durability(options);
+  for (const PreparedWrite& write : writes) any_merge_ = any_merge_ || merges(write.kind);
+  if (any_merge_ && after == Writes::kKept) {
+    copies_.assign(writes.begin(), writes.end());
+    writes_ = copies_;
+  }
+  // The batch is built before the lock is taken, because building takes time. One write without a tag has the layout of
+  // its batch already.
+  const bool is_batch_already = writes.size() == 1 && tag_.empty() && after == Writes::kUsedUp;
+  if (!any_merge_ && extension == nullptr && !is_batch_already) batch_ = build_batch(writes, tag_);
+}
+
+StatesWanted EntityChange::states_wanted() {
+  const auto part = any_merge_ || extension_ != nullptr ? engine::EntryPart::kAll : engine::EntryPart::kVersion;
+  if (writes_.size() == 1) {  // the usual write, without the memory for a list
+    if (!rests_on_state(writes_.front())) return {{}, part};
+    only_key_ = writes_.front().sort_key();
+    return {{&only_key_, 1}, part};
+  }
+  keys_.reserve(writes_.size());
+  for (const PreparedWrite& write : writes_) {
+    if (rests_on_state(write)) keys_.push_back(write.sort_key());
+  }
+  return {keys_, part};
+}
+
+Refusal EntityChange::judge(const engine::ReadView& /*view*/, std::span<const engine::Newest> states) {
+  if (Refusal refusal = judge_all(states); refusal.is_refused()) return refusal;
+  return extension_ != nullptr ? extend(states) : Refusal();
+}
+
+Refusal EntityChange::judge_all(std::span<const engine::Newest> states) {
+  std::size_t next_state = 0;
+  engine::CommitVersion rests_on = 0;  // The choice of the refused operation rests on all earlier states too.
+  for (std::size_t i = 0; i < writes_.size(); ++i) {
+    Status judged;
+    if (writes_[i].key_too_long) {
+      judged = service_error::resource_not_found("the entity does not exist: its key is longer than any key can be");
+    } else if (rests_on_state(writes_[i])) {
+      rests_on = std::max(rests_on, states[next_state].version);
+      judged = judge_one(writes_[i], states[next_state++], limits_);
+    }
+    if (!judged.ok()) return {blamed(judged, i, in_transaction_), rests_on};
+  }
+  return {};
+}
+
+Refusal EntityChange::extend(std::span<const engine::Newest> states) {
+  format::BatchBuilder batch = begin_batch(writes_, tag_);
+  std::size_t next_state = 0;
+  for (std::size_t i = 0; i < writes_.size(); ++i) {
+    batch.add(writes_[i].operation());
+    const engine::Newest* const before = rests_on_state(writes_[i]) ? &states[next_state++] : nullptr;
+    if (Refusal refusal = extension_->extend(before, writes_[i], batch); refusal.is_refused()) {
+      return {blamed(refusal.status, i, in_transaction_), refusal.rests_on};
+    }
+  }
+  batch_ = batch.finish();
+  return {};
+}
+
+std::string EntityChange::take_batch() {
+  if (!batch_.empty()) return std::move(batch_);
+  if (writes_.size() == 1 && tag_.empty()) return writes_.front().into_batch();
+  return build_batch(writes_, tag_);
+}
+
+void place_writes(std::span<PreparedWrite> writes, format::TableId table) {
+  const std::string encoded_id = format::encode_table(table);
+  for (PreparedWrite& write : writes) write.set_table(encoded_id);
+}
+
+Status no_table_to_write(const Status& status, bool in_transaction) {
+  return blamed(status, 0, in_transaction && status.code() == Code::kNotFound);
+}
+
+bool is_entity_missing(const Status& failure) noexcept {
+  return failure.code() == Code::kNotFound && !service_error::is_table_gone(failure);
+}
+
+Status reported_failure(const Status& failure, const TableName& name, format::TableId table,
+                        const Result<format::TableId>& now, bool in_transaction) {
+  if (service_error::is_table_gone(failure)) return overtaken_by_drop(name, in_transaction);
+  if (!is_entity_missing(failure)) return failure;
+  if (!now.ok()) return no_table_to_write(now.status(), in_transaction);
+  return *now == table ? failure : overtaken_by_drop(name, in_transaction);
+}
+
+Result<ETag> commit_writes(StoreCore& core, const TableName& name, NameEntry& entry, std::span<PreparedWrite> writes,
+                           const WriteOptions& options, bool in_transaction) {
+  if (Status tag = check_tag(options.tag); !tag.ok()) return tag;
+  const Result<format::TableId> table = core.catalog().resolve_for_write(name, entry);
+  if (!table.ok()) return no_table_to_write(table.status(), in_transaction);
+  place_writes(writes, *table);
+  EntityChange change(core, {*table}, writes, options, in_transaction);
+  const Result<engine::CommitVersion> version = commit(core.backend(), change);
+  if (version.ok()) return ETag::of_timestamp(DateTime{*version});
+  const bool asks_again = is_entity_missing(version.status());
+  return reported_failure(version.status(), name, *table,
+                          asks_again ? core.catalog().resolve_for_write(name, entry) : table, in_transaction);
+}
+
+}  // namespace varve

@@ -1,0 +1,80 @@
+// Owns: a change of entities, in the form that the drivers of a commit take: what it locks, how it is judged, its batch.
+// Must never: wait, or be judged twice.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/commit/commit.h"
+#include "api/core/store_core.h"
+#include "api/write/entity_write.h"
+#include "format/keys/batch.h"
+#include "varve/options.h"
+#include "varve/result.h"
+
+namespace varve {
+
+/// The place where a feature of the store adds operations to the batches of writes.
+class Extension {
+ public:
+  virtual ~Extension() = default;
+  /// Called for each operation of a change, in their order, after the whole change was judged. May add puts and removes
+  /// to the batch, or refuse the change. `before` is the newest state before the change. It is null if no condition
+  /// depends on that state, so that it was not read. `after` has the operation's key, and the properties that it stores.
+  virtual Refusal extend(const engine::Newest* before, const PreparedWrite& after, format::BatchBuilder& batch) = 0;
+};
+
+/// The change by prepared writes of one partition. A write may be part of the batch without a copy, and is empty then.
+class EntityChange : public Change {
+ public:
+  /// kKept leaves the writes as they are, so that another attempt can be made with them.
+  enum class Writes : std::uint8_t { kUsedUp, kKept };
+
+  /// The sort keys of the writes have the ids of `tables`. The writes, and the bytes of the tag, outlive the object.
+  EntityChange(StoreCore& core, std::vector<format::TableId> tables, std::span<PreparedWrite> writes,
+               const WriteOptions& options, bool in_transaction, Writes after = Writes::kUsedUp,
+               Extension* extension = nullptr);
+
+  std::span<const std::uint64_t> locks_needed() const noexcept override { return {&partition_hash_, 1}; }
+  StatesWanted states_wanted() override;
+  /// Replaces each merge with the properties to store.
+  Refusal judge(const engine::ReadView& view, std::span<const engine::Newest> states) override;
+  std::string take_batch() override;
+
+ private:
+  Refusal judge_all(std::span<const engine::Newest> states);
+  Refusal extend(std::span<const engine::Newest> states);
+
+  const StoreLimits& limits_;
+  std::vector<PreparedWrite> copies_;
+  std::span<PreparedWrite> writes_;
+  std::string_view only_key_;
+  std::vector<std::string_view> keys_;  // of several writes
+  const std::string_view tag_;
+  Extension* const extension_;
+  std::uint64_t partition_hash_ = 0;
+  const bool in_transaction_;
+  bool any_merge_ = false;
+  std::string batch_;  // empty until it is built
+};
+
+/// Writes the table's id into the sort keys.
+void place_writes(std::span<PreparedWrite> writes, format::TableId table);
+/// Returns the error for writes whose table was not found.
+Status no_table_to_write(const Status& status, bool in_transaction);
+/// Returns whether a change of entities failed because an entity is missing.
+bool is_entity_missing(const Status& failure) noexcept;
+/// Returns the error to report for a failed change. If an entity is missing, its table may be missing too: dropped after
+/// its name was resolved, and its rows removed meanwhile. `now` is the id that the name resolves to after such a failure.
+Status reported_failure(const Status& failure, const TableName& name, format::TableId table,
+                        const Result<format::TableId>& now, bool in_transaction);
+
+/// Commits all of `writes` or none, and returns the ETag of the written entities. All writes are of one partition and
+/// of different entities. If `in_transaction` is true, errors name the operation. Errors: as Table returns them.
+Result<ETag> commit_writes(StoreCore& core, const TableName& name, NameEntry& entry, std::span<PreparedWrite> writes,
+                           const WriteOptions& options, bool in_transaction);
+
+}  // namespace varve
